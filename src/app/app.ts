@@ -60,7 +60,9 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
   const project = openProject(options.ephemeral ? memoryStore() : files, place.root)
   if (!options.ephemeral) {
     setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
-    if (existsSync(`${place.home}/worktrees/${project.slug}`)) void sweep(place.root, io)
+    if (existsSync(`${place.home}/worktrees/${project.slug}`))
+      // Worktrees that cannot be removed now are found again at the next start.
+      sweep(place.root, io).catch(() => {})
   }
   const doc = await project.doc.read()
   const session = await openSession(project, options, io.clock, doc)

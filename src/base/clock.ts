@@ -5,6 +5,13 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
+/** Calls `act` after `ms`, unless `signal` aborts first. The sleep never rejects, so that nobody has to wait for it. */
+export function callAfter(clock: Clock, ms: number, signal: AbortSignal, act: () => void): void {
+  void clock.sleep(ms, signal).then(() => {
+    if (!signal.aborted) act()
+  })
+}
+
 export const realClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>

@@ -5,9 +5,14 @@ import { Channel } from '../base/channel.ts'
 export class Audience {
   #ears = new Set<Channel<DeskEvent>>()
 
-  /** Resolves when every screen has room for more, so that a turn runs no faster than it can be shown. */
+  /** Resolves when every screen has room for more, so that a turn runs no faster than it can be shown; never rejects. */
   async tell(happening: DeskEvent): Promise<void> {
     await Promise.all([...this.#ears].map((ear) => ear.push(happening)))
+  }
+
+  /** Shows words on every screen. Nobody waits for room: a slow screen must not hold up the code that speaks. */
+  say(text: string, how: 'note' | 'text' | 'error' = 'note'): void {
+    void this.tell({ type: 'said', how, text })
   }
 
   /** Events are collected from this call on, not from the first read. */

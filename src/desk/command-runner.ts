@@ -43,9 +43,7 @@ export class CommandRunner {
   }
 
   async #run(command: Command, args: string, signal: AbortSignal): Promise<void> {
-    const say = (text: string, how: 'note' | 'text' | 'error' = 'note') => {
-      void this.#parts.audience.tell({ type: 'said', how, text })
-    }
+    const say: Audience['say'] = (text, how) => this.#parts.audience.say(text, how)
     try {
       if (!this.screen) throw new Error(`/${command.name} needs a screen`)
       await command.run(args, { say, ask: this.#ask, signal, screen: this.screen })

@@ -74,17 +74,17 @@ export class LiveDeskControls implements DeskControls {
 
   aim(agent: string | undefined): void {
     this.#parts.work.aim(agent)
-    void this.#parts.ledger.stand()
+    this.#showStatus()
   }
 
   setStrategy(strategy: Strategy): void {
     this.#parts.station.setStrategy(strategy)
-    void this.#parts.ledger.stand()
+    this.#showStatus()
   }
 
   setLeash(leash: Leash): void {
     this.#parts.station.setLeash(leash)
-    void this.#parts.ledger.stand()
+    this.#showStatus()
   }
 
   async setThinking(how: Thinking): Promise<void> {
@@ -94,17 +94,22 @@ export class LiveDeskControls implements DeskControls {
 
   setModel(agent: string, choice: ModelChoice): void {
     this.#parts.station.setModel(agent, choice)
-    void this.#parts.ledger.stand()
+    this.#showStatus()
   }
 
   async setMode(mode: WorkMode): Promise<string[]> {
     const words = await this.#parts.station.setMode(mode)
-    void this.#parts.ledger.stand()
+    this.#showStatus()
     return words
   }
 
   leavePlan(): void {
     this.#parts.station.leavePlan()
+    this.#showStatus()
+  }
+
+  /** Shows the new status; the change does not wait for the screens. */
+  #showStatus(): void {
     void this.#parts.ledger.stand()
   }
 

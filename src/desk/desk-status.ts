@@ -4,6 +4,7 @@ import type { App } from '../app/app.ts'
 import type { Health } from '../mind/rotation/health.ts'
 import { healthDoc, noHealth, away } from '../mind/rotation/health.ts'
 import { basename } from 'node:path'
+import { callAfter } from '../base/clock.ts'
 import { viewTokens } from '../core/talk/tokens.ts'
 import { nextAgent } from '../mind/rotation/agent-order.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
@@ -49,7 +50,7 @@ export class DeskStatus {
     await this.stand()
   }
 
-  /** An unreadable health file counts as empty here; the turn that needs it reports the error. */
+  /** Never rejects: an unreadable health file counts as empty here; the turn that needs it reports the error. */
   async stand(): Promise<void> {
     const app = this.#parts.app()
     const health = await healthDoc(app.store)
@@ -71,7 +72,9 @@ export class DeskStatus {
     if (first === Infinity) return
     const { signal } = (this.#back = new AbortController())
     const left = Math.max(soonestMs, first - clock.now())
-    void clock.sleep(left, signal).then(() => (signal.aborted ? undefined : this.stand()))
+    callAfter(clock, left, signal, () => {
+      void this.stand()
+    })
   }
 
   #known(health: KnownStatus['health']): KnownStatus {

@@ -10,6 +10,7 @@ import { closingOf, TurnSummary } from './turn-summary.ts'
 import { watchFile } from '../base/file-watch.ts'
 import { ownerMark } from '../base/owner.ts'
 import { isEntry } from '../core/talk/entry.ts'
+import { messageOf } from '../base/error-message.ts'
 
 type Followed = { turn: string; peer: Peer; asks: Set<string>; begun: boolean }
 
@@ -68,14 +69,15 @@ export class OtherProcesses {
 
   cancel(): boolean {
     const last = this.#followed.at(-1)
-    void last?.peer.cancel(last.turn).catch(() => {})
+    // A process that is gone has nothing left to cancel.
+    last?.peer.cancel(last.turn).catch(() => {})
     if (last) void this.#parts.audience.tell({ type: 'stopping' })
     return last !== undefined
   }
 
   answer(ask: string, picks?: string[]): boolean {
     const asking = this.#followed.find(({ asks }) => asks.has(ask))
-    void asking?.peer.answer(asking.turn, ask, picks).catch(() => {})
+    asking?.peer.answer(asking.turn, ask, picks).catch(() => {})
     return asking !== undefined
   }
 
@@ -123,7 +125,8 @@ export class OtherProcesses {
   }
 
   #showNew(): void {
-    for (const followed of this.#followed.filter(({ begun }) => !begun)) void this.#show(followed)
+    for (const followed of this.#followed.filter(({ begun }) => !begun))
+      this.#show(followed).catch((error) => this.#parts.audience.say(messageOf(error), 'error'))
   }
 
   async #show(followed: Followed): Promise<void> {

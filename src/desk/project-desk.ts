@@ -50,6 +50,7 @@ export class ProjectDesk implements ChatDesk {
   #waiting = new WaitingPrompt(
     () => this.app(),
     (wait) => {
+      // Waits for the end of the turn, which shows its own errors.
       void this.#resume(wait.agent, wait.prompt)
     },
   )
@@ -147,7 +148,7 @@ export class ProjectDesk implements ChatDesk {
   cancel(): boolean {
     if (this.#commandRunner.cancel() || this.#turns.cancel() || this.#others.cancel()) return true
     if (!this.#waiting.now) return false
-    void this.#giveUp()
+    this.#giveUp().catch((error) => this.#say(messageOf(error), 'error'))
     return true
   }
 
@@ -298,6 +299,6 @@ export class ProjectDesk implements ChatDesk {
   }
 
   #say(text: string, how: 'note' | 'text' | 'error' = 'note'): void {
-    void this.#audience.tell({ type: 'said', how, text })
+    this.#audience.say(text, how)
   }
 }

@@ -123,9 +123,7 @@ export class TurnRunner {
     const { audience, cards, line } = this.#parts
     const app = this.#parts.app()
     if (!this.#parts.turns) this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
-    const say = (text: string, how: 'note' | 'error' = 'note') => {
-      void audience.tell({ type: 'said', how, text })
-    }
+    const say: Audience['say'] = (text, how) => audience.say(text, how)
     const attached = async (text: string) => {
       const found = await withAttachments(text, app.place.cwd, app.io.env.HOME)
       for (const warning of found.warnings) say(warning, 'error')

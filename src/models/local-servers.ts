@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Send } from './http/http-client.ts'
 import type { ProviderName } from './provider.ts'
+import { callAfter } from '../base/clock.ts'
 import { send } from './http/http-client.ts'
 import { listed } from './model-list.ts'
 import { providerOf } from './provider.ts'
@@ -16,7 +17,7 @@ const bound = 300
 export async function localServers(clock: Clock, fetch: Send = send): Promise<LocalServer[]> {
   const over = new AbortController()
   const enough = new AbortController()
-  void clock.sleep(bound, enough.signal).then(() => over.abort())
+  callAfter(clock, bound, enough.signal, () => over.abort())
   const get = async (url: string): Promise<any> => {
     try {
       const response = await fetch(url, { signal: over.signal })

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
+import { callAfter } from '../base/clock.ts'
 import { sha256 } from '../base/hash.ts'
 
 /** One audited act: the person was asked, a rule refused a call, a call ran, or a folder was trusted. */
@@ -67,7 +68,7 @@ export class Audit {
     const kept = this.#queued(act)
     if (this.#nap) return kept
     const nap = (this.#nap = new AbortController())
-    void this.#clock.sleep(restMs, nap.signal).then(() => nap.signal.aborted || this.settle())
+    callAfter(this.#clock, restMs, nap.signal, () => this.settle())
     return kept
   }
 

@@ -63,7 +63,7 @@ function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
     }
     signal.addEventListener('abort', done)
     if (signal.aborted) done()
-    else void work.then(done)
+    else work.then(done, done)
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import { callAfter } from '../base/clock.ts'
 import { realClock } from '../base/clock.ts'
 import { start } from '../base/process/run.ts'
 
@@ -25,7 +26,7 @@ export async function setUpWorktree(
   const end = () => {
     void run.end()
   }
-  void clock.sleep(setupMs, over.signal).then(() => over.signal.aborted || end())
+  callAfter(clock, setupMs, over.signal, end)
   signal?.addEventListener('abort', end, { once: true })
   if (signal?.aborted) end()
   try {

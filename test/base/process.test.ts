@@ -5,6 +5,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { start } from '../../src/base/process/run.ts'
+import { endProcesses } from '../../src/base/process/end-processes.ts'
 import { fromPs, parseStat } from '../../src/base/process/process-table.ts'
 import { alive, labelled, textOf, turning } from './alive.ts'
 import { until } from '../until.ts'
@@ -80,6 +81,14 @@ for (const [name, script] of escapes)
     assert.deepEqual(await turning(clock, run.end()), [])
     assert.deepEqual(await left(), [])
   })
+
+test('a group is ended even when the processes around it cannot be looked at', limit, async () => {
+  const { run, left } = await bash('sleep 60')
+  const noLook = () => Promise.reject(new Error('too many open files'))
+  assert.deepEqual(await endProcesses(run.pid, noLook, realClock), [])
+  await run.exited
+  assert.deepEqual(await left(), [])
+})
 
 test('whoever left the group and emptied its environment is found by its parents', limit, async () => {
   const { run } = await bash('env -i setsid sleep 77 & wait')

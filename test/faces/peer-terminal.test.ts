@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { TerminalHost } from '../../src/core/screen/terminal.ts'
+import type { Terminal, TerminalHost } from '../../src/core/screen/terminal.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -82,4 +82,27 @@ test('a terminal whose process is gone rejects, and its streams end', async (t) 
   await terminal.close()
   await inner.close()
   await served.close()
+})
+
+test('a terminal whose output breaks ends its streams, and harms nothing else', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
+  const turns = new RunningTurns()
+  const gone = () => Promise.reject(new Error('the terminal server is gone'))
+  const inner = scripted.host()
+  turns.lend(async (id) => {
+    const terminal = (await inner.find(id))!
+    const output = () => ({ [Symbol.asyncIterator]: () => ({ next: gone }) })
+    return Object.create(terminal, { output: { value: output }, exited: { get: gone } }) as Terminal
+  })
+  const served = (await servePeer(turns, home, realClock))!
+  const peer = (await connectPeer(served.path, realClock))!
+  t.after(async () => {
+    await peer.close()
+    await served.close()
+    rmSync(home, { recursive: true, force: true })
+  })
+  const terminal = (await peer.terminal((await inner.open('echo', { cwd: '/' })).id))!
+  for await (const _drawn of terminal.output()) assert.fail('nothing was drawn')
+  assert.deepEqual(await terminal.exited, {})
+  assert.deepEqual(await peer.turns(), [])
 })

@@ -12,8 +12,8 @@ export type MachineFacts = { words: string; edition: string }
 export async function machineFacts(parts: NativeParts, asked: Promise<void>): Promise<MachineFacts> {
   const { known, scan } = machineOf(parts)
   const { spec, asked: refreshed, fresh } = await known.known()
-  // The turn does not wait for the scan; closing the run does.
-  if (!fresh && !scan) void scanBehind(parts, asked)
+  // The turn does not wait for the scan; closing the run does. A scan that fails leaves the old facts.
+  if (!fresh && !scan) scanBehind(parts, asked).catch(() => {})
   return { words: machineSummary(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
 }
 

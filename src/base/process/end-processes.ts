@@ -20,7 +20,8 @@ export async function endProcesses(leader: number, look: Look, clock: Clock): Pr
     if (!table) return groupMayLive(leader) ? [{ pid: leader, ppid: 0, group: leader, start: '' }] : []
     const known = table.filter((proc) => seen.has(nameOf(proc)))
     if (known.length > 0) return known
-    const found = await look(table)
+    // The look reads more files than the table did, and may find no free file descriptor for them either.
+    const found = await look(table).catch(() => table.filter((proc) => proc.group === leader))
     for (const proc of found) seen.add(nameOf(proc))
     return found
   }

@@ -22,9 +22,12 @@ export interface Run {
   stdin: Writable
   stdout: AsyncIterable<Uint8Array>
   stderr: AsyncIterable<Uint8Array>
-  /** Resolves with how the command ended, once its process group is gone. Daemons that it left behind on purpose go on. */
+  /**
+   * Resolves with how the command ended, once its process group is gone. Never rejects. Daemons that it left behind on
+   * purpose go on.
+   */
   exited: Promise<Exit>
-  /** Ends every process of the run. Returns the pids that would not die. Does nothing after `exited`. */
+  /** Ends every process of the run. Returns the pids that would not die; never rejects. Does nothing after `exited`. */
   end(): Promise<number[]>
 }
 

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.ts'
 import type { Terminal } from '../../core/screen/terminal.ts'
 import type { AttachKeys } from './attach-keys.ts'
+import { callAfter } from '../../base/clock.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
@@ -88,7 +89,7 @@ class Attachment {
       await this.#fit()
       this.#hint = ` ${this.#options?.hint ?? (await this.#usualHint())} `
       // The hint goes by itself while the person works on.
-      void clock.sleep(hintMs, asleep.signal).then(() => this.#dropHint())
+      callAfter(clock, hintMs, asleep.signal, () => this.#dropHint())
       this.#repaint()
       return await this.#end.promise
     } finally {

@@ -142,7 +142,7 @@ class LegacySessions {
         this.#open.set(id, session)
         const [oldest] = this.#open.values()
         // Its own `onclose` takes it off the list; the new session need not wait for that.
-        if (this.#open.size > mostSessions) void oldest?.close()
+        if (this.#open.size > mostSessions) oldest?.close().catch(() => {})
       },
     })
     const server = await this.#make({ era: 'legacy', requestInfo: request })

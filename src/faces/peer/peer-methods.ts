@@ -129,7 +129,8 @@ async function* outputUntil(left: AbortSignal, terminal: Terminal, after: number
     while (!left.aborted) {
       const next = await new Promise<IteratorResult<{ at: number; bytes: Uint8Array }> | undefined>((resolve) => {
         leave = () => resolve(undefined)
-        void output.next().then(resolve)
+        // An output that breaks has ended for the follower.
+        output.next().then(resolve, leave)
       })
       if (next === undefined || next.done) return
       const { at, bytes } = next.value
@@ -138,7 +139,7 @@ async function* outputUntil(left: AbortSignal, terminal: Terminal, after: number
     }
   } finally {
     // The terminal cleans up when it draws again; the follower has gone.
-    void output.return?.()
+    output.return?.().catch(() => {})
   }
 }
 

@@ -129,7 +129,9 @@ class PeerConnection {
   #stream(id: number, frames: Frames): void {
     const leave = new AbortController()
     const run = async () => {
-      const done = (await drain(frames(id, leave.signal), (frame) => this.#write(frame))) ?? null
+      // A stream that breaks has ended for the follower: nobody else would handle its rejection.
+      const sent = drain(frames(id, leave.signal), (frame) => this.#write(frame)).catch(() => undefined)
+      const done = (await sent) ?? null
       this.#streams.delete(id)
       await this.#write(frameOf({ id, done }))
     }

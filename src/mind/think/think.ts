@@ -180,14 +180,10 @@ export function askSharingOnce(ask: Ask): Ask {
 }
 
 function orWithdrawn(answer: Promise<Answer>, withdrawn: AbortSignal): Promise<Answer> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const withdraw = () => resolve(undefined)
     if (withdrawn.aborted) return withdraw()
     withdrawn.addEventListener('abort', withdraw, { once: true })
-    // The promise is waited for by the question's first asker.
-    void answer.then((picks) => {
-      withdrawn.removeEventListener('abort', withdraw)
-      resolve(picks)
-    })
+    answer.finally(() => withdrawn.removeEventListener('abort', withdraw)).then(resolve, reject)
   })
 }

@@ -5,6 +5,7 @@ import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Parser } from '../../core/work/shape.ts'
 import type { ParsedAnswer } from './json-answer.ts'
 import type { Resources, RoleAssignment } from './resources.ts'
+import { callAfter } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { relay } from '../../base/relay.ts'
@@ -157,7 +158,7 @@ export class ThinkingTurn {
     const late = new AbortController()
     const settled = new AbortController()
     // The timer need not be awaited: it only aborts a consultation that is still under way.
-    void turn.clock.sleep(ms, settled.signal).then(() => settled.signal.aborted || late.abort())
+    callAfter(turn.clock, ms, settled.signal, () => late.abort())
     const { files: _, sent: __, attended: ___, ...own } = turn
     const asked: Turn = { ...own, prompt, history: told, attempts: [], steered: [] }
     const signal = AbortSignal.any([turn.signal, late.signal, ...(enough ? [enough] : [])])

@@ -3,6 +3,7 @@ import type { Limits } from './retention.ts'
 import type { GitOptions, RawPath, Repository } from './snapshot-repository.ts'
 import type { Ran } from '../../base/collect.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
+import { callAfter } from '../../base/clock.ts'
 import {
   copyFileSync,
   existsSync,
@@ -52,7 +53,7 @@ export class TreeTaker {
     if (since !== undefined && this.#clock.now() - since < day) throw this.#tooSlow()
     const late = new AbortController()
     const done = new AbortController()
-    void this.#clock.sleep(this.#limits.ms, done.signal).then(() => done.signal.aborted || late.abort())
+    callAfter(this.#clock, this.#limits.ms, done.signal, () => late.abort())
     try {
       return await this.#takeOrRebuild(late.signal)
     } catch (error) {

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import type { BlockList } from 'node:net'
+import { callAfter } from '../../base/clock.ts'
 import { messageOf } from '../../base/error-message.ts'
 
 export type WebRequest = {
@@ -119,7 +120,7 @@ export async function withTimeLimit<T>(
 ): Promise<T> {
   const over = new AbortController()
   const late = new AbortController()
-  void clock.sleep(longestMs, over.signal).then(() => late.abort())
+  callAfter(clock, longestMs, over.signal, () => late.abort())
   try {
     return await work(AbortSignal.any([outer, late.signal]))
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Event } from '../../../core/talk/entry.ts'
 import type { Parser, Shape } from '../../../core/work/shape.ts'
 import type { Resources, RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
+import { callAfter } from '../../../base/clock.ts'
 import { merge } from '../../../base/merge.ts'
 import { roleLabel } from '../../../core/talk/framework.ts'
 import { boolean, list, oneOf, optional, string } from '../../../core/work/shape.ts'
@@ -44,7 +45,7 @@ export async function* askAdvisors(thinking: ThinkingTurn): AsyncGenerator<Event
     if (closing || roundOf(seats, heard).advice.length <= awaited) return
     closing = true
     // The grace need not be awaited: it only ends the consultations that are still under way.
-    void turn.clock.sleep(graceMs, settled.signal).then(() => settled.signal.aborted || enough.abort())
+    callAfter(turn.clock, graceMs, settled.signal, () => enough.abort())
   }
   yield thinking.phase(`asking ${seats.length} advisors`)
   try {
