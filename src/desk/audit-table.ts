@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../safety/audit.ts'
-import type { AuditCheck } from '../safety/audit.ts'
+import type { AuditEntry } from '../safety/audit-log.ts'
+import type { AuditCheck } from '../safety/audit-log.ts'
 import { localTime } from '../base/local-time.ts'
 import { oneLine, table } from '../base/table.ts'
 

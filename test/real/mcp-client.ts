@@ -10,7 +10,7 @@ import type { Question } from '../../src/core/talk/question.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { secretsInMemory } from '../../src/tools/mcp/server-login.ts'
-import { openServers } from '../../src/tools/mcp/mcp-servers.ts'
+import { openServers } from '../../src/tools/mcp/remote-servers.ts'
 import { mcpText } from '../../src/tools/mcp/server-status.ts'
 
 type Context = {

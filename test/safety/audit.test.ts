@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import type { Store } from '../../src/core/talk/store.ts'
-import type { AuditEntry } from '../../src/safety/audit.ts'
-import { Audit } from '../../src/safety/audit.ts'
+import type { AuditEntry } from '../../src/safety/audit-log.ts'
+import { Audit } from '../../src/safety/audit-log.ts'
 import { redactor } from '../../src/safety/redaction.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
@@ -143,7 +143,7 @@ test('many processes make one chain', () =>
   inHome(async (home) => {
     const source = (name: string) => join(import.meta.dirname, '..', '..', 'src', name)
     const script = `
-      const { Audit } = await import(${JSON.stringify(source('safety/audit.ts'))})
+      const { Audit } = await import(${JSON.stringify(source('safety/audit-log.ts'))})
       const { fileStore } = await import(${JSON.stringify(source('store/files/file-store.ts'))})
       const { realClock } = await import(${JSON.stringify(source('base/clock.ts'))})
       const audit = new Audit(fileStore(${JSON.stringify(home)}), { clock: realClock, mask: (text) => text })

@@ -1,4 +1,4 @@
-import type { McpServer } from '../../src/tools/mcp/mcp-server.ts'
+import type { McpServer } from '../../src/tools/mcp/remote-server.ts'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import type { Tool } from '../../src/core/work/tool.ts'
 import type { Mode } from '../../src/safety/rules/permission-modes.ts'

@@ -4,8 +4,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Argv } from '../../src/safety/sandbox.ts'
-import { sandbox, bubblewrap, seatbelt } from '../../src/safety/sandbox.ts'
+import type { Argv } from '../../src/safety/command-sandbox.ts'
+import { sandbox, bubblewrap, seatbelt } from '../../src/safety/command-sandbox.ts'
 
 const walls = {
   root: '/p',

@@ -1,4 +1,4 @@
-import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
+import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { FrameAndTold } from '../../agents/native/session-frame.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Event, Fact, Guide } from '../../core/talk/entry.ts'

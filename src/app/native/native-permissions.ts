@@ -6,7 +6,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { policy } from '../../safety/rules/permission-policy.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { withHooks } from './native-hooks.ts'
-import { Audit } from '../../safety/audit.ts'
+import { Audit } from '../../safety/audit-log.ts'
 
 /** Makes the policy of our own agent: the rules of the settings, and those that the person said "always" to in this project. */
 export async function policyFor(

@@ -1,4 +1,4 @@
-import type { McpConfig, McpServers } from '../../tools/mcp/mcp-servers.ts'
+import type { McpConfig, McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { NativeParts } from './native-parts.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
   const { root, env, clock, blobs } = parts
   const config = await configured(parts, options)
   if (!config) return undefined
-  const { openServers } = await import('../../tools/mcp/mcp-servers.ts')
+  const { openServers } = await import('../../tools/mcp/remote-servers.ts')
   const keys = openKeys(parts)
   const secrets = {
     read: async (name: string) => (await keys.get(`mcp ${name}`, []))?.key,

@@ -1,5 +1,5 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { AuditEntry } from '../../safety/audit.ts'
+import type { AuditEntry } from '../../safety/audit-log.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { auditTable, verifiedWords } from '../audit-table.ts'
 import { auditOf } from '../../app/native/native-permissions.ts'

@@ -1,5 +1,5 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
-import type { McpServers } from '../../tools/mcp/mcp-servers.ts'
+import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { App } from '../../app/app.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { mcpText, mcpToolsText } from '../../tools/mcp/server-status.ts'

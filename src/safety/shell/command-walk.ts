@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path'
 import { only } from './simple-command.ts'
 import { wordOf } from './shell-words.ts'
 
-/** What a script is made of, in the order in which it would run; each is judged alone. */
+/** The steps of a script in the order in which they would run; each is judged on its own. */
 export type Step =
   | { type: 'simple'; simple: Simple; sets: readonly string[] }
   | { type: 'redirect'; redirect: Redirect; cwds: readonly string[] | undefined }
@@ -15,7 +15,7 @@ export type Step =
 
 type Folders = readonly string[] | undefined
 
-/** The folders a script may stand in after a part of it: when that went well, and however it went. */
+/** The folders that a script may be in after one of its parts: if the part succeeded, and in any case. */
 type After = { well: Folders; any: Folders }
 
 export type WalkWorld = { home: string; root: string; sources: Sources; step(step: Step): Promise<void> }
@@ -28,7 +28,7 @@ const statements = new Set(
 
 const substitutions = new Set(['command_substitution', 'process_substitution'])
 
-/** Goes through a script as a shell would, with every folder in mind that it may stand in. */
+/** Walks through a script as a shell would, and keeps track of every folder that it may be in. */
 export class Walk {
   #world: WalkWorld
   #functions = new Map<string, Node>()
@@ -89,7 +89,7 @@ export class Walk {
     }
   }
 
-  /** A loop, a branch, a group: some of it may run, in any folder that some of it leads to. */
+  /** A loop, a branch or a group: each part may run or not, and in any folder that another part leads to. */
   async #compound(named: readonly Node[], cwds: Folders, fed: boolean): Promise<After> {
     let any = cwds
     for (const node of named) {
@@ -109,7 +109,7 @@ export class Walk {
     return { well: union(first.well, second.well), any: union(first.any, second.any) }
   }
 
-  /** What each stage is fed with is known when all before it only name files. */
+  /** A stage's input is known to be file names if all stages before it only print file names. */
   async #pipeline(stages: readonly Node[], cwds: Folders, fed: boolean): Promise<void> {
     let names = fed
     for (const [i, stage] of stages.entries()) {
@@ -129,18 +129,18 @@ export class Walk {
     return this.#one(body, cwds, fed)
   }
 
-  /** Gives the words of the command that stand behind the redirection. */
+  /** Judges redirections; returns the words of the command that follow one. */
   async #redirect(node: Node, cwds: Folders, fed: boolean): Promise<Node[]> {
     const words: Node[] = []
     if (node.type === 'file_redirect') {
-      // In `cat > a b` the parser takes both for targets; to a shell the second is a word of the command.
+      // In `cat > a b` the parser reads two targets; for a shell the second is a word of the command.
       const [target, ...rest] = node.childrenForFieldName('destination').filter((one) => one !== null)
       words.push(...rest)
       const sign = /^\d*(&>>|&>|>>|>\||>&|<>|<&|>|<)/.exec(node.text)?.[1]
       if (!target || !sign) await this.#odd(node, cwds)
       else {
         const word = this.#word(target, cwds)
-        // `2>&1` and `<&-` copy or close what is open.
+        // `2>&1` and `<&-` copy or close an open file.
         const copies = /[<>]&$/.test(sign) && /^(?:\d+-?|-)$/.test(target.text)
         const how = sign === '<' || sign === '<&' ? 'read' : 'write'
         if (!copies)
@@ -166,7 +166,7 @@ export class Walk {
     cwds: Folders,
     fed: boolean,
   ): Promise<After> {
-    // A lone `$` is a word to a shell, and no node of the tree.
+    // A lone `$` is a word for a shell, but has no node in the tree.
     if (node.children.some((child) => child?.isNamed === false)) return this.#odd(node, cwds)
     const words: Word[] = []
     const late: Node[] = [...more]
@@ -189,7 +189,7 @@ export class Walk {
     return this.#moved(name, words, cwds)
   }
 
-  /** Where `cd` leads; a folder that is not known is any. */
+  /** Follows `cd`; an unknown target means any folder. */
   #moved(name: string | undefined, words: readonly Word[], cwds: Folders): After {
     if (name === 'popd') return { well: undefined, any: undefined }
     if (name !== 'cd' && name !== 'pushd' && name !== 'chdir') return { well: cwds, any: cwds }
@@ -212,7 +212,7 @@ export class Walk {
     return { well: cwds, any: cwds }
   }
 
-  /** Its body again, from where it is called. */
+  /** Walks through a function's body from where it is called. */
   async #call(node: Node, body: Node, cwds: Folders, fed: boolean): Promise<After> {
     if (++this.#calls > 32) return this.#odd(node, undefined)
     return this.#one(body, cwds, fed)
@@ -224,7 +224,7 @@ export class Walk {
     for (const assignment of assignments) await this.#inner(assignment, cwds)
   }
 
-  /** Every command inside a word, wherever it hides, in a shell of its own. */
+  /** Walks through every command inside a word, which runs in a subshell. */
   async #inner(node: Node, cwds: Folders): Promise<void> {
     if (substitutions.has(node.type)) {
       await this.all(children(node), cwds)
@@ -238,7 +238,7 @@ export class Walk {
     return { well: cwds, any: cwds }
   }
 
-  /** `{a,b}` is two words. */
+  /** Expands `{a,b}` into two words. */
   #words(node: Node, cwds: Folders): Word[] {
     const { spread, ...word } = this.#word(node, cwds)
     return spread ? word.values!.map((value) => ({ ...word, values: [value] })) : [word]
@@ -257,12 +257,12 @@ function union(a: Folders, b: Folders): Folders {
   return a && b ? [...new Set([...a, ...b])] : undefined
 }
 
-/** Whether what a stage prints are names of files where it looked, each on a line. */
+/** Whether a stage prints names of files in its folder, one per line. */
 function listsFiles(stage: string): boolean {
   return /^\s*(?:find\s|fd\s|git\s+ls-files\b|git\s+(?:diff|show)\b.*--name-only|rg\b.*\s(?:-l|--files)\b|grep\b.*\s-\w*l)/s.test(
     stage,
   )
 }
 
-/** Whether it gives on some of the lines it is fed, as they are. */
+/** Whether a stage passes on some of its input lines unchanged. */
 const keepsLines = (stage: string) => /^\s*(?:sort|uniq|head|tail|grep|tac)\b/.test(stage)

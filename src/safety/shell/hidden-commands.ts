@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter'
 
 /**
- * Whether a script may run a command that the tree does not show: the parser leaves backticks in heredocs and in
- * `${x:-…}` unread. So the marks in the text are counted against the nodes that were found.
+ * Whether a script may run a command that the tree does not show: the parser does not read backticks in heredocs and in
+ * `${x:-…}`. So the marks in the text are counted and compared with the nodes that were found.
  */
 export function hidesCommand(root: Node): boolean {
   const nodes = root.descendantsOfType([
@@ -35,17 +35,17 @@ export function hidesCommand(root: Node): boolean {
       const body = node.namedChildren.find((child) => child?.type === 'heredoc_body')
       if (quoted && body) blank(body)
     } else if (node.type === 'comment') {
-      // In the middle of a word, also of one that goes on behind a quoted blank or line end, `#` begins no comment.
+      // Inside a word, also after a quoted blank or line end, `#` does not begin a comment.
       const prior = root.text.slice(0, node.startIndex - root.startIndex)
       if (/\\[^]$/.test(prior) || !/(?:^|[\s;&|()])$/.test(prior)) return true
       blank(node)
     }
-    // An index is evaluated, however it was quoted.
+    // An array index is evaluated, however it is quoted.
     else if (/\[[^\]]*(?:\$\(|`)/.test(node.text)) return true
-    // Inside `"${x:-'…'}"` a single quote is a letter like any other.
+    // Inside `"${x:-'…'}"` a single quote is an ordinary character.
     else if (!isInExpansion(node)) blank(node)
   }
-  // A quoted blank between two words is a word, which the parser takes for nothing.
+  // A quoted blank between two words is a word, which the parser misses.
   for (const { index } of root.text.matchAll(/\\[ \t]/g))
     if (between.test(root.descendantForIndex(root.startIndex + index)?.type ?? '')) return true
   const open = text.replace(/\\[^]/g, '  ')
@@ -70,7 +70,7 @@ const count = (text: string, mark: RegExp) => text.match(mark)?.length ?? 0
 const word =
   /^(?:command_name|word|number|string|raw_string|ansi_c_string|translated_string|concatenation|simple_expansion|expansion|command_substitution|arithmetic_expansion|brace_expression|variable_assignment|variable_name|extglob_pattern|regex)$/
 
-/** Whether two words touch: the parser takes `"r"\m` for two, and a shell for one. */
+/** Whether two words touch: the parser reads `"r"\m` as two words, and a shell as one. */
 export function splitsWord(root: Node): boolean {
   const holders = [
     'command',
@@ -89,7 +89,7 @@ export function splitsWord(root: Node): boolean {
     for (const child of node?.children ?? []) {
       if (child === null) continue
       const isWord = word.test(child.type)
-      // A line end behind a backslash is nothing at all.
+      // A shell removes a line end after a backslash.
       const gap = end === undefined ? ' ' : root.text.slice(end - root.startIndex, child.startIndex - root.startIndex)
       if (isWord && gap.replaceAll('\\\n', '') === '') return true
       end = isWord ? child.endIndex : undefined

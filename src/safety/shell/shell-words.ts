@@ -3,19 +3,19 @@ import type { Word } from './simple-command.ts'
 
 export type WordWorld = { home: string; cwds: readonly string[] | undefined; root: string; sources: Sources }
 
-/** A letter, and whether a quote took its meaning from it. */
+/** A character, and whether it was quoted. */
 type Letter = { c: string; q: boolean }
 type Texts = Letter[][]
 
-/** More than this many readings of one word are no reading. */
+/** A word with more readings than this counts as not readable. */
 const mostValues = 64
 
-/** What a word of a script can stand for. */
+/** Finds all texts that a word of a script can stand for. */
 export function wordOf(node: Node, world: WordWorld, depth = 0): Word {
   const whole = read(node, world, depth)
   const texts = whole?.flatMap(braced)
   if (!whole || !texts || texts.length === 0 || texts.length > mostValues) return { text: node.text }
-  // Several readings, each of several words, are too many to tell apart.
+  // Several readings of several words each cannot be told apart.
   const spread = texts.length > whole.length
   if (spread && whole.length > 1) return { text: node.text }
   // Braces come first: in `$A{b,c}` the variables are Ab and Ac, and each `~` begins a word.
@@ -25,7 +25,7 @@ export function wordOf(node: Node, world: WordWorld, depth = 0): Word {
   for (const letters of texts) {
     const value = tilde(node.text, letters, world.home)
     if (value === undefined) return { text: node.text }
-    // `a=~/b` is the home as well, in some shells and some words.
+    // In some shells `~` in `a=~/b` is the home too.
     if (letters.some(({ c, q }, i) => c === '~' && !q && /[=:]/.test(letters[i - 1]?.c ?? '')))
       return { text: node.text }
     const wild = letters.some(({ c, q }) => !q && /[*?[]/.test(c))
@@ -67,9 +67,9 @@ function read(node: Node, world: WordWorld, depth: number): Texts | undefined {
   }
 }
 
-/** A piece of unquoted text; a backslash quotes one letter, and takes a line end away. */
+/** Reads unquoted text; a backslash quotes one character, or removes a line end. */
 function bare(text: string): Texts | undefined {
-  // A dollar that the parser left unread is the beginning of something else, and a blank the end.
+  // A dollar that the parser left unread begins an expansion, and a blank ends the word.
   if (/[$`\s;&|<>()]/.test(text.replace(/\\[^]/g, ''))) return undefined
   const letters: Letter[] = []
   for (let i = 0; i < text.length; i++) {
@@ -81,7 +81,7 @@ function bare(text: string): Texts | undefined {
 
 const as = (text: string, q: boolean): Letter[] => [...text].map((c) => ({ c, q }))
 
-/** The parts of a string or of a word made of several; what lies between the parts is text. */
+/** Reads the parts of a string or of a joined word; between the parts there is plain text. */
 function joined(node: Node, world: WordWorld, depth: number, inQuotes: boolean): Texts | undefined {
   const open = inQuotes ? (node.text.startsWith('$"') ? 2 : 1) : 0
   let at = node.startIndex + open
@@ -117,7 +117,7 @@ const unescaped = (text: string) => text.replace(/\\(["\\$`\n])/g, (_, c: string
 function variable(node: Node, world: WordWorld, depth: number): Texts | undefined {
   const name = /^\$\{?([A-Za-z_]\w*|[?#$!])\}?$/.exec(node.text)?.[1]
   if (name === undefined) return undefined
-  // Numbers, whatever they are: no path and no option.
+  // These expand to numbers, which are neither paths nor options.
   if (/^[?#$!]$/.test(name)) return [as('0', true)]
   const source = world.sources.get(name)
   if (source) {
@@ -125,7 +125,7 @@ function variable(node: Node, world: WordWorld, depth: number): Texts | undefine
     const words = source.nodes.map((one) => wordOf(one, world, depth + 1))
     if (words.some((word) => word.values === undefined || word.glob || word.spread)) return undefined
     const values = words.flatMap((word) => word.values!)
-    // Unquoted it would be split and matched again.
+    // The shell would split an unquoted value into words and expand its patterns.
     return values.every((value) => /^[^\s*?[\]]+$/.test(value)) ? values.map((value) => as(value, true)) : undefined
   }
   if (name === 'HOME') return [as(world.home, true)]
@@ -139,7 +139,7 @@ function substituted(text: string, world: WordWorld): Texts | undefined {
   return undefined
 }
 
-/** `{a,b}` as the shell spells it out; nested ones and ranges are not read. */
+/** Expands `{a,b}`; nested braces and ranges are not read. */
 function braced(letters: Letter[]): Texts {
   const open = letters.findIndex(({ c, q }) => c === '{' && !q)
   const close = letters.findIndex(({ c, q }, i) => i > open && c === '}' && !q)
@@ -158,22 +158,22 @@ function braced(letters: Letter[]): Texts {
   return choices.flatMap((choice) => braced([...letters.slice(0, open), ...choice, ...letters.slice(close + 1)]))
 }
 
-/** The text, with `~` for the home where nothing of it is quoted; somebody else's home is not known. */
+/** Replaces an unquoted `~` by the home; another user's home is not known. */
 function tilde(written: string, letters: readonly Letter[], home: string): string | undefined {
   const text = letters.map(({ c }) => c).join('')
   if (!written.startsWith('~') || /^~["']/.test(written)) return text
   return /^~(?:\/|$)/.test(written) ? home + text.slice(1) : undefined
 }
 
-/** Commands that set variables in ways that are not followed. */
+/** Commands that set variables in ways that this reader does not follow. */
 const setters =
   /^(?:read|mapfile|readarray|printf|getopts|unset|declare|typeset|local|export|readonly|let|eval|source|\.)$/
 
 export type Sources = ReadonlyMap<string, { nodes: readonly Node[]; holds(at: Node): boolean }>
 
 /**
- * The variables whose every value can be read off the script: assigned once, and surely before they are used.
- * Anything less plain is unknown, and what is unknown is asked about.
+ * The variables with one value that the script shows: assigned once, and certainly before their use.
+ * Every other variable is unknown, which makes the person be asked.
  */
 export function variablesOf(root: Node): Sources {
   const found = new Map<string, { nodes: Node[]; holds(at: Node): boolean } | undefined>()
@@ -191,7 +191,7 @@ export function variablesOf(root: Node): Sources {
       )
     else if (node.type === 'variable_assignment') {
       const value = node.childForFieldName('value')
-      // `+=` and an array are more than one value.
+      // `+=` and arrays give more than one value.
       const plain = value && value.type !== 'array' && node.text.startsWith(`${name}=`)
       note(name, plain ? [value] : [], plain && isFirst(node) ? (at) => at.startIndex > node.endIndex : () => false)
     } else if (node.type === 'expansion') {
@@ -211,7 +211,7 @@ function within(loop: Node): (at: Node) => boolean {
   return (at) => body !== null && at.startIndex >= body.startIndex && at.endIndex <= body.endIndex
 }
 
-/** Whether it is carried out whatever happens: at the top, or the first of a list there, and for no single command. */
+/** Whether an assignment always runs: at the top level, or first in a list there, and not for one command only. */
 function isFirst(node: Node): boolean {
   let one = node
   let above = node.parent

@@ -1,6 +1,6 @@
 import type { Tool as Remote } from '@modelcontextprotocol/client'
 import type { Effect, Tool } from '../../core/work/tool.ts'
-import type { McpServer } from './mcp-server.ts'
+import type { McpServer } from './remote-server.ts'
 import { nearest } from '../../base/nearest.ts'
 import { isMap } from './server-config.ts'
 import { shortHash } from '../../base/hash.ts'

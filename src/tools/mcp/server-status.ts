@@ -1,4 +1,4 @@
-import type { McpServer } from './mcp-server.ts'
+import type { McpServer } from './remote-server.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { seconds } from './server-lifecycle.ts'
 import { defined } from '../../base/defined.ts'

@@ -1,7 +1,7 @@
 import type { ServerConfig } from '../../../src/tools/mcp/server-config.ts'
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { openServers } from '../../../src/tools/mcp/mcp-servers.ts'
+import { openServers } from '../../../src/tools/mcp/remote-servers.ts'
 import { toolContract } from '../../contract/tool.ts'
 import { opened, partsOf, ready, scripted, use } from './rig.ts'
 

@@ -6,7 +6,7 @@ import { said } from '../simple-command.ts'
 const writes = known({ class: 'edits', touch: 'write' })
 const removes = known({ class: 'removes', touch: 'remove' })
 
-/** Substitutions, deletions and prints; a script that writes files or runs commands is longer than these. */
+/** sed scripts of substitutions, deletions and prints only: they neither write files nor run commands. */
 const tameScript =
   /^(?:\s*(?:(?:\d+|\$|\/(?:[^/\\]|\\.)*\/I?)(?:,(?:\d+|\$|\+\d+|\/(?:[^/\\]|\\.)*\/I?))?)?\s*!?\s*(?:s([/|#,@!])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1[gpiI\d]*|[pdq=DGHhgxNn]|[aic]\\?\s?[^\n]*)\s*(?:[;\n]|$))*$/
 

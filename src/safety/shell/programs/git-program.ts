@@ -17,11 +17,11 @@ const changing = new Set(
 const reaching = new Set('fetch pull push clone ls-remote remote submodule send-email svn request-pull lfs'.split(' '))
 const destroying = new Set('gc prune filter-branch filter-repo update-ref clean replace pack-refs repack'.split(' '))
 
-/** Settings that change no more than words and colours; any other may name a program. */
+/** Settings that change only words and colours; any other may name a program. */
 const tame =
   /^(?:user\.(?:name|email)|color\..*|core\.quote[Pp]ath|core\.auto[Cc]rlf|init\.default[Bb]ranch|advice\..*|commit\.gpg[Ss]ign|diff\.(?:rename[Ss]|algorithm|noprefix)|log\..*|pull\.(?:rebase|ff))=/
 
-/** Flags that name a file or a program in commands that else look. */
+/** Flags that name a file or a program in commands that otherwise only read. */
 const leaks: readonly [string, Reading][] = [
   ['--output', is('unknown', '--output writes a file')],
   ['--ext-diff', is('dynamic', '--ext-diff runs a program')],
@@ -40,7 +40,7 @@ export const git: Known = (args) => {
   return { ...reading, paths: [...(reading.paths ?? []), ...folders.map((word) => ({ word, how: 'read' as const }))] }
 }
 
-/** What stands before the subcommand: `-c` can name a program to run. */
+/** Reads the options before the subcommand: `-c` can name a program to run. */
 function leading(args: readonly Word[]): Reading | { sub: string; rest: readonly Word[]; folders: Word[] } {
   const folders: Word[] = []
   for (let i = 0; i < args.length; i++) {
@@ -87,7 +87,7 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
   if (looking.has(sub)) {
     if (options.unclear) return unclear(options.unclear)
     if (sub === 'grep' && has('-O')) return is('dynamic', 'it runs a program')
-    // Only what can lead out of the repository is a path for sure; a revision may look like one.
+    // Only a word that leads out of the repository is certainly a path; a revision may look like one.
     const out = options.operands.filter((word) => word.values?.some((value) => /^(?:\/|\.\.\/|~)/.test(value)))
     return { ...reads(), paths: out.map((word) => ({ word, how: 'read' })) }
   }
@@ -174,7 +174,7 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
   return is('unknown', `git ${sub} may be anything: an alias can run a command`)
 }
 
-/** `checkout` with one plain name, or a new branch; with a path it overwrites files. */
+/** `checkout` with one plain name or a new branch switches branches; with a path it overwrites files. */
 function isSwitch(args: readonly Word[], operands: readonly string[], flags: readonly string[]): boolean {
   if (
     args.some((word) => said(word) === '--') ||

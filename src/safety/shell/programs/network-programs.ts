@@ -3,7 +3,7 @@ import { is } from '../shell-judgement.ts'
 import { optionsOf } from '../command-options.ts'
 import { said } from '../simple-command.ts'
 
-/** Programs that are asked about whatever their arguments are. */
+/** Programs that are always asked about, whatever their arguments. */
 const always: readonly [ShellClass, string, string][] = [
   [
     'network',
@@ -38,7 +38,7 @@ export const reaching: Readonly<Record<string, Known>> = {
       names.split(' ').map((name): [string, Known] => [name, () => is(kind, why)]),
     ),
   ),
-  // Between two folders of this machine it is a copy; with --delete it removes.
+  // Between two local folders rsync copies; with --delete it also removes files.
   rsync: (args) => {
     const options = optionsOf(args, ['--exclude', '--include'])
     if (
@@ -53,7 +53,7 @@ export const reaching: Readonly<Record<string, Known>> = {
       paths: options.operands.map((word, i) => ({ word, how: removes && i > 0 ? 'remove' : 'write' })),
     }
   },
-  // A job of the same command may be ended; any other process is somebody's.
+  // Only a job of the same command line may be killed freely.
   kill: (args) =>
     args.every((word) => /^(?:-\w+|%\d*|\$!|"\$!")$/.test(word.text))
       ? is('reads', 'it ends a job of its own')

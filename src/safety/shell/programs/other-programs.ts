@@ -5,7 +5,7 @@ import { only, said } from '../simple-command.ts'
 
 const runs = known({ class: 'runs', touch: 'run' })
 
-/** Builders, testers and checkers: what they run is the project's own. */
+/** Build tools, test runners and checkers, which run the project's own code. */
 const builders =
   'make gmake cmake ninja meson gradle gradlew mvn mvnw ant bazel just rake tox nox pytest jest vitest mocha ava tap c8 nyc tsc tsx ts-node eslint prettier stylelint biome oxlint ruff black isort mypy pyright flake8 pylint bandit rubocop rspec phpunit phpstan ctest gcc g++ cc c++ clang clang++ clang-format clang-tidy javac rustc rustfmt gofmt golangci-lint shellcheck shfmt esbuild vite webpack rollup turbo nx lerna playwright cypress swc knip madge markdownlint cspell hadolint yamllint actionlint'.split(
     ' ',
@@ -14,13 +14,13 @@ const builders =
 const modules =
   /^(?:pytest|unittest|doctest|mypy|ruff|black|isort|flake8|pylint|compileall|py_compile|json\.tool|tokenize|timeit|coverage|tabnanny|ast|dis)$/
 
-/** An interpreter: code in its arguments or from its input is not read, a file of the project is run. */
+/** An interpreter: code in its arguments or input cannot be read; a file of the project is run. */
 function interpreter(code: readonly string[], takes: readonly string[] = [], safe: readonly string[] = []): Known {
   return (args) => {
     const options = optionsOf(args, ['-m', ...code, ...takes])
     if (options.unclear) return unclear(options.unclear)
     const first = args.findIndex((word) => !said(word).startsWith('-'))
-    // Behind a file it is the program's own argument.
+    // After a file, a word is an argument of the script.
     const module = args.slice(0, first < 0 ? args.length : first).findIndex((word) => said(word) === '-m')
     if (
       code.some((flag) =>

@@ -5,7 +5,7 @@ import { only, said } from '../simple-command.ts'
 
 const installs = (why = 'it installs software') => is('installing', why)
 
-/** npm and those who copy it: scripts of package.json are read and judged, not trusted. */
+/** npm and similar programs: scripts of package.json are read and judged, not trusted. */
 const npm: Known = (args, { name }) => {
   const options = optionsOf(args, ['--prefix', '-C', '--dir', '--cwd', '-w', '--workspace', '--filter', '-F'])
   if (options.unclear) return unclear(options.unclear)
@@ -39,11 +39,11 @@ const npm: Known = (args, { name }) => {
     )
   )
     return installs(/^(?:remove|rm|r|un|uninstall|prune)$/.test(sub) ? 'it removes packages' : undefined)
-  // yarn, pnpm and bun take the name of a script as it is.
+  // yarn, pnpm and bun run a script by its bare name.
   return name === 'npm' ? is('unknown', `npm ${sub} is not known`) : script(sub)
 }
 
-/** A program of the project is run; one that is not there is fetched first. */
+/** Runs a program of the project; a missing one would be fetched first. */
 const npx: Known = (args) => {
   const options = optionsOf(args, ['-p', '--package', '-c', '--call'])
   if (options.unclear) return unclear(options.unclear)
@@ -57,7 +57,7 @@ const npx: Known = (args) => {
   }
 }
 
-/** Subcommands by what they do; the rest is not known. */
+/** Subcommands by their effect; all others are unknown. */
 function subs(kinds: Partial<Record<'reads' | 'runs' | 'edits' | 'installing' | 'network', string>>): Known {
   return (args) => {
     const options = optionsOf(args)

@@ -17,7 +17,7 @@ const sayers =
     ' ',
   )
 
-/** A pattern, then files. */
+/** Programs with a pattern and then files as operands. */
 const grep = known({
   class: 'reads',
   touch: 'read',
@@ -53,7 +53,7 @@ const rg = known({
   },
 })
 
-/** The second file it is given is written to. */
+/** Programs that write to the second file. */
 const intoSecond =
   (takes: readonly string[]): Known =>
   (args) => {
@@ -66,7 +66,7 @@ const intoSecond =
     }
   }
 
-/** `+!command` and the like are more than reading. */
+/** Pagers: `+!command` and similar arguments run commands. */
 const pager = known({
   class: 'reads',
   touch: 'read',

@@ -3,7 +3,7 @@ import type { Word } from '../simple-command.ts'
 import { is, isRiskyVariable, reads, unclear } from '../shell-judgement.ts'
 import { literal, only, said } from '../simple-command.ts'
 
-/** A program whose last arguments are a command: its flags with a value, and the operands before the command. */
+/** A program that runs the command in its last arguments: its flags with a value, and its operands before the command. */
 type Wrapper = {
   takes?: readonly string[]
   operands?: number
@@ -40,7 +40,7 @@ function withInner(own: Reading, words: readonly Word[], more: readonly Word[] =
   return words.length === 0 ? own : { ...own, inner: [{ words: [...words, ...more] }] }
 }
 
-/** Names of files that come from elsewhere in the project. */
+/** A word that stands for names of files in the project. */
 const piped = literal('./piped')
 
 const xargs: Known = (args, { fed }) => {
@@ -71,7 +71,7 @@ const xargs: Known = (args, { fed }) => {
   )
 }
 
-/** The mark that `-I` puts in place of what comes in. */
+/** The mark of xargs' `-I`, which is replaced by each input line. */
 function replaced(flags: readonly Word[]): string | undefined {
   const at = flags.findIndex((word) => said(word).startsWith('-I') || said(word) === '-i')
   if (at < 0) return undefined
@@ -120,7 +120,7 @@ const find: Known = (args) => {
   return { ...found, paths, inner }
 }
 
-/** Everything after -x or -X is run on what it finds. */
+/** fd runs everything after -x or -X on the files it finds. */
 const fd: Known = (args) => {
   const unknown = args.find((word) => !word.values)
   if (unknown) return unclear(unknown)
@@ -142,7 +142,7 @@ const fd: Known = (args) => {
   }
 }
 
-/** `sh -c text`: the text is a script; without it a file is run, and without that whatever it is fed. */
+/** `sh -c text` runs the text as a script; without `-c` a file is run, and without a file the input. */
 const shell: Known = (args) => {
   let script = false
   for (let i = 0; i < args.length; i++) {
@@ -160,7 +160,7 @@ const shell: Known = (args) => {
   return is('dynamic', 'it runs what it is fed')
 }
 
-/** Words that become a script when they are joined. */
+/** eval: its words joined are a script. */
 const joinedScript: Known = (args) => {
   const unknown = args.find((word) => only(word) === undefined)
   if (unknown) return unclear(unknown)

@@ -7,7 +7,7 @@ import { reaching } from './network-programs.ts'
 import { readers } from './reading-programs.ts'
 import { wrappers } from './wrapper-programs.ts'
 
-/** Every program that is known, by its name; the more careful reading of two stands last. */
+/** All known programs by name; of two entries for one name, the stricter one comes last and wins. */
 export const allKnown: ReadonlyMap<string, Known> = new Map(
   Object.entries({ ...readers, ...editors, ...programs, ...packages, git, ...reaching, ...wrappers }),
 )

@@ -1,8 +1,8 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { ServerConfig } from './server-config.ts'
-import type { McpParts } from './mcp-server.ts'
+import type { McpParts } from './remote-server.ts'
 import type { McpStatus, ServerStatus } from './server-status.ts'
-import { McpServer } from './mcp-server.ts'
+import { McpServer } from './remote-server.ts'
 import { statusOf } from './server-status.ts'
 import { awaitedTool, callingTool, listingTool, prefixOf, remoteTool, serverNamed, toolNames } from './mcp-tools.ts'
 
