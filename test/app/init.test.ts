@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { until } from '../until.ts'
 import { plain, seated, type Seat } from './seat.ts'
 
 const document = '# AGENTS.md\n\n## What this project does\nIt is a test.\n'
@@ -170,10 +171,10 @@ test('a link inside the project is followed, and one that leads out of it is ref
   )
 })
 
-test('Esc cancels it: the agent is ended and nothing is written', { timeout: 20_000 }, async (t) => {
+test('Esc cancels it: the agent is ended and nothing is written', { timeout: 60_000 }, async (t) => {
   const seat = await seated(t, plain({ amber: 'cat >/dev/null; touch "$HOME/started"; exec sleep 600' }))
   const running = seat.type('/init')
-  while (!existsSync(join(seat.folder, 'started'))) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => existsSync(join(seat.folder, 'started')))
   seat.stop.abort()
   const [how, words] = (await running).at(-1)!
   assert.equal(how, 'error')
