@@ -29,6 +29,7 @@ export class Machine {
   readonly folder: string
   readonly home: string
   readonly project: string
+  #children: ChildProcess[] = []
 
   /** `home` is one that the test made, and takes away itself. */
   constructor(context: TestContext, home?: string) {
@@ -37,7 +38,16 @@ export class Machine {
     this.project = join(this.folder, 'project')
     mkdirSync(join(this.folder, 'home'))
     mkdirSync(this.project)
-    context.after(() => rmSync(this.folder, { recursive: true, force: true }))
+    context.after(() => {
+      for (const child of this.#children) child.kill('SIGKILL')
+      rmSync(this.folder, { recursive: true, force: true })
+    })
+  }
+
+  /** Ends with the test, whatever became of it: a test that fails leaves nothing that its process would wait for. */
+  own<C extends ChildProcess>(child: C): C {
+    this.#children.push(child)
+    return child
   }
 
   /** Plain commands as agents, in their order. */
@@ -65,7 +75,7 @@ export class Machine {
   }
 
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {
-    return spawn(process.execPath, [program, ...args], {
+    const child = spawn(process.execPath, [program, ...args], {
       cwd: options.cwd ?? this.project,
       env: {
         PATH: process.env.PATH!,
@@ -78,6 +88,7 @@ export class Machine {
       },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
+    return this.own(child)
   }
 
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {

@@ -40,7 +40,7 @@ test('a config.yaml is settings too: it is replaced with a yes, and a copy is ke
   writeFileSync(join(machine.home, 'config.yaml'), yaml)
   const asked = await machine.run(['setup'], { env })
   assert.deepEqual([asked.code, readdirSync(machine.home)], [2, ['config.yaml']])
-  assert.match(asked.err, /config\.yaml is there already\. Replace\? A copy is kept\. Nobody can be asked here/)
+  assert.match(asked.err, /config\.yaml exists already\. Replace\? A copy is kept\. Nobody can be asked here/)
   assert.equal((await machine.run(['setup', '--yes'], { env })).code, 0)
   const [copy, ...others] = readdirSync(machine.home)
   assert.deepEqual(others, ['settings.json', 'settings.schema.json'])
@@ -91,7 +91,7 @@ test('in a terminal the person chooses who takes turns, in which order, and the 
   const keys: [RegExp, string][] = [
     [/1 All of them, in this order\s+2 Claude Code\s+3 Gemini CLI\s+4 Codex\s+> /, 'claude\r'],
     [/Numbers from 1 to 4, or Enter for none\.\s+> /, '4 2\r'],
-    [/Who is asked first\?\s+1 Codex, then Claude Code\s+2 Codex\s+3 Claude Code\s+> /, '3\r'],
+    [/Which agent comes first\?\s+1 Codex, then Claude Code\s+2 Codex\s+3 Claude Code\s+> /, '3\r'],
     [/1 ask: ask before every action\s+2 edit: [^]*> /, '2\r'],
   ]
   const { code, out } = await typed(machine, ['setup'], keys, machine.install(['codex', 'claude', 'gemini']))
@@ -115,7 +115,7 @@ test('leaving a question leaves everything as it is', inTerminal, async (t) => {
   const { code, out } = await typed(
     machine,
     ['setup'],
-    [[/Who takes turns\?[^]*> /, '\r']],
+    [[/Which agents, in what order\?[^]*> /, '\r']],
     machine.install(['codex', 'claude']),
   )
   assert.deepEqual([code, existsSync(machine.home)], [1, false])

@@ -6,6 +6,9 @@ export const inTerminal = {
   skip: spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) here',
 }
 
+/** Longer than any screen takes to come, and shorter than a test may take. */
+const patienceMs = 40_000
+
 /** The program in a terminal: each key is typed when what it waits for is on the screen. */
 export async function typed(
   machine: Machine,
@@ -16,7 +19,7 @@ export async function typed(
   before: (key: string) => void = () => {},
 ): Promise<Ran> {
   const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ')
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
+  const script = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: machine.project,
     env: {
       PATH: process.env.PATH,
@@ -28,15 +31,21 @@ export async function typed(
       ...env,
     },
   })
-  const result = ended(child)
+  const child = machine.own(script)
   const left = [...keys]
   let seen = ''
+  const never = Promise.withResolvers<never>()
+  const patience = setTimeout(
+    () => never.reject(new Error(`it never showed ${left[0]?.[0]}, but:\n${seen}`)),
+    patienceMs,
+  )
   child.stdout.on('data', (chunk: string) => {
     seen += chunk
     if (!left[0]?.[0].test(seen)) return
+    patience.refresh()
     seen = ''
     before(left[0][1])
     child.stdin.write(left.shift()![1])
   })
-  return result
+  return Promise.race([ended(child), never.promise]).finally(() => clearTimeout(patience))
 }
