@@ -1,4 +1,4 @@
-// Checks types and format and runs the tests, side by side. Arguments narrow it to tests whose path holds one of them.
+// Checks types, lint and format and runs the tests, side by side. Arguments narrow it to tests whose path holds one of them.
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { availableParallelism } from 'node:os'

@@ -97,6 +97,7 @@ export class SlotLedger {
   ): Promise<Waited[]> {
     const over = new AbortController()
     const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal
+    // The watch below ends by this.
     void this.#clock.sleep(Math.max(0, until - this.#clock.now()), stop).then(() => over.abort())
     const look = (slots: Record<string, Slot>) =>
       ids.map((id): Waited => {

@@ -207,6 +207,7 @@ export class SlotRunner {
     if (terminal.id === this.#watched?.id) return true
     this.#watched = terminal
     await this.#retitle(slot)
+    // The runner is nudged, so that it need not wait here.
     void terminal.exited.then((exit) => {
       this.#exit = exit
       this.nudge()

@@ -42,6 +42,7 @@ export class DeskStatus {
 
   see(event: Event): void {
     this.#spent.see(event)
+    // Events are not held up by the status line.
     if (event.type === 'attempt') void this.stand()
   }
 

@@ -36,6 +36,7 @@ export class FollowUpCards {
     const instead = (this.#instead = new AbortController()).signal
     const run: Command['run'] = (args, world) =>
       command.run(args, { ...world, signal: AbortSignal.any([world.signal, instead]) })
+    // The command shows its own errors; the desk goes on beside its card.
     void this.#parts.errands.run({ ...command, run }, '')
   }
 }

@@ -57,6 +57,7 @@ export class OtherProcesses {
     this.#showNew()
     if (!ephemeral)
       this.#watcher ??= watchFile(join(place.home, 'projects', project.slug, 'history.jsonl'), () => {
+        // Every error of the read is left to the next change of the log.
         void this.#written()
       })
   }

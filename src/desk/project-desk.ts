@@ -45,6 +45,7 @@ export class ProjectDesk implements ChatDesk {
   #audience = new Audience()
   #cards = new Cards()
   #queue = new PromptQueue((texts) => {
+    // The queue is shown when a screen has room.
     void this.#audience.tell({ type: 'queue', texts })
   })
   #waiting = new WaitingPrompt(
@@ -135,6 +136,7 @@ export class ProjectDesk implements ChatDesk {
     const typed = text.trim()
     const [, name, args = ''] = /^\/(\S+)\s*([^]*)$/.exec(typed) ?? []
     const command = this.commands.find((one) => one.name === name)
+    // A command shows its own errors, and the input stays open while it runs.
     if (command) void this.#commandRunner.run(command, args.trim())
     // An unknown command opens the palette; a path such as /etc/hosts is a prompt.
     else if (name !== undefined && !name.includes('/')) this.#commandRunner.screen?.palette(name)

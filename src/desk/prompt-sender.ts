@@ -27,6 +27,7 @@ export class PromptSender {
 
   send(prompt: string): void {
     const { station, work, elsewhere } = this.#parts
+    // Neither rejects: the setup shows its own errors, and another process that does not answer counts as gone.
     if (station.nobody) void this.setUp().then(() => this.#sendOrGiveBack(prompt))
     else if (work.busy || !elsewhere.busy) work.submit(prompt)
     else void this.#sendElsewhere(prompt)

@@ -85,6 +85,7 @@ export class TurnRunner {
   cancel(): boolean {
     if (this.#stop && !this.#stop.signal.aborted) {
       this.#stop.abort()
+      // The cancel does not wait for the screens.
       void this.#parts.audience.tell({ type: 'stopping' })
     }
     return this.busy

@@ -76,6 +76,7 @@ export class Audit {
   settle(): void {
     this.#nap?.abort()
     this.#nap = undefined
+    // Each act that waits is told of its own failure.
     if (!this.#writing && this.#waiting.length > 0) void this.#write()
   }
 

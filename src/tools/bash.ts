@@ -49,6 +49,7 @@ async function runToEnd(command: string, seconds: number, call: ToolCall, parts:
     const exit = await listen(
       run,
       printed.collector(call, () => {
+        // `release` waits for the end.
         void hold.end(tooMuch)
       }),
     )

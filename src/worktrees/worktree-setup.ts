@@ -24,6 +24,7 @@ export async function setUpWorktree(
   const run = await start({ argv: ['bash', '-c', setup], cwd, env, clock })
   const over = new AbortController()
   const end = () => {
+    // The run is waited for below.
     void run.end()
   }
   callAfter(clock, setupMs, over.signal, end)

@@ -10,7 +10,7 @@ import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { AcpConnection } from './acp-connection.ts'
 import type { Session } from './acp-session.ts'
 import type { Rules } from './acp-rules.ts'
-import { start } from '../../base/process/run.ts'
+import { exitsWithin, start } from '../../base/process/run.ts'
 import { startFailure } from '../pipe/pipe-process.ts'
 import { connectionFailure, isRpcError, rpcFailure, earlyStopNote, answerOutcome } from './acp-outcome.ts'
 import { connectTo, loadSdk } from './acp-connection.ts'
@@ -68,6 +68,7 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
     cause = failure
     over.abort()
     cancelSession?.()
+    // The turn waits for the end of the run.
     void turn.clock.sleep(cancelSession ? cancelMs : 0, settled.signal).then(() => run.end())
   }
   const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
@@ -142,10 +143,8 @@ async function acpOutcome(
 const leaveMs = 500
 
 async function leave(run: Run, clock: Clock): Promise<number[]> {
-  const gone = new AbortController()
-  void run.exited.then(() => gone.abort())
   run.stdin.end()
-  await clock.sleep(leaveMs, gone.signal)
+  await exitsWithin(run, leaveMs, clock)
   return run.end()
 }
 

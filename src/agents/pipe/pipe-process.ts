@@ -9,7 +9,7 @@ import type { TurnWatch } from '../turn-watch.ts'
 import { existsSync } from 'node:fs'
 import { messageOf } from '../../base/error-message.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
-import { start } from '../../base/process/run.ts'
+import { exitsWithin, start } from '../../base/process/run.ts'
 import { missingProgram, processFailure, Tail, lastLine } from '../process-failure.ts'
 import { Lines } from '../../base/lines.ts'
 import { failed } from '../../core/talk/outcome.ts'
@@ -49,6 +49,7 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
     cause = failure
     const told = speech?.stop() ?? false
     over.abort()
+    // The turn waits for the end of the run.
     void (told ? endAfterGrace(run, turn.clock) : run.end())
   }
   const cancel = () => stop({ kind: 'aborted', message: `${spec.name} was cancelled` })
@@ -157,9 +158,7 @@ async function endLingering(job: PipeJob, run: Run, over: AbortController): Prom
 const stopMs = 2_000
 
 async function endAfterGrace(run: Run, clock: Clock): Promise<void> {
-  const left = new AbortController()
-  void run.exited.then(() => left.abort())
-  await clock.sleep(stopMs, left.signal)
+  await exitsWithin(run, stopMs, clock)
   await run.end()
 }
 

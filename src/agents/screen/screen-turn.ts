@@ -258,6 +258,7 @@ export async function endProgram(program: TerminalProgram, atRest: boolean, cloc
 async function quitByItself({ watcher, facts }: TerminalProgram, clock: Clock): Promise<void> {
   if (facts.quit.length === 0 || watcher.gone || (await watcher.look()).reading.state !== 'idle') return
   const away = new AbortController()
+  // The pauses between the keys end by this.
   void watcher.terminal.exited.then(() => away.abort())
   for (const key of facts.quit) {
     await watcher.terminal.press(key)

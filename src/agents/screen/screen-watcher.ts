@@ -141,7 +141,7 @@ class OutputBell {
   constructor(terminal: Terminal, clock: Clock) {
     this.#clock = clock
     this.#drawnAt = clock.now()
-    void this.#listen(terminal).catch(() => this.#ring())
+    this.#listen(terminal).catch(() => this.#ring())
     void terminal.exited.then(() => this.hurry())
   }
 

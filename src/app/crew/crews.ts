@@ -74,8 +74,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     const made = { crew: new Crew(parts), parts, keeper: carries ? new Keeper(parts) : undefined }
     open.set(workspace, made)
     // Notices run until the crews are closed, and a fault of theirs stops no agent.
-    if (carries && settings.notify.length > 0)
-      void noticeAsks(io, place, settings, parts, closed.signal).catch(() => {})
+    if (carries && settings.notify.length > 0) noticeAsks(io, place, settings, parts, closed.signal).catch(() => {})
     return made
   }
   const desk: CrewDesk = {
@@ -138,6 +137,7 @@ async function noticeAsks(
         if (told.has(ask)) continue
         told.add(ask)
         const text = `slot ${id}: ${question.text} (termaite crew answer ${id})`
+        // A notice never rejects, and the next question does not wait for it.
         void notify({ event: 'asking', agent, workspace: root, text })
       }
 }

@@ -97,7 +97,7 @@ export function openHubTasks(
   }
   const client = new HubClient(hub.place)
   // Registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub it is tried again later.
-  if (hub.reachable) void client.register(as).catch(() => {})
+  if (hub.reachable) client.register(as).catch(() => {})
   return hubTaskSource({ hub: client, as, clock: io.clock, workspace, tell: warn })
 }
 

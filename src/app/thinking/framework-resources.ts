@@ -56,6 +56,7 @@ export async function readersOf(app: App): Promise<Readers | { why: string }> {
   const now = app.io.clock.now()
   const able = enabledAgents(app.settings).flatMap((agent) => {
     const seat = app.roster.open(agent.name, { cwd: app.place.cwd, leash: 'read' })
+    // Nothing was started for the look at its traits.
     void seat.close()
     // A command that the person wrote cannot be held to reading; the `readOnly` setting may promise it.
     const promised = !profileOf(agent) && agent.kind !== 'native' && app.settings.readOnly.includes(agent.name)

@@ -101,6 +101,14 @@ function runOf(
   return run
 }
 
+/** Waits until the command has exited, for `ms` at most; returns whether it has. */
+export async function exitsWithin({ exited }: Pick<Run, 'exited'>, ms: number, clock: Clock): Promise<boolean> {
+  const gone = new AbortController()
+  void exited.then(() => gone.abort())
+  await clock.sleep(ms, gone.signal)
+  return gone.signal.aborted
+}
+
 /** How long an output that another process holds open is waited for after the command ended. */
 const drainMs = 200
 

@@ -57,7 +57,7 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
     { lends: true, warn },
   )
   const seen = new CurrentTerminal((opened) => {
-    void scribe.follow(opened).catch(() => {})
+    scribe.follow(opened).catch(() => {})
     if (kind === 'tmux' && opened.attach) say(io, `${agent.name} runs in tmux; see it with: ${opened.attach}`)
   })
   const save = async () => {
@@ -94,7 +94,7 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
         messages.tell(told)
         if (told.type === 'asking' && !attended && kind === 'pty')
           warn('there is no terminal to answer this in. Start the agent in a terminal, or with --tmux.')
-        void save().catch((error) => warn(messageOf(error)))
+        save().catch((error) => warn(messageOf(error)))
       },
       used: (usage) => meter.spend(usage),
       mask,

@@ -38,6 +38,7 @@ export class SupervisionMessages {
     this.#window.show(`${agent.name} · ${words}`)
     this.#line(words, agent.name)
     const notice = noticeOf(told, now)
+    // A notice never rejects, and the supervision does not wait for it.
     if (notice) void this.#notify({ ...notice, agent: agent.name, workspace: place.root })
   }
 

@@ -195,6 +195,7 @@ export async function readStdin(io: Io, patient: boolean): Promise<string | unde
     () => undefined,
     (error: Error) => error,
   )
+  // `trouble` resolves with the error.
   void trouble.then(() => heard.abort())
   if (!patient) {
     await io.clock.sleep(patienceMs, AbortSignal.any([heard.signal, io.signal]))

@@ -35,6 +35,7 @@ export interface Terminal {
   retitle(title: string, ring?: boolean): Promise<void>
   /** The command that shows the terminal without termaite; left out where only termaite can show it. */
   attach?: string
+  /** Resolves when the program has ended; never rejects. */
   exited: Promise<Exit>
   /** Ends the program and every process that it started. */
   close(): Promise<void>

@@ -97,6 +97,7 @@ class Grace {
   constructor(signal: AbortSignal, clock: Clock) {
     this.#signal = signal
     this.#begin = () => {
+      // The turn waits with `within`, not here.
       void clock.sleep(graceMs, this.#stopped.signal).then(() => {
         this.#over = true
         this.#giveUp?.()

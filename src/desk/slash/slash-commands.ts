@@ -74,6 +74,7 @@ export function slashCommands(controls: DeskControls, warn: (words: string) => v
     all.splice(fixed.length, Infinity, ...triggers.map(toldWhenBroken))
   }
   all.push(...fixed.map(toldWhenBroken).map((command) => followed(command, refresh)))
+  // The skills join the list when they have been read.
   void refresh()
   return all
 }

@@ -76,6 +76,7 @@ class Attachment {
     const asleep = new AbortController()
     const stop = () => this.#leave('ended')
     const resized = () => {
+      // A terminal that cannot be resized is painted as it is.
       void this.#fit().then(() => this.#repaint())
     }
     const type = this.#typing()

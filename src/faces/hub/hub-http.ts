@@ -39,6 +39,7 @@ export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
       return send(response, refusal(429, 'too many requests; wait a moment'), { 'retry-after': '1' })
     const url = new URL(request.url ?? '/', 'http://hub')
     if (url.pathname === mcpPath) {
+      // The endpoint answers its own errors.
       void mcp.answer(request, response)
       return
     }
@@ -47,7 +48,7 @@ export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
         ? streamChanges(request, response, url, options)
         : answerApi(request, response, url, options)
     // The listener of the server waits for nothing; a caller that has hung up is told nothing.
-    void work.catch(() => response.destroy())
+    work.catch(() => response.destroy())
   }, options)
   return {
     url: server.url,

@@ -142,7 +142,7 @@ function progressSender(progressToken: string | number, request: ToolRequest, ov
     if (over.aborted) return
     const params = { progressToken, progress: ++progress, message: message || undefined }
     // A client that hung up hears nothing; the call learns of that by its signal.
-    void request.notify({ method: 'notifications/progress', params }).catch(() => {})
+    request.notify({ method: 'notifications/progress', params }).catch(() => {})
   }
 }
 

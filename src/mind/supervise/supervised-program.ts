@@ -147,7 +147,7 @@ class QuietTimer {
     this.#clock = clock
     this.#drawnAt = clock.now()
     // The output ends with the terminal; an output that breaks counts as quiet.
-    void this.#listen(terminal).catch(() => {})
+    this.#listen(terminal).catch(() => {})
   }
 
   get quietMs(): number {

@@ -207,7 +207,7 @@ class Supervisor {
     const spent = addUsage(this.#state.spent, event)
     taskSource.reportUsage(spent)
     // The next change keeps the same sum again.
-    void this.#keep({ spent }).catch(() => {})
+    this.#keep({ spent }).catch(() => {})
   }
 
   /** Reports a turn's outcome to its source; a turn that was left or quit is still on its way. */

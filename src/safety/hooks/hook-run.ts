@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Hook, HookEvent, HookSettings } from './hook-config.ts'
+import { callAfter } from '../../base/clock.ts'
 import { start } from '../../base/process/run.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { defined } from '../../base/defined.ts'
@@ -100,14 +101,13 @@ async function runHook({ command, timeout }: Required<Hook>, input: string, worl
   let trouble: string | undefined
   const end = (why: string) => {
     trouble ??= why
+    // The run is waited for below.
     void run.end()
   }
   const cancel = () => end('was cancelled')
   const over = new AbortController()
   signal.addEventListener('abort', cancel, { once: true })
-  void clock
-    .sleep(timeout * 1000, over.signal)
-    .then(() => over.signal.aborted || end(`took longer than ${timeout} s and was stopped`))
+  callAfter(clock, timeout * 1000, over.signal, () => end(`took longer than ${timeout} s and was stopped`))
   run.stdin.end(input)
   const [out, err, exit] = await Promise.all([textOf(run.stdout), textOf(run.stderr), run.exited])
   over.abort()

@@ -17,6 +17,7 @@ export class ActivityTimeout {
 
   constructor(ms: number, until: number, clock: Clock, caller: AbortSignal) {
     this.signal = AbortSignal.any([caller, this.#over.signal])
+    // Ends with `end`, or when the time is up.
     void this.#watch(ms, until, clock)
   }
 

@@ -143,6 +143,7 @@ export class McpServer {
         login: this.#login,
         asked: () => this.#active.at(-1),
         toolsChanged: () => {
+          // A list that cannot be read leaves the old one.
           void this.#relist()
         },
       })

@@ -69,6 +69,7 @@ export class ServerLifecycle {
     if (this.state.is !== 'ready' || this.state.connection !== connection) return
     this.#dropped = true
     this.#enter({ is: 'starting', since: this.#means.clock.now() })
+    // Closing never rejects, and the next connection does not wait for the old one.
     void connection.close()
   }
 

@@ -2,7 +2,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
 import type { Run } from '../../base/process/run.ts'
 import type { Env, StdioConfig } from './server-config.ts'
-import { start } from '../../base/process/run.ts'
+import { exitsWithin, start } from '../../base/process/run.ts'
 import { Lines } from '../../base/lines.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 
@@ -42,6 +42,7 @@ export class StdioTransport implements Transport {
     this.#run = run
     this.#errors.end = ''
     const read = [this.#read(run), this.#listen(run)]
+    // The outputs of a run never throw, and the SDK reports a bad message to itself.
     void run.exited.then(async (exit) => {
       await Promise.all(read)
       if (!this.#closed) this.#errors.end = `it ended with ${exit.code ?? exit.signal}`
@@ -64,10 +65,7 @@ export class StdioTransport implements Transport {
     const run = this.#run
     if (!run) return
     run.stdin.end()
-    const left = new AbortController()
-    void run.exited.then(() => left.abort())
-    await this.#clock.sleep(leaveMs, left.signal)
-    if (!left.signal.aborted) await run.end()
+    if (!(await exitsWithin(run, leaveMs, this.#clock))) await run.end()
     await run.exited
   }
 

@@ -82,6 +82,7 @@ export class ReplSession {
     }
     try {
       const shown = printed.collector(call, () => {
+        // `release` waits for the end.
         void hold.end(tooMuch)
       })
       const { begun, exit } = await interpreter.evaluate(code, shown)

@@ -72,6 +72,7 @@ export class BackgroundCommands {
     const write = async (text: string) => {
       bytes += text.length
       if (bytes > longestLog) {
+        // `listen` below waits for the end.
         void run.end()
         return
       }

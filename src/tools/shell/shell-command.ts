@@ -60,6 +60,7 @@ export class RunLimit {
   #over = new AbortController()
   #timer: Promise<void>
   #stop = () => {
+    // `release` waits for the end.
     void this.end('[cancelled]')
   }
 

@@ -127,10 +127,12 @@ export class InputBox implements Component, Focusable {
     if (matchesKey(key, 'tab')) return this.#completer.follow(true)
     if (matchesKey(key, 'up')) return this.#up(key)
     if (matchesKey(key, 'ctrl+g')) {
+      // The chat goes on while the editor is open.
       void this.#editElsewhere()
       return
     }
     if (matchesKey(key, 'ctrl+r')) {
+      // Prompts that cannot be read are left out.
       void this.#openSearch()
       return
     }

@@ -54,6 +54,7 @@ export class LazyDetails {
     const known = this.#diffs.get(change)
     if (known === undefined) {
       this.#diffs.set(change, 'loading')
+      // Drawn without the diff until it is there.
       void diffLines({ type: 'diff', ...change }).then((lines) => {
         this.#diffs.set(change, lines)
         this.#tell()
