@@ -39,7 +39,7 @@ test('termaite system tells what the machine can do, and keeps it for a day', op
   assert.match(out, /^System +.* \(\w+\), sh\nRuntimes +none\n/)
   assert.ok(out.endsWith(`\n\ngit  2.0.1  ${join(bin, 'git')}\njq   1.7    ${join(bin, 'jq')}\n`), out)
   const where = await machine.run(['where'], { env: { PATH: process.env.PATH! } })
-  assert.match(where.out, /system-spec\.json.*what this machine can do/)
+  assert.match(where.out, /system-spec\.json.*facts about this machine/)
 })
 
 test('with no programs and a home that cannot be written it still tells, and says nothing else', options, async (t) => {
