@@ -67,15 +67,22 @@ export async function exitOfPane(server: TmuxServer, pane: Pane, files: Terminal
 
 type Dead = { status: string; signal: string }
 
-/** Waits until tmux has read all output, which is later than the shell's end. Undefined when the pane is gone too. */
+/** A tmux before 3.3 never says by which signal a shell ended: so many rounds later it is not waited for. */
+const statusRounds = 10
+
+/**
+ * Waits until tmux has read all output, which is later than the shell's end, and has drawn its message, which is when it
+ * knows how the shell ended. Undefined when the pane is gone too.
+ */
 async function settled(server: TmuxServer, { pane }: Pane, clock: Clock): Promise<Dead | undefined> {
-  for (let round = 0; ; round++) {
+  for (let [round, deadRounds] = [0, 0]; ; round++) {
     const answer = await server
       .ask([['display-message', '-p', '-t', pane, '#{pane_id},#{pane_dead},#{pane_dead_status},#{pane_dead_signal}']])
       .catch(() => '')
     const [id, dead, status = '', signal = ''] = answer.trim().split(',')
     if (id !== pane) return undefined
-    if (dead === '1' || round === rounds) return { status, signal }
+    if (dead === '1') deadRounds++
+    if (status || signal || deadRounds === statusRounds || round === rounds) return { status, signal }
     await clock.sleep(Math.min(2 ** round, 100))
   }
 }
