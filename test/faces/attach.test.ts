@@ -118,7 +118,8 @@ describe('a person attaches', { concurrency: true }, () => {
   })
 
   test('a program that asks is answered once, and a full-screen one comes and goes', async (t) => {
-    const asks = String.raw`printf '\033[6n'; read -rsdR where; printf 'at %s\n' "${'${where#*[}'}"; read -rs _; printf '\033[?1049h\033[2J\033[HFULL'; read -rs _; printf '\033[?1049lnormal again'; read -rs _; exit 4`
+    // Without its echo from the start: the answer may come before the shell reads it.
+    const asks = String.raw`stty -echo; printf '\033[6n'; read -rsdR where; printf 'at %s\n' "${'${where#*[}'}"; read -rs _; printf '\033[?1049h\033[2J\033[HFULL'; read -rs _; printf '\033[?1049lnormal again'; read -rs _; exit 4`
     const { shell, sees, exited, answers } = person(t, asks)
     await sees('at 1;1')
     shell.write('\r')
