@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { modelServer } from '../real/model-server.ts'
 import { machineWithHub } from './agent-machine.ts'
 
-const options = { timeout: 60_000 }
+/** On a busy machine the moment that the provider names has passed when it is read, and a minute is waited instead. */
+const options = { timeout: 150_000 }
 
 /** A model that looks around with a command, makes the file that the last task is about, and says so. */
 function worker({ body }: Asked): Answer {
