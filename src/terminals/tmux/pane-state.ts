@@ -19,6 +19,9 @@ const fields = [
 ]
 const format = [...fields, 'pane_title', titleOption].map((name) => `#{${name}}`).join('\t')
 
+/** The row that tmux adds below the output of a dead pane. */
+const deadMessage = /^(?:\u001b\[[\d;]*m)*Pane is dead/
+
 type Captured = { screen: Screen; rows: string[]; cursorShown: boolean }
 
 /** Captures a pane as tmux renders it, with so many rows above the screen; `styled` keeps the colours. */
@@ -31,8 +34,8 @@ export async function capturePane(server: TmuxServer, pane: string, above = 0, s
   if (!height) throw new TmuxError(`tmux: the pane ${pane} is gone`)
   const rows = Number(height)
   const all = [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill('')]
-  // The message of a dead pane is the last row.
-  const pushed = dead === '1' && alternate !== '1' && Number(behind) > 0
+  // The message of a dead pane is the last row, and tmux never draws it when it has lost the status of the shell.
+  const pushed = dead === '1' && alternate !== '1' && Number(behind) > 0 && deadMessage.test(all.at(-1) ?? '')
   const ended = pushed ? all.slice(0, -1) : all
   const title = said || called
   return {
