@@ -1,9 +1,8 @@
-import type { Node } from 'web-tree-sitter'
+import type { Language, Node, Parser } from 'web-tree-sitter'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Language, Parser } from 'web-tree-sitter'
 
 let ready: Promise<Parser> | undefined
 
