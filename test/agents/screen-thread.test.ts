@@ -106,6 +106,49 @@ test('a journal that says that its turn is not over is waited for, however idle 
   await stage.close()
 })
 
+test('a CLI that wrote about an earlier turn is given time to write about the next one, however late it is', async () => {
+  const clock = new HandClock()
+  const never = new AbortController().signal
+  let turns = 0
+  const { agent, stage } = played(
+    clock,
+    async (tty) => {
+      tty.print('> ')
+      for (let held = ''; ;) {
+        const typed = await tty.read()
+        if (typed === undefined) return 0
+        if (typed !== '\r') {
+          held += typed.replaceAll(/\u001b\[20[01]~/g, '')
+          tty.print(held)
+          continue
+        }
+        const lines = `${JSON.stringify({ prompt: held })}\n${JSON.stringify({ answer: `whole answer ${++turns}` })}\n`
+        const write = () => appendFileSync(join(stage.cwd, 'journals', 'session.jsonl'), lines)
+        held = ''
+        tty.print('\n(esc to interrupt)')
+        await clock.sleep(3_000, never)
+        tty.clear()
+        tty.print(`cut off ${turns} on the scr…\n> `)
+        if (turns === 1) write()
+        else void clock.sleep(8_000, never).then(write)
+      }
+    },
+    { facts: { journal } },
+  )
+  mkdirSync(join(stage.cwd, 'journals'))
+  const replies: object[] = []
+  for (const turn of [1, 2]) {
+    const events = await turning(clock, eventsOf(agent, turnOf({ id: `turn-${turn}`, clock, cwd: stage.cwd })))
+    replies.push(...events.filter(({ type }) => type === 'reply'))
+  }
+  assert.deepEqual(replies, [
+    { type: 'reply', text: 'whole answer 1' },
+    { type: 'reply', text: 'whole answer 2' },
+  ])
+  await agent.close()
+  await stage.close()
+})
+
 test('an error in a journal is a failure as the profile knows it', async () => {
   const clock = new HandClock()
   const failure = { kind: 'quota', message: 'spent', retryAt: 7 } as const

@@ -20,7 +20,8 @@ export class JournalReader {
   #journal: Journal
   #folder: string
   #before = new Map<string, number>()
-  #read = new Map<string, number>()
+  /** What a file was like when it was read: two writes may bear the same time. */
+  #read = new Map<string, string>()
   #found: { path: string; said: Journalled } | undefined
 
   constructor(journal: Journal, place: Place) {
@@ -41,8 +42,9 @@ export class JournalReader {
     const files = this.#found ? await this.#sized([this.#found.path]) : await this.#files()
     const named = key === undefined ? [] : files.filter(({ path }) => path.includes(key))
     for (const file of named.length > 0 ? named : files) {
-      if (file.size === this.#before.get(file.path) || this.#read.get(file.path) === file.changed) continue
-      this.#read.set(file.path, file.changed)
+      const state = `${file.size} ${file.changed}`
+      if (file.size === this.#before.get(file.path) || this.#read.get(file.path) === state) continue
+      this.#read.set(file.path, state)
       const said = this.#journal.read(await this.#lines(file), mark)
       if (said) {
         this.#found = { path: file.path, said }

@@ -34,6 +34,8 @@ export class TerminalProgram {
   #leash: Leash
   /** Whether the program has ever been ready for a prompt; one that was found running has. */
   ready = true
+  /** Whether the CLI's own journal has told of one of its turns. */
+  journals = false
 
   constructor(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenParts) {
     this.facts = screenFactsOf(spec)

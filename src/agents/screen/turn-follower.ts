@@ -170,6 +170,7 @@ export class TurnFollower {
     this.#lookedAt = at
     const journal = await this.#parts.journal()
     if (journal !== this.#journal) this.#journalAt = at
+    this.#parts.program.journals ||= journal !== undefined
     return (this.#journal = journal)
   }
 
@@ -178,7 +179,9 @@ export class TurnFollower {
     if (written) return settleMs.seenBusy
     // A journal whose turn is not over lags behind the screen, by seconds on a busy machine.
     if (journal?.over === false && journal.fault === undefined) return emptyMs
-    return journal || this.#seenBusy ? journalMs : emptyMs
+    if (journal) return journalMs
+    // A CLI that wrote about an earlier turn will write about this one too, by seconds later on a busy machine.
+    return this.#seenBusy && !this.#parts.program.journals ? journalMs : emptyMs
   }
 
   #settleMs({ by }: Sight['reading']): number {
