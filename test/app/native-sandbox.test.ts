@@ -5,7 +5,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Leash } from '../../src/core/work/agent.ts'
-import type { Sandbox } from '../../src/safety/command-sandbox.ts'
+import type { Wall } from '../../src/safety/wall/wall.ts'
 import type { Tool } from '../../src/core/work/tool.ts'
 import type { NativeParts, NativeSeat } from '../../src/app/native/native-parts.ts'
 import type { ProjectDoc } from '../../src/app/project.ts'
@@ -19,11 +19,11 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
 writeFileSync(join(root, 'package.json'), '{"scripts":{"test":"node --test"}}')
 process.on('exit', () => rmSync(root, { recursive: true, force: true }))
 
-const system: Sandbox = {
+const system: Wall = {
   none: async () => undefined,
-  wrap: async (command, { network }) => [network ? 'open' : 'closed', ...command],
+  wrap: async (command, { network }) => ({ argv: [network ? 'open' : 'closed', ...command], settle: async () => [] }),
 }
-const without: Sandbox = { none: async () => 'it rains', wrap: async () => ({ none: 'it rains' }) }
+const without: Wall = { none: async () => 'it rains', wrap: async () => ({ none: 'it rains' }) }
 
 type Held = {
   leash?: Leash

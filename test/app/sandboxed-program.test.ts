@@ -6,14 +6,14 @@ import type { ToolCall } from '../../src/core/work/tool.ts'
 import type { NativeParts } from '../../src/app/native/native-parts.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { nobody } from '../../src/core/talk/question.ts'
-import { sandbox } from '../../src/safety/command-sandbox.ts'
+import { wallOf } from '../../src/safety/wall/wall.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { runApart } from '../../src/app/native/toolbox.ts'
 import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { openProject } from '../../src/app/project.ts'
 import { folderOf } from '../desk/desk.ts'
 
-const none = await sandbox({ platform: process.platform, env: process.env }).none()
+const none = await wallOf({ platform: process.platform, env: process.env }).none()
 
 function partsIn(folder: string, env: NativeParts['env']): NativeParts {
   const [root, store] = [join(folder, 'project'), memoryStore()]

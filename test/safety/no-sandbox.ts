@@ -1,4 +1,4 @@
-import { sandbox } from '../../src/safety/command-sandbox.ts'
+import { wallOf } from '../../src/safety/wall/wall.ts'
 
 /** Why commands cannot be run in a sandbox on this machine; false where they can. */
-export const noSandbox = (await sandbox({ platform: process.platform, env: process.env }).none()) ?? false
+export const noSandbox = (await wallOf({ platform: process.platform, env: process.env }).none()) ?? false

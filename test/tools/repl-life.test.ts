@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { sandbox } from '../../src/safety/command-sandbox.ts'
+import { wallOf } from '../../src/safety/wall/wall.ts'
 import { MarkReader } from '../../src/tools/repl/repl-interpreter.ts'
 import { alive, labelled, labelledProcesses, turning } from '../base/alive.ts'
 import { noPython, ran, repl } from './repl-seat.ts'
@@ -155,7 +155,7 @@ test('it is started by the shell it is given, and anew where that holds it in an
 })
 
 test('behind walls: the project alone can be written to, there is no network, and the end is the end of all', async (t) => {
-  const walls = sandbox({ platform: process.platform, env: process.env })
+  const walls = wallOf({ platform: process.platform, env: process.env })
   const none = await walls.none()
   if (none !== undefined) return t.skip(none)
   const { label, env } = labelled()
@@ -163,8 +163,11 @@ test('behind walls: the project alone can be written to, there is no network, an
   const root = join(place, 'project')
   mkdirSync(root)
   const shell = async (command: string) => {
-    const inside = await walls.wrap(['bash', '-c', command], { root, network: false, home: place })
-    return 'none' in inside ? assert.fail(inside.none) : inside
+    const inside = await walls.wrap(['bash', '-c', command], {
+      root,
+      ...{ project: 'write', git: 'write', sockets: true, network: false, home: place },
+    })
+    return 'none' in inside ? assert.fail(inside.none) : inside.argv
   }
   const { node, close } = repl(t, { env, shell })
   const send = (code: string) => node(code, {}, { cwd: root })

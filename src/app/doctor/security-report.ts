@@ -6,7 +6,7 @@ import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { profiles } from '../../profiles/all.ts'
 import { redactor } from '../../safety/redaction.ts'
-import { sandbox } from '../../safety/command-sandbox.ts'
+import { wallOf } from '../../safety/wall/wall.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { nativeLeashes } from '../native/native-seat.ts'
@@ -45,7 +45,7 @@ function agentFindings(settings: Settings): SecurityFinding[] {
 /** Our sandbox holds the commands of our own agent alone. */
 async function sandboxFindings({ env }: Io, settings: Settings): Promise<SecurityFinding[]> {
   if (!settings.agents.some(({ kind }) => kind === 'native')) return []
-  const walls = sandbox({ platform: process.platform, env })
+  const walls = wallOf({ platform: process.platform, env })
   const held = settings.sandbox.enabled && (await walls.none()) === undefined
   return [{ level: held ? 'ok' : 'look', words: (await sandboxWords(settings, walls)).replace(/\.$/, '') }]
 }

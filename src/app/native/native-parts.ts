@@ -3,7 +3,7 @@ import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { Audit } from '../../safety/audit-log.ts'
-import type { Sandbox } from '../../safety/command-sandbox.ts'
+import type { Wall } from '../../safety/wall/wall.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
@@ -57,7 +57,7 @@ export type NativeState = {
   session?: { id: string; compacted?: boolean; end(reason: string): Promise<string[]> }
   /** The current seat of each agent, by its name: its tools outlive the turn, and need the settings of now. */
   seats: Map<string, NativeSeat>
-  sandbox?: Sandbox
+  sandbox?: Wall
   /** What is known of the machine; `scan` ends a scan that runs in the background. */
   machine?: { known: Machine; scan?: AbortController }
   /** Notes that were shown once and are not shown again. */

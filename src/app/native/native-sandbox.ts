@@ -1,9 +1,9 @@
 import type { Tool } from '../../core/work/tool.ts'
-import type { Sandbox } from '../../safety/command-sandbox.ts'
+import type { Wall } from '../../safety/wall/wall.ts'
 import type { ShellClass } from '../../safety/shell/shell-judgement.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { withGitConfig, noMonitor } from '../../base/git.ts'
-import { sandbox } from '../../safety/command-sandbox.ts'
+import { wallOf } from '../../safety/wall/wall.ts'
 import { isRuleFor } from '../../safety/rules/permission-rule.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { modeOf } from './native-permissions.ts'
@@ -29,10 +29,11 @@ export function sandboxedShell(name: string, parts: NativeParts, tools: () => re
       const seat = state.seats.get(name)
       if (!seat?.settings.sandbox.enabled) return plain
       const network = await reachesOut(command, seat, tools(), parts)
-      const inside = await sandboxOf(parts).wrap(plain, { root, network, home: env.HOME ?? home })
+      const limits = { root, project: 'write', git: 'write', sockets: true, network, home: env.HOME ?? home } as const
+      const inside = await sandboxOf(parts).wrap(plain, limits)
       if (!('none' in inside)) {
         if (!network) offline.add(command)
-        return inside
+        return inside.argv
       }
       await tellOnce(inside.none, parts)
       return plain
@@ -42,9 +43,9 @@ export function sandboxedShell(name: string, parts: NativeParts, tools: () => re
 }
 
 /** Says in one sentence whether and how commands are sandboxed. */
-export async function sandboxWords({ sandbox: wanted }: NativeSeat['settings'], sandbox: Sandbox): Promise<string> {
+export async function sandboxWords({ sandbox: wanted }: NativeSeat['settings'], wall: Wall): Promise<string> {
   const { enabled, network } = wanted
-  const none = enabled ? await sandbox.none() : 'the settings switch it off'
+  const none = enabled ? await wall.none() : 'the settings switch it off'
   if (none !== undefined) return `Commands run without a sandbox: ${none}. The rules alone hold them.`
   return `Commands run in a sandbox: the project is writable, the rest only readable, and the network ${reach[network]}.`
 }
@@ -52,7 +53,7 @@ export async function sandboxWords({ sandbox: wanted }: NativeSeat['settings'], 
 const reach = { rule: 'is open where a rule or your yes allows it', all: 'is open', none: 'is closed' }
 
 export const sandboxOf = ({ state, env }: NativeParts) =>
-  (state.sandbox ??= sandbox({ platform: process.platform, env }))
+  (state.sandbox ??= wallOf({ platform: process.platform, env }))
 
 /** Commands that run without a question get no network; every other command was allowed by a yes or by a rule. */
 const tame: ReadonlySet<ShellClass> = new Set(['reads', 'edits', 'runs', 'removes', 'outside', 'secrets'])

@@ -102,10 +102,17 @@ export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined
     try {
       await writeFile(join(root, how.file), code)
       const shell = async (command: string) => {
-        const fence = { root, network: false, home: env.HOME ?? home }
-        const inside = await sandboxOf(parts).wrap(['bash', '-c', command], fence)
+        const limits = {
+          root,
+          project: 'write',
+          git: 'read',
+          sockets: true,
+          network: false,
+          home: env.HOME ?? home,
+        } as const
+        const inside = await sandboxOf(parts).wrap(['bash', '-c', command], limits)
         if ('none' in inside) throw new Error(`there is no sandbox here: ${inside.none}. Solve the task without it.`)
-        return inside
+        return inside.argv
       }
       // The program gets nothing of the person's: no key from the environment, and no folder of theirs as its home.
       const lean = { PATH: env.PATH, LANG: env.LANG, HOME: root, TMPDIR: root, GOCACHE: root }

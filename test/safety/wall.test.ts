@@ -4,8 +4,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Argv } from '../../src/safety/command-sandbox.ts'
-import { sandbox, bubblewrap, seatbelt } from '../../src/safety/command-sandbox.ts'
+import type { Walled } from '../../src/safety/wall/wall.ts'
+import { wallOf, bubblewrap, seatbelt } from '../../src/safety/wall/wall.ts'
 
 const walls = {
   root: '/p',
@@ -15,6 +15,9 @@ const walls = {
   programs: ['/tmp/bin'],
   kept: ['/p/.git/hooks', '/p/.termaite'],
 }
+
+/** As much as a wall can open. */
+const open = { project: 'write', git: 'write', sockets: true } as const
 
 test('bubblewrap: the project lies on top of a system that can only be read', () => {
   assert.deepEqual(bubblewrap(['sh', '-c', 'ls'], walls).join(' ').split(' --'), [
@@ -57,11 +60,11 @@ test('seatbelt: the last rule that fits counts, and quotes in names stay names',
 })
 
 test('where there is none, the reason is said', async () => {
-  const fence = { root: '/', network: false, home: '/nowhere' }
-  assert.deepEqual(await sandbox({ platform: 'linux', env: { PATH: '/nowhere' } }).wrap(['ls'], fence), {
+  const fence = { root: '/', network: false, home: '/nowhere', ...open }
+  assert.deepEqual(await wallOf({ platform: 'linux', env: { PATH: '/nowhere' } }).wrap(['ls'], fence), {
     none: 'bubblewrap (bwrap) is not installed',
   })
-  assert.deepEqual(await sandbox({ platform: 'win32', env: {} }).wrap(['ls'], fence), {
+  assert.deepEqual(await wallOf({ platform: 'win32', env: {} }).wrap(['ls'], fence), {
     none: 'termaite has no sandbox for win32',
   })
 })
@@ -73,10 +76,9 @@ test('a program that is there and does not work says why', async () => {
       mode: 0o755,
     })
     assert.deepEqual(
-      await sandbox({ platform: 'linux', env: { PATH: bin } }).wrap(['ls'], {
-        root: '/',
-        network: false,
-        home: '/nowhere',
+      await wallOf({ platform: 'linux', env: { PATH: bin } }).wrap(['ls'], {
+        ...{ root: '/', network: false, home: '/nowhere' },
+        ...open,
       }),
       {
         none: 'bubblewrap does not work here: bwrap: No permissions to create new namespace',
@@ -87,8 +89,8 @@ test('a program that is there and does not work says why', async () => {
   }
 })
 
-const { wrap } = sandbox({ platform: process.platform, env: process.env })
-const trial = await wrap(['true'], { root: '/', network: false, home: '/nowhere' })
+const { wrap } = wallOf({ platform: process.platform, env: process.env })
+const trial = await wrap(['true'], { root: '/', network: false, home: '/nowhere', ...open })
 const skip = 'none' in trial ? trial.none : false
 
 test('the project can be written to, and nothing else', { skip }, async () => {
@@ -108,7 +110,7 @@ test('the project can be written to, and nothing else', { skip }, async () => {
       `cat ${join(home, '.ssh', 'id_rsa')} ${join(home, '.netrc')}`,
       'pwd',
     ].join('\n')
-    const argv = (await wrap(['/bin/sh', '-c', script], { root, network: false, home })) as Argv
+    const { argv } = (await wrap(['/bin/sh', '-c', script], { root, network: false, home, ...open })) as Walled
     const ran = spawnSync(argv[0], argv.slice(1), { cwd: join(root, 'src'), encoding: 'utf8' })
     assert.equal(ran.stdout, `d\n${join(root, 'src')}\n`)
     assert.equal(readFileSync(join(root, 'src', 'new.txt'), 'utf8'), 'a\n')
@@ -138,7 +140,7 @@ test('a worktree among our own files can be worked in, and what lies beside it i
     execFileSync('git', ['worktree', 'add', '-q', root], { cwd: project })
     const link = readFileSync(join(root, '.git'), 'utf8')
     const script = 'echo a > new.txt; echo "gitdir: /elsewhere" > .git; cat ../../../hub.key; git status --porcelain'
-    const argv = (await wrap(['/bin/sh', '-c', script], { root, network: false, home })) as Argv
+    const { argv } = (await wrap(['/bin/sh', '-c', script], { root, network: false, home, ...open })) as Walled
     const ran = spawnSync(argv[0], argv.slice(1), { cwd: root, encoding: 'utf8' })
     assert.equal(ran.stdout, '?? new.txt\n')
     assert.deepEqual(
@@ -152,6 +154,11 @@ test('a worktree among our own files can be worked in, and what lies beside it i
 
 test('the network is there by rule alone', { skip }, async () => {
   const script = "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"
-  const argv = (await wrap(['/bin/sh', '-c', script], { root: tmpdir(), network: false, home: '/nowhere' })) as Argv
+  const { argv } = (await wrap(['/bin/sh', '-c', script], {
+    root: tmpdir(),
+    network: false,
+    home: '/nowhere',
+    ...open,
+  })) as Walled
   assert.deepEqual(spawnSync(argv[0], argv.slice(1), { encoding: 'utf8' }).stdout, 'lo\n')
 })

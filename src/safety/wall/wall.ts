@@ -1,56 +1,69 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import { collect } from '../base/collect.ts'
-import { isWithin } from '../base/real-path.ts'
-import { secretFolders } from './secret-files.ts'
+import { collect } from '../../base/collect.ts'
+import { isWithin } from '../../base/real-path.ts'
+import { secretFolders } from '../secret-files.ts'
 
 export type Argv = readonly [string, ...string[]]
 
-export type SandboxLimits = {
-  /** The project: it and `writable` can be written, everything else can only be read. */
+/** What a wall lets a command do. Everything that is not named here can only be read, and the places of keys not even that. */
+export type WallLimits = {
+  /** The project. */
   root: string
-  writable?: readonly string[]
+  project: 'read' | 'write'
+  /** Whether objects, refs and the index of the project's git folder may be written; its settings and hooks never are. */
+  git: 'read' | 'write'
   network: boolean
+  /** Whether unix sockets work inside the wall; those of the host are hidden in any case. */
+  sockets: boolean
   home: string
+  /** Further folders that may be written, such as the state of a CLI. */
+  writable?: readonly string[]
+  /** Paths in the writable folders that stay read-only. */
+  kept?: readonly string[]
   /** Folders inside secret folders that must stay readable. */
   readable?: readonly string[]
 }
 
-export type Sandboxed = Argv | { none: string }
+/** A command behind a wall. After its last process has ended, `settle` removes what it may not leave behind, and names it. */
+export type Walled = { argv: Argv; settle(): Promise<string[]> }
 
-export type SandboxHost = { platform: NodeJS.Platform; env: Readonly<Record<string, string | undefined>> }
+export type WallHost = { platform: NodeJS.Platform; env: Readonly<Record<string, string | undefined>> }
 
-export type Sandbox = {
+export type Wall = {
   /** Why this system has no sandbox; undefined if it has one. */
   none(): Promise<string | undefined>
-  /** Wraps a command so that it can write only to the project. */
-  wrap(command: Argv, fence: SandboxLimits): Promise<Sandboxed>
+  /** Wraps a command so that the operating system holds it to its limits. */
+  wrap(command: Argv, limits: WallLimits): Promise<Walled | { none: string }>
 }
 
-export function sandbox({ platform, env }: SandboxHost): Sandbox {
+export function wallOf({ platform, env }: WallHost): Wall {
   let trial: Promise<string | undefined> | undefined
   const none = () => (trial ??= unavailableReason(platform, env))
   return { none, wrap }
 
-  async function wrap(command: Argv, fence: SandboxLimits): Promise<Sandboxed> {
+  async function wrap(command: Argv, limits: WallLimits): Promise<Walled | { none: string }> {
     const why = await none()
     if (why !== undefined) return { none: why }
     const real = (path: string) => realpath(path).catch(() => path)
-    const root = await real(fence.root)
+    const root = await real(limits.root)
     const walls = {
       programs: programsIn(env.PATH),
       root,
       kept: await keptIn(root),
-      writable: await Promise.all((fence.writable ?? []).map(real)),
-      network: fence.network,
-      hidden: await hiddenPlaces(fence.home, fence.readable ?? []),
+      writable: await Promise.all((limits.writable ?? []).map(real)),
+      network: limits.network,
+      hidden: await hiddenPlaces(limits.home, limits.readable ?? []),
     }
-    return platform === 'darwin' ? seatbelt(command, walls) : bubblewrap(command, walls)
+    return {
+      argv: platform === 'darwin' ? seatbelt(command, walls) : bubblewrap(command, walls),
+      settle: async () => [],
+    }
   }
 }
 
 /** The real paths that a sandbox opens, hides and protects. */
-export type SandboxPaths = {
+export type WallPaths = {
   root: string
   writable: readonly string[]
   network: boolean
@@ -78,7 +91,7 @@ function programsIn(path = ''): string[] {
 }
 
 /** Tries a sandbox: containers often have the program and forbid what it needs. */
-async function unavailableReason(platform: NodeJS.Platform, env: SandboxHost['env']): Promise<string | undefined> {
+async function unavailableReason(platform: NodeJS.Platform, env: WallHost['env']): Promise<string | undefined> {
   if (platform !== 'linux' && platform !== 'darwin') return `termaite has no sandbox for ${platform}`
   const walls = { root: '/', writable: [], network: false, hidden: { folders: [], files: [] }, programs: [], kept: [] }
   const [program, ...args] = platform === 'darwin' ? seatbelt(['/usr/bin/true'], walls) : bubblewrap(['true'], walls)
@@ -113,7 +126,7 @@ export async function hiddenPlaces(home: string, readable: readonly string[]): P
 export const temporary = '/tmp'
 
 /** The bubblewrap command line. Later mounts lie on top of earlier ones. */
-export function bubblewrap(command: Argv, { root, writable, network, hidden, programs, kept }: SandboxPaths): Argv {
+export function bubblewrap(command: Argv, { root, writable, network, hidden, programs, kept }: WallPaths): Argv {
   const trial = root === '/'
   return [
     'bwrap',
@@ -136,7 +149,7 @@ export function bubblewrap(command: Argv, { root, writable, network, hidden, pro
 }
 
 /** The macOS sandbox command line. The last rule that matches counts. */
-export function seatbelt(command: Argv, { root, writable, network, hidden, kept }: SandboxPaths): Argv {
+export function seatbelt(command: Argv, { root, writable, network, hidden, kept }: WallPaths): Argv {
   const places = (paths: readonly string[]) => paths.map((path) => `(subpath ${JSON.stringify(path)})`).join(' ')
   const writes = [root, ...writable, '/private/tmp', '/private/var/folders', '/dev']
   const secrets = [...hidden.folders, ...hidden.files]
