@@ -3,16 +3,24 @@ import type { AddressInfo } from 'node:net'
 import type { Clock } from '../base/clock.ts'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
+import { isIP } from 'node:net'
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node'
 
 export type HttpServer = { url: string; close(): Promise<void> }
 
+/** How long a caller may take to send its headers and its whole request. The answer may take as long as it needs. */
+export type Patience = { headersMs: number; requestMs: number }
+
+const usualPatience: Patience = { headersMs: 10_000, requestMs: 120_000 }
+
 /** Listens at an address until it is closed; connections that are still open then are cut. */
 export async function listenHttp(
   answer: RequestListener,
-  { host, port }: { host: string; port: number },
+  { host, port, patience = usualPatience }: { host: string; port: number; patience?: Patience },
 ): Promise<HttpServer> {
-  const server = createServer(answer)
+  const { headersMs, requestMs } = patience
+  const limits = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: headersMs / 2 }
+  const server = createServer(limits, answer)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -31,34 +39,101 @@ export async function listenHttp(
 /** Names of this machine for itself. A web page that rebinds its own name to our address sends another one. */
 export const ownNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
-/** Wrong keys that one caller may send: 20 at once, then one every five seconds. */
-const wrongKeys = { burst: 20, perSecond: 0.2 }
+/** Returns the caller of a request that may go on; a request that may not has been answered already. */
+type AccessCheck<Caller> = (request: IncomingMessage, response: ServerResponse) => Caller | undefined
 
-/** Whether a request may go on; one that may not has been answered already. */
-type AccessCheck = (request: IncomingMessage, response: ServerResponse) => boolean
+export type AccessOptions<Caller> = {
+  /** The client that a key belongs to; undefined for a key that is not known. */
+  callerOf(key: string): Caller | undefined
+  clock: Clock
+  names?: readonly string[]
+  /** Whether a proxy in front of the server says in X-Forwarded-For where a request comes from. */
+  proxied?: boolean
+}
 
-type AccessOptions = { key: string; clock: Clock; names?: readonly string[] }
-
-/** Lets requests in that name this machine as their host and carry the key. */
-export function accessCheck({ key, clock, names = ownNames }: AccessOptions): AccessCheck {
+/**
+ * Lets requests in that name this machine as their host and carry a known key. A known key is let in at once, whatever
+ * others have sent from the same address: only wrong keys have to wait.
+ */
+export function accessCheck<Caller>(options: AccessOptions<Caller>): AccessCheck<Caller> {
+  const { callerOf, clock, names = ownNames, proxied = false } = options
   const byHost = hostHeaderValidation([...names])
   const byOrigin = originValidation([...names])
-  const wanted = digest(`Bearer ${key}`)
-  const guesses = new RateLimit(clock, wrongKeys.burst, wrongKeys.perSecond)
+  const wrongKeys = new WrongKeys(clock)
   return (request, response) => {
-    if (!byHost(request, response) || !byOrigin(request, response)) return false
-    const caller = request.socket.remoteAddress ?? ''
-    if (!guesses.has(caller))
-      return refuseRequest(response, 429, 'too many wrong keys; wait a moment', { 'retry-after': '5' })
-    if (timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) return true
-    guesses.take(caller)
-    const words = 'the key is missing or wrong: send it as "Authorization: Bearer <key>"'
-    return refuseRequest(response, 401, words, { 'www-authenticate': 'Bearer realm="termaite"' })
+    if (!byHost(request, response) || !byOrigin(request, response)) return undefined
+    const key = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    const caller = key === undefined ? undefined : callerOf(key)
+    if (caller !== undefined) return caller
+    const seconds = wrongKeys.count(addressOf(request, proxied))
+    if (seconds > 0)
+      refuseRequest(response, 429, `too many wrong keys came from your address; try again in ${seconds} s`, {
+        'retry-after': String(seconds),
+      })
+    else
+      refuseRequest(response, 401, 'the key is missing or wrong: send it as "Authorization: Bearer <key>"', {
+        'www-authenticate': 'Bearer realm="termaite"',
+      })
+    return undefined
   }
 }
 
 /** Has the same length for every key, so that the time of the comparison tells nothing about the right one. */
 const digest = (text: string) => createHash('sha256').update(text).digest()
+
+/** Compares a key with the right one in a time that does not depend on either. */
+export const isSameKey = (key: string, right: string) => timingSafeEqual(digest(key), digest(right))
+
+/** Wrong keys that an address may send before it has to wait. */
+const freeTries = 10
+const longestWaitSeconds = 60
+/** An address that sends no wrong key for this long has all its free tries again. */
+const forgetMs = 10 * 60_000
+
+/** Counts the wrong keys of each address: after the free tries each further one is followed by a longer wait. */
+export class WrongKeys {
+  #clock: Clock
+  /** The address that was counted last is last. */
+  #addresses = new Map<string, { count: number; at: number; until: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#addresses.size
+  }
+
+  /** Counts a wrong key; returns how many seconds the address has to wait, 0 where it has not. */
+  count(address: string): number {
+    const now = this.#clock.now()
+    const known = this.#addresses.get(address)
+    if (known && now < known.until) return Math.ceil((known.until - now) / 1000)
+    const count = known && now - known.at < forgetMs ? known.count + 1 : 1
+    const wait = count < freeTries ? 0 : Math.min(longestWaitSeconds, 2 ** (count - freeTries))
+    this.#addresses.delete(address)
+    this.#addresses.set(address, { count, at: now, until: now + wait * 1000 })
+    dropOldest(this.#addresses)
+    return 0
+  }
+}
+
+/** The address that a request comes from. One IPv6 network counts as one address, because its owner can use all of it. */
+function addressOf({ socket, headers }: IncomingMessage, proxied: boolean): string {
+  // The proxy adds the address that it sees at the end; everything before it was sent by the client.
+  const told = proxied
+    ? String(headers['x-forwarded-for'] ?? '')
+        .split(',')
+        .at(-1)!
+        .trim()
+    : ''
+  const address = (isIP(told) === 0 ? (socket.remoteAddress ?? '') : told).replace(/^::ffff:(?=[\d.]+$)/i, '')
+  if (isIP(address) !== 6) return address
+  const [before = '', after = ''] = address.split('::')
+  const groups = [before, after].map((half) => (half === '' ? [] : half.split(':')))
+  const zeros = address.includes('::') ? Array<string>(8 - groups[0]!.length - groups[1]!.length).fill('0') : []
+  return [...groups[0]!, ...zeros, ...groups[1]!].slice(0, 4).join(':')
+}
 
 /** Answers with an error and closes the connection, because a body may still be on its way. */
 export function refuseRequest(
@@ -66,14 +141,19 @@ export function refuseRequest(
   status: number,
   message: string,
   headers: Record<string, string> = {},
-): false {
+): void {
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers })
   response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32000, message }, id: null }))
-  return false
 }
 
-/** Callers that are remembered; an older one has its whole burst again anyway. */
+/** Callers that are remembered, so that a caller under many names cannot fill the memory. */
 const mostCallers = 1_000
+
+/** Forgets the entry that was set first when there are too many. */
+function dropOldest(callers: Map<string, unknown>): void {
+  const [oldest] = callers.keys()
+  if (oldest !== undefined && callers.size > mostCallers) callers.delete(oldest)
+}
 
 /** Limits each caller to a burst of requests and a steady number per second after it. */
 export class RateLimit {
@@ -93,14 +173,8 @@ export class RateLimit {
     const left = this.#left(caller)
     this.#callers.delete(caller)
     this.#callers.set(caller, { left: Math.max(0, left - 1), at: this.#clock.now() })
-    const [oldest] = this.#callers.keys()
-    if (oldest !== undefined && this.#callers.size > mostCallers) this.#callers.delete(oldest)
+    dropOldest(this.#callers)
     return left >= 1
-  }
-
-  /** Whether the caller has a request left, without counting one. */
-  has(caller: string): boolean {
-    return this.#left(caller) >= 1
   }
 
   #left(caller: string): number {

@@ -5,7 +5,7 @@ import type { McpEndpoint } from '../mcp/mcp-http.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { HubAnswer, HubRoute } from './hub-router.ts'
 import { once } from 'node:events'
-import { RateLimit, accessCheck, listenHttp, ownNames } from '../http-server.ts'
+import { RateLimit, accessCheck, isSameKey, listenHttp, ownNames } from '../http-server.ts'
 import { mcpPath } from '../mcp/mcp-http.ts'
 import { eventStreamText } from './change-feed.ts'
 import { answerRequest, refusal } from './hub-router.ts'
@@ -31,7 +31,12 @@ const heartbeatMs = 15_000
 export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
   const { key, clock, publicName, mcp } = options
   const names = publicName === undefined ? ownNames : [...ownNames, publicName]
-  const allowed = accessCheck({ key, clock, names })
+  const allowed = accessCheck({
+    callerOf: (sent) => isSameKey(sent, key) || undefined,
+    clock,
+    names,
+    proxied: publicName !== undefined,
+  })
   const limit = new RateLimit(clock, requests.burst, requests.perSecond)
   const server = await listenHttp((request, response) => {
     if (!allowed(request, response)) return

@@ -9,7 +9,7 @@ import type { HttpServer } from '../http-server.ts'
 import type { McpLibrary } from './tool-server.ts'
 import { randomUUID } from 'node:crypto'
 import { toNodeHandler } from '@modelcontextprotocol/node'
-import { accessCheck, listenHttp, refuseRequest } from '../http-server.ts'
+import { accessCheck, isSameKey, listenHttp, refuseRequest } from '../http-server.ts'
 
 export const mcpPath = '/mcp'
 
@@ -22,7 +22,8 @@ export async function serveMcpHttp(
   options: McpHttpOptions,
 ): Promise<HttpServer> {
   const mcp = mcpEndpoint(library, make, options.trouble)
-  const allowed = accessCheck(options)
+  const { key: right, clock } = options
+  const allowed = accessCheck({ callerOf: (key) => isSameKey(key, right) || undefined, clock })
   const server = await listenHttp((request, response) => {
     if (!allowed(request, response)) return
     // The endpoint answers its own errors; the listener of the server waits for nothing.

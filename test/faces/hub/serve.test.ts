@@ -88,16 +88,6 @@ test('what is wrong in a request is refused with its status and leaves no trace'
   assert.deepEqual([hub.tasks(), hub.seq], [[], 0])
 })
 
-test('a caller that guesses the key has to wait, and may then try again', async (t) => {
-  const { ask, clock } = await serving(t)
-  const guess = async () => (await ask('GET', '/api/state', undefined, { authorization: 'Bearer no' })).status
-  const statuses = new Set<number>()
-  for (let time = 0; time < 20; time++) statuses.add(await guess())
-  assert.deepEqual([[...statuses], await guess()], [[401], 429])
-  await clock.turn(5_000)
-  assert.equal(await guess(), 401)
-})
-
 test('an agent that hangs up while it waits is given nothing', async (t) => {
   const { hub, ask } = await serving(t)
   await ask('POST', '/api/agents', { id: 'a', role: 'r', workspace: 'w' })
