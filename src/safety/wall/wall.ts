@@ -23,7 +23,16 @@ export type WallLimits = {
   kept?: readonly string[]
   /** Folders inside secret folders that must stay readable. */
   readable?: readonly string[]
+  /** Further places that are hidden, except the readable folders in them: termaite's own home, the logins of other CLIs. */
+  hidden?: readonly string[]
+  /** Places that show another file or folder inside, mounted in this order before anything is opened, hidden or kept. */
+  binds?: readonly WallBind[]
+  /** Whether the command draws on a terminal, which must stay its controlling terminal. */
+  terminal?: boolean
 }
+
+/** `from` on the system stands at `to` inside. */
+export type WallBind = { from: string; to: string; write: boolean }
 
 /** A command behind a wall. After its last process has ended, `settle` removes what it may not leave behind, and names it. */
 export type Walled = { argv: Argv; settle(): Promise<string[]> }
@@ -54,6 +63,8 @@ export function wallOf({ platform, env }: WallHost): Wall {
       writable: await Promise.all((limits.writable ?? []).map(real)),
       network: limits.network,
       hidden: await hiddenPlaces(limits.home, limits.readable ?? []),
+      binds: limits.binds ?? [],
+      ...(await hiddenFurther(limits)),
     }
     return {
       argv: platform === 'darwin' ? seatbelt(command, walls) : bubblewrap(command, walls),
@@ -72,6 +83,10 @@ export type WallPaths = {
   programs: readonly string[]
   /** Paths that stay read-only, also inside writable folders. */
   kept: readonly string[]
+  binds?: readonly WallBind[]
+  /** Hidden folders, of which parts can be read. */
+  covered?: readonly string[]
+  uncovered?: readonly string[]
 }
 
 export type Hidden = { folders: readonly string[]; files: readonly string[] }
@@ -122,11 +137,22 @@ export async function hiddenPlaces(home: string, readable: readonly string[]): P
   return { folders, files }
 }
 
+/** The further places that a caller hides, and the folders in them that it shows. */
+async function hiddenFurther({
+  hidden = [],
+  readable = [],
+}: WallLimits): Promise<{ covered: string[]; uncovered: string[] }> {
+  const there: string[] = []
+  for (const path of hidden) if ((await lstat(path).catch(() => undefined))?.isDirectory()) there.push(path)
+  return { covered: there, uncovered: readable.filter((path) => there.some((folder) => isWithin(folder, path))) }
+}
+
 /** The temporary folder: it holds other programs' files, so each command gets an empty one. */
 export const temporary = '/tmp'
 
 /** The bubblewrap command line. Later mounts lie on top of earlier ones. */
-export function bubblewrap(command: Argv, { root, writable, network, hidden, programs, kept }: WallPaths): Argv {
+export function bubblewrap(command: Argv, paths: WallPaths): Argv {
+  const { root, writable, network, hidden, programs, kept, binds = [], covered = [], uncovered = [] } = paths
   const trial = root === '/'
   return [
     'bwrap',
@@ -135,7 +161,9 @@ export function bubblewrap(command: Argv, { root, writable, network, hidden, pro
     ...['--proc', '/proc'],
     ...['--tmpfs', temporary],
     ...programs.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...hidden.folders.flatMap((path) => ['--tmpfs', path]),
+    ...binds.flatMap(({ from, to, write }) => [write ? '--bind' : '--ro-bind', from, to]),
+    ...[...hidden.folders, ...covered].flatMap((path) => ['--tmpfs', path]),
+    ...uncovered.flatMap((path) => ['--ro-bind-try', path, path]),
     ...hidden.files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...(trial ? [] : ['--bind', root, root]),
     ...writable.flatMap((path) => ['--bind', path, path]),
