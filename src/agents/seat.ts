@@ -1,8 +1,11 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Agent, Leash, Traits, Turn } from '../core/work/agent.ts'
+import type { Outcome } from '../core/talk/outcome.ts'
 import type { Profile } from '../core/work/profile.ts'
 import { Channel } from '../base/channel.ts'
 import { defined } from '../base/defined.ts'
+import { messageOf } from '../base/error-message.ts'
+import { OptionValueError } from '../base/option-value.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { looser, tighter } from '../core/work/agent.ts'
 
@@ -36,7 +39,7 @@ export function seatedAgent(
       resume = undefined
       const leash = tighter(seat.leash, turn.leash)
       work = take({ ...turn, leash, signal }, key, (event) => out.push(event))
-        .catch((error) => out.push({ type: 'end', outcome: failed('crash', `${name} broke: ${String(error)}`) }))
+        .catch((error) => out.push({ type: 'end', outcome: brokenTurn(name, error) }))
         .finally(() => out.close())
       try {
         yield* out
@@ -50,6 +53,12 @@ export function seatedAgent(
       await work
     },
   }
+}
+
+/** The outcome of a turn that threw: a command with a value that could be a flag is not run, everything else is a fault of ours. */
+function brokenTurn(name: string, error: unknown): Outcome {
+  if (error instanceof OptionValueError) return failed('missing', `${name} was not started: ${messageOf(error)}`)
+  return failed('crash', `${name} broke: ${String(error)}`)
 }
 
 /** The traits that every kind of agent takes from its profile; `leashes` are those that this way of running it can hold. */

@@ -4,6 +4,7 @@ import type { HeldSlot, Slots } from './slot.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 import { nearest } from '../base/nearest.ts'
+import { valueFault } from '../base/option-value.ts'
 import { placeholders, readinessOf } from '../core/work/dependencies.ts'
 import { started } from './slot-moves.ts'
 import { allOf, CrewError, isLiving, nameOf, worksOf } from './slot.ts'
@@ -33,6 +34,7 @@ const listedLength = 300
 export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: number): Slots {
   const { clock, owner, isKeeper } = parts
   refuseUnknown(spawn.agent, parts)
+  refuseFlag('model', spawn.model)
   refuseTooMany(now, parts.limits, elsewhere)
   const { agent, cwd, leash, allowed, model, mode, task = '', dependsOn = [] } = spawn
   const id = now.next
@@ -63,6 +65,12 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
   const may = readinessOf(nameOf(id), worksOf(slots))
   if ('never' in may) throw new CrewError(`${may.never}.`)
   return may.ready ? { ...slots, slots: { ...slots.slots, [id]: started(slot, at) } } : slots
+}
+
+/** A client chooses these texts, and they become words of a command line. */
+function refuseFlag(field: string, value: string | undefined): void {
+  const why = value === undefined ? undefined : valueFault(value)
+  if (why !== undefined) throw new CrewError(`${field}: ${JSON.stringify(value)} ${why}.`)
 }
 
 function plannedTree(wanted: string | true, id: number, { worktrees }: CrewParts) {

@@ -7,7 +7,7 @@ import { defined } from '../base/defined.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
 import { dialogOf, menuOf, trimmedScreen, unframed } from './shared/screen-parts.ts'
-import { commandLine, option, quote } from './shared/command-words.ts'
+import { commandLine, option } from './shared/command-words.ts'
 
 /** The row below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
 const status = String.raw`\n╰─+╯\n .*\bleash (?:read|ask|edit|all)\b`
@@ -128,7 +128,9 @@ function termaiteScreen(program: string, agent: string): ScreenFacts {
       const session = resume ?? thread
       return commandLine(
         // The coordinator does the thinking; this agent only does what it is told.
-        `${program} --agent ${quote(agent)} --mode agent --think off --leash ${leash}`,
+        program,
+        option('--agent', agent),
+        `--mode agent --think off --leash ${leash}`,
         option('--session', session),
       )
     },

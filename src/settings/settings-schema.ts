@@ -25,7 +25,11 @@ export const custom = 'custom'
 
 const text = string()
 const filled = string({ matches: /\S/, wants: 'a string that is not empty' })
-const name = string({ matches: /^[\w.-]+$/, wants: 'letters, digits, ".", "_" and "-"' })
+const name = string({
+  matches: /^(?!-)[\w.-]+$/,
+  wants: 'letters, digits, ".", "_" and "-", without a "-" at its beginning',
+})
+const modelText = string({ matches: /^(?!-)/, wants: 'the name of a model, which does not begin with "-"' })
 const flag = boolean()
 const count = integer(1)
 const amount = numberAbove(0)
@@ -69,7 +73,7 @@ const agentFields = {
   leash: optional(leash),
   ownView: optional(flag),
   env: optional(mapOf(text)),
-  model: optional(text),
+  model: optional(modelText),
   baseURL: optional(text),
   apiKeyEnv: optional(text),
   effort: optional(oneOf(...efforts)),

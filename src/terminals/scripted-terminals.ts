@@ -4,6 +4,7 @@ import { Channel } from '../base/channel.ts'
 import { realClock } from '../base/clock.ts'
 import { defined } from '../base/defined.ts'
 import { keyBytes, pasteBytes } from './terminal-keys.ts'
+import { needPlainId } from './terminal-program.ts'
 
 /** The terminal as a scripted program uses it. */
 export type Tty = {
@@ -35,6 +36,7 @@ export function scriptedTerminals(program: (command: string) => Program, clock: 
   return {
     outlives: false,
     async open(command, { cwd, env = {}, id = crypto.randomUUID(), title, size }) {
+      needPlainId(id)
       const screen = new ScriptedScreen(size)
       if (title !== undefined) screen.retitle(title)
       const terminal = start(id, program(command), { cwd, env, screen, clock }, () => living.delete(id))

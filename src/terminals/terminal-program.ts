@@ -84,6 +84,14 @@ export function terminalEnv(ours: Env, given: Env, cwd: string): Record<string, 
   return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined))
 }
 
+/** Checks the id of a terminal, which names its folder and is a word of tmux commands: a stored id may have been changed. */
+export function needPlainId(id: string): void {
+  if (/^[A-Za-z0-9][\w .-]{0,99}$/.test(id)) return
+  throw new Error(
+    `${JSON.stringify(id)} is not the id of a terminal: it may hold only letters, digits, "_", "." and "-"`,
+  )
+}
+
 /** Checks the folder of a new terminal: for a missing folder the system would report that the program is missing. */
 export function needFolder(cwd: string): void {
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return

@@ -43,7 +43,7 @@ async function byRipgrep(
   parts: RipgrepParts,
 ): Promise<Matches | undefined> {
   const long = ['--max-columns', `${longestLine}`, '--max-columns-preview']
-  const only = glob ? ['--glob', glob] : []
+  const only = glob ? [`--glob=${glob}`] : []
   const lines = /\n|\\n/.test(pattern) ? ['--multiline'] : []
   const place = at === cwd ? '.' : shortPath(at, cwd)
   const args = ['--line-number', '--heading', '--sort', 'path', ...lines, ...long, ...only, '-e', pattern, '--', place]

@@ -5,6 +5,7 @@ import type { Profile } from '../../src/core/work/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import { promptText } from '../../src/core/talk/transcript.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
+import { claude } from '../../src/profiles/claude/claude.ts'
 import { piped, profileOf } from './pipe-rig.ts'
 
 const limit = { timeout: 20_000 }
@@ -132,4 +133,31 @@ test("a person's own command is given the whole view, whatever its profile can r
   assert.deepEqual(await answerOf(piped({ command: 'cat', profile: profileOf(resumer) }), history), [
     { type: 'reply', text: told(history) },
   ])
+})
+
+test(
+  'a key on the log that could be a flag is no thread: the agent is given the whole view on a new one',
+  limit,
+  async () => {
+    const history = answered('one', 'sayer', '--dangerously-skip-permissions')
+    const agent = piped({ profile: profileOf(resumer) })
+    assert.deepEqual(await answerOf(agent, history), [{ type: 'reply', text: `ask fresh any\n${told(history)}` }])
+    const handed = piped({ profile: profileOf(resumer) }, {}, { leash: 'ask', resume: '--yolo' })
+    assert.deepEqual(await answerOf(handed, []), [{ type: 'reply', text: `ask fresh any\n${told([])}` }])
+  },
+)
+
+test('an agent whose model could be a flag is not started, and says why', limit, async () => {
+  const agent = piped({ profile: claude, model: '--dangerously-skip-permissions' })
+  assert.deepEqual((await eventsOf(agent, turnOf())).at(-1), {
+    type: 'end',
+    outcome: {
+      ok: false,
+      failure: {
+        kind: 'missing',
+        message:
+          'sayer was not started: --model: "--dangerously-skip-permissions" begins with "-", so that a program would take it for a flag',
+      },
+    },
+  })
 })

@@ -55,6 +55,17 @@ test('the newest session of an agent is found; what is damaged or came with the 
   assert.equal(readFileSync(join(root, '.termaite', '.gitignore'), 'utf8'), 'sessions/\nlogs/\n.gitignore\n')
 })
 
+test('a session whose keys look like flags, or name another folder, is not resumed', (t) => {
+  const root = folderOf(t)
+  const clock = new HandClock(1_000)
+  const bad = { a: { cliSession: '--dangerously-skip-permissions' }, b: { terminal: '-t' }, c: { cliSession: 'x\ny' } }
+  for (const [id, part] of Object.entries(bad)) new SupervisedSession(root, { ...state(id), ...part }, clock)
+  const file = (id: string) => join(root, '.termaite', 'sessions', id, 'session.json')
+  assert.deepEqual(latestSession(root, undefined, new Set()), {
+    warnings: Object.keys(bad).map((id) => `${file(id)} is damaged and is ignored.`),
+  })
+})
+
 test('a log has a time on each line, no secrets, each line once while it spins; ten are kept per agent', async (t) => {
   const folder = folderOf(t)
   for (let n = 10; n < 22; n++) writeFileSync(join(folder, `claude-2026-01-01T00-00-${n}-000Z.log`), '')

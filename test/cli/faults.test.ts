@@ -79,7 +79,7 @@ test('each wrong value names what was found and what is allowed', async (t) => {
     ],
     [
       '{"agents": {\n"my agent": {"command": "x"}}}',
-      `${file}:2: agents.my agent: found "my agent", allowed: letters, digits, ".", "_" and "-".`,
+      `${file}:2: agents.my agent: found "my agent", allowed: letters, digits, ".", "_" and "-", without a "-" at its beginning.`,
     ],
     [
       '{"agents": {"user": {"command": "x"}}}',

@@ -59,6 +59,13 @@ function stories(make: (t: TestContext) => TerminalMaker): void {
     test(what, (t) => run(make(t)))
   }
 
+  story('an id that could lead to another folder, or be a flag, opens no terminal', async ({ host, cwd, commands }) => {
+    for (const id of ['../x', '-t', "x'; touch canary; '", ''])
+      await assert.rejects(host.open(commands.echo, { cwd, id }), {
+        message: `${JSON.stringify(id)} is not the id of a terminal: it may hold only letters, digits, "_", "." and "-"`,
+      })
+  })
+
   story(
     'what is written and entered reaches the program, and its answer the screen',
     async ({ host, cwd, commands }) => {

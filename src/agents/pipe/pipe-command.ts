@@ -1,6 +1,7 @@
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Dialect, Profile } from '../../core/work/profile.ts'
 import type { Leash, Turn } from '../../core/work/agent.ts'
+import { valueFault } from '../../base/option-value.ts'
 import { missed } from '../../core/talk/view.ts'
 
 /**
@@ -53,10 +54,17 @@ export function pipeThread(spec: PipeSpec, history: readonly Entry[], resume: st
   return composingProfile(spec)?.resumes ? resumedThread(spec.name, history, resume) : { entries: history }
 }
 
-/** The thread of an agent that can resume: the one that was handed in, or its last one on the log. */
+/**
+ * The thread of an agent that can resume: the one that was handed in, or its last one on the log. A key that a CLI could
+ * take for a flag is no key: the agent begins a new thread with the whole view.
+ */
 export function resumedThread(name: string, history: readonly Entry[], resume: string | undefined): Thread {
-  const known = missed(history, name)
+  const logged = missed(history, name)
+  const known = isKey(logged.key) ? logged : { entries: history }
+  if (!isKey(resume)) return known
   if (resume === undefined || resume === known.key) return known
   // A key that is handed in is newer than any turn that ended: its thread was told the view when it began.
   return { key: resume, entries: known.key === undefined ? [] : known.entries }
 }
+
+const isKey = (key: string | undefined) => key === undefined || valueFault(key) === undefined

@@ -70,7 +70,7 @@ function startKeeper(io: Io, place: Place, workspace: string): () => string {
   const file = join(folder, 'keeper.log')
   const log = openSync(file, 'w', 0o600)
   const { node, file: program } = thisProgram()
-  const args = [program, 'crew', 'keep', '--workspace', workspace, '--cwd', place.cwd]
+  const args = [program, 'crew', 'keep', `--workspace=${workspace}`, `--cwd=${place.cwd}`]
   const child = spawn(node, args, { cwd: place.cwd, env: io.env, stdio: ['ignore', 'ignore', log], detached: true })
   child.on('error', () => {}).unref()
   closeSync(log)

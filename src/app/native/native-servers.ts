@@ -51,6 +51,9 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
   }
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const browse = async (url: string) => {
+    // The address comes from the server: a file, or the address of another program, is not opened.
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+      throw new Error(`the login page ${url} is not opened, because it is no http or https address`)
     await collect(opener, [url], { cwd: root, env })
   }
   return openServers(config, { root, env, clock, version, blobs, secrets, browse, after: options.after })

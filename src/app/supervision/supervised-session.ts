@@ -5,6 +5,7 @@ import type { SupervisedState } from '../../mind/supervise/supervision.ts'
 import type { Worktree } from '../../core/work/worktree.ts'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { valueFault } from '../../base/option-value.ts'
 import { makeFolder, replaceFile } from '../../base/files.ts'
 
 /** Everything that another run needs to go on with a supervised agent. */
@@ -92,7 +93,7 @@ export function latestSession(root: string, agent: string | undefined, tracked: 
 
 const texts = ['id', 'agent', 'workflow', 'timestamp'] as const
 
-/** Reads a session file. A file of an older version may lack values that can be made again. */
+/** Reads a session file; its keys become words of command lines, so they must not look like flags. A file of an older version may lack values that can be made again. */
 function read(file: string): SupervisedSessionState | undefined {
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as Partial<SupervisedSessionState> | null
@@ -100,6 +101,7 @@ function read(file: string): SupervisedSessionState | undefined {
     const state = { id, hubId: `${found?.agent}-${id.slice(-6)}`, terminal: crypto.randomUUID(), ...found }
     if (texts.some((key) => typeof state[key] !== 'string') || Number.isNaN(Date.parse(state.timestamp!)))
       return undefined
+    if ([state.cliSession ?? 'none', state.terminal].some((word) => valueFault(word) !== undefined)) return undefined
     return { lastOutput: '', host: 'pty', cwd: '', tokens: 0, owner: '', ...state, id } as SupervisedSessionState
   } catch {
     return undefined

@@ -5,7 +5,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
-import { commandLine, option, quote } from '../shared/command-words.ts'
+import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
@@ -175,7 +175,7 @@ export const claudeScreen: ScreenFacts = {
   leashes,
   names: true,
   lends: ({ name, ...start }, file) => ({
-    words: `--mcp-config ${quote(file)} --allowedTools mcp__${name}`,
+    words: commandLine(option('--mcp-config', file), option('--allowedTools', `mcp__${name}`)),
     text: JSON.stringify({ mcpServers: { [name]: { type: 'stdio', ...start } } }),
   }),
   env: {

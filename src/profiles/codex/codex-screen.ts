@@ -7,7 +7,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { commandLine, option, quote } from '../shared/command-words.ts'
+import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, contentText, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
@@ -148,7 +148,7 @@ export const codexScreen: ScreenFacts = {
       ['args', JSON.stringify(args)],
       ...Object.entries(env).map(([key, value]) => [`env.${key}`, JSON.stringify(value)]),
     ]
-      .map(([key, value]) => `-c ${quote(`mcp_servers.${name}.${key}=${value}`)}`)
+      .map(([key, value]) => option('-c', `mcp_servers.${name}.${key}=${value}`))
       .join(' '),
   }),
   reader: {

@@ -6,7 +6,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { commandLine, option, quote } from '../shared/command-words.ts'
+import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
@@ -118,7 +118,7 @@ export const copilotScreen: ScreenFacts = {
   },
   names: true,
   lends: ({ name, ...start }, file) => ({
-    words: `--additional-mcp-config ${quote(`@${file}`)} --allow-tool ${quote(name)}`,
+    words: commandLine(option('--additional-mcp-config', `@${file}`), option('--allow-tool', name)),
     text: JSON.stringify({ mcpServers: { [name]: { type: 'local', ...start, tools: ['*'] } } }),
   }),
   env: { COPILOT_AUTO_UPDATE: 'false' },

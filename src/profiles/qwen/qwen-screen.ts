@@ -5,7 +5,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
-import { commandLine, option, quote } from '../shared/command-words.ts'
+import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
@@ -127,7 +127,7 @@ export const qwenScreen: ScreenFacts = {
   },
   names: true,
   lends: ({ name, ...start }, file) => ({
-    words: `--mcp-config ${quote(file)}`,
+    words: commandLine(option('--mcp-config', file)),
     text: JSON.stringify({ mcpServers: { [name]: { ...start, trust: true } } }),
   }),
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },

@@ -1,3 +1,5 @@
+import { optionValue } from '../../base/option-value.ts'
+
 /** Matches a word as bash would split it, with its quotes: enough to see which program a command starts. */
 const word = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+)/y
 
@@ -48,7 +50,11 @@ export function commandLine(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(' ')
 }
 
-/** An option of a command, as `--flag value`, or `--flag=value` for a flag that ends in "="; undefined without a value. */
+/**
+ * An option of a command, as `--flag value`, or `--flag=value` for a flag that ends in "="; undefined without a value.
+ * Throws for a value that the CLI could take for a flag: every value of a composed command goes through here.
+ */
 export function option(flag: string, value: string | undefined): string | undefined {
-  return value === undefined ? undefined : `${flag}${flag.endsWith('=') ? '' : ' '}${quote(value)}`
+  if (value === undefined) return undefined
+  return `${flag}${flag.endsWith('=') ? '' : ' '}${quote(optionValue(value, flag.replace(/=$/, '')))}`
 }

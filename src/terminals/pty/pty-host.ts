@@ -3,7 +3,15 @@ import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Libraries } from './libraries.ts'
 import { randomUUID } from 'node:crypto'
 import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
-import { layerName, markOf, markVariable, needFolder, shellArgv, terminalEnv } from '../terminal-program.ts'
+import {
+  layerName,
+  markOf,
+  markVariable,
+  needFolder,
+  needPlainId,
+  shellArgv,
+  terminalEnv,
+} from '../terminal-program.ts'
 import { loadLibraries } from './libraries.ts'
 import { ptyScript, PtyTerminal } from './pty-terminal.ts'
 
@@ -30,6 +38,7 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
     async open(command, { cwd, env: given = {}, id = randomUUID(), title, size = { cols: 120, rows: 40 } }) {
       const { spawn, emulator } = await (libraries ??= loading())
       needFolder(cwd)
+      needPlainId(id)
       const mark = markOf(id)
       const marks = env[markVariable] ? `${env[markVariable]}:${mark}` : mark
       watch(mark, env.PATH)

@@ -26,7 +26,7 @@ type PaneProgram = {
 export function runScript({ id, folder, tmux, title, mode, cwd, env, argv }: PaneProgram): string {
   const here = '-t "$TMUX_PANE"'
   const pane = [
-    [quoted(tmux), 'set-option', '-p', here, idOption, id],
+    [quoted(tmux), 'set-option', '-p', here, '--', idOption, quoted(id)],
     ['set-option', '-p', here, '--', titleOption, word(title)],
     ['set-option', '-p', here, 'remain-on-exit', 'on'],
     // Without a title tmux calls the pane by the machine's name.

@@ -11,6 +11,7 @@ import {
   markOf,
   markVariable,
   needFolder,
+  needPlainId,
   programName,
   quoted,
   shellArgv,
@@ -57,6 +58,7 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
   }
 
   async function find(id: string): Promise<TmuxTerminal | undefined> {
+    needPlainId(id)
     const files = new TerminalFiles(folder, id)
     const place = files.place()
     if (!place || files.waits(clock.now())) return undefined
@@ -109,6 +111,7 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
         mode = 'window',
         size = { cols: 120, rows: 40 },
       } = opening
+      needPlainId(id)
       return start(id, command, { ...opening, title, mode, size })
     },
     async close() {
