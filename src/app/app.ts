@@ -4,6 +4,7 @@ import type { Blobs, Store } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { Io } from '../core/io.ts'
+import type { Border } from '../safety/border.ts'
 import type { NativeParts } from './native/native-parts.ts'
 import type { Place } from './place.ts'
 import type { OpenSession, Project, SessionOptions } from './project.ts'
@@ -14,8 +15,7 @@ import { changedSince } from '../base/changed-files.ts'
 import { isAlive, ownerMark } from '../base/owner.ts'
 import { Conversation } from '../core/work/conversation.ts'
 import type { rotate } from '../mind/rotation/rotate.ts'
-import { keysInFile } from '../safety/api-keys.ts'
-import { learningRedactor } from '../safety/redaction.ts'
+import { borderOf } from './border.ts'
 import { snapshots } from '../safety/snapshots.ts'
 import { fileStore } from '../store/files/file-store.ts'
 import { memoryStore } from '../store/memory-store.ts'
@@ -42,7 +42,7 @@ export type App = {
   native: NativeParts
   snapshots: Snapshots
   blobs: Blobs
-  mask(text: string): string
+  border: Border
   budget: Budget
   leash: Leash
   ephemeral: boolean
@@ -68,7 +68,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
   const session = await openSession(project, options, io.clock, doc)
   const blobs = store.blobs(`projects/${project.slug}/output`)
   const conversation = conversationOf(io, project, blobs, session)
-  const { mask, learn } = learningRedactor(io.env, () => keysInFile(place.home))
+  const border = borderOf(io.env, place.home)
   const native: NativeParts = {
     ...place,
     env: io.env,
@@ -77,8 +77,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     blobs,
     session: session.id,
     project: project.doc,
-    mask,
-    learn,
+    border,
     audited: !options.ephemeral,
     state: newNativeState(),
   }
@@ -95,7 +94,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     native,
     snapshots: openSnapshots(io, place, project),
     blobs,
-    mask,
+    border,
     budget: options.budget,
     leash: loosestLeash(settings),
     ephemeral: options.ephemeral ?? false,
@@ -123,7 +122,7 @@ export function conversationOf(io: Io, project: Project, blobs: Blobs, session: 
 }
 
 export function rosterParts({ io, blobs, native }: Pick<App, 'io' | 'blobs' | 'native'>): RosterParts {
-  return { blobs, env: io.env, changed: changedSince, native, io }
+  return { blobs, env: io.env, changed: changedSince, border: native.border, native, io }
 }
 
 export function openSnapshots(io: Io, place: Place, project: Project) {

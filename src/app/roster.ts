@@ -1,7 +1,8 @@
-import type { CliAgentSettings } from '../settings/agent-settings.ts'
+import type { AgentSettings, CliAgentSettings } from '../settings/agent-settings.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Agent, Roster, Leash, RosterSeat } from '../core/work/agent.ts'
 import type { Io } from '../core/io.ts'
+import type { Border } from '../safety/border.ts'
 import type { NativeParts, NativeSeat } from './native/native-parts.ts'
 import type { Settings } from '../settings/settings.ts'
 import { acpAgent } from '../agents/acp/acp-agent.ts'
@@ -11,11 +12,14 @@ import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
 import { tighter, looser } from '../core/work/agent.ts'
 import { profileOf, vendorOf } from '../settings/agent-settings.ts'
+import { behindVendorBorder } from './vendor-border.ts'
 import { nativeSeat } from './native/native-seat.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
 export type RosterParts = {
   blobs: Blobs
+  /** Masks what an agent is told of other vendors' work. */
+  border: Border
   env: Record<string, string | undefined>
   changed(cwd: string, since: number): Promise<boolean>
   /** What native agents need; without it a native agent cannot be opened. */
@@ -27,41 +31,48 @@ export type RosterParts = {
 /** Opens the roster of the enabled agents. Opening an agent starts nothing: that happens with its turn. */
 export function openRoster(settings: Settings, parts: RosterParts): Roster {
   const agents = new Map(enabledAgents(settings).map((agent) => [agent.name, agent]))
+  const vendors = new Map(settings.agents.map((agent) => [agent.name, vendorOf(agent) ?? agent.name]))
+  const changing = new Set(settings.agents.flatMap(({ kind, name }) => (kind === 'native' ? [name] : [])))
+  const mask = parts.border.toward('vendor')
   return {
     names: () => [...agents.keys()],
     open(name, seat) {
       const agent = agents.get(name)
       if (!agent) throw new Error(`${name} is not in the roster`)
-      const profile = profileOf(agent)
-      const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
-      if (agent.kind === 'native') {
-        const own = nativeIn({ agent, settings, leash, window: windowOf(agent) }, parts)
-        return agent.ownView ? withOwnView(own) : own
-      }
-      if (agent.kind === 'screen') {
-        const own = screenIn({ agent, settings, leash, window: windowOf(agent), seat }, parts)
-        return agent.ownView ? withOwnView(own) : own
-      }
-      const open = agent.kind === 'acp' ? acpAgent : pipeAgent
-      const opened = open(
-        {
-          name,
-          command: agent.command,
-          args: agent.args,
-          env: agent.env,
-          model: agent.model,
-          profile,
-          metaInstruction: settings.metaInstruction,
-          window: windowOf(agent),
-          timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
-          silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
-        },
-        { leash, resume: seat.resume },
-        parts,
-      )
-      return agent.ownView ? withOwnView(opened) : opened
+      return behindVendorBorder(openAgent(agent, settings, seat, parts), { vendors, changing, mask })
     },
   }
+}
+
+function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, parts: RosterParts): Agent {
+  const profile = profileOf(agent)
+  const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
+  if (agent.kind === 'native') {
+    const own = nativeIn({ agent, settings, leash, window: windowOf(agent) }, parts)
+    return agent.ownView ? withOwnView(own) : own
+  }
+  if (agent.kind === 'screen') {
+    const own = screenIn({ agent, settings, leash, window: windowOf(agent), seat }, parts)
+    return agent.ownView ? withOwnView(own) : own
+  }
+  const open = agent.kind === 'acp' ? acpAgent : pipeAgent
+  const opened = open(
+    {
+      name: agent.name,
+      command: agent.command,
+      args: agent.args,
+      env: agent.env,
+      model: agent.model,
+      profile,
+      metaInstruction: settings.metaInstruction,
+      window: windowOf(agent),
+      timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
+      silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
+    },
+    { leash, resume: seat.resume },
+    parts,
+  )
+  return agent.ownView ? withOwnView(opened) : opened
 }
 
 function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {

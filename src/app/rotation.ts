@@ -27,7 +27,7 @@ export function openRotation(app: App, { roster = app.roster, ...options }: Rota
     health: healthDoc(app.store),
     cooldown: app.settings.cooldown,
     random: Math.random,
-    mask: app.mask,
+    mask: app.border.toward('vendor'),
     out: app.out,
     sharing: app.settings.sharing,
     ...options,
@@ -39,10 +39,20 @@ export type Consultants = { names: readonly string[]; first: string }
 
 /**
  * Opens a rotation whose answer is no part of the conversation. Its agents get no meta-instruction, and one that cannot
- * be held to reading is left out of this rotation alone.
+ * be held to reading is left out of this rotation alone. Its prompt may quote another vendor's agent, so secrets in it are
+ * masked.
  */
 export function openConsultant(app: App, told: readonly Entry[], among?: Consultants): Agent {
   const all = openRoster({ ...app.settings, metaInstruction: undefined }, rosterParts(app))
   const roster = among ? { ...all, names: () => [...among.names] } : all
-  return openRotation(app, { consulted: true, roster, told, out: new Map(app.out), first: among?.first })
+  const consultant = openRotation(app, { consulted: true, roster, told, out: new Map(app.out), first: among?.first })
+  const mask = app.border.toward('vendor')
+  return {
+    name: consultant.name,
+    get traits() {
+      return consultant.traits
+    },
+    turn: (turn) => consultant.turn({ ...turn, prompt: mask(turn.prompt) }),
+    close: () => consultant.close(),
+  }
 }

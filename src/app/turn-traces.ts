@@ -17,7 +17,7 @@ export type TurnTraces = TurnObserver & {
 const unreachable = new Set<string>()
 
 /** Opens traces for the target that the environment names; without one nothing is loaded. */
-export async function openTraces({ io, settings, mask }: App): Promise<TurnTraces | undefined> {
+export async function openTraces({ io, settings, border }: App): Promise<TurnTraces | undefined> {
   const target = targetOf(io.env)
   if (!target) return undefined
   // The target is probed while the turn is at work, so that the turn does not wait for it.
@@ -30,7 +30,7 @@ export async function openTraces({ io, settings, mask }: App): Promise<TurnTrace
   const spans = new TurnSpans({
     now: () => io.clock.now(),
     model: (by) => native.find(({ name }) => name === by)?.model,
-    mask,
+    mask: border.toward('trace'),
     content: target.content,
   })
   return {

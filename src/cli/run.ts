@@ -87,12 +87,8 @@ async function failed(error: unknown, io: Io): Promise<number> {
     say(io, `termaite: ${error.message}`)
     return 1
   }
-  const [{ learningRedactor }, { keysInFile }, { homeOf }] = await Promise.all([
-    import('../safety/redaction.ts'),
-    import('../safety/api-keys.ts'),
-    import('../app/place.ts'),
-  ])
-  const { mask } = learningRedactor(io.env, () => keysInFile(homeOf(io.env)))
+  const [{ borderOf }, { homeOf }] = await Promise.all([import('../app/border.ts'), import('../app/place.ts')])
+  const mask = borderOf(io.env, homeOf(io.env)).toward('error')
   const debug = io.env.TERMAITE_DEBUG === '1' && error instanceof Error && error.stack
   say(
     io,

@@ -23,15 +23,22 @@ export async function keepArtifact(blobs: Blobs, turn: string, answer: Answer, f
   }
 }
 
-/** Replaces `{{slot_1.output}}` by the artifact of slot 1, for slots that this one depends on; without an artifact by nothing. */
-export async function withArtifacts(text: string, slot: Slot, ledger: SlotLedger, blobs: Blobs): Promise<string> {
+/**
+ * Replaces `{{slot_1.output}}` by the artifact of slot 1, with its secrets masked, for slots that this one depends on;
+ * without an artifact by nothing.
+ */
+export async function withArtifacts(
+  text: string,
+  slot: Slot,
+  { ledger, blobs, mask }: { ledger: SlotLedger; blobs: Blobs; mask(text: string): string },
+): Promise<string> {
   const wanted = placeholders(text).filter((id) => slot.needs.includes(Number(id)))
   if (wanted.length === 0) return text
   const { slots } = await ledger.read()
   const outputs = new Map<string, string>()
   for (const id of wanted) {
     const ref = slots[Number(id)]?.artifact?.ref
-    outputs.set(id, ref ? await readText(blobs, ref) : '')
+    outputs.set(id, ref ? mask(await readText(blobs, ref)) : '')
   }
   return fillPlaceholders(text, (id) => outputs.get(id))
 }

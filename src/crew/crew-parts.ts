@@ -31,5 +31,5 @@ export type CrewParts = {
   lastRows?: LastRows
 }
 
-/** `outlives`: whether terminals go on when this process ends. */
-export type KeeperParts = CrewParts & { roster: Roster; outlives(): boolean }
+/** `outlives`: whether terminals go on when this process ends. `mask` hides secrets in what one agent hands to another. */
+export type KeeperParts = CrewParts & { roster: Roster; outlives(): boolean; mask(text: string): string }

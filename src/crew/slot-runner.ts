@@ -135,7 +135,11 @@ export class SlotRunner {
   }
 
   async #next(slot: LivingSlot, send: Send): Promise<void> {
-    const text = await withArtifacts(send.text, slot, this.#ledger, this.#blobs)
+    const text = await withArtifacts(send.text, slot, {
+      ledger: this.#ledger,
+      blobs: this.#blobs,
+      mask: this.#parts.mask,
+    })
     // The flight is kept before anything is typed.
     const takeOff = ({ id: turn }: Turn) =>
       this.#edit((slot) => takenOff(slot, send, { turn, mark: nonceOf(turn) }, this.#parts.clock.now()))

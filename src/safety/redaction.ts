@@ -1,42 +1,19 @@
 import { isSecretVariable, maskAssignments, maskTokens } from './secret-patterns.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
-
 /** Masks text that looks like a secret, and keeps enough to tell which one it is. Takes time in proportion to the text's length. */
 export function mask(text: string): string {
   return maskAssignments(maskTokens(text))
 }
 
-export type Redactor = {
-  mask(text: string): string
-  /** Also masks this key from now on. */
-  learn(name: string, kept: string): void
-}
-
-/** Like `mask`; also masks the values of secret variables of an environment. */
-export function redactor(env: Env): (text: string) => string {
-  return learningRedactor(env).mask
-}
-
-/** Like `redactor`; also masks learned keys and the stored keys in `kept`, which are read with the first text. */
-export function learningRedactor(env: Env, kept: () => Readonly<Record<string, string>> = () => ({})): Redactor {
-  const learned: [string, string][] = []
-  let before: [string, string][] | undefined
-  let known: ((text: string) => string) | undefined
-  const all = () => {
-    before ??= [...Object.entries(kept()).flatMap((one) => keptSecrets(...one)), ...secretVariables(env)]
-    return valueMask([...before, ...learned])
-  }
-  return {
-    mask: (text) => mask((known ??= all())(text)),
-    learn(name, secret) {
-      learned.push(...keptSecrets(name, secret))
-      known = undefined
-    },
-  }
-}
-
 const shortest = 8
+
+/** Masks every text in a value of any shape. */
+export function maskWithin(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value)
+  if (Array.isArray(value)) return value.map((one) => maskWithin(one, mask))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, maskWithin(one, mask)]))
+}
 
 /** Masks values wherever they occur; `named` gives the name that replaces each one. */
 export function valueMask(named: Iterable<readonly [value: string, name: string]>): (text: string) => string {

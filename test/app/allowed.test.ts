@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { openBorder } from '../../src/safety/border.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +15,7 @@ test('what a person allows for one seat goes beyond what the agent is held to, s
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ leash: 'all', agents }))
   const settings = await readSettings({ home, project: home }, { env: {} })
   const blobs = memoryStore().blobs('test')
-  const roster = openRoster(settings, { blobs, env: {}, changed: async () => false })
+  const roster = openRoster(settings, { blobs, env: {}, changed: async () => false, border: openBorder({ env: {} }) })
   const seat = { cwd: home, leash: 'all' as const }
   const steps: (string | undefined)[] = []
   for (let next = roster.open('claude', seat).traits.looser; next && steps.length < 9;) {

@@ -1,6 +1,7 @@
 import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { openBorder } from '../../src/safety/border.ts'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +39,15 @@ function held({ leash = 'edit', network = 'rule', enabled = true, allow = [], ru
   const settings = { permissions: permissionsOf({ allow }, { allow: run }), sandbox: { enabled, network } }
   const seat = { agent: { name: 'own' }, settings, leash, window: 1 } as unknown as NativeSeat
   const parts: NativeParts = {
-    ...{ home: root, root, cwd: root, env: { HOME: root }, clock: realClock, session: 's', mask: (text) => text },
+    ...{
+      home: root,
+      root,
+      cwd: root,
+      env: { HOME: root },
+      clock: realClock,
+      session: 's',
+      border: openBorder({ env: {} }),
+    },
     store,
     blobs: store.blobs('output'),
     project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {} }),

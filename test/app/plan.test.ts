@@ -1,5 +1,6 @@
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
+import { openBorder } from '../../src/safety/border.ts'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -65,7 +66,7 @@ async function planner(t: TestContext, baseURL: string) {
   const parts: NativeParts = {
     ...{ home, root, cwd: root, env, clock: realClock, store, blobs: store.blobs('b'), session: 's' },
     project: openProject(store, root).doc,
-    mask: (text) => text,
+    border: openBorder({ env: {} }),
     state: newNativeState(),
   }
   t.after(() => closeNative(parts))

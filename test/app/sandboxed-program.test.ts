@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { openBorder } from '../../src/safety/border.ts'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ToolCall } from '../../src/core/work/tool.ts'
@@ -21,7 +22,7 @@ function partsIn(folder: string, env: NativeParts['env']): NativeParts {
     ...{ home: join(folder, 'termaite'), root, cwd: root, env, clock: realClock, store, session: 's' },
     blobs: store.blobs('b'),
     project: openProject(store, root).doc,
-    mask: (text) => text,
+    border: openBorder({ env: {} }),
     state: newNativeState(),
   }
 }

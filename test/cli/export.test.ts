@@ -14,9 +14,10 @@ test('what was typed while a turn ran is part of what is exported', async () => 
   ]
   const [first, second, third] = entries.map(({ at }) => localTime(at))
   const session = { id: 's', project: 'p', started: 0, last: 0, turns: 1, begins: 0, ends: 0 }
-  const parts = []
-  for await (const part of exported(session, entries, memoryStore(), 'markdown')) parts.push(part)
-  assert.deepEqual(parts.slice(1), [
+  const parts = { store: memoryStore(), mask: (text: string) => text }
+  const written = []
+  for await (const part of exported(session, entries, parts, 'markdown')) written.push(part)
+  assert.deepEqual(written.slice(1), [
     `\n## user, ${first}\n\npaint it\n`,
     `\n## user, ${second}\n\nin blue\n`,
     `\n## claude, ${third}\n\ndone\n`,

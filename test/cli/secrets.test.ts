@@ -69,78 +69,92 @@ function machineWith(t: TestContext, model: string, baseURL: string, more: objec
   return machine
 }
 
-test('what a tool, a server or a subagent brings up is in no file, output, trace or export', options, async (t) => {
-  const bash = (command: string): Answer => ({ call: { tool: 'bash', input: { command } } })
-  const read = (path: string): Answer => ({ call: { tool: 'file_reader', input: { file_path: path } } })
-  const edits = [{ old_string: 'two = 2', new_string: 'two = 3' }]
-  const answers: Answer[] = [
-    bash('cat .env; echo "$PLANTED $DEPLOY_TOKEN"; env'),
-    bash(
-      `echo "${secrets.kept.slice(0, 4)}${'"'}"${secrets.kept.slice(4)}" "${secrets.login.slice(0, 4)}""${secrets.login.slice(4)}"`,
-    ),
-    bash('echo "$PLANTED" >&2; for i in $(seq 4000); do echo "$i $DEPLOY_TOKEN"; done; exit 3'),
-    read('notes.ts'),
-    read('.env'),
-    { call: { tool: 'grep_search', input: { pattern: 'one' } } },
-    { call: { tool: 'file_editor', input: { file_path: 'notes.ts', edits } } },
-    { call: { tool: 'mcp_call', input: { server: 'chatty', tool: 'x', input: {} } } },
-    { call: { tool: 'subagent', input: { task: 'look' } } },
-    read('.env'),
-    { text: 'seen' },
-    { text: 'done' },
-  ]
-  const server = await modelServer(({ count }) => answers[count - 1]!)
-  t.after(() => server.close())
-  const traces: string[] = []
-  const collector = await listening(t, (request, response) => {
-    const zipped = request.headers['content-encoding'] === 'gzip'
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const body = Buffer.concat(chunks)
-      traces.push((zipped ? gunzipSync(body) : body).toString('latin1'))
-      response.end('{}')
+test(
+  'what tools read stays in the work; our own keys are nowhere, and nothing is in an export, a log or a trace',
+  options,
+  async (t) => {
+    const bash = (command: string): Answer => ({ call: { tool: 'bash', input: { command } } })
+    const read = (path: string): Answer => ({ call: { tool: 'file_reader', input: { file_path: path } } })
+    const edits = [{ old_string: 'two = 2', new_string: 'two = 3' }]
+    const answers: Answer[] = [
+      bash('cat .env; echo "$PLANTED $DEPLOY_TOKEN"; env'),
+      bash(
+        `echo "${secrets.kept.slice(0, 4)}${'"'}"${secrets.kept.slice(4)}" "${secrets.login.slice(0, 4)}""${secrets.login.slice(4)}"`,
+      ),
+      bash('echo "$PLANTED" >&2; for i in $(seq 4000); do echo "$i $DEPLOY_TOKEN"; done; exit 3'),
+      read('notes.ts'),
+      read('.env'),
+      { call: { tool: 'grep_search', input: { pattern: 'one' } } },
+      { call: { tool: 'file_editor', input: { file_path: 'notes.ts', edits } } },
+      { call: { tool: 'mcp_call', input: { server: 'chatty', tool: 'x', input: {} } } },
+      { call: { tool: 'subagent', input: { task: 'look' } } },
+      read('.env'),
+      { text: 'seen' },
+      { text: 'done' },
+    ]
+    const server = await modelServer(({ count }) => answers[count - 1]!)
+    t.after(() => server.close())
+    const traces: string[] = []
+    const collector = await listening(t, (request, response) => {
+      const zipped = request.headers['content-encoding'] === 'gzip'
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const body = Buffer.concat(chunks)
+        traces.push((zipped ? gunzipSync(body) : body).toString('latin1'))
+        response.end('{}')
+      })
     })
-  })
-  const machine = machineWith(t, 'groq/any', `${server.url}/v1`, { apiKeyEnv: 'PLANTED' })
-  writeFileSync(join(machine.project, '.env'), `DATABASE_PASSWORD="${secrets.dotenv}"\n`)
-  // Not of the project, so that no snapshot has to hold it.
-  mkdirSync(join(machine.project, '.git', 'info'), { recursive: true })
-  writeFileSync(join(machine.project, '.git', 'HEAD'), 'ref: refs/heads/main\n')
-  writeFileSync(join(machine.project, '.git', 'info', 'exclude'), 'notes.ts\n')
-  writeFileSync(join(machine.project, 'notes.ts'), `export const one = '${secrets.token}'\nexport const two = 2\n`)
-  const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' }
-  const run = (...args: string[]) => machine.run(args, { env: { ...env, ...traced } })
-  const runs = [await run('-p', 'look', '--debug', '--output-format', 'stream-json')]
-  assert.equal(runs[0]!.code, 0, runs[0]!.err)
-  assert.equal(server.turns().length, answers.length)
-  assert.equal(machine.history().filter(({ type }) => type === 'result').length, 9)
-  const [session] = JSON.parse((await run('sessions', 'list', '--json')).out)
-  const export_ = (format: string) => run('sessions', 'export', session.id, '--format', format)
-  runs.push(
-    await export_('markdown'),
-    await export_('jsonl'),
-    await run('audit', 'export'),
-    await run('config', 'print'),
-  )
-  assert.deepEqual(shownIn(runs), [])
-  assert.deepEqual(leaks(machine.home), [])
-  assert.deepEqual(
-    found(
-      server
-        .turns()
-        .map(({ text }) => text)
-        .join(),
-    ),
-    [],
-    'a provider is told of none either',
-  )
-  assert.deepEqual([found(traces.join()), traces.join().includes('file_reader')], [[], true])
-  assert.match(
-    readFileSync(join(machine.project, 'notes.ts'), 'utf8'),
-    /^export const one = 'ghp_\w+'\nexport const two = 3\n$/,
-  )
-})
+    const machine = machineWith(t, 'groq/any', `${server.url}/v1`, { apiKeyEnv: 'PLANTED' })
+    writeFileSync(join(machine.project, '.env'), `DATABASE_PASSWORD="${secrets.dotenv}"\n`)
+    // Not of the project, so that no snapshot has to hold it.
+    mkdirSync(join(machine.project, '.git', 'info'), { recursive: true })
+    writeFileSync(join(machine.project, '.git', 'HEAD'), 'ref: refs/heads/main\n')
+    writeFileSync(join(machine.project, '.git', 'info', 'exclude'), 'notes.ts\n')
+    writeFileSync(join(machine.project, 'notes.ts'), `export const one = '${secrets.token}'\nexport const two = 2\n`)
+    const traced = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
+    }
+    const run = (...args: string[]) => machine.run(args, { env: { ...env, ...traced } })
+    const runs = [await run('-p', 'look', '--debug', '--output-format', 'stream-json')]
+    assert.equal(runs[0]!.code, 0, runs[0]!.err)
+    assert.equal(server.turns().length, answers.length)
+    assert.equal(machine.history().filter(({ type }) => type === 'result').length, 9)
+    const [session] = JSON.parse((await run('sessions', 'list', '--json')).out)
+    const export_ = (format: string) => run('sessions', 'export', session.id, '--format', format)
+    runs.push(
+      await export_('markdown'),
+      await export_('jsonl'),
+      await run('audit', 'export'),
+      await run('config', 'print'),
+    )
+    const [work, ...exports] = runs
+    assert.deepEqual([found(work!.out), found(work!.err)], [['token', 'dotenv'], []])
+    assert.deepEqual(shownIn(exports), [])
+    const told = server.turns().map(({ text }) => text)
+    assert.deepEqual(
+      found(told.join()),
+      ['token', 'dotenv'],
+      'a provider is told what its agent read, and no key of ours',
+    )
+    const kept = leaks(machine.home).map((leak) =>
+      leak.replace(/ in projects\/[^/]+\/(history|output)\b.*/, ' in the $1'),
+    )
+    assert.deepEqual([...new Set(kept)].sort(), [
+      'dotenv in termaite.db',
+      'dotenv in the history',
+      'token in termaite.db',
+      'token in the history',
+      'token in the output',
+    ])
+    assert.deepEqual([found(traces.join()), traces.join().includes('file_reader')], [[], true])
+    assert.match(
+      readFileSync(join(machine.project, 'notes.ts'), 'utf8'),
+      /^export const one = 'ghp_\w+'\nexport const two = 3\n$/,
+    )
+  },
+)
 
 for (const [model, path, more] of [
   ['anthropic/any', '/v1', { apiKeyEnv: 'PLANTED' }],

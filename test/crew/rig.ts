@@ -32,6 +32,7 @@ export function crewOf(context: TestContext, seats: Seats, part: Rig = {}) {
     limits: { perWorkspace: 10, total: 20 },
     elsewhere: async () => 0,
     outlives: () => true,
+    mask: (text) => text,
     roster: { names: () => Object.keys(seats), open: (name, seat) => seats[name]!(seat) },
     ...part,
     store,

@@ -10,11 +10,12 @@ import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import type { Store } from '../../src/core/talk/store.ts'
 import type { AuditEntry } from '../../src/safety/audit-log.ts'
 import { Audit } from '../../src/safety/audit-log.ts'
-import { redactor } from '../../src/safety/redaction.ts'
+import { openBorder } from '../../src/safety/border.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 
-const open = (store: Store) => new Audit(store, { clock: realClock, mask: redactor({ MY_TOKEN: 'hunter2hunter2' }) })
+const border = openBorder({ env: { MY_TOKEN: 'hunter2hunter2' } })
+const open = (store: Store) => new Audit(store, { clock: realClock, mask: border.toward('audit') })
 const done = (what: string) => ({ type: 'execution', tool: 'bash', what, ok: true, verdict: 'yes' }) as const
 
 async function all(audit: Audit): Promise<AuditEntry[]> {

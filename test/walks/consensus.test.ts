@@ -51,6 +51,7 @@ function sitting(says: Script, acts: Script) {
       },
       read: async () => undefined,
     },
+    maskAdvice: (text) => text,
   }
   return { clock, conversation, kept, seats, agent: consensus.agent(minds) }
 }

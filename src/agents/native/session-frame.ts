@@ -3,13 +3,14 @@ import type { Blobs } from '../../core/talk/store.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Frame } from '../../core/work/model.ts'
 import type { ToldItem } from './context-changes.ts'
+import { defined } from '../../base/defined.ts'
 import { readText } from '../../core/talk/store.ts'
 
 /** A frame, and the items of context it holds: later changes to them are added as messages. */
 export type FrameAndTold = { frame: Frame; told: readonly ToldItem[] }
 
 /** How a session's frame is made; `key` names the mode and the model, and another key needs another frame. */
-type FrameSpec = { key: string; make(): Promise<FrameAndTold> }
+type FrameSpec = { key: string; vendor?: string; make(): Promise<FrameAndTold> }
 
 type Frozen = FrameAndTold & { key: string }
 
@@ -24,7 +25,7 @@ export async function* sessionFrame(
   if (was?.key === spec.key) return was
   const made = await spec.make()
   const body = JSON.stringify({ key: spec.key, ...made } satisfies Frozen)
-  yield { type: 'frame', ref: await blobs.put(body, 'application/json') }
+  yield defined({ type: 'frame', ref: await blobs.put(body, 'application/json'), vendor: spec.vendor })
   return made
 }
 

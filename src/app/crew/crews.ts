@@ -19,7 +19,8 @@ import { terminalsOf } from './crew-terminals.ts'
 import { livingSlots } from './crew-workspaces.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { allOf } from '../../crew/slot.ts'
-import { redactor } from '../../safety/redaction.ts'
+import { borderOf } from '../border.ts'
+import { messageTool } from '../vendor-border.ts'
 import { say } from '../../core/io.ts'
 import { openNotify } from '../notify.ts'
 
@@ -40,6 +41,7 @@ export type Crews = {
 
 export function openCrews(io: Io, place: Place, settings: Settings, { carries, warn }: CrewOptions): Crews {
   const store = fileStore(place.home, { clock: io.clock })
+  const border = borderOf(io.env, place.home)
   const terminals = terminalsOf(io, settings, { lends: carries, warn })
   const roster = crewRoster(io, settings, terminals)
   const open = new Map<string, OpenCrew>()
@@ -64,6 +66,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
       lastRows: carries ? undefined : storedLastRows(store, workspace),
       roster,
       outlives: terminals.outlives,
+      mask: border.toward('crew'),
     }
   }
   const of = (name = own): OpenCrew => {
@@ -89,7 +92,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
   return {
     of,
     desk,
-    tools: crewTools(desk),
+    tools: carries ? crewTools(desk).map((tool) => messageTool(tool, border.toward('crew'))) : crewTools(desk),
     async close() {
       closed.abort()
       await Promise.all([...open.values()].map(async ({ keeper }) => keeper?.leave()))
@@ -123,13 +126,13 @@ function storedLastRows(store: Store, workspace: string): LastRows {
 /** Sends a notice of each question that an agent of the crew asks, until the signal aborts. */
 async function noticeAsks(
   io: Io,
-  { cwd, root }: Place,
+  { cwd, root, home }: Place,
   settings: Settings,
   { store, workspace, clock }: Pick<KeeperParts, 'store' | 'workspace' | 'clock'>,
   signal: AbortSignal,
 ): Promise<void> {
   const warn = (words: string) => say(io, `termaite: ${words}`)
-  const notify = openNotify(settings, { io, cwd, mask: redactor(io.env), warn })
+  const notify = openNotify(settings, { io, cwd, mask: borderOf(io.env, home).toward('notice'), warn })
   const told = new Set<string>()
   for await (const slots of new SlotLedger(store, workspace, clock).watch(signal))
     for (const { id, agent, asks = [] } of allOf(slots))

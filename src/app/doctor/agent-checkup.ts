@@ -25,6 +25,7 @@ import { take } from '../../core/work/verbs.ts'
 import { memoryStore } from '../../store/memory-store.ts'
 import { closeNative, newNativeState } from '../native/native-parts.ts'
 import { openProject } from '../project.ts'
+import { borderOf } from '../border.ts'
 import { openRoster } from '../roster.ts'
 
 /** The findings about one agent; `works` decides the exit code. */
@@ -155,10 +156,17 @@ async function askOneWord(
     blobs,
     session: 'doctor',
     project: openProject(store, place.root).doc,
-    mask: (text) => text,
+    border: borderOf(io.env, place.home),
     state: newNativeState(),
   }
-  const roster = openRoster(alone, { blobs, env: io.env, changed: async () => false, native, io })
+  const roster = openRoster(alone, {
+    blobs,
+    env: io.env,
+    changed: async () => false,
+    border: native.border,
+    native,
+    io,
+  })
   const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })
   const turn = {
     id: newId(io.clock.now()),

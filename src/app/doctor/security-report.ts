@@ -5,7 +5,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { profiles } from '../../profiles/all.ts'
-import { redactor } from '../../safety/redaction.ts'
+import { borderOf } from '../border.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
@@ -20,7 +20,7 @@ export async function securityFindings(io: Io, place: Place, settings: Settings)
   return [
     ...agentFindings(settings),
     ...(await sandboxFindings(io, settings)),
-    ...secretFindings(io, settings),
+    ...secretFindings(io, place, settings),
     ...fileFindings(place.home),
     ...(await projectFindings(io, place)),
   ]
@@ -56,8 +56,8 @@ function isUnsafe(command: string, profile: Profile | undefined): boolean {
 }
 
 /** Finds keys in the settings file, which is copied, shown and committed: keys belong into the environment. */
-function secretFindings(io: Io, settings: Settings): SecurityFinding[] {
-  const mask = redactor(io.env)
+function secretFindings({ env }: Io, { home }: Place, settings: Settings): SecurityFinding[] {
+  const mask = borderOf(env, home).toward('export')
   return settings.agents
     .filter((agent) =>
       [

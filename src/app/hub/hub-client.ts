@@ -7,6 +7,7 @@ import type { HubPlace } from './hub-address.ts'
 import type { Io } from '../../core/io.ts'
 import { fetchMessage } from '../../base/error-message.ts'
 import { parseTask } from '../../core/work/task.ts'
+import { maskWithin } from '../../safety/redaction.ts'
 import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
 import { UsageError } from '../../core/io.ts'
 import { placeOf } from '../place.ts'
@@ -18,9 +19,12 @@ export type NewTask = Omit<HubTask, 'by'>
 /** Reaches the hub over HTTP from another process. */
 export class HubClient implements RemoteHub {
   #place: HubPlace
+  #mask: (text: string) => string
 
-  constructor(place: HubPlace) {
+  /** `mask` hides secrets in what an agent tells the hub of its tasks; a person's own words need none. */
+  constructor(place: HubPlace, mask: (text: string) => string = (text) => text) {
     this.#place = place
+    this.#mask = mask
   }
 
   get url(): string {
@@ -45,7 +49,14 @@ export class HubClient implements RemoteHub {
 
   /** Calls a verb of a task, such as `cancel` or `respond`. */
   async tell(id: string, verb: string, body: object = {}, signal?: AbortSignal): Promise<Task> {
-    return parseTask(await this.#ask('POST', `/api/tasks/${encodeURIComponent(id)}/${verb}`, body, signal))
+    return parseTask(
+      await this.#ask(
+        'POST',
+        `/api/tasks/${encodeURIComponent(id)}/${verb}`,
+        maskWithin(body, this.#mask) as object,
+        signal,
+      ),
+    )
   }
 
   respond(ticket: string, agent: string, response: Response, signal?: AbortSignal): Promise<Task> {

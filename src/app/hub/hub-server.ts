@@ -7,6 +7,9 @@ import { messageOf } from '../../base/error-message.ts'
 import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
 import { say, UsageError, print } from '../../core/io.ts'
 import { version } from '../version.ts'
+import { borderOf } from '../border.ts'
+import { messageTool } from '../vendor-border.ts'
+import { homeOf } from '../place.ts'
 import { once } from 'node:events'
 import { sayIfDebugging, isLoopback, keyIn } from '../server-access.ts'
 
@@ -60,13 +63,14 @@ async function hubParts(
     ],
   )
   const library = await loadMcpLibrary()
+  const mask = borderOf(io.env, homeOf(io.env)).toward('hub')
   const make = toolServer(library, {
     name: 'termaite-hub',
     version,
     instructions,
     cwd: io.cwd,
     clock: io.clock,
-    tools: hubTools(hub, io.clock, 'mcp'),
+    tools: hubTools(hub, io.clock, 'mcp').map((tool) => messageTool(tool, mask)),
     resources: noResources,
   })
   // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.

@@ -2,7 +2,8 @@ import type { Io } from '../../core/io.ts'
 import type { Change, Consent } from './mcp-entries.ts'
 import type { Client } from './clients.ts'
 import { stripAnsi } from '../../base/ansi.ts'
-import { redactor } from '../../safety/redaction.ts'
+import { borderOf } from '../border.ts'
+import { homeOf } from '../place.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { carryOut, planInstall, planRemoval, whereabouts, ownEntries } from './mcp-entries.ts'
@@ -63,7 +64,7 @@ export async function confirmChange(
       return 0
     }
     refuseUnwritable(change.file)
-    print(io, stripAnsi(redactor(io.env)(await shown(change))))
+    print(io, stripAnsi(borderOf(io.env, homeOf(io.env)).to('export', await shown(change))))
     if (dry) return 0
     if (!(await confirm(io, words.ask, yes))) {
       say(io, 'Nothing was changed.')

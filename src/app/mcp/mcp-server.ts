@@ -13,6 +13,8 @@ import { once } from 'node:events'
 import { messageOf } from '../../base/error-message.ts'
 import { sayIfDebugging, keyIn, addressOf } from '../server-access.ts'
 import { homeOf } from '../place.ts'
+import { borderOf } from '../border.ts'
+import { maskedEntry } from '../vendor-border.ts'
 
 export type OpenMcpTools = AsyncDisposable & { served: ToolServerOptions }
 
@@ -32,7 +34,7 @@ export async function openMcpTools(io: Io, place: Place): Promise<OpenMcpTools> 
     cwd: place.cwd,
     clock: io.clock,
     tools: crews.tools,
-    resources: crewResources(crews),
+    resources: crewResources(crews, borderOf(io.env, place.home).toward('crew')),
   }
   return { served, [Symbol.asyncDispose]: () => crews.close() }
 }
@@ -43,7 +45,7 @@ const log = (workspace: string, slot: number | string) => `termaite://crew/${wor
 const place = /^termaite:\/\/crew\/([^/]+)\/([1-9]\d*)\/(artifact|log)$/
 
 /** The resources of a crew: each agent's last answer, and its conversation. */
-function crewResources(crews: Crews): Resources {
+function crewResources(crews: Crews, mask: (text: string) => string): Resources {
   return {
     families: [
       {
@@ -87,8 +89,8 @@ function crewResources(crews: Crews): Resources {
       try {
         const { crew } = crews.of(decodeURIComponent(workspace))
         const { id } = await crew.slot(Number(slot))
-        if (what === 'artifact') return { media: 'text/plain', text: (await crew.artifact(id)).output }
-        const lines = (await entriesOf(crew, id)).map((entry) => JSON.stringify(entry))
+        if (what === 'artifact') return { media: 'text/plain', text: mask((await crew.artifact(id)).output) }
+        const lines = (await entriesOf(crew, id)).map((entry) => JSON.stringify(maskedEntry(entry, mask)))
         return { media: 'application/x-ndjson', text: lines.join('\n') }
       } catch (error) {
         if (error instanceof CrewError) return undefined

@@ -14,7 +14,7 @@ import { sessionFrame } from '../../agents/native/session-frame.ts'
 import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
 import { isPlanTool } from '../../core/work/tool.ts'
-import { toolboxOf, loadableSkills, offeredTools, maskedTool } from './toolbox.ts'
+import { toolboxOf, loadableSkills, offeredTools, borderedTool } from './toolbox.ts'
 import { policyFor } from './native-permissions.ts'
 import { turnHooks, toolWithHooks } from './native-hooks.ts'
 import { machineFacts } from './machine-facts.ts'
@@ -26,6 +26,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { toldItems, contextChanges, changeGuide } from '../../agents/native/context-changes.ts'
 import { requestedSkill, skillGuide } from '../../agents/native/skill.ts'
 import { WindowUse } from '../../agents/native/window-trim.ts'
+import { vendorOf } from '../../settings/agent-settings.ts'
 import { guidesOf } from '../../core/talk/compaction.ts'
 
 /** Opens our own agent for one turn: its model, its tools, its rules, and the frame of its session. */
@@ -58,9 +59,10 @@ export async function* openNative(
     (tool) => mode === 'agent' || isPlanTool(tool),
   )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
-  const guarded = (tool: Tool) => maskedTool(toolWithHooks(tool, seat, parts), parts)
+  const guarded = (tool: Tool) => borderedTool(toolWithHooks(tool, seat, parts), parts)
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
     key: `${mode} ${model.name}${machine.edition}`,
+    vendor: vendorOf(agent),
     async make(): Promise<FrameAndTold> {
       // An untrusted folder has its own note already.
       if (trusted) state.notes.push(...opened.warnings)

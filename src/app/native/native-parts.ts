@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Machine } from '../../machine/machine.ts'
+import type { Border } from '../../safety/border.ts'
 import type { Audit } from '../../safety/audit-log.ts'
 import type { Wall } from '../../safety/wall/wall.ts'
 import type { ToolSet } from '../../tools/all.ts'
@@ -24,9 +25,8 @@ export type NativeParts = {
   store: Store
   blobs: Blobs
   session: string
-  mask(text: string): string
-  /** Masks a key from now on, once it was found or stored. */
-  learn?(name: string, key: string): void
+  /** Decides which secrets a text keeps on its way out. */
+  border: Border
   /** The project's document, which keeps the rules that the person said "always" to. */
   project: Doc<ProjectDoc>
   /** Whether the audit records what the agents do. */

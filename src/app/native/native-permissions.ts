@@ -47,7 +47,7 @@ export function withAudit(policy: Policy, by: string, parts: NativeParts): Polic
   if (!audit) return policy
   return async (tool, input, turn) => {
     const judged = await policy(tool, input, turn)
-    const what = parts.mask(JSON.stringify(judged.input ?? input) ?? '').slice(0, longest)
+    const what = parts.border.to('audit', JSON.stringify(judged.input ?? input) ?? '').slice(0, longest)
     const scene = { by, project: parts.root, session: parts.session, turn: turn.id }
     if (judged.verdict === 'no')
       await audit.record({ type: 'refusal', tool: tool.name, what, why: judged.why, ...scene })
@@ -65,8 +65,8 @@ export function withAudit(policy: Policy, by: string, parts: NativeParts): Polic
 }
 
 /** The audit of this run; undefined where nothing is kept. */
-export function auditOf({ audited, state, store, clock, mask }: NativeParts): Audit | undefined {
-  return audited ? (state.audit ??= new Audit(store, { clock, mask })) : undefined
+export function auditOf({ audited, state, store, clock, border }: NativeParts): Audit | undefined {
+  return audited ? (state.audit ??= new Audit(store, { clock, mask: border.toward('audit') })) : undefined
 }
 
 /** Writes a line in the background; the end of the turn waits for it. */

@@ -12,7 +12,7 @@ import { chosenSubagent } from '../../agents/native/user-subagents.ts'
 import { WindowUse } from '../../agents/native/window-trim.ts'
 import { hookNames, isMatch } from '../../safety/hooks/hook-run.ts'
 import { withModel } from '../../settings/agent-settings.ts'
-import { loadableSkills, offeredTools, openTools, maskedTool } from './toolbox.ts'
+import { loadableSkills, offeredTools, openTools, borderedTool } from './toolbox.ts'
 import { policyFor } from './native-permissions.ts'
 import { subagentHooks, toolWithHooks } from './native-hooks.ts'
 import { modelOf } from './native-model.ts'
@@ -60,7 +60,7 @@ async function openSubagent(given: SubagentParts, subagent: UserSubagent | undef
   return nativeAgent({
     name: seat.agent.name,
     model,
-    tools: tools.map((tool) => maskedTool(toolWithHooks(tool, seat, parts), parts)),
+    tools: tools.map((tool) => borderedTool(toolWithHooks(tool, seat, parts), parts)),
     ...subagentHooks(seat, parts),
     policy: await policyFor(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame,

@@ -3,6 +3,7 @@ import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
 import type { Toolbox, Consult, NativeParts } from './native-parts.ts'
+import { maskWithin } from '../../safety/redaction.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
 import { sandboxedShell, sandboxOf } from './native-sandbox.ts'
@@ -43,14 +44,14 @@ export const offeredTools = (tools: readonly Tool[]): Tool[] => tools.filter((to
 
 /** Makes the tools of an agent; without `consult` there is no subagent tool among them. */
 export function openTools(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
-  const { root, clock, blobs, mask, state } = parts
+  const { root, clock, blobs, border, state } = parts
   const sandbox = sandboxedShell(name, parts, () => made.tools)
   const made: ToolSet = nativeTools({
     root,
     env: sandbox.env,
     clock,
     blobs,
-    mask,
+    mask: border.toward('work'),
     skills,
     isSecret: isSecretName,
     consult,
@@ -92,7 +93,7 @@ const aliases: Record<string, string> = {
 
 /** Runs a program in an empty folder, in a sandbox without a network; undefined where the system is known to have no sandbox. */
 export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined {
-  const { env, clock, blobs, mask, home } = parts
+  const { env, clock, blobs, border, home } = parts
   if (process.platform !== 'darwin' && findProgram('bwrap', env) === undefined) return undefined
   return async (language, code, call) => {
     const named = language.trim().toLowerCase()
@@ -117,7 +118,7 @@ export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined
       // The program gets nothing of the person's: no key from the environment, and no folder of theirs as its home.
       const lean = { PATH: env.PATH, LANG: env.LANG, HOME: root, TMPDIR: root, GOCACHE: root }
       const run = bash(
-        { env: lean, clock, blobs, mask, shell },
+        { env: lean, clock, blobs, mask: border.toward('work'), shell },
         new BackgroundCommands({ env: lean, clock, blobs, shell }),
       )
       return await run.run({ command: `${how.by} ${how.file}` }, { ...call, cwd: root })
@@ -127,11 +128,20 @@ export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined
   }
 }
 
-/** Masks secrets in everything that a tool returns, because it is kept, shown, and sent to a provider. */
-export function maskedTool(tool: Tool, { mask }: Pick<NativeParts, 'mask'>): Tool {
+/**
+ * Holds a tool to the border: what it returns goes to the agent as it is, except termaite's own keys; and the mark of such a
+ * key is never written, because it would replace the key in a file.
+ */
+export function borderedTool(tool: Tool, { border }: Pick<NativeParts, 'border'>): Tool {
+  const mask = border.toward('work')
   return {
     ...tool,
     async run(input, call) {
+      const mark = tool.risk === 'read' ? undefined : border.markIn(JSON.stringify(input) ?? '')
+      if (mark !== undefined)
+        throw new Error(
+          `${mark} stands for a key of termaite that you are not shown. Leave the text with it unchanged.`,
+        )
       try {
         return masked(await tool.run(input, { ...call, progress: (delta) => call.progress(mask(delta)) }), mask)
       } catch (error) {
@@ -144,13 +154,5 @@ export function maskedTool(tool: Tool, { mask }: Pick<NativeParts, 'mask'>): Too
 function masked(output: ToolOutput, mask: (text: string) => string): ToolOutput {
   if (typeof output === 'string') return mask(output)
   const { text, data, ...rest } = output
-  return defined({ ...rest, text: mask(text), data: within(data, mask) })
-}
-
-/** Masks every text in a value. */
-function within(data: unknown, mask: (text: string) => string): unknown {
-  if (typeof data === 'string') return mask(data)
-  if (Array.isArray(data)) return data.map((one) => within(one, mask))
-  if (typeof data !== 'object' || data === null) return data
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, within(value, mask)]))
+  return defined({ ...rest, text: mask(text), data: maskWithin(data, mask) })
 }

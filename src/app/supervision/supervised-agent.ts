@@ -14,6 +14,7 @@ import { screenParts, specOf } from '../crew/crew-roster.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { conversationOf } from '../app.ts'
 import { openProject, openSession, slugOf } from '../project.ts'
+import { borderOf } from '../border.ts'
 import { HubClient } from '../hub/hub-client.ts'
 import { hubTaskSource } from '../../hub/hub-task-source.ts'
 import { existsSync } from 'node:fs'
@@ -95,7 +96,7 @@ export function openHubTasks(
     workspace: place.root,
     source: 'CLI',
   }
-  const client = new HubClient(hub.place)
+  const client = new HubClient(hub.place, borderOf(io.env, place.home).toward('hub'))
   // Registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub it is tried again later.
   if (hub.reachable) client.register(as).catch(() => {})
   return hubTaskSource({ hub: client, as, clock: io.clock, workspace, tell: warn })

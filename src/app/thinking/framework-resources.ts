@@ -34,7 +34,8 @@ export async function frameworkResources(app: App, actor: Agent): Promise<Resour
       programs: async (names) => names.filter((name) => findProgram(name, app.io.env) !== undefined),
     },
     tools: frameworkTools(app),
-    checkpoints: app.ephemeral ? undefined : projectCheckpoints(app.snapshots, app.mask),
+    checkpoints: app.ephemeral ? undefined : projectCheckpoints(app.snapshots, app.border.toward('vendor')),
+    maskAdvice: app.border.toward('vendor'),
   }
 }
 

@@ -12,7 +12,7 @@ import { relay } from '../../base/relay.ts'
 import { perform } from '../../core/work/perform.ts'
 import { locatePath } from '../../safety/path-location.ts'
 import { replTool } from '../../tools/repl.ts'
-import { openTools, maskedTool } from '../native/toolbox.ts'
+import { openTools, borderedTool } from '../native/toolbox.ts'
 import { policyFor } from '../native/native-permissions.ts'
 import { toolWithHooks } from '../native/native-hooks.ts'
 import { sandboxedShell } from '../native/native-sandbox.ts'
@@ -34,7 +34,7 @@ export function frameworkTools(app: App): FrameworkTools {
       native.state.seats.set(name, seat)
       const box = toolsOf(native)
       const found = box.tools.find((one) => one.name === tool)
-      const held = found && maskedTool(toolWithHooks(found, seat, native), native)
+      const held = found && borderedTool(toolWithHooks(found, seat, native), native)
       const policy = await policyFor(seat, box.tools, box.own, native)
       const call = { id: newId(turn.clock.now()), tool: held, name: tool, input }
       return yield* relay(perform(call, turn, policy), (event) => ({ by: name, ...event }))
@@ -61,10 +61,10 @@ const isTrusted = (settings: Settings) => enabledAgents(settings).every(({ leash
 function toolsOf(native: NativeParts): ToolSet {
   const known = native.state.toolboxes.get(name)
   if (known) return known.box
-  const { clock, blobs, mask } = native
+  const { clock, blobs, border } = native
   const { tools, own, close } = openTools(name, native, [])
   const { env, shell } = sandboxedShell(name, native, () => tools)
-  const repl = replTool({ env, clock, blobs, mask, shell })
+  const repl = replTool({ env, clock, blobs, mask: border.toward('work'), shell })
   const box = {
     tools: [...tools, repl.tool],
     own,

@@ -10,8 +10,7 @@ import { screenFactsOf } from '../../agents/screen/screen-spec.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { superviseCli } from '../../mind/supervise/supervisor.ts'
-import { keysInFile } from '../../safety/api-keys.ts'
-import { learningRedactor } from '../../safety/redaction.ts'
+import { borderOf } from '../../app/border.ts'
 import { terminalsOf } from '../../app/crew/crew-terminals.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { attend } from './supervised-screen.ts'
@@ -41,15 +40,16 @@ const lastRows = 40
 export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabilities }: TaskOptions): Promise<number> {
   const { place, settings, agent, session, workflow, hub, leash } = ready
   const { host: kind, hubId, cwd, tokens, cliSession, flight, terminal } = session.state
-  const { mask, learn } = learningRedactor(io.env, () => keysInFile(place.home))
-  if (hub.place.key !== undefined) learn('hub', hub.place.key)
+  const border = borderOf(io.env, place.home)
+  if (hub.place.key !== undefined) border.learn('hub', hub.place.key)
+  const mask = border.toward('log')
   const meter = new TokenMeter(tokens)
   const scribe = new TerminalLog(logsIn(place.root), agent.name, {
     clock: io.clock,
     mask,
     seen: (line) => meter.see(line),
   })
-  const messages = new SupervisionMessages(io, ready, { scribe, mask })
+  const messages = new SupervisionMessages(io, ready, { scribe, mask: border.toward('notice') })
   const warn = (words: string) => messages.warn(words)
   const terminals = terminalsOf(
     io,
@@ -97,7 +97,7 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
         save().catch((error) => warn(messageOf(error)))
       },
       used: (usage) => meter.spend(usage),
-      mask,
+      mask: border.toward('vendor'),
     }).finally(() => over.abort())
     const showing = (so: boolean) => {
       messages.showing = so

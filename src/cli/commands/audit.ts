@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../safety/audit-log.ts'
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { Audit } from '../../safety/audit-log.ts'
-import { redactor } from '../../safety/redaction.ts'
+import { borderOf } from '../../app/border.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { auditTable, verifiedWords } from '../../desk/audit-table.ts'
 import { homeFolder } from '../../app/home-files.ts'
@@ -14,8 +14,9 @@ export async function run(io: Io, { words }: Parsed): Promise<number> {
   const [what] = words
   if (what !== undefined && what !== 'verify' && what !== 'export')
     throw new UsageError(`audit: found "${what}", allowed: verify, export, or nothing.`)
-  const store = fileStore(homeFolder(io.env), { clock: io.clock })
-  const audit = new Audit(store, { clock: io.clock, mask: redactor(io.env) })
+  const home = homeFolder(io.env)
+  const store = fileStore(home, { clock: io.clock })
+  const audit = new Audit(store, { clock: io.clock, mask: borderOf(io.env, home).toward('audit') })
   if (what === 'verify') {
     const verified = await audit.verify()
     print(io, verifiedWords(verified))

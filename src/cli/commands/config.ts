@@ -2,8 +2,7 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { keysInFile } from '../../safety/api-keys.ts'
-import { learningRedactor } from '../../safety/redaction.ts'
+import { borderOf } from '../../app/border.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { placeOf } from '../../app/place.ts'
@@ -59,10 +58,10 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
 
 /** Masks the environment values and headers of servers and agents, which often hold keys. */
 function masked(settings: Omit<Settings, 'warnings'>, home: string, env: Io['env']): string {
-  const { mask, learn } = learningRedactor(env, () => keysInFile(home))
+  const border = borderOf(env, home)
   const given = (name: string, values: unknown) => {
     for (const value of Object.values((values ?? {}) as Record<string, unknown>))
-      if (typeof value === 'string' && !value.includes('${')) learn(name, value)
+      if (typeof value === 'string' && !value.includes('${')) border.learn(name, value)
   }
   for (const [name, server] of Object.entries(settings.mcpServers)) {
     const { env: own, headers } = (server ?? {}) as { env?: unknown; headers?: unknown }
@@ -70,5 +69,5 @@ function masked(settings: Omit<Settings, 'warnings'>, home: string, env: Io['env
     given(name, headers)
   }
   for (const agent of settings.agents) given(agent.name, agent.env)
-  return mask(JSON.stringify(settings, null, 2))
+  return border.to('export', JSON.stringify(settings, null, 2))
 }

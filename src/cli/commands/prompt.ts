@@ -7,6 +7,7 @@ import type { Parsed } from '../cli-command.ts'
 import type { WithAttachments } from '../../app/attachments/attachments.ts'
 import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
+import type { Border } from '../../safety/border.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { budget, noBudget } from '../../core/work/budget.ts'
@@ -91,7 +92,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     snapshots,
     ...(agent === undefined ? {} : { agent }),
   })
-  return printTurn(debug ? traced(io, turn) : turn, {
+  return printTurn(debug ? traced(io, turn, app.border) : turn, {
     format: (text(values['output-format']) ?? 'text') as Format,
     out: io.out,
     err: io.err,
@@ -103,10 +104,13 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
 }
 
 /** Prints each event to stderr as it comes, for --debug. */
-async function* traced(io: Io, events: AsyncIterable<Event>): AsyncGenerator<Event> {
+async function* traced(io: Io, events: AsyncIterable<Event>, border: Border): AsyncGenerator<Event> {
   const began = io.clock.now()
   for await (const event of events) {
-    say(io, `[debug] +${io.clock.now() - began} ms ${event.by ?? ''} ${oneLine(JSON.stringify(event), 300)}`)
+    say(
+      io,
+      `[debug] +${io.clock.now() - began} ms ${event.by ?? ''} ${oneLine(border.to('log', JSON.stringify(event)), 300)}`,
+    )
     yield event
   }
 }

@@ -14,6 +14,9 @@ import { openProject, slugOf } from '../../app/project.ts'
 import { localTime } from '../../base/local-time.ts'
 import { sessionNamed, title } from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/table.ts'
+import { borderOf } from '../../app/border.ts'
+import { maskWithin } from '../../safety/redaction.ts'
+import { maskedEntry } from '../../app/vendor-border.ts'
 import { wholeEntry } from '../../core/talk/body.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
@@ -34,7 +37,9 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       case 'export': {
         const session = await sessionNamed(asked, id)
         const format = typeof values.format === 'string' ? values.format : values.json ? 'json' : 'markdown'
-        for await (const part of exported(session, await index.entries(session.id), store, format)) io.out.write(part)
+        const mask = borderOf(io.env, place.home).toward('export')
+        const entries = await index.entries(session.id)
+        for await (const part of exported(session, entries, { store, mask }, format)) io.out.write(part)
         return 0
       }
       case 'resume': {
@@ -124,25 +129,29 @@ async function search({ io, index, json, of }: Asked, text: string): Promise<num
   return hits.length > 0 || json ? 0 : 1
 }
 
-/** Writes a session as one file, with long bodies read back from their blobs. */
+type ExportParts = { store: Store; mask(text: string): string }
+
+/** Writes a session as one file, with long bodies read back from their blobs and secrets masked. */
 export async function* exported(
   session: Session,
   entries: readonly Entry[],
-  store: Store,
+  { store, mask }: ExportParts,
   format: string,
 ): AsyncGenerator<string> {
   const blobs = store.blobs(`projects/${session.project}/output`)
-  const whole = (entry: Entry) => wholeEntry(entry, blobs).catch(() => entry)
+  const whole = async (entry: Entry) => maskedEntry(await wholeEntry(entry, blobs).catch(() => entry), mask)
   if (format === 'jsonl') {
     for (const entry of entries) yield `${JSON.stringify(await whole(entry))}\n`
     return
   }
   if (format === 'json') {
-    const { begins: _begins, ends: _ends, ...about } = session
+    const { begins: _begins, ends: _ends, ...rest } = session
+    const about = maskWithin(rest, mask) as typeof rest
     yield `${JSON.stringify({ ...about, entries: await Promise.all(entries.map(whole)) }, null, 2)}\n`
     return
   }
-  yield `# ${session.name ?? oneLine(session.first ?? session.id, 80)}\n\n${session.path ?? session.project}, ${localTime(session.started)} to ${localTime(session.last)}\n`
+  const title = session.name ?? oneLine(mask(session.first ?? session.id), 80)
+  yield `# ${title}\n\n${session.path ?? session.project}, ${localTime(session.started)} to ${localTime(session.last)}\n`
   for (const entry of entries) yield stripAnsi(markdown(await whole(entry)))
 }
 

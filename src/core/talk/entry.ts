@@ -59,7 +59,8 @@ export type Fact = (
   | Attempt
   | { type: 'question'; ask: string; question: Question }
   | { type: 'answer'; ask: string; picks?: string[] }
-  | { type: 'frame'; ref: Ref }
+  /** `vendor`: the company that the frame was sent to. */
+  | { type: 'frame'; ref: Ref; vendor?: string }
   | Guide
   /** Replaces the turns up to `through`. `shared`: the agents that had seen them. `guides`: the guides among them, which stay in force. */
   | { type: 'summary'; text: string; through: string; shared?: string[]; guides?: (Guide & { by: string })[] }

@@ -174,7 +174,8 @@ class Round {
         return outcome
       }
       const { failure } = outcome
-      if (endsTheTurn.has(failure.kind)) return outcome
+      if (endsTheTurn.has(failure.kind))
+        return { ...outcome, failure: { ...failure, message: this.#o.mask(failure.message) } }
       // What an agent says while it is being cancelled counts for nothing.
       if (turn.signal.aborted) return cancelled
       yield* this.#recordFailure(name, failure)

@@ -23,6 +23,8 @@ export type Resources = {
     programs?(names: readonly string[]): Promise<Iterable<string>>
   }
   tools: FrameworkTools
+  /** Hides secrets in what other agents said, before the actor is told it: the actor may be of another vendor. */
+  maskAdvice(text: string): string
   /** How many calls were agreed to, and whether one more may be made; without it there is no limit. */
   moreCalls?: { agreed: number; may(asked: RoleAssignment, calls: number, turn: Turn): AsyncGenerator<Event, boolean> }
   /** Earlier states of the project's files; without it nothing can be reverted. */

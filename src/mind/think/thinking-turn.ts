@@ -84,10 +84,12 @@ export class ThinkingTurn {
   }
 
   /** Has the actor take a piece of the turn: its events are the turn's own. */
-  async *act(prompt: string): AsyncGenerator<Event, Outcome> {
+  async *act(words: string): AsyncGenerator<Event, Outcome> {
     if (this.over) return this.over
     const { turn } = this
-    const { actor } = this.resources
+    const { actor, maskAdvice } = this.resources
+    // The person's own words go to the actor as they were typed.
+    const prompt = words.split(turn.prompt).map(maskAdvice).join(turn.prompt)
     this.#watch.end()
     const piece = `${turn.id}.${++this.#pieces}`
     const entries: Entry[] = []

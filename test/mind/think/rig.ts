@@ -60,6 +60,7 @@ export function minds(o: Rigged = {}) {
     openReader: (first, told) => rotate(members, { ...rotation, out: new Map(), consulted: true, first, told }),
     machine: { spec, description: machineSummary(spec) },
     tools: handsOf(o, files),
+    maskAdvice: (text) => text,
     ...(o.rewind ? { checkpoints: o.rewind === true ? projectCheckpoints(files) : o.rewind } : {}),
   }
   return {

@@ -1,0 +1,83 @@
+import type { Entry } from '../core/talk/entry.ts'
+import type { Agent } from '../core/work/agent.ts'
+import type { Tool } from '../core/work/tool.ts'
+import { maskWithin } from '../safety/redaction.ts'
+
+export type VendorBorderParts = {
+  /** The vendor of each agent of the settings; an agent without a known vendor counts as its own. */
+  vendors: ReadonlyMap<string, string>
+  /** Agents whose vendor changes with their model: their frames say which vendor it was. */
+  changing: ReadonlySet<string>
+  mask(text: string): string
+}
+
+/**
+ * Shows an agent what its own vendor said and read as it is, and everything else with the secrets masked. The same entries
+ * always give the same bytes, so that the beginning of a conversation stays in the provider's cache.
+ */
+export function behindVendorBorder(agent: Agent, parts: VendorBorderParts): Agent {
+  const vendor = agent.traits.vendor ?? agent.name
+  return { ...agent, turn: (turn) => agent.turn({ ...turn, history: historyFor(vendor, turn.history, parts) }) }
+}
+
+/** The history as a vendor may see it. A prompt is shown as it is in the turns that an agent of this vendor took part in. */
+export function historyFor(vendor: string, history: readonly Entry[], parts: VendorBorderParts): Entry[] {
+  const { vendors, changing, mask } = parts
+  const framed = new Map<string, string>()
+  const knows = history.map((entry) => {
+    if (entry.type === 'frame') framed.set(entry.by, entry.vendor ?? vendors.get(entry.by) ?? entry.by)
+    return (changing.has(entry.by) ? framed.get(entry.by) : (vendors.get(entry.by) ?? entry.by)) === vendor
+  })
+  const turns = new Set(history.flatMap(({ turn }, at) => (knows[at] ? [turn] : [])))
+  return history.map((entry, at) =>
+    knows[at] || (entry.by === 'user' && turns.has(entry.turn)) ? entry : maskedEntry(entry, mask),
+  )
+}
+
+/** A tool by which agents speak to agents of other vendors: secrets are masked in what they say and in what they hear. */
+export function messageTool(tool: Tool, mask: (text: string) => string): Tool {
+  return {
+    ...tool,
+    parse: (input) => tool.parse(maskWithin(input, mask)),
+    async run(input, call) {
+      const said = await tool.run(input, call)
+      return typeof said === 'string' ? mask(said) : (maskWithin(said, mask) as typeof said)
+    },
+  }
+}
+
+/** An entry with the secrets masked in everything that an agent reads of it. */
+export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry {
+  switch (entry.type) {
+    case 'prompt':
+    case 'steer':
+    case 'reply':
+    case 'summary':
+    case 'guide':
+    case 'note':
+      return { ...entry, text: mask(entry.text) }
+    case 'result':
+      return { ...entry, text: mask(entry.text), data: maskWithin(entry.data, mask) }
+    case 'call':
+      // Masked as one text: a value is known as a secret by the name before it.
+      return { ...entry, input: maskedJson(entry.input, mask) }
+    case 'attempt':
+      return { ...entry, ...(maskWithin({ failure: entry.failure, did: entry.did }, mask) as object) }
+    case 'end':
+      return { ...entry, outcome: maskWithin(entry.outcome, mask) as typeof entry.outcome }
+    case 'question':
+      return { ...entry, question: maskWithin(entry.question, mask) as typeof entry.question }
+    default:
+      return entry
+  }
+}
+
+/** A value with its secrets masked; where the masked text is no JSON any more, the text itself. */
+function maskedJson(value: unknown, mask: (text: string) => string): unknown {
+  const text = mask(JSON.stringify(value) ?? '')
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,77 @@
+import { keptSecrets, mask, secretVariables, valueMask } from './redaction.ts'
+
+/**
+ * What is masked on the way to each destination. `own`: only termaite's own keys, because the text is worked with there and
+ * a masked line could not be edited. `all`: everything that looks like a secret, because the text leaves the work there.
+ */
+export const destinations = {
+  /** The tool results of the agent that works, which its vendor may have. The history keeps the same bytes. */
+  work: 'own',
+  /** An agent of another vendor: the conversation so far, a failed attempt, a request for advice, a summary. */
+  vendor: 'all',
+  /** The agents of a crew, and the agent or program that leads them. */
+  crew: 'all',
+  /** The hub, where agents of all vendors and every member read. */
+  hub: 'all',
+  log: 'all',
+  export: 'all',
+  audit: 'all',
+  trace: 'all',
+  notice: 'all',
+  /** A failure that is shown or kept. */
+  error: 'all',
+} as const satisfies Record<string, 'own' | 'all'>
+
+export type Destination = keyof typeof destinations
+
+type Mask = (text: string) => string
+
+/** The one place that decides which secrets a text keeps on its way to a destination. */
+export type Border = {
+  to(destination: Destination, text: string): string
+  /** The mask of one destination, for a part that knows no other. */
+  toward(destination: Destination): Mask
+  /** Treats this key as termaite's own from now on. */
+  learn(name: string, key: string): void
+  /** The first mark of one of termaite's own keys in a text: whoever writes it to a file would destroy the key there. */
+  markIn(text: string): string | undefined
+}
+
+export type BorderParts = {
+  env: Readonly<Record<string, string | undefined>>
+  /** Names of the variables that hold termaite's own keys: those of model providers, and the hub's. */
+  ownVariables?: readonly string[]
+  /** The stored keys of termaite by their names; read with the first text. */
+  kept?(): Readonly<Record<string, string>>
+}
+
+export function openBorder({ env, ownVariables = [], kept = () => ({}) }: BorderParts): Border {
+  const learned: [string, string][] = []
+  let stored: [string, string][] | undefined
+  let masks: Record<'own' | 'all', Mask> | undefined
+  const ownKeys = () => {
+    stored ??= [
+      ...Object.entries(kept()).flatMap((one) => keptSecrets(...one)),
+      ...secretVariables(Object.fromEntries(ownVariables.map((name) => [name, env[name]]))),
+    ]
+    return [...stored, ...learned]
+  }
+  const made = () => {
+    const own = ownKeys()
+    const known = valueMask([...secretVariables(env), ...own])
+    return { own: valueMask(own), all: (text: string) => mask(known(text)) }
+  }
+  const to = (destination: Destination, text: string) => (masks ??= made())[destinations[destination]](text)
+  return {
+    to,
+    toward: (destination) => (text) => to(destination, text),
+    learn(name, key) {
+      learned.push(...keptSecrets(name, key))
+      masks = undefined
+    },
+    markIn: (text) =>
+      ownKeys()
+        .map(([, name]) => `[masked ${name}]`)
+        .find((mark) => text.includes(mark)),
+  }
+}
