@@ -4,94 +4,199 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Mount } from '../../src/safety/wall/mounts.ts'
+import type { WallPlan } from '../../src/safety/wall/limits.ts'
 import type { Walled } from '../../src/safety/wall/wall.ts'
-import { wallOf, bubblewrap, seatbelt } from '../../src/safety/wall/wall.ts'
+import { remedyFor } from '../../src/safety/wall/availability.ts'
+import { bubblewrap } from '../../src/safety/wall/bubblewrap.ts'
+import { layered } from '../../src/safety/wall/mounts.ts'
+import { seatbelt } from '../../src/safety/wall/seatbelt.ts'
+import { wallOf } from '../../src/safety/wall/wall.ts'
+import { noSandbox as skip } from './no-sandbox.ts'
 
-const walls = {
-  root: '/p',
-  writable: ['/w'],
-  network: false,
-  hidden: { folders: ['/h/.ssh'], files: ['/h/.netrc'] },
-  programs: ['/tmp/bin'],
-  kept: ['/p/.git/hooks', '/p/.termaite'],
+const plan: WallPlan = {
+  ...{ root: '/p', network: false, sockets: false, terminal: false, nested: false, asRoot: false },
+  settings: ['.mcp.json'],
+  mounts: [
+    { path: '/tmp', as: 'write', from: '/s/tmp' },
+    { path: '/p', as: 'write' },
+    { path: '/h/.ssh', as: 'empty' },
+    { path: '/h/.netrc', as: 'blank' },
+    { path: '/p/.termaite', as: 'read' },
+  ],
 }
 
 /** As much as a wall can open. */
 const open = { project: 'write', git: 'write', sockets: true } as const
 
-test('bubblewrap: the project lies on top of a system that can only be read', () => {
-  assert.deepEqual(bubblewrap(['sh', '-c', 'ls'], walls).join(' ').split(' --'), [
-    'bwrap',
+/** The flags of a command line, one each, without the shell that starts bubblewrap. */
+const flags = (given: Partial<WallPlan>) =>
+  bubblewrap(['sh', '-c', 'ls'], { ...plan, ...given }, { bwrap: '/usr/bin/bwrap', filter: '/f' })
+    .slice(3)
+    .join(' ')
+    .split(' --')
+
+test('bubblewrap: the mounts lie on top of a system that can only be read, and nothing of it is shared', () => {
+  assert.deepEqual(flags({}), [
+    '/f /usr/bin/bwrap',
     'ro-bind / /',
     'dev /dev',
     'proc /proc',
-    'tmpfs /tmp',
-    'ro-bind-try /tmp/bin /tmp/bin',
+    'bind /s/tmp /tmp',
+    'bind /p /p',
     'tmpfs /h/.ssh',
     'ro-bind /dev/null /h/.netrc',
-    'bind /p /p',
-    'bind /w /w',
-    'ro-bind-try /p/.git/hooks /p/.git/hooks',
     'ro-bind-try /p/.termaite /p/.termaite',
+    'unshare-user',
+    'cap-drop ALL',
     'unshare-pid',
     'unshare-ipc',
     'unshare-uts',
+    'unshare-cgroup-try',
     'unshare-net',
+    'new-session',
     'die-with-parent',
+    'seccomp 9',
     ' sh -c ls',
   ])
-  assert.ok(!bubblewrap(['ls'], { ...walls, network: true }).includes('--unshare-net'))
+  const without = (given: Partial<WallPlan>) => flags({}).filter((flag) => !flags(given).includes(flag))
+  assert.deepEqual([without({ network: true }), without({ terminal: true })], [['unshare-net'], ['new-session']])
 })
 
-test('seatbelt: the last rule that fits counts, and quotes in names stay names', () => {
-  const [program, flag, profile, ...command] = seatbelt(['ls'], { ...walls, root: '/h/.ssh/p"q' })
+test('bubblewrap: root becomes another user, who cannot change the kernel', () => {
+  const added = flags({ asRoot: true }).filter((flag) => !flags({}).includes(flag))
+  assert.deepEqual(added.slice(0, 2), [
+    'ro-bind-try /proc/sys /proc/sys',
+    'ro-bind-try /proc/sysrq-trigger /proc/sysrq-trigger',
+  ])
+  assert.deepEqual(added.slice(-2), ['uid 1000', 'gid 1000'])
+})
+
+test('bubblewrap: a closed network that a turn shares is entered, an open one is not', () => {
+  const network = { nsenter: '/usr/bin/nsenter', user: '/u', net: '/n' }
+  const scratch = { folder: '/s', network, close: async () => {} }
+  const closed = flags({ scratch })
+  assert.deepEqual(closed.slice(0, 4), [
+    '/f /usr/bin/nsenter',
+    'user=/u',
+    'preserve-credentials',
+    'net=/n /usr/bin/bwrap',
+  ])
+  assert.ok(!closed.includes('unshare-net'))
+  assert.equal(flags({ scratch, network: true })[0], '/f /usr/bin/bwrap')
+})
+
+test('mounts: the innermost place decides, and what is hidden anyway is not hidden twice', () => {
+  const mounts: Mount[] = [
+    { path: '/home/x/.termaite', as: 'empty' },
+    { path: '/home/x/.ssh', as: 'empty' },
+    { path: '/tmp', as: 'empty' },
+    { path: '/tmp/home/.ssh', as: 'empty' },
+    { path: '/home/x/.termaite/worktrees/p', as: 'write' },
+    { path: '/home/x', as: 'write' },
+    { path: '/home/x/.ssh', as: 'read' },
+  ]
+  assert.deepEqual(
+    layered(mounts).map(({ path, as }) => `${as} ${path}`),
+    [
+      'empty /tmp',
+      'write /home/x',
+      'read /home/x/.ssh',
+      'empty /home/x/.termaite',
+      'write /home/x/.termaite/worktrees/p',
+    ],
+  )
+})
+
+/** The rules of a profile from the first one about a mount on. */
+const profileOf = (given: Partial<WallPlan>) => {
+  const [program, flag, profile, ...command] = seatbelt(['ls'], { ...plan, ...given })
   assert.deepEqual([program, flag, command], ['/usr/bin/sandbox-exec', '-p', ['ls']])
-  assert.deepEqual(profile!.split('\n'), [
-    '(version 1)',
-    '(allow default)',
-    '(deny file-write*)',
-    '(allow file-write* (subpath "/h/.ssh/p\\"q") (subpath "/w") (subpath "/private/tmp") (subpath "/private/var/folders") (subpath "/dev"))',
-    '(deny file-read* file-write* (subpath "/h/.ssh") (subpath "/h/.netrc"))',
-    '(allow file-read* file-write* (subpath "/h/.ssh/p\\"q"))',
-    '(deny file-write* (subpath "/p/.git/hooks") (subpath "/p/.termaite"))',
-    '(deny network*)',
-    '(allow network* (local unix-socket))',
+  const lines = profile!.split('\n')
+  assert.deepEqual(lines.slice(0, 2), ['(version 1)', '(deny default)'])
+  return lines.slice(lines.findIndex((line) => line.includes('/private/tmp')) + 1)
+}
+
+test('seatbelt: the last rule that fits counts, and quotes in names stay names', () => {
+  const mounts: Mount[] = [...plan.mounts, { path: '/h/.ssh/p"q', as: 'write' }]
+  assert.deepEqual(profileOf({ root: '/h/.ssh/p"q', mounts }), [
+    '(allow file-write* (subpath "/s/tmp"))',
+    '(allow file-read* (subpath "/p"))',
+    '(allow file-write* (subpath "/p"))',
+    '(deny file-read* file-write* (subpath "/h/.ssh"))',
+    '(deny file-read* file-write* (subpath "/h/.netrc"))',
+    '(allow file-read* (subpath "/p/.termaite"))',
+    '(deny file-write* (subpath "/p/.termaite"))',
+    '(allow file-read* (subpath "/h/.ssh/p\\"q"))',
+    '(allow file-write* (subpath "/h/.ssh/p\\"q"))',
+    '(deny file-write* (regex "^/h/\\\\.ssh/p\\"q/(.*/)?\\\\.[mM][cC][pP]\\\\.[jJ][sS][oO][nN](/.*)?$"))',
+    '(allow network-bind (local ip "*:*"))',
+    '(allow network-inbound (local ip "*:*"))',
+    '(allow network-outbound (remote ip "localhost:*"))',
+    '(allow system-socket (require-all (socket-domain AF_SYSTEM) (socket-protocol 2)))',
+  ])
+})
+
+test('seatbelt: unix sockets work in folders that may be written', () => {
+  assert.deepEqual(profileOf({ sockets: true }).slice(-5), [
+    '(allow system-socket (socket-domain AF_UNIX))',
+    '(allow network-bind (local unix-socket (subpath "/s/tmp")))',
+    '(allow network-outbound (remote unix-socket (subpath "/s/tmp")))',
+    '(allow network-bind (local unix-socket (subpath "/p")))',
+    '(allow network-outbound (remote unix-socket (subpath "/p")))',
   ])
 })
 
 test('where there is none, the reason is said', async () => {
   const fence = { root: '/', network: false, home: '/nowhere', ...open }
   assert.deepEqual(await wallOf({ platform: 'linux', env: { PATH: '/nowhere' } }).wrap(['ls'], fence), {
-    none: 'bubblewrap (bwrap) is not installed',
+    none: 'bubblewrap (bwrap) is not installed; install the package "bubblewrap" with the package manager of this system',
   })
   assert.deepEqual(await wallOf({ platform: 'win32', env: {} }).wrap(['ls'], fence), {
     none: 'termaite has no sandbox for win32',
   })
 })
 
-test('a program that is there and does not work says why', async () => {
+test('a program that is there and does not work says why', async (t) => {
   const bin = mkdtempSync(join(tmpdir(), 'termaite-bwrap-'))
-  try {
-    writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n', {
-      mode: 0o755,
-    })
-    assert.deepEqual(
-      await wallOf({ platform: 'linux', env: { PATH: bin } }).wrap(['ls'], {
-        ...{ root: '/', network: false, home: '/nowhere' },
-        ...open,
-      }),
-      {
-        none: 'bubblewrap does not work here: bwrap: No permissions to create new namespace',
-      },
-    )
-  } finally {
-    rmSync(bin, { recursive: true })
-  }
+  t.after(() => rmSync(bin, { recursive: true }))
+  writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho "bwrap: it rains" >&2\nexit 1\n', { mode: 0o755 })
+  const limits = { root: '/', network: false, home: '/nowhere', ...open }
+  assert.deepEqual(await wallOf({ platform: 'linux', env: { PATH: bin } }).wrap(['ls'], limits), {
+    none: 'bubblewrap does not work here: bwrap: it rains',
+  })
+})
+
+test('what forbids namespaces is named with its remedy', async () => {
+  const system = (settings: Record<string, string>, files: string[] = []) => ({
+    setting: async (name: string) => settings[name],
+    exists: async (path: string) => files.includes(path),
+  })
+  const apparmor = 'kernel/apparmor_restrict_unprivileged_userns'
+  const refused = 'bwrap: No permissions to create new namespace'
+  const firstWords = async (failure: string, one: ReturnType<typeof system>) =>
+    (await remedyFor(failure, one)).map((words) => words.split(':')[0])
+  assert.deepEqual(
+    [
+      await firstWords('bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted', system({ [apparmor]: '1' })),
+      await firstWords(refused, system({ 'kernel/unprivileged_userns_clone': '0' })),
+      await firstWords(refused, system({ 'user/max_user_namespaces': '0' })),
+      await firstWords(refused, system({ [apparmor]: '1' }, ['/.dockerenv'])),
+      await firstWords(refused, system({})),
+      await firstWords('bwrap: Unknown option --seccomp', system({ [apparmor]: '1' })),
+    ],
+    [
+      ['AppArmor forbids user namespaces, as on Ubuntu since 23.10'],
+      ['The kernel forbids user namespaces'],
+      ['The kernel forbids user namespaces'],
+      ['This is a container that forbids namespaces'],
+      [],
+      [],
+    ],
+  )
 })
 
 const { wrap } = wallOf({ platform: process.platform, env: process.env })
-const trial = await wrap(['true'], { root: '/', network: false, home: '/nowhere', ...open })
-const skip = 'none' in trial ? trial.none : false
 
 test('the project can be written to, and nothing else', { skip }, async () => {
   // Beside the temporary folder, which is private in there.
@@ -152,12 +257,14 @@ test('a worktree among our own files can be worked in, and what lies beside it i
   }
 })
 
-test('the network is there by rule alone', { skip }, async () => {
+test('the network is there by rule alone', { skip }, async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'termaite-home-'))
+  t.after(() => rmSync(home, { recursive: true }))
   const script = "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"
   const { argv } = (await wrap(['/bin/sh', '-c', script], {
     root: tmpdir(),
     network: false,
-    home: '/nowhere',
+    home,
     ...open,
   })) as Walled
   assert.deepEqual(spawnSync(argv[0], argv.slice(1), { encoding: 'utf8' }).stdout, 'lo\n')

@@ -1,0 +1,91 @@
+import type { Argv, WallHost } from './limits.ts'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { access, readFile } from 'node:fs/promises'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { collect } from '../../base/collect.ts'
+import { isWithin } from '../../base/real-path.ts'
+
+/** A trial that takes longer has failed. */
+const trialMs = 5_000
+
+/** Runs a command behind the widest wall, because containers often have the program and forbid what it needs. Returns why it failed. */
+export async function failedTrial(argv: Argv, host: WallHost, input?: Uint8Array): Promise<string | undefined> {
+  const [program, ...args] = argv
+  const signal = AbortSignal.timeout(trialMs)
+  const ran = await collect(program, args, { cwd: '/', env: host.env, signal, ...(input && { input }) })
+  if (ran.code === 0) return undefined
+  if (host.platform === 'darwin') return `sandbox-exec does not work here: ${lastLine(ran.err)}`
+  const said = lastLine(ran.err)
+  return [`bubblewrap does not work here: ${said}`, ...(await remedyFor(said, thisSystem))].join('. ')
+}
+
+export const notInstalled =
+  'bubblewrap (bwrap) is not installed; install the package "bubblewrap" with the package manager of this system'
+
+const lastLine = (text: string) => text.trim().split('\n').at(-1) || 'it did not start'
+
+/** What a system says about itself. */
+type System = {
+  /** A setting of the kernel; undefined where the kernel does not have it. */
+  setting(name: string): Promise<string | undefined>
+  exists(path: string): Promise<boolean>
+}
+
+const thisSystem: System = {
+  setting: (name) =>
+    readFile(`/proc/sys/${name}`, 'utf8').then(
+      (text) => text.trim(),
+      () => undefined,
+    ),
+  exists: (path) =>
+    access(path).then(
+      () => true,
+      () => false,
+    ),
+}
+
+/** Messages of bubblewrap where the system forbids namespaces; AppArmor lets them be made and forbids their use. */
+const forbidden = /new namespace|uid map|mount proc|RTM_NEWADDR|clone|unshare/i
+
+/** Returns the sentence that says what forbids namespaces here and how to allow them; none where that is not known. */
+export async function remedyFor(failure: string, system: System): Promise<string[]> {
+  if (forbidden.test(failure)) for (const { applies, words } of remedies) if (await applies(system)) return [words]
+  return []
+}
+
+const remedies: readonly { applies(system: System): Promise<boolean>; words: string }[] = [
+  {
+    applies: async ({ exists }) => (await exists('/.dockerenv')) || (await exists('/run/.containerenv')),
+    words:
+      'This is a container that forbids namespaces: start it with "--security-opt seccomp=unconfined --security-opt systempaths=unconfined" to allow them',
+  },
+  {
+    applies: async ({ setting }) => (await setting('kernel/apparmor_restrict_unprivileged_userns')) === '1',
+    words:
+      'AppArmor forbids user namespaces, as on Ubuntu since 23.10: allow them for /usr/bin/bwrap with an AppArmor profile, or for all programs with "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"',
+  },
+  {
+    applies: async ({ setting }) => (await setting('kernel/unprivileged_userns_clone')) === '0',
+    words: 'The kernel forbids user namespaces: allow them with "sudo sysctl kernel.unprivileged_userns_clone=1"',
+  },
+  {
+    applies: async ({ setting }) => (await setting('user/max_user_namespaces')) === '0',
+    words: 'The kernel forbids user namespaces: allow them with "sudo sysctl user.max_user_namespaces=15000"',
+  },
+]
+
+/** Finds a program on the PATH, but not in folders that commands may write: they could replace it. */
+export function programOutside(name: string, env: WallHost['env'], writable: readonly string[]): string | undefined {
+  const places = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
+  for (const folder of places) {
+    try {
+      const path = realpathSync(join(folder, name))
+      if (writable.some((one) => one !== '/' && (isWithin(one, path) || isWithin(one, folder)))) continue
+      accessSync(path, constants.X_OK)
+      if (statSync(path).isFile()) return path
+    } catch {
+      // Not there, or not for us: the next folder may have it.
+    }
+  }
+  return undefined
+}

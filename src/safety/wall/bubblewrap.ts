@@ -1,0 +1,78 @@
+import type { Argv, WallPlan } from './limits.ts'
+import type { Mount } from './mounts.ts'
+
+/**
+ * The bubblewrap command line. The command has no capabilities, cannot gain any, and sees no process, message queue or
+ * terminal of the host. The system can only be read; the mounts lie on top of it.
+ */
+export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPrograms): Argv {
+  const { mounts, network, terminal, asRoot, scratch } = plan
+  const shared = network ? undefined : scratch?.network
+  return [
+    '/bin/sh',
+    ...['-c', prelude, programs.filter ?? ''],
+    ...(shared ? [shared.nsenter, `--user=${shared.user}`, '--preserve-credentials', `--net=${shared.net}`] : []),
+    programs.bwrap,
+    ...['--ro-bind', '/', '/'],
+    ...['--dev', '/dev'],
+    ...['--proc', '/proc'],
+    ...(asRoot ? kernelSettings.flatMap((path) => ['--ro-bind-try', path, path]) : []),
+    ...mounts.flatMap(mountFlags),
+    '--unshare-user',
+    // As another user than root: the kernel then gives a program that is started no capabilities.
+    ...(asRoot ? ['--uid', '1000', '--gid', '1000'] : []),
+    ...['--cap-drop', 'ALL'],
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(network || shared ? [] : ['--unshare-net']),
+    ...(terminal ? [] : ['--new-session']),
+    '--die-with-parent',
+    ...['--seccomp', '9'],
+    '--',
+    ...command,
+  ]
+}
+
+/** The program that builds the wall, by its absolute path, and the file with the filter of system calls: without one it is read from the standard input. */
+export type BubblewrapPrograms = { bwrap: string; filter?: string }
+
+const withFilter = 'if [ -n "$0" ]; then exec "$@" 9<"$0"; else exec "$@" 9<&0; fi'
+
+/**
+ * Closes every file that was left open by accident before bubblewrap starts: through an open folder of the host a command
+ * could reach past all mounts. Only bash closes descriptors with two digits. Then opens the filter for bubblewrap.
+ */
+const prelude = [
+  'for fd in /proc/$$/fd/*; do',
+  'fd=${fd##*/}',
+  'case $fd in',
+  '[012]) ;;',
+  '[3-9]) eval "exec $fd>&-" ;;',
+  `*) if [ -e "/proc/$$/fd/$fd" ]; then exec /bin/bash -p -c '`,
+  `for fd in /proc/$$/fd/*; do fd=\${fd##*/}; if [ "$fd" -gt 2 ]; then eval "exec $fd>&-"; fi; done`,
+  `${withFilter}' "$0" "$@"; fi ;;`,
+  'esac',
+  'done',
+  withFilter,
+].join('\n')
+
+/** Settings of the kernel that belong to root and can be written without any capability, also in a user namespace. */
+const kernelSettings = [
+  '/proc/sys',
+  '/proc/sysrq-trigger',
+  '/proc/irq',
+  '/proc/bus',
+  '/proc/fs',
+  '/proc/acpi',
+  '/proc/asound',
+  '/proc/scsi',
+  '/proc/mtrr',
+  '/proc/driver',
+  '/proc/dynamic_debug',
+  '/proc/pressure',
+]
+
+function mountFlags({ path, as, from = path }: Mount): string[] {
+  if (as === 'empty') return ['--tmpfs', path]
+  if (as === 'blank') return ['--ro-bind', '/dev/null', path]
+  return [as === 'read' ? '--ro-bind-try' : '--bind', from, path]
+}

@@ -1,0 +1,62 @@
+import type { Mount } from './mounts.ts'
+
+export type Argv = readonly [string, ...string[]]
+
+/** What a wall lets a command do. Everything that is not named here can only be read, and the places of keys not even that. */
+export type WallLimits = {
+  /** The project. */
+  root: string
+  project: 'read' | 'write'
+  /** Whether objects, refs and the index of the project's git folder may be written; its settings and hooks never are. */
+  git: 'read' | 'write'
+  network: boolean
+  /** Whether unix sockets work inside the wall; those of the host are hidden in any case. */
+  sockets: boolean
+  home: string
+  /** Further folders that may be written, such as the state of a CLI. */
+  writable?: readonly string[]
+  /** Paths in the writable folders that stay read-only. */
+  kept?: readonly string[]
+  /** Folders inside hidden folders that must stay readable. */
+  readable?: readonly string[]
+  /** Further places that are hidden, except the readable folders in them, such as the logins of other CLIs. */
+  hidden?: readonly string[]
+  /** Places that show another file or folder inside. */
+  binds?: readonly WallBind[]
+  /** Whether the command draws on a terminal, which must stay its controlling terminal. */
+  terminal?: boolean
+  /** Whether the command may set up a sandbox of its own inside the wall. */
+  nested?: boolean
+  /** The temporary folder and the network that all commands of a turn share. */
+  scratch?: TurnScratch
+}
+
+/** `from` on the system stands at `to` inside. */
+export type WallBind = { from: string; to: string; write: boolean }
+
+/** The temporary folder and the closed network that the commands of one turn share. Without it each command has its own. */
+export type TurnScratch = {
+  folder: string
+  /** The namespaces of the network and of its owner, as paths; undefined where they cannot be entered. */
+  network?: { nsenter: string; user: string; net: string }
+  /** Removes the folder. Programs that still run keep their network until they end. */
+  close(): Promise<void>
+}
+
+export type WallHost = { platform: NodeJS.Platform; env: Readonly<Record<string, string | undefined>> }
+
+/** A wall in real paths, ready to be written as a command line. */
+export type WallPlan = {
+  root: string
+  /** In order: each one lies on top of those before it. */
+  mounts: readonly Mount[]
+  /** Names of agents' and editors' settings, which stay read-only wherever they are in the project. */
+  settings: readonly string[]
+  network: boolean
+  sockets: boolean
+  terminal: boolean
+  nested: boolean
+  /** Whether termaite runs as root. */
+  asRoot: boolean
+  scratch?: TurnScratch
+}

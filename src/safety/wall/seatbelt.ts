@@ -1,0 +1,97 @@
+import type { Argv, WallPlan } from './limits.ts'
+import type { Mount } from './mounts.ts'
+
+/**
+ * The macOS sandbox command line. Everything is denied that is not allowed here; of the rules that match, the last one counts.
+ * The services are those that Chrome and @anthropic-ai/sandbox-runtime found ordinary programs to need. Missing on purpose are
+ * Launch Services and Apple Events (`open`, `osascript`), which start programs outside the sandbox.
+ */
+export function seatbelt(command: Argv, { mounts, network, sockets, settings, root }: WallPlan): Argv {
+  const profile = [
+    '(version 1)',
+    '(deny default)',
+    '(allow process-exec)',
+    '(allow process-fork)',
+    ...['process-info*', 'signal', 'mach-priv-task-port'].map((what) => `(allow ${what} (target same-sandbox))`),
+    '(allow user-preference-read)',
+    `(allow mach-lookup ${services.map((name) => `(global-name "${name}")`).join(' ')})`,
+    '(allow ipc-posix-shm)',
+    '(allow ipc-posix-sem)',
+    '(allow sysctl-read)',
+    '(allow sysctl-write (sysctl-name "kern.tcsm_enable"))',
+    '(allow iokit-open (iokit-registry-entry-class "RootDomainUserClient"))',
+    '(allow iokit-get-properties)',
+    '(allow pseudo-tty)',
+    '(allow file-ioctl (subpath "/dev"))',
+    '(allow file-read*)',
+    `(allow file-write* ${devices.map(quoted('literal')).join(' ')} (regex #"^/dev/ttys[0-9]+$"))`,
+    `(allow file-write* ${temporaryFolders.map(quoted('subpath')).join(' ')})`,
+    ...mounts.flatMap(rules),
+    // A rule by name also holds for what does not exist yet, at any depth.
+    ...settings.map((name) => `(deny file-write* (regex ${JSON.stringify(anywhereIn(root, name))}))`),
+    ...networkRules(network, sockets, mounts),
+  ]
+  return ['/usr/bin/sandbox-exec', '-p', profile.join('\n'), ...command]
+}
+
+const services = [
+  'com.apple.FontObjectsServer',
+  'com.apple.PowerManagement.control',
+  'com.apple.bsd.dirhelper',
+  'com.apple.distributed_notifications@Uv3',
+  'com.apple.fonts',
+  'com.apple.logd',
+  'com.apple.lsd.mapdb',
+  'com.apple.system.logger',
+  'com.apple.system.notification_center',
+  'com.apple.system.opendirectoryd.libinfo',
+  'com.apple.system.opendirectoryd.membership',
+  'com.apple.trustd.agent',
+]
+
+const devices = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/ptmx', '/dev/dtracehelper', '/dev/random', '/dev/urandom']
+
+/** A process cannot be given another folder at the same path here, so these are shared with the host. */
+const temporaryFolders = ['/private/tmp', '/private/var/folders']
+
+const quoted = (filter: 'literal' | 'subpath') => (path: string) => `(${filter} ${JSON.stringify(path)})`
+
+function rules({ path, as, from }: Mount): string[] {
+  // Nothing can be shown at another path here; programs find the temporary folder of a turn by TMPDIR.
+  if (from !== undefined) return as === 'write' ? [`(allow file-write* ${quoted('subpath')(from)})`] : []
+  const place = quoted('subpath')(path)
+  if (as === 'empty' || as === 'blank') return [`(deny file-read* file-write* ${place})`]
+  return [`(allow file-read* ${place})`, `(${as === 'write' ? 'allow' : 'deny'} file-write* ${place})`]
+}
+
+/** A file name at any depth below a folder. File systems of a Mac find it however it is capitalised. */
+function anywhereIn(root: string, name: string): string {
+  const plain = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const anyCase = plain(name).replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
+  return `^${plain(root)}/(.*/)?${anyCase}(/.*)?$`
+}
+
+/** Unix sockets, where they are allowed, are those in folders that may be written: the host's lie elsewhere. */
+function networkRules(network: boolean, sockets: boolean, mounts: readonly Mount[]): string[] {
+  const writable = mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => quoted('subpath')(from))
+  return [
+    ...(network
+      ? ['(allow network* (remote ip "*:*"))', '(allow network* (local ip "*:*"))']
+      : [
+          '(allow network-bind (local ip "*:*"))',
+          '(allow network-inbound (local ip "*:*"))',
+          '(allow network-outbound (remote ip "localhost:*"))',
+        ]),
+    ...(network ? ['(allow network-outbound (literal "/private/var/run/mDNSResponder"))'] : []),
+    '(allow system-socket (require-all (socket-domain AF_SYSTEM) (socket-protocol 2)))',
+    ...(sockets && writable.length > 0
+      ? [
+          '(allow system-socket (socket-domain AF_UNIX))',
+          ...writable.flatMap((place) => [
+            `(allow network-bind (local unix-socket ${place}))`,
+            `(allow network-outbound (remote unix-socket ${place}))`,
+          ]),
+        ]
+      : []),
+  ]
+}

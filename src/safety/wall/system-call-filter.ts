@@ -1,0 +1,142 @@
+/** What the filter of system calls lets through besides the ordinary calls of programs. */
+export type SystemCallLimits = {
+  /** Whether unix sockets may be opened. */
+  sockets: boolean
+  /** Whether user namespaces may be made, as a program's own sandbox needs them. */
+  nested: boolean
+}
+
+/** The numbers of the system calls that the filter looks at, and the kernel's name for the architecture. */
+type Calls = {
+  arch: number
+  /** On x86_64 the numbers from here on are those of the x32 ABI, which would pass by every other rule. */
+  foreign?: number
+  socket: number
+  socketpair: number
+  ioctl: number
+  unshare: number
+  clone: number
+  addKey: number
+  requestKey: number
+  keyctl: number
+}
+
+const architectures: Partial<Record<NodeJS.Architecture, Calls>> = {
+  x64: {
+    ...{ arch: 0xc000_003e, foreign: 0x4000_0000 },
+    ...{ socket: 41, socketpair: 53, ioctl: 16, unshare: 272, clone: 56 },
+    ...{ addKey: 248, requestKey: 249, keyctl: 250 },
+  },
+  arm64: {
+    arch: 0xc000_00b7,
+    ...{ socket: 198, socketpair: 199, ioctl: 29, unshare: 97, clone: 220 },
+    ...{ addKey: 217, requestKey: 218, keyctl: 219 },
+  },
+}
+
+/** Calls with the same number on every architecture. io_uring opens sockets without the call `socket`. */
+const ioUring = [425, 426, 427]
+const clone3 = 435
+
+const family = { unix: 1, inet: 2, inet6: 10, netlink: 16 }
+const socketType = { stream: 1, seqpacket: 5, mask: 0xf }
+const newUser = 0x1000_0000
+/** Both put characters into the input of the terminal, as if the person had typed them. */
+const terminalInput = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c }
+
+const allow = 0x7fff_0000
+const refuse = (errno: number) => 0x0005_0000 | errno
+const [notPermitted, notImplemented] = [refuse(1), refuse(38)]
+
+/** Offsets in the kernel's `seccomp_data`; of an argument only the low half counts, as in the calls themselves. */
+const at = { call: 0, arch: 4, argument: (index: number) => 16 + 8 * index }
+
+/**
+ * A seccomp filter as bytes for bubblewrap's `--seccomp`: sockets of the internet and of netlink, and unix sockets only by
+ * permission; no io_uring, no keyrings, no typing into the terminal. Undefined where the system calls are not known.
+ */
+export function systemCallFilter(
+  { sockets, nested }: SystemCallLimits,
+  architecture: NodeJS.Architecture = process.arch,
+): Uint8Array | undefined {
+  const calls = architectures[architecture]
+  if (!calls) return undefined
+  const families = [family.inet, family.inet6, family.netlink, ...(sockets ? [family.unix] : [])]
+  return bytesOf([
+    load(at.arch),
+    ...unless(calls.arch, [give(notPermitted)]),
+    load(at.call),
+    ...(calls.foreign === undefined ? [] : [jump(isAtLeast, calls.foreign, 0, 1), give(notPermitted)]),
+    ...[...ioUring, calls.addKey, calls.requestKey, calls.keyctl].flatMap((call) => when(call, [give(notPermitted)])),
+    ...when(calls.socket, [
+      load(at.argument(0)),
+      ...families.flatMap((one) => when(one, [give(allow)])),
+      give(notPermitted),
+    ]),
+    ...(sockets ? [] : when(calls.socketpair, pairsOnly())),
+    ...when(calls.ioctl, [
+      load(at.argument(1)),
+      ...Object.values(terminalInput).flatMap((request) => when(request, [give(notPermitted)])),
+      give(allow),
+    ]),
+    ...(nested ? [] : noUserNamespaces(calls)),
+    give(allow),
+  ])
+}
+
+/** A pair of datagram sockets is refused: either of them could be connected to a socket of the host afterwards. */
+const pairsOnly = (): Instruction[] => [
+  load(at.argument(1)),
+  and(socketType.mask),
+  ...[socketType.stream, socketType.seqpacket].flatMap((type) => when(type, [give(allow)])),
+  give(notPermitted),
+]
+
+/** The flags of clone3 lie in memory, where no filter can look; programs without it use clone. */
+const noUserNamespaces = ({ unshare, clone }: Calls): Instruction[] => [
+  ...when(clone3, [give(notImplemented)]),
+  ...[unshare, clone].flatMap((call) =>
+    when(call, [load(at.argument(0)), jump(hasBits, newUser, 0, 1), give(notPermitted), give(allow)]),
+  ),
+]
+
+/** One instruction of the kernel's classic packet filter. */
+type Instruction = { code: number; yes: number; no: number; value: number }
+
+const [isEqual, isAtLeast, hasBits] = [0x15, 0x35, 0x45] as const
+
+function jump(code: number, value: number, yes: number, no: number): Instruction {
+  return { code, yes, no, value }
+}
+
+function load(offset: number): Instruction {
+  return { code: 0x20, yes: 0, no: 0, value: offset }
+}
+
+function and(bits: number): Instruction {
+  return { code: 0x54, yes: 0, no: 0, value: bits }
+}
+
+function give(verdict: number): Instruction {
+  return { code: 0x06, yes: 0, no: 0, value: verdict }
+}
+
+/** Runs the instructions if the loaded value is this one; they end with a verdict. */
+function when(value: number, then: readonly Instruction[]): Instruction[] {
+  return [jump(isEqual, value, 0, then.length), ...then]
+}
+
+function unless(value: number, then: readonly Instruction[]): Instruction[] {
+  return [jump(isEqual, value, then.length, 0), ...then]
+}
+
+function bytesOf(program: readonly Instruction[]): Uint8Array {
+  const bytes = Buffer.alloc(program.length * 8)
+  program.forEach(({ code, yes, no, value }, index) => {
+    bytes.writeUInt16LE(code, index * 8)
+    bytes.writeUInt8(yes, index * 8 + 2)
+    bytes.writeUInt8(no, index * 8 + 3)
+    bytes.writeUInt32LE(value, index * 8 + 4)
+  })
+  return bytes
+}
