@@ -30,13 +30,17 @@ export function permissionsOf(
   }
 }
 
+/** The rules that a person's answers left in a project; those of `outside` let a command run outside the sandbox. */
+export type KeptRules = { rules?: readonly string[]; outside?: readonly string[] }
+
 /** Joins all rules for the policy, with the ones that the user answered "always" to. */
-export function rulesOf({ allow, ask, deny, run, project }: Permissions, kept: readonly string[] = []): RuleSet {
+export function rulesOf({ allow, ask, deny, run, project }: Permissions, kept: KeptRules = {}): RuleSet {
   return parseRules({
     deny: [...run.deny, ...deny, ...project.deny],
     spared: run.allow,
     ask: [...ask, ...project.ask],
-    allow: [...allow, ...kept],
+    allow: [...allow, ...(kept.rules ?? [])],
+    outside: kept.outside ?? [],
   }).rules
 }
 

@@ -2,7 +2,7 @@ import type { Exit } from '../base/process/run.ts'
 import type { Tool, ToolCall } from '../core/work/tool.ts'
 import type { BackgroundCommands } from './shell/background-commands.ts'
 import type { ShellParts } from './shell/shell-command.ts'
-import { RunLimit, exitText, listen, startShell } from './shell/shell-command.ts'
+import { RunLimit, exitText, listen, settledText, startShell } from './shell/shell-command.ts'
 import { defineTool } from './tool-definition.ts'
 import { boolean, integer, optional, parser, string } from '../core/work/shape.ts'
 import { CommandOutput, tooMuch } from './shell/command-output.ts'
@@ -23,26 +23,27 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
     risk: 'run',
     input,
     aliases: { rules: ['Bash'], hooks: ['Bash'] },
-    effect: ({ command }) => ({ does: 'command', command }),
+    // Ending one's own background command changes nothing else.
+    effect: ({ command }) => (background.ends(command) ? { does: 'nothing' } : { does: 'command', command }),
     async run({ command, timeout_seconds = usualSeconds, background: behind }, call) {
       if (call.signal.aborted) throw new Error('cancelled before it ran.')
       const killed = await background.kill(command)
       if (killed !== undefined) return killed
-      if (behind) return background.start(command, call.cwd)
-      const { text, exit, ended } = await runToEnd(command, timeout_seconds, call, parts)
+      if (behind) return background.start(command, call)
+      const { text, exit, ended, left } = await runToEnd(command, timeout_seconds, call, parts)
       const words = ended ?? exitText(exit)
-      const told = [text.replace(/\n$/, ''), words].filter((part) => part !== '').join('\n')
+      const told = [text.replace(/\n$/, ''), words, settledText(left)].filter((part) => part !== '').join('\n')
       const data = ended === undefined ? { exit: exit.code ?? exit.signal } : undefined
       return defined({ text: told || '[no output]', data })
     },
   })
 }
 
-/** `ended` says why the command was stopped, if it was. */
-type Ran = { text: string; exit: Exit; ended?: string }
+/** `ended` says why the command was stopped, if it was; `left` names what was removed behind it. */
+type Ran = { text: string; exit: Exit; ended?: string; left: string[] }
 
 async function runToEnd(command: string, seconds: number, call: ToolCall, parts: ShellParts): Promise<Ran> {
-  const run = await startShell(command, call.cwd, parts)
+  const { run, settle } = await startShell(command, call, parts)
   const printed = new CommandOutput(parts)
   const hold = new RunLimit(run, seconds, timeoutWords(seconds), call, parts.clock)
   try {
@@ -54,9 +55,10 @@ async function runToEnd(command: string, seconds: number, call: ToolCall, parts:
       }),
     )
     const ended = await hold.release()
-    return { text: await printed.done(), exit, ended }
+    return { text: await printed.done(), exit, ended, left: await settle() }
   } catch (error) {
     await Promise.all([hold.end('[broken]'), printed.drop()])
+    await settle()
     throw error
   } finally {
     await hold.release()

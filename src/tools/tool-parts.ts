@@ -18,14 +18,27 @@ export type ToolParts = {
   mask?(text: string): string
   /** Whether a file may hold keys: a search of a folder leaves such files out, so that they are read only by name. */
   isSecret?(path: string): boolean
-  /** The program that runs a shell command, for example a sandbox; bash if it is not given. */
-  shell?(command: string): Promise<readonly [string, ...string[]]>
+  /** How a shell command is started, for example in a sandbox; by bash if it is not given. */
+  shell?(command: string, call: ToolCall): Promise<ShellStart>
+  /** The same for an interpreter, whose code comes later and cannot be judged by its command line. */
+  interpreter?(command: string, call: ToolCall): Promise<ShellStart>
   web?: WebParts
   skills?: readonly Skill[]
   /** Hands a task to another agent and returns its answer. */
   consult?(task: string, call: ToolCall): Promise<ToolOutput>
   /** Runs code in an empty folder, without access to the project. */
   sandboxed?(language: string, code: string, call: ToolCall): Promise<ToolOutput>
+}
+
+/** How a command is started. */
+export type ShellStart = {
+  argv: readonly [string, ...string[]]
+  /** The command's environment, if it is not that of the tools. */
+  env?: ToolParts['env']
+  /** Says which walls stand around the command: an interpreter goes on only behind the same ones. */
+  walls?: string
+  /** To be called once the command's last process has ended: removes what it must not leave behind, and says so in sentences. */
+  settle?(): Promise<string[]>
 }
 
 export type WebParts = {

@@ -74,11 +74,9 @@ test('what anybody proposes is done on the whole leash only where all of them ha
     return results.map(({ result }) => result.text)
   }
   assert.deepEqual(await ran('all'), ['made.txt', 'gone'])
-  assert.deepEqual(await ran('read'), [
-    'made.txt',
-    'bash was refused: nobody was there to say yes. Do not try it again in this turn.',
-  ])
-  assert.deepEqual(asked, ['termaite'])
+  const refused = 'bash was refused: nobody was there to say yes. Do not try it again in this turn.'
+  assert.deepEqual(await ran('read'), [refused, refused])
+  assert.deepEqual(asked, ['termaite', 'termaite'])
 })
 
 test('what a check reads is a file of the project: none outside, no secret, no way round by a link', async (t) => {

@@ -6,24 +6,31 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Leash } from '../../src/core/work/agent.ts'
-import type { Wall } from '../../src/safety/wall/wall.ts'
-import type { Tool } from '../../src/core/work/tool.ts'
+import type { Question } from '../../src/core/talk/question.ts'
+import type { Wall, WallLimits } from '../../src/safety/wall/wall.ts'
+import type { Tool, ToolCall } from '../../src/core/work/tool.ts'
 import type { NativeParts, NativeSeat } from '../../src/app/native/native-parts.ts'
 import type { ProjectDoc } from '../../src/app/project.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { toolboxOf } from '../../src/app/native/toolbox.ts'
-import { sandboxedShell, sandboxWords } from '../../src/app/native/native-sandbox.ts'
+import { agentShell, sandboxWords } from '../../src/app/native/native-sandbox.ts'
 import { permissionsOf } from '../../src/settings/permissions.ts'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
 writeFileSync(join(root, 'package.json'), '{"scripts":{"test":"node --test"}}')
 process.on('exit', () => rmSync(root, { recursive: true, force: true }))
 
+/** A wall that says in the command line what it lets through: `write git sockets network`. */
 const system: Wall = {
   none: async () => undefined,
-  wrap: async (command, { network }) => ({ argv: [network ? 'open' : 'closed', ...command], settle: async () => [] }),
+  wrap: async (command, limits) => ({
+    argv: [shown(limits), ...command],
+    settle: async () => ['The file .git/commondir was removed.'],
+  }),
 }
+const shown = ({ project, git, sockets, network }: WallLimits) =>
+  [project, git === 'write' && 'git', sockets && 'sockets', network && 'network'].filter(Boolean).join(' ')
 const without: Wall = { none: async () => 'it rains', wrap: async () => ({ none: 'it rains' }) }
 
 type Held = {
@@ -32,89 +39,285 @@ type Held = {
   enabled?: boolean
   allow?: string[]
   run?: string[]
+  outside?: string[]
+  env?: Record<string, string>
 }
 
-function held({ leash = 'edit', network = 'rule', enabled = true, allow = [], run = [] }: Held, sandbox = system) {
+function held(
+  { leash = 'edit', network = 'rule', enabled = true, allow = [], run = [], outside = [], env = {} }: Held,
+  sandbox = system,
+) {
   const store = memoryStore()
   const settings = { permissions: permissionsOf({ allow }, { allow: run }), sandbox: { enabled, network } }
   const seat = { agent: { name: 'own' }, settings, leash, window: 1 } as unknown as NativeSeat
   const parts: NativeParts = {
-    ...{
-      home: root,
-      root,
-      cwd: root,
-      env: { HOME: root },
-      clock: realClock,
-      session: 's',
-      border: openBorder({ env: {} }),
-    },
+    ...{ home: root, root, cwd: root, env: { HOME: '/nowhere', ...env }, clock: realClock, session: 's' },
+    border: openBorder({ env: {} }),
     store,
     blobs: store.blobs('output'),
-    project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {} }),
+    project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {}, outside }),
     state: { ...newNativeState(), sandbox, seats: new Map([['own', seat]]) },
   }
-  return { parts, seat, walls: sandboxedShell('own', parts, () => toolboxOf('own', parts).box.tools) }
+  const call = (ask: ToolCall['ask'] = async () => undefined) =>
+    ({ cwd: root, leash, ask, signal: new AbortController().signal }) as ToolCall
+  return { parts, seat, call, walls: agentShell('own', parts, () => toolboxOf('own', parts).box.tools) }
 }
 
-const program = async (command: string, how: Held = {}) => (await held(how).walls.shell(command))[0]
+async function program(command: string, how: Held = {}): Promise<string> {
+  const { walls, call } = held(how)
+  return (await walls.shell(command, call())).argv[0]
+}
+
+test('the leash decides what a command may write, and git is writable for a git command that writes', async () => {
+  const at = async (leash: Leash) =>
+    Object.fromEntries(
+      await Promise.all(
+        [
+          'ls',
+          'npm test',
+          './x.sh $Y',
+          'git status',
+          'git commit -m x',
+          'make && git tag v1',
+          'for f in *; do git add "$f"; done',
+        ].map(async (command) => [command, await program(command, { leash })] as const),
+      ),
+    )
+  assert.deepEqual(await at('read'), {
+    ls: 'read',
+    'npm test': 'read',
+    './x.sh $Y': 'read',
+    'git status': 'read',
+    'git commit -m x': 'read',
+    'make && git tag v1': 'read',
+    'for f in *; do git add "$f"; done': 'read',
+  })
+  const edit = {
+    'npm test': 'write sockets',
+    './x.sh $Y': 'write sockets',
+    'git commit -m x': 'write git sockets',
+    'make && git tag v1': 'write git sockets',
+    'for f in *; do git add "$f"; done': 'write git sockets',
+  }
+  assert.deepEqual(await at('edit'), { ls: 'write sockets', 'git status': 'write sockets', ...edit })
+  // At `ask`, a command that looks runs without a yes; every other one was allowed.
+  assert.deepEqual(await at('ask'), { ls: 'read', 'git status': 'read', ...edit })
+  assert.deepEqual([...new Set(Object.values(await at('all')))], ['bash'])
+})
 
 test('a command reaches the network where a rule or a yes gives it one', async () => {
+  const reaches = async (command: string, how: Held = {}) => {
+    const by = await program(command, how)
+    return by === 'bash' ? by : by.split(' ').includes('network') ? 'open' : 'closed'
+  }
   assert.deepEqual(
     {
-      'what looks': await program('ls'),
-      'what runs the project’s own': await program('npm test'),
-      'what reaches out was asked for': await program('curl https://example.com'),
-      'what installs was asked for': await program('npm install left-pad'),
-      'any part of it': await program('ls && git fetch'),
-      'a rule for the web': await program('npm test', { allow: ['WebFetch'] }),
-      'a rule of this run': await program('npm test', { run: ['web_fetch'] }),
-      'a rule for one host is none for a shell': await program('npm test', { allow: ['WebFetch(domain:a.org)'] }),
-      'the whole leash': await program('npm test', { leash: 'all' }),
-      'the settings open it': await program('ls', { network: 'all' }),
-      'the settings close it': await program('curl https://example.com', { network: 'none', leash: 'all' }),
-      'the settings switch it off': await program('ls', { enabled: false }),
+      'what looks': await reaches('ls'),
+      'what runs the project’s own': await reaches('npm test'),
+      'what is not known, and ran without a question': await reaches('frobnicate --now'),
+      'what reaches out was asked for': await reaches('curl https://example.com'),
+      'what installs was asked for': await reaches('npm install left-pad'),
+      'a reader': await reaches('npm test', { leash: 'read' }),
+      'a reader with a rule for the web': await reaches('npm test', { leash: 'read', allow: ['WebFetch'] }),
+      'a rule for the web': await reaches('npm test', { allow: ['WebFetch'] }),
+      'a rule of this run': await reaches('npm test', { run: ['web_fetch'] }),
+      'a rule for one host is none for a shell': await reaches('npm test', { allow: ['WebFetch(domain:a.org)'] }),
+      'the whole leash has no wall': await reaches('npm test', { leash: 'all' }),
+      'the settings open it': await reaches('ls', { network: 'all' }),
+      'the settings close it': await reaches('curl https://example.com', { network: 'none' }),
+      'the settings close it at every leash': await reaches('curl https://example.com', {
+        network: 'none',
+        leash: 'all',
+      }),
+      'the settings switch it off': await reaches('ls', { enabled: false }),
     },
     {
       'what looks': 'closed',
       'what runs the project’s own': 'closed',
+      'what is not known, and ran without a question': 'closed',
       'what reaches out was asked for': 'open',
       'what installs was asked for': 'open',
-      'any part of it': 'open',
+      'a reader': 'closed',
+      'a reader with a rule for the web': 'open',
       'a rule for the web': 'open',
       'a rule of this run': 'open',
       'a rule for one host is none for a shell': 'closed',
-      'the whole leash': 'open',
+      'the whole leash has no wall': 'bash',
       'the settings open it': 'open',
       'the settings close it': 'closed',
+      'the settings close it at every leash': 'closed',
       'the settings switch it off': 'bash',
     },
   )
 })
 
-test('a command that fails for want of a network says why', async () => {
-  const { walls } = held({})
-  const bash = (text: string) =>
-    walls.explain({
-      effect: ({ command }: { command: string }) => ({ does: 'command', command }),
-      run: async () => ({ text, data: { exit: 1 } }),
-    } as unknown as Tool)
-  const ran = async (command: string, text: string) => {
-    await walls.shell(command)
-    return (await bash(text).run({ command }, {} as never)) as { text: string }
-  }
-  const failure = 'getaddrinfo EAI_AGAIN registry.example.com'
-  assert.match(
-    (await ran('npm test', failure)).text,
-    /EAI_AGAIN [^]*\n\[The command ran without a network: no rule allows one\./,
+test('what needs the machine itself was asked for, and runs outside; a reader never does', async () => {
+  const away = [
+    'git push',
+    'ls && git fetch',
+    'docker compose up',
+    'ssh host',
+    'git commit -S -m x',
+    'sudo ls',
+    'npm i -g x',
+    'cp a /opt/a',
+    'cat ~/.ssh/id_rsa',
+    'npm publish',
+  ]
+  const inside = ['npm install', 'curl x.org', 'git reset --hard', 'rm -rf dist', 'cat ../x', 'echo x > /tmp/x', 'env']
+  const by = (commands: string[], how?: Held) => Promise.all(commands.map((command) => program(command, how)))
+  assert.deepEqual(
+    await by(away),
+    away.map(() => 'bash'),
   )
-  assert.deepEqual(await ran('curl x.org', failure), { text: failure, data: { exit: 1 } })
-  assert.deepEqual(await ran('npm test', 'one test failed'), { text: 'one test failed', data: { exit: 1 } })
+  assert.deepEqual(
+    (await by(inside)).filter((one) => one === 'bash'),
+    [],
+  )
+  assert.deepEqual([...new Set(await by([...away, ...inside], { leash: 'read' }))], ['read'])
+  assert.deepEqual(
+    (await by(away, { network: 'none' })).filter((one) => one === 'bash'),
+    [],
+  )
+})
+
+test('a rule of the person lets a command run outside, whole and alone', async () => {
+  const how = { outside: ['bash(npm test)', 'bash(make serve:*)'] }
+  const by = async (command: string, more: Held = {}) => (await program(command, { ...how, ...more })).split(' ')[0]
+  assert.deepEqual(
+    [
+      await by('npm test'),
+      await by('cd src && make serve PORT=1'),
+      await by('make serve; make other'),
+      await by('npm test -- --all'),
+      await by('npm test', { leash: 'read' }),
+      await by('npm test', { network: 'none' }),
+    ],
+    ['bash', 'bash', 'write', 'write', 'read', 'write'],
+  )
+})
+
+test('behind the wall the environment has no keys', async () => {
+  const env = { GROQ_API_KEY: 'made-up', GH_TOKEN: 'made-up', EDITOR: 'vi' }
+  const { walls, call } = held({ env })
+  const started = await walls.shell('npm test', call())
+  assert.deepEqual(
+    [started.env?.EDITOR, started.env?.GROQ_API_KEY, started.env?.GH_TOKEN, started.env?.GIT_OPTIONAL_LOCKS],
+    ['vi', undefined, undefined, '0'],
+  )
+})
+
+test('what a command must not leave behind is told to the model and to the person', async () => {
+  const { walls, call, parts } = held({})
+  const { settle } = await walls.shell('git commit -m x', call())
+  assert.deepEqual(await settle?.(), ['The file .git/commondir was removed.'])
+  assert.deepEqual(parts.state.notes, ['The file .git/commondir was removed.'])
+})
+
+/** A bash tool that prints what it is told inside the wall, and `fine` outside. */
+function scripted(how: Held, printed: string, picks: string[] | undefined) {
+  const { walls, call, parts } = held(how)
+  const asked: Question[] = []
+  const bash = walls.explain({
+    name: 'bash',
+    effect: ({ command }: { command: string }) => ({ does: 'command', command }),
+    async run({ command }: { command: string }, own: ToolCall) {
+      const [first] = (await walls.shell(command, own)).argv
+      return first === 'bash' ? { text: 'fine', data: { exit: 0 } } : { text: printed, data: { exit: 1 } }
+    },
+  } as unknown as Tool)
+  const given = call(async (question) => (asked.push(question), picks))
+  const run = async (command: string) => (await bash.run({ command }, given)) as { text: string }
+  return { run, asked, parts }
+}
+
+test('a refusal is said to both, asked about once, and run outside after a yes', async () => {
+  const command = 'make install'
+  const refused = 'The sandbox refused to write /opt/x: only the project can be written'
+  const printed = "install: cannot create '/opt/x': Read-only file system"
+  const { run, asked, parts } = scripted({}, printed, ['once'])
+  assert.deepEqual(await run(command), {
+    text: `fine\n[${refused}. The person let it run again, outside the sandbox.]`,
+    data: { exit: 0 },
+  })
+  assert.deepEqual(asked, [
+    {
+      about: 'permission',
+      text: `bash: ${refused}. Outside the sandbox it has your files, your keys and the network.`,
+      from: [],
+      shows: [{ type: 'command', command, cwd: root }],
+      options: [
+        { id: 'once', label: 'Run it once outside the sandbox' },
+        { id: 'always', label: 'Always run it outside, in this project', grants: 'bash(make install)' },
+        { id: 'no', label: 'No' },
+      ],
+    },
+  ])
+  assert.deepEqual(parts.state.notes, [`${refused}: make install`])
+  // The second refusal of the same command is not asked about.
+  assert.match(
+    (await run(command)).text,
+    /Read-only file system\n\[.*\. Do it another way, or say in your answer what you need\.\]$/,
+  )
+  assert.equal(asked.length, 1)
+})
+
+test('"always" is kept for the project, a no and an empty room are told to the model', async () => {
+  const printed = "touch: cannot touch '/etc/x': Read-only file system"
+  const always = scripted({}, printed, ['always'])
+  assert.match((await always.run('make x')).text, /^fine\n/)
+  assert.deepEqual((await always.parts.project.read()).outside, ['bash(make x)'])
+  assert.equal(
+    (await always.run('make x')).text,
+    'fine\n[It ran outside the sandbox: a rule of yours lets it run outside.]',
+  )
+  const ends = async (how: Held, picks: string[] | undefined) => {
+    const { run, asked } = scripted(how, printed, picks)
+    return [(await run('make x')).text.split('can be written')[1], asked.length]
+  }
+  assert.deepEqual(
+    [
+      await ends({}, ['no']),
+      await ends({}, undefined),
+      await ends({ leash: 'read' }, ['once']),
+      await ends({ network: 'none' }, ['once']),
+    ],
+    [
+      ['. The person did not let it run outside the sandbox. Do it another way.]', 1],
+      [
+        '. Nobody was there to let it run outside the sandbox. Do it another way, or say in your answer what you need.]',
+        1,
+      ],
+      ['. Do it another way, or say in your answer what you need.]', 0],
+      ['. Do it another way, or say in your answer what you need.]', 0],
+    ],
+  )
+})
+
+test('a failure that is not the sandbox’s is left alone, and so is a command that ended well', async () => {
+  for (const printed of ['one test failed', 'bash: ./x.sh: Permission denied', 'error: EACCES in module foo']) {
+    const { run, asked } = scripted({}, printed, ['once'])
+    assert.deepEqual([(await run('make x')).text, asked], [printed, []])
+  }
+  const { walls, call } = held({})
+  const given = call()
+  const fine = walls.explain({
+    effect: ({ command }: { command: string }) => ({ does: 'command', command }),
+    run: async ({ command }: { command: string }, own: ToolCall) => {
+      await walls.shell(command, own)
+      return { text: 'x: Read-only file system', data: { exit: 0 } }
+    },
+  } as unknown as Tool)
+  assert.deepEqual(await fine.run({ command: 'cat log' }, given), {
+    text: 'x: Read-only file system',
+    data: { exit: 0 },
+  })
 })
 
 test('where there is no sandbox it is said once in a project, and on asking', async () => {
-  const { parts, seat, walls } = held({}, without)
-  assert.deepEqual(await walls.shell('ls'), ['bash', '-c', 'ls'])
-  await walls.shell('ls')
+  const { parts, seat, walls, call } = held({}, without)
+  assert.deepEqual(await walls.shell('ls', call()), { argv: ['bash', '-c', 'ls'] })
+  await walls.shell('ls', call())
   const words = 'Commands run without a sandbox: it rains. The rules alone hold them.'
   assert.deepEqual(parts.state.notes, [words])
   assert.equal(await sandboxWords(seat.settings, without), words)
@@ -122,4 +325,12 @@ test('where there is no sandbox it is said once in a project, and on asking', as
     await sandboxWords(seat.settings, system),
     'Commands run in a sandbox: the project is writable, the rest only readable, and the network is open where a rule or your yes allows it.',
   )
+})
+
+test('a wall that cannot be built after the policy counted on it lets nothing run', async () => {
+  const broken: Wall = { none: async () => undefined, wrap: async () => ({ none: 'no memory' }) }
+  const { walls, call } = held({}, broken)
+  await assert.rejects(walls.shell('ls', call()), {
+    message: 'the sandbox could not be started (no memory), so nothing was run.',
+  })
 })

@@ -51,11 +51,11 @@ function tool(name: string): Tool {
 const turn = (leash: Leash, ask: Turn['ask'] = async () => undefined) =>
   ({ cwd: project.root, leash, ask, signal: new AbortController().signal }) as unknown as Turn
 
-type Lists = { allow?: string[]; ask?: string[]; deny?: string[]; spared?: string[] }
-type Setting = { leash?: Leash; mode?: Mode } & Lists & Pick<PolicyParts, 'remember' | 'readable'>
+type Lists = { allow?: string[]; ask?: string[]; deny?: string[]; spared?: string[]; outside?: string[] }
+type Setting = { leash?: Leash; mode?: Mode } & Lists & Pick<PolicyParts, 'remember' | 'readable' | 'wall'>
 
-function made({ mode = 'default', allow = [], ask = [], deny = [], spared = [], ...rest }: Setting) {
-  const { rules, faults } = parseRules({ allow, ask, deny, spared })
+function made({ mode = 'default', allow = [], ask = [], deny = [], spared = [], outside = [], ...rest }: Setting) {
+  const { rules, faults } = parseRules({ allow, ask, deny, spared, outside })
   assert.deepEqual(faults, [])
   return policy({
     root: project.root,
@@ -100,6 +100,103 @@ test('the leash and the mode must both leave it free', async () => {
       'all bypass': 'yes yes yes yes yes yes',
       'ask bypass': 'yes ask ask ask ask ask',
       'all plan': 'no no no no no no',
+    },
+  )
+})
+
+const wall: Setting['wall'] = async () => ({ network: 'asked', temporary: '/tmp' })
+
+test('behind a wall what it holds runs unasked, and leaving it asks', async () => {
+  const held = [
+    'ls',
+    'touch a',
+    'npm test',
+    'rm -r src',
+    '$X',
+    'frobnicate',
+    'echo x > /tmp/x',
+    'env',
+    'git commit -m x',
+  ]
+  const leaves = [
+    'curl x',
+    'npm install',
+    'git push',
+    'git commit -S -m x',
+    'docker ps',
+    'sudo ls',
+    'cat /etc/hosts',
+    'cat .env',
+    'cp a /opt',
+    'git reset --hard',
+    'ssh host',
+    'gpg -s a',
+  ]
+  const row = async (commands: string[], setting: Setting) =>
+    [...new Set(await Promise.all(commands.map((command) => bash(command, { wall, ...setting }))))].join(' ')
+  const both = async (setting: Setting) => [await row(held, setting), await row(leaves, setting)]
+  assert.deepEqual(
+    {
+      edit: await both({ leash: 'edit' }),
+      'edit dontAsk': await both({ leash: 'edit', mode: 'dontAsk' }),
+      'edit acceptEdits': await both({ leash: 'edit', mode: 'acceptEdits' }),
+      'edit plan': await both({ leash: 'edit', mode: 'plan' }),
+      ask: [await row(held.slice(1), { leash: 'ask' }), await row(leaves, { leash: 'ask' })],
+      'a rule of the person': await both({ leash: 'edit', allow: ['bash'], outside: ['bash(git push)'] }),
+      'a rule that asks': await row(['npm test'], { leash: 'edit', ask: ['bash'] }),
+      'a rule that denies': await row(['npm test'], { leash: 'edit', deny: ['bash(npm:*)'] }),
+      'what may be what a rule denies': await row(['$X'], { leash: 'edit', deny: ['bash(rm:*)'] }),
+    },
+    {
+      edit: ['yes', 'ask'],
+      'edit dontAsk': ['yes', 'no'],
+      'edit acceptEdits': ['yes', 'ask'],
+      'edit plan': ['no', 'no'],
+      ask: ['ask', 'ask'],
+      'a rule of the person': ['yes', 'yes'],
+      'a rule that asks': 'ask',
+      'a rule that denies': 'no',
+      'what may be what a rule denies': 'ask',
+    },
+  )
+  const network = (how: 'open' | 'closed') => bash('curl x', { leash: 'edit', wall: async () => ({ network: how }) })
+  assert.deepEqual([await network('open'), await network('closed')], ['yes', 'yes'])
+})
+
+test('at read the wall holds what is not understood; what is understood as acting is refused with the reason', async () => {
+  const why = async (command: string, setting: Setting = {}) => {
+    const { verdict: is, why: words } = await made(setting)(tool('bash'), { command }, turn('read'))
+    return is === 'no' ? words : is
+  }
+  const all = { allow: ['bash'], spared: ['bash'], outside: ['bash(./x.sh:*)'] }
+  assert.deepEqual(
+    {
+      looks: await why('ls', { wall }),
+      runs: await why('npm test', { wall }),
+      dark: await why('./x.sh $Y', { wall, ...all }),
+      script: await verdict('repl', { language: 'node', code: '1' }, { wall, leash: 'read' }),
+      apart: await verdict('sandbox', { language: 'node', code: '1' }, { wall, leash: 'read' }),
+      remote: await verdict('mcp__github__create_issue', {}, { wall, leash: 'read', allow: ['mcp__github'] }),
+      edits: await why('touch a', { wall, ...all }),
+      outside: await why('cat /etc/hosts', { wall, ...all }),
+      network: await why('curl x', { wall, ...all }),
+      'without a wall': await why('./x.sh $Y', all),
+      'its own program, without a wall': await why('npm test', all),
+    },
+    {
+      looks: 'yes',
+      runs: 'yes',
+      dark: 'yes',
+      script: 'yes',
+      apart: 'yes',
+      remote: 'no',
+      edits: 'this agent may only look, and it changes files of the project',
+      outside: `this agent may only look, and /etc/hosts is outside the project`,
+      network: 'this agent may only look, and it reaches the network',
+      'without a wall':
+        'this agent may only look, the command is not understood ($Y is only known when it runs), and there is no sandbox to hold it',
+      'its own program, without a wall':
+        'this agent may only look, and it runs a script of the project; it runs programs of the project',
     },
   )
 })

@@ -26,8 +26,16 @@ test('output and errors come in the order they were written, and the exit code i
 test('it runs in the working directory, by the shell it is given', async (t) => {
   const { root, say } = seat(t)
   assert.equal(await say('bash', { command: 'cd / && pwd && cd - >/dev/null && pwd' }), `/\n${root}`)
-  const other = seat(t, { shell: async (command) => ['bash', '-c', `echo in the box; ${command}`] })
-  assert.equal(await other.say('bash', { command: 'echo hi' }), 'in the box\nhi')
+  const settled: string[] = []
+  const other = seat(t, {
+    shell: async (command) => ({
+      argv: ['bash', '-c', `echo in the box with $KEY; ${command}`],
+      env: { ...process.env, KEY: 'none' },
+      settle: async () => (settled.push(command), ['The file x was removed.']),
+    }),
+  })
+  assert.equal(await other.say('bash', { command: 'echo hi' }), 'in the box with none\nhi\n[The file x was removed.]')
+  assert.deepEqual(settled, ['echo hi'])
 })
 
 test('a command that cannot be started says what to do', async (t) => {

@@ -147,11 +147,19 @@ test('two at once wait for each other; another folder has an interpreter of its 
 
 test('it is started by the shell it is given, and anew where that holds it in another way', async (t) => {
   let box = 'a'
-  const { node } = repl(t, { shell: async (command) => ['bash', '-c', `export BOX=${box}; ${command}`] })
+  const settled: string[] = []
+  const { node } = repl(t, {
+    interpreter: async (command) => {
+      const own = box
+      const settle = async () => (settled.push(own), [])
+      return { argv: ['bash', '-c', `export BOX=${own}; ${command}`], walls: own, settle }
+    },
+  })
   assert.deepEqual(await node('var x = 1; process.env.BOX'), ran("'a'"))
   box = 'b'
   const other = '[This is a new interpreter: its sandbox has changed, and all definitions are lost.]'
   assert.deepEqual(await node('[process.env.BOX, typeof x]'), ran(`${other}\n[ 'b', 'undefined' ]`))
+  assert.deepEqual(settled, ['a'])
 })
 
 test('behind walls: the project alone can be written to, there is no network, and the end is the end of all', async (t) => {
@@ -162,14 +170,14 @@ test('behind walls: the project alone can be written to, there is no network, an
   const place = folder(t)
   const root = join(place, 'project')
   mkdirSync(root)
-  const shell = async (command: string) => {
+  const interpreter = async (command: string) => {
     const inside = await walls.wrap(['bash', '-c', command], {
       root,
       ...{ project: 'write', git: 'write', sockets: true, network: false, home: place },
     })
-    return 'none' in inside ? assert.fail(inside.none) : inside.argv
+    return 'none' in inside ? assert.fail(inside.none) : inside
   }
-  const { node, close } = repl(t, { env, shell })
+  const { node, close } = repl(t, { env, interpreter })
   const send = (code: string) => node(code, {}, { cwd: root })
   const write = (path: string) => `require('node:fs').writeFileSync(${JSON.stringify(path)}, 'x')`
   assert.deepEqual(await send(`var x = 1; ${write(join(root, 'in'))}`), ran('[no output]'))
@@ -189,7 +197,9 @@ test('behind walls: the project alone can be written to, there is no network, an
 })
 
 test('one that cannot be started says why', async (t) => {
-  const { python, node, root } = repl(t, { shell: async () => ['bash', '-c', 'echo no such thing; exit 127'] })
+  const { python, node, root } = repl(t, {
+    interpreter: async () => ({ argv: ['bash', '-c', 'echo no such thing; exit 127'] }),
+  })
   await assert.rejects(python('1'), { message: 'python could not be started: no such thing' })
   const cwd = join(root, 'gone')
   await assert.rejects(node('1', {}, { cwd }), {

@@ -6,6 +6,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { policy } from '../../safety/rules/permission-policy.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { withHooks } from './native-hooks.ts'
+import { wallFacts } from './native-sandbox.ts'
 import { Audit } from '../../safety/audit-log.ts'
 
 /** Makes the policy of our own agent: the rules of the settings, and those that the person said "always" to in this project. */
@@ -17,8 +18,7 @@ export async function policyFor(
 ): Promise<Policy> {
   const { root, env, home, project } = parts
   const { permissions } = seat.settings
-  const kept = (await project.read()).rules ?? []
-  const rules = rulesOf(permissions, kept)
+  const rules = rulesOf(permissions, await project.read())
   const held = policy({
     root,
     home: env.HOME ?? home,
@@ -26,6 +26,7 @@ export async function policyFor(
     rules: () => rules,
     tools,
     readable,
+    wall: (leash) => wallFacts({ ...seat, leash }, tools, parts),
     async remember(rule) {
       await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))
     },

@@ -1,46 +1,249 @@
-import type { Tool } from '../../core/work/tool.ts'
+import type { Leash } from '../../core/work/agent.ts'
+import type { Tool, ToolCall, ToolOutput } from '../../core/work/tool.ts'
+import type { CommandPlace, WallFacts } from '../../safety/rules/command-place.ts'
+import type { WalledCommand } from '../../safety/rules/wall-refusal.ts'
+import type { Part } from '../../safety/shell/shell-judgement.ts'
 import type { Wall } from '../../safety/wall/wall.ts'
-import type { ShellClass } from '../../safety/shell/shell-judgement.ts'
+import type { ShellStart } from '../../tools/tool-parts.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { withGitConfig, noMonitor } from '../../base/git.ts'
+import { defined } from '../../base/defined.ts'
+import { temporary } from '../../safety/wall/hidden-places.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
-import { isRuleFor } from '../../safety/rules/permission-rule.ts'
+import { isRuleFor, parseRule } from '../../safety/rules/permission-rule.ts'
+import { escaped } from '../../safety/rules/rule-matching.ts'
+import { isSecretVariable } from '../../safety/secret-patterns.ts'
 import { rulesOf } from '../../settings/permissions.ts'
-import { modeOf } from './native-permissions.ts'
 
-type Argv = readonly [string, ...string[]]
-
-export type SandboxedShell = {
+export type AgentShell = {
   env: NativeParts['env']
-  shell(command: string): Promise<Argv>
-  /** Makes the bash tool say that there was no network, where that is why a command failed. */
+  shell(command: string, call: ToolCall): Promise<ShellStart>
+  interpreter(command: string, call: ToolCall): Promise<ShellStart>
+  /** Makes a tool say what the sandbox refused its command, and run it again outside if the person says yes. */
   explain(tool: Tool): Tool
 }
 
-/** How an agent's shell commands are run: in a sandbox where the system has one, else held by the policy alone. */
-export function sandboxedShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): SandboxedShell {
-  const { root, env, home, state } = parts
-  const offline = new Set<string>()
-  return {
-    // Looking at a repository must run no program that it names, and write nothing into it.
-    env: { ...withGitConfig(env, [noMonitor]), GIT_OPTIONAL_LOCKS: '0' },
-    async shell(command) {
-      const plain: Argv = ['bash', '-c', command]
-      const seat = state.seats.get(name)
-      if (!seat?.settings.sandbox.enabled) return plain
-      const network = await reachesOut(command, seat, tools(), parts)
-      const limits = { root, project: 'write', git: 'write', sockets: true, network, home: env.HOME ?? home } as const
-      const inside = await sandboxOf(parts).wrap(plain, limits)
-      if (!('none' in inside)) {
-        if (!network) offline.add(command)
-        return inside.argv
-      }
-      await tellOnce(inside.none, parts)
+/** How an agent's shell commands are run: behind a wall where the system has one, else held by the policy alone. */
+export function agentShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): AgentShell {
+  const { root, env: all, home, state } = parts
+  // Looking at a repository must run no program that it names, and write nothing into it.
+  const env = { ...withGitConfig(all, [noMonitor]), GIT_OPTIONAL_LOCKS: '0' }
+  const runs = new CommandRuns()
+
+  const start = async (command: string, call: ToolCall, judged: (facts: WallFacts) => Promise<CommandPlace>) => {
+    const plain: ShellStart = { argv: ['bash', '-c', command] }
+    const seat = state.seats.get(name)
+    const { leash = 'read' } = call
+    if (!seat || !isWalled(seat, leash)) return plain
+    const facts = await wallFacts({ ...seat, leash }, tools(), parts)
+    if (!facts) {
+      await tellOnce(await sandboxOf(parts).none(), parts)
       return plain
-    },
-    explain: (tool) => withReason(tool, offline),
+    }
+    const place: CommandPlace = runs.isFreed(call) ? { outside: 'you allowed it' } : await judged(facts)
+    if (place.outside !== undefined) {
+      runs.note(call, { outside: place.outside })
+      return plain
+    }
+    const limits = { root, ...place.inside, home: all.HOME ?? home }
+    const walled = await sandboxOf(parts).wrap(plain.argv, limits)
+    // The policy let the command through because the wall would hold it.
+    if ('none' in walled) throw new Error(`the sandbox could not be started (${walled.none}), so nothing was run.`)
+    runs.note(call, { inside: { ...limits, cwd: call.cwd } })
+    return {
+      argv: walled.argv,
+      env: withoutKeys(env),
+      walls: JSON.stringify(place.inside),
+      async settle() {
+        const said = await walled.settle()
+        state.notes.push(...said)
+        return said
+      },
+    }
+  }
+
+  return {
+    env,
+    shell: (command, call) =>
+      start(command, call, (facts) => placed(command, call, facts, parts, state.seats.get(name)!)),
+    interpreter: (command, call) =>
+      start(command, call, async (facts) => {
+        const { placeOf } = await import('../../safety/rules/command-place.ts')
+        return placeOf({ parts: [code], leash: call.leash ?? 'read', bounds: { root, home }, facts })
+      }),
+    explain: (tool) => refusable(tool, name, runs, parts),
   }
 }
+
+/** Code for an interpreter is not judged before it runs. */
+const code: Part = { text: '', class: 'dynamic', why: '', paths: [] }
+
+/** Chooses the place of a command that the policy has let through. */
+async function placed(
+  command: string,
+  { cwd, leash = 'read' }: ToolCall,
+  facts: WallFacts,
+  { root, env, home: own, project }: NativeParts,
+  { settings }: NativeSeat,
+): Promise<CommandPlace> {
+  const [{ judge }, { placeOf }, { allows }] = await Promise.all([
+    import('../../safety/shell/shell-judge.ts'),
+    import('../../safety/rules/command-place.ts'),
+    import('../../safety/rules/rule-matching.ts'),
+  ])
+  const bounds = { root, home: env.HOME ?? own }
+  const { parts, worst } = await judge(command, { ...bounds, cwd })
+  const { outside } = rulesOf(settings.permissions, await project.read())
+  const call = { name: 'bash', aliases: [], parts, worst, command }
+  const isNamed = (part: Part) => outside.some((rule) => allows(rule, part, call, undefined, bounds))
+  const freed = parts.some(isNamed) && parts.every((part) => part.class === 'reads' || isNamed(part))
+  if (freed && leash !== 'read' && facts.network !== 'closed') return { outside: 'a rule of yours lets it run outside' }
+  return placeOf({ parts, leash, bounds, facts })
+}
+
+/** Whether commands of a leash are meant to run behind a wall. `all` has none, unless the settings close the network. */
+export const isWalled = ({ settings: { sandbox } }: Pick<NativeSeat, 'settings'>, leash: Leash): boolean =>
+  sandbox.enabled && (leash !== 'all' || sandbox.network === 'none')
+
+/** What is known of the wall around a seat's commands; undefined where none stands. */
+export async function wallFacts(
+  seat: Pick<NativeSeat, 'settings' | 'leash'>,
+  tools: readonly Tool[],
+  parts: NativeParts,
+): Promise<WallFacts | undefined> {
+  if (!isWalled(seat, seat.leash) || (await sandboxOf(parts).none()) !== undefined) return undefined
+  // On macOS every program shares the temporary folder.
+  return defined({
+    network: networkOf(seat.settings, tools),
+    temporary: process.platform === 'linux' ? temporary : undefined,
+  })
+}
+
+function networkOf({ sandbox, permissions }: NativeSeat['settings'], tools: readonly Tool[]): WallFacts['network'] {
+  if (sandbox.network === 'all') return 'open'
+  if (sandbox.network === 'none') return 'closed'
+  const { allow, spared } = rulesOf(permissions)
+  const online = tools.filter(({ coversShell }) => coversShell === 'network')
+  const isOpen = [...allow, ...spared].some(
+    (rule) => rule.spec === undefined && online.some((tool) => isRuleFor(rule, tool)),
+  )
+  return isOpen ? 'open' : 'asked'
+}
+
+/** An environment without the variables that hold keys. */
+export function withoutKeys(env: NativeParts['env']): NativeParts['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecretVariable(name)))
+}
+
+export const sandboxOf = ({ state, env }: Pick<NativeParts, 'state' | 'env'>): Wall =>
+  (state.sandbox ??= wallOf({ platform: process.platform, env }))
+
+/** How a command was run. */
+type CommandRun = { inside: WalledCommand; outside?: undefined } | { outside: string }
+
+/** How each call ran its command, the calls that the person freed, and the commands of a turn that were asked about. */
+class CommandRuns {
+  #runs = new WeakMap<ToolCall, CommandRun>()
+  #freed = new WeakSet<ToolCall>()
+  #asked = new WeakMap<AbortSignal, Set<string>>()
+
+  note(call: ToolCall, run: CommandRun): void {
+    this.#runs.set(call, run)
+  }
+
+  of(call: ToolCall): CommandRun | undefined {
+    return this.#runs.get(call)
+  }
+
+  free(call: ToolCall): void {
+    this.#freed.add(call)
+  }
+
+  isFreed(call: ToolCall): boolean {
+    return this.#freed.has(call)
+  }
+
+  /** Whether this command is asked about for the first time in its turn. */
+  isNew(command: string, { signal }: ToolCall): boolean {
+    const asked = this.#asked.get(signal) ?? new Set()
+    this.#asked.set(signal, asked)
+    return !asked.has(command) && asked.add(command).size > 0
+  }
+}
+
+/** Lets a person run a command outside that the sandbox refused something, once for each command of a turn. */
+function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativeParts): Tool {
+  return {
+    ...tool,
+    async run(input, given) {
+      const call = { ...given }
+      const output = await tool.run(input, call)
+      const effect = tool.effect?.(input, call.cwd)
+      const ran = runs.of(call)
+      if (effect?.does !== 'command' || !ran) return output
+      if (ran.outside !== undefined) return withWords(output, `It ran outside the sandbox: ${ran.outside}.`)
+      const { text, data } = typeof output === 'string' ? { text: output, data: undefined } : output
+      if ((data as { exit?: unknown } | undefined)?.exit === 0) return output
+      const { refusalIn } = await import('../../safety/rules/wall-refusal.ts')
+      const refused = refusalIn(text, ran.inside)
+      if (refused === undefined) return output
+      parts.state.notes.push(`${refused}: ${firstLine(effect.command)}`)
+      const seat = parts.state.seats.get(name)
+      const answer = seat && mayLeave(seat, call) && runs.isNew(effect.command, call) ? await asked() : 'unasked'
+      if (answer === 'once' || answer === 'always') {
+        const again = { ...given }
+        runs.free(again)
+        return withWords(await tool.run(input, again), `${refused}. The person let it run again, outside the sandbox.`)
+      }
+      return withWords(output, `${refused}. ${advice[answer]}`)
+
+      async function asked(): Promise<'once' | 'always' | 'no' | 'nobody'> {
+        const { command } = effect as { command: string }
+        const rule = `${tool.name}(${escaped(command.trim())})`
+        const grants = 'fault' in parseRule(rule) ? undefined : rule
+        const options = [
+          { id: 'once', label: 'Run it once outside the sandbox' },
+          ...(grants === undefined ? [] : [{ id: 'always', label: 'Always run it outside, in this project', grants }]),
+          { id: 'no', label: 'No' },
+        ]
+        const picks = await call.ask(
+          {
+            about: 'permission',
+            text: `${tool.name}: ${refused}. Outside the sandbox it has your files, your keys and the network.`,
+            from: [],
+            shows: [{ type: 'command', command, cwd: call.cwd }],
+            options,
+          },
+          call.signal,
+        )
+        if (!picks) return 'nobody'
+        if (picks.includes('always') && grants !== undefined) {
+          await parts.project.update((doc) => ({ ...doc, outside: [...new Set([...(doc.outside ?? []), grants])] }))
+          return 'always'
+        }
+        return picks.includes('once') ? 'once' : 'no'
+      }
+    },
+  }
+}
+
+/** Whether the person may be asked to let a command run outside: an agent that may only look never leaves the wall. */
+const mayLeave = ({ settings: { sandbox, permissions } }: NativeSeat, { leash = 'read' }: ToolCall): boolean =>
+  leash !== 'read' && sandbox.network !== 'none' && permissions.mode !== 'dontAsk'
+
+/** What the model does after a refusal. */
+const advice = {
+  no: 'The person did not let it run outside the sandbox. Do it another way.',
+  nobody: 'Nobody was there to let it run outside the sandbox. Do it another way, or say in your answer what you need.',
+  unasked: 'Do it another way, or say in your answer what you need.',
+}
+
+function withWords(output: ToolOutput, words: string): ToolOutput {
+  if (typeof output === 'string') return `${output}\n[${words}]`
+  return { ...output, text: `${output.text}\n[${words}]` }
+}
+
+const firstLine = (command: string) => command.trim().split('\n')[0]!
 
 /** Says in one sentence whether and how commands are sandboxed. */
 export async function sandboxWords({ sandbox: wanted }: NativeSeat['settings'], wall: Wall): Promise<string> {
@@ -52,54 +255,8 @@ export async function sandboxWords({ sandbox: wanted }: NativeSeat['settings'], 
 
 const reach = { rule: 'is open where a rule or your yes allows it', all: 'is open', none: 'is closed' }
 
-export const sandboxOf = ({ state, env }: NativeParts) =>
-  (state.sandbox ??= wallOf({ platform: process.platform, env }))
-
-/** Commands that run without a question get no network; every other command was allowed by a yes or by a rule. */
-const tame: ReadonlySet<ShellClass> = new Set(['reads', 'edits', 'runs', 'removes', 'outside', 'secrets'])
-
-async function reachesOut(
-  command: string,
-  seat: NativeSeat,
-  tools: readonly Tool[],
-  { root, cwd, env, home }: NativeParts,
-): Promise<boolean> {
-  const { sandbox, permissions } = seat.settings
-  if (sandbox.network !== 'rule') return sandbox.network === 'all'
-  if (modeOf(seat) === 'bypass') return true
-  const { allow, spared } = rulesOf(permissions)
-  const online = tools.filter(({ coversShell }) => coversShell === 'network')
-  if ([...allow, ...spared].some((rule) => rule.spec === undefined && online.some((tool) => isRuleFor(rule, tool))))
-    return true
-  const { judge } = await import('../../safety/shell/shell-judge.ts')
-  const { parts } = await judge(command, { cwd, root, home: env.HOME ?? home })
-  return parts.some((part) => !tame.has(part.class))
-}
-
-/** Messages of programs that find no network. */
-const noNetwork =
-  /could not resolve|couldn't resolve|name or service not known|temporary failure in name resolution|network is unreachable|getaddrinfo|EAI_AGAIN|ENETUNREACH|ENOTFOUND|no address associated|failed to lookup address|dial tcp: lookup/i
-
-const offlineWords =
-  '[The command ran without a network: no rule allows one. If it needs one, tell the person: the rule WebFetch allows it, or "sandbox": {"network": "all"} in the settings.]'
-
-function withReason(tool: Tool, offline: ReadonlySet<string>): Tool {
-  return {
-    ...tool,
-    async run(input, call) {
-      const output = await tool.run(input, call)
-      const text = typeof output === 'string' ? output : output.text
-      const effect = tool.effect?.(input, call.cwd)
-      if (effect?.does !== 'command' || !offline.has(effect.command) || !noNetwork.test(text)) return output
-      const told = `${text}\n${offlineWords}`
-      return typeof output === 'string' ? told : { ...output, text: told }
-    },
-  }
-}
-
-async function tellOnce(none: string, { project, state }: NativeParts): Promise<void> {
-  const was = (await project.read()).sandboxOff
-  if (was === none) return
+async function tellOnce(none: string | undefined, { project, state }: NativeParts): Promise<void> {
+  if (none === undefined || (await project.read()).sandboxOff === none) return
   state.notes.push(`Commands run without a sandbox: ${none}. The rules alone hold them.`)
   await project.update((doc) => ({ ...doc, sandboxOff: none }))
 }

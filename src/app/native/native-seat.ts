@@ -5,10 +5,10 @@ import { vendorOf } from '../../settings/agent-settings.ts'
 
 /** What each leash lets our own agent do. */
 export const nativeLeashes: Record<Leash, string> = {
-  read: 'reads and searches the project; no shell, no edits',
+  read: 'reads and searches the project; its commands can write nothing',
   ask: 'asks before it acts, and waits for your answer',
-  edit: 'edits files in the project without asking; asks before it runs commands',
-  all: 'does everything without asking',
+  edit: 'edits files in the project without asking; runs what the sandbox holds, and asks before it leaves it',
+  all: 'does everything without asking, outside the sandbox',
 }
 
 /** Opens our own agent for the roster; its code is loaded when its turn begins. */

@@ -6,7 +6,7 @@ import type { Toolbox, Consult, NativeParts } from './native-parts.ts'
 import { maskWithin } from '../../safety/redaction.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
-import { sandboxedShell, sandboxOf } from './native-sandbox.ts'
+import { agentShell, sandboxOf } from './native-sandbox.ts'
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ export const offeredTools = (tools: readonly Tool[]): Tool[] => tools.filter((to
 /** Makes the tools of an agent; without `consult` there is no subagent tool among them. */
 export function openTools(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {
   const { root, clock, blobs, border, state } = parts
-  const sandbox = sandboxedShell(name, parts, () => made.tools)
+  const sandbox = agentShell(name, parts, () => made.tools)
   const made: ToolSet = nativeTools({
     root,
     env: sandbox.env,
@@ -57,6 +57,7 @@ export function openTools(name: string, parts: NativeParts, skills: readonly Ski
     consult,
     sandboxed: runApart(parts),
     shell: sandbox.shell,
+    interpreter: sandbox.interpreter,
     // Read at each call, because the settings may change while the tools last.
     get web() {
       return state.seats.get(name)?.settings.web ?? {}
@@ -113,7 +114,7 @@ export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined
         } as const
         const inside = await sandboxOf(parts).wrap(['bash', '-c', command], limits)
         if ('none' in inside) throw new Error(`there is no sandbox here: ${inside.none}. Solve the task without it.`)
-        return inside.argv
+        return inside
       }
       // The program gets nothing of the person's: no key from the environment, and no folder of theirs as its home.
       const lean = { PATH: env.PATH, LANG: env.LANG, HOME: root, TMPDIR: root, GOCACHE: root }

@@ -1,4 +1,5 @@
-import type { Turn } from '../../core/work/agent.ts'
+import type { Leash, Turn } from '../../core/work/agent.ts'
+import type { Tool } from '../../core/work/tool.ts'
 import type { FrameworkTools } from '../../mind/think/resources.ts'
 import type { App } from '../app.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -15,7 +16,9 @@ import { replTool } from '../../tools/repl.ts'
 import { openTools, borderedTool } from '../native/toolbox.ts'
 import { policyFor } from '../native/native-permissions.ts'
 import { toolWithHooks } from '../native/native-hooks.ts'
-import { sandboxedShell } from '../native/native-sandbox.ts'
+import { agentShell, wallFacts } from '../native/native-sandbox.ts'
+import { isHeld } from '../../safety/rules/command-place.ts'
+import { judgeCall } from '../../safety/rules/judged-call.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 
 /** Frameworks use tools under our own name, beside any agent. */
@@ -27,13 +30,12 @@ export function frameworkTools(app: App): FrameworkTools {
   return {
     async *use(tool, input, whole) {
       const ask: Turn['ask'] = (question, withdrawn, id) => whole.ask({ agent: name, ...question }, withdrawn, id)
-      // The call was proposed by an agent that may have a tighter leash than the actor, so dangerous calls are asked about.
-      const leash = isTrusted(settings) ? whole.leash : tighter(whole.leash, 'edit')
+      const box = toolsOf(native)
+      const found = box.tools.find((one) => one.name === tool)
+      const leash = isTrusted(settings) ? whole.leash : await proposedLeash(found, input, whole, app)
       const turn = { ...whole, ask, leash }
       const seat = seatOf(turn)
       native.state.seats.set(name, seat)
-      const box = toolsOf(native)
-      const found = box.tools.find((one) => one.name === tool)
       const held = found && borderedTool(toolWithHooks(found, seat, native), native)
       const policy = await policyFor(seat, box.tools, box.own, native)
       const call = { id: newId(turn.clock.now()), tool: held, name: tool, input }
@@ -54,6 +56,28 @@ export function frameworkTools(app: App): FrameworkTools {
   }
 }
 
+/**
+ * The leash of a call that an agent proposed which may only read. Behind a wall it looks without a question; the
+ * project's own programs, such as its tests, may write where the actor may, because builds do; everything else is asked for.
+ */
+async function proposedLeash(
+  tool: Tool | undefined,
+  input: unknown,
+  { leash, cwd }: Turn,
+  { native, settings }: App,
+): Promise<Leash> {
+  const asked = tighter(leash, 'ask')
+  const wall = tool && (await wallFacts({ settings, leash: 'read' }, toolsOf(native).tools, native))
+  if (!wall) return asked
+  const bounds = { root: native.root, home: native.env.HOME ?? native.home }
+  const { parts, walled } = await judgeCall(tool, tool.parse(input), { ...bounds, cwd })
+  if (!walled) return asked
+  const isOwn = parts.some(({ class: kind }) => kind === 'runs')
+  if (isOwn && (leash === 'edit' || leash === 'all'))
+    return parts.every(({ class: kind }) => kind === 'reads' || kind === 'runs') ? 'edit' : asked
+  return parts.every((part) => isHeld(part, 'read', bounds, wall)) ? 'read' : asked
+}
+
 /** Whether the person gave every agent the leash `all`. */
 const isTrusted = (settings: Settings) => enabledAgents(settings).every(({ leash = settings.leash }) => leash === 'all')
 
@@ -63,8 +87,8 @@ function toolsOf(native: NativeParts): ToolSet {
   if (known) return known.box
   const { clock, blobs, border } = native
   const { tools, own, close } = openTools(name, native, [])
-  const { env, shell } = sandboxedShell(name, native, () => tools)
-  const repl = replTool({ env, clock, blobs, mask: border.toward('work'), shell })
+  const { env, interpreter } = agentShell(name, native, () => tools)
+  const repl = replTool({ env, clock, blobs, mask: border.toward('work'), interpreter })
   const box = {
     tools: [...tools, repl.tool],
     own,

@@ -68,7 +68,8 @@ async function outcome(
     let ok = false
     try {
       const until = Number.MAX_SAFE_INTEGER
-      const output = await tool.run(input, { cwd: turn.cwd, signal: turn.signal, ask: turn.ask, until, ...hands })
+      const { cwd, leash, signal, ask } = turn
+      const output = await tool.run(input, { cwd, leash, signal, ask, until, ...hands })
       ok = true
       return typeof output === 'string' ? { ok, text: output } : { ok, ...output }
     } finally {

@@ -1,7 +1,7 @@
 import type { Ref } from '../talk/store.ts'
 import type { Ask } from '../talk/question.ts'
 import type { Outcome } from '../talk/outcome.ts'
-import type { Agent } from './agent.ts'
+import type { Agent, Leash } from './agent.ts'
 
 export type Risk = 'read' | 'write' | 'run'
 
@@ -28,6 +28,8 @@ export type ToolAliases = { rules?: readonly string[]; hooks?: readonly string[]
 /** What a tool is run with. */
 export type ToolCall = {
   cwd: string
+  /** The leash of the turn that calls; a call from outside a turn has none. */
+  leash?: Leash
   signal: AbortSignal
   ask: Ask
   /** Shows output while the tool runs; it is not kept. */

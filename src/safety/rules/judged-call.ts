@@ -14,6 +14,8 @@ export type JudgedCall = {
   worst: Finding
   /** The command line or the code that would run. */
   command?: string
+  /** Whether the call runs behind the wall, where there is one. */
+  walled?: true
   host?: string
 }
 
@@ -43,10 +45,14 @@ async function judgeEffect(
   switch (effect?.does) {
     case 'command': {
       const { parts, worst } = await judge(effect.command, bounds)
-      return { parts: parts.length > 0 ? parts : [worst], worst, command: effect.command }
+      return { parts: parts.length > 0 ? parts : [worst], worst, command: effect.command, walled: true }
     }
     case 'code':
-      return { ...single(name, 'dynamic', 'what this code does shows only when it runs'), command: effect.code }
+      return {
+        ...single(name, 'dynamic', 'what this code does shows only when it runs'),
+        command: effect.code,
+        walled: true,
+      }
     case 'fetch': {
       const host = URL.canParse(effect.url) ? new URL(effect.url).hostname || undefined : undefined
       return { ...single(name, 'network', `it reaches ${host ?? 'the network'}`), host }
@@ -54,7 +60,7 @@ async function judgeEffect(
     case 'access':
       return judgeAccess(effect.paths, bounds)
     case 'isolated':
-      return single(name, 'runs', 'it runs code away from the project')
+      return { ...single(name, 'runs', 'it runs code away from the project'), walled: true }
     case 'unknown':
       return single(name, 'unknown', effect.why)
     case 'nothing':

@@ -7,8 +7,10 @@ import type { Part } from '../shell/shell-judgement.ts'
 import type { JudgedCall } from './judged-call.ts'
 import type { Mode } from './permission-modes.ts'
 import type { Rule, RuleSet } from './permission-rule.ts'
+import type { WallFacts } from './command-place.ts'
 import { realpath } from 'node:fs/promises'
 import { isPlanTool } from '../../core/work/tool.ts'
+import { isHeld } from './command-place.ts'
 import { judgeCall } from './judged-call.ts'
 import { isFree } from './permission-modes.ts'
 import { parseRule } from './permission-rule.ts'
@@ -24,6 +26,8 @@ export type PolicyParts = {
   tools: readonly Tool[]
   /** Folders outside the project that may be read like it: long outputs, skills. */
   readable?: readonly string[]
+  /** The wall that commands of a leash run behind; undefined where none stands. */
+  wall?(leash: Leash): Promise<WallFacts | undefined>
   /** Keeps a rule that a person answered "always" to. */
   remember?(rule: string): Promise<void> | void
 }
@@ -37,8 +41,9 @@ export function policy(parts: PolicyParts): Policy {
     const call = await judgeCall(tool, input, { ...bounds, cwd: turn.cwd })
     const own = parts.rules()
     const rules = { ...own, allow: [...own.allow, ...granted] }
-    const { tools } = parts
-    const verdict = decide({ tool, input, call, bounds, leash: turn.leash, mode: parts.mode(), rules, tools })
+    const { leash } = turn
+    const wall = call.walled ? await parts.wall?.(leash) : undefined
+    const verdict = decide({ tool, input, call, bounds, leash, wall, mode: parts.mode(), rules, tools: parts.tools })
     if (verdict.verdict !== 'ask') return verdict
     const question = { ...verdict, shows: shownOf(tool, input, turn.cwd) }
     const rule = narrowestRule(call, bounds)
@@ -58,18 +63,22 @@ type Case = {
   call: JudgedCall
   bounds: ProjectBounds
   leash: Leash
+  wall: WallFacts | undefined
   mode: Mode
   rules: RuleSet
   tools: readonly Tool[]
 }
 
-function decide({ tool, input, call, bounds, leash, mode, rules, tools }: Case): PolicyDecision {
+function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: Case): PolicyDecision {
   const firstAbout = (list: readonly Rule[]) => list.find((rule) => concerns(rule, call, input, bounds, tools))
   const denying = firstAbout(rules.deny)
   if (denying) return { verdict: 'no', why: `the rule ${denying.text} denies it` }
   if (mode === 'plan' && !isPlanTool(tool)) return { verdict: 'no', why: 'plan mode changes nothing and runs nothing' }
-  if (leash === 'read' && tool.risk !== 'read' && call.worst.class !== 'reads')
-    return { verdict: 'no', why: 'this agent may only look' }
+  const isWalled = (part: Part) => wall !== undefined && isHeld(part, leash === 'read' ? 'read' : 'edit', bounds, wall)
+  if (leash === 'read' && tool.risk !== 'read') {
+    const acts = call.parts.filter((part) => part.class !== 'reads' && !isWalled(part))
+    if (acts.length > 0) return { verdict: 'no', why: readingWords(acts, call, wall) }
+  }
   const ask = (why: string): PolicyDecision =>
     mode === 'dontAsk' ? { verdict: 'no', why: `${why}, and this mode asks nobody` } : { verdict: 'ask', why }
   const notAllowed = (list: readonly Rule[]) =>
@@ -77,14 +86,25 @@ function decide({ tool, input, call, bounds, leash, mode, rules, tools }: Case):
   if (notAllowed(rules.spared).length === 0) return { verdict: 'yes', why: 'a rule of this run allows it' }
   const asking = firstAbout(rules.ask)
   if (asking) return ask(`the rule ${asking.text} wants it asked`)
-  const left = notAllowed([...rules.spared, ...rules.allow])
+  const left = notAllowed([...rules.spared, ...rules.allow, ...rules.outside])
   if (left.length === 0) return { verdict: 'yes', why: 'a rule allows it' }
   // A part that cannot be read might be just what a deny rule with a pattern forbids.
   const unreadable = left.find((part) => part.class === 'dynamic')
   if (unreadable && rules.deny.some((rule) => rule.spec !== undefined)) return ask(unreadable.why)
-  const notFree = left.filter((part) => !isFree(part.class, leash, mode))
+  // At `ask` the wall holds a command as well, but only after a yes.
+  const notFree = left.filter((part) => !isFree(part.class, leash, mode) && !(leash !== 'ask' && isWalled(part)))
   if (notFree.length === 0) return { verdict: 'yes', why: call.worst.why }
   return ask(reasons(notFree, call))
+}
+
+/** Why a command is refused to an agent that may only look. */
+function readingWords(parts: readonly Part[], call: JudgedCall, wall: WallFacts | undefined): string {
+  const why = reasons(parts, call)
+  const [first] = parts
+  const dark = first?.class === 'dynamic' || first?.class === 'unknown'
+  if (call.walled && dark && !wall)
+    return `this agent may only look, the command is not understood (${why}), and there is no sandbox to hold it`
+  return `this agent may only look, and ${why}`
 }
 
 /** Up to three reasons, the worst first, each once. */

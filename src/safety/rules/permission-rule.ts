@@ -9,6 +9,8 @@ export type RuleSet = {
   spared: readonly Rule[]
   ask: readonly Rule[]
   allow: readonly Rule[]
+  /** Commands that are allowed and run outside the sandbox. */
+  outside: readonly Rule[]
 }
 
 /** Reads a rule; a fault says what is wrong with it. */
@@ -42,7 +44,14 @@ export function parseRules(lists: Partial<Record<keyof RuleSet, readonly string[
       faults.push(`${kind}: ${rule.fault}`)
       return []
     })
-  return { rules: { deny: read('deny'), spared: read('spared'), ask: read('ask'), allow: read('allow') }, faults }
+  const rules: RuleSet = {
+    deny: read('deny'),
+    spared: read('spared'),
+    ask: read('ask'),
+    allow: read('allow'),
+    outside: read('outside'),
+  }
+  return { rules, faults }
 }
 
 /** Whether a rule names a tool, by its own name or by an alias. */

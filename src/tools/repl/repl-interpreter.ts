@@ -1,7 +1,11 @@
 import type { Run } from '../../base/process/run.ts'
+import type { ShellStart } from '../tool-parts.ts'
 import type { ShellParts } from '../shell/shell-command.ts'
 import { randomBytes } from 'node:crypto'
 import { startIn } from '../shell/shell-command.ts'
+
+/** The walls around a command, as a text to compare. */
+export const wallsOf = ({ walls, argv }: ShellStart): string => walls ?? argv.join('\0')
 
 /** `begun` says whether the code reached the interpreter; without an `exit`, the interpreter ended before the code did. */
 export type Evaluated = { begun: boolean; exit?: number }
@@ -12,24 +16,27 @@ const lineEnd = 10
 /** A running interpreter that evaluates one piece of code after another, by the driver for its language in this folder. */
 export class Interpreter {
   readonly run: Run
-  /** The command that started it, with its sandbox. */
-  readonly walls: readonly string[]
+  /** The walls that it was started behind. */
+  readonly walls: string
+  /** Settled once the interpreter has ended, and what it must not leave behind is removed. */
+  readonly settled: Promise<unknown>
   #chunks: AsyncIterator<Uint8Array>
   #used = false
   /** Output after the end of the last piece of code. */
   #unread: Uint8Array = nothing
 
-  private constructor(run: Run, walls: readonly string[]) {
+  private constructor(run: Run, how: ShellStart) {
     this.run = run
-    this.walls = walls
+    this.walls = wallsOf(how)
+    this.settled = run.exited.then(() => how.settle?.())
     this.#chunks = run.stdout[Symbol.asyncIterator]()
   }
 
-  static async start(walls: readonly string[], cwd: string, parts: ShellParts): Promise<Interpreter> {
-    const run = await startIn(walls, cwd, parts)
+  static async start(how: ShellStart, cwd: string, parts: ShellParts): Promise<Interpreter> {
+    const run = await startIn(how, cwd, parts)
     // Standard error is merged into standard output; this stream is only drained.
     void run.stderr[Symbol.asyncIterator]().next()
-    return new Interpreter(run, walls)
+    return new Interpreter(run, how)
   }
 
   /** Evaluates code and passes its output to `take`. Output between two pieces of code is not read until the next one. */

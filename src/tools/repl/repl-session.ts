@@ -1,8 +1,8 @@
 import type { ToolCall, ToolOutput } from '../../core/work/tool.ts'
 import type { ShellParts } from '../shell/shell-command.ts'
-import { RunLimit, shellOf } from '../shell/shell-command.ts'
+import { RunLimit, plainly } from '../shell/shell-command.ts'
 import { CommandOutput, tooMuch } from '../shell/command-output.ts'
-import { Interpreter } from './repl-interpreter.ts'
+import { Interpreter, wallsOf } from './repl-interpreter.ts'
 import { sourceText } from '../../base/source-text.ts'
 import { defined } from '../../base/defined.ts'
 
@@ -42,6 +42,7 @@ export class ReplSession {
 
   async #leave(why?: string): Promise<void> {
     await this.#now?.run.end()
+    await this.#now?.settled
     this.#now = undefined
     this.#lost = why
   }
@@ -49,11 +50,12 @@ export class ReplSession {
   async #evaluate(piece: CodePiece, call: ToolCall): Promise<ToolOutput> {
     if (call.signal.aborted) throw new Error('cancelled before it ran.')
     if (piece.fresh) await this.#leave()
-    const walls = await shellOf(this.#command, this.#parts)
-    if (this.#now && !isSame(this.#now.walls, walls)) await this.#leave('its sandbox has changed')
+    const how = (await this.#parts.interpreter?.(this.#command, call)) ?? plainly(this.#command)
+    if (this.#now && this.#now.walls !== wallsOf(how)) await this.#leave('its sandbox has changed')
     const known = this.#now
     const lost = this.#lost
-    this.#now ??= await Interpreter.start(walls, call.cwd, this.#parts)
+    if (known) await how.settle?.()
+    this.#now ??= await Interpreter.start(how, call.cwd, this.#parts)
     this.#lost = undefined
     const ran = await this.#run(this.#now, piece, call)
     if (!ran.begun && ran.stopped === undefined) {
@@ -106,9 +108,6 @@ export class ReplSession {
     }
   }
 }
-
-const isSame = (one: readonly string[], other: readonly string[]) =>
-  one.length === other.length && one.every((word, at) => word === other[at])
 
 const late = (seconds: number) =>
   `[stopped after ${seconds} s; all definitions are lost. Give a longer timeout_seconds (at most ${mostSeconds}).]`

@@ -1,10 +1,11 @@
 import type { Run } from '../../base/process/run.ts'
-import type { ShellParts } from './shell-command.ts'
+import type { ToolCall } from '../../core/work/tool.ts'
+import type { ShellParts, ShellRun } from './shell-command.ts'
 import { realpathSync } from 'node:fs'
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { exitText, listen, startShell } from './shell-command.ts'
+import { exitText, listen, settledText, startShell } from './shell-command.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { randomName } from '../../base/id.ts'
 
@@ -31,14 +32,15 @@ export class BackgroundCommands {
     this.folder = join(realOf(parts.env.TMPDIR || tmpdir()), `termaite-background-${randomName()}`)
   }
 
-  async start(command: string, cwd: string): Promise<string> {
+  async start(command: string, call: ToolCall): Promise<string> {
     const { clock } = this.#parts
     // Not recursive, so that a folder which somebody else placed there is refused.
     if (this.#started === 0) await mkdir(this.folder, 0o700)
     const log = join(this.folder, `${++this.#started}.log`)
     await writeFile(log, '')
-    const run = await startShell(command, cwd, this.#parts)
-    const over = this.#keep(run, log).finally(() => this.#all.delete(run.pid))
+    const started = await startShell(command, call, this.#parts)
+    const { run } = started
+    const over = this.#keep(started, log).finally(() => this.#all.delete(run.pid))
     this.#all.set(run.pid, { command, run, log, over })
     const looked = new AbortController()
     const ended = await Promise.race([over.then(() => true), clock.sleep(firstLookMs, looked.signal).then(() => false)])
@@ -48,15 +50,29 @@ export class BackgroundCommands {
     return `Running in the background with pid ${run.pid}. ${where} End it with bash: kill ${run.pid}`
   }
 
+  /** Whether any of them still runs. */
+  get running(): boolean {
+    return this.#all.size > 0
+  }
+
+  /** Whether a command line only ends one of these background commands. */
+  ends(command: string): boolean {
+    return this.#named(command) !== undefined
+  }
+
   /** Ends the background command that a `kill` command line names; undefined when the line means something else. */
   async kill(command: string): Promise<string | undefined> {
-    const pid = /^\s*kill\s+(?:-\w+\s+)?(?:--\s+)?-?(\d+)\s*$/.exec(command)?.[1]
-    const behind = pid === undefined ? undefined : this.#all.get(Number(pid))
+    const behind = this.#named(command)
     if (!behind) return undefined
     const left = await behind.run.end()
     await behind.over
     if (left.length > 0) return `These of its processes did not end: ${left.join(', ')}.`
-    return `${pid} (${behind.command}) was ended. All its output is in ${behind.log}.`
+    return `${behind.run.pid} (${behind.command}) was ended. All its output is in ${behind.log}.`
+  }
+
+  #named(command: string): BackgroundCommand | undefined {
+    const pid = /^\s*kill\s+(?:-\w+\s+)?(?:--\s+)?-?(\d+)\s*$/.exec(command)?.[1]
+    return pid === undefined ? undefined : this.#all.get(Number(pid))
   }
 
   async close(): Promise<void> {
@@ -65,7 +81,7 @@ export class BackgroundCommands {
     this.#started = 0
   }
 
-  async #keep(run: Run, log: string): Promise<void> {
+  async #keep({ run, settle }: ShellRun, log: string): Promise<void> {
     const { mask = (text: string) => text } = this.#parts
     const stripper = new AnsiStripper()
     let bytes = 0
@@ -83,8 +99,8 @@ export class BackgroundCommands {
     }
     const exit = await listen(run, async (chunk) => write(stripper.push(chunk)))
     const more = bytes > longestLog ? '\n[stopped: it printed too much]' : ''
-    const words = exitText(exit) || '[exit code 0]'
-    await appendFile(log, `${mask(stripper.end())}${more}\n${words}\n`).catch(() => {})
+    const words = [exitText(exit) || '[exit code 0]', settledText(await settle())].filter((part) => part !== '')
+    await appendFile(log, `${mask(stripper.end())}${more}\n${words.join('\n')}\n`).catch(() => {})
   }
 }
 

@@ -1,30 +1,33 @@
 import type { Exit, Run } from '../../base/process/run.ts'
-import type { ToolParts } from '../tool-parts.ts'
+import type { ShellStart, ToolParts } from '../tool-parts.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ToolCall } from '../../core/work/tool.ts'
 import { existsSync } from 'node:fs'
 import { errorCode } from '../../base/files.ts'
 import { messageOf } from '../../base/error-message.ts'
 
-export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 'shell'>
+export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 'shell' | 'interpreter'>
+
+/** A command that was started; `settle` is called after its end and returns sentences about what it left behind. */
+export type ShellRun = { run: Run; settle(): Promise<string[]> }
 
 /** Starts a command line with an empty input. */
-export async function startShell(command: string, cwd: string, parts: ShellParts): Promise<Run> {
-  const run = await startIn(await shellOf(command, parts), cwd, parts)
+export async function startShell(command: string, call: ToolCall, parts: ShellParts): Promise<ShellRun> {
+  const how = (await parts.shell?.(command, call)) ?? plainly(command)
+  const run = await startIn(how, call.cwd, parts)
   run.stdin.end()
-  return run
+  return { run, settle: async () => (await how.settle?.()) ?? [] }
 }
 
-/** The program and arguments that run a command line: the shell, inside a sandbox where there is one. */
-export const shellOf = async (command: string, { shell }: Pick<ShellParts, 'shell'>) =>
-  (await shell?.(command)) ?? (['bash', '-c', command] as const)
+/** A command line without a sandbox. */
+export const plainly = (command: string): ShellStart => ({ argv: ['bash', '-c', command] })
 
 /** Starts a program in its own process group, with both outputs in one pipe, so that they stay in order. */
-export async function startIn(inner: readonly string[], cwd: string, { env, clock }: ShellParts): Promise<Run> {
+export async function startIn({ argv: inner, env }: ShellStart, cwd: string, parts: ShellParts): Promise<Run> {
   // Imported with the first command, so that a turn without commands does not load it.
   const { start } = await import('../../base/process/run.ts')
   const argv = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...inner] as const
-  return start({ argv, cwd, env, clock }).catch((error) => {
+  return start({ argv, cwd, env: env ?? parts.env, clock: parts.clock }).catch((error) => {
     throw new Error(cannotStart(error, cwd))
   })
 }
@@ -50,6 +53,9 @@ export function exitText({ code, signal }: Exit): string {
   if (signal !== undefined) return `[killed by ${signal}]`
   return code === 0 ? '' : `[exit code ${code}]`
 }
+
+/** Sentences about what was removed behind a command, as its output shows them. */
+export const settledText = (said: readonly string[]): string => said.map((one) => `[${one}]`).join('\n')
 
 /** Ends a run, with all processes it started, when its call is cancelled or its time is up. */
 export class RunLimit {

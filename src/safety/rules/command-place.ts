@@ -1,0 +1,171 @@
+import type { Leash } from '../../core/work/agent.ts'
+import type { ProjectBounds } from '../path-location.ts'
+import type { Part, ShellClass } from '../shell/shell-judgement.ts'
+import type { WallLimits } from '../wall/wall.ts'
+import { basename } from 'node:path'
+import { isWithin } from '../../base/real-path.ts'
+import { isSecretName } from '../secret-files.ts'
+
+/** What is known of the wall around an agent's commands before one of them runs. */
+export type WallFacts = {
+  /** The network is open for every command, for those that need it and were asked for, or for none. */
+  network: 'open' | 'asked' | 'closed'
+  /** A folder of which every turn has an empty one of its own behind the wall. */
+  temporary?: string
+}
+
+/** Where a command runs: behind the wall with these limits, or outside of it, for the reason in `outside`. */
+export type CommandPlace =
+  { outside: string } | { inside: Pick<WallLimits, 'project' | 'git' | 'sockets' | 'network'>; outside?: undefined }
+
+export type PlacedCommand = {
+  parts: readonly Part[]
+  leash: Leash
+  bounds: ProjectBounds
+  facts: WallFacts
+}
+
+/**
+ * Chooses where a command runs that the policy has let through. At `read` it always stands behind a wall that lets
+ * nothing be written. Otherwise a command that cannot do its work behind the wall was asked for, and runs outside; none
+ * does where the settings close the network, because only the wall keeps it closed.
+ */
+export function placeOf({ parts, leash, bounds, facts }: PlacedCommand): CommandPlace {
+  const looks = parts.every(({ class: kind }) => kind === 'reads')
+  // At `ask` a command that only looks runs without a yes, so that it must not depend on being judged well.
+  if (leash === 'read' || (leash === 'ask' && looks))
+    return { inside: { project: 'read', git: 'read', sockets: false, network: facts.network === 'open' } }
+  for (const part of facts.network === 'closed' ? [] : parts) {
+    const outside = outsideReason(part, bounds, facts)
+    if (outside !== undefined) return { outside }
+  }
+  const needed = parts.some(({ class: kind }) => kind === 'network' || kind === 'installing')
+  const network = facts.network === 'open' || (facts.network === 'asked' && needed)
+  return { inside: { project: 'write', git: parts.some(writesGit) ? 'write' : 'read', sockets: true, network } }
+}
+
+/** Classes of commands that the wall holds, whatever they turn out to do. */
+const heldClasses: Record<'read' | 'edit', ReadonlySet<ShellClass>> = {
+  read: new Set(['reads', 'runs', 'unknown', 'dynamic']),
+  edit: new Set(['reads', 'edits', 'runs', 'removes', 'unknown', 'dynamic']),
+}
+
+/**
+ * Whether the wall of a leash holds this part of a command, so that nobody needs to be asked. A wall does not stop a
+ * command from reading files outside the project: where that can be seen beforehand, the part is not held.
+ */
+export function isHeld(part: Part, leash: 'read' | 'edit', bounds: ProjectBounds, facts: WallFacts): boolean {
+  if (facts.network !== 'closed' && hostReason(part) !== undefined) return false
+  // A command that is not understood may still name a file that must be asked for.
+  const reaches = part.paths.some(({ real }) => !isOwn(real, bounds, facts) || isSecretName(real))
+  if (heldClasses[leash].has(part.class)) return !reaches || part.class === 'reads'
+  // Where the settings close the network, a yes would not open it.
+  if (part.class === 'network') return facts.network !== 'asked'
+  // Behind the wall the environment holds no keys, and the places of keys are empty.
+  if (part.class === 'secrets') return part.paths.length === 0
+  return part.class === 'outside' && part.paths.length > 0 && !reaches
+}
+
+/** Whether a path is in the project, a device, or in the temporary folder that only exists behind the wall. */
+function isOwn(path: string, { root, readable = [] }: ProjectBounds, { temporary }: WallFacts): boolean {
+  const own = [root, '/dev', ...readable, ...(temporary === undefined ? [] : [temporary])]
+  return own.some((folder) => isWithin(folder, path))
+}
+
+/** Why a part that was asked for cannot do its work behind the wall; undefined if it can. */
+function outsideReason(part: Part, bounds: ProjectBounds, facts: WallFacts): string | undefined {
+  const host = hostReason(part)
+  if (host !== undefined) return host
+  const away = part.paths.find(
+    ({ real, how }) => !isOwn(real, bounds, facts) && (how !== 'read' || part.class === 'secrets'),
+  )
+  if (away) return `${part.why}: ${away.path}`
+  if (part.class === 'system') return part.why
+  if (part.class === 'installing') return installsHere(part) ? undefined : part.why
+  if (part.class === 'destructive') return programOf(part) === 'git' || part.paths.length > 0 ? undefined : part.why
+  return undefined
+}
+
+const setOf = (names: string) => new Set(names.split(' '))
+
+/** Programs that need the person's keys, which are hidden behind the wall. */
+const keyed = setOf(
+  'ssh scp sftp gh glab hub aws gcloud az kubectl oc helm doctl heroku vercel netlify fly flyctl wrangler supabase firebase terraform tofu pulumi ansible ansible-playbook rclone s3cmd gsutil gpg gpg2 ssh-add ssh-agent ssh-keygen security pass op vault sops age keyctl secret-tool bw lpass gopass',
+)
+
+/** Programs that only speak to a service of the machine, whose socket is hidden behind the wall. */
+const served = setOf('docker docker-compose podman podman-compose nerdctl minikube kind colima limactl')
+
+/** Programs of the system that a command line may ask to install, in a place that is not the project. */
+const projectInstallers = setOf('npm pnpm yarn bun npx composer bundle poetry uv cargo go mix dotnet')
+
+/** Why a part needs the machine itself: its services or the person's keys. */
+function hostReason(part: Part): string | undefined {
+  const program = programOf(part)
+  if (keyed.has(program)) return `${program} needs your keys, which the sandbox hides`
+  if (served.has(program)) return `${program} needs a service of this machine, which the sandbox hides`
+  if (program === 'rsync' && part.class === 'network') return 'rsync needs your keys, which the sandbox hides'
+  if (program === 'git') return gitReason(part)
+  const [, sub = ''] = wordsOf(part)
+  if (/^(?:npm|pnpm|yarn|bun|cargo|poetry|gem|twine)$/.test(program) && publishing.has(sub))
+    return `${program} ${sub} needs your keys, which the sandbox hides`
+  return undefined
+}
+
+const publishing = setOf(
+  'publish unpublish login logout adduser whoami token access owner dist-tag deprecate yank upload push star team org profile',
+)
+
+/** Commands of git that speak to a remote, mostly with the person's keys. */
+const remote = setOf('push pull fetch clone ls-remote send-pack fetch-pack request-pull')
+
+function gitReason(part: Part): string | undefined {
+  const { sub, rest } = gitWords(wordsOf(part))
+  const reaches = part.class === 'network' || part.class === 'destructive' || part.class === 'dynamic'
+  if (remote.has(sub) && reaches) return `git ${sub} needs your keys, which the sandbox hides`
+  if (
+    rest.some((word) => /^(?:-S.*|--gpg-sign(?:=.*)?)$/.test(word)) &&
+    /^(?:commit|merge|rebase|cherry-pick|revert|am|pull)$/.test(sub)
+  )
+    return `git ${sub} signs with your key, which the sandbox hides`
+  if (sub === 'tag' && rest.some((word) => /^(?:-s|--sign|-u.*|--local-user(?:=.*)?)$/.test(word)))
+    return 'git tag signs with your key, which the sandbox hides'
+  return undefined
+}
+
+/** The subcommand of git and the words after it. */
+function gitWords(words: readonly string[]): { sub: string; rest: readonly string[] } {
+  let at = 1
+  while (words[at]?.startsWith('-'))
+    at += /^(?:-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(words[at]!) ? 2 : 1
+  return { sub: words[at] ?? '', rest: words.slice(at + 1) }
+}
+
+/** Programs that write into the git folder themselves, without git among the words of the command. */
+const gitUsers = setOf(
+  'jj gh glab tig lazygit pre-commit husky lint-staged lerna changeset standard-version release-it',
+)
+
+/** Whether a part may write into the project's git folder. A command that cannot be read may do it where it names git. */
+function writesGit(part: Part): boolean {
+  if (part.class === 'reads') return false
+  const words = wordsOf(part)
+  const program = programOf(part)
+  if (program === 'git' || gitUsers.has(program)) return true
+  if (/^(?:npm|pnpm|yarn|bun)$/.test(program) && words[1] === 'version') return true
+  return (part.class === 'dynamic' || part.class === 'unknown' || part.class === 'runs') && /\bgit\b/.test(part.text)
+}
+
+/** Whether an installation goes into the project alone. */
+function installsHere(part: Part): boolean {
+  const words = wordsOf(part)
+  if (!projectInstallers.has(programOf(part))) return false
+  if (words.some((word) => /^(?:-g|--global|--location=global|global|--system|--user|--root)$/.test(word))) return false
+  // `cargo install`, `go install` and `dotnet tool install` put a program into the person's own folder.
+  return !(/^(?:cargo|go|dotnet)$/.test(programOf(part)) && words.includes('install'))
+}
+
+/** The words of a part; where not all of them are known, the plain text cut at its spaces. */
+const wordsOf = ({ argv, text }: Part): readonly string[] => argv ?? text.trim().split(/\s+/)
+
+const programOf = (part: Part): string => basename(wordsOf(part)[0] ?? '')

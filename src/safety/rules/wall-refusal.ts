@@ -1,0 +1,100 @@
+import type { WallLimits } from '../wall/wall.ts'
+import { isAbsolute, relative, resolve } from 'node:path'
+import { isWithin } from '../../base/real-path.ts'
+
+/** The limits that a command ran with, and where it ran. */
+export type WalledCommand = Pick<WallLimits, 'root' | 'project' | 'network' | 'sockets'> & { cwd: string }
+
+/** Finds in the output of a failed command what the wall refused it, and says it in one sentence without its full stop. */
+export function refusalIn(output: string, ran: WalledCommand): string | undefined {
+  const lines = output.split('\n').slice(-mostLines)
+  for (const line of lines) {
+    const found = writing(line, ran) ?? reaching(line, ran) ?? keys(line)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** An error stands near the end of an output. */
+const mostLines = 200
+
+/*
+ * Messages that each pattern was made for:
+ *   touch: cannot touch 'a': Read-only file system
+ *   bash: line 1: in.txt: Read-only file system
+ *   fatal: Unable to create '/project/.git/index.lock': Read-only file system
+ *   error: could not lock config file .git/config: Read-only file system
+ *   Error: EROFS: read-only file system, open '/project/a'
+ *   OSError: [Errno 30] Read-only file system: 'a'
+ *   mkdir: cannot create directory ‘/opt/x’: Permission denied
+ */
+const readOnly = /read-only file system|\bEROFS\b/i
+const denied = /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b/i
+
+function writing(line: string, { root, project, cwd }: WalledCommand): string | undefined {
+  const path = pathIn(line)
+  const real = path === undefined ? undefined : resolve(cwd, path)
+  if (readOnly.test(line))
+    return `The sandbox refused to write ${path ?? 'a file'}: ${whyReadOnly(real, root, project)}`
+  if (!denied.test(line) || real === undefined || isWithin(root, real)) return undefined
+  // A name without a folder may be anything that the program prints.
+  return isAbsolute(path!) || path!.startsWith('../')
+    ? `The sandbox refused to open ${path}: only the project can be written, and the places of keys cannot be read`
+    : undefined
+}
+
+function whyReadOnly(path: string | undefined, root: string, project: WallLimits['project']): string {
+  if (path === undefined || !isWithin(root, path)) return 'only the project can be written'
+  if (project === 'read') return 'an agent that may only look writes nothing'
+  const [first = ''] = relative(root, path).split('/')
+  if (first === '.git')
+    return 'the settings and hooks of git stay as they are, and the rest of it is open to git commands alone'
+  return 'settings of agents and editors stay as they are'
+}
+
+/** The path that an error names: in quotes, or before or behind the message. */
+function pathIn(line: string): string | undefined {
+  const quoted = /['"‘“`]([^'"’”`]+)['"’”`]/.exec(line)?.[1]
+  if (quoted !== undefined) return quoted
+  const before = /(?:^|[\s:])([^\s:]+): (?:read-only file system|permission denied|operation not permitted)/i.exec(
+    line,
+  )?.[1]
+  return before
+}
+
+/*
+ *   getaddrinfo EAI_AGAIN registry.npmjs.org
+ *   curl: (6) Could not resolve host: example.com
+ *   connect ECONNREFUSED 127.0.0.1:5432
+ *   OSError: [Errno 1] Operation not permitted (for a socket)
+ */
+const noNetwork =
+  /could not resolve|couldn't resolve|name or service not known|temporary failure in name resolution|network is unreachable|getaddrinfo|EAI_AGAIN|ENETUNREACH|ENOTFOUND|no address associated|failed to lookup address|dial tcp: lookup/i
+const noServer = /ECONNREFUSED|connection refused|could not connect to server|can't connect to .*server/i
+const noSocket = /\bsocket\b/i
+
+function reaching(line: string, { network, sockets }: WalledCommand): string | undefined {
+  if (!network && noNetwork.test(line)) return 'The command had no network: no rule opens one'
+  if (!network && noServer.test(line))
+    return 'The command has a network of its own: it reaches servers that this turn started, and none of this machine'
+  if (!sockets && noSocket.test(line) && denied.test(line))
+    return 'The sandbox refused a socket: an agent that may only look has none'
+  return undefined
+}
+
+/*
+ *   error: gpg failed to sign the data
+ *   git@github.com: Permission denied (publickey).
+ *   Host key verification failed.
+ *   Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?
+ *   npm error code ENEEDAUTH
+ */
+const keyMessages =
+  /gpg failed to sign|no secret key|permission denied \(publickey|host key verification failed|could not open a connection to your authentication agent|could not read (?:username|password) for|\bENEEDAUTH\b/i
+const serviceMessages = /cannot connect to the docker daemon|failed to connect to bus|error connecting to \S*tmux/i
+
+function keys(line: string): string | undefined {
+  if (keyMessages.test(line)) return 'The sandbox hides your keys, and the command needs one'
+  if (serviceMessages.test(line)) return 'The sandbox hides the services of this machine, and the command needs one'
+  return undefined
+}
