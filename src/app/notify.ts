@@ -6,6 +6,7 @@ import { collect } from '../base/collect.ts'
 import { messageOf } from '../base/error-message.ts'
 import { titleOf } from '../core/talk/notice.ts'
 import { stripAnsi } from '../base/ansi.ts'
+import { withoutModelKeys } from '../core/work/key-variables.ts'
 
 export type Notify = (notice: Omit<Notice, 'at'>) => Promise<void>
 
@@ -74,7 +75,12 @@ async function post(url: string, notice: Notice, env: Io['env']): Promise<void> 
 }
 
 async function run(command: string, notice: Notice, place: { env: Io['env']; cwd: string }): Promise<void> {
-  const options = { ...place, input: `${JSON.stringify(notice)}\n`, signal: AbortSignal.timeout(patienceMs) }
+  const options = {
+    ...place,
+    env: withoutModelKeys(place.env),
+    input: `${JSON.stringify(notice)}\n`,
+    signal: AbortSignal.timeout(patienceMs),
+  }
   const { code, err, error } = await collect('bash', ['-c', command], options)
   if (code !== 0) throw error ?? new Error(err.trim().split('\n').at(-1) || `it exited with ${code ?? 'a signal'}`)
 }

@@ -13,6 +13,7 @@ import { lastTurns } from '../core/talk/view.ts'
 import { tighter, looser } from '../core/work/agent.ts'
 import { profileOf, vendorOf } from '../settings/agent-settings.ts'
 import { behindVendorBorder } from './vendor-border.ts'
+import { agentEnvironment } from './agent-environment.ts'
 import { nativeSeat } from './native/native-seat.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
@@ -70,7 +71,7 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
       silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
     },
     { leash, resume: seat.resume },
-    parts,
+    { ...parts, env: agentEnvironment(parts.env, agent, settings) },
   )
   return agent.ownView ? withOwnView(opened) : opened
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Run } from '../base/process/run.ts'
 import { withoutGit } from '../base/git.ts'
 import { start } from '../base/process/run.ts'
+import { withoutModelKeys } from '../core/work/key-variables.ts'
 
 export type Said = { code: number | undefined; text: string }
 
@@ -52,7 +53,7 @@ export class Probes {
     const { env, clock, limitMs = 1500, signal } = this.#parts
     if (signal?.aborted) return undefined
     // Not in the project's folder: nothing from there may run or be loaded by a scan.
-    const command = { argv, cwd: '/', env: { ...withoutGit(env), LC_ALL: 'C' }, clock }
+    const command = { argv, cwd: '/', env: { ...withoutGit(withoutModelKeys(env)), LC_ALL: 'C' }, clock }
     const run = await start(command).catch(() => undefined)
     if (!run) return undefined
     const done = new AbortController()

@@ -3,6 +3,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
+import { providerKeys } from '../core/work/key-variables.ts'
 
 /** From its source (exceptions.py) and its issues; aider is a Python program that could not be run here. */
 export const signs: readonly Sign[] = [
@@ -82,5 +83,6 @@ export const aider: Profile = {
     files: ['.aider.conf.yml', '.aider/oauth-keys.env'],
     env: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'DEEPSEEK_API_KEY'],
   },
+  keys: providerKeys,
   projectFiles: ['.aider.conf.yml'],
 }

@@ -38,6 +38,7 @@ export const amp: Profile = {
   login: 'amp login',
   version: 'amp --version',
   traces: { files: ['.local/share/amp/secrets.json'], env: ['AMP_API_KEY'] },
+  keys: ['AMP_API_KEY'],
   projectFiles: ['.amp/settings.json'],
   unsafe: /--dangerously-allow-all\b/,
 }

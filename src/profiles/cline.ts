@@ -2,6 +2,7 @@ import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
+import { providerKeys } from '../core/work/key-variables.ts'
 
 export const signs: readonly Sign[] = [
   {
@@ -36,6 +37,7 @@ export const cline: Profile = {
   login: 'cline auth',
   version: 'cline --version',
   traces: { files: ['.cline/data/secrets.json', '.cline/data/globalState.json'], env: [] },
+  keys: [...providerKeys, 'CLINE_API_KEY'],
   projectFiles: ['.clinerules'],
   unsafe: /\s(?:-y|--yolo)\b/,
 }

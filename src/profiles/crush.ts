@@ -2,6 +2,7 @@ import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
+import { providerKeys } from '../core/work/key-variables.ts'
 
 /** From its source and its issues; crush could not be installed here, so its output is read as text. */
 export const signs: readonly Sign[] = [
@@ -39,6 +40,7 @@ export const crush: Profile = {
     files: ['.local/share/crush/crush.json', '.config/crush/crush.json'],
     env: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'GROQ_API_KEY'],
   },
+  keys: providerKeys,
   projectFiles: ['crush.json', '.crush.json'],
   unsafe: /\s(?:-y|--yolo)\b/,
 }

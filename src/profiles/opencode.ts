@@ -9,6 +9,7 @@ import { providerSignsAfter, providerSigns, readMessage, readSigns } from './sha
 import { commandLine, hasFlag, option, quote } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
+import { providerKeys } from '../core/work/key-variables.ts'
 
 const own: readonly Sign[] = [
   {
@@ -91,6 +92,7 @@ export const opencode: Profile = {
     files: ['.local/share/opencode/auth.json'],
     env: ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
   },
+  keys: [...providerKeys, 'OPENCODE_API_KEY'],
   projectFiles: ['opencode.json', 'opencode.jsonc', '.opencode'],
   mcp: {
     file: ({ home, env }) => join(env.XDG_CONFIG_HOME || join(home, '.config'), 'opencode', 'opencode.json'),

@@ -6,6 +6,7 @@ import { providerSignsAfter, readSigns, readMessage } from './shared/failure-sig
 import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { contentText, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
+import { providerKeys } from '../core/work/key-variables.ts'
 
 export const signs: readonly Sign[] = [
   {
@@ -58,6 +59,7 @@ export const pi: Profile = {
     files: ['.pi/agent/auth.json', '.pi/agent/models.json'],
     env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
   },
+  keys: [...providerKeys, 'ANTHROPIC_OAUTH_TOKEN'],
   projectFiles: ['.pi'],
 }
 

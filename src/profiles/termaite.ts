@@ -177,6 +177,7 @@ export function termaite(program: string, agent: string, vendor: string): Profil
     login: 'termaite setup',
     version: 'termaite --version',
     traces: { files: ['.termaite/settings.json'], env: [] },
+    keys: [],
     projectFiles: ['.termaite/settings.json'],
     screen,
   }

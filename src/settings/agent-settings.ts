@@ -17,6 +17,7 @@ type AnyAgent = Pick<
   | 'leash'
   | 'ownView'
   | 'env'
+  | 'keys'
   | 'description'
   | 'idle_pattern'
   | 'ready_pattern'

@@ -6,6 +6,7 @@ import { editFile } from '../base/editor.ts'
 import { UsageError } from '../core/io.ts'
 import { replaceFile } from '../base/files.ts'
 import { listForm } from './settings-schema.ts'
+import { withoutModelKeys } from '../core/work/key-variables.ts'
 
 export type Edit = {
   home: string
@@ -43,7 +44,7 @@ function fileIn(home: string): string {
 }
 
 async function openEditor(file: string, env: Edit['env']): Promise<void> {
-  const why = await editFile(file, env)
+  const why = await editFile(file, withoutModelKeys(env))
   if (why !== undefined) throw new UsageError(`${why}; the file is ${file}.`, 1)
 }
 

@@ -30,6 +30,7 @@ const name = string({
   wants: 'letters, digits, ".", "_" and "-", without a "-" at its beginning',
 })
 const modelText = string({ matches: /^(?!-)/, wants: 'the name of a model, which does not begin with "-"' })
+const variable = string({ matches: /^[A-Za-z_]\w*$/, wants: 'the name of an environment variable' })
 const flag = boolean()
 const count = integer(1)
 const amount = numberAbove(0)
@@ -73,6 +74,7 @@ const agentFields = {
   leash: optional(leash),
   ownView: optional(flag),
   env: optional(mapOf(text)),
+  keys: optional(list(variable)),
   model: optional(modelText),
   baseURL: optional(text),
   apiKeyEnv: optional(text),

@@ -10,6 +10,7 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
     of: (agent: Agent) => agent[what] !== undefined && !isNative(agent),
     words: notUsed,
   })),
+  { what: 'keys', of: (agent) => agent.keys !== undefined && isNative(agent), words: notUsed },
   { what: 'args', of: ({ args, command }) => !!args && command === undefined, words: 'is not used without a command' },
   { what: 'model', of: ({ model, command }) => !!model && command !== undefined, words: 'is not used with a command' },
 ]

@@ -1,8 +1,9 @@
 import type { Clock } from '../base/clock.ts'
-import type { Exit } from '../core/screen/terminal.ts'
+import type { Exit, Opening } from '../core/screen/terminal.ts'
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { endProcesses, kinOf } from '../base/process/end-processes.ts'
+import { withoutOurKeys } from '../core/work/key-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -24,10 +25,15 @@ function loginShell(shell: string, command: string): string[] {
   return [shell, '-l', '-i', '-c', command, layerName]
 }
 
-/** Runs a command in the person's own shell; an unknown shell is replaced by /bin/sh. */
-export function shellArgv(command: string, shell: string | undefined): string[] {
+/**
+ * Runs a command in the person's own shell; an unknown shell is replaced by /bin/sh. The withheld variables are unset in
+ * the shell itself, because its init files may set them again.
+ */
+export function shellArgv(command: string, shell: string | undefined, withheld: readonly string[] = []): string[] {
   const known = shell !== undefined && Object.hasOwn(shells, basename(shell))
-  return known ? shells[basename(shell)]!(shell, command) : loginShell('/bin/sh', command)
+  const unset = known && basename(shell) === 'fish' ? 'set -e' : 'unset'
+  const line = withheld.length === 0 ? command : `${unset} ${withheld.join(' ')}; ${command}`
+  return known ? shells[basename(shell)]!(shell, line) : loginShell('/bin/sh', line)
 }
 
 /** The title of a terminal that was given none. */
@@ -77,9 +83,13 @@ const ownTerminalVariables = new Set([
   '_',
 ])
 
-/** The variables of a program in a terminal: ours, the ones it is given, and COLORTERM, which says that colours are welcome. */
-export function terminalEnv(ours: Env, given: Env, cwd: string): Record<string, string> {
-  const inherited = Object.entries(ours).filter(([name]) => !ownTerminalVariables.has(name))
+/** The variables of a program in a terminal: ours without the withheld ones, those it is given, and COLORTERM, which says that colours are welcome. */
+export function terminalEnv(
+  ours: Env,
+  { env: given = {}, withheld = [], cwd }: Pick<Opening, 'env' | 'withheld' | 'cwd'>,
+): Record<string, string> {
+  const left = new Set([...ownTerminalVariables, ...withheld])
+  const inherited = Object.entries(withoutOurKeys(ours)).filter(([name]) => !left.has(name))
   const all = { COLORTERM: 'truecolor', ...Object.fromEntries(inherited), ...given, PWD: cwd }
   return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined))
 }

@@ -2,6 +2,7 @@ import type { ToolParts } from './tool-parts.ts'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join, relative, resolve } from 'node:path'
 import { open, opendir, stat } from 'node:fs/promises'
+import { withoutModelKeys } from '../core/work/key-variables.ts'
 import { openTrouble } from './files/file-access.ts'
 
 export type Found = { lines: string[]; more: boolean; trouble?: string }
@@ -28,7 +29,8 @@ export async function ripgrep(
     return seen > most
   }
   const { collect } = await import('../base/collect.ts')
-  const { code, out, err, error } = await collect(path, [...always, ...args], { cwd, env: parts.env, signal, enough })
+  const env = withoutModelKeys(parts.env)
+  const { code, out, err, error } = await collect(path, [...always, ...args], { cwd, env, signal, enough })
   if (signal.aborted) throw new Error('cancelled.')
   if (error) return undefined
   const lines = out.toString('utf8').split('\n')

@@ -44,6 +44,7 @@ export function profileOf(over: Partial<Profile> = {}): Profile {
     login: 'testcli login',
     version: 'testcli --version',
     traces: { files: [], env: [] },
+    keys: [],
     projectFiles: [],
     ...over,
   }

@@ -48,7 +48,7 @@ function held(
   sandbox = system,
 ) {
   const store = memoryStore()
-  const settings = { permissions: permissionsOf({ allow }, { allow: run }), sandbox: { enabled, network } }
+  const settings = { agents: [], permissions: permissionsOf({ allow }, { allow: run }), sandbox: { enabled, network } }
   const seat = { agent: { name: 'own' }, settings, leash, window: 1 } as unknown as NativeSeat
   const parts: NativeParts = {
     ...{ home: root, root, cwd: root, env: { HOME: '/nowhere', ...env }, clock: realClock, session: 's' },

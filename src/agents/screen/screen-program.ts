@@ -120,6 +120,7 @@ export class TerminalProgram {
       cwd,
       id: this.id,
       env: { ...env, ...this.#spec.env },
+      withheld: this.#spec.withheld,
       title: terminal?.title ?? this.#spec.name,
       mode: terminal?.mode,
     })

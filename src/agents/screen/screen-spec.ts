@@ -15,6 +15,8 @@ export type ScreenSpec = {
   command?: string
   args?: readonly string[]
   env?: Record<string, string>
+  /** Variables that the program does not get: keys of other vendors. */
+  withheld?: readonly string[]
   window: number
   timeoutMs: number
   silenceMs: number

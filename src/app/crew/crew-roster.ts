@@ -11,6 +11,7 @@ import { screenAgent } from '../../agents/screen/screen-agent.ts'
 import { changedSince } from '../../base/changed-files.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { profileNamed } from '../../profiles/all.ts'
+import { withheldKeys } from '../agent-environment.ts'
 import { installedProfiles } from '../installed-programs.ts'
 import { thisProgram } from '../mcp/own-program.ts'
 import { homeOf } from '../place.ts'
@@ -82,6 +83,7 @@ export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
     name: agent.name,
     ...commandOf(agent, profile),
     env: agent.env,
+    withheld: withheldKeys(agent, settings),
     window: windowOf(agent),
     timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
     silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,

@@ -12,6 +12,8 @@ import { crewTools } from '../../crew/crew-tools.ts'
 import { SlotLedger, workspaceNamed } from '../../crew/slot-ledger.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
+import { withoutModelKeys } from '../../core/work/key-variables.ts'
+import { namedKeys } from '../agent-environment.ts'
 import { slugOf } from '../project.ts'
 import { loosestLeash } from '../../settings/enabled-agents.ts'
 import { crewRoster, lacking, spawnable } from './crew-roster.ts'
@@ -104,12 +106,12 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
 export function worktreeParts(
   io: Io,
   { root, home }: Place,
-  { crew: { setup } }: Settings,
+  { crew: { setup }, agents }: Settings,
   store: Store,
   slug: string,
 ) {
   const trusted = async () => (await new TrustBook(store, { clock: io.clock, own: home }).of(root)).state === 'trusted'
-  return { root, home, slug, env: io.env, trusted, setup }
+  return { root, home, slug, env: withoutModelKeys(io.env, namedKeys({ agents })), trusted, setup }
 }
 
 /** The last rows that were read of each slot from the shell, where every command is a process of its own. */

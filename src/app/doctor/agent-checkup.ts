@@ -27,6 +27,7 @@ import { closeNative, newNativeState } from '../native/native-parts.ts'
 import { openProject } from '../project.ts'
 import { borderOf } from '../border.ts'
 import { openRoster } from '../roster.ts'
+import { withOwnKeys } from '../../core/work/key-variables.ts'
 
 /** The findings about one agent; `works` decides the exit code. */
 export type Checkup = {
@@ -64,7 +65,7 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
   const keyless = key && 'next' in key ? key.next : undefined
   const hindrance = hindranceOf(agent, profile, leash, there !== false) ?? keyless
   const [version, loggedIn, answer] = await Promise.all([
-    profile && file ? firstLine(parts, profile.version) : undefined,
+    profile && file ? versionOf(parts, profile) : undefined,
     profile && there !== false ? isLoggedIn(parts, profile, file) : ('unknown' as const),
     hindrance === undefined && mayBeAsked(parts, agent, profile) ? askOneWord(parts, agent) : undefined,
   ])
@@ -122,18 +123,18 @@ function quotaWords({ health, io }: CheckupParts, name: string, answered: boolea
 /** The slowest CLI says its version within this time, and a person still waits so long. */
 const patienceMs = 20_000
 
-function shell({ io, place }: CheckupParts, command: string) {
+function shell({ io, place }: CheckupParts, command: string, { keys }: Profile) {
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
-  return collect('bash', ['-c', command], { cwd: place.cwd, env: io.env, signal })
+  return collect('bash', ['-c', command], { cwd: place.cwd, env: withOwnKeys(io.env, keys), signal })
 }
 
-async function firstLine(parts: CheckupParts, command: string): Promise<string | undefined> {
-  const { out, code } = await shell(parts, command)
+async function versionOf(parts: CheckupParts, profile: Profile): Promise<string | undefined> {
+  const { out, code } = await shell(parts, profile.version, profile)
   return code === 0 ? out.toString('utf8').trim().split('\n')[0] : undefined
 }
 
 async function isLoggedIn(parts: CheckupParts, profile: Profile, file?: string): Promise<boolean | 'unknown'> {
-  if (profile.loggedIn && file) return (await shell(parts, profile.loggedIn)).code === 0
+  if (profile.loggedIn && file) return (await shell(parts, profile.loggedIn, profile)).code === 0
   return hasLogin(profile, parts.io.env) || 'unknown'
 }
 

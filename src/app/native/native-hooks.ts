@@ -10,6 +10,8 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Ask, Question } from '../../core/talk/question.ts'
 import { join } from 'node:path'
 import { runHooks } from '../../safety/hooks/hook-run.ts'
+import { withoutModelKeys } from '../../core/work/key-variables.ts'
+import { namedKeys } from '../agent-environment.ts'
 import { slugOf } from '../project.ts'
 
 /** Why a hook wants a turn ended, by the turn's signal: a subagent's turn has its own. */
@@ -119,7 +121,16 @@ export async function runSeatHooks(
     permission_mode: hookModes[settings.permissions.mode],
     ...told,
   }
-  const said = await runHooks(event, input, { settings: settings.hooks, cwd, root, env, clock, signal, tool })
+  const world = {
+    settings: settings.hooks,
+    cwd,
+    root,
+    env: withoutModelKeys(env, namedKeys(settings)),
+    clock,
+    signal,
+    tool,
+  }
+  const said = await runHooks(event, input, world)
   state.notes.push(...said.messages, ...said.warnings)
   return said
 }

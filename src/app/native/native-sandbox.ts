@@ -9,6 +9,8 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { withGitConfig, noMonitor } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { temporary } from '../../safety/wall/hidden-places.ts'
+import { withOwnKeys } from '../../core/work/key-variables.ts'
+import { namedKeys } from '../agent-environment.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { isRuleFor, parseRule } from '../../safety/rules/permission-rule.ts'
 import { escaped } from '../../safety/rules/rule-matching.ts'
@@ -27,7 +29,8 @@ export type AgentShell = {
 export function agentShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): AgentShell {
   const { root, env: all, home, state } = parts
   // Looking at a repository must run no program that it names, and write nothing into it.
-  const env = { ...withGitConfig(all, [noMonitor]), GIT_OPTIONAL_LOCKS: '0' }
+  const keys = namedKeys(state.seats.get(name)?.settings ?? { agents: [] })
+  const env = { ...withGitConfig(withOwnKeys(all, [], keys), [noMonitor]), GIT_OPTIONAL_LOCKS: '0' }
   const runs = new CommandRuns()
 
   const start = async (command: string, call: ToolCall, judged: (facts: WallFacts) => Promise<CommandPlace>) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { collect } from '../../base/collect.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 import { version } from '../version.ts'
+import { withoutModelKeys } from '../../core/work/key-variables.ts'
 
 const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']
 
@@ -54,7 +55,7 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
     // The address comes from the server: a file, or the address of another program, is not opened.
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
       throw new Error(`the login page ${url} is not opened, because it is no http or https address`)
-    await collect(opener, [url], { cwd: root, env })
+    await collect(opener, [url], { cwd: root, env: withoutModelKeys(env) })
   }
   return openServers(config, { root, env, clock, version, blobs, secrets, browse, after: options.after })
 }

@@ -26,6 +26,7 @@ import { confirm } from '../../faces/terminal-questions.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
 import { placeOf } from '../place.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
+import { withOwnKeys } from '../../core/work/key-variables.ts'
 
 export type AgentOptions = Consent & {
   start?: string
@@ -188,5 +189,8 @@ async function isLoggedIn(io: Io, { cwd }: Place, profile: Profile): Promise<boo
   if (hasLogin(profile, io.env)) return true
   if (profile.loggedIn === undefined) return false
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
-  return (await collect('bash', ['-c', profile.loggedIn], { cwd, env: io.env, signal })).code === 0
+  return (
+    (await collect('bash', ['-c', profile.loggedIn], { cwd, env: withOwnKeys(io.env, profile.keys), signal })).code ===
+    0
+  )
 }

@@ -45,6 +45,8 @@ export interface Terminal {
 export type Opening = {
   cwd: string
   env?: Record<string, string>
+  /** Variables that the program does not get, even where the init files of the person's shell set them. */
+  withheld?: readonly string[]
   title?: string
   /** The id of the terminal. A caller that chooses it can keep it before the terminal exists. */
   id?: string

@@ -170,6 +170,8 @@ export interface Profile {
   loggedIn?: string
   /** Files in the home folder, or variables, of which at least one exists after a login. */
   traces: { files: readonly string[]; env: readonly string[] }
+  /** Variables that may hold a key of this CLI: it gets these, and no other vendor's. */
+  keys: readonly string[]
   /** Files of a project that start programs or steer this CLI. */
   projectFiles: readonly string[]
   /** Matches a command that switches the CLI's own safety off; left out where it has no such flag. */

@@ -89,6 +89,14 @@ export const claude: Profile = {
     files: ['.claude/.credentials.json'],
     env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
   },
+  keys: [
+    'ANTHROPIC_API_KEY',
+    'ANTHROPIC_AUTH_TOKEN',
+    'ANTHROPIC_FOUNDRY_API_KEY',
+    'ANTHROPIC_CUSTOM_HEADERS',
+    'CLAUDE_CODE_OAUTH_TOKEN',
+    'CLAUDE_CODE_OAUTH_REFRESH_TOKEN',
+  ],
   projectFiles: ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
   unsafe: /--(?:allow-)?dangerously-skip-permissions|\bbypassPermissions\b/,
   mcp: {

@@ -90,6 +90,7 @@ export const codex: Profile = {
   version: 'codex --version',
   loggedIn: 'codex login status',
   traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
+  keys: ['CODEX_API_KEY', 'CODEX_ACCESS_TOKEN', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY'],
   projectFiles: ['.codex/config.toml'],
   unsafe: /--dangerously-bypass-|\s--yolo\b|\bdanger-full-access\b/,
   mcp: {

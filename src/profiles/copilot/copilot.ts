@@ -102,6 +102,7 @@ export const copilot: Profile = {
     files: ['.copilot/config.json'],
     env: ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN', 'COPILOT_PROVIDER_BASE_URL'],
   },
+  keys: ['COPILOT_GITHUB_TOKEN', 'COPILOT_PROVIDER_API_KEY', 'COPILOT_PROVIDER_BEARER_TOKEN'],
   projectFiles: ['.github/copilot-instructions.md'],
   unsafe: /\s--(?:allow-all|yolo)\b/,
   mcp: {

@@ -148,6 +148,7 @@ export const gemini: Profile = {
     files: ['.gemini/oauth_creds.json'],
     env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'],
   },
+  keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
   projectFiles: ['.gemini/settings.json'],
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
   mcp: {

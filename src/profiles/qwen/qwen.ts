@@ -85,6 +85,7 @@ export const qwen: Profile = {
     files: ['.qwen/oauth_creds.json'],
     env: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY'],
   },
+  keys: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY', 'QWEN_API_KEY'],
   projectFiles: ['.qwen/settings.json'],
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
   mcp: {

@@ -35,7 +35,7 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
     })
   return {
     outlives: false,
-    async open(command, { cwd, env: given = {}, id = randomUUID(), title, size = { cols: 120, rows: 40 } }) {
+    async open(command, { cwd, env: given, withheld, id = randomUUID(), title, size = { cols: 120, rows: 40 } }) {
       const { spawn, emulator } = await (libraries ??= loading())
       needFolder(cwd)
       needPlainId(id)
@@ -43,12 +43,12 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
       const marks = env[markVariable] ? `${env[markVariable]}:${mark}` : mark
       watch(mark, env.PATH)
       try {
-        const argv = [layerName, ...shellArgv(command, env.SHELL)]
+        const argv = [layerName, ...shellArgv(command, env.SHELL, withheld)]
         const pty = spawn('/bin/sh', ['-c', ptyScript(id), ...argv], {
           name: 'xterm-256color',
           ...size,
           cwd,
-          env: { ...terminalEnv(env, given, cwd), [markVariable]: marks },
+          env: { ...terminalEnv(env, { env: given, withheld, cwd }), [markVariable]: marks },
           encoding: null,
         })
         watchGroup(mark, pty.pid)

@@ -74,11 +74,11 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
   async function start(
     id: string,
     command: string,
-    { cwd, env: given = {}, title, mode, size }: Wanted,
+    { cwd, env: given, withheld, title, mode, size }: Wanted,
   ): Promise<TmuxTerminal> {
     const files = new TerminalFiles(folder, id)
-    const variables = { ...terminalEnv(env, given, cwd), [markVariable]: markOf(id) }
-    const argv = shellArgv(command, env.SHELL)
+    const variables = { ...terminalEnv(env, { env: given, withheld, cwd }), [markVariable]: markOf(id) }
+    const argv = shellArgv(command, env.SHELL, withheld)
     const run = runScript({ id, folder: files.folder, tmux: program, title, mode, cwd, env: variables, argv })
     files.make({ run, keep: keepScript(files.out) })
     await makeAlivePipe(files.folder)

@@ -5,6 +5,7 @@ import type { ToolCall } from '../../core/work/tool.ts'
 import { existsSync } from 'node:fs'
 import { errorCode } from '../../base/files.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { withoutModelKeys } from '../../core/work/key-variables.ts'
 
 export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 'shell' | 'interpreter'>
 
@@ -27,7 +28,7 @@ export async function startIn({ argv: inner, env }: ShellStart, cwd: string, par
   // Imported with the first command, so that a turn without commands does not load it.
   const { start } = await import('../../base/process/run.ts')
   const argv = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...inner] as const
-  return start({ argv, cwd, env: env ?? parts.env, clock: parts.clock }).catch((error) => {
+  return start({ argv, cwd, env: withoutModelKeys(env ?? parts.env), clock: parts.clock }).catch((error) => {
     throw new Error(cannotStart(error, cwd))
   })
 }

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { editFile } from '../../../base/editor.ts'
+import { withoutModelKeys } from '../../../core/work/key-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -46,7 +47,11 @@ function isInstalled(name: string, path: string): boolean {
 /** Whether the program took the text. Some run as long as they own the clipboard, so their end is not waited for. */
 function runWithInput([command, ...args]: readonly [string, ...string[]], text: string, env: Env): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { env, stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+    const child = spawn(command, args, {
+      env: withoutModelKeys(env),
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    })
     child.once('error', () => resolve(false))
     child.once('exit', (code) => resolve(code === 0))
     child.stdin.once('error', () => resolve(false))
@@ -61,7 +66,7 @@ export async function editInEditor(text: string, env: Env): Promise<string | und
   const file = join(folder, 'prompt.md')
   try {
     await writeFile(file, text, { mode: 0o600 })
-    return (await editFile(file, env)) === undefined ? await readFile(file, 'utf8') : undefined
+    return (await editFile(file, withoutModelKeys(env))) === undefined ? await readFile(file, 'utf8') : undefined
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
