@@ -46,15 +46,16 @@ export class CommandRunner {
     const say: Audience['say'] = (text, how) => this.#parts.audience.say(text, how)
     try {
       if (!this.screen) throw new Error(`/${command.name} needs a screen`)
-      await command.run(args, { say, ask: this.#ask, signal, screen: this.screen })
+      await command.run(args, { say, ask: unkeptAsk(this.#parts), signal, screen: this.screen })
     } catch (error) {
       if (!signal.aborted) say(messageOf(error), 'error')
     }
   }
+}
 
-  /** Asks on behalf of a command. The question is shown like any other, but not kept in the history. */
-  #ask: Ask = async (question, withdrawn) => {
-    const { audience, cards, clock } = this.#parts
+/** Asks the person outside of a turn. The question is shown like any other, but not kept in the history. */
+export function unkeptAsk({ audience, cards, clock }: Pick<CommandRunnerParts, 'audience' | 'cards' | 'clock'>): Ask {
+  return async (question, withdrawn) => {
     const ask = newId(clock.now())
     await audience.tell({ type: 'event', turn: '', event: { type: 'question', ask, question } })
     const picks = await cards.ask(question, withdrawn, ask)

@@ -5,6 +5,7 @@ import type { Audience } from './audience.ts'
 import type { Cards } from '../app/cards.ts'
 import type { PromptQueue } from '../app/prompt-queue.ts'
 import type { TurnMaker } from '../app/turn.ts'
+import { unkeptAsk } from './command-runner.ts'
 import { messageOf } from '../base/error-message.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
 import { keptPictures, withAttachments } from '../app/attachments/attachments.ts'
@@ -125,8 +126,9 @@ export class TurnRunner {
     const app = this.#parts.app()
     if (!this.#parts.turns) this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
     const say: Audience['say'] = (text, how) => audience.say(text, how)
+    const ask = unkeptAsk({ audience, cards, clock: app.io.clock })
     const attached = async (text: string) => {
-      const found = await withAttachments(text, app.place.cwd, app.io.env.HOME)
+      const found = await withAttachments(text, app.place.cwd, app.io.env.HOME, { ask, signal })
       for (const warning of found.warnings) say(warning, 'error')
       return found
     }

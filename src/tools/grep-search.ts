@@ -24,29 +24,64 @@ export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'isSecret'>): T
     effect: ({ path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, path || '.') }] }),
     async run(wanted, call) {
       const { at, folder } = await searchPlace(call.cwd, wanted.path || '.')
-      const found =
-        (await byRipgrep(wanted, at, folder, call, parts)) ?? (await searchWithoutRipgrep(wanted, at, folder, call))
+      const isSecret = (path: string) => parts.isSecret?.(resolve(call.cwd, path)) === true
+      const place: Place = { at, folder, secret: folder ? await secretFiles(wanted, at, call, parts, isSecret) : [] }
+      const found = (await byRipgrep(wanted, place, call, parts)) ?? (await searchWithoutRipgrep(wanted, place, call))
       // A search in one named file has no paths in its result: the policy has judged that file by its name.
-      const isHidden = (path: string | undefined) => path !== undefined && !!parts.isSecret?.(resolve(call.cwd, path))
-      const hidden = found.groups.flatMap(({ path }) => (isHidden(path) ? [path!] : []))
-      const groups = found.groups.filter(({ path }) => !isHidden(path))
-      return matchesText({ groups, more: found.more }, hidden) ?? nothing(wanted)
+      const groups = found.groups.filter(({ path }) => path === undefined || !isSecret(path))
+      return matchesText({ groups, more: found.more }, place.secret) ?? nothing(wanted)
     },
   })
 }
 
+/** Where to search; the secret files in it are not searched. */
+type Place = { at: string; folder: boolean; secret: readonly string[] }
+
+/** At most this many names of a folder are looked through for secret files. */
+const mostNames = 500_000
+
+/**
+ * The files of a folder that may hold keys, as seen from the working folder. They are found by their names and never
+ * searched: whether a pattern matches in one of them would already tell what it holds.
+ */
+async function secretFiles(
+  { glob }: Wanted,
+  at: string,
+  { cwd, signal }: ToolCall,
+  parts: RipgrepParts,
+  isSecret: (path: string) => boolean,
+): Promise<string[]> {
+  const listed = await ripgrep(['--files', '--sort', 'path'], { cwd: at, most: mostNames, signal }, parts)
+  const wanted = glob ? globFilter(glob) : () => true
+  const names = (listed?.lines ?? (await plainFiles(at, signal))).filter((name) => isSecret(join(at, name)))
+  return names.filter(wanted).map((name) => shortPath(join(at, name), cwd))
+}
+
 async function byRipgrep(
   { pattern, glob }: Wanted,
-  at: string,
-  folder: boolean,
+  { at, folder, secret }: Place,
   { cwd, signal }: ToolCall,
   parts: RipgrepParts,
 ): Promise<Matches | undefined> {
   const long = ['--max-columns', `${longestLine}`, '--max-columns-preview']
   const only = glob ? [`--glob=${glob}`] : []
+  const but = secret.map((path) => `--glob=!/${path.replaceAll(/[\\*?{}[\]!]/g, '\\$&').replace(/^\//, '')}`)
   const lines = /\n|\\n/.test(pattern) ? ['--multiline'] : []
   const place = at === cwd ? '.' : shortPath(at, cwd)
-  const args = ['--line-number', '--heading', '--sort', 'path', ...lines, ...long, ...only, '-e', pattern, '--', place]
+  const args = [
+    '--line-number',
+    '--heading',
+    '--sort',
+    'path',
+    ...lines,
+    ...long,
+    ...only,
+    ...but,
+    '-e',
+    pattern,
+    '--',
+    place,
+  ]
   const found = await ripgrep(args, { cwd, most: mostLines, signal }, parts)
   if (found?.trouble && found.lines.length === 0) throw new Error(troubleWords(found.trouble))
   return found && { groups: groupsOf(found.lines, folder), more: found.more }
@@ -66,8 +101,7 @@ function troubleWords(trouble: string): string {
 /** Searches in JavaScript where ripgrep is not installed. */
 async function searchWithoutRipgrep(
   wanted: Wanted,
-  at: string,
-  folder: boolean,
+  { at, folder, secret }: Place,
   { cwd, signal }: ToolCall,
 ): Promise<Matches> {
   const pattern = regex(wanted.pattern)
@@ -77,6 +111,7 @@ async function searchWithoutRipgrep(
   let left = mostLines
   for (const name of wanted.glob ? files.filter(globFilter(wanted.glob)) : files) {
     if (signal.aborted) throw new Error('cancelled.')
+    if (secret.includes(shortPath(join(base, name), cwd))) continue
     const matches = await plainMatches(join(base, name), pattern)
     if (matches.length === 0) continue
     if (left <= 0) return { ...found, more: true }
@@ -103,7 +138,10 @@ export type Group = { path?: string; lines: string[] }
 
 export type Matches = { groups: Group[]; more: boolean }
 
-/** Groups ripgrep's output by file: an empty line separates two files, and a search in one file has no heading. */
+/**
+ * Groups ripgrep's output by file: an empty line separates two files, and a search in one file has no heading. A group with a
+ * line that is no match belongs to a file whose path has a line break in it; it is left out, because its path cannot be judged.
+ */
 export function groupsOf(lines: readonly string[], headings: boolean): Group[] {
   if (!headings) return lines.length > 0 ? [{ lines: [...lines] }] : []
   const groups: Group[] = []
@@ -114,20 +152,27 @@ export function groupsOf(lines: readonly string[], headings: boolean): Group[] {
     else groups.push((open = { path: line.replace(/^\.\//, ''), lines: [] }))
   }
   // The line limit may have cut off the lines of the last heading.
-  return groups.filter(({ lines }) => lines.length > 0)
+  return groups.filter(({ lines }) => lines.length > 0 && lines.every((line) => /^\d+[:-]|^--$/.test(line)))
 }
 
-/** The matches as text for the model; undefined when there are none. */
-export function matchesText({ groups, more }: Matches, hidden: readonly string[]): string | undefined {
-  if (groups.length === 0 && hidden.length === 0) return undefined
+/** So many secret files are named. */
+const mostSecret = 10
+
+/** The matches as text for the model; undefined when there is nothing to tell. */
+export function matchesText({ groups, more }: Matches, secret: readonly string[]): string | undefined {
+  if (groups.length === 0 && secret.length === 0) return undefined
   const text = groups
     .map(({ path, lines }) => [...(path === undefined ? [] : [path]), ...lines].join('\n'))
     .join('\n\n')
   const cut = more || text.length > mostChars
-  const secret = `[Left out because they may hold keys: ${hidden.join(', ')}. Name one as path if you need it.]`
+  const others = secret.length > mostSecret ? ` and ${secret.length - mostSecret} more` : ''
+  const named = `${secret.slice(0, mostSecret).join(', ')}${others}`
   const notes = [
-    ...(hidden.length > 0 ? [secret] : []),
+    ...(secret.length > 0
+      ? [`[Not searched because they may hold keys: ${named}. Name one as path if you need it.]`]
+      : []),
     ...(cut ? ['[There are more matches: narrow the search by path, glob or a longer pattern.]'] : []),
   ]
-  return [text.slice(0, mostChars), ...notes].filter((part) => part !== '').join('\n')
+  const shown = groups.length === 0 ? 'Nothing matches in the other files.' : text.slice(0, mostChars)
+  return [shown, ...notes].filter((part) => part !== '').join('\n')
 }

@@ -1,10 +1,12 @@
 import type { TestContext } from 'node:test'
+import type { Ask } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { nobody } from '../../src/core/talk/question.ts'
 import { mostBytes, withAttachments } from '../../src/app/attachments/attachments.ts'
 
 /** A git project in a folder of its own, with these files; the prompt is typed in `cwd`. */
@@ -18,8 +20,9 @@ function project(context: TestContext, files: Record<string, string | Buffer>) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, body)
   }
-  const typed = async (prompt: string, cwd = '.') => {
-    const { pictures, ...words } = await withAttachments(prompt, join(root, cwd), folder)
+  const typed = async (prompt: string, cwd = '.', ask: Ask = nobody) => {
+    const person = { ask, signal: new AbortController().signal }
+    const { pictures, ...words } = await withAttachments(prompt, join(root, cwd), folder, person)
     return pictures.length > 0 ? { ...words, pictures } : words
   }
   return { folder, root, typed }
@@ -68,15 +71,15 @@ test('a file whose name looks like a part of another one is meant itself', async
 
 test('outside the project only what the person names by its whole path', async (t) => {
   const { folder, root, typed } = project(t, { 'a.ts': 'A' })
-  writeFileSync(join(folder, 'secret'), 'S')
-  symlinkSync(join(folder, 'secret'), join(root, 'link'))
-  const outside = `it lies outside the project; write @${folder}/secret to attach it all the same`
-  assert.deepEqual(await typed('@link and @../secret'), {
-    prompt: '@link and @../secret',
-    warnings: [`@link: ${outside}`, `@../secret: ${outside}`],
+  writeFileSync(join(folder, 'letter'), 'S')
+  symlinkSync(join(folder, 'letter'), join(root, 'link'))
+  const outside = `it lies outside the project; write @${folder}/letter to attach it all the same`
+  assert.deepEqual(await typed('@link and @../letter'), {
+    prompt: '@link and @../letter',
+    warnings: [`@link: ${outside}`, `@../letter: ${outside}`],
   })
-  assert.deepEqual(await typed(`@${folder}/secret and @~/secret`), {
-    prompt: `${folder}/secret and ${folder}/secret\n\n${file(`${folder}/secret`, 'S')}`,
+  assert.deepEqual(await typed(`@${folder}/letter and @~/letter`), {
+    prompt: `${folder}/letter and ${folder}/letter\n\n${file(`${folder}/letter`, 'S')}`,
     warnings: [],
   })
 })
@@ -148,4 +151,35 @@ test('a long folder is cut', async (t) => {
     prompt: `many/\n\n${file('many/', [...names.slice(0, 500), '… 3 more'].join('\n'))}`,
     warnings: ['@many/: only the first 500 of its names are attached'],
   })
+})
+
+test('a file that may hold keys is attached only after a yes, under any name that leads to it', async (t) => {
+  const { root, folder, typed } = project(t, { '.env': 'TOKEN=1', '.env.example': 'TOKEN=', 'a.ts': 'A' })
+  symlinkSync('.env', join(root, 'notes.txt'))
+  mkdirSync(join(folder, '.ssh'))
+  writeFileSync(join(folder, '.ssh', 'config'), 'Host x')
+  const prompt = 'see @.env @notes.txt @~/.ssh/config @.env.example @a.ts'
+  const kept =
+    'it may hold keys and was not attached, because nobody said yes. Read it yourself and paste what is needed'
+  assert.deepEqual(await typed(prompt), {
+    prompt: [
+      `see @.env @notes.txt @~/.ssh/config .env.example a.ts`,
+      file('.env.example', 'TOKEN='),
+      file('a.ts', 'A'),
+    ].join('\n\n'),
+    warnings: ['@.env', '@notes.txt', '@~/.ssh/config'].map((path) => `${path}: ${kept}`),
+  })
+  const asked: string[] = []
+  const ask: Ask = async ({ text }) => {
+    asked.push(text)
+    return [text.startsWith('.env') ? 'once' : 'no']
+  }
+  assert.deepEqual(await typed('@.env @.env @notes.txt', '.', ask), {
+    prompt: `.env .env @notes.txt\n\n${file('.env', 'TOKEN=1')}`,
+    warnings: [`@notes.txt: ${kept}`],
+  })
+  assert.deepEqual(asked, [
+    '.env may hold keys. Attach it, so that the agent and its vendor see it?',
+    'notes.txt may hold keys. Attach it, so that the agent and its vendor see it?',
+  ])
 })

@@ -3,11 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from './program.ts'
+import { inTerminal, typed } from './terminal.ts'
 
 const options = { timeout: 120_000 }
 
@@ -195,5 +196,71 @@ test('termaite’s own keys are shown to no model, and their mark is never writt
   assert.deepEqual(
     machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.ok] : [])),
     [true, false, true],
+  )
+})
+
+test('a file that is a key is not read without a yes, by any tool, and that is said', options, async (t) => {
+  const calls: Answer[] = [
+    { call: { tool: 'file_reader', input: { file_path: '.env' } } },
+    { call: { tool: 'file_reader', input: { file_path: 'notes.txt' } } },
+    { call: { tool: 'grep_search', input: { pattern: 'horse', path: '.env' } } },
+    { call: { tool: 'grep_search', input: { pattern: 'horse' } } },
+    { call: { tool: 'bash', input: { command: 'cat .env' } } },
+    { call: { tool: 'bash', input: { command: 'cat < .en*' } } },
+  ]
+  const script: Script = ({ count }) => calls[(count - 1) % (calls.length + 1)] ?? { text: 'done' }
+  const { machine, server, run } = await worked(t, script, ['first'])
+  rmSync(join(machine.project, 'config.ts'))
+  writeFileSync(join(machine.project, '.env'), `DATABASE_PASSWORD=${secrets.password}\n`)
+  symlinkSync('.env', join(machine.project, 'notes.txt'))
+  for (const leash of ['read', 'ask', 'edit']) {
+    const from = server.turns().length
+    const { code, err } = await run('-p', 'read @.env', '-a', 'first', '--leash', leash, '--new')
+    assert.deepEqual([code, server.turns().length - from], [77, calls.length + 1], err)
+    assert.match(err, /@\.env: it may hold keys and was not attached, because nobody said yes\./)
+  }
+  assert.deepEqual(
+    found(
+      server
+        .turns()
+        .map(({ text }) => text)
+        .join(),
+    ),
+    [],
+  )
+  const results = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry] : []))
+  assert.deepEqual(
+    results.map(({ ok }) => ok),
+    ['read', 'ask', 'edit'].flatMap(() => calls.map((_, at) => at === 3)),
+  )
+  const env = join(machine.project, '.env')
+  assert.deepEqual(
+    [results[0]!.text, results[calls.length]!.text],
+    [
+      `file_reader was not allowed: ${env} may hold secrets, and this agent may only look at the rest. Do it another way, or say what you need and why.`,
+      `file_reader was refused: ${env} may hold secrets, and nobody was there to say yes. Do not try it again in this turn.`,
+    ],
+  )
+})
+
+test('in the chat, a file with keys is attached after a yes alone', { ...options, ...inTerminal }, async (t) => {
+  const { machine } = await worked(t, [], ['stranger'])
+  writeFileSync(join(machine.project, '.env'), `DATABASE_PASSWORD=${secrets.password}\n`)
+  await typed(
+    machine,
+    [],
+    [
+      [/Type a request, or \/help\.[^]*> /, 'first @.env\r'],
+      [/\.env may hold keys\.[^]*1 No, leave it out[^]*> /, '1\r'],
+      [/was not attached[^]*Done by stranger/, 'second @.env\r'],
+      [/\.env may hold keys\.[^]*2 Yes, attach it to this prompt[^]*> /, '2\r'],
+      [/Done by stranger/, '/exit\r'],
+    ],
+    { TERM: 'dumb' },
+  )
+  const prompts = machine.history().flatMap((entry) => (entry.type === 'prompt' ? [entry.text] : []))
+  assert.deepEqual(
+    prompts.map((prompt) => found(prompt)),
+    [[], ['password']],
   )
 })

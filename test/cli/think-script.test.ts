@@ -81,12 +81,13 @@ test('script: nobody there to allow it means that it is not run', options, async
   const { machine, run } = await counting(t, write)
   const { code, out, err } = await run('--leash', 'edit')
   assert.deepEqual({ code, out }, { code: 0, out: 'Two, I think.\n' }, err)
-  const refused = 'repl was refused: nobody was there to say yes. Do not try it again in this turn.'
+  const refused =
+    'repl was refused: what this code does shows only when it runs, and nobody was there to say yes. Do not try it again in this turn.'
   assert.deepEqual(story(machine), [
     'termaite: thinking: script, you chose it',
     `termaite repl: ${write}`,
     refused,
-    'termaite: the script was not allowed (repl was refused: nobody was there to say yes); answering directly',
+    'termaite: the script was not allowed (repl was refused: what this code does shows only when it runs, and nobody was there to say yes); answering directly',
     'one: Two, I think.',
     'one, passed: undefined, 1 asked',
   ])

@@ -101,7 +101,10 @@ test('a question is put to the person, and nobody there means no', async () => {
   const what = 'shout: {"text":"hi"}'
   assert.deepEqual(await answered(['no']), { ...refused('the person said no'), data: { refused: what } })
   const data = { denied: what }
-  assert.deepEqual(await answered(undefined), { ...refused('nobody was there to say yes'), data })
+  assert.deepEqual(await answered(undefined), {
+    ...refused('it changes something, and nobody was there to say yes'),
+    data,
+  })
   assert.deepEqual(asked[0], {
     about: 'permission',
     text: 'shout: {"text":"hi"}\nit changes something',

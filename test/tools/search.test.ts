@@ -61,10 +61,16 @@ for (const [way, parts] of ways) {
     const { write, say } = seat(t, { ...parts, isSecret: (path) => path.endsWith('/.env') })
     write('.env', 'TOKEN=abc')
     write('a.ts', 'env.TOKEN')
-    const left = '[Left out because they may hold keys: .env. Name one as path if you need it.]'
+    const left = '[Not searched because they may hold keys: .env. Name one as path if you need it.]'
     assert.equal(await say('grep_search', { pattern: 'TOKEN' }), `a.ts\n1:env.TOKEN\n${left}`)
-    assert.equal(await say('grep_search', { pattern: 'abc' }), left)
+    const none = `Nothing matches in the other files.\n${left}`
+    for (const pattern of ['abc', 'abcd'])
+      assert.equal(await say('grep_search', { pattern }), none, 'whether it matches there is not told either')
     assert.equal(await say('grep_search', { pattern: 'abc', path: '.env' }), '1:TOKEN=abc')
+    write('b\nc/.env', 'TOKEN=abc')
+    write('[d]/.env', 'TOKEN=abc')
+    const around = await say('grep_search', { pattern: 'TOKEN' })
+    assert.equal(around.includes('abc'), false, 'no folder name hides what a file is called')
   })
 
   test(`${way}: a search that is cancelled says so`, async (t) => {

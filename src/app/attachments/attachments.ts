@@ -1,7 +1,11 @@
 import { defined } from '../../base/defined.ts'
+import type { Ask, Question } from '../../core/talk/question.ts'
 import type { AttachedFile, FileReference } from '../../core/talk/file-references.ts'
 import type { Ref, Blobs } from '../../core/talk/store.ts'
 import type { FilePart, NamedFile, Where, Picture } from './attached-file.ts'
+import { realpath } from 'node:fs/promises'
+import { nobody } from '../../core/talk/question.ts'
+import { isSecretName, isSecretPlace } from '../../safety/secret-files.ts'
 import { projectRoot } from '../../base/git.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { attachFiles, fileReferences } from '../../core/talk/file-references.ts'
@@ -13,8 +17,16 @@ export const mostBytes = { file: 256 * 1024, all: 1024 * 1024 }
 /** A prompt with the contents of the files that it names behind it, and the pictures beside it. */
 export type WithAttachments = { prompt: string; pictures: Picture[]; warnings: string[] }
 
-/** Reads each `@path` of a prompt and puts the contents behind it. A path that cannot be attached stays as it is, with a warning. */
-export async function withAttachments(prompt: string, cwd: string, home?: string): Promise<WithAttachments> {
+/**
+ * Reads each `@path` of a prompt and puts the contents behind it. A path that cannot be attached stays as it is, with a
+ * warning. A file that may hold keys is attached only after a yes, because a prompt is often pasted.
+ */
+export async function withAttachments(
+  prompt: string,
+  cwd: string,
+  home?: string,
+  { ask, signal }: { ask: Ask; signal: AbortSignal } = { ask: nobody, signal: new AbortController().signal },
+): Promise<WithAttachments> {
   const references = fileReferences(prompt)
   if (references.length === 0) return { prompt, pictures: [], warnings: [] }
   const where: Where = { cwd, root: projectRoot(cwd), home }
@@ -32,6 +44,10 @@ export async function withAttachments(prompt: string, cwd: string, home?: string
       }
       const key = JSON.stringify([named.at, named.lines])
       const before = known.get(key)
+      if (!before && (await holdsKeys(named.at, home)) && !(await isAllowed(named.path, ask, signal)))
+        throw new Error(
+          'it may hold keys and was not attached, because nobody said yes. Read it yourself and paste what is needed',
+        )
       const part = before ?? (await read(named, left))
       if (!before) {
         known.set(key, part)
@@ -54,6 +70,24 @@ async function read(named: NamedFile, left: number): Promise<FilePart & { pictur
   if (picture) return { body: '', picture }
   if (left <= 0) throw new Error(`${mostBytes.all / 1024 / 1024} MB are attached already, so this was left out`)
   return named.folder ? readFolder(named.at) : readPart(named, Math.min(mostBytes.file, left))
+}
+
+async function holdsKeys(at: string, home: string | undefined): Promise<boolean> {
+  const real = await realpath(at).catch(() => at)
+  return isSecretName(at) || isSecretName(real) || (home !== undefined && isSecretPlace(real, home))
+}
+
+async function isAllowed(path: string, ask: Ask, signal: AbortSignal): Promise<boolean> {
+  const question: Question = {
+    about: 'permission',
+    text: `${path} may hold keys. Attach it, so that the agent and its vendor see it?`,
+    from: [],
+    options: [
+      { id: 'no', label: 'No, leave it out' },
+      { id: 'once', label: 'Yes, attach it to this prompt' },
+    ],
+  }
+  return (await ask(question, signal))?.includes('once') ?? false
 }
 
 /** Stores pictures as blobs, for the turn. */

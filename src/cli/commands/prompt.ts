@@ -12,6 +12,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { budget, noBudget } from '../../core/work/budget.ts'
 import { tag } from '../../core/talk/transcript.ts'
+import { personAt } from '../../faces/terminal-questions.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../../app/app.ts'
 import { keptPictures, withAttachments } from '../../app/attachments/attachments.ts'
@@ -121,7 +122,10 @@ async function promptOf(io: Io, cwd: string, given: string | undefined): Promise
   const alone = given === undefined || given === '-'
   if (given === '-' && io.in.isTTY) say(io, 'Type the prompt. End it with Ctrl+D on a line of its own.')
   const piped = given === '-' || io.piped ? await readStdin(io, alone) : undefined
-  const { prompt, pictures, warnings } = await withAttachments(alone ? (piped ?? '') : given, cwd, io.env.HOME)
+  const { prompt, pictures, warnings } = await withAttachments(alone ? (piped ?? '') : given, cwd, io.env.HOME, {
+    ask: personAt(io),
+    signal: io.signal,
+  })
   for (const warning of warnings) say(io, `termaite: ${warning}`)
   const whole = piped && !alone ? `${prompt}\n\n${tag('stdin', '', piped)}` : prompt
   if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))

@@ -110,7 +110,7 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDec
   // A person's no is final. When nobody could be asked, a person may still allow it another time: that is a denial.
   return consent === 'no'
     ? { ...no(`${tool.name} was refused: the person said no. ${again}`), data: { refused: denied } }
-    : no(`${tool.name} was refused: nobody was there to say yes. ${again}`, denied)
+    : no(`${tool.name} was refused: ${why}, and nobody was there to say yes. ${again}`, denied)
 }
 
 /** Says whether a tool did not run because it was not allowed. */

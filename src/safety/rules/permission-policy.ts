@@ -94,6 +94,9 @@ function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: 
   // At `ask` the wall holds a command as well, but only after a yes.
   const notFree = left.filter((part) => !isFree(part.class, leash, mode) && !(leash !== 'ask' && isWalled(part)))
   if (notFree.length === 0) return { verdict: 'yes', why: call.worst.why }
+  const secret = notFree.find((part) => part.class === 'secrets')
+  if (leash === 'read' && secret)
+    return { verdict: 'no', why: `${secret.why}, and this agent may only look at the rest` }
   return ask(reasons(notFree, call))
 }
 

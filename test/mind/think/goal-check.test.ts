@@ -95,7 +95,7 @@ test('what was not allowed is refused, whoever said no, and is no failure', asyn
   )
   assert.deepEqual(
     (await seen(check, { policy: ask })).result,
-    refused(`refused: nobody was there to say yes. ${again}`),
+    refused(`refused: it runs something, and nobody was there to say yes. ${again}`),
   )
   assert.deepEqual(
     (await seen(check, { policy: no })).result,
