@@ -27,6 +27,22 @@ function pointer(text: string): string {
   return text.replace(/^gitdir:/, '').trim()
 }
 
+/** Lists the uncommitted files. Submodules are left out: git would start itself in each of them, with its settings. */
+export const anyChange = ['status', '--porcelain', '--no-renames', '-z', '--ignore-submodules=all'] as const
+
+/** The nested repositories among the entries of `git ls-files -z -s`, one character per byte. */
+export function nestedIn(entries: Buffer, root: string): string[] {
+  if (!entries.includes('160000 ')) return []
+  const links = entries
+    .toString('latin1')
+    .split('\0')
+    .filter((entry) => entry.startsWith('160000 '))
+  const paths = links.map((entry) => entry.slice(entry.indexOf('\t') + 1))
+  return paths.filter((path) =>
+    existsSync(Buffer.from(`${Buffer.from(`${root}/`).toString('latin1')}${path}/.git`, 'latin1')),
+  )
+}
+
 /** Removes git's variables from an environment: inside a git hook, GIT_DIR or GIT_INDEX_FILE would mislead termaite's git. */
 export function withoutGit<E extends Readonly<Record<string, string | undefined>>>(env: E): E {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_'))) as E

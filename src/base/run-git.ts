@@ -1,12 +1,118 @@
+import type { ChildProcessByStdio } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import type { Ran, RunOptions } from './collect.ts'
+import { spawn } from 'node:child_process'
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
 import { collect } from './collect.ts'
+import { defined } from './defined.ts'
+import { withGitConfig, withoutGit } from './git.ts'
+import { isWithin } from './real-path.ts'
 
-/** Runs git in a folder and returns its output; rejects with the last line of its errors. */
-export type Git = (cwd: string, ...args: string[]) => Promise<string>
+export type GitEnv = Readonly<Record<string, string | undefined>>
 
-export function gitWith(env: Readonly<Record<string, string | undefined>>): Git {
-  return async (cwd, ...args) => {
-    const { code, out, err, error } = await collect('git', args, { cwd, env })
-    if (code === 0) return out.toString().trim()
-    throw new Error(error ? error.message : err.trim().split('\n').at(-1) || `git ${args[0]} failed`)
+/** Where git works. Every place is named, so that git never looks for a repository and never finds one that was planted. */
+export type GitPlaces = {
+  cwd: string
+  env: GitEnv
+  /** The git folder, and the one whose configuration, objects and refs are used instead of its own. */
+  dir?: string
+  common?: string
+  tree?: string
+  index?: string
+  /** Whether git reads the person's and the system's own configuration. */
+  person?: boolean
+  /** A folder made by `makeStop`: git then cannot start itself. */
+  stop?: string
+}
+
+export type GitOptions = GitPlaces & Omit<RunOptions, 'cwd' | 'env'>
+
+/** Runs git to its end and collects its output. This file is the only place where termaite starts git. */
+export function runGit(args: readonly string[], options: GitOptions): Promise<Ran> {
+  const { input, signal, enough, cwd } = options
+  return collect(gitProgram(options), args, { ...defined({ input, signal, enough }), cwd, env: gitEnv(options) })
+}
+
+/** Starts git with pipes, for output that is too long to collect. */
+export function startGit(args: readonly string[], places: GitPlaces): ChildProcessByStdio<Writable, Readable, null> {
+  const { cwd } = places
+  return spawn(gitProgram(places), args, { cwd, env: gitEnv(places), stdio: ['pipe', 'pipe', 'ignore'] })
+}
+
+/** Settings that win over every configuration, also in a nested repository: git hands them down to its own children. */
+const overrides = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.pager', 'cat'],
+  ['core.editor', 'false'],
+  ['core.askPass', 'false'],
+  ['core.sshCommand', 'false'],
+  ['credential.helper', ''],
+  ['commit.gpgSign', 'false'],
+  ['tag.gpgSign', 'false'],
+  ['gpg.program', 'false'],
+  ['protocol.allow', 'never'],
+  ['safe.bareRepository', 'explicit'],
+  ['submodule.recurse', 'false'],
+  ['status.submoduleSummary', 'false'],
+  ['fetch.recurseSubmodules', 'false'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+] as const
+
+/**
+ * Makes a folder whose `git` only fails. Git looks there first when it starts itself, so it cannot start itself in a
+ * nested repository, whose settings are a stranger's.
+ */
+export function makeStop(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const program = join(folder, 'git')
+  if (lstatSync(program, { throwIfNoEntry: false }) === undefined)
+    symlinkSync(['/bin/false', '/usr/bin/false'].find((path) => existsSync(path)) ?? '/nonexistent', program)
+  return folder
+}
+
+function gitEnv(places: GitPlaces): Record<string, string | undefined> {
+  const { dir, common, tree, index, person = false, stop } = places
+  const where = { GIT_DIR: dir, GIT_COMMON_DIR: common, GIT_WORK_TREE: tree, GIT_INDEX_FILE: index }
+  return {
+    ...withGitConfig(withoutGit(places.env), overrides),
+    ...defined(where),
+    ...(person ? {} : { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
+    ...defined({ GIT_EXEC_PATH: stop }),
+    PATH: foldersOf(places).join(delimiter),
+    // Messages are recognised by their English words.
+    LC_ALL: 'C',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_PAGER: 'cat',
+    GIT_EDITOR: 'false',
+    // Objects that a partial clone lacks are missing: they are not fetched.
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_NO_LAZY_FETCH: '1',
+    // A file that is not in the local store of git-lfs stays a pointer, and the checkout goes on.
+    GIT_LFS_SKIP_DOWNLOAD_ERRORS: '1',
   }
+}
+
+/** Finds git on the PATH, never in the project: `node_modules/.bin` of a repository may hold a program of that name. */
+function gitProgram(places: GitPlaces): string {
+  const found = foldersOf(places)
+    .map((folder) => join(folder, 'git'))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK)
+        return statSync(path).isFile()
+      } catch {
+        return false
+      }
+    })
+  return found ?? '/nonexistent/git'
+}
+
+function foldersOf({ env, cwd, tree = cwd }: GitPlaces): string[] {
+  const planted = (folder: string) => tree !== '/' && isWithin(tree, folder)
+  return (env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder) && !planted(folder))
 }

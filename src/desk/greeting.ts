@@ -7,8 +7,8 @@ import { localTime } from '../base/local-time.ts'
 import { lastUnfinished } from '../mind/think/decompose/saved-trees.ts'
 import { treesOf } from '../app/thinking/task-trees.ts'
 import { oneLine } from '../base/table.ts'
-import { collect } from '../base/collect.ts'
-import { noMonitor, withGitConfig, withoutGit } from '../base/git.ts'
+import { anyChange } from '../base/git.ts'
+import { projectGit } from '../base/project-git.ts'
 
 /** The lines shown when a conversation is continued: last request, unfinished tasks, uncommitted changes, agents that are back. */
 export async function greeting(app: App, view: readonly Entry[], standing: Standing): Promise<string[]> {
@@ -44,20 +44,6 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /** Counts the uncommitted files; undefined without git. Runs no program that the repository's configuration names. */
 export async function uncommitted(root: string, env: Env): Promise<number | undefined> {
-  const plain = { ...withoutGit(env), GIT_OPTIONAL_LOCKS: '0' }
-  const filters = (await filterKeys(root, plain)).map((key) => [key, key.endsWith('.required') ? 'false' : ''] as const)
-  const inert = withGitConfig(plain, [noMonitor, ['core.hooksPath', '/dev/null'], ...filters])
-  // Submodules are ignored: they have a configuration of their own, which our settings cannot override.
-  const asked = ['status', '--porcelain', '--no-renames', '-z', '--ignore-submodules=all']
-  const { code, out } = await collect('git', asked, { cwd: root, env: inert })
+  const { code, out } = await projectGit(env).ran(root, anyChange)
   return code === 0 ? out.toString().split('\0').length - 1 : undefined
-}
-
-/** The filters that the repository's own configuration names. Filters from the user's configuration are trusted. */
-async function filterKeys(cwd: string, env: Env): Promise<string[]> {
-  const keys = '^filter\\..*\\.(clean|smudge|process|required)$'
-  const asked = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', keys]
-  const { out } = await collect('git', asked, { cwd, env })
-  const words = out.toString().split('\0')
-  return words.filter((_key, i) => i % 2 === 1 && /^(?:local|worktree)$/.test(words[i - 1]!))
 }

@@ -3,8 +3,7 @@ import type { Ignore } from 'ignore'
 import { setImmediate } from 'node:timers/promises'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { collect } from '../base/collect.ts'
-import { withoutGit } from '../base/git.ts'
+import { projectGit } from '../base/project-git.ts'
 
 /** A path, with what a search compares. */
 export type Item = { path: string; lower: string; depth: number }
@@ -47,17 +46,15 @@ export async function gitPaths(
   env: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  // The repository's settings may name a file monitor to run: listing names must not run one.
-  const git = (...args: string[]) => ['-c', 'core.fsmonitor=false', 'ls-files', '-z', ...args]
-  const own = { ...withoutGit(env), GIT_OPTIONAL_LOCKS: '0' }
-  const names = (args: string[]) => listed(args, { cwd, env: own, signal })
-  const [all, gone] = await Promise.all([names(git('-co', '--exclude-standard')), names(git('-d'))])
+  const git = projectGit(env)
+  const names = (...args: string[]) => listed((enough) => git.ran(cwd, ['ls-files', '-z', ...args], { signal, enough }))
+  const [all, gone] = await Promise.all([names('-co', '--exclude-standard'), names('-d')])
   const missing = new Set(gone)
   return missing.size === 0 ? all : all.filter((path) => !missing.has(path))
 }
 
 /** Splits git's output as it comes, so that a long list never blocks typing. */
-async function listed(args: string[], options: Pick<Parameters<typeof collect>[2], 'cwd' | 'env' | 'signal'>) {
+async function listed(run: (enough: (chunk: Uint8Array) => boolean) => Promise<unknown>): Promise<string[]> {
   const names: string[] = []
   const decoder = new TextDecoder()
   let rest = ''
@@ -67,7 +64,7 @@ async function listed(args: string[], options: Pick<Parameters<typeof collect>[2
     names.push(...parts)
     return names.length >= mostPaths
   }
-  await collect('git', args, { ...options, enough })
+  await run(enough)
   return names
 }
 

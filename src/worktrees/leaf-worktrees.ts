@@ -2,15 +2,13 @@ import type { Environment } from './worktree-git.ts'
 import { readdirSync, readFileSync, realpathSync, rmdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../base/files.ts'
-import { gitFolders, noMonitor } from '../base/git.ts'
+import { gitFolders } from '../base/git.ts'
+import { projectGit } from '../base/project-git.ts'
 import { randomName } from '../base/id.ts'
 import { isAlive, ownerMark } from '../base/owner.ts'
-import { worktreeGit } from './worktree-git.ts'
+import { addWorktree } from './worktree-git.ts'
 
 type Parts = { root: string; home: string; slug: string; env: Environment }
-
-/** Git that runs no program that the repository names: no file monitor and no hooks. */
-const quietGit = (env: Environment) => worktreeGit(env, [noMonitor, ['core.hooksPath', '/dev/null']])
 
 /** The reason with which our worktrees are locked, followed by the owner: so the owner is known from the start. */
 const lock = 'termaite '
@@ -19,24 +17,13 @@ const named = 'apart-'
 
 /** Makes a worktree at HEAD, without any files, outside of the project. Nothing else in the person's repository changes. */
 export async function newWorktree({ root, home, slug, env }: Parts): Promise<string> {
-  const git = quietGit(env)
+  const git = projectGit(env)
   await git(root, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}').catch(() => {
     throw new Error('this repository has no commit yet')
   })
   const path = join(home, 'worktrees', slug, `${named}${randomName()}`)
   makeFolder(dirname(path))
-  await git(
-    root,
-    'worktree',
-    'add',
-    '--detach',
-    '--no-checkout',
-    '--lock',
-    '--reason',
-    lock + ownerMark(),
-    path,
-    'HEAD',
-  )
+  await addWorktree(git, root, path, ['--detach', '--lock', '--reason', lock + ownerMark()], 'HEAD')
   // Without an index git would report every file as deleted and as new.
   await git(path, 'read-tree', 'HEAD').catch(async (error) => {
     await removeWorktree({ root, env }, path)
@@ -47,7 +34,7 @@ export async function newWorktree({ root, home, slug, env }: Parts): Promise<str
 
 export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>, path: string): Promise<void> {
   // Git removes a locked worktree only when it is forced twice.
-  await quietGit(env)(root, 'worktree', 'remove', '--force', '--force', path)
+  await projectGit(env)(root, 'worktree', 'remove', '--force', '--force', path)
   try {
     rmdirSync(dirname(path))
     rmdirSync(dirname(dirname(path)))

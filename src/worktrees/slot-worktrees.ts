@@ -3,8 +3,10 @@ import type { SetupParts } from './worktree-setup.ts'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { makeFolder } from '../base/files.ts'
-import { gitFolders } from '../base/git.ts'
-import { hasBranch, worktreeGit } from './worktree-git.ts'
+import { anyChange, gitFolders } from '../base/git.ts'
+import type { Git } from '../base/project-git.ts'
+import { checkedGit, projectGit, repositoryOf } from '../base/project-git.ts'
+import { addWorktree, checkOut, hasBranch } from './worktree-git.ts'
 import { isWithin } from '../base/real-path.ts'
 import { setUpWorktree } from './worktree-setup.ts'
 
@@ -18,10 +20,10 @@ export type WorktreeParts = SetupParts & {
 export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
   const { root, home, slug, env } = parts
   if (!gitFolders(root)) return undefined
-  const git = worktreeGit(env)
+  const git = projectGit(env)
   /** Asks the worktree for its repository, because an agent may be ended from another project. */
   const remove = async ({ path, branch }: Worktree) => {
-    const repository = await git(path, 'rev-parse', '--path-format=absolute', '--git-common-dir')
+    const repository = repositoryOf(path)
     await git(repository, 'worktree', 'remove', '--force', path)
     await git(repository, 'branch', '-D', branch).catch(() => '')
   }
@@ -33,14 +35,20 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
       })
       const free = await freeName(worktree, (branch) => hasBranch(git, root, branch))
       makeFolder(dirname(free.path))
-      await git(root, 'worktree', 'add', '-b', free.branch, free.path, base)
+      await addWorktree(git, root, free.path, ['-b', free.branch], base)
       const made: Worktree = { ...free, base, made: true }
+      const trusted = await parts.trusted()
+      await checkOut(git, free.path, { filters: trusted }).catch(async (error) => {
+        await remove(made)
+        throw error
+      })
       const inside = isWithin(root, cwd) ? join(free.path, relative(root, cwd)) : free.path
       const ready = await setUpWorktree(parts, made.path).catch(async (error) => {
         await remove(made)
         throw error
       })
-      const notes = [`works in the worktree ${free.path} on the branch ${free.branch}`, ...ready]
+      const works = `works in the worktree ${free.path} on the branch ${free.branch}`
+      const notes = [works, ...(await filterNotes(git, free.path, trusted)), ...ready]
       return { worktree: made, cwd: existsSync(inside) ? inside : free.path, notes }
     },
     async clear({ path, branch, base }) {
@@ -49,12 +57,33 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
         why: `its worktree ${path} (branch ${branch}) stays: ${why}`,
       })
       if (!existsSync(path)) return { gone: true }
-      if ((await git(path, 'status', '--porcelain')) !== '') return kept('it holds changes that are not committed')
+      if ((await git(path, ...anyChange)) !== '') return kept('it holds changes that are not committed')
       if ((await git(path, 'rev-parse', 'HEAD')) !== base) return kept('it holds commits')
       await remove({ path, branch })
       return { gone: true }
     },
   }
+}
+
+/** Says which filters the files of a new worktree ask for without getting them, such as git-lfs or git-crypt. */
+async function filterNotes(git: Git, path: string, trusted: boolean): Promise<string[]> {
+  const [asked, own] = await Promise.all([filtersAskedFor(git, path), trusted ? git.filters() : undefined])
+  const missed = asked.filter((name) => !own?.includes(name))
+  if (missed.length === 0) return []
+  const why = trusted
+    ? "termaite runs only filters of your own git configuration (git config --global), never a repository's"
+    : 'this folder is not trusted'
+  return [`files for the git filter ${missed.join(', ')} are checked out as they are stored: ${why}`]
+}
+
+async function filtersAskedFor(git: Git, path: string): Promise<string[]> {
+  const input = await checkedGit(git, path, ['ls-files', '-z'])
+  const out = await checkedGit(git, path, ['check-attr', '-z', '--stdin', 'filter'], { input })
+  const values = out
+    .toString()
+    .split('\0')
+    .filter((_field, i) => i % 3 === 2)
+  return [...new Set(values)].filter((name) => !['unspecified', 'unset', 'set'].includes(name)).sort()
 }
 
 /** Numbers the name where an earlier agent's worktree or branch has it already. */

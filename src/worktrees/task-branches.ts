@@ -1,9 +1,10 @@
 import type { Io } from '../core/io.ts'
 import type { TaskWorkspace } from '../core/work/task-source.ts'
 import type { Worktree, Worktrees } from '../core/work/worktree.ts'
-import { collect } from '../base/collect.ts'
-import { noMonitor, withGitConfig, withoutGit } from '../base/git.ts'
-import { hasBranch, worktreeGit } from './worktree-git.ts'
+import type { Git } from '../base/project-git.ts'
+import { anyChange, nestedIn } from '../base/git.ts'
+import { checkedGit, projectGit } from '../base/project-git.ts'
+import { hasBranch } from './worktree-git.ts'
 
 /** Work in the project itself: no branch is made, because the files there are the person's. */
 export const plainWorkspace: TaskWorkspace = {
@@ -25,12 +26,12 @@ export function worktreeWorkspace(
   worktrees: Worktrees,
 ): TaskWorkspace {
   const { path, base } = worktree
-  const git = worktreeGit(io.env, [noMonitor])
+  const git = projectGit(io.env)
   const here = (...args: string[]) => git(path, ...args)
   /** Commits everything; under our own name where the person has set none, because git refuses a commit without one. */
   const commit = async (subject: string) => {
-    await here('add', '-A')
-    if ((await here('status', '--porcelain')) === '') return
+    await addAll(git, path)
+    if ((await here('diff', '--cached', '--name-only')) === '') return
     const name = await here('config', 'user.email').then(
       () => [],
       () => ['-c', 'user.name=termaite', '-c', 'user.email=termaite@localhost'],
@@ -50,7 +51,7 @@ export function worktreeWorkspace(
       if ((await here('rev-parse', '--abbrev-ref', 'HEAD')) !== branch) return undefined
       await commit(subjectOf(message))
       const from = await git(root, 'merge-base', 'HEAD', branch)
-      const diff = await diffOf(io.env, path, from, branch)
+      const diff = await diffOf(git, path, from, branch)
       // The branch is left, so that a person can check it out for a review.
       await here('checkout', '-q', '--detach')
       const whole = diff.length <= longestDiff
@@ -59,7 +60,7 @@ export function worktreeWorkspace(
     async clear() {
       // Where a task's branch has the work, the worktree may go back to its base, and then be removed.
       const done = (await here('branch', '--contains', 'HEAD', '--list', 'termaite/task-*')) !== ''
-      if (done && base !== undefined && (await here('status', '--porcelain')) === '')
+      if (done && base !== undefined && (await here(...anyChange)) === '')
         await here('checkout', '-q', '--detach', base)
       const cleared = await worktrees.clear(worktree)
       return cleared.gone ? undefined : cleared.why
@@ -68,11 +69,17 @@ export function worktreeWorkspace(
 }
 
 /** Returns the diff byte for byte: spaces at its end are part of it. */
-async function diffOf(env: Io['env'], cwd: string, from: string, branch: string): Promise<string> {
-  const args = ['diff', '--no-color', '--no-ext-diff', from, branch]
-  const { code, out, err } = await collect('git', args, { cwd, env: withGitConfig(withoutGit(env), [noMonitor]) })
-  if (code !== 0) throw new Error(err.trim().split('\n').at(-1) || 'git diff failed')
-  return out.toString()
+async function diffOf(git: Git, cwd: string, from: string, branch: string): Promise<string> {
+  const args = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--submodule=short', from, branch]
+  return (await checkedGit(git, cwd, args)).toString()
+}
+
+/** Adds everything but nested repositories that the index holds already: git would start itself in each of them. */
+async function addAll(git: Git, cwd: string): Promise<void> {
+  const nested = nestedIn(await checkedGit(git, cwd, ['ls-files', '-z', '-s']), cwd)
+  const paths = ['.', ...nested.map((path) => `:(exclude,literal)${path}`)].join('\0')
+  const input = Buffer.from(paths, 'latin1')
+  await checkedGit(git, cwd, ['add', '-A', '--pathspec-from-file=-', '--pathspec-file-nul'], { input })
 }
 
 function subjectOf(message: string): string {

@@ -1,13 +1,10 @@
-import type { Git } from '../base/run-git.ts'
-import { withGitConfig, withoutGit } from '../base/git.ts'
-import { gitWith } from '../base/run-git.ts'
+import type { Git, GitRunOptions } from '../base/project-git.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { gitFolders } from '../base/git.ts'
+import { checkedGit } from '../base/project-git.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
-
-/** Opens git for the folder that each call names: variables of a git hook that runs us must not lead it to another repository. */
-export function worktreeGit(env: Environment, config: readonly (readonly [key: string, value: string])[] = []): Git {
-  return gitWith(withGitConfig(withoutGit(env), config))
-}
 
 /** Whether a branch is there. */
 export const hasBranch = (git: Git, cwd: string, branch: string): Promise<boolean> =>
@@ -15,3 +12,18 @@ export const hasBranch = (git: Git, cwd: string, branch: string): Promise<boolea
     () => true,
     () => false,
   )
+
+/** Adds a worktree without any files. `args` are the options of `git worktree add` and the commit. */
+export async function addWorktree(git: Git, root: string, path: string, options: readonly string[], at: string) {
+  const args = ['worktree', 'add', '--no-checkout', ...options, path, at]
+  await checkedGit(git, root, args, { starts: true })
+  // Git wrote the folder that it was given in place of the repository's own, and that folder is gone by now.
+  const link = join(path, '.git')
+  const name = basename(readFileSync(link, 'utf8').trim())
+  writeFileSync(link, `gitdir: ${join(gitFolders(root)!.common, 'worktrees', name)}\n`)
+}
+
+/** Writes the files of a new worktree. */
+export async function checkOut(git: Git, path: string, options: GitRunOptions): Promise<void> {
+  await checkedGit(git, path, ['reset', '--quiet', '--hard'], options)
+}

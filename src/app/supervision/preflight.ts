@@ -11,7 +11,9 @@ import type { SupervisedSession, SupervisedSessionState } from './supervised-ses
 import type { Wiring } from './hub-wiring.ts'
 import type { Workflow } from './workflow.ts'
 import { collect } from '../../base/collect.ts'
-import { withoutGit, gitFolders } from '../../base/git.ts'
+import { gitFolders } from '../../base/git.ts'
+import { projectGit } from '../../base/project-git.ts'
+import { runGit } from '../../base/run-git.ts'
 import { newId } from '../../base/id.ts'
 import { isAlive, ownerMark, ownerPid } from '../../base/owner.ts'
 import { say, UsageError } from '../../core/io.ts'
@@ -102,7 +104,7 @@ async function sessionBefore(
 /** Sessions that are tracked by git came with the repository. */
 async function trackedSessions(io: Io, root: string): Promise<Set<string>> {
   const args = ['ls-files', '-z', '--', '.termaite/sessions']
-  const { code, out } = await collect('git', args, { cwd: root, env: withoutGit(io.env) })
+  const { code, out } = await projectGit(io.env).ran(root, args)
   return new Set(
     code === 0
       ? out
@@ -142,7 +144,7 @@ export async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place>
   say(io, `termaite: ${place.root} is not in a git repository. With git each task is a branch to review.`)
   const may = !dry && !yes && io.in.isTTY === true && (await confirm(io, 'Run git init here?', false))
   if (!may) return place
-  const { code, err } = await collect('git', ['init', '-q'], { cwd: place.cwd, env: withoutGit(io.env) })
+  const { code, err } = await runGit(['init', '-q'], { cwd: place.cwd, env: io.env, person: true })
   if (code !== 0) throw new UsageError(`git init failed: ${err.trim().split('\n').at(-1) ?? ''}`, 1)
   return placeOf(io)
 }

@@ -1,6 +1,6 @@
 import type { Repository } from './snapshot-repository.ts'
-import { spawn } from 'node:child_process'
 import { open } from 'node:fs/promises'
+import { startGit } from '../../base/run-git.ts'
 
 /** Writes git objects to new files with one git process, without holding a whole object in memory. */
 export async function writeObjects(
@@ -8,11 +8,8 @@ export async function writeObjects(
   wanted: readonly { id: string; place: string | Buffer }[],
 ): Promise<void> {
   if (wanted.length === 0) return
-  const child = spawn('git', ['cat-file', '--batch', '--buffer'], {
-    cwd: repository.dir,
-    env: repository.env,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
+  const { dir, env } = repository
+  const child = startGit(['cat-file', '--batch', '--buffer'], { cwd: dir, dir, env })
   child.on('error', () => {})
   child.stdin.on('error', () => {}).end(wanted.map(({ id }) => `${id}\n`).join(''))
   const source = new ByteSource(child.stdout)

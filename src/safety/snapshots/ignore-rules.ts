@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { ensureFile, fileMark, splitPaths } from './snapshot-repository.ts'
 import { gitFolders } from '../../base/git.ts'
-import { collect } from '../../base/collect.ts'
+import { projectGit } from '../../base/project-git.ts'
 
 /** What the project ignores beyond its .gitignore files, and which ignored files it tracks nevertheless. */
 export type IgnoreRules = {
@@ -25,8 +25,7 @@ export function ignoreRules(repository: Repository, home: string): IgnoreRules {
       // Our git reads the user's global excludes by itself, but not an excludes file that only the project's repository configures.
       if (!folders || !/excludesfile/i.test(textOf(join(folders.common, 'config')))) return []
       const asked = ['config', '--type=path', '--get', 'core.excludesFile']
-      const { GIT_DIR: _, ...env } = repository.env
-      const { out } = await collect('git', asked, { cwd: repository.root, env })
+      const { out } = await projectGit(repository.env).ran(repository.root, asked)
       const file = out.toString().trim()
       return file === '' ? [] : ['-c', `core.excludesFile=${resolve(repository.root, file)}`]
     },

@@ -1,10 +1,9 @@
 import type { Ran, RunOptions } from '../../base/collect.ts'
 import { mkdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { collect } from '../../base/collect.ts'
 import { randomName } from '../../base/id.ts'
 import { isMissing } from '../../base/files.ts'
-import { withoutGit } from '../../base/git.ts'
+import { makeStop, runGit } from '../../base/run-git.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -63,13 +62,14 @@ export function openRepository(dir: string, root: string, env: Env): Repository 
   ensureFile(join(dir, 'config'), config)
   ensureFile(join(dir, 'info', 'attributes'), attributes)
   ensureFile(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
-  const own = { ...withoutGit(env), LC_ALL: 'C', GIT_DIR: dir, GIT_ATTR_NOSYSTEM: '1' }
+  const stop = makeStop(join(dir, 'stop'))
   return {
     dir,
     root,
-    env: own,
+    env,
+    // The person's own configuration is read for their global excludes.
     git: (args, { index = join(dir, 'index'), tree = root, ...options } = {}) =>
-      collect('git', args, { ...options, cwd: tree, env: { ...own, GIT_WORK_TREE: tree, GIT_INDEX_FILE: index } }),
+      runGit(args, { ...options, cwd: tree, env, dir, tree, index, person: true, stop }),
   }
 }
 

@@ -30,6 +30,7 @@ import {
 } from './snapshot-repository.ts'
 import { ignoreRules, ourHome } from './ignore-rules.ts'
 import { isMissing } from '../../base/files.ts'
+import { nestedIn } from '../../base/git.ts'
 
 const day = 24 * 3_600_000
 
@@ -119,7 +120,7 @@ async function takeTree(
     }
     const bytes = await checkBytes(repository.root, [...changed, ...forced], limits.bytes)
     if (bytes > muchAtOnce) requestCleanup(repository.dir)
-    await addAll(git)
+    await addAll(git, repository.root)
     if (forced.length > 0) await git(addForced, { input: existingPaths(repository.root, forced) })
     const tree = treeOf(checked(await git(['write-tree'])))
     if (existsSync(index)) renameSync(index, shared)
@@ -133,7 +134,7 @@ async function takeTree(
 /** Writes a folder with an index of its own and returns its tree. Files in the index stay in the tree even if git ignores them now. */
 export async function addedTree(git: Git, folder: string, limits: Limits): Promise<string> {
   await checkBytes(folder, await changedPaths(git, limits.files), limits.bytes)
-  await addAll(git)
+  await addAll(git, folder)
   return treeOf(checked(await git(['write-tree'])))
 }
 
@@ -223,10 +224,16 @@ const muchAtOnce = 64 * 1024 ** 2
 
 const mostTries = 10
 
-/** Unreadable files are left out, which makes git exit with 1. A file that vanishes under git makes it give up, so it is run again. */
-async function addAll(git: Git): Promise<void> {
+/**
+ * Unreadable files are left out, which makes git exit with 1. A file that vanishes under git makes it give up, so it is run again.
+ * Nested repositories in the index are left out too: git would start itself in each of them, with a stranger's settings.
+ */
+async function addAll(git: Git, root: string): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const ran = await git(['add', '-A', '--ignore-errors', '.'])
+    const nested = nestedIn(checked(await git(['ls-files', '-z', '-s'])).out, root)
+    if (nested.length > 0) await git(['update-index', '-z', '--stdin'], { input: asInput(nested) })
+    const input = asInput(['.', ...nested.map((path) => `:(exclude,literal)${path}`)])
+    const ran = await git(['add', '-A', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'], { input })
     if (tries === mostTries || !/unable to stat/.test(ran.err)) {
       checked(ran, [0, 1])
       return
@@ -246,8 +253,10 @@ const addForced = [
 /** Keeps the paths that exist, as input for git, which fails at a missing one. */
 function existingPaths(root: string, paths: readonly RawPath[]): Buffer {
   const present = paths.filter((path) => lstatSync(onDisk(root, path), { throwIfNoEntry: false }))
-  return Buffer.from(present.map((path) => `${path}\0`).join(''), 'latin1')
+  return asInput(present)
 }
+
+const asInput = (paths: readonly RawPath[]) => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1')
 
 function treeOf(ran: Ran): string {
   return ran.out.toString('latin1').trim()
