@@ -1,6 +1,6 @@
 import type { RuleSet } from '../safety/rules/permission-rule.ts'
 import type { Mode } from '../safety/rules/permission-modes.ts'
-import { parseRules } from '../safety/rules/permission-rule.ts'
+import { answeredRule, parseRules } from '../safety/rules/permission-rule.ts'
 import { UsageError } from '../core/io.ts'
 
 type Lists = Readonly<Record<'allow' | 'ask' | 'deny', readonly string[]>>
@@ -35,13 +35,15 @@ export type KeptRules = { rules?: readonly string[]; outside?: readonly string[]
 
 /** Joins all rules for the policy, with the ones that the user answered "always" to. */
 export function rulesOf({ allow, ask, deny, run, project }: Permissions, kept: KeptRules = {}): RuleSet {
-  return parseRules({
+  const { rules } = parseRules({
     deny: [...run.deny, ...deny, ...project.deny],
     spared: run.allow,
     ask: [...ask, ...project.ask],
-    allow: [...allow, ...(kept.rules ?? [])],
+    allow,
     outside: kept.outside ?? [],
-  }).rules
+  })
+  const answered = (kept.rules ?? []).map(answeredRule).filter((rule) => rule !== undefined)
+  return { ...rules, allow: [...rules.allow, ...answered] }
 }
 
 /** The modes from the strictest to the loosest. */

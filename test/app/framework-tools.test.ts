@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Turn } from '../../src/core/work/agent.ts'
@@ -9,6 +9,7 @@ import { nobody } from '../../src/core/talk/question.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { closeNative } from '../../src/app/native/native-parts.ts'
 import { frameworkTools } from '../../src/app/thinking/framework-tools.ts'
+import { noSandbox } from '../safety/no-sandbox.ts'
 import { seated } from './seat.ts'
 
 async function used(turn: Turn, hands: ReturnType<typeof frameworkTools>, tool: string, input: unknown) {
@@ -79,6 +80,34 @@ test('what anybody proposes is done on the whole leash only where all of them ha
   assert.deepEqual(await ran('read'), [refused('it changes files of the project'), refused('it removes files')])
   assert.deepEqual(asked, ['termaite', 'termaite'])
 })
+
+test(
+  'behind a wall a proposal looks without a question, and the project’s own programs may write',
+  { skip: noSandbox },
+  async (t) => {
+    const agents = [{ name: 'one', command: 'cat', leash: 'read', contextWindowTokens: 1000 }]
+    const { app } = await seated(t, { agents })
+    const at = (name: string) => join(app.place.cwd, name)
+    writeFileSync(at('package.json'), JSON.stringify({ scripts: { test: 'node make.mjs' } }))
+    writeFileSync(
+      at('make.mjs'),
+      "import { writeFileSync } from 'node:fs'\nwriteFileSync('built', 'x')\nconsole.log('built')\n",
+    )
+    writeFileSync(at('sly.sh'), 'echo x > sly; echo tried')
+    const hands = frameworkTools({ ...app, native: { ...app.native, clock: realClock } })
+    const asked: string[] = []
+    const ask: Turn['ask'] = async (question) => void asked.push(question.text)
+    const run = async (command: string, leash: Turn['leash']) =>
+      (await used({ ...turnIn(app.place.cwd), ask, leash }, hands, 'bash', { command })).result.text
+    assert.match(await run('npm test --silent', 'edit'), /^built$/)
+    rmSync(at('built'))
+    assert.match(await run('npm test --silent', 'ask'), /EROFS/)
+    assert.match(await run('eval "$(cat sly.sh)"', 'edit'), /Read-only file system/)
+    assert.deepEqual([existsSync(at('built')), existsSync(at('sly')), asked], [false, false, []])
+    assert.match(await run('touch made.txt', 'edit'), /^bash was refused: nobody was there/)
+    await closeNative(app.native)
+  },
+)
 
 test('what a check reads is a file of the project: none outside, no secret, no way round by a link', async (t) => {
   const { app } = await seated(t, { agents: [] })

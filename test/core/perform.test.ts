@@ -87,7 +87,12 @@ test('every mishap is a result in words that say what to do', async () => {
 })
 
 test('a question is put to the person, and nobody there means no', async () => {
-  const ask: Policy = async () => ({ verdict: 'ask', why: 'it changes something', grants: 'shout(*)' })
+  const ask: Policy = async () => ({
+    verdict: 'ask',
+    why: 'it changes something',
+    grants: ['shout(hi)'],
+    prefix: 'shout(h:*)',
+  })
   const asked: unknown[] = []
   const answered = (picks: string[] | undefined) =>
     resultOf(
@@ -98,6 +103,7 @@ test('a question is put to the person, and nobody there means no', async () => {
   const refused = (why: string) => ({ ok: false, text: `shout was refused: ${why}. Do not try it again in this turn.` })
   assert.deepEqual(await answered(['once']), { ok: true, text: 'done' })
   assert.deepEqual(await answered(['always']), { ok: true, text: 'done' })
+  assert.deepEqual(await answered(['prefix']), { ok: true, text: 'done' })
   const what = 'shout: {"text":"hi"}'
   assert.deepEqual(await answered(['no']), { ...refused('the person said no'), data: { refused: what } })
   const data = { denied: what }
@@ -111,7 +117,8 @@ test('a question is put to the person, and nobody there means no', async () => {
     from: [],
     options: [
       { id: 'once', label: 'Yes, once' },
-      { id: 'always', label: 'Yes, always', grants: 'shout(*)' },
+      { id: 'always', label: 'Yes, always', grants: 'shout(hi)' },
+      { id: 'prefix', label: 'Yes, always, however it goes on', grants: 'shout(h:*)' },
       { id: 'no', label: 'No' },
     ],
   })
@@ -198,22 +205,24 @@ test('who judged is told what was said before it runs, and that it ran', async (
     async () => ({
       verdict,
       why: 'test',
-      grants: 'shout',
-      answered: async (answer) => void told.push(answer),
+      grants: ['shout'],
+      prefix: 'shout(a:*)',
+      answered: async (answer, rules) => void told.push([answer, ...rules].join(' ')),
       ran: (ok) => void told.push(ok),
     })
   const good = tool(async () => (told.push('runs'), ''))
   const answering = (picks: string[] | undefined) => turnOf({ ask: async () => picks })
   await resultOf(good, judged('yes'))
   await resultOf(good, judged('no'))
-  for (const picks of [['once'], ['always'], ['no'], [], undefined])
+  for (const picks of [['once'], ['always'], ['prefix'], ['no'], [], undefined])
     await resultOf(good, judged('ask'), answering(picks))
   const bad = tool(async () => Promise.reject(new Error('broke')))
   await resultOf(bad, judged('yes'))
   assert.deepEqual(told, [
     ...['runs', true],
     ...['once', 'runs', true],
-    ...['always', 'runs', true],
+    ...['always shout', 'runs', true],
+    ...['always shout(a:*)', 'runs', true],
     ...['no', 'no', 'nobody'],
     false,
   ])

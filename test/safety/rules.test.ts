@@ -359,13 +359,105 @@ test('the narrowest rule of every kind allows the same again and nothing beside 
     const { grants } = await made({})(tool(name), input, turn('all'))
     assert.ok(grants, name)
     assert.deepEqual(
-      [await verdict(name, input, { allow: [grants] }), await verdict(name, other, { allow: [grants] })],
+      [await verdict(name, input, { allow: [...grants] }), await verdict(name, other, { allow: [...grants] })],
       ['yes', 'ask'],
-      grants,
+      grants.join(' '),
     )
   }
   for (const command of ['$X', 'rm -rf ~', 'git push --force'])
     assert.equal((await made({})(tool('bash'), { command }, turn('all'))).grants, undefined)
+})
+
+test('"always" offers the beginning of a command as a rule, where the rest of it cannot name another program', async () => {
+  const offered = async (command: string, setting: Setting = {}) =>
+    (await made({ leash: 'ask', ...setting })(tool('bash'), { command }, turn('ask'))).prefix
+  const prefixes: [string, string | undefined][] = [
+    ['npm run test', 'bash(npm run test:*)'],
+    ['npm run build -- --watch', 'bash(npm run build:*)'],
+    ['npm test', 'bash(npm test:*)'],
+    ['cd src && npm test -- a.test.js', 'bash(npm test:*)'],
+    ['git push origin main', 'bash(git push:*)'],
+    ['git add . && git commit -m x', undefined],
+    ['make build', 'bash(make build:*)'],
+    ['eslint --fix src', 'bash(eslint:*)'],
+    ['docker compose logs -f web', 'bash(docker compose logs:*)'],
+    ['docker compose up', undefined],
+    ['npm install left-pad', undefined],
+    ['git push --force', undefined],
+    ['git -c a=b push', undefined],
+    ...[
+      'rm src/a.ts',
+      'sudo ls',
+      'xargs touch',
+      'curl x.org',
+      'python3 x.py',
+      'sh run.sh',
+      'node x.js',
+      'docker run x',
+      'npx x',
+      'ssh host',
+      'find . -delete',
+      'echo x > src/a.ts',
+    ].map((command): [string, undefined] => [command, undefined]),
+  ]
+  assert.deepEqual(await Promise.all(prefixes.map(async ([command]) => [command, await offered(command)])), prefixes)
+})
+
+test('a beginning that was allowed covers commands that go on from it, part by part, and nothing that cannot be undone', async () => {
+  const kept: string[] = []
+  const own = made({ leash: 'ask', remember: (rule) => void kept.push(rule) })
+  const run = async (command: string, picks?: string[]) => {
+    const steps = perform(
+      { id: '1', tool: tool('bash'), name: 'bash', input: { command } },
+      turn('ask', async () => picks),
+      own,
+    )
+    for (;;) {
+      const next = await steps.next()
+      if (next.done) return next.value.ok
+    }
+  }
+  assert.deepEqual(
+    [await run('npm run build'), await run('npm run build', ['prefix']), await run('git push', ['prefix'])],
+    [false, true, true],
+  )
+  assert.deepEqual(kept, ['bash(npm run build:*)', 'bash(git push:*)'])
+  const yes = ['npm run build', 'npm run build -- --watch', 'git push -u origin feature/x:main', 'ls && git push']
+  const no = [
+    'npm run buildings',
+    'npm run build && rm -rf /',
+    'npm run build; touch a',
+    'npm run build > a',
+    'git push --force',
+    'git push --recv=evil',
+    'git push ext::sh',
+    'git push evil.example:x main',
+    'git push origin :main',
+    'git push https://evil.example',
+    'git push $X',
+    'npm run build $(rm a)',
+  ]
+  assert.deepEqual(
+    await Promise.all(yes.map((command) => run(command))),
+    yes.map(() => true),
+  )
+  assert.deepEqual(
+    await Promise.all(no.map((command) => run(command))),
+    no.map(() => false),
+  )
+})
+
+test('a rule for a package script covers what its text does in the project; what leaves it has a rule of its own', async () => {
+  const { grants } = await made({ leash: 'ask' })(tool('bash'), { command: 'npm run fetch' }, turn('ask'))
+  assert.deepEqual(grants, ['bash(npm run fetch)', 'bash(curl https://example.com)'])
+  assert.deepEqual(
+    [
+      await bash('npm run fetch', { leash: 'ask', allow: [...grants] }),
+      await bash('npm run fetch', { leash: 'ask', allow: ['bash(npm run fetch)'] }),
+      await bash('npm run build', { leash: 'ask', allow: ['bash(npm run build)'] }),
+    ],
+    ['yes', 'ask', 'yes'],
+  )
 })
 
 test('a script is code that nobody read: it is asked for each time, as it is written, and held as the shell is', async () => {

@@ -55,9 +55,9 @@ export function withAudit(policy: Policy, by: string, parts: NativeParts): Polic
     let verdict = `${judged.verdict}: ${judged.why}`
     return {
       ...judged,
-      async answered(answer) {
+      async answered(answer, rules) {
         verdict = answer
-        const rule = answer === 'always' ? judged.grants : undefined
+        const rule = rules.length > 0 ? rules.join(', ') : undefined
         await audit.record(defined({ type: 'approval', tool: tool.name, what, answer, rule, ...scene }))
       },
       ran: (ok) => note(parts, audit.note({ type: 'execution', tool: tool.name, what, ok, verdict, ...scene })),

@@ -89,22 +89,24 @@ async function apart(agent: Agent, role: string, task: string, turn: Turn, live:
 
 /** Returns the result of a tool that may not run; undefined when it may. */
 async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDecision): Promise<Result | undefined> {
-  const { verdict, why, grants, granted, shows, answered } = judged
+  const { verdict, why, grants, prefix, granted, shows, answered } = judged
   if (verdict === 'yes') return undefined
   const denied = `${tool.name}: ${JSON.stringify(input)}`
   if (verdict === 'no')
     return no(`${tool.name} was not allowed: ${why}. Do it another way, or say what you need and why.`, denied)
   const options = [
     { id: 'once', label: 'Yes, once' },
-    ...(grants ? [{ id: 'always', label: 'Yes, always', grants }] : []),
+    ...(grants ? [{ id: 'always', label: 'Yes, always', grants: grants.join(', ') }] : []),
+    ...(prefix === undefined ? [] : [{ id: 'prefix', label: 'Yes, always, however it goes on', grants: prefix }]),
     { id: 'no', label: 'No' },
   ]
   const text = shows ? `${tool.name}: ${why}` : `${tool.name}: ${JSON.stringify(input)}\n${why}`
   const question: Question = defined({ about: 'permission', text, from: [], shows, options })
   const picks = await turn.ask(question, turn.signal)
   const consent = consentIn(picks)
-  await answered?.(consent)
-  if (consent === 'always') await granted?.()
+  const rules = picks?.includes('prefix') && prefix !== undefined ? [prefix] : (grants ?? [])
+  await answered?.(consent, consent === 'always' ? rules : [])
+  if (consent === 'always') await granted?.(rules)
   if (consent === 'once' || consent === 'always') return undefined
   const again = 'Do not try it again in this turn.'
   // A person's no is final. When nobody could be asked, a person may still allow it another time: that is a denial.
@@ -120,7 +122,8 @@ export function isForbidden({ ok, data }: Result): boolean {
 
 function consentIn(picks: string[] | undefined): Consent {
   if (!picks) return 'nobody'
-  return (['always', 'once'] as const).find((one) => picks.includes(one)) ?? 'no'
+  if (picks.includes('always') || picks.includes('prefix')) return 'always'
+  return picks.includes('once') ? 'once' : 'no'
 }
 
 /** `denied` names the call that was not allowed, so that a person can allow it later. */

@@ -6,16 +6,18 @@ import type { Tool } from './tool.ts'
 export type PolicyDecision = {
   verdict: 'yes' | 'no' | 'ask'
   why: string
-  /** The rule that "always" would add. */
-  grants?: string
-  /** Called when the person picks "always". */
-  granted?(): Promise<void>
+  /** The rules that "always" would add for the call as it is. */
+  grants?: readonly string[]
+  /** The rule that "always" would add for every command that begins like this one. */
+  prefix?: string
+  /** Called with the rules that the person has allowed. */
+  granted?(rules: readonly string[]): Promise<void>
   /** The command, change or text that the person is asked about. */
   shows?: Shown[]
   /** The input to run with, in place of the one that was called for. */
   input?: unknown
-  /** Called with the person's answer, before the tool runs. */
-  answered?(answer: Consent): Promise<void>
+  /** Called with the person's answer and the rules that it allows, before the tool runs. */
+  answered?(answer: Consent, rules: readonly string[]): Promise<void>
   /** Called after the tool has run. */
   ran?(ok: boolean): void
 }

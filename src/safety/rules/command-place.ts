@@ -133,6 +133,22 @@ function gitReason(part: Part): string | undefined {
   return undefined
 }
 
+const plainFlags =
+  /^(?:-[uvqnp46]|--(?:set-upstream|tags|follow-tags|all|prune|dry-run|verbose|quiet|progress|porcelain|no-verify|rebase|no-rebase|ff-only|no-ff|autostash|depth=\d+))$/
+
+/** Whether git speaks to a remote that the project's settings name, with flags that cannot name a program to run. */
+export function isPlainRemote(argv: readonly string[]): boolean {
+  const { sub, rest } = gitWords(argv)
+  if (basename(argv[0] ?? '') !== 'git' || !remote.has(sub)) return true
+  const [name, ...refs] = rest.filter((word) => !word.startsWith('-'))
+  const isNamed = name === undefined || /^[\w.-]+$/.test(name)
+  return (
+    isNamed &&
+    refs.every((ref) => /^[\w.][\w./:^~-]*$/.test(ref)) &&
+    rest.every((word) => !word.startsWith('-') || plainFlags.test(word))
+  )
+}
+
 /** The subcommand of git and the words after it. */
 function gitWords(words: readonly string[]): { sub: string; rest: readonly string[] } {
   let at = 1

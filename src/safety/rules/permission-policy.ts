@@ -13,8 +13,10 @@ import { isPlanTool } from '../../core/work/tool.ts'
 import { isHeld } from './command-place.ts'
 import { judgeCall } from './judged-call.ts'
 import { isFree } from './permission-modes.ts'
-import { parseRule } from './permission-rule.ts'
-import { allows, concerns, escaped, rulePath } from './rule-matching.ts'
+import { answeredRule } from './permission-rule.ts'
+import { allows, concerns } from './rule-matching.ts'
+import { grantOffers } from './granted-rules.ts'
+import { defined } from '../../base/defined.ts'
 
 export type PolicyParts = {
   /** The project. */
@@ -43,17 +45,31 @@ export function policy(parts: PolicyParts): Policy {
     const rules = { ...own, allow: [...own.allow, ...granted] }
     const { leash } = turn
     const wall = call.walled ? await parts.wall?.(leash) : undefined
-    const verdict = decide({ tool, input, call, bounds, leash, wall, mode: parts.mode(), rules, tools: parts.tools })
+    const mode = parts.mode()
+    const verdict = decide({ tool, input, call, bounds, leash, wall, mode, rules, tools: parts.tools })
     if (verdict.verdict !== 'ask') return verdict
     const question = { ...verdict, shows: shownOf(tool, input, turn.cwd) }
-    const rule = narrowestRule(call, bounds)
-    return rule === undefined ? question : { ...question, grants: rule, granted: () => grant(rule) }
+    const { exact, prefix } = grantOffers(call, bounds)
+    // A beginning is offered only where it would be enough for this very call.
+    const enough = prefix !== undefined && isEnough(prefix)
+    return defined({ ...question, grants: exact, prefix: enough ? prefix : undefined, granted: exact && grant })
+
+    function isEnough(text: string): boolean {
+      const more = answeredRule(text)
+      if (!more) return false
+      const wider = { ...rules, ask: [], allow: [...rules.allow, more] }
+      return (
+        decide({ tool, input, call, bounds, leash, wall, mode, rules: wider, tools: parts.tools }).verdict === 'yes'
+      )
+    }
   }
 
-  async function grant(text: string): Promise<void> {
-    const rule = parseRule(text)
-    if (!('fault' in rule)) granted.push(rule)
-    await parts.remember?.(text)
+  async function grant(texts: readonly string[]): Promise<void> {
+    for (const text of texts) {
+      const rule = answeredRule(text)
+      if (rule) granted.push(rule)
+      await parts.remember?.(text)
+    }
   }
 }
 
@@ -114,16 +130,6 @@ function readingWords(parts: readonly Part[], call: JudgedCall, wall: WallFacts 
 function reasons(parts: readonly Part[], call: JudgedCall): string {
   const worst = parts.filter((part) => part.why === call.worst.why).slice(0, 1)
   return [...new Set([...worst, ...parts].map(({ why }) => why))].slice(0, 3).join('; ')
-}
-
-/** The rule that allows this call and nothing else. There is none for code that cannot be read, or for what cannot be undone. */
-function narrowestRule(call: JudgedCall, bounds: ProjectBounds): string | undefined {
-  if (call.parts.some((part) => part.class === 'dynamic' || part.class === 'destructive')) return undefined
-  if (call.command !== undefined) return `${call.name}(${escaped(call.command.trim())})`
-  if (call.host !== undefined) return `${call.name}(domain:${escaped(call.host)})`
-  const [path, ...more] = call.parts.flatMap((part) => part.paths)
-  if (path) return more.length > 0 ? undefined : `${call.name}(${escaped(rulePath(path.real, bounds))})`
-  return call.name
 }
 
 async function boundsOf({ root, home, readable = [] }: PolicyParts): Promise<ProjectBounds> {

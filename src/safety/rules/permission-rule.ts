@@ -1,7 +1,7 @@
 import type { Tool } from '../../core/work/tool.ts'
 
-/** A rule `Tool` or `Tool(spec)`; `text` is as it was written. */
-export type Rule = { text: string; tool: string; spec?: string }
+/** A rule `Tool` or `Tool(spec)`; `text` is as it was written, `answered` marks one that "always" added. */
+export type Rule = { text: string; tool: string; spec?: string; answered?: true }
 
 /** `spared` rules are for this run only: calls that they allow are not asked about, even by an `ask` rule. */
 export type RuleSet = {
@@ -29,6 +29,12 @@ export function parseRule(text: string): Rule | { fault: string } {
     return wrong(`before :* the beginning of a command is missing; ${tool} alone means every use of it`)
   if (/(?<!\\):\*./s.test(spec) && /^[Bb]ash$/.test(tool)) return wrong('":*" stands at the end of a command')
   return { text: text.trim(), tool, spec }
+}
+
+/** The rule of an answer "always"; undefined if the text is none. */
+export function answeredRule(text: string): Rule | undefined {
+  const rule = parseRule(text)
+  return 'fault' in rule ? undefined : { ...rule, answered: true }
 }
 
 /** Reads the lists of rules in settings; each fault names its list. */

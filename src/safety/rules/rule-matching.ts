@@ -4,8 +4,10 @@ import type { Part, Touched } from '../shell/shell-judgement.ts'
 import type { JudgedCall } from './judged-call.ts'
 import type { Rule } from './permission-rule.ts'
 import { basename, isAbsolute, join, relative, sep } from 'node:path'
+import { isPlainRemote } from './command-place.ts'
 import { isRuleFor } from './permission-rule.ts'
 import { quoted } from '../shell/simple-command.ts'
+import { isCarried } from '../shell/shell-judgement.ts'
 
 /**
  * Whether a rule that denies or asks is about this call. In doubt it is, so every spelling of a command is tried.
@@ -37,8 +39,16 @@ export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown,
   if (!isAbout(rule, call)) return false
   if (rule.spec === undefined) return true
   if (call.command === undefined) return covers(rule.spec, part, call, input, bounds, 'real')
-  if (!hasStar(rule.spec) && unescaped(rule.spec) === call.command.trim()) return true
-  return part.argv !== undefined && isText(rule.spec, part.argv.map(quoted).join(' '))
+  // The text of a package script may have changed since the rule was made.
+  const carried = part.script === undefined || isCarried(part)
+  if (carried && !hasStar(rule.spec) && unescaped(rule.spec) === call.command.trim()) return true
+  // A person who allowed a beginning did not see the rest: nothing that cannot be read or undone is meant.
+  if (rule.answered && rule.spec.endsWith(':*')) {
+    if (part.class === 'dynamic' || part.class === 'destructive' || !isPlainRemote(part.argv ?? [])) return false
+  }
+  const means = (argv: readonly string[] | undefined) =>
+    argv !== undefined && isText(rule.spec!, argv.map(quoted).join(' '))
+  return means(part.argv) || (carried && means(part.script))
 }
 
 const isAbout = (rule: Rule, { name, aliases }: JudgedCall) => isNamed(rule.tool, name) || aliases.includes(rule.tool)

@@ -4,6 +4,7 @@ import type { Simple, Word } from './simple-command.ts'
 import type { Step } from './command-walk.ts'
 import { readdir, realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join } from 'node:path'
+import { defined } from '../../base/defined.ts'
 import { isSecretVariable } from '../secret-patterns.ts'
 import { is, isRiskyVariable, judgementOf, unclear, worse } from './shell-judgement.ts'
 import { hidesCommand, splitsWord } from './hidden-commands.ts'
@@ -36,6 +37,8 @@ export async function judge(command: string, world: ShellWorld): Promise<Judgeme
 class Bench {
   readonly parts: Part[] = []
   #bounds: ProjectBounds
+  /** The words of the outermost command whose package script is being judged. */
+  #runner: readonly string[] | undefined
 
   constructor(bounds: ProjectBounds) {
     this.#bounds = bounds
@@ -175,7 +178,11 @@ class Bench {
       }
       const scripts = await npmScript(name, cwd, this.#bounds.root)
       if (!scripts) this.#add(simple.text, undefined, is('unknown', `there is no script ${name} here to look at`))
+      const outer = this.#runner
+      if (simple.words.every((word) => only(word) !== undefined))
+        this.#runner ??= simple.words.map((word) => only(word)!)
       for (const script of scripts ?? []) await this.script(script, [cwd], depth + 1)
+      this.#runner = outer
     }
   }
 
@@ -204,7 +211,8 @@ class Bench {
   }
 
   #add(text: string, argv: string[] | undefined, { class: kind, why }: Finding, paths: Touched[] = []): void {
-    this.parts.push({ text, ...(argv ? { argv } : {}), class: kind satisfies ShellClass, why, paths })
+    const script = this.#runner
+    this.parts.push(defined({ text, argv, script, class: kind satisfies ShellClass, why, paths }))
   }
 
   #odd(text: string, why: string): void {

@@ -25,8 +25,22 @@ export type Touch = 'read' | 'write' | 'remove' | 'run'
 /** A file that a command touches: the path as written, and where it leads. */
 export type Touched = { path: string; real: string; how: Touch }
 
-/** One simple command, wrapper, redirection or assignment, judged on its own; `argv` if every word of it is known. */
-export type Part = { text: string; argv?: string[]; class: ShellClass; why: string; paths: Touched[] }
+/**
+ * One simple command, wrapper, redirection or assignment, judged on its own; `argv` if every word of it is known.
+ * `script` holds the words of the command that runs a package script, for the parts of that script.
+ */
+export type Part = {
+  text: string
+  argv?: string[]
+  script?: readonly string[]
+  class: ShellClass
+  why: string
+  paths: Touched[]
+}
+
+/** Whether a rule about a package script also covers this part of it: one that stays in the project. */
+export const isCarried = ({ class: kind }: Part): boolean =>
+  kind === 'reads' || kind === 'edits' || kind === 'runs' || kind === 'removes' || kind === 'unknown'
 
 export type Judgement = { command: string; parts: Part[]; worst: Part }
 

@@ -1,0 +1,95 @@
+import type { ProjectBounds } from '../path-location.ts'
+import type { JudgedCall } from './judged-call.ts'
+import { isCarried } from '../shell/shell-judgement.ts'
+import { quoted } from '../shell/simple-command.ts'
+import { escaped, rulePath } from './rule-matching.ts'
+
+/** What a person can allow from now on: the call as it is, or every command that begins like it. */
+export type Offers = { exact?: readonly string[]; prefix?: string }
+
+/** The rules that "always" can add for a call. There are none for code that cannot be read, or for what cannot be undone. */
+export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
+  if (call.parts.some((part) => part.class === 'dynamic' || part.class === 'destructive')) return {}
+  if (call.command === undefined) {
+    const rule = narrowestRule(call, bounds)
+    return rule === undefined ? {} : { exact: [rule] }
+  }
+  const whole = `${call.name}(${escaped(call.command.trim())})`
+  // The text of a package script can change, so that its parts which leave the project are allowed by themselves.
+  const within = call.parts.flatMap((part) =>
+    part.script && !isCarried(part) && part.argv ? [`${call.name}(${escaped(part.argv.map(quoted).join(' '))})`] : [],
+  )
+  const prefix = prefixOf(call)
+  return {
+    exact: [...new Set([whole, ...within])],
+    ...(prefix !== undefined && { prefix: `${call.name}(${escaped(prefix)}:*)` }),
+  }
+}
+
+/** The rule that allows this call of a tool without a command, and nothing else. */
+function narrowestRule(call: JudgedCall, bounds: ProjectBounds): string | undefined {
+  if (call.host !== undefined) return `${call.name}(domain:${escaped(call.host)})`
+  const [path, ...more] = call.parts.flatMap((part) => part.paths)
+  if (path) return more.length > 0 ? undefined : `${call.name}(${escaped(rulePath(path.real, bounds))})`
+  return call.name
+}
+
+/**
+ * The beginning that all acting parts of a command share: its program and subcommand. Only programs are listed whose
+ * further words cannot name another program to run.
+ */
+function prefixOf(call: JudgedCall): string | undefined {
+  const acting = call.parts.filter((part) => part.class !== 'reads' && !(part.script && isCarried(part)))
+  const found = new Set(acting.map(({ argv }) => argv && beginningOf(argv)))
+  const [one] = found
+  return found.size === 1 ? one : undefined
+}
+
+const setOf = (names: string) => new Set(names.split(' '))
+
+/** Programs that check, test or format a project: their name alone is the beginning. */
+const alone = setOf(
+  'tsc eslint prettier biome oxlint stylelint jest vitest mocha pytest ruff mypy black flake8 isort rubocop rspec phpunit gofmt golangci-lint clang-format tox nox shellcheck',
+)
+
+/** Subcommands of a program that can stand in a beginning, in the order of the words. */
+const subcommands: Readonly<Record<string, ReadonlySet<string>>> = {
+  git: setOf(
+    'add commit push pull fetch checkout switch merge tag stash mv restore branch cherry-pick revert worktree remote show log diff status',
+  ),
+  npm: setOf('test ci start version pack audit outdated view'),
+  pnpm: setOf('test start audit outdated'),
+  yarn: setOf('test start audit outdated'),
+  bun: setOf('test'),
+  cargo: setOf('build check test clippy fmt doc bench'),
+  go: setOf('build test vet fmt mod'),
+  make: new Set(),
+  just: new Set(),
+  docker: setOf('ps logs images stop start restart pull inspect'),
+  gh: setOf('pr issue run release repo workflow'),
+  gradle: setOf('build test check'),
+  './gradlew': setOf('build test check'),
+  mvn: setOf('test compile package verify'),
+  dotnet: setOf('build test format restore'),
+  mix: setOf('test compile format'),
+  uv: setOf('sync lock'),
+  poetry: setOf('install lock'),
+  bundle: setOf('install'),
+  composer: setOf('install'),
+}
+
+const scriptRunners = setOf('npm pnpm yarn bun')
+const plainWord = /^[\w@.:/][\w@.:/-]*$/
+
+function beginningOf([program = '', ...words]: readonly string[]): string | undefined {
+  if (alone.has(program)) return program
+  const [sub = '', next = ''] = words
+  if (scriptRunners.has(program) && (sub === 'run' || sub === 'run-script'))
+    return plainWord.test(next) ? `${program} ${sub} ${next}` : undefined
+  if (program === 'docker' && sub === 'compose' && /^(?:down|ps|logs|stop|start|restart|pull)$/.test(next))
+    return `docker compose ${next}`
+  if (program === 'gh' && subcommands.gh!.has(sub)) return plainWord.test(next) ? `gh ${sub} ${next}` : undefined
+  // Everything that a Makefile does is named by its targets.
+  if (program === 'make' || program === 'just') return plainWord.test(sub) ? `${program} ${sub}` : undefined
+  return subcommands[program]?.has(sub) ? `${program} ${sub}` : undefined
+}
