@@ -1,5 +1,6 @@
 import type { Argv, WallHost, WallLimits, WallPlan } from './limits.ts'
 import type { Mount, WallPart } from './mounts.ts'
+import type { ProjectSettings } from './project-settings.ts'
 import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -11,7 +12,9 @@ import { bubblewrap } from './bubblewrap.ts'
 import { gitFolder } from './git-folder.ts'
 import { hiddenPlaces, hostSockets } from './hidden-places.ts'
 import { layered } from './mounts.ts'
+import { projectSettings } from './project-settings.ts'
 import { seatbelt } from './seatbelt.ts'
+import { settingsNames } from './settings-names.ts'
 import { systemCallFilter } from './system-call-filter.ts'
 
 export type { Argv, TurnScratch, WallBind, WallHost, WallLimits } from './limits.ts'
@@ -29,6 +32,7 @@ export type Wall = {
 export function wallOf(host: WallHost): Wall {
   const { platform, env } = host
   const asRoot = process.getuid?.() === 0
+  const known = new Map<string, ProjectSettings>()
   let trial: Promise<string | undefined> | undefined
   const none = () => (trial ??= tried())
   return { none, wrap }
@@ -57,21 +61,24 @@ export function wallOf(host: WallHost): Wall {
     const [writable, kept, readable] = await Promise.all([all(limits.writable), all(limits.kept), all(limits.readable)])
     const git = await gitFolder({ root, project: limits.project, git: limits.git })
     const own = ownHome(limits)
+    const home = await real(limits.home)
+    const settings =
+      limits.project === 'write' && platform === 'linux' ? [settingsOf(root, home, ownHome(limits)).part()] : []
     const mounts: Mount[] = [
+      ...settings.flatMap((part) => part.mounts),
       ...(limits.binds ?? []).map(({ from, to, write }): Mount => ({ path: to, from, as: write ? 'write' : 'read' })),
       ...(sockets && platform === 'linux' ? await hostSockets() : []),
       ...(await hiddenPlaces({ home: limits.home, own, further: limits.hidden ?? [], env, scratch: scratch?.folder })),
       ...readable.map((path): Mount => ({ path, as: 'read' })),
       { path: root, as: limits.project },
       ...writable.map((path): Mount => ({ path, as: 'write' })),
-      ...(limits.project === 'write' ? [{ path: join(root, '.termaite'), as: 'read' } as const] : []),
       ...git.mounts.map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
       ...kept.map((path): Mount => ({ path, as: 'read' })),
     ]
     const plan = {
       root,
       mounts: layered(mounts),
-      settings: [],
+      settings: limits.project === 'write' ? settingsNames : [],
       network,
       sockets,
       terminal,
@@ -79,7 +86,14 @@ export function wallOf(host: WallHost): Wall {
       asRoot,
       scratch,
     }
-    return { plan, parts: [git] }
+    return { plan, parts: [git, ...settings] }
+  }
+
+  /** Kept from one command to the next, because only folders that changed are read again. */
+  function settingsOf(root: string, home: string, own: string): ProjectSettings {
+    const settings = known.get(root) ?? projectSettings(root, { home, quarantine: join(own, 'quarantine') })
+    known.set(root, settings)
+    return settings
   }
 
   /** Termaite's own home, as `homeOf` finds it. */

@@ -1,0 +1,114 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { settingsNames } from '../../src/safety/wall/settings-names.ts'
+import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
+
+const write = (path: string, text: string) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+for (const user of wallUsers) {
+  test(
+    `settings of agents and editors cannot be changed, moved or replaced, as ${user.name}`,
+    { skip: user.skip },
+    async (t) => {
+      const { root, home } = groundsOf(t, user)
+      const kept = [
+        '.claude/settings.json',
+        '.mcp.json',
+        'packages/a/.vscode/tasks.json',
+        'packages/a/.gemini/settings.json',
+      ]
+      for (const path of kept) write(join(root, path), 'the person’s')
+      if (user.id) give(root, user.id)
+      const tries = kept.flatMap((path) => [
+        `echo x >> ${path}`,
+        `rm -rf ${path}`,
+        `mv ${dirname(path) === '.' ? path : dirname(path)} elsewhere`,
+        `ln -sfn /etc ${dirname(path) === '.' ? path : dirname(path)}`,
+      ])
+      const [ran] = await runBehindWall(user, { root, home }, [
+        `${tries.join('; ')}; echo made > packages/a/code; true`,
+      ])
+      assert.deepEqual([ran!.code, ran!.settled], [0, []])
+      assert.deepEqual(
+        kept.map((path) => readFileSync(join(root, path), 'utf8')),
+        kept.map(() => 'the person’s'),
+      )
+      assert.equal(readFileSync(join(root, 'packages/a/code'), 'utf8'), 'made\n')
+    },
+  )
+
+  test(
+    `settings that a command adds are moved to the quarantine and named, as ${user.name}`,
+    { skip: user.skip },
+    async (t) => {
+      const { root, home } = groundsOf(t, user)
+      write(join(root, 'own/.claude/settings.json'), 'the person’s')
+      symlinkSync('own/.claude', join(root, '.claude'))
+      if (user.id) give(root, user.id)
+      const results = await runBehindWall(user, { root, home }, [
+        'mkdir -p a/b/.claude && echo evil > a/b/.claude/settings.json; echo evil > .mcp.json; echo good > a/b/code',
+        // The person's own settings may move with the folder around them, and still cannot be written.
+        'mv own moved; echo evil >> moved/.claude/settings.json; mkdir -p own/.Claude',
+        'rm .claude; mkdir .claude; mkdir -p node_modules/x; mkdir node_modules/x/.gemini',
+        'mv node_modules/x x',
+        'true',
+      ])
+      const place = join(home, '.termaite', 'quarantine')
+      const told = results.map(({ settled }) =>
+        settled.map((words) => words.replaceAll(/\.[0-9a-z]{16}\.$/g, '.<id>.')),
+      )
+      const left = (path: string, name: string) =>
+        `The command left ${path}, from which programs would be started outside the sandbox; it was moved to ${place}/${name}.<id>.`
+      assert.deepEqual(told, [
+        [left('.mcp.json', '.mcp.json'), left('a/b/.claude', '.claude')],
+        [left('own/.Claude', '.Claude')],
+        [left('.claude', '.claude'), 'The command removed the link .claude; it was put back.'],
+        [left('x/.gemini', '.gemini')],
+        [],
+      ])
+      assert.deepEqual(
+        [
+          readFileSync(join(root, 'moved/.claude/settings.json'), 'utf8'),
+          readFileSync(join(root, 'a/b/code'), 'utf8'),
+          readlinkSync(join(root, '.claude')),
+          existsSync(join(root, 'a/b/.claude')),
+          readdirSync(place).length,
+        ],
+        ['the person’s', 'good\n', 'own/.claude', false, 5],
+      )
+    },
+  )
+
+  test(
+    `in a project that is the home folder, hidden files stay as they are, as ${user.name}`,
+    { skip: user.skip },
+    async (t) => {
+      const { home } = groundsOf(t, user)
+      for (const path of ['.bashrc', '.config/autostart/x', '.ssh/id_rsa', 'work/code']) write(join(home, path), 'kept')
+      if (user.id) give(home, user.id)
+      const script =
+        'echo evil >> .bashrc; echo evil > .profile; cat .ssh/id_rsa; echo x >> .config/autostart/x; echo x >> work/code; true'
+      const [ran] = await runBehindWall(user, { root: home, home }, [script])
+      const name = ran!.settled[0]?.match(/The command left (\S+),/)?.[1]
+      assert.deepEqual([ran!.out, name, ran!.settled.length], ['', '.profile', 1])
+      const text = (path: string) => readFileSync(join(home, path), 'utf8')
+      assert.deepEqual(
+        [text('.bashrc'), text('.config/autostart/x'), text('work/code'), existsSync(join(home, '.profile'))],
+        ['kept', 'kept', 'keptx\n', false],
+      )
+    },
+  )
+}
+
+test('every name is written as the comparison expects it', () => {
+  assert.deepEqual(
+    settingsNames.filter((name) => name !== name.toLowerCase() || name.includes('/')),
+    [],
+  )
+  assert.equal(new Set(settingsNames).size, settingsNames.length)
+})
