@@ -14,6 +14,7 @@ import { tighter, looser } from '../core/work/agent.ts'
 import { profileOf, vendorOf } from '../settings/agent-settings.ts'
 import { behindVendorBorder } from './vendor-border.ts'
 import { agentEnvironment } from './agent-environment.ts'
+import { wallAround } from './agent-wall.ts'
 import { nativeSeat } from './native/native-seat.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
@@ -25,6 +26,8 @@ export type RosterParts = {
   changed(cwd: string, since: number): Promise<boolean>
   /** What native agents need; without it a native agent cannot be opened. */
   native?: NativeParts
+  /** Whether the agents are only asked for advice. */
+  advises?: boolean
   /** The surroundings that terminals are opened in; without them an agent of kind `screen` cannot be opened. */
   io?: Io
 }
@@ -53,7 +56,7 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
     return agent.ownView ? withOwnView(own) : own
   }
   if (agent.kind === 'screen') {
-    const own = screenIn({ agent, settings, leash, window: windowOf(agent), seat }, parts)
+    const own = screenIn({ agent, settings, leash, window: windowOf(agent), seat, advises: parts.advises }, parts)
     return agent.ownView ? withOwnView(own) : own
   }
   const open = agent.kind === 'acp' ? acpAgent : pipeAgent
@@ -71,7 +74,11 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
       silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
     },
     { leash, resume: seat.resume },
-    { ...parts, env: agentEnvironment(parts.env, agent, settings) },
+    {
+      ...parts,
+      env: agentEnvironment(parts.env, agent, settings),
+      enclose: wallAround(agent, { env: parts.env, advises: parts.advises }),
+    },
   )
   return agent.ownView ? withOwnView(opened) : opened
 }
@@ -95,10 +102,17 @@ function withOwnView(agent: Agent): Agent {
   }
 }
 
-export type ScreenSeat = { agent: CliAgentSettings; settings: Settings; leash: Leash; window: number; seat: RosterSeat }
+export type ScreenSeat = {
+  agent: CliAgentSettings
+  settings: Settings
+  leash: Leash
+  window: number
+  seat: RosterSeat
+  advises?: boolean
+}
 
 /** A CLI in a terminal, for one turn of the conversation: the terminal is opened on the CLI's own thread, and closed after the turn. */
-export function screenSeat({ agent, settings, leash, window, seat }: ScreenSeat, io: Io): Agent {
+export function screenSeat({ agent, settings, leash, window, seat, advises }: ScreenSeat, io: Io): Agent {
   const facts = agent.command === undefined ? profileOf(agent)?.screen : undefined
   const more = looser(leash, facts?.leashes ?? {})
   const vendor = vendorOf(agent)
@@ -119,7 +133,12 @@ export function screenSeat({ agent, settings, leash, window, seat }: ScreenSeat,
       ])
       const terminals = terminalsOf(io, settings, { lends: false })
       const terminal = { id: crypto.randomUUID(), title: agent.name }
-      const own = crewRoster(io, settings, terminals).open(agent.name, { ...seat, leash, allowed: leash, terminal })
+      const own = crewRoster(io, settings, terminals, { advises }).open(agent.name, {
+        ...seat,
+        leash,
+        allowed: leash,
+        terminal,
+      })
       try {
         yield* own.turn(turn)
       } finally {

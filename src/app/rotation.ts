@@ -43,7 +43,7 @@ export type Consultants = { names: readonly string[]; first: string }
  * masked.
  */
 export function openConsultant(app: App, told: readonly Entry[], among?: Consultants): Agent {
-  const all = openRoster({ ...app.settings, metaInstruction: undefined }, rosterParts(app))
+  const all = openRoster({ ...app.settings, metaInstruction: undefined }, { ...rosterParts(app), advises: true })
   const roster = among ? { ...all, names: () => [...among.names] } : all
   const consultant = openRotation(app, { consulted: true, roster, told, out: new Map(app.out), first: among?.first })
   const mask = app.border.toward('vendor')

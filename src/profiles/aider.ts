@@ -1,6 +1,7 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
+import { join } from 'node:path'
 import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
 import { providerKeys } from '../core/work/key-variables.ts'
@@ -85,4 +86,6 @@ export const aider: Profile = {
   },
   keys: providerKeys,
   projectFiles: ['.aider.conf.yml'],
+  // Aider keeps its history in the project.
+  files: ({ home }) => ({ folders: [join(home, '.aider')], sessions: [] }),
 }

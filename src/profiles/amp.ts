@@ -1,6 +1,7 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
+import { configFolder, dataFolder } from './shared/home-folders.ts'
 
 /** From its manual and from reports; amp could not be run against a model of ours, so its output is read as text. */
 export const signs: readonly Sign[] = [
@@ -40,5 +41,7 @@ export const amp: Profile = {
   traces: { files: ['.local/share/amp/secrets.json'], env: ['AMP_API_KEY'] },
   keys: ['AMP_API_KEY'],
   projectFiles: ['.amp/settings.json'],
+  // Amp keeps its threads at its provider.
+  files: (place) => ({ folders: [dataFolder(place, 'amp'), configFolder(place, 'amp')], sessions: [] }),
   unsafe: /--dangerously-allow-all\b/,
 }

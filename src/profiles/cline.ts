@@ -1,5 +1,6 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/failure-signs.ts'
+import { join } from 'node:path'
 import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
 import { providerKeys } from '../core/work/key-variables.ts'
@@ -39,5 +40,9 @@ export const cline: Profile = {
   traces: { files: ['.cline/data/secrets.json', '.cline/data/globalState.json'], env: [] },
   keys: [...providerKeys, 'CLINE_API_KEY'],
   projectFiles: ['.clinerules'],
+  files: ({ home }) => ({
+    folders: [join(home, '.cline'), join(home, '.cline', 'data')],
+    sessions: [join(home, '.cline', 'data', 'tasks')],
+  }),
   unsafe: /\s(?:-y|--yolo)\b/,
 }

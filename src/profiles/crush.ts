@@ -3,6 +3,7 @@ import type { Sign } from './shared/failure-signs.ts'
 import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
 import { providerKeys } from '../core/work/key-variables.ts'
+import { configFolder, dataFolder } from './shared/home-folders.ts'
 
 /** From its source and its issues; crush could not be installed here, so its output is read as text. */
 export const signs: readonly Sign[] = [
@@ -42,5 +43,7 @@ export const crush: Profile = {
   },
   keys: providerKeys,
   projectFiles: ['crush.json', '.crush.json'],
+  // Crush keeps its sessions in the project.
+  files: (place) => ({ folders: [dataFolder(place, 'crush'), configFolder(place, 'crush')], sessions: [] }),
   unsafe: /\s(?:-y|--yolo)\b/,
 }

@@ -10,6 +10,7 @@ import { commandLine, hasFlag, option, quote } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 import { providerKeys } from '../core/work/key-variables.ts'
+import { cacheFolder, configFolder, dataFolder, stateFolder } from './shared/home-folders.ts'
 
 const own: readonly Sign[] = [
   {
@@ -94,6 +95,15 @@ export const opencode: Profile = {
   },
   keys: [...providerKeys, 'OPENCODE_API_KEY'],
   projectFiles: ['opencode.json', 'opencode.jsonc', '.opencode'],
+  files: (place) => {
+    const own = dataFolder(place, 'opencode')
+    const others = [configFolder, cacheFolder, stateFolder].map((folder) => folder(place, 'opencode'))
+    return {
+      folders: [own, ...others],
+      sessions: [join(own, 'storage')],
+      returned: [{ path: join(own, 'auth.json') }],
+    }
+  },
   mcp: {
     file: ({ home, env }) => join(env.XDG_CONFIG_HOME || join(home, '.config'), 'opencode', 'opencode.json'),
     format: 'json',

@@ -2,6 +2,7 @@ import type { Ended, Profile, Dialect, Step } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import type { Loose } from './shared/jsonl.ts'
+import { join } from 'node:path'
 import { providerSignsAfter, readSigns, readMessage } from './shared/failure-signs.ts'
 import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
@@ -61,6 +62,10 @@ export const pi: Profile = {
   },
   keys: [...providerKeys, 'ANTHROPIC_OAUTH_TOKEN'],
   projectFiles: ['.pi'],
+  files: ({ home, env }) => {
+    const own = env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent')
+    return { folders: [own], sessions: [join(own, 'sessions')], returned: [{ path: join(own, 'auth.json') }] }
+  },
 }
 
 /** `pi -p --mode json`. pi exits with 0 whatever happened, so its messages decide. */

@@ -15,6 +15,7 @@ type AnyAgent = Pick<
   | 'silenceSeconds'
   | 'enabled'
   | 'leash'
+  | 'wall'
   | 'ownView'
   | 'env'
   | 'keys'

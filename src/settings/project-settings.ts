@@ -58,11 +58,15 @@ function held(
   said: ProjectSettings,
   usual: Leash,
   leashed: boolean,
-): Pick<AgentSettings, 'enabled' | 'leash'> {
+): Pick<AgentSettings, 'enabled' | 'leash' | 'wall'> {
   const own = Array.isArray(said.agents) ? { enabled: said.agents.includes(agent.name) } : said.agents?.[agent.name]
   const out = own?.enabled === false || !isAllowedVendor(agent, said.vendors)
   const leash = [said.leash, own?.leash].reduce<Leash>((now, more) => tighter(now, more ?? 'all'), agent.leash ?? usual)
-  return { ...(out ? { enabled: false } : {}), ...(leashed && leash !== usual ? { leash } : {}) }
+  return {
+    ...(out ? { enabled: false } : {}),
+    ...(leashed && leash !== usual ? { leash } : {}),
+    ...(own && 'wall' in own && own.wall === true ? { wall: true } : {}),
+  }
 }
 
 /** Says whether the agent's vendor is among the ones the project allows. An unknown vendor is not. */

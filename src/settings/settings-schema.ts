@@ -72,6 +72,7 @@ const agentFields = {
   profile: optional(oneOf(...profiles.map(({ name }) => name), custom)),
   enabled: optional(flag),
   leash: optional(leash),
+  wall: optional(flag),
   ownView: optional(flag),
   env: optional(mapOf(text)),
   keys: optional(list(variable)),
@@ -127,7 +128,9 @@ export const projectForm = object({
   $schema: optional(text),
   leash: optional(leash),
   permissions: optional(object({ mode: optional(mode), ...forbidding })),
-  agents: optional(either(list(name), mapOf(object({ enabled: optional(flag), leash: optional(leash) }), name))),
+  agents: optional(
+    either(list(name), mapOf(object({ enabled: optional(flag), leash: optional(leash), wall: optional(flag) }), name)),
+  ),
   vendors: optional(list(filled)),
   sharing: optional(sharing),
   sandbox: optional(object({ network: optional(oneOf('rule', 'none')) })),

@@ -11,6 +11,11 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
     words: notUsed,
   })),
   { what: 'keys', of: (agent) => agent.keys !== undefined && isNative(agent), words: notUsed },
+  {
+    what: 'wall',
+    of: (agent) => agent.wall !== undefined && isNative(agent),
+    words: 'is not used: the commands of a native agent have a wall of their own (sandbox)',
+  },
   { what: 'args', of: ({ args, command }) => !!args && command === undefined, words: 'is not used without a command' },
   { what: 'model', of: ({ model, command }) => !!model && command !== undefined, words: 'is not used with a command' },
 ]

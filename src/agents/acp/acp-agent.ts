@@ -12,7 +12,7 @@ import { profileTraits, seatedAgent } from '../seat.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { runAcpProcess } from './acp-process.ts'
 
-export type AcpParts = Pick<PipeParts, 'env' | 'changed'>
+export type AcpParts = Pick<PipeParts, 'env' | 'changed' | 'enclose'>
 
 /**
  * An agent that speaks the Agent Client Protocol on its pipes: it can ask, and our answers hold it to its leash. One
@@ -49,11 +49,12 @@ async function takeAcpTurn(
   }
   const thread = resumedThread(spec.name, turn.history, resume)
   let prompt = ''
-  const { outcome, session, usage, left } = await runAcpProcess({
+  const { outcome, session, usage, left, settled } = await runAcpProcess({
     spec,
     turn,
     argv,
     env: { ...spec.profile?.env, ...parts.env, ...spec.env },
+    enclose: parts.enclose,
     key: thread.key,
     prompt: (resumed) =>
       (prompt = promptText({
@@ -69,6 +70,7 @@ async function takeAcpTurn(
     // An event that waits to be taken holds the process up: that silence is ours.
     alive: async (since) => waiting > 0 || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false),
   })
+  for (const text of settled) await say({ type: 'note', text })
   if (left.length > 0) await say({ type: 'note', text: `processes of ${spec.name} would not die: ${left.join(', ')}` })
   if (outcome.ok) {
     if (session?.lasting) await say({ type: 'thread', key: session.id })

@@ -10,6 +10,7 @@ import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { AcpConnection } from './acp-connection.ts'
 import type { Session } from './acp-session.ts'
 import type { Rules } from './acp-rules.ts'
+import type { Enclose } from '../enclosure.ts'
 import { exitsWithin, start } from '../../base/process/run.ts'
 import { startFailure } from '../pipe/pipe-process.ts'
 import { connectionFailure, isRpcError, rpcFailure, earlyStopNote, answerOutcome } from './acp-outcome.ts'
@@ -17,6 +18,7 @@ import { connectTo, loadSdk } from './acp-connection.ts'
 import { clientApp } from './acp-client.ts'
 import { SessionRefused, openSession } from './acp-session.ts'
 import { projectRoot } from '../../base/git.ts'
+import { enclosed } from '../enclosure.ts'
 import { visibleQuestion } from '../visible-question.ts'
 import { TurnGrants } from './acp-rules.ts'
 import { Calls } from './acp-calls.ts'
@@ -28,6 +30,7 @@ type AcpJob = {
   turn: Turn
   argv: [string, ...string[]]
   env: Record<string, string | undefined>
+  enclose?: Enclose
   /** The key of the thread to resume. */
   key: string | undefined
   /** The prompt: with the whole view, or with what a resumed thread has not seen. */
@@ -38,8 +41,8 @@ type AcpJob = {
   alive(since: number): Promise<boolean>
 }
 
-/** `left` holds the pids that would not die. */
-type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: number[] }
+/** `left` holds the pids that would not die, `settled` what was removed because the agent may not leave it behind. */
+type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: number[]; settled: string[] }
 
 /** How long an agent that was cancelled may take to say so. */
 const cancelMs = 2_000
@@ -51,13 +54,16 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
   const loading = loadSdk()
   loading.catch(() => {})
   const over = new AbortController()
+  const command = await enclosed(job.enclose, argv, { leash: turn.leash, cwd: turn.cwd, env })
+  if ('refused' in command) return { outcome: { ok: false, failure: command.refused }, left: [], settled: [] }
   let run: Run
   let side: ClientSide
   try {
     side = new ClientSide(job, over.signal)
-    run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
+    run = await start({ argv: command.argv, cwd: turn.cwd, env: command.env, clock: turn.clock })
   } catch (error) {
-    return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [] }
+    const settled = await command.settle()
+    return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [], settled }
   }
   const settled = new AbortController()
   let cause: Failure | undefined
@@ -112,7 +118,7 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
   const left = [...(await side.terminals.end()), ...(await leave(run, turn.clock))]
   const outcome = await acpOutcome(job, heard, cause, run, link, side)
   const usage = 'response' in heard ? side.spent.usage(heard.response) : undefined
-  return { outcome, session, usage, left }
+  return { outcome, session, usage, left, settled: [...side.terminals.settled, ...(await command.settle())] }
 }
 
 async function acpOutcome(
@@ -152,6 +158,7 @@ type SideParts = {
   spec: PipeSpec
   turn: Turn
   env: Record<string, string | undefined>
+  enclose?: Enclose
   watch: Pick<TurnWatch, 'ask'>
   emit: Emit
 }
@@ -171,7 +178,7 @@ class ClientSide {
   #broken = false
 
   constructor(parts: SideParts, over: AbortSignal) {
-    const { spec, turn, env, watch, emit } = parts
+    const { spec, turn, env, enclose, watch, emit } = parts
     this.#parts = parts
     this.rules = {
       name: spec.name,
@@ -184,7 +191,7 @@ class ClientSide {
       keepsAlways: spec.profile?.acp?.forgets === true,
       deny: (what) => this.#denials.add(what),
     }
-    this.terminals = new Terminals({ rules: this.rules, clock: turn.clock, env })
+    this.terminals = new Terminals({ rules: this.rules, clock: turn.clock, env, enclose })
     this.calls = new Calls({ cwd: turn.cwd, emit, printed: (id) => this.terminals.printed(id) })
     this.telling = new UpdateReader({
       emit,

@@ -2,20 +2,30 @@ import type { CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse 
 import type { Clock } from '../../base/clock.ts'
 import type { Exit, Run } from '../../base/process/run.ts'
 import type { Rules } from './acp-rules.ts'
+import type { Enclose } from '../enclosure.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { start } from '../../base/process/run.ts'
+import { enclosed } from '../enclosure.ts'
 import { realPathInside, Refusal, forbid, mustAgree } from './acp-rules.ts'
 
 type Terminal = { run: Run; printed: TerminalOutput; exit?: TerminalExitStatus; exited: Promise<TerminalExitStatus> }
 
-type TerminalParts = { rules: Rules; clock: Clock; env: Record<string, string | undefined> }
+type TerminalParts = {
+  rules: Rules
+  clock: Clock
+  env: Record<string, string | undefined>
+  /** Puts the commands behind the wall that stands around the agent. */
+  enclose?: Enclose
+}
 
 /** The commands that an agent has us run, each in a process group of its own; none outlives the turn. */
 export class Terminals {
   #parts: TerminalParts
   #terminals = new Map<string, Terminal>()
   #kept = new Map<string, TerminalOutput>()
+  /** What was removed after commands, because they may not leave it behind. */
+  readonly settled: string[] = []
 
   constructor(parts: TerminalParts) {
     this.#parts = parts
@@ -42,7 +52,10 @@ export class Terminals {
     }
     const own = Object.fromEntries(env.map(({ name, value }) => [name, value]))
     const argv: [string, ...string[]] = args.length > 0 ? [command, ...args] : ['bash', '-c', command]
-    const run = await start({ argv, cwd: place, env: { ...this.#parts.env, ...own }, clock })
+    const seat = { leash: rules.leash, cwd: place, env: { ...this.#parts.env, ...own } }
+    const walled = await enclosed(this.#parts.enclose, argv, seat)
+    if ('refused' in walled) throw new Refusal(walled.refused.message)
+    const run = await start({ argv: walled.argv, cwd: place, env: walled.env, clock })
     run.stdin.end()
     if (rules.over.aborted) {
       await run.end()
@@ -53,7 +66,10 @@ export class Terminals {
     const terminal: Terminal = {
       run,
       printed,
-      exited: this.#listen(run, printed).then((exit) => (terminal.exit = exit)),
+      exited: this.#listen(run, printed).then(async (exit) => {
+        this.settled.push(...(await walled.settle()))
+        return (terminal.exit = exit)
+      }),
     }
     this.#terminals.set(id, terminal)
     this.#kept.set(id, printed)

@@ -5,6 +5,7 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { PipeResult } from './pipe-process.ts'
 import type { Emit } from '../seat.ts'
+import type { Enclose } from '../enclosure.ts'
 import type { Speech } from './speech.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
@@ -23,6 +24,8 @@ export type { PipeSpec } from './pipe-command.ts'
 export type PipeParts = {
   blobs: Blobs
   env: Record<string, string | undefined>
+  /** Puts the CLI behind a wall where it needs one. */
+  enclose?: Enclose
   /** Whether a file below the folder changed since then: some work shows nowhere else. */
   changed?(cwd: string, since: number): Promise<boolean>
 }
@@ -84,6 +87,7 @@ async function takePipeTurn(
       turn,
       argv: pipeArgv(spec, turn, key),
       env,
+      enclose: parts.enclose,
       prompt,
       watch,
       speech: (...parts) => speech(key, ...parts),
@@ -101,6 +105,7 @@ async function takePipeTurn(
     done = await run(key, prompt)
   }
   const { outcome, left } = done
+  for (const text of done.settled) await say({ type: 'note', text })
   if (left.length > 0) await say({ type: 'note', text: `processes of ${spec.name} would not die: ${left.join(', ')}` })
   if (outcome.ok) {
     // The next turn resumes the thread that this one names, even where the CLI does not name it again.

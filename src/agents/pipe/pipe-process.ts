@@ -6,11 +6,13 @@ import type { Turn } from '../../core/work/agent.ts'
 import type { PipeSpec } from './pipe-command.ts'
 import type { Speech } from './speech.ts'
 import type { TurnWatch } from '../turn-watch.ts'
+import type { Enclose } from '../enclosure.ts'
 import { existsSync } from 'node:fs'
 import { messageOf } from '../../base/error-message.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { exitsWithin, start } from '../../base/process/run.ts'
 import { missingProgram, processFailure, Tail, lastLine } from '../process-failure.ts'
+import { enclosed } from '../enclosure.ts'
 import { Lines } from '../../base/lines.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
@@ -22,23 +24,27 @@ type PipeJob = {
   turn: Turn
   argv: [string, ...string[]]
   env: Record<string, string | undefined>
+  enclose?: Enclose
   prompt: string
   watch: TurnWatch
   speech(run: Run, withdrawn: AbortSignal): Speech
   alive(speech: Speech, since: number): Promise<boolean>
 }
 
-/** `left` holds the pids that would not die. */
-export type PipeResult = { outcome: Outcome; ended?: Ended; left: number[] }
+/** `left` holds the pids that would not die, `settled` what was removed because the process may not leave it behind. */
+export type PipeResult = { outcome: Outcome; ended?: Ended; left: number[]; settled: string[] }
 
 /** Runs the command to its end, or until it is stopped; no process of it is left afterwards, whatever happened. */
 export async function runCommand(job: PipeJob): Promise<PipeResult> {
   const { spec, turn, argv, env } = job
+  const command = await enclosed(job.enclose, argv, { leash: turn.leash, cwd: turn.cwd, env })
+  if ('refused' in command) return { outcome: { ok: false, failure: command.refused }, left: [], settled: [] }
   let run: Run
   try {
-    run = await start({ argv, cwd: turn.cwd, env, clock: turn.clock })
+    run = await start({ argv: command.argv, cwd: turn.cwd, env: command.env, clock: turn.clock })
   } catch (error) {
-    return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [] }
+    const settled = await command.settle()
+    return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [], settled }
   }
   const over = new AbortController()
   let cause: Failure | undefined
@@ -72,7 +78,7 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
   turn.signal.removeEventListener('abort', cancel)
   const left = await run.end()
   if (!outcome.ok) await speech?.drop().catch(() => {})
-  return { outcome, ended, left }
+  return { outcome, ended, left, settled: await command.settle() }
 }
 
 /** Sends the prompt, then reads both outputs until the process has ended and all it wrote was taken. */

@@ -58,6 +58,7 @@ export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenPar
       gone.abort()
       await agent.close()
       await endProgram(program, atRest, parts.clock)
+      await program.settled
     },
   }
 }

@@ -10,7 +10,7 @@ import type { Live } from '../../core/talk/entry.ts'
 import { defined } from '../../base/defined.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { ScreenWatcher } from './screen-watcher.ts'
-import { composes, screenFactsOf } from './screen-spec.ts'
+import { composes, quote, screenFactsOf } from './screen-spec.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { endedOf, declinedFailure, exitFailure, unknownScreenFailure } from './screen-failure.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
@@ -34,6 +34,8 @@ export class TerminalProgram {
   #leash: Leash
   /** Whether the program has ever been ready for a prompt; one that was found running has. */
   ready = true
+  /** Resolves when the wall around a program that has ended is cleared away. */
+  settled: Promise<unknown> = Promise.resolve()
   /** Whether the CLI's own journal has told of one of its turns. */
   journals = false
 
@@ -116,16 +118,21 @@ export class TerminalProgram {
     const thread = resume === undefined && names ? crypto.randomUUID() : undefined
     this.#key = composes(this.#spec) ? (resume ?? thread) : undefined
     const line = command({ leash: this.#leash, resume, model, thread })
+    const seat = { leash: this.#leash, cwd, env: { ...this.#parts.env, ...env, ...this.#spec.env }, terminal: this.id }
+    const walled = await this.#parts.enclose?.(['bash', '-c', line], seat)
+    if (walled && 'refused' in walled) throw new Error(walled.refused.message)
     const opening: Opening = defined({
       cwd,
       id: this.id,
-      env: { ...env, ...this.#spec.env },
+      env: { ...env, ...this.#spec.env, ...walled?.vars },
       withheld: this.#spec.withheld,
       title: terminal?.title ?? this.#spec.name,
       mode: terminal?.mode,
     })
     const host = await this.#parts.host()
-    this.#watcher = this.#watched(await host.open(line, opening))
+    const opened = await host.open(walled ? walled.argv.map(quote).join(' ') : line, opening)
+    if (walled) this.settled = opened.exited.then(() => walled.settle()).catch(() => [])
+    this.#watcher = this.#watched(opened)
   }
 
   #watched(terminal: Terminal): ScreenWatcher {

@@ -4,6 +4,7 @@ import type { Reader } from '../../core/screen/reading.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Leash, RosterSeat } from '../../core/work/agent.ts'
+import type { Enclose } from '../enclosure.ts'
 import { leashFailure } from '../process-failure.ts'
 
 /**
@@ -37,6 +38,8 @@ export type ScreenParts = {
   /** Where the CLI keeps its journals. */
   home: string
   env: Readonly<Record<string, string | undefined>>
+  /** Puts the CLI behind a wall where it needs one. */
+  enclose?: Enclose
   /** A folder for prompts that are too long to be pasted. */
   temp: string
   /** Whether a file below the folder changed since then: some work shows nowhere else. */
@@ -71,4 +74,4 @@ function ownCommand({ command, args }: ScreenSpec): string | undefined {
   return command === undefined || !args ? command : [command, ...args].map(quote).join(' ')
 }
 
-const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
+export const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`

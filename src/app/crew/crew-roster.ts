@@ -14,6 +14,7 @@ import { profileNamed } from '../../profiles/all.ts'
 import { withheldKeys } from '../agent-environment.ts'
 import { installedProfiles } from '../installed-programs.ts'
 import { thisProgram } from '../mcp/own-program.ts'
+import { wallAround } from '../agent-wall.ts'
 import { homeOf } from '../place.ts'
 import { profileOf, vendorOf } from '../../settings/agent-settings.ts'
 import { enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
@@ -37,7 +38,12 @@ export function lacking(settings: Settings, name: string): string | undefined {
 }
 
 /** Opens every agent in a terminal, whatever its kind: a headless command is replaced by the interactive command of its profile. */
-export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Roster {
+export function crewRoster(
+  io: Io,
+  settings: Settings,
+  terminals: Terminals,
+  { advises }: { advises?: boolean } = {},
+): Roster {
   const agents = new Map(spawnable(settings, io.env).map((agent) => [agent.name, agent]))
   const parts = screenParts(io, terminals)
   return {
@@ -59,7 +65,7 @@ export function crewRoster(io: Io, settings: Settings, terminals: Terminals): Ro
           terminal: seat.terminal && { ...seat.terminal, mode },
           model: seat.model,
         },
-        parts,
+        { ...parts, enclose: wallAround(agent, { env: io.env, advises, readable: [parts.temp] }) },
       )
     },
   }

@@ -167,6 +167,7 @@ async function askOneWord(
     border: native.border,
     native,
     io,
+    advises: true,
   })
   const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })
   const turn = {

@@ -12,6 +12,7 @@ import { screenAgent } from '../../agents/screen/screen-agent.ts'
 import { composes } from '../../agents/screen/screen-spec.ts'
 import { screenParts, specOf } from '../crew/crew-roster.ts'
 import { fileStore } from '../../store/files/file-store.ts'
+import { wallAround } from '../agent-wall.ts'
 import { conversationOf } from '../app.ts'
 import { openProject, openSession, slugOf } from '../project.ts'
 import { borderOf } from '../border.ts'
@@ -58,7 +59,9 @@ export function cliOpener(
     }
     const how = found ? 'there' : resume !== undefined && composes(spec) ? 'resumed' : 'began'
     found = false
-    return { agent: screenAgent(spec, seat, screenParts(io, { host })), how }
+    const parts = screenParts(io, { host })
+    const enclose = wallAround(agent, { env: io.env, readable: [parts.temp] })
+    return { agent: screenAgent(spec, seat, { ...parts, enclose }), how }
   }
 }
 

@@ -63,7 +63,7 @@ export type Dialog = { question: Question; keys(picks?: string[]): Key[] }
 /** A CLI's own record of a session. It holds the whole text, whatever the screen shows. */
 export type Journal = {
   /** Returns the folder that holds the CLI's sessions. */
-  folder(place: { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }): string
+  folder(place: CliPlace): string
   /** Matches the paths of session files, relative to that folder. */
   file: RegExp
   /** Reads the lines of one file. The turn's prompt contains `mark`; everything after that prompt belongs to the turn. */
@@ -131,6 +131,29 @@ export type ScreenFacts = {
   quit: readonly Key[]
 }
 
+/** Where a CLI is run. */
+export type CliPlace = { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }
+
+/**
+ * The files of a CLI outside the project, for the wall around it. Inside the wall the CLI sees private copies of its
+ * folders, so that it can write everywhere in them; only what is named here outlives the run.
+ */
+export type CliFiles = {
+  /** The CLI's own folders: settings, extensions, logins and state. */
+  folders: readonly string[]
+  /** Folders in them that the CLI writes for good: the sessions by which it resumes a thread. */
+  sessions: readonly string[]
+  /** Folders in them that begin empty: locks, logs and the like, which need not be seen. */
+  fresh?: readonly string[]
+  /** Places in the sessions that steer later runs, such as memories and downloaded programs: private like the rest. */
+  steering?: readonly string[]
+  /**
+   * Files that are copied back after the run: a login that was renewed, a file that mixes state and settings. With
+   * `keys`, only these keys of the JSON object in it.
+   */
+  returned?: readonly { path: string; keys?: readonly string[] }[]
+}
+
 /** What a dialect is made for: the seat that the command was composed for, or the `command` that a person wrote. */
 export type DialectSeat = { leash?: Leash; resume?: string; model?: string; command?: string }
 
@@ -174,6 +197,8 @@ export interface Profile {
   keys: readonly string[]
   /** Files of a project that start programs or steer this CLI. */
   projectFiles: readonly string[]
+  /** The CLI's files outside the project, for a wall around it; without them it has only private files behind a wall. */
+  files?(place: CliPlace): CliFiles
   /** Matches a command that switches the CLI's own safety off; left out where it has no such flag. */
   unsafe?: RegExp
   /** How the CLI's settings take an MCP server; left out where that is unknown. */

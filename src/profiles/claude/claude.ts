@@ -1,4 +1,4 @@
-import type { Ended, Profile } from '../../core/work/profile.ts'
+import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { questionTool } from './claude-questions.ts'
@@ -55,6 +55,37 @@ function failure(ended: Ended) {
   return readSigns(signs, { ...ended, out: out.includes('\n') ? '' : out })
 }
 
+/**
+ * Claude Code writes a session for each conversation, and keeps counters, onboarding, MCP servers and the trust in
+ * folders in one file. Trust and servers are no state: a reader could give itself either for the next run.
+ */
+function claudeFiles({ home, cwd, env }: CliPlace): CliFiles {
+  const own = env.CLAUDE_CONFIG_DIR || join(home, '.claude')
+  const sessions = claudeScreen.journal!.folder({ home, cwd, env })
+  return {
+    folders: [own],
+    sessions: [sessions],
+    fresh: ['todos', 'shell-snapshots', 'session-env', 'file-history', 'debug', 'statsig', 'tasks', 'cache'].map(
+      (name) => join(own, name),
+    ),
+    steering: [join(sessions, 'memory')],
+    returned: [
+      { path: join(own, '.credentials.json'), keys: ['claudeAiOauth'] },
+      {
+        path: join(env.CLAUDE_CONFIG_DIR || home, '.claude.json'),
+        keys: [
+          'numStartups',
+          'firstStartTime',
+          'userID',
+          'hasCompletedOnboarding',
+          'lastOnboardingVersion',
+          'tipsHistory',
+        ],
+      },
+    ],
+  }
+}
+
 const twoWay = (command: string) => hasFlag(command, ['--input-format'], 'stream-json')
 
 export const claude: Profile = {
@@ -98,6 +129,7 @@ export const claude: Profile = {
     'CLAUDE_CODE_OAUTH_REFRESH_TOKEN',
   ],
   projectFiles: ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
+  files: claudeFiles,
   unsafe: /--(?:allow-)?dangerously-skip-permissions|\bbypassPermissions\b/,
   mcp: {
     file: ({ home, env }) => join(env.CLAUDE_CONFIG_DIR || home, '.claude.json'),

@@ -1,4 +1,4 @@
-import type { Ended, Profile } from '../../core/work/profile.ts'
+import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { codexDialect } from './codex-dialect.ts'
@@ -62,6 +62,17 @@ function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 }
 
+/** Codex finds a thread by its file among the sessions; its databases only make that faster. `config.toml` holds settings and the trust in folders. */
+function codexFiles({ home, env }: CliPlace): CliFiles {
+  const own = env.CODEX_HOME || join(home, '.codex')
+  return {
+    folders: [own],
+    sessions: [join(own, 'sessions')],
+    fresh: ['thread-writer-locks', '.tmp', 'tmp', 'log', 'shell_snapshots'].map((name) => join(own, name)),
+    returned: [{ path: join(own, 'auth.json'), keys: ['tokens', 'last_refresh'] }],
+  }
+}
+
 const isExec = (command: string) => hasFlag(command, ['exec', 'e']) && hasFlag(command, ['--json'])
 const isServer = (command: string) => hasFlag(command, ['app-server'])
 
@@ -92,6 +103,7 @@ export const codex: Profile = {
   traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
   keys: ['CODEX_API_KEY', 'CODEX_ACCESS_TOKEN', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY'],
   projectFiles: ['.codex/config.toml'],
+  files: codexFiles,
   unsafe: /--dangerously-bypass-|\s--yolo\b|\bdanger-full-access\b/,
   mcp: {
     file: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),

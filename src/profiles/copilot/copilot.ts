@@ -7,6 +7,7 @@ import { acpLeashes } from '../shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/failure-signs.ts'
 import { copilotScreen, flags } from './copilot-screen.ts'
 import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { cacheFolder } from '../shared/home-folders.ts'
 
 export const signs: readonly Sign[] = [
   {
@@ -104,6 +105,12 @@ export const copilot: Profile = {
   },
   keys: ['COPILOT_GITHUB_TOKEN', 'COPILOT_PROVIDER_API_KEY', 'COPILOT_PROVIDER_BEARER_TOKEN'],
   projectFiles: ['.github/copilot-instructions.md'],
+  // Copilot unpacks its own programs into the cache: they can be read inside a wall, and new ones vanish after the run.
+  files: (place) => {
+    const own = place.env.COPILOT_HOME || join(place.home, '.copilot')
+    const programs = cacheFolder(place, 'copilot', 'pkg', `${process.platform}-${process.arch}`)
+    return { folders: [own, programs], sessions: [join(own, 'session-state')], fresh: [join(own, 'logs')] }
+  },
   unsafe: /\s--(?:allow-all|yolo)\b/,
   mcp: {
     file: ({ home, env }) => join(env.COPILOT_HOME || join(home, '.copilot'), 'mcp-config.json'),

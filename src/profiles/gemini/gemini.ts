@@ -1,4 +1,4 @@
-import type { Ended, Profile } from '../../core/work/profile.ts'
+import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { join } from 'node:path'
@@ -92,6 +92,18 @@ function retrying(line: string, now: number) {
   return defined({ ...failure, message: sentence(said), retryAt: wait > patienceMs ? now + wait : failure.retryAt })
 }
 
+/** Gemini keeps its sessions by a name for each project, which `projects.json` gives; programs that it fetched are in `tmp/bin`. */
+function geminiFiles({ home, env }: CliPlace): CliFiles {
+  const own = join(env.GEMINI_CLI_HOME || home, '.gemini')
+  return {
+    folders: [own],
+    sessions: [join(own, 'tmp')],
+    fresh: [join(own, 'history')],
+    steering: [join(own, 'tmp', 'bin')],
+    returned: ['oauth_creds.json', 'google_accounts.json', 'projects.json'].map((name) => ({ path: join(own, name) })),
+  }
+}
+
 /**
  * Headless, Gemini refuses a folder that was never trusted. Trust lets in the project's own settings and `.env`, so
  * the check is skipped only where there are none, and else left to the person.
@@ -150,6 +162,7 @@ export const gemini: Profile = {
   },
   keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
   projectFiles: ['.gemini/settings.json'],
+  files: geminiFiles,
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
   mcp: {
     file: ({ home }) => join(home, '.gemini', 'settings.json'),

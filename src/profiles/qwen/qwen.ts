@@ -87,6 +87,17 @@ export const qwen: Profile = {
   },
   keys: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY', 'BAILIAN_CODING_PLAN_API_KEY', 'QWEN_API_KEY'],
   projectFiles: ['.qwen/settings.json'],
+  // Beside the chats of a project there is a memory, which steers later runs.
+  files: ({ home, cwd, env }) => {
+    const own = env.QWEN_HOME || join(home, '.qwen')
+    const name = cwd.replaceAll(/[^a-zA-Z0-9]/g, '-')
+    return {
+      folders: [own],
+      fresh: ['todos', 'tmp', 'debug', 'usage'].map((folder) => join(own, folder)),
+      sessions: [join(own, 'projects', name, 'chats')],
+      returned: [{ path: join(own, 'oauth_creds.json') }],
+    }
+  },
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,
   mcp: {
     file: ({ home }) => join(home, '.qwen', 'settings.json'),

@@ -64,11 +64,17 @@ export function wallOf(host: WallHost): Wall {
     const home = await real(limits.home)
     const settings =
       limits.project === 'write' && platform === 'linux' ? [settingsOf(root, home, ownHome(limits)).part()] : []
+    const binds = (shown: boolean) =>
+      (limits.binds ?? [])
+        .filter(({ from, to }) => (from === to) === shown)
+        .map(({ from, to, write }): Mount => ({ path: to, from, as: write ? 'write' : 'read' }))
     const mounts: Mount[] = [
       ...settings.flatMap((part) => part.mounts),
-      ...(limits.binds ?? []).map(({ from, to, write }): Mount => ({ path: to, from, as: write ? 'write' : 'read' })),
+      // A place that is shown as it is stays hidden where keys are; a place that shows something else hides it already.
+      ...binds(true),
       ...(sockets && platform === 'linux' ? await hostSockets() : []),
       ...(await hiddenPlaces({ home: limits.home, own, further: limits.hidden ?? [], env, scratch: scratch?.folder })),
+      ...binds(false),
       ...readable.map((path): Mount => ({ path, as: 'read' })),
       { path: root, as: limits.project },
       ...writable.map((path): Mount => ({ path, as: 'write' })),

@@ -1,0 +1,128 @@
+import type { Argv, Enclose } from '../agents/enclosure.ts'
+import type { Leash } from '../core/work/agent.ts'
+import type { CliFiles, CliPlace } from '../core/work/profile.ts'
+import type { AgentSettings } from '../settings/agent-settings.ts'
+import type { Wall, WallLimits } from '../safety/wall/wall.ts'
+import { join } from 'node:path'
+import { collect } from '../base/collect.ts'
+import { projectRoot } from '../base/git.ts'
+import { carries, processTable } from '../base/process/process-table.ts'
+import { isWithin } from '../base/real-path.ts'
+import { markOf } from '../terminals/terminal-program.ts'
+import { profiles } from '../profiles/all.ts'
+import { wallOf } from '../safety/wall/wall.ts'
+import { profileOf } from '../settings/agent-settings.ts'
+import { homeOf } from './place.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** The parts of this run that a wall around an agent needs. */
+export type WallParts = {
+  env: Env
+  /** Whether the agent is only asked for advice. */
+  advises?: boolean
+  /** Folders of our own home that the agent may read. */
+  readable?: readonly string[]
+}
+
+/**
+ * Whether an agent stands behind a wall: as its settings say, else where it only advises, and where it is a command
+ * without a profile that is held to reading. Our own agent has walls around its commands instead.
+ */
+export function needsWall(agent: AgentSettings, { leash, advises }: { leash: Leash; advises?: boolean }): boolean {
+  if (agent.kind === 'native') return false
+  return agent.wall ?? (advises === true || (leash === 'read' && profileOf(agent) === undefined))
+}
+
+const walls = new WeakMap<Env, Wall>()
+
+/** The wall of this machine for the programs of an environment, tried once. */
+export function machineWall(env: Env): Wall {
+  const wall = walls.get(env) ?? wallOf({ platform: process.platform, env })
+  walls.set(env, wall)
+  return wall
+}
+
+/** Puts an agent behind a wall in each of its turns that needs one. */
+export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
+  return async (argv, { leash, cwd, env, terminal }) => {
+    if (!needsWall(agent, { leash, advises: parts.advises })) return undefined
+    const none = await machineWall(parts.env).none()
+    if (none !== undefined) return withoutWall(agent, none)
+    const { makePrivateHome, settleLeftHomes } = await import('../safety/wall/private-home.ts')
+    const own = homeOf(parts.env)
+    const homes = join(own, 'walls')
+    const root = projectRoot(cwd)
+    const place = { home: env.HOME ?? '', cwd, env }
+    const files = profileOf(agent)?.files?.(place)
+    const id = terminal ?? crypto.randomUUID()
+    const mark = terminal === undefined ? `wall-${id}` : markOf(terminal)
+    const home = await makePrivateHome(join(homes, id), { home: place.home, root, mark, files })
+    await settleLeftHomes(homes, id, isRunning)
+    const limits: WallLimits = {
+      root,
+      project: leash === 'read' ? 'read' : 'write',
+      git: leash === 'read' ? 'read' : 'write',
+      network: true,
+      sockets: leash !== 'read',
+      nested: true,
+      home: place.home,
+      binds: home.binds,
+      readable: parts.readable,
+      hidden: foreignFolders(agent, files, place),
+      terminal: terminal !== undefined,
+    }
+    const { outer, inner } = await signalWords(parts.env)
+    const walled = await machineWall(parts.env).wrap([...inner, ...argv] as Argv, limits)
+    if ('none' in walled) {
+      await home.settle()
+      return withoutWall(agent, walled.none)
+    }
+    return {
+      argv: [...outer, ...walled.argv] as Argv,
+      vars: { TMPDIR: '/tmp', [markName]: mark },
+      settle: async () => [...(await walled.settle()), ...(await home.settle())],
+    }
+  }
+}
+
+/** The variable by which a later process sees that a private home is still in use. */
+const markName = 'TERMAITE_WALL'
+
+async function isRunning(mark: string): Promise<boolean> {
+  const pids = (await processTable()).map(({ pid }) => pid)
+  return (await Promise.all(pids.map((pid) => carries(pid, mark)))).some(Boolean)
+}
+
+/** An agent whose settings ask for a wall does not run without one; any other is held by its own flags. */
+function withoutWall(agent: AgentSettings, none: string) {
+  if (agent.wall !== true) return undefined
+  const message = `${agent.name} has "wall": true in the settings, and this machine has no sandbox: ${none}. Install what is missing, or take "wall" out`
+  return { refused: { kind: 'missing' as const, message } }
+}
+
+/** The folders of all other CLIs: their logins are not for this agent. */
+function foreignFolders(agent: AgentSettings, own: CliFiles | undefined, place: CliPlace): string[] {
+  const mine = own?.folders ?? []
+  return profiles
+    .filter(({ name }) => name !== profileOf(agent)?.name)
+    .flatMap((profile) => profile.files?.(place).folders ?? [])
+    .filter((folder) => !mine.some((one) => isWithin(folder, one) || isWithin(one, folder)))
+}
+
+const passed = 'INT,QUIT,TERM,HUP'
+
+/**
+ * Words around the wall and inside it by which signals reach the agent alone. bubblewrap does not pass a signal on: it
+ * would die of it first, and the agent with it, before it could save its thread. The system's `env` must be able to undo
+ * the trap.
+ */
+async function signalWords(env: Env): Promise<{ outer: readonly string[]; inner: readonly string[] }> {
+  if (process.platform !== 'linux') return { outer: [], inner: [] }
+  const reset = ['env', `--default-signal=${passed}`]
+  signals ??= collect('env', [reset[1]!, 'true'], { cwd: '/', env }).then(({ code }) => code === 0)
+  if (!(await signals)) return { outer: [], inner: [] }
+  return { outer: ['sh', '-c', `trap '' ${passed.replaceAll(',', ' ')}; exec "$@"`, 'sh'], inner: reset }
+}
+
+let signals: Promise<boolean> | undefined

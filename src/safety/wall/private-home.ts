@@ -1,0 +1,254 @@
+import type { CliFiles } from '../../core/work/profile.ts'
+import type { WallBind } from './wall.ts'
+import { constants } from 'node:fs'
+import { copyFile, cp, lstat, mkdir, open, readdir, readlink, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { makeFolder, replaceFile } from '../../base/files.ts'
+import { isWithin } from '../../base/real-path.ts'
+
+/** What a private home was made of, kept in its folder: a process that comes later can bring the state back as well. */
+type HomeRecord = {
+  /** Whose processes use the home: the mark that each of them carries in its environment. */
+  mark: string
+  sessions: string[]
+  returned: { path: string; inside: string; keys?: readonly string[] }[]
+}
+
+export type PrivateHome = {
+  binds: WallBind[]
+  /** Brings the state back and removes the home; resolves with one sentence for each thing that was removed. */
+  settle(): Promise<string[]>
+}
+
+export type HomeWishes = {
+  home: string
+  /** The project: where it is the home itself or holds it, the limits of the project hold there. */
+  root: string
+  mark: string
+  files: CliFiles | undefined
+}
+
+/** A larger file is no settings file: it can be read inside, and not written. */
+const largestCopy = 8 << 20
+
+/** A folder with more in it holds programs or a history: it can be read inside, and not written. */
+const mostCopies = 200
+
+/** Databases cannot be copied while another process writes them: inside the wall the CLI begins new ones. */
+const database = /\.(?:db|sqlite\d?)(?:-(?:wal|shm|journal))?$/
+
+/**
+ * Makes the home that a CLI sees behind a wall. The home and the CLI's own folders are private: everything in them can
+ * be read, and whatever is written vanishes after the run. Only the CLI's sessions are the real ones, and only the
+ * files that its profile names are copied back.
+ */
+export async function makePrivateHome(folder: string, { home, root, mark, files }: HomeWishes): Promise<PrivateHome> {
+  makeFolder(folder)
+  const own = await Promise.all((files?.folders ?? []).map(madeFolder))
+  const fresh = await Promise.all((files?.fresh ?? []).map(real))
+  const sessions = await Promise.all((files?.sessions ?? []).map(madeFolder))
+  const around = isWithin(await real(root), await real(home)) ? [] : await homeFolders(home)
+  const places = [...new Set([...around, ...own])].sort()
+  const binds: WallBind[] = []
+  const insides = new Map<string, string>()
+  for (const place of places) {
+    const inside = join(folder, String(insides.size))
+    insides.set(place, inside)
+    await mkdir(inside, { mode: 0o700 })
+    binds.push({ from: inside, to: place, write: true })
+    binds.push(...(await fill(inside, place, own.includes(place), new Set([...places, ...sessions, ...fresh]))))
+  }
+  binds.push(...sessions.map((path) => ({ from: path, to: path, write: true })))
+  for (const path of files?.steering ?? []) binds.push(await withheld(join(folder, `s${binds.length}`), path))
+  const returned = await Promise.all(
+    (files?.returned ?? []).map(async ({ path, keys }) => {
+      const place = await real(dirname(path))
+      const holder = places.findLast((one) => isWithin(one, place))
+      const inside = holder === undefined ? undefined : join(insides.get(holder)!, place.slice(holder.length))
+      return inside === undefined
+        ? []
+        : [{ path: join(place, basename(path)), inside: join(inside, basename(path)), keys }]
+    }),
+  )
+  const record: HomeRecord = { mark, sessions, returned: returned.flat() }
+  // The copies as they were show later what the run has changed.
+  await mkdir(join(folder, 'before'), { mode: 0o700 })
+  await Promise.all(
+    record.returned.map(async ({ path, inside }, at) => {
+      const there = await contentOf(await real(path))
+      if (there === undefined) return
+      await rm(inside, { force: true })
+      await writeFile(join(folder, 'before', String(at)), there, { mode: 0o600 })
+      await writeFile(inside, there, { mode: 0o600 })
+    }),
+  )
+  const shadowed = new Set(record.returned.map(({ path }) => path))
+  await writeFile(join(folder, recordName), JSON.stringify(record), { mode: 0o600 })
+  return { binds: binds.filter(({ to }) => !shadowed.has(to)), settle: () => settleHome(folder) }
+}
+
+const recordName = 'home.json'
+
+const real = (path: string) => realpath(path).catch(() => path)
+
+/** The folders of a home in which any program may begin files of its own. */
+async function homeFolders(home: string): Promise<string[]> {
+  const usual = ['.', '.cache', '.config', '.local', '.local/share', '.local/state'].map((name) => join(home, name))
+  const there = await Promise.all(
+    usual.map(async (path) => ((await lstat(path).catch(() => undefined))?.isDirectory() ? [await real(path)] : [])),
+  )
+  return there.flat()
+}
+
+async function madeFolder(path: string): Promise<string> {
+  makeFolder(path)
+  return real(path)
+}
+
+/** Shows what is in a folder. Files of the CLI's own folders are copied: a program that replaces one renames another over it. */
+async function fill(inside: string, place: string, copies: boolean, others: Set<string>): Promise<WallBind[]> {
+  const binds: WallBind[] = []
+  for (const entry of await readdir(place, { withFileTypes: true }).catch(() => [])) {
+    const path = join(place, entry.name)
+    if (others.has(path) || database.test(entry.name)) continue
+    if (entry.isSymbolicLink()) await symlink(await readlink(path), join(inside, entry.name)).catch(() => {})
+    else if (entry.isDirectory()) {
+      const copied = copies && ![...others].some((one) => isWithin(path, one)) && (await isSmall(path))
+      if (copied) await cp(path, join(inside, entry.name), { recursive: true, verbatimSymlinks: true }).catch(() => {})
+      else binds.push({ from: path, to: path, write: false })
+    } else if (entry.isFile()) {
+      const copied = copies && (await lstat(path)).size <= largestCopy
+      if (copied) await copyFile(path, join(inside, entry.name)).catch(() => {})
+      else binds.push({ from: path, to: path, write: false })
+    }
+  }
+  return binds
+}
+
+/** Whether a folder can be copied in a moment. */
+async function isSmall(folder: string): Promise<boolean> {
+  const found: string[] = []
+  const look = async (path: string): Promise<boolean> => {
+    for (const entry of await readdir(path, { withFileTypes: true }).catch(() => [])) {
+      const one = join(path, entry.name)
+      if (found.push(one) > mostCopies || database.test(entry.name)) return false
+      if (entry.isDirectory() ? !(await look(one)) : !entry.isFile() && !entry.isSymbolicLink()) return false
+    }
+    return true
+  }
+  if (!(await look(folder))) return false
+  const sizes = await Promise.all(found.map(async (path) => (await lstat(path).catch(() => undefined))?.size ?? 0))
+  return sizes.reduce((sum, size) => sum + size, 0) <= largestCopy
+}
+
+/** Keeps a place in the sessions from being written for good: as it is, or as an empty private folder. */
+async function withheld(inside: string, path: string): Promise<WallBind> {
+  if ((await lstat(path).catch(() => undefined))?.isDirectory()) return { from: path, to: path, write: false }
+  await mkdir(inside, { mode: 0o700 })
+  return { from: inside, to: path, write: true }
+}
+
+/** Reads a plain file that is not too large; a link is not followed, because the CLI behind the wall may have made it. */
+async function contentOf(path: string): Promise<Buffer | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
+  if (!file) return undefined
+  try {
+    const stat = await file.stat()
+    return stat.isFile() && stat.size <= largestCopy ? await file.readFile() : undefined
+  } finally {
+    await file.close()
+  }
+}
+
+/** Brings the state of a home back whose processes have all ended, and removes the home. */
+async function settleHome(folder: string): Promise<string[]> {
+  const record = await recordIn(folder)
+  const said: string[] = []
+  if (record) {
+    const since = await madeAt(folder)
+    for (const [at, one] of record.returned.entries()) {
+      const before = await contentOf(join(folder, 'before', String(at)))
+      await bringBack(one, before)
+    }
+    for (const place of record.sessions) said.push(...(await removeLinks(place, since)))
+  }
+  await rm(folder, { recursive: true, force: true })
+  return said
+}
+
+async function recordIn(folder: string): Promise<HomeRecord | undefined> {
+  const text = await contentOf(join(folder, recordName))
+  return text && (JSON.parse(text.toString()) as HomeRecord)
+}
+
+async function bringBack({ path, inside, keys }: HomeRecord['returned'][number], before?: Buffer): Promise<void> {
+  const after = await contentOf(inside)
+  if (after === undefined || (before && after.equals(before))) return
+  const target = await real(path)
+  const now = await contentOf(target)
+  if (keys) {
+    const changed = withKeys(now, before, after, keys)
+    if (changed !== undefined) replaceFile(target, changed)
+  }
+  // Another process that wrote the file meanwhile has the newer one.
+  else if (now === undefined ? before === undefined : before?.equals(now)) replaceFile(target, after)
+}
+
+/** The JSON object of a file, with those of the keys that the run has changed; undefined where there is nothing to change. */
+function withKeys(now: Buffer | undefined, before: Buffer | undefined, after: Buffer, keys: readonly string[]) {
+  const [current, was, is] = [objectIn(now), objectIn(before), objectIn(after)]
+  if (!is || (now && !current)) return undefined
+  const changed = keys.filter((key) => Object.hasOwn(is, key) && JSON.stringify(is[key]) !== JSON.stringify(was?.[key]))
+  if (changed.length === 0) return undefined
+  const merged = { ...current, ...Object.fromEntries(changed.map((key) => [key, is[key]])) }
+  return `${JSON.stringify(merged, undefined, 2)}\n`
+}
+
+function objectIn(text: Buffer | undefined): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text?.toString() ?? '')
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Removes links that appeared among the sessions: a later run outside the wall would write through them. */
+async function removeLinks(place: string, since: number): Promise<string[]> {
+  const said: string[] = []
+  for (const entry of await readdir(place, { withFileTypes: true }).catch(() => [])) {
+    const path = join(place, entry.name)
+    if (entry.isDirectory()) said.push(...(await removeLinks(path, since)))
+    if (!entry.isSymbolicLink()) continue
+    const { ctimeMs } = await lstat(path).catch(() => ({ ctimeMs: 0 }))
+    if (ctimeMs < since) continue
+    await rm(path, { force: true })
+    said.push(`${path} was removed: a link that was made behind the wall would lead a later run out of its folder`)
+  }
+  return said
+}
+
+/** When a home was made, by the clock of its file system. */
+async function madeAt(folder: string): Promise<number> {
+  return (await lstat(join(folder, recordName)).catch(() => undefined))?.mtimeMs ?? Infinity
+}
+
+/** A home that is younger may belong to a program that is just being started. */
+const freshMs = 60_000
+
+/** Settles the homes that ended processes left beside a new one. `inUse` tells whether a process still carries a home's mark. */
+export async function settleLeftHomes(
+  folder: string,
+  fresh: string,
+  inUse: (mark: string) => Promise<boolean>,
+): Promise<void> {
+  const now = await madeAt(join(folder, fresh))
+  for (const name of await readdir(folder).catch(() => [])) {
+    const home = join(folder, name)
+    if (now - (await madeAt(home)) < freshMs) continue
+    const record = await recordIn(home).catch(() => undefined)
+    if (record && !(await inUse(record.mark))) await settleHome(home).catch(() => [])
+  }
+}
