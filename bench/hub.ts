@@ -58,13 +58,14 @@ async function worked(client: HubClient): Promise<{ ms: number; handed: number[]
   let left = tasks
   const all = Promise.withResolvers<void>()
   const agent = async (id: string) => {
-    await client.register({ id, role: 'r', capabilities: [], workspace: 'w', source: 'CLI' })
+    const own = new HubClient({ url: client.url, key: (await client.lend(id)).secret })
+    await own.register({ id, role: 'r', capabilities: [], workspace: 'w', source: 'CLI' })
     while (!stop.signal.aborted) {
-      const next = await client.wait(id, 30, stop.signal).catch(() => undefined)
+      const next = await own.wait(id, 30, stop.signal).catch(() => undefined)
       if (next?.type !== 'task') continue
       given.get(next.task.prompt)?.()
-      await client.tell(next.ticket, 'ack', { agent: id })
-      await client.respond(next.ticket, id, { status: 'COMPLETED', message: 'done' })
+      await own.tell(next.ticket, 'ack', { agent: id })
+      await own.respond(next.ticket, id, { status: 'COMPLETED', message: 'done' })
       if (--left === 0) all.resolve()
     }
   }

@@ -1,9 +1,11 @@
 import { messageOf } from '../base/error-message.ts'
 import type { Io } from '../core/io.ts'
-import { randomBytes } from 'node:crypto'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import type { OwnKey } from '../hub/hub-keys.ts'
+import { randomUUID } from 'node:crypto'
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode, isMissing, makeFolder } from '../base/files.ts'
+import { errorCode, isMissing, makeFolder, replaceFile } from '../base/files.ts'
+import { newSecret } from '../hub/hub-keys.ts'
 import { say, UsageError } from '../core/io.ts'
 import { isIP } from 'node:net'
 
@@ -15,16 +17,53 @@ export function keyIn(home: string, name: 'mcp.key' | 'hub.key'): { key: string;
 
 function makeKey(home: string, file: string): string {
   makeFolder(home)
-  const key = randomBytes(32).toString('base64url')
+  const key = newSecret()
   try {
-    writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true })
+    createWhole(file, `${key}\n`)
     return key
   } catch (error) {
-    // Another server made the key at the same moment.
+    // Another process made the key at the same moment.
     const other = errorCode(error) === 'EEXIST' ? readKey(file) : undefined
     if (other === undefined) throw error
     return other
   }
+}
+
+/** Creates a file that appears with its whole content, so that a process that dies here leaves no half of a key behind. */
+function createWhole(file: string, text: string): void {
+  const options = { mode: 0o600, flag: 'wx', flush: true }
+  const whole = `${file}.${randomUUID()}`
+  try {
+    writeFileSync(whole, text, options)
+    linkSync(whole, file)
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') throw error
+    // Some file systems have no hard links.
+    writeFileSync(file, text, options)
+  } finally {
+    rmSync(whole, { force: true })
+  }
+}
+
+/** The key of this machine's own person to the hub that runs on this home. */
+export function ownHubKey(home: string): OwnKey {
+  const { key, file } = keyIn(home, 'hub.key')
+  let secret = key
+  return {
+    file,
+    secret: () => secret,
+    made: () => Math.floor(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
+    renew() {
+      const next = newSecret()
+      writeKey(file, next)
+      secret = next
+    },
+  }
+}
+
+/** Writes a key into a file that only its owner can read, in place of the key in it. */
+export function writeKey(file: string, key: string): void {
+  replaceFile(file, `${key}\n`, `${file}.${randomUUID()}`)
 }
 
 /** Reads a key file; undefined when there is none yet. */

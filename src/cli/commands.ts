@@ -1,6 +1,7 @@
 import type { CliCommand } from './cli-command.ts'
 import { thinkings } from '../core/talk/framework.ts'
 import { leashes, strategies } from '../core/work/agent.ts'
+import { hubRoles } from '../core/work/hub-key.ts'
 import { workModes } from '../settings/work-mode.ts'
 import * as prompt from './commands/prompt.ts'
 
@@ -287,6 +288,27 @@ export const commands: readonly CliCommand[] = [
     },
     examples: ['termaite serve', 'termaite serve --port 4000', 'termaite serve --public-url https://hub.example'],
     load: () => import('./commands/serve.ts'),
+  },
+  {
+    name: 'hub',
+    words: '[keys [list|add <name>|rotate <name>|revoke <name>]]',
+    summary: 'Give each client of the hub a key of its own. A new key is shown once; the hub keeps only its hash.',
+    flags: {
+      role: {
+        value: 'role',
+        choices: hubRoles,
+        help: 'add: what the client may do (agent). An observer reads, an agent works on tasks, a member adds, answers and approves them, an admin also changes keys',
+      },
+      server: { value: 'url', help: 'the hub (http://localhost:3456)' },
+      ...json,
+    },
+    examples: [
+      'termaite hub keys',
+      'termaite hub keys add build-server --role agent',
+      'termaite hub keys add anna --role member',
+      'termaite hub keys revoke anna',
+    ],
+    load: () => import('./commands/hub.ts'),
   },
   {
     name: 'task',

@@ -1,15 +1,24 @@
 import type { Clock } from '../base/clock.ts'
+import type { HubCaller } from '../core/work/hub-key.ts'
 import type { Parser } from '../core/work/shape.ts'
 import type { Task } from '../core/work/task.ts'
 import type { Risk, Tool, ToolCall } from '../core/work/tool.ts'
+import type { HubOperation } from './hub-roles.ts'
 import type { Hub } from './hub.ts'
 import { defined } from '../base/defined.ts'
 import { about, anything, integer, list, number, oneOf, optional, parser, string } from '../core/work/shape.ts'
+import { agentOf, mayDo } from './hub-roles.ts'
 import { checkTicket, isFinished, taskIdOf, ticketOf } from './task-rules.ts'
 
-/** The hub's tools for a model: one row here and one method of the hub each. `by` names the caller. */
-export function hubTools(hub: Hub, clock: Clock, by: string): Tool[] {
-  return [...workerTools(hub, clock), ...coordinatorTools(hub, clock, by)].map((tool) => {
+/** A tool of the hub and the operation of the table of roles that it is. */
+export type HubTool = Tool & { operation: HubOperation }
+
+/** The hub's tools that the caller's role may call: one row here and one method of the hub each. */
+export function hubTools(hub: Hub, clock: Clock, caller: HubCaller): HubTool[] {
+  const mine = [...workerTools(hub, clock, caller), ...coordinatorTools(hub, clock, caller.name)].filter(
+    ({ operation }) => mayDo(caller.role, operation),
+  )
+  return mine.map((tool) => {
     if (tool.risk !== 'read') return tool
     const run: Tool['run'] = async (input, call) => {
       await hub.kept()
@@ -22,11 +31,13 @@ export function hubTools(hub: Hub, clock: Clock, by: string): Tool[] {
 const id = string({ min: 1 })
 const text = string({ min: 1 })
 const agentId = id
+const ownId = optional(about('Your own name at the hub, which your key decides. May be left out.', id))
 const ticket = about('The taskId that wait_for_prompt returned.', id)
 const timeout = optional(about('Seconds to wait at most. Default 290.', number(0)))
 
 /** The tools of an agent that does tasks. */
-function workerTools(hub: Hub, clock: Clock): Tool[] {
+function workerTools(hub: Hub, clock: Clock, caller: HubCaller): HubTool[] {
+  const own = (named: string | undefined) => agentOf(caller, named)
   const ownTask = (ticket: string) => {
     const id = taskIdOf(ticket)
     checkTicket(ticket, hub.task(id))
@@ -35,10 +46,11 @@ function workerTools(hub: Hub, clock: Clock): Tool[] {
   return [
     hubTool(
       'register_agent',
+      'register',
       'write',
       'Register with the hub. Call this once, before wait_for_prompt.',
       parser({
-        agentId,
+        agentId: ownId,
         role: text,
         displayName: optional(string()),
         capabilities: list(text),
@@ -46,25 +58,27 @@ function workerTools(hub: Hub, clock: Clock): Tool[] {
         source: oneOf('CLI', 'IDE'),
       }),
       async ({ agentId, role, displayName, capabilities, workspaceContext, source }) => {
+        const id = own(agentId)
         await hub.register({
-          id: agentId,
+          id,
           role,
           name: displayName,
           capabilities,
           workspace: workspaceContext,
           source,
         })
-        return agentView(hub, agentId)
+        return agentView(hub, id)
       },
     ),
     hubTool(
       'wait_for_prompt',
+      'take',
       'write',
       'Wait for your next task. Status TASK: acknowledge the task with ack_task, then do it. MESSAGE: follow the message, then call wait_for_prompt again. IDLE: there is no task yet, call wait_for_prompt again. EVICT: stop working.',
-      parser({ agentId, timeout }),
+      parser({ agentId: ownId, timeout }),
       async ({ agentId, timeout = 290 }, call) => {
         const until = Math.min(clock.now() + timeout * 1000, call.until)
-        const given = await hub.wait(agentId, until, call.signal)
+        const given = await hub.wait(own(agentId), until, call.signal)
         if (given.type === 'task') return promptView(given.task)
         if (given.type === 'told') return { status: 'MESSAGE', message: given.text }
         return given.type === 'evict' ? { status: 'EVICT', message: given.why } : { status: 'IDLE' }
@@ -72,29 +86,33 @@ function workerTools(hub: Hub, clock: Clock): Tool[] {
     ),
     hubTool(
       'ack_task',
+      'take',
       'write',
       'Acknowledge a task before you begin with it. A task that is not acknowledged within 30 seconds is given to another agent.',
-      parser({ taskId: ticket, agentId }),
-      async ({ taskId, agentId }) => taskView(await hub.ack(ownTask(taskId), agentId)),
+      parser({ taskId: ticket, agentId: ownId }),
+      async ({ taskId, agentId }) => taskView(await hub.ack(ownTask(taskId), own(agentId))),
     ),
     hubTool(
       'update_progress',
+      'report',
       'write',
       'Report your progress, at least every 20 minutes: a task without news for 30 minutes is given to another agent.',
-      parser({ taskId: ticket, message: text, percentage: optional(integer(0, 100)), agentId: optional(agentId) }),
+      parser({ taskId: ticket, message: text, percentage: optional(integer(0, 100)), agentId: ownId }),
       async ({ taskId, message, percentage, agentId }) =>
-        taskView(await hub.progress(ownTask(taskId), agentId, message, percentage)),
+        taskView(await hub.progress(ownTask(taskId), own(agentId), message, percentage)),
     ),
     hubTool(
       'block_task',
+      'ask',
       'write',
       'Ask a question that you need answered before you can go on. Then call wait_for_prompt: the task comes back with the answer.',
-      parser({ taskId: ticket, reason: text, question: text, agentId: optional(agentId) }),
+      parser({ taskId: ticket, reason: text, question: text, agentId: ownId }),
       async ({ taskId, reason, question, agentId }) =>
-        taskView(await hub.block(ownTask(taskId), agentId, reason, question)),
+        taskView(await hub.block(ownTask(taskId), own(agentId), reason, question)),
     ),
     hubTool(
       'send_response',
+      'report',
       'write',
       'End your task with a status: COMPLETED; IN_REVIEW when somebody should look at your diff first; FAILED with the reason as the message; BLOCKED with your question as the message.',
       parser({
@@ -103,18 +121,19 @@ function workerTools(hub: Hub, clock: Clock): Tool[] {
         message: text,
         artifacts: optional(list(anything())),
         diff: optional(string()),
-        agentId: optional(agentId),
+        agentId: ownId,
       }),
-      async ({ taskId, agentId, ...response }) => taskView(await hub.respond(ownTask(taskId), agentId, response)),
+      async ({ taskId, agentId, ...response }) => taskView(await hub.respond(ownTask(taskId), own(agentId), response)),
     ),
   ]
 }
 
 /** The tools of a model that gives out tasks, answers questions or looks on. */
-function coordinatorTools(hub: Hub, clock: Clock, by: string): Tool[] {
+function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] {
   return [
     hubTool(
       'assign_task',
+      'add',
       'write',
       'Add a task to the queue. A waiting agent of that workspace with the required capabilities gets it.',
       parser({
@@ -140,6 +159,7 @@ function coordinatorTools(hub: Hub, clock: Clock, by: string): Tool[] {
     ),
     hubTool(
       'answer_task',
+      'answer',
       'write',
       'Answer the question of a blocked task.',
       parser({ taskId: id, answer: id }),
@@ -147,6 +167,7 @@ function coordinatorTools(hub: Hub, clock: Clock, by: string): Tool[] {
     ),
     hubTool(
       'get_task_context',
+      'read',
       'read',
       'Get a task with its notes, its history and the tasks that it depends on.',
       parser({ taskId: id }),
@@ -162,6 +183,7 @@ function coordinatorTools(hub: Hub, clock: Clock, by: string): Tool[] {
     hubTool(
       'wait_for_task',
       'read',
+      'read',
       'Wait until a task is finished, blocked or in review. When done is false and the task is still at work, call wait_for_task again.',
       parser({ taskId: id, timeout }),
       async ({ taskId, timeout = 290 }, call) => {
@@ -170,14 +192,15 @@ function coordinatorTools(hub: Hub, clock: Clock, by: string): Tool[] {
         return { done: isFinished(task), ...taskView(task) }
       },
     ),
-    hubTool('list_agents', 'read', 'List all registered agents.', parser({}), async () => ({
+    hubTool('list_agents', 'read', 'read', 'List all registered agents.', parser({}), async () => ({
       agents: hub.agents().map((agent) => agentView(hub, agent.id)),
     })),
-    hubTool('get_agent_status', 'read', 'Get one registered agent.', parser({ agentId }), async ({ agentId }) =>
+    hubTool('get_agent_status', 'read', 'read', 'Get one registered agent.', parser({ agentId }), async ({ agentId }) =>
       agentView(hub, agentId),
     ),
     hubTool(
       'broadcast_system_prompt',
+      'broadcast',
       'write',
       'Send a message to all agents, or to the agents of one workspace. Each agent gets it the next time it waits.',
       parser({ message: text, workspaceId: optional(id) }),
@@ -185,6 +208,7 @@ function coordinatorTools(hub: Hub, clock: Clock, by: string): Tool[] {
     ),
     hubTool(
       'add_review_comment',
+      'comment',
       'write',
       'Add a comment to a task and its diff.',
       parser({ taskId: id, comment: text }),
@@ -192,6 +216,7 @@ function coordinatorTools(hub: Hub, clock: Clock, by: string): Tool[] {
     ),
     hubTool(
       'get_review_comments',
+      'read',
       'read',
       'Get the review comments on a task.',
       parser({ taskId: id }),
@@ -205,13 +230,15 @@ function coordinatorTools(hub: Hub, clock: Clock, by: string): Tool[] {
 /** A tool whose result is one object, which is shown as JSON and handed over as data. */
 function hubTool<I>(
   name: string,
+  operation: HubOperation,
   risk: Risk,
   description: string,
   input: Parser<I>,
   run: (input: I, call: ToolCall) => Promise<object>,
-): Tool {
+): HubTool {
   return {
     name,
+    operation,
     description,
     schema: input.schema,
     risk,

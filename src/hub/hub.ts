@@ -18,7 +18,7 @@ import { defined } from '../base/defined.ts'
 import { Dispatcher } from './dispatch.ts'
 import { HubRecords } from './hub-records.ts'
 import { acknowledged, approved, blocked, cancelled, noted, progressed, queuedAgain, responded } from './task-moves.ts'
-import { heldTask, HubError, isFinished, newTask, taskIn } from './task-rules.ts'
+import { heldTask, HubError, isFinished, newTask, taskIn, workedOn } from './task-rules.ts'
 
 type HubParts = { ledger: HubLedger; clock: Clock; published(changes: readonly HubChange[]): void }
 
@@ -128,14 +128,14 @@ export class Hub {
     return this.#answered(taskId)
   }
 
-  async progress(taskId: string, agentId: string | undefined, text: string, percentage?: number): Promise<Task> {
+  async progress(taskId: string, agentId: string, text: string, percentage?: number): Promise<Task> {
     const task = this.#working(taskId, agentId)
     this.#records.replace(progressed(task, this.#note(task.agent, 'progress', text, percentage)))
     return this.#answered(taskId)
   }
 
   /** The agent needs an answer: the task waits for it, and the agent is free for other tasks. */
-  async block(taskId: string, agentId: string | undefined, why: string, question: string): Promise<Task> {
+  async block(taskId: string, agentId: string, why: string, question: string): Promise<Task> {
     const task = this.#working(taskId, agentId)
     this.#records.replace(blocked(task, why, this.#note(task.agent, 'question', question)))
     return this.#answered(taskId)
@@ -149,12 +149,11 @@ export class Hub {
     return this.#answered(taskId)
   }
 
-  async respond(taskId: string, agentId: string | undefined, { status, ...result }: Response): Promise<Task> {
+  async respond(taskId: string, agentId: string, { status, ...result }: Response): Promise<Task> {
     if (status === 'BLOCKED') return this.block(taskId, agentId, result.message, result.message)
     const known = this.task(taskId)
     // A response that is sent again because our answer got lost.
-    if (agentId !== undefined && known.agent === agentId && known.state === status && isSame(known.result, result))
-      return this.#answered(taskId)
+    if (known.agent === agentId && known.state === status && isSame(known.result, result)) return this.#answered(taskId)
     const task = this.#working(taskId, agentId)
     this.#records.replace(responded(task, status, result, this.#note(task.agent, 'response', result.message)))
     return this.#answered(taskId)
@@ -175,8 +174,11 @@ export class Hub {
     return this.#answered(taskId)
   }
 
+  /** Approves a task in review; a client that worked on the task cannot approve it. */
   async approve(taskId: string, by: string): Promise<Task> {
     const task = this.#in(taskId, 'IN_REVIEW', 'is not in review')
+    if (workedOn(task, by))
+      throw new HubError('forbidden', `${by} worked on task ${taskId} and cannot approve it: another person has to.`)
     this.#records.replace(approved(task, { at: this.#clock.now(), by }))
     return this.#answered(taskId)
   }
@@ -248,8 +250,8 @@ export class Hub {
   }
 
   /** The task of an agent that goes on with it, which acknowledges it too. */
-  #working(taskId: string, agentId: string | undefined): WorkingTask {
-    if (agentId !== undefined) this.#heardOf(agentId)
+  #working(taskId: string, agentId: string): WorkingTask {
+    this.#heardOf(agentId)
     const task = heldTask(this.task(taskId), agentId)
     return task.state === 'PENDING_ACK' ? this.#records.replace(acknowledged(task, this.#clock.now())) : task
   }

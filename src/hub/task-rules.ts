@@ -3,10 +3,10 @@ import type { FinishedTask, HeldTask, QueuedTask, Task, TaskOf, TaskState } from
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 
-/** A request that the hub refuses: its subject is missing, belongs to another agent or is in another state, or the request is wrong. */
+/** A request that the hub refuses: its subject is missing, belongs to another agent or is in another state, the request is wrong, or its caller may not make it. */
 export class HubError extends Error {
   override name = 'HubError'
-  readonly kind: 'missing' | 'conflict' | 'wrong'
+  readonly kind: 'missing' | 'conflict' | 'wrong' | 'forbidden'
 
   constructor(kind: HubError['kind'], message: string) {
     super(message)
@@ -63,15 +63,20 @@ export function isFinished(task: Task): task is FinishedTask {
   )
 }
 
-/** Returns a task that this agent has; without an agent, one that any agent has. */
-export function heldTask(task: Task, agent?: string): HeldTask {
-  if (isHeld(task) && (agent === undefined || task.agent === agent)) return task
+/** Whether this client had the task at any time. */
+export function workedOn(task: Task, name: string): boolean {
+  const asAgent: readonly TaskState[] = ['ASSIGNED', 'IN_PROGRESS', 'BLOCKED', 'IN_REVIEW']
+  return task.agent === name || task.history.some(({ by, state }) => by === name && asAgent.includes(state))
+}
+
+/** Returns a task that this agent has. */
+export function heldTask(task: Task, agent: string): HeldTask {
+  if (isHeld(task) && task.agent === agent) return task
   const now = `it is ${task.state}${task.agent === undefined ? '' : `, with ${task.agent}`}`
-  const words =
-    agent === undefined
-      ? `No agent has task ${task.id}: ${now}.`
-      : `Agent ${agent} does not have task ${task.id}: ${now}. Ask for the next task with wait_for_prompt.`
-  throw new HubError('conflict', words)
+  throw new HubError(
+    'conflict',
+    `Agent ${agent} does not have task ${task.id}: ${now}. Ask for the next task with wait_for_prompt.`,
+  )
 }
 
 /** Returns a task that is in this state; `words` complete "Task 1 …" where it is not. */

@@ -26,6 +26,7 @@ const shapes: readonly { keep: string; body: string; mixed?: true }[] = [
   { keep: 'gsk_', body: '\\w{20,}' },
   { keep: '(?:xai|pplx|csk|nvapi|glpat|glsa|gldt|rubygems|dapi)[-_]', body: '[\\w-]{20,}', mixed: true },
   { keep: '(?:hf|r8|npm|sbp|ntn|shpat|shpss|dop_v1|lin_api|dckr_pat|whsec|tgp_v1)_', body: '[\\w-]{20,}', mixed: true },
+  { keep: 'tmk_', body: '[\\w-]{40,}' },
   { keep: 'gh[pousr]_', body: '\\w{20,}' },
   { keep: 'github_pat_', body: '\\w{20,}' },
   { keep: 'xox[abeoprs]-', body: '[\\w-]{10,}' },

@@ -1,5 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { HubKey, HubKeyBook } from '../core/work/hub-key.ts'
 import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
+import { defined } from '../base/defined.ts'
 import { parseTask } from '../core/work/task.ts'
 import { busy, openDatabase, sqliteCode } from './sqlite.ts'
 import { storeError } from './store-error.ts'
@@ -28,6 +30,10 @@ export function fileHubLedger(path: string): HubLedger {
       CREATE TABLE IF NOT EXISTS tasks (id TEXT PRIMARY KEY, task TEXT NOT NULL) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS agents (id TEXT PRIMARY KEY, agent TEXT NOT NULL) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS changes (seq INTEGER PRIMARY KEY, change TEXT NOT NULL);
+      CREATE TABLE IF NOT EXISTS keys (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, hash TEXT NOT NULL UNIQUE,
+        made INTEGER NOT NULL, key TEXT NOT NULL, used INTEGER
+      ) WITHOUT ROWID;
     `)
   } catch (error) {
     db.close()
@@ -38,6 +44,7 @@ export function fileHubLedger(path: string): HubLedger {
 }
 
 class SqliteLedger implements HubLedger {
+  readonly keys: HubKeyBook
   #db: DatabaseSync
   #path: string
   #put: Record<'change' | 'task' | 'agent' | 'gone' | 'sweep', StatementSync>
@@ -45,6 +52,7 @@ class SqliteLedger implements HubLedger {
   constructor(db: DatabaseSync, path: string) {
     this.#db = db
     this.#path = path
+    this.keys = new SqliteKeyBook(db, path)
     this.#put = {
       change: db.prepare('INSERT INTO changes (seq, change) VALUES (?, ?)'),
       task: db.prepare('INSERT OR REPLACE INTO tasks (id, task) VALUES (?, ?)'),
@@ -55,7 +63,7 @@ class SqliteLedger implements HubLedger {
   }
 
   load() {
-    return this.#named('read', () => {
+    return named('read', this.#path, () => {
       const last = this.#db.prepare('SELECT max(seq) AS seq FROM changes').get() as { seq: number | null }
       const rows = (sql: string) => this.#db.prepare(sql).all() as { text: string }[]
       return {
@@ -67,20 +75,11 @@ class SqliteLedger implements HubLedger {
   }
 
   keep(changes: readonly HubChange[], tasks: readonly Task[]): void {
-    this.#named('write', () => {
-      this.#db.exec('BEGIN IMMEDIATE')
-      try {
-        this.#write(changes, tasks)
-        this.#db.exec('COMMIT')
-      } catch (error) {
-        if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
-        throw error
-      }
-    })
+    named('write', this.#path, () => inTransaction(this.#db, () => this.#write(changes, tasks)))
   }
 
   since(seq: number, most: number): HubChange[] | undefined {
-    return this.#named('read', () => {
+    return named('read', this.#path, () => {
       const first = this.#db.prepare('SELECT min(seq) AS seq FROM changes').get() as { seq: number | null }
       if (first.seq !== null && first.seq > seq + 1) return undefined
       const rows = this.#db.prepare('SELECT change FROM changes WHERE seq > ? ORDER BY seq LIMIT ?').all(seq, most)
@@ -102,13 +101,80 @@ class SqliteLedger implements HubLedger {
       if (each.seq % sweepEvery === 0) sweep.run(each.seq - mostChanges)
     }
   }
+}
 
-  /** Runs work whose errors name the file and say what to do. */
-  #named<T>(verb: 'read' | 'write', work: () => T): T {
-    try {
-      return work()
-    } catch (error) {
-      throw storeError(verb, this.#path, error)
+type KeyRow = { key: string; used: number | null }
+
+class SqliteKeyBook implements HubKeyBook {
+  #db: DatabaseSync
+  #path: string
+  #put: Record<'all' | 'byHash' | 'taken' | 'insert' | 'remove' | 'used', StatementSync>
+
+  constructor(db: DatabaseSync, path: string) {
+    this.#db = db
+    this.#path = path
+    this.#put = {
+      all: db.prepare('SELECT key, used FROM keys ORDER BY made, id'),
+      byHash: db.prepare('SELECT key, used FROM keys WHERE hash = ?'),
+      taken: db.prepare('SELECT 1 FROM keys WHERE name = ?'),
+      insert: db.prepare('INSERT INTO keys (id, name, hash, made, key, used) VALUES (?, ?, ?, ?, ?, ?)'),
+      remove: db.prepare('DELETE FROM keys WHERE id = ?'),
+      used: db.prepare('UPDATE keys SET used = ? WHERE id = ?'),
     }
+  }
+
+  all(): HubKey[] {
+    const rows = named('read', this.#path, () => this.#put.all.all()) as KeyRow[]
+    return rows.map(keyOf)
+  }
+
+  withHash(hash: string): HubKey | undefined {
+    const row = named('read', this.#path, () => this.#put.byHash.get(hash)) as KeyRow | undefined
+    return row && keyOf(row)
+  }
+
+  put(key: HubKey, instead?: string): boolean {
+    const { taken, insert, remove } = this.#put
+    const { used, ...rest } = key
+    return named('write', this.#path, () =>
+      inTransaction(this.#db, () => {
+        if (instead !== undefined && remove.run(instead).changes === 0) return false
+        if (taken.get(key.name)) return false
+        insert.run(key.id, key.name, key.hash, key.made, JSON.stringify(rest), used ?? null)
+        return true
+      }),
+    )
+  }
+
+  remove(id: string): boolean {
+    return named('write', this.#path, () => this.#put.remove.run(id).changes > 0)
+  }
+
+  markUsed(id: string, at: number): void {
+    named('write', this.#path, () => this.#put.used.run(at, id))
+  }
+}
+
+const keyOf = ({ key, used }: KeyRow): HubKey => defined({ ...(JSON.parse(key) as HubKey), used: used ?? undefined })
+
+/** Runs work whose changes are all stored or none: none when it throws or returns false. */
+function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec(result === false ? 'ROLLBACK' : 'COMMIT')
+    return result
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Runs work whose errors name the file and say what to do. */
+function named<T>(verb: 'read' | 'write', path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw storeError(verb, path, error)
   }
 }

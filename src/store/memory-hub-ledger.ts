@@ -1,3 +1,4 @@
+import type { HubKey, HubKeyBook } from '../core/work/hub-key.ts'
 import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
 
 /** A hub's ledger in memory; it copies what is stored and what is read, as a file does. */
@@ -6,6 +7,7 @@ export function memoryHubLedger(): HubLedger {
   const agents = new Map<string, HubAgent>()
   const changes: HubChange[] = []
   return {
+    keys: memoryKeyBook(),
     load: () =>
       structuredClone({ seq: changes.at(-1)?.seq ?? 0, agents: [...agents.values()], tasks: [...tasks.values()] }),
     keep(more, whole) {
@@ -18,5 +20,26 @@ export function memoryHubLedger(): HubLedger {
     },
     since: (seq, most) => structuredClone(changes.filter((change) => change.seq > seq).slice(0, most)),
     close() {},
+  }
+}
+
+function memoryKeyBook(): HubKeyBook {
+  const keys = new Map<string, HubKey>()
+  return {
+    all: () => structuredClone([...keys.values()]),
+    withHash: (hash) => structuredClone([...keys.values()].find((key) => key.hash === hash)),
+    put(key, instead) {
+      if (instead !== undefined && !keys.has(instead)) return false
+      const name = key.name.toLowerCase()
+      if ([...keys.values()].some((other) => other.id !== instead && other.name.toLowerCase() === name)) return false
+      if (instead !== undefined) keys.delete(instead)
+      keys.set(key.id, structuredClone(key))
+      return true
+    },
+    remove: (id) => keys.delete(id),
+    markUsed(id, at) {
+      const key = keys.get(id)
+      if (key) keys.set(id, { ...key, used: at })
+    },
   }
 }

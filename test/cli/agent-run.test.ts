@@ -132,7 +132,10 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
   writeFileSync(join(worktree, 'more.txt'), 'more\n')
   writeFileSync(gate, '')
   const [task] = await settled([id])
-  assert.deepEqual([task!.state, task!.agent, task!.result?.message], ['IN_REVIEW', 'fake-slot-1', 'answer 1'])
+  assert.deepEqual(
+    [task!.state, task!.agent, task!.result?.message],
+    ['IN_REVIEW', `fake-slot-1-${shortHash(machine.project).slice(-4)}`, 'answer 1'],
+  )
   assert.match(task!.result!.diff!, /^\+more$/m)
   const [agent] = await hub.agents()
   assert.deepEqual([agent!.source, agent!.capabilities], ['CLI', ['fake', 'talk']])

@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { until } from '../until.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
 
@@ -9,7 +10,8 @@ const options = { timeout: 120_000 }
 
 test('tasks from the shell: given, taken, asked about, answered, reviewed, reported', options, async (t) => {
   const machine = new Machine(t)
-  const { env, hub } = await startedHub(t, machine)
+  const { env, agent } = await startedHub(t, machine)
+  const hub = await agent('orc')
   const termaite = async (...args: string[]) => {
     const { code, out, err } = await machine.run(args, { env })
     assert.equal(code, 0, err)
@@ -76,7 +78,10 @@ test('what is wrong is said, with what to do', options, async (t) => {
   assert.match(String((await said(['task', 'show', 'nope'], env))[1]), /there is no task nope\.$/)
   assert.match(String((await said(['task', 'dance', 'x'], env))[1]), /found "dance", allowed: add, list, show/)
   const wrong = { TERMAITE_HUB: url, TERMAITE_HUB_KEY: 'no-such-key' }
-  assert.match(String((await said(['task', 'list'], wrong))[1]), /does not know our key: set TERMAITE_HUB_KEY/)
+  assert.match(
+    String((await said(['task', 'list'], wrong))[1]),
+    /does not know our key\. Make one on its machine with: termaite hub keys add <name>\. Then set TERMAITE_HUB_KEY/,
+  )
 })
 
 test('a client that only speaks stdio reaches the hub through the proxy', options, async (t) => {
@@ -99,13 +104,16 @@ test('a client that only speaks stdio reaches the hub through the proxy', option
     stderr: 'ignore',
   })
   await client.connect(transport)
-  const result = await client.callTool({ name: 'assign_task', arguments: { prompt: 'via stdio', workspaceId: 'w' } })
-  assert.equal(result.isError ?? false, false)
+  const names = (await client.listTools()).tools.map(({ name }) => name)
+  assert.deepEqual([names.includes('wait_for_prompt'), names.includes('assign_task')], [true, false])
+  const me = { role: 'dev', capabilities: [], workspaceContext: 'w', source: 'IDE' }
+  const result = await client.callTool({ name: 'register_agent', arguments: me })
+  const { agentId } = result.structuredContent as { agentId: string }
+  const lent = async () =>
+    (await hub.keys()).filter((key) => key.lent).map(({ name, role, by }) => ({ name, role, by }))
+  assert.deepEqual(await lent(), [{ name: agentId, role: 'agent', by: 'user' }])
   const refused = await client.callTool({ name: 'get_task_context', arguments: { taskId: 'nope' } })
   assert.deepEqual([refused.isError, refused.content], [true, [{ type: 'text', text: 'There is no task nope.' }]])
   await client.close()
-  assert.deepEqual(
-    (await hub.tasks()).map(({ prompt }) => prompt),
-    ['via stdio'],
-  )
+  await until(async () => (await lent()).length === 0)
 })

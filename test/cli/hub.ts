@@ -15,5 +15,8 @@ export async function startedHub(t: TestContext, machine: Machine, port = '0') {
   const { value: url } = await Promise.race([createInterface(child.stdout!)[Symbol.asyncIterator]().next(), ended])
   assert.ok(url, 'the hub did not start')
   const key = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
-  return { child, url, key, env: { TERMAITE_HUB: url }, hub: new HubClient({ url, key }) }
+  const hub = new HubClient({ url, key })
+  /** A client with an agent's key of its own. */
+  const agent = async (name: string) => new HubClient({ url, key: (await hub.lend(name)).secret })
+  return { child, url, key, env: { TERMAITE_HUB: url }, hub, agent }
 }

@@ -1,4 +1,5 @@
 import type { HubAgent, HubChange, HubLedger, OfferedTask, QueuedTask } from '../../src/core/work/task.ts'
+import type { HubKey } from '../../src/core/work/hub-key.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 
@@ -41,6 +42,15 @@ const agent = (id: string): HubAgent => ({
   inbox: ['hello'],
 })
 
+const key = (id: string, name: string): HubKey => ({
+  id,
+  name,
+  role: 'member',
+  hash: `hash of ${id}`,
+  made: 1,
+  by: 'user',
+})
+
 /** What every Ledger keeps to. */
 export function ledgerContract(name: string, { make, again = (ledger) => ledger }: LedgerMaker): void {
   const moved = (seq: number, id: string): HubChange => ({ seq, at: seq, type: 'task', id, set: { state: 'QUEUED' } })
@@ -63,6 +73,46 @@ export function ledgerContract(name: string, { make, again = (ledger) => ledger 
     assert.deepEqual(ledger.since(0, 1), [moved(1, 't1')])
     ledger.keep([{ seq: 4, at: 4, type: 'gone', id: 'a' }], [])
     assert.deepEqual(ledger.load().agents, [])
+    ledger.close()
+  })
+
+  test(`${name}: a key is found by its hash until it is removed, also when the ledger is opened again`, () => {
+    const first = make()
+    const [anna, ci]: [HubKey, HubKey] = [
+      key('key-1', 'anna'),
+      { ...key('key-2', 'ci'), role: 'agent', lent: true, made: 2 },
+    ]
+    assert.deepEqual([first.keys.all(), first.keys.put(anna), first.keys.put(ci)], [[], true, true])
+    first.keys.markUsed('key-2', 77)
+    first.keys.markUsed('key-3', 77)
+    const ledger = again(first)
+    const { keys } = ledger
+    assert.deepEqual(keys.all(), [anna, { ...ci, used: 77 }])
+    assert.deepEqual(
+      [keys.withHash('hash of key-2'), keys.withHash('key-2'), keys.withHash('')],
+      [{ ...ci, used: 77 }, undefined, undefined],
+    )
+    assert.deepEqual([keys.remove('key-2'), keys.remove('key-2'), keys.remove('ci')], [true, false, false])
+    assert.deepEqual([keys.all(), keys.withHash('hash of key-2')], [[anna], undefined])
+    ledger.close()
+  })
+
+  test(`${name}: a name has one key at a time, and a key is replaced as a whole or not at all`, () => {
+    const ledger = make()
+    const { keys } = ledger
+    keys.put(key('key-1', 'anna'))
+    keys.put(key('key-2', 'ci'))
+    assert.deepEqual(
+      [
+        keys.put(key('key-3', 'ANNA')),
+        keys.put(key('key-3', 'ci'), 'key-1'),
+        keys.put(key('key-3', 'new'), 'key-9'),
+        keys.all().map(({ id }) => id),
+      ],
+      [false, false, false, ['key-1', 'key-2']],
+    )
+    assert.equal(keys.put({ ...key('key-3', 'Anna'), made: 3 }, 'key-1'), true)
+    assert.deepEqual(keys.all(), [key('key-2', 'ci'), { ...key('key-3', 'Anna'), made: 3 }])
     ledger.close()
   })
 }

@@ -86,14 +86,16 @@ class Run {
 
   async work(id: string, dies: boolean): Promise<void> {
     const { witness, stop } = this
-    await this.#insist(() => this.#hub.register({ id, role: 'r', capabilities: [], workspace: 'w', source: 'CLI' }))
+    const { secret } = await this.#hub.lend(id)
+    const hub = new HubClient({ url: this.#load.url, key: secret })
+    await this.#insist(() => hub.register({ id, role: 'r', capabilities: [], workspace: 'w', source: 'CLI' }))
     while (!stop.signal.aborted) {
-      const given = await this.#insist((signal) => this.#hub.wait(id, 2, signal))
+      const given = await this.#insist((signal) => hub.wait(id, 2, signal))
       if (given?.type !== 'task') continue
       const { ticket, task } = given
       witness.received(ticket, task, id)
       if (dies) return
-      const done = await this.#done(ticket, id)
+      const done = await this.#done(hub, ticket, id)
       witness.letGo(ticket, id, !done)
     }
   }
@@ -106,12 +108,10 @@ class Run {
   }
 
   /** False when it comes back for work without an answer. */
-  async #done(ticket: string, agent: string): Promise<boolean> {
-    const ack = () => this.#insist((signal) => this.#hub.tell(ticket, 'ack', { agent }, signal))
+  async #done(hub: HubClient, ticket: string, agent: string): Promise<boolean> {
+    const ack = () => this.#insist((signal) => hub.tell(ticket, 'ack', { agent }, signal))
     const answer = () =>
-      this.#insist((signal) =>
-        this.#hub.respond(ticket, agent, { status: 'COMPLETED', message: `by ${agent}` }, signal),
-      )
+      this.#insist((signal) => hub.respond(ticket, agent, { status: 'COMPLETED', message: `by ${agent}` }, signal))
     if (!(await ack())) return false
     this.witness.acked(ticket, agent)
     if (this.#lot() < 0.2) await ack()

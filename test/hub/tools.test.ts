@@ -7,7 +7,9 @@ import { hubAt } from './seat.ts'
 
 function toolsAt(t: TestContext) {
   const at = hubAt(t)
-  const tools = new Map<string, Tool>(hubTools(at.hub, at.clock, 'boss').map((tool) => [tool.name, tool]))
+  const orc = hubTools(at.hub, at.clock, { id: 'key-1', name: 'orc', role: 'agent' })
+  const boss = hubTools(at.hub, at.clock, { id: 'key-2', name: 'boss', role: 'member' })
+  const tools = new Map<string, Tool>([...orc, ...boss].map((tool) => [tool.name, tool]))
   const call = async (name: string, input: object, until = Number.MAX_SAFE_INTEGER): Promise<any> => {
     const tool = tools.get(name)!
     const output = await tool.run(tool.parse(input), {
@@ -37,15 +39,15 @@ test('the loop of an agent: register, wait, acknowledge, work, answer', async (t
       'update_progress',
       'block_task',
       'send_response',
-      'assign_task',
-      'answer_task',
       'get_task_context',
       'wait_for_task',
       'list_agents',
       'get_agent_status',
-      'broadcast_system_prompt',
       'add_review_comment',
       'get_review_comments',
+      'assign_task',
+      'answer_task',
+      'broadcast_system_prompt',
     ],
   )
   const { lastSeen: _, ...known } = await call('register_agent', me)
@@ -133,6 +135,10 @@ test('wrong input is refused in words', async (t) => {
     call('register_agent', { ...me, source: 'WEB' }),
     /source must be one of "CLI", "IDE", not "WEB"/,
   )
-  await assert.rejects(call('wait_for_prompt', { agentId: 'nobody' }), /No agent nobody is registered/)
+  await assert.rejects(call('wait_for_prompt', { agentId: 'orc' }), /No agent orc is registered/)
   await assert.rejects(call('ack_task', { taskId: 'nope', agentId: 'orc' }), /There is no task nope/)
+  await assert.rejects(
+    call('wait_for_prompt', { agentId: 'another' }),
+    /belongs to the agent orc, which cannot speak for another\. Leave the agent's id out, or send orc\./,
+  )
 })

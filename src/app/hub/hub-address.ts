@@ -1,5 +1,4 @@
 import type { Io } from '../../core/io.ts'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { readKey } from '../server-access.ts'
@@ -7,18 +6,24 @@ import { homeOf } from '../place.ts'
 
 export const usualPort = 3456
 
+/** Names the file with the key of an agent that termaite started, for the programs that the agent runs. */
+export const keyFileVariable = 'TERMAITE_HUB_FILE'
+
 /** The address of a hub and the key to it. */
 export type HubPlace = { url: string; key?: string }
 
+type HubSettings = { hub?: { url?: string | undefined } | undefined }
+
+/** The address of the hub that the person named, if any: by the command's option, the environment or the settings. */
+export const namedHub = ({ env }: Io, { hub }: HubSettings, server?: string) => server ?? env.TERMAITE_HUB ?? hub?.url
+
+/** The file of the hub's ledger. */
+export const ledgerIn = (home: string) => join(home, 'hub.db')
+
 /** Finds the hub: by the command's option, the environment, the settings, or on this machine. */
-export function hubPlace(
-  io: Io,
-  settings: { hub?: { url?: string | undefined } | undefined },
-  server?: string,
-): HubPlace {
-  const url = server ?? io.env.TERMAITE_HUB ?? settings.hub?.url ?? `http://localhost:${usualPort}`
-  const key = io.env.TERMAITE_HUB_KEY ?? keptKey(homeOf(io.env), url)
-  return { url: url.replace(/\/+$/, ''), key }
+export function hubPlace(io: Io, settings: HubSettings, server?: string): HubPlace {
+  const url = namedHub(io, settings, server) ?? `http://localhost:${usualPort}`
+  return { url: url.replace(/\/+$/, ''), key: keyFor(io, url) }
 }
 
 /** Names the key file of a hub. Our own key is sent to this machine alone, and a key of another hub to that hub alone. */
@@ -28,7 +33,9 @@ export function keyFileOf(url: string): string {
   return own ? 'hub.key' : `hub-${shortHash(href)}.key`
 }
 
-function keptKey(home: string, url: string): string | undefined {
-  const file = join(home, keyFileOf(url))
-  return existsSync(file) ? readKey(file) : undefined
+/** The key to a hub. A program that an agent runs has the agent's key and no other, whatever it inherited from the person. */
+function keyFor({ env }: Io, url: string): string | undefined {
+  const file = env[keyFileVariable]
+  if (file) return readKey(file)
+  return env.TERMAITE_HUB_KEY ?? readKey(join(homeOf(env), keyFileOf(url)))
 }

@@ -3,7 +3,9 @@ import type { HubAgent, HubChange, Task } from '../../core/work/task.ts'
 import type { AgentNow, GivenTicket, RemoteHub } from '../../hub/remote-hub.ts'
 import type { Registration, Response } from '../../hub/hub.ts'
 import type { NewTask as HubTask } from '../../hub/task-rules.ts'
-import type { HubPlace } from './hub-address.ts'
+import type { HubCaller, HubRole } from '../../core/work/hub-key.ts'
+import type { ListedKey, NewKey } from '../../hub/hub-keys.ts'
+import type { KeySource } from './hub-key-source.ts'
 import type { Io } from '../../core/io.ts'
 import { fetchMessage } from '../../base/error-message.ts'
 import { parseTask } from '../../core/work/task.ts'
@@ -13,22 +15,64 @@ import { UsageError } from '../../core/io.ts'
 import { placeOf } from '../place.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { hubPlace } from './hub-address.ts'
+import { fetchWithKey, fixedKey } from './hub-key-source.ts'
+
+/** The keys of a hub for a person who may change them. */
+export interface KeyDesk {
+  keys(): Promise<ListedKey[]>
+  addKey(name: string, role: HubRole): Promise<NewKey>
+  /** Returns the new secret, or the file that holds it. */
+  rotateKey(nameOrId: string): Promise<NewKey | { file: string }>
+  revokeKey(nameOrId: string): Promise<ListedKey>
+}
 
 export type NewTask = Omit<HubTask, 'by'>
 
 /** Reaches the hub over HTTP from another process. */
-export class HubClient implements RemoteHub {
-  #place: HubPlace
+export class HubClient implements RemoteHub, KeyDesk {
+  readonly url: string
+  #source: KeySource
   #mask: (text: string) => string
 
   /** `mask` hides secrets in what an agent tells the hub of its tasks; a person's own words need none. */
-  constructor(place: HubPlace, mask: (text: string) => string = (text) => text) {
-    this.#place = place
+  constructor(
+    { url, key }: { url: string; key?: string | KeySource },
+    mask: (text: string) => string = (text) => text,
+  ) {
+    this.url = url
+    this.#source = typeof key === 'object' ? key : fixedKey(key)
     this.#mask = mask
   }
 
-  get url(): string {
-    return this.#place.url
+  /** The client that the hub takes us for. */
+  me(signal?: AbortSignal): Promise<HubCaller> {
+    return this.#ask('GET', '/api/me', undefined, signal)
+  }
+
+  /** Ends the key that this client uses. */
+  endKey(signal: AbortSignal): Promise<object> {
+    return this.#ask('POST', '/api/me/end', {}, signal)
+  }
+
+  /** Makes a key of the role `agent` for one run of the agent of this name. */
+  lend(name: string): Promise<NewKey> {
+    return this.#ask('POST', '/api/lent-keys', { name })
+  }
+
+  keys(): Promise<ListedKey[]> {
+    return this.#ask('GET', '/api/keys')
+  }
+
+  addKey(name: string, role: HubRole): Promise<NewKey> {
+    return this.#ask('POST', '/api/keys', { name, role })
+  }
+
+  rotateKey(nameOrId: string): Promise<NewKey | { file: string }> {
+    return this.#ask('POST', `/api/keys/${encodeURIComponent(nameOrId)}/rotate`, {})
+  }
+
+  revokeKey(nameOrId: string): Promise<ListedKey> {
+    return this.#ask('POST', `/api/keys/${encodeURIComponent(nameOrId)}/revoke`, {})
   }
 
   state(): Promise<{ seq: number; agents: AgentNow[]; tasks: Task[] }> {
@@ -106,12 +150,10 @@ export class HubClient implements RemoteHub {
   }
 
   async #fetch(method: string, path: string, body?: object, signal?: AbortSignal): Promise<globalThis.Response> {
-    const { url, key } = this.#place
     const headers = new Headers()
-    if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
     if (body) headers.set('content-type', 'application/json')
     const sent = { method, headers, body: body && JSON.stringify(body), signal }
-    const answer = await this.#heard(() => fetch(`${url}${path}`, sent), signal)
+    const answer = await this.#heard(() => fetchWithKey(this.#source, `${this.url}${path}`, sent), signal)
     if (answer.ok) return answer
     throw new HubRefused(answer.status, await this.#heard(() => saidIn(answer), signal))
   }
@@ -121,8 +163,8 @@ export class HubClient implements RemoteHub {
     try {
       return await listen()
     } catch (error) {
-      if (signal?.aborted) throw error
-      throw new HubAway(`no hub answers at ${this.#place.url}: ${fetchMessage(error)}`)
+      if (signal?.aborted || error instanceof HubAway || error instanceof HubRefused) throw error
+      throw new HubAway(`no hub answers at ${this.url}: ${fetchMessage(error)}`)
     }
   }
 }
@@ -144,16 +186,23 @@ export async function withHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, s
   try {
     return await work(hub)
   } catch (error) {
-    if (error instanceof HubAway) throw new UsageError(`${error.message}. Start the hub: termaite serve`, 1)
-    if (error instanceof HubRefused && error.status === 401) throw unknownKey(hub.url)
-    if (error instanceof HubRefused) throw new UsageError(error.message, 1)
-    throw error
+    throw faultOf(hub, error)
   }
+}
+
+/** What a fault of a call to the hub tells the person. */
+export function faultOf({ url }: HubClient, error: unknown): unknown {
+  if (error instanceof HubAway) return new UsageError(`${error.message}. Start the hub: termaite serve`, 1)
+  if (error instanceof HubRefused && error.status === 401) return unknownKey(url)
+  return error instanceof HubRefused ? new UsageError(error.message, 1) : error
 }
 
 /** Tells the person that a hub refused our key. */
 export const unknownKey = (url: string) =>
-  new UsageError(`the hub at ${url} does not know our key: set TERMAITE_HUB_KEY to the key in its hub.key.`, 1)
+  new UsageError(
+    `the hub at ${url} does not know our key. Make one on its machine with: termaite hub keys add <name>. Then set TERMAITE_HUB_KEY to it here.`,
+    1,
+  )
 
 /** Finds the task whose id begins or ends with what was typed: ids that were made at the same time begin alike. */
 export async function taskLike(hub: HubClient, typed: string | undefined): Promise<Task> {

@@ -4,18 +4,22 @@ import type { Io } from '../../core/io.ts'
 import type { HubPlace } from './hub-address.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { UsageError } from '../../core/io.ts'
+import { clientKey } from './agent-key.ts'
+import { fetchWithKey } from './hub-key-source.ts'
 import { version } from '../version.ts'
 
 /** The longest time that a call may wait at the hub. */
 const longestMs = 300_000
 
 /** Serves the hub's tools over stdin and stdout, for MCP clients that cannot use HTTP. */
-export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> {
+export async function serveProxy(io: Io, place: HubPlace): Promise<void> {
+  const { url } = place
+  const key = clientKey(io, place)
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'termaite', version })
-  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  const withKey = (to: string | URL, init?: RequestInit) => fetchWithKey(key, to, init)
   try {
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { fetch: withKey }))
   } catch (error) {
     throw new UsageError(
       `serve --stdio-proxy: no hub answers at ${url}: ${messageOf(error)}. Start one: termaite serve`,
@@ -52,4 +56,5 @@ export async function serveProxy(io: Io, { url, key }: HubPlace): Promise<void> 
   })
   await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble: sayIfDebugging(io) })
   await client.close()
+  await key.end()
 }

@@ -1,8 +1,10 @@
+import type { HubLedger } from '../../core/work/task.ts'
 import type { Io } from '../../core/io.ts'
+import type { HubCaller } from '../../core/work/hub-key.ts'
+import type { HubKeys } from '../../hub/hub-keys.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
 import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
-import { join } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
 import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
 import { say, UsageError, print } from '../../core/io.ts'
@@ -10,27 +12,35 @@ import { version } from '../version.ts'
 import { borderOf } from '../border.ts'
 import { messageTool } from '../vendor-border.ts'
 import { homeOf } from '../place.ts'
+import { ledgerIn } from './hub-address.ts'
 import { once } from 'node:events'
-import { sayIfDebugging, isLoopback, keyIn } from '../server-access.ts'
+import { sayIfDebugging, isLoopback, ownHubKey } from '../server-access.ts'
 
-export type OpenHub = { hub: Hub; changes: ChangeFeed; close(): Promise<void> }
+export type OpenHub = { hub: Hub; keys: HubKeys; changes: ChangeFeed; close(): Promise<void> }
 
-const instructions =
-  'The hub of termaite. To work: register_agent, then wait_for_prompt again and again; ack_task what you get, do it, send_response. To give work: assign_task.'
+/** Tells a model what its tools are for; they are those of its key's role. */
+function instructionsFor({ name, role }: HubCaller): string {
+  if (role === 'observer') return `The hub of termaite. Your key (${name}) reads tasks and agents and changes nothing.`
+  if (role !== 'agent') return 'The hub of termaite. To give work: assign_task, then wait_for_task.'
+  return `The hub of termaite, where your name is ${name}. To work: register_agent, then wait_for_prompt again and again; ack_task what you get, do it, send_response.`
+}
 
 /** A running hub over its ledger, until it is closed. */
 export async function openHub(io: Io, home: string): Promise<OpenHub> {
-  const [{ Hub }, { ChangeFeed }] = await Promise.all([
+  const [{ Hub }, { HubKeys }, { ChangeFeed }] = await Promise.all([
     import('../../hub/hub.ts'),
+    import('../../hub/hub-keys.ts'),
     import('../../faces/hub/change-feed.ts'),
   ])
   const ledger = openLedger(home)
+  const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(home), clock: io.clock })
   const changes = new ChangeFeed(ledger)
   const hub = new Hub({ ledger, clock: io.clock, published: () => changes.notify() })
   const stop = new AbortController()
   const running = hub.run(stop.signal)
   return {
     hub,
+    keys,
     changes,
     async close() {
       stop.abort()
@@ -40,9 +50,9 @@ export async function openHub(io: Io, home: string): Promise<OpenHub> {
   }
 }
 
-function openLedger(home: string) {
+function openLedger(home: string): HubLedger {
   try {
-    return fileHubLedger(join(home, 'hub.db'))
+    return fileHubLedger(ledgerIn(home))
   } catch (error) {
     if (!(error instanceof LedgerTaken)) throw error
     throw new UsageError(`a hub already runs on ${home}; \`termaite ps\` shows it.`, 1)
@@ -52,8 +62,8 @@ function openLedger(home: string) {
 /** Makes the HTTP routes, the change feed and the MCP endpoint of a hub. */
 async function hubParts(
   io: Io,
-  { hub, changes }: OpenHub,
-): Promise<Pick<HubServerOptions, 'routes' | 'changes' | 'mcp'>> {
+  { hub, keys, changes }: OpenHub,
+): Promise<Pick<HubServerOptions, 'keys' | 'routes' | 'changes' | 'mcp'>> {
   const [{ hubRoutes }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary, noResources, toolServer }] = await Promise.all(
     [
       import('../../faces/hub/hub-routes.ts'),
@@ -64,18 +74,20 @@ async function hubParts(
   )
   const library = await loadMcpLibrary()
   const mask = borderOf(io.env, homeOf(io.env)).toward('hub')
-  const make = toolServer(library, {
-    name: 'termaite-hub',
-    version,
-    instructions,
-    cwd: io.cwd,
-    clock: io.clock,
-    tools: hubTools(hub, io.clock, 'mcp').map((tool) => messageTool(tool, mask)),
-    resources: noResources,
-  })
+  const serverFor = (caller: HubCaller) =>
+    toolServer(library, {
+      name: 'termaite-hub',
+      version,
+      instructions: instructionsFor(caller),
+      cwd: io.cwd,
+      clock: io.clock,
+      tools: hubTools(hub, io.clock, caller).map((tool) => messageTool(tool, mask)),
+      resources: noResources,
+    })()
   // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.
-  const mcp = mcpEndpoint(library, make, sayIfDebugging(io), { hangUpCancels: true })
-  return { routes: hubRoutes(hub, io.clock), changes, mcp }
+  const manner = { ownerOf: ({ id }: HubCaller) => id, hangUpCancels: true }
+  const mcp = mcpEndpoint(library, serverFor, sayIfDebugging(io), manner)
+  return { keys, routes: hubRoutes(hub, keys, io.clock), changes, mcp }
 }
 
 export type HubAddressOptions = { host: string; port: number; publicUrl?: string }
@@ -93,25 +105,22 @@ export async function serveUntilEnded(
     )
   const open = await openHub(io, home)
   try {
-    await serve(io, home, open, { host, port, publicName })
+    await serve(io, open, { host, port, publicName })
   } finally {
     await open.close()
   }
 }
 
-async function serve(
-  io: Io,
-  home: string,
-  open: OpenHub,
-  at: { host: string; port: number; publicName?: string },
-): Promise<void> {
+async function serve(io: Io, open: OpenHub, at: { host: string; port: number; publicName?: string }): Promise<void> {
   const { serveHub } = await import('../../faces/hub/hub-http.ts')
-  const { key, file } = keyIn(home, 'hub.key')
-  const listening = await serveHub({ ...at, key, clock: io.clock, ...(await hubParts(io, open)) }).catch((error) => {
+  const listening = await serveHub({ ...at, clock: io.clock, ...(await hubParts(io, open)) }).catch((error) => {
     throw new UsageError(`serve: ${at.host}:${at.port} cannot be served: ${messageOf(error)}.`, 1)
   })
   print(io, listening.url)
-  say(io, `Agents: ${listening.url}/mcp · the key is in ${file} · Ctrl+C ends the hub, and nothing is lost.`)
+  say(
+    io,
+    `MCP: ${listening.url}/mcp · a key for each client: termaite hub keys add <name> · Ctrl+C ends the hub, and nothing is lost.`,
+  )
   if (!io.signal.aborted) await once(io.signal, 'abort')
   await listening.close()
 }

@@ -1,12 +1,14 @@
 import type { HubPlace } from '../hub/hub-address.ts'
+import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
-import { existsSync, writeFileSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { hubPlace, keyFileOf, usualPort } from '../hub/hub-address.ts'
+import { writeKey } from '../server-access.ts'
 import { HubClient, unknownKey } from '../hub/hub-client.ts'
 import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
 import { ask, askHidden } from '../../faces/terminal-questions.ts'
@@ -16,7 +18,8 @@ import { readConfig, writeConfig } from '../../mcp-config/config-file.ts'
 import { isSecretVariable } from '../../safety/secret-patterns.ts'
 import { hubName } from '../mcp/clients.ts'
 
-export type FoundHub = { place: HubPlace; reachable: boolean }
+/** A hub, and the client that it takes us for; without a client it does not answer. */
+export type FoundHub = { place: HubPlace; caller?: HubCaller }
 
 const usual = `http://localhost:${usualPort}`
 
@@ -30,9 +33,11 @@ export async function findHub(
   const known = server ?? io.env.TERMAITE_HUB ?? settings.hub.url ?? wired.find(({ url }) => url !== undefined)?.url
   const told = known ?? (yes || dry || existsSync(join(home, 'hub.key')) ? usual : await askedFor(io, home))
   const place = withKey(hubPlace(io, settings, checked(told)), wired)
-  const reachable = await answers(io, place)
-  if (!reachable) say(io, 'Cannot connect to termaite hub. Agent will run without MCP.')
-  return { place, reachable }
+  const caller = await callerAt(io, place)
+  if (!caller) say(io, 'Cannot connect to termaite hub. Agent will run without MCP.')
+  if (caller?.role === 'observer')
+    throw new UsageError(`the key of ${caller.name} only reads at ${place.url}: an agent needs a key of role agent.`, 1)
+  return { place, caller }
 }
 
 /** Uses the key from another program's settings where we have none for this address. */
@@ -62,21 +67,23 @@ async function askedFor(io: Io, home: string): Promise<string> {
 
 function keepKey(home: string, url: string, key: string): void {
   if (key.length < 20)
-    throw new UsageError('that is no key of a hub: the key is in the file hub.key on the machine where the hub runs.')
-  writeFileSync(join(home, keyFileOf(url)), `${key}\n`, { mode: 0o600, flush: true })
+    throw new UsageError(
+      'that is no key of a hub: make one on the machine where the hub runs, with termaite hub keys add <name>.',
+    )
+  writeKey(join(home, keyFileOf(url)), key)
 }
 
 /** How long a hub may take to answer. */
 const patienceMs = 3_000
 
-async function answers(io: Io, place: HubPlace): Promise<boolean> {
+async function callerAt(io: Io, place: HubPlace): Promise<HubCaller | undefined> {
   const hub = new HubClient(place)
   const late = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
-  return hub.agents(late).then(() => true, refused)
+  return hub.me(late).catch(refused)
 
-  function refused(error: unknown): false {
+  function refused(error: unknown): undefined {
     if (error instanceof HubRefused && error.status === 401) throw unknownKey(place.url)
-    if (late.aborted || error instanceof HubAway || error instanceof HubRefused) return false
+    if (late.aborted || error instanceof HubAway || error instanceof HubRefused) return undefined
     throw error
   }
 }

@@ -7,6 +7,7 @@ import { say, UsageError } from '../../core/io.ts'
 import { planInstall, whereabouts, wiredClients } from '../mcp/mcp-entries.ts'
 import { atHub, clientOf, hubName } from '../mcp/clients.ts'
 import type { HubPlace } from '../hub/hub-address.ts'
+import { keyFileVariable } from '../hub/hub-address.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
 import { confirmChange } from '../mcp/mcp-install.ts'
 import { ownStart, thisProgram } from '../mcp/own-program.ts'
@@ -16,21 +17,23 @@ export type Wiring = { how: string; profile: Profile; wired: boolean }
 
 const proxy = ['serve', '--stdio-proxy']
 
-/** Variables by which the CLI, and our program that it starts, find the hub. The key is not among them. */
-export function hubEnv(io: Io, { url }: HubPlace): Record<string, string> {
+/** Variables by which the CLI, and our program that it starts, find the hub and the file with the agent's key. No key is among them. */
+export function hubEnv(io: Io, { url }: HubPlace, keyFile: string): Record<string, string> {
   const { TERMAITE_HOME: home } = io.env
-  return home === undefined ? { TERMAITE_HUB: url } : { TERMAITE_HUB: url, TERMAITE_HOME: home }
+  const known = { TERMAITE_HUB: url, [keyFileVariable]: keyFile }
+  return home === undefined ? known : { ...known, TERMAITE_HOME: home }
 }
 
 /**
  * Gives a CLI the hub's tools: for this run alone where its command line takes servers, else in its own settings after the
- * person's yes. The tools come through our own program, which knows the key, so that no key stands in another file.
+ * person's yes. The tools come through our own program, which reads the agent's key from its file, so that no key stands in
+ * the CLI's settings or on its command line.
  */
 export async function wire(
   io: Io,
   profile: Profile,
   hub: HubPlace,
-  { folder, ...consent }: Consent & { folder: string },
+  { folder, keyFile, ...consent }: Consent & { folder: string; keyFile: string },
 ): Promise<Wiring> {
   const own = clientOf(profile)
   const client = own && atHub(own)
@@ -38,7 +41,7 @@ export async function wire(
   if (known) return { how: `${hubName} is set up in ${known.file.path}`, profile, wired: true }
   const start = ownStart({}, thisProgram(), io.env.PATH, proxy)
   if (profile.screen?.lends)
-    return lent(profile, { name: hubName, ...start, env: hubEnv(io, hub) }, folder, consent.dry)
+    return lent(profile, { name: hubName, ...start, env: hubEnv(io, hub, keyFile) }, folder, consent.dry)
   if (!client) return { how: `we know no way to give ${profile.title} MCP servers`, profile, wired: false }
   return written(io, profile, client, start, consent)
 }

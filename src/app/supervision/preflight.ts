@@ -8,6 +8,7 @@ import type { Settings } from '../../settings/settings.ts'
 import type { FoundHub } from './hub-discovery.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
 import type { SupervisedSession, SupervisedSessionState } from './supervised-session.ts'
+import type { AgentKey } from '../hub/agent-key.ts'
 import type { Wiring } from './hub-wiring.ts'
 import type { Workflow } from './workflow.ts'
 import { collect } from '../../base/collect.ts'
@@ -55,7 +56,12 @@ export type SupervisionPlan = {
   resumed: boolean
 }
 
-export type ReadyAgent = SupervisionPlan & { session: SupervisedSession; wiring: Wiring | undefined }
+/** The plan with what was opened for it; `hubKey` is the agent's key to the hub, in a file for the agent's own programs. */
+export type ReadyAgent = SupervisionPlan & {
+  session: SupervisedSession
+  wiring: Wiring | undefined
+  hubKey: AgentKey<string>
+}
 
 /** Checks that everything is there to start the agent, asks the person for what is missing, and says what is wrong. */
 export async function preflight(io: Io, options: AgentOptions): Promise<SupervisionPlan> {
@@ -71,7 +77,9 @@ export async function preflight(io: Io, options: AgentOptions): Promise<Supervis
   for (const words of found.plain) say(io, `termaite: ${words}; everybody who can read that file can use it.`)
   const hub = await findHub(io, place, settings, { ...options, wired: found.hubs })
   const leash = agent.leash ?? settings.leash
-  const state = before ?? freshState(io, place, agent, { workflow: workflow.name, tmux: options.tmux })
+  const fresh = before ?? freshState(io, place, agent, { workflow: workflow.name, tmux: options.tmux })
+  // A key that was made for an agent decides the agent's name.
+  const state = hub.caller?.role === 'agent' ? { ...fresh, hubId: hub.caller.name } : fresh
   return {
     place,
     settings,

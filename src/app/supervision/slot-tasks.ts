@@ -7,6 +7,9 @@ import { CrewError } from '../../crew/slot.ts'
 import { isSettled } from '../../crew/slot.ts'
 import { openCrews } from '../crew/crews.ts'
 import { ensureKeeper } from '../crew/crew-keeper.ts'
+import { shortHash } from '../../base/hash.ts'
+import { HubRefused } from '../../hub/remote-hub.ts'
+import { AgentKey } from '../hub/agent-key.ts'
 import { HubClient } from '../hub/hub-client.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -26,16 +29,27 @@ export async function workOnHubTasks(
 ): Promise<number> {
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const tell = (words: string) => say(io, `termaite: ${words}`)
+  let hubKey: AgentKey | undefined
   const crews = openCrews(io, place, settings, { carries: false, warn: tell })
   try {
     const open = crews.of()
     const { agent, worktree } = await open.crew.slot(id)
-    const known = { id: `${agent}-slot-${id}`, role: 'crew', name: `slot ${id}`, source: 'CLI' as const }
+    // Crews of several projects work at one hub, and each has a slot 1.
+    const ownName = `${agent}-slot-${id}-${shortHash(place.root).slice(-4)}`
+    const name = hub.caller?.role === 'agent' ? hub.caller.name : ownName
+    hubKey = new AgentKey({ place: hub.place, name, file: undefined, clock: io.clock })
+    const known = { id: name, role: 'crew', name: `slot ${id}`, source: 'CLI' as const }
     const as = { ...known, capabilities: [agent, ...capabilities], workspace: place.root }
     // An agent that works in the project itself has no branch to give for review.
     const { worktrees } = open.parts
     const workspace = worktree && worktrees ? worktreeWorkspace(io, place.root, worktree, worktrees) : plainWorkspace
-    const taskSource = hubTaskSource({ hub: new HubClient(hub.place), as, clock: io.clock, workspace, tell })
+    const taskSource = hubTaskSource({
+      hub: new HubClient({ url: hub.place.url, key: hubKey }),
+      as,
+      clock: io.clock,
+      workspace,
+      tell,
+    })
     say(io, `slot ${id} takes tasks from ${hub.place.url} as ${as.id}. Ctrl+C stops that; the agent stays.`)
     while (!io.signal.aborted) {
       const order = await taskSource.next(io.signal)
@@ -48,8 +62,9 @@ export async function workOnHubTasks(
     }
     return 0
   } catch (error) {
-    throw error instanceof CrewError ? new UsageError(error.message, 1) : error
+    throw error instanceof CrewError || error instanceof HubRefused ? new UsageError(error.message, 1) : error
   } finally {
+    await hubKey?.end()
     await crews.close()
   }
 }

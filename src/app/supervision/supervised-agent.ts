@@ -30,12 +30,12 @@ import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches
 const longestTurnMs = 24 * 3_600_000
 
 /** How the agent is run: by the command of its profile, with the hub's tools. */
-export function supervisedSpec(io: Io, { agent, settings, hub, wiring }: ReadyAgent): ScreenSpec {
+export function supervisedSpec(io: Io, { agent, settings, hub, hubKey, wiring }: ReadyAgent): ScreenSpec {
   const spec = specOf(agent, settings)
   return {
     ...spec,
     profile: spec.profile && (wiring?.profile ?? spec.profile),
-    env: { ...hubEnv(io, hub.place), ...spec.env },
+    env: { ...hubEnv(io, hub.place, hubKey.file), ...spec.env },
     timeoutMs: longestTurnMs,
   }
 }
@@ -87,7 +87,7 @@ export type TaskOptions = { workspace: TaskWorkspace; capabilities: readonly str
 /** Registers the agent at the hub; returns the tasks that the hub gives it. */
 export function openHubTasks(
   io: Io,
-  { place, agent, profile, hub, session }: ReadyAgent,
+  { place, agent, profile, hub, hubKey, session }: ReadyAgent,
   { workspace, capabilities, warn }: TaskOptions & { warn(words: string): void },
 ): TaskSource {
   const { hubId: id, workflow: role } = session.state
@@ -99,9 +99,9 @@ export function openHubTasks(
     workspace: place.root,
     source: 'CLI',
   }
-  const client = new HubClient(hub.place, borderOf(io.env, place.home).toward('hub'))
+  const client = new HubClient({ url: hub.place.url, key: hubKey }, borderOf(io.env, place.home).toward('hub'))
   // Registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub it is tried again later.
-  if (hub.reachable) client.register(as).catch(() => {})
+  if (hub.caller) client.register(as).catch(() => {})
   return hubTaskSource({ hub: client, as, clock: io.clock, workspace, tell: warn })
 }
 

@@ -8,6 +8,7 @@ import { readSettings } from '../../settings/settings.ts'
 import { findHub, scanSettings } from '../../app/supervision/hub-discovery.ts'
 import { openWorkPlace } from '../../app/supervision/supervised-agent.ts'
 import { preflight } from '../../app/supervision/preflight.ts'
+import { AgentKey } from '../../app/hub/agent-key.ts'
 import { keepAtWork } from '../agent/supervised-run.ts'
 import { SupervisedSession, sessionsIn } from '../../app/supervision/supervised-session.ts'
 import { workOnHubTasks } from '../../app/supervision/slot-tasks.ts'
@@ -20,9 +21,10 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const plan = await preflight(io, wishes)
   const { place, profile, hub, state } = plan
   const folder = join(sessionsIn(place.root), state.id)
+  const keyFile = join(folder, 'hub.key')
   // A CLI that is resumed was wired, if it was, by the same words: they are made anew.
   const wiring =
-    profile?.screen && hub.reachable ? await wire(io, profile, hub.place, { ...wishes, folder }) : undefined
+    profile?.screen && hub.caller ? await wire(io, profile, hub.place, { ...wishes, folder, keyFile }) : undefined
   if (wishes.dry) {
     print(io, planned(plan, wishes, wiring?.how))
     return 0
@@ -30,7 +32,12 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const { cwd, worktree, workspace, notes } = await openWorkPlace(io, plan, wishes.here)
   for (const words of notes) say(io, `${plan.agent.name}: ${words}`)
   const session = new SupervisedSession(place.root, { ...state, cwd, worktree }, io.clock)
-  return keepAtWork(io, { ...plan, session, wiring }, { workspace, capabilities: wishes.capabilities })
+  const hubKey = new AgentKey({ place: hub.place, name: state.hubId, file: keyFile, clock: io.clock })
+  try {
+    return await keepAtWork(io, { ...plan, session, wiring, hubKey }, { workspace, capabilities: wishes.capabilities })
+  } finally {
+    await hubKey.end()
+  }
 }
 
 /** An agent that is in a terminal already: nothing is started, and it only needs its work. */
@@ -66,7 +73,7 @@ function planned(
 ) {
   const { cliSession: resume } = state
   const command = profile?.screen?.command({ leash, ...(resume === undefined ? {} : { resume }) })
-  const hubWords = `${hub.place.url}${hub.reachable ? '' : ', not reachable'}`
+  const hubWords = `${hub.place.url}${hub.caller ? '' : ', not reachable'}`
   return table([
     ['workspace', place.root],
     ['agent', `${agent.name}${profile ? ` (${profile.title})` : ''}, leash ${leash}`],

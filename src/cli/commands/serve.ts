@@ -10,7 +10,8 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const place = placeOf(io)
   if (values['stdio-proxy']) {
     const { serveProxy } = await import('../../app/hub/hub-proxy.ts')
-    await serveProxy(io, hubPlace(io, await readSettings({ home: place.home }, { env: io.env })))
+    const settings = await readSettings({ home: place.home }, { env: io.env })
+    await serveProxy(io, hubPlace(io, settings))
     return 0
   }
   const port = portOf(values.port)

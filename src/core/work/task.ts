@@ -1,4 +1,5 @@
 import type { Spent } from './budget.ts'
+import type { HubKeyBook } from './hub-key.ts'
 
 /** A note about a task: what its agent or a person said. */
 export type TaskNote = {
@@ -139,8 +140,9 @@ export type HubChange = { seq: number; at: number } & (
   | { type: 'gone'; id: string }
 )
 
-/** Where the hub's agents, tasks and changes are stored. */
+/** Where the hub's agents, tasks, changes and keys are stored. */
 export interface HubLedger {
+  readonly keys: HubKeyBook
   /** Everything as it was last stored; `seq` is the number of the last change. */
   load(): { seq: number; agents: HubAgent[]; tasks: Task[] }
   /** Stores all of the changes or none, durably when it returns; `tasks` are the changed tasks, whole. */

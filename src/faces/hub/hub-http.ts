@@ -1,25 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../base/clock.ts'
+import type { HubCaller } from '../../core/work/hub-key.ts'
+import type { HubKeys } from '../../hub/hub-keys.ts'
 import type { HttpServer } from '../http-server.ts'
 import type { McpEndpoint } from '../mcp/mcp-http.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { HubAnswer, HubRoute } from './hub-router.ts'
 import { once } from 'node:events'
-import { RateLimit, accessCheck, isSameKey, listenHttp, ownNames } from '../http-server.ts'
+import { RateLimit, accessCheck, listenHttp, ownNames } from '../http-server.ts'
 import { mcpPath } from '../mcp/mcp-http.ts'
+import { mayDo } from '../../hub/hub-roles.ts'
 import { eventStreamText } from './change-feed.ts'
 import { answerRequest, refusal } from './hub-router.ts'
 
 export type HubServerOptions = {
   host: string
   port: number
-  key: string
+  keys: HubKeys
   /** The host name that a proxy in front of the hub is asked by. */
   publicName?: string
   clock: Clock
   routes: readonly HubRoute[]
   changes: ChangeFeed
-  mcp: McpEndpoint
+  mcp: McpEndpoint<HubCaller>
 }
 
 /** Requests of one caller, so that none keeps the hub from the others. */
@@ -29,29 +32,37 @@ const heartbeatMs = 15_000
 
 /** Serves the hub at an address: its API, its stream of changes, and MCP beside them. */
 export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
-  const { key, clock, publicName, mcp } = options
+  const { keys, clock, publicName, mcp } = options
   const names = publicName === undefined ? ownNames : [...ownNames, publicName]
   const allowed = accessCheck({
-    callerOf: (sent) => isSameKey(sent, key) || undefined,
+    callerOf: (key) => keys.callerOf(key),
     clock,
     names,
     proxied: publicName !== undefined,
   })
   const limit = new RateLimit(clock, requests.burst, requests.perSecond)
+  const open = new Map<HubCaller, ServerResponse>()
+  // A key that has ended is good for nothing more: a wait or a stream that began with it is cut.
+  keys.follow((id, by) => {
+    for (const [caller, response] of open) if (caller.id === id && caller !== by) response.destroy()
+  })
   const server = await listenHttp((request, response) => {
-    if (!allowed(request, response)) return
-    if (!limit.take(request.socket.remoteAddress ?? ''))
+    const caller = allowed(request, response)
+    if (!caller) return
+    open.set(caller, response)
+    response.once('close', () => open.delete(caller))
+    if (!limit.take(caller.id))
       return send(response, refusal(429, 'too many requests; wait a moment'), { 'retry-after': '1' })
     const url = new URL(request.url ?? '/', 'http://hub')
     if (url.pathname === mcpPath) {
       // The endpoint answers its own errors.
-      void mcp.answer(request, response)
+      void mcp.answer(request, response, caller)
       return
     }
     const work =
       url.pathname === '/api/events'
-        ? streamChanges(request, response, url, options)
-        : answerApi(request, response, url, options)
+        ? streamChanges(request, response, { url, caller }, options)
+        : answerApi(request, response, { url, caller }, options)
     // The listener of the server waits for nothing; a caller that has hung up is told nothing.
     work.catch(() => response.destroy())
   }, options)
@@ -67,14 +78,14 @@ export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
 async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
-  url: URL,
+  { url, caller }: { url: URL; caller: HubCaller },
   { routes }: HubServerOptions,
 ): Promise<void> {
   const signal = hangUpSignal(request, response)
   const body = await readJsonBody(request)
   if ('refused' in body) return send(response, refusal(body.refused, body.why), { connection: 'close' })
   const method = request.method ?? 'GET'
-  const asked = { method, path: url.pathname, query: url.searchParams, body: body.json, signal }
+  const asked = { method, path: url.pathname, query: url.searchParams, body: body.json, caller, signal }
   send(response, await answerRequest(routes, asked))
 }
 
@@ -82,9 +93,10 @@ async function answerApi(
 async function streamChanges(
   request: IncomingMessage,
   response: ServerResponse,
-  url: URL,
+  { url, caller }: { url: URL; caller: HubCaller },
   { changes, clock }: HubServerOptions,
 ): Promise<void> {
+  if (!mayDo(caller.role, 'read')) return send(response, refusal(403, 'this key may not read changes'))
   if (request.method !== 'GET') return send(response, refusal(405, `/api/events knows GET, not ${request.method}`))
   const after = Number(request.headers['last-event-id'] ?? url.searchParams.get('after') ?? 0)
   if (!Number.isSafeInteger(after) || after < 0)

@@ -1,6 +1,9 @@
+import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { Parser } from '../../core/work/shape.ts'
+import type { HubOperation } from '../../hub/hub-roles.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { StoreError } from '../../core/talk/store.ts'
+import { checkRole } from '../../hub/hub-roles.ts'
 import { HubError } from '../../hub/task-rules.ts'
 
 /** A request that was let in, with its body read. */
@@ -9,6 +12,8 @@ type HubRequest = {
   path: string
   query: URLSearchParams
   body: unknown
+  /** The client whose key the request carries. */
+  caller: HubCaller
   /** Aborted when the caller has hung up. */
   signal: AbortSignal
 }
@@ -20,12 +25,14 @@ export type HubRoute = {
   method: 'GET' | 'POST'
   /** `:id` matches any one part. */
   path: string
+  /** The operation of the table of roles that the route is. */
+  operation: HubOperation
   answer(request: RoutedRequest): Promise<unknown>
 }
 
 export type HubAnswer = { status: number; body: unknown }
 
-const statuses: Record<HubError['kind'], number> = { missing: 404, conflict: 409, wrong: 400 }
+const statuses: Record<HubError['kind'], number> = { missing: 404, conflict: 409, wrong: 400, forbidden: 403 }
 
 /** Answers by the route that matches; what is wrong with a request is an answer in words. */
 export async function answerRequest(routes: readonly HubRoute[], request: HubRequest): Promise<HubAnswer> {
@@ -39,6 +46,7 @@ export async function answerRequest(routes: readonly HubRoute[], request: HubReq
   if (!found)
     return refusal(405, `${path} knows ${matching.map(({ route }) => route.method).join(', ')}, not ${method}`)
   try {
+    checkRole(request.caller, found.route.operation)
     return { status: 200, body: await found.route.answer({ ...request, id: found.id }) }
   } catch (error) {
     if (error instanceof HubError) return refusal(statuses[error.kind], error.message)

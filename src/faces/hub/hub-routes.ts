@@ -1,10 +1,14 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Parser } from '../../core/work/shape.ts'
 import type { Task } from '../../core/work/task.ts'
+import type { HubKeys } from '../../hub/hub-keys.ts'
+import type { HubOperation } from '../../hub/hub-roles.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { HubRoute, RoutedRequest } from './hub-router.ts'
+import { hubRoles } from '../../core/work/hub-key.ts'
 import { defined } from '../../base/defined.ts'
 import { anything, integer, list, number, oneOf, optional, parser, string } from '../../core/work/shape.ts'
+import { agentOf } from '../../hub/hub-roles.ts'
 import { checkTicket, taskIdOf, ticketOf } from '../../hub/task-rules.ts'
 import { readBody } from './hub-router.ts'
 
@@ -15,10 +19,10 @@ const anyBody: Parser<unknown> = { schema: {}, parse: (body) => body }
 const longestSeconds = 290
 
 /**
- * The hub over HTTP: each row is one route with its path, the fields of its body and what it does.
- * `by` is the person at the other end. The stream `/api/events` is answered by the server itself.
+ * The hub over HTTP: each row is one route with its path, its operation, the fields of its body and what it does.
+ * Whoever calls acts under the name of the key. The stream `/api/events` is answered by the server itself.
  */
-export function hubRoutes(hub: Hub, clock: Clock, by = 'user'): HubRoute[] {
+export function hubRoutes(hub: Hub, keys: HubKeys, clock: Clock): HubRoute[] {
   const until = (seconds = longestSeconds) => clock.now() + Math.min(seconds, longestSeconds) * 1000
   /** The task of an id or of a ticket; throws where the ticket is no longer the holder's. */
   const task = (id: string) => {
@@ -26,9 +30,10 @@ export function hubRoutes(hub: Hub, clock: Clock, by = 'user'): HubRoute[] {
     checkTicket(id, found)
     return found.id
   }
-  const get = (path: string, answer: HubRoute['answer']): HubRoute => ({
+  const get = (path: string, answer: HubRoute['answer'], operation: HubOperation = 'read'): HubRoute => ({
     method: 'GET',
     path,
+    operation,
     answer: async (request) => {
       // Nobody is shown a change that could still be lost.
       await hub.kept()
@@ -38,38 +43,47 @@ export function hubRoutes(hub: Hub, clock: Clock, by = 'user'): HubRoute[] {
   return [
     get('/api/state', async () => ({ seq: hub.seq, agents: agents(hub), tasks: hub.tasks() })),
     get('/api/agents', async () => agents(hub)),
-    get('/api/agents/:id', async ({ id }) => agentOf(hub, id)),
+    get('/api/agents/:id', async ({ id }) => agentNow(hub, id)),
     post(
       '/api/agents',
+      'register',
       parser({
-        id: text,
+        id: optional(text),
         role: text,
         name: optional(text),
         capabilities: optional(list(text)),
         workspace: text,
         source: optional(oneOf('CLI', 'IDE')),
       }),
-      async ({ capabilities = [], source = 'CLI', ...rest }) => hub.register({ ...rest, capabilities, source }),
+      async ({ id, capabilities = [], source = 'CLI', ...rest }, { caller }) =>
+        hub.register({ ...rest, id: agentOf(caller, id), capabilities, source }),
     ),
-    post('/api/agents/:id/wait', parser({ timeout: optional(number(0)) }), async ({ timeout }, { id, signal }) => {
-      const given = await hub.wait(id, until(timeout), signal)
-      return given.type === 'task' ? { ...given, ticket: ticketOf(given.task) } : given
-    }),
-    post('/api/agents/:id/evict', parser({ why: optional(text) }), async ({ why = 'sent away' }, { id }) => {
+    post(
+      '/api/agents/:id/wait',
+      'take',
+      parser({ timeout: optional(number(0)) }),
+      async ({ timeout }, { id, signal, caller }) => {
+        const given = await hub.wait(agentOf(caller, id), until(timeout), signal)
+        return given.type === 'task' ? { ...given, ticket: ticketOf(given.task) } : given
+      },
+    ),
+    post('/api/agents/:id/evict', 'evict', parser({ why: optional(text) }), async ({ why = 'sent away' }, { id }) => {
       await hub.evict(id, why)
       return {}
     }),
     post(
       '/api/agents/:id/spent',
+      'report',
       parser({ tokens: integer(0), cost: optional(number(0)), priced: optional(integer(0)) }),
-      async (spent, { id }) => {
-        await hub.spent(id, spent)
+      async (spent, { id, caller }) => {
+        await hub.spent(agentOf(caller, id), spent)
         return {}
       },
     ),
     get('/api/tasks', async ({ query }) => hub.tasks().filter((each) => matches(each, query))),
     post(
       '/api/tasks',
+      'add',
       parser({
         id: optional(text),
         prompt: text,
@@ -79,26 +93,33 @@ export function hubRoutes(hub: Hub, clock: Clock, by = 'user'): HubRoute[] {
         priority: optional(integer(-100, 100)),
         needs: optional(list(text)),
       }),
-      async (fields) => hub.add({ ...fields, by }),
+      async (fields, { caller }) => hub.add({ ...fields, by: caller.name }),
     ),
     get('/api/tasks/:id', async ({ id }) => hub.task(taskIdOf(id))),
     get('/api/tasks/:id/wait', async ({ id, query, signal }) => {
       const seconds = Number(query.get('timeout') ?? longestSeconds)
       return hub.settled(taskIdOf(id), until(Number.isFinite(seconds) ? seconds : undefined), signal)
     }),
-    post('/api/tasks/:id/ack', parser({ agent: text }), async ({ agent }, { id }) => hub.ack(task(id), agent)),
+    post('/api/tasks/:id/ack', 'take', parser({ agent: optional(text) }), async ({ agent }, { id, caller }) =>
+      hub.ack(task(id), agentOf(caller, agent)),
+    ),
     post(
       '/api/tasks/:id/progress',
+      'report',
       parser({ agent: optional(text), message: text, percentage: optional(integer(0, 100)) }),
-      async ({ agent, message, percentage }, { id }) => hub.progress(task(id), agent, message, percentage),
+      async ({ agent, message, percentage }, { id, caller }) =>
+        hub.progress(task(id), agentOf(caller, agent), message, percentage),
     ),
     post(
       '/api/tasks/:id/block',
+      'ask',
       parser({ agent: optional(text), reason: text, question: text }),
-      async ({ agent, reason, question }, { id }) => hub.block(task(id), agent, reason, question),
+      async ({ agent, reason, question }, { id, caller }) =>
+        hub.block(task(id), agentOf(caller, agent), reason, question),
     ),
     post(
       '/api/tasks/:id/respond',
+      'report',
       parser({
         agent: optional(text),
         status: oneOf('COMPLETED', 'FAILED', 'BLOCKED', 'IN_REVIEW'),
@@ -106,35 +127,51 @@ export function hubRoutes(hub: Hub, clock: Clock, by = 'user'): HubRoute[] {
         artifacts: optional(list(anything())),
         diff: optional(string()),
       }),
-      async ({ agent, ...result }, { id }) => hub.respond(task(id), agent, result),
+      async ({ agent, ...result }, { id, caller }) => hub.respond(task(id), agentOf(caller, agent), result),
     ),
-    post('/api/tasks/:id/answer', parser({ text }), async (said, { id }) => hub.answer(task(id), said.text, by)),
-    post('/api/tasks/:id/reject', parser({ text }), async (said, { id }) => hub.reject(task(id), said.text, by)),
-    post('/api/tasks/:id/comment', parser({ text }), async (said, { id }) => hub.comment(task(id), said.text, by)),
-    post('/api/tasks/:id/cancel', parser({ why: optional(text) }), async ({ why }, { id }) =>
-      hub.cancel(task(id), by, why),
+    post('/api/tasks/:id/answer', 'answer', parser({ text }), async (said, { id, caller }) =>
+      hub.answer(task(id), said.text, caller.name),
     ),
-    post('/api/tasks/:id/retry', anyBody, async (_, { id }) => hub.retry(task(id), by)),
-    post('/api/tasks/:id/approve', anyBody, async (_, { id }) => hub.approve(task(id), by)),
-    post('/api/broadcast', parser({ text, workspace: optional(text) }), async (said) => ({
+    post('/api/tasks/:id/reject', 'review', parser({ text }), async (said, { id, caller }) =>
+      hub.reject(task(id), said.text, caller.name),
+    ),
+    post('/api/tasks/:id/comment', 'comment', parser({ text }), async (said, { id, caller }) =>
+      hub.comment(task(id), said.text, caller.name),
+    ),
+    post('/api/tasks/:id/cancel', 'direct', parser({ why: optional(text) }), async ({ why }, { id, caller }) =>
+      hub.cancel(task(id), caller.name, why),
+    ),
+    post('/api/tasks/:id/retry', 'direct', anyBody, async (_, { id, caller }) => hub.retry(task(id), caller.name)),
+    post('/api/tasks/:id/approve', 'review', anyBody, async (_, { id, caller }) => hub.approve(task(id), caller.name)),
+    post('/api/broadcast', 'broadcast', parser({ text, workspace: optional(text) }), async (said) => ({
       told: await hub.broadcast(said.text, said.workspace),
     })),
+    get('/api/me', async ({ caller }) => caller, 'self'),
+    post('/api/me/end', 'self', anyBody, async (_, { caller }) => keys.revoke(caller.id, caller)),
+    post('/api/lent-keys', 'lend', parser({ name: text }), async ({ name }, { caller }) => keys.lend(name, caller)),
+    get('/api/keys', async () => keys.list(), 'keys'),
+    post('/api/keys', 'keys', parser({ name: text, role: oneOf(...hubRoles) }), async ({ name, role }, { caller }) =>
+      keys.add(name, role, caller),
+    ),
+    post('/api/keys/:id/rotate', 'keys', anyBody, async (_, { id, caller }) => keys.rotate(id, caller)),
+    post('/api/keys/:id/revoke', 'keys', anyBody, async (_, { id, caller }) => keys.revoke(id, caller)),
   ]
 }
 
 function post<T>(
   path: string,
+  operation: HubOperation,
   body: Parser<T>,
   answer: (fields: T, request: RoutedRequest) => Promise<unknown>,
 ): HubRoute {
-  return { method: 'POST', path, answer: async (request) => answer(readBody(body, request.body), request) }
+  return { method: 'POST', path, operation, answer: async (request) => answer(readBody(body, request.body), request) }
 }
 
 function agents(hub: Hub) {
-  return hub.agents().map(({ id }) => agentOf(hub, id))
+  return hub.agents().map(({ id }) => agentNow(hub, id))
 }
 
-function agentOf(hub: Hub, id: string) {
+function agentNow(hub: Hub, id: string) {
   const { waits, about, task } = hub.standing(id)
   return defined({ ...hub.agent(id), waits, about, task: task?.id })
 }

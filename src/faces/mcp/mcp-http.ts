@@ -1,5 +1,7 @@
 import type {
+  AuthInfo,
   HandleRequestOptions,
+  McpHandlerRequestOptions,
   McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
@@ -18,16 +20,16 @@ type McpHttpOptions = { host: string; port: number; key: string; clock: Clock; t
 /** Serves MCP at an address of its own, to any number of clients of both protocols. */
 export async function serveMcpHttp(
   library: McpLibrary,
-  make: McpServerFactory,
+  make: () => MadeServer,
   options: McpHttpOptions,
 ): Promise<HttpServer> {
-  const mcp = mcpEndpoint(library, make, options.trouble)
+  const mcp = mcpEndpoint(library, make, options.trouble, { ownerOf: () => '' })
   const { key: right, clock } = options
   const allowed = accessCheck({ callerOf: (key) => isSameKey(key, right) || undefined, clock })
   const server = await listenHttp((request, response) => {
     if (!allowed(request, response)) return
     // The endpoint answers its own errors; the listener of the server waits for nothing.
-    if (request.url?.split('?')[0] === mcpPath) void mcp.answer(request, response)
+    if (request.url?.split('?')[0] === mcpPath) void mcp.answer(request, response, undefined)
     else refuseRequest(response, 404, `there is nothing here but ${mcpPath}`)
   }, options)
   return {
@@ -42,35 +44,48 @@ export async function serveMcpHttp(
 /** More than any task or text that a tool takes. */
 const mostBytes = 4 * 1024 * 1024
 
-export type McpEndpoint = {
-  answer(request: IncomingMessage, response: ServerResponse): Promise<void>
+/** Answers the MCP requests of clients whose access was checked; `caller` is the client. */
+export type McpEndpoint<Caller> = {
+  answer(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void>
   close(): Promise<void>
 }
 
-/**
- * Answers any number of clients of both protocols; the caller has checked their access. In the older protocol a client
- * that hangs up has not cancelled its calls, unless `hangUpCancels` says that nobody comes back for their results.
- */
-export function mcpEndpoint(
+type MadeServer = ReturnType<McpServerFactory>
+
+type McpEndpointOptions<Caller> = {
+  /** Names the client that a session belongs to: no other client can use it. */
+  ownerOf(caller: Caller): string
+  /** In the older protocol a client that hangs up has not cancelled its calls, unless nobody comes back for their results. */
+  hangUpCancels?: boolean
+}
+
+/** Answers any number of clients of both protocols, each by a server that `serverFor` makes for it. */
+export function mcpEndpoint<Caller>(
   library: McpLibrary,
-  make: McpServerFactory,
+  serverFor: (caller: Caller) => MadeServer,
   trouble: (error: Error) => void,
-  { hangUpCancels = false } = {},
-): McpEndpoint {
+  { ownerOf, hangUpCancels = false }: McpEndpointOptions<Caller>,
+): McpEndpoint<Caller> {
   const limits = { maxRequestBodySize: mostBytes }
+  const make: McpServerFactory = ({ authInfo }) => serverFor(authInfo?.extra?.caller as Caller)
   const modern = library.createMcpHandler(make, { legacy: 'reject', onerror: trouble, ...limits })
   const stateless = library.legacyStatelessFallback(make, trouble, limits)
   const sessions = new LegacySessions(library, make, trouble)
-  const fetch = async (request: Request) => {
-    const parsed = { parsedBody: await bodyOf(request) }
+  const fetch = async (request: Request, { authInfo }: McpHandlerRequestOptions = {}) => {
+    const parsed = { parsedBody: await bodyOf(request), authInfo }
     if (!(await library.isLegacyRequest(request, parsed.parsedBody, limits))) return modern.fetch(request, parsed)
     if (!sessions.wants(request, parsed.parsedBody)) return stateless(request, parsed)
+    if (!sessions.mayUse(request, authInfo)) return unknownSession()
     if (hangUpCancels) request.signal.addEventListener('abort', () => sessions.cancel(request, parsed.parsedBody))
     return sessions.fetch(request, parsed)
   }
   const answer = toNodeHandler({ fetch }, { onerror: trouble, ...limits })
   return {
-    answer,
+    answer(request, response, caller) {
+      // The token is left out: nothing behind the door needs it.
+      const auth = { token: '', clientId: ownerOf(caller), scopes: [], extra: { caller } }
+      return answer(Object.assign(request, { auth }), response)
+    },
     async close() {
       await Promise.allSettled([modern.close(), sessions.close()])
     },
@@ -87,6 +102,8 @@ async function bodyOf(request: Request): Promise<unknown> {
   }
 }
 
+type Session = { transport: WebStandardStreamableHTTPServerTransport; owner: string | undefined }
+
 /** The least recently used session beyond this is closed; its client is told so and begins a new one. */
 const mostSessions = 100
 
@@ -99,7 +116,7 @@ class LegacySessions {
   #make: McpServerFactory
   #trouble: (error: Error) => void
   /** The most recently used session is last. */
-  #open = new Map<string, WebStandardStreamableHTTPServerTransport>()
+  #open = new Map<string, Session>()
 
   constructor(library: McpLibrary, make: McpServerFactory, trouble: (error: Error) => void) {
     this.#library = library
@@ -112,14 +129,20 @@ class LegacySessions {
     return request.headers.has('mcp-session-id') || this.#library.isInitializeRequest(body)
   }
 
+  /** Whether a request names no session, or one of its own client. */
+  mayUse(request: Request, authInfo: AuthInfo | undefined): boolean {
+    const id = request.headers.get('mcp-session-id')
+    return id === null || this.#open.get(id)?.owner === authInfo?.clientId
+  }
+
   async fetch(request: Request, parsed: HandleRequestOptions): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
-    if (id === null) return (await this.#begin(request)).handleRequest(request, parsed)
+    if (id === null) return (await this.#begin(request, parsed.authInfo)).handleRequest(request, parsed)
     const session = this.#open.get(id)
     if (!session) return unknownSession()
     this.#open.delete(id)
     this.#open.set(id, session)
-    return session.handleRequest(request, parsed)
+    return session.transport.handleRequest(request, parsed)
   }
 
   /** Cancels the calls of a request as if its client had done so. */
@@ -128,25 +151,26 @@ class LegacySessions {
     for (const message of [body].flat()) {
       if (!this.#library.isJSONRPCRequest(message)) continue
       const params = { requestId: message.id, reason: 'the connection is gone' }
-      session?.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
+      session?.transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
     }
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#open.values()].map((session) => session.close()))
+    await Promise.allSettled([...this.#open.values()].map(({ transport }) => transport.close()))
   }
 
-  async #begin(request: Request): Promise<WebStandardStreamableHTTPServerTransport> {
-    const session = new this.#library.WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => {
-        this.#open.set(id, session)
-        const [oldest] = this.#open.values()
-        // Its own `onclose` takes it off the list; the new session need not wait for that.
-        if (this.#open.size > mostSessions) oldest?.close().catch(() => {})
-      },
-    })
-    const server = await this.#make({ era: 'legacy', requestInfo: request })
+  async #begin(request: Request, authInfo: AuthInfo | undefined): Promise<WebStandardStreamableHTTPServerTransport> {
+    const session: WebStandardStreamableHTTPServerTransport =
+      new this.#library.WebStandardStreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (id) => {
+          this.#open.set(id, { transport: session, owner: authInfo?.clientId })
+          const [oldest] = this.#open.values()
+          // Its own `onclose` takes it off the list; the new session need not wait for that.
+          if (this.#open.size > mostSessions) oldest?.transport.close().catch(() => {})
+        },
+      })
+    const server = await this.#make({ era: 'legacy', requestInfo: request, authInfo })
     await server.connect(session)
     const ended = session.onclose
     session.onclose = () => {

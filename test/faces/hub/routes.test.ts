@@ -8,12 +8,28 @@ import { ChangeFeed, eventStreamText } from '../../../src/faces/hub/change-feed.
 import { RateLimit } from '../../../src/faces/http-server.ts'
 import { answerRequest } from '../../../src/faces/hub/hub-router.ts'
 import { hubRoutes } from '../../../src/faces/hub/hub-routes.ts'
+import type { HubCaller } from '../../../src/core/work/hub-key.ts'
+import { HubKeys } from '../../../src/hub/hub-keys.ts'
+import { mayDo } from '../../../src/hub/hub-roles.ts'
 import { hubTools } from '../../../src/hub/hub-tools.ts'
 import { hubAt } from '../../hub/seat.ts'
 
 function routesAt(t: TestContext) {
   const at = hubAt(t)
-  const routes = hubRoutes(at.hub, at.clock)
+  const own = { secret: () => 'the-own-key', made: () => 0, renew() {}, file: '' }
+  const keys = new HubKeys({ book: at.ledger.keys, own, clock: at.clock })
+  const routes = hubRoutes(at.hub, keys, at.clock)
+  const asked = routes.map(({ operation, method, path }) => ({
+    operation,
+    method,
+    path: new RegExp(`^${path.replaceAll(':id', '[^/]+')}$`),
+  }))
+  /** The person, or for the operations of an agent the agent. */
+  const callerFor = (method: string, path: string): HubCaller => {
+    const route = asked.find((each) => each.method === method && each.path.test(path))
+    const isAgent = route !== undefined && !mayDo('admin', route.operation)
+    return isAgent ? { id: 'key-1', name: 'a', role: 'agent' } : { id: 'own', name: 'user', role: 'admin' }
+  }
   const ask = async (method: string, url: string, body?: unknown, signal = new AbortController().signal) => {
     const { pathname, searchParams } = new URL(url, 'http://hub')
     const { status, body: got } = await answerRequest(routes, {
@@ -21,6 +37,7 @@ function routesAt(t: TestContext) {
       path: pathname,
       query: searchParams,
       body,
+      caller: callerFor(method, pathname),
       signal,
     })
     return { status, body: got as any }
@@ -30,15 +47,15 @@ function routesAt(t: TestContext) {
 
 test('a task from its beginning to its end over HTTP', async (t) => {
   const { ask } = routesAt(t)
-  const agent = { id: 'a b', role: 'dev', workspace: 'w', capabilities: ['x'] }
+  const agent = { id: 'a', role: 'dev', workspace: 'w', capabilities: ['x'] }
   assert.equal((await ask('POST', '/api/agents', agent)).status, 200)
-  const waiting = ask('POST', '/api/agents/a%20b/wait', { timeout: 60 })
+  const waiting = ask('POST', '/api/agents/%61/wait', { timeout: 60 })
   const { body: task } = await ask('POST', '/api/tasks', { prompt: 'do it', workspace: 'w' })
   const { body: given } = await waiting
   assert.deepEqual([given.type, given.ticket], ['task', `${task.id}.1`])
-  await ask('POST', `/api/tasks/${given.ticket}/ack`, { agent: 'a b' })
+  await ask('POST', `/api/tasks/${given.ticket}/ack`, { agent: 'a' })
   const { body: done } = await ask('POST', `/api/tasks/${given.ticket}/respond`, {
-    agent: 'a b',
+    agent: 'a',
     status: 'COMPLETED',
     message: 'did it',
   })
@@ -46,7 +63,7 @@ test('a task from its beginning to its end over HTTP', async (t) => {
   assert.equal((await ask('GET', '/api/tasks?state=COMPLETED&workspace=w')).body.length, 1)
   assert.equal((await ask('GET', '/api/tasks?state=QUEUED')).body.length, 0)
   const { body: state } = await ask('GET', '/api/state')
-  assert.deepEqual([state.tasks.length, state.agents[0].id, state.agents[0].waits], [1, 'a b', false])
+  assert.deepEqual([state.tasks.length, state.agents[0].id, state.agents[0].waits], [1, 'a', false])
 })
 
 test('what is wrong is refused with its status and words, and leaves no trace', async (t) => {
@@ -90,7 +107,9 @@ test('a change that is not kept is shown to nobody, and a repeated answer fails 
     throw new Error('disk full')
   }
   const answer = { agent: 'a', status: 'COMPLETED', message: 'done' }
-  const look = hubTools(hub, realClock, 'mcp').find(({ name }) => name === 'get_task_context')!
+  const look = hubTools(hub, realClock, { id: 'key-1', name: 'a', role: 'agent' }).find(
+    ({ name }) => name === 'get_task_context',
+  )!
   const at = () =>
     Promise.all([
       ask('POST', `/api/tasks/${id}/respond`, answer).then(({ status }) => status),

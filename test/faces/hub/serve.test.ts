@@ -10,10 +10,14 @@ import { serveHub } from '../../../src/faces/hub/hub-http.ts'
 import { mcpEndpoint } from '../../../src/faces/mcp/mcp-http.ts'
 import { loadMcpLibrary, toolServer } from '../../../src/faces/mcp/tool-server.ts'
 import { Hub } from '../../../src/hub/hub.ts'
+import type { HubCaller } from '../../../src/core/work/hub-key.ts'
+import { HubKeys } from '../../../src/hub/hub-keys.ts'
 import { hubTools } from '../../../src/hub/hub-tools.ts'
 import { memoryHubLedger } from '../../../src/store/memory-hub-ledger.ts'
 
 const key = 'the-key'
+const ownKey = { secret: () => key, made: () => 0, renew() {}, file: '' }
+const person = { id: 'own', name: 'user', role: 'admin' } as const
 const json = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 
 async function serving(t: TestContext) {
@@ -25,10 +29,14 @@ async function serving(t: TestContext) {
   const running = hub.run(stop.signal)
   const library = await loadMcpLibrary()
   const resources = { families: [], list: async () => [], read: async () => undefined }
-  const tools = hubTools(hub, clock, 'mcp')
-  const make = toolServer(library, { name: 'hub', version: '1', cwd: '/', clock, tools, resources })
-  const mcp = mcpEndpoint(library, make, () => {}, { hangUpCancels: true })
-  const at = await serveHub({ host: '127.0.0.1', port: 0, key, clock, routes: hubRoutes(hub, clock), changes, mcp })
+  const keys = new HubKeys({ book: ledger.keys, own: ownKey, clock })
+  const serverFor = (caller: HubCaller) => {
+    const tools = hubTools(hub, clock, caller)
+    return toolServer(library, { name: 'hub', version: '1', cwd: '/', clock, tools, resources })()
+  }
+  const mcp = mcpEndpoint(library, serverFor, () => {}, { ownerOf: ({ id }: HubCaller) => id, hangUpCancels: true })
+  const routes = hubRoutes(hub, keys, clock)
+  const at = await serveHub({ host: '127.0.0.1', port: 0, keys, clock, routes, changes, mcp })
   t.after(async () => {
     await at.close()
     stop.abort()
@@ -47,7 +55,9 @@ async function serving(t: TestContext) {
       ...(body ? { body: JSON.stringify(body) } : {}),
       ...(signal ? { signal } : {}),
     })
-  return { hub, clock, url: at.url, ask }
+  /** The headers of an agent with a key of its own. */
+  const as = (name: string) => ({ authorization: `Bearer ${keys.lend(name, person).secret}` })
+  return { hub, keys, clock, url: at.url, ask, as }
 }
 
 /** Until it is so, looking again whenever anything ran. */
@@ -89,10 +99,11 @@ test('what is wrong in a request is refused with its status and leaves no trace'
 })
 
 test('an agent that hangs up while it waits is given nothing', async (t) => {
-  const { hub, ask } = await serving(t)
-  await ask('POST', '/api/agents', { id: 'a', role: 'r', workspace: 'w' })
+  const { hub, ask, as } = await serving(t)
+  const a = as('a')
+  await ask('POST', '/api/agents', { id: 'a', role: 'r', workspace: 'w' }, a)
   const hangUp = new AbortController()
-  const waiting = ask('POST', '/api/agents/a/wait', {}, {}, hangUp.signal).catch(() => 'gone')
+  const waiting = ask('POST', '/api/agents/a/wait', {}, a, hangUp.signal).catch(() => 'gone')
   await until(() => hub.standing('a').waits)
   hangUp.abort()
   assert.equal(await waiting, 'gone')
@@ -130,7 +141,7 @@ test('changes are streamed by number, and a follower that comes back misses none
 })
 
 /** A call of a tool as a client of the newer protocol sends it. */
-function called(name: string, args: object): [object, Record<string, string>] {
+function called(name: string, args: object, key: Record<string, string> = {}): [object, Record<string, string>] {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
@@ -141,6 +152,7 @@ function called(name: string, args: object): [object, Record<string, string>] {
     'mcp-protocol-version': '2026-07-28',
     'mcp-method': 'tools/call',
     'mcp-name': name,
+    ...key,
   }
   return [{ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers]
 }
@@ -152,22 +164,25 @@ test('MCP is beside the API: the same key, the same hub', async (t) => {
   const tasks = (await (await ask('GET', '/api/tasks')).json()) as { prompt: string; history: { by: string }[] }[]
   assert.deepEqual(
     tasks.map(({ prompt, history }) => [prompt, history[0]!.by]),
-    [['from MCP', 'mcp']],
+    [['from MCP', 'user']],
   )
 })
 
 test('an agent that hangs up on MCP while it waits is given nothing, by any protocol', async (t) => {
-  const { hub, ask, url } = await serving(t)
+  const { hub, ask, as, url } = await serving(t)
+  const keys = { newer: as('newer'), alone: as('alone'), older: as('older') }
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const older = new Client({ name: 'test', version: '1' })
-  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers: json } })
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers: keys.older } })
   await older.connect(transport)
   const waits = {
     newer: (signal: AbortSignal) =>
-      ask('POST', '/mcp', ...called('wait_for_prompt', { agentId: 'newer' }), signal).then((answer) => answer.text()),
+      ask('POST', '/mcp', ...called('wait_for_prompt', { agentId: 'newer' }, keys.newer), signal).then((answer) =>
+        answer.text(),
+      ),
     alone(signal: AbortSignal) {
       const params = { name: 'wait_for_prompt', arguments: { agentId: 'alone' } }
-      const accept = { accept: 'application/json, text/event-stream' }
+      const accept = { accept: 'application/json, text/event-stream', ...keys.alone }
       const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
       return ask('POST', '/mcp', call, accept, signal).then((answer) => answer.text())
     },
@@ -177,7 +192,7 @@ test('an agent that hangs up on MCP while it waits is given nothing, by any prot
     },
   }
   for (const [id, wait] of Object.entries(waits)) {
-    await ask('POST', '/api/agents', { id, role: 'r', workspace: 'w' })
+    await ask('POST', '/api/agents', { id, role: 'r', workspace: 'w' }, keys[id as keyof typeof keys])
     const hangUp = new AbortController()
     const waiting = wait(hangUp.signal).then(String, () => 'gone')
     await until(() => hub.standing(id).waits)
@@ -190,12 +205,14 @@ test('an agent that hangs up on MCP while it waits is given nothing, by any prot
 })
 
 test('a late wait from a closed connection takes no task from the agent that works', async (t) => {
-  const { hub, ask, url, clock } = await serving(t)
-  for (const id of ['a', 'b']) await ask('POST', '/api/agents', { id, role: 'r', workspace: 'w' })
+  const { hub, ask, as, url, clock } = await serving(t)
+  const [a, b] = [as('a'), as('b')]
+  for (const [id, key] of Object.entries({ a, b }))
+    await ask('POST', '/api/agents', { id, role: 'r', workspace: 'w' }, key)
   await ask('POST', '/api/tasks', { id: 'the-task', prompt: 'x', workspace: 'w' })
-  await ask('POST', '/api/agents/a/wait', {})
-  await ask('POST', '/api/tasks/the-task.1/ack', { agent: 'a' })
-  void ask('POST', '/api/agents/b/wait', {}).catch(() => {})
+  await ask('POST', '/api/agents/a/wait', {}, a)
+  await ask('POST', '/api/tasks/the-task.1/ack', { agent: 'a' }, a)
+  void ask('POST', '/api/agents/b/wait', {}, b).catch(() => {})
   await until(() => hub.standing('b').waits)
   const [call, headers] = called('wait_for_prompt', { agentId: 'a' })
   for (const [path, body, more] of [
@@ -206,7 +223,7 @@ test('a late wait from a closed connection takes no task from the agent that wor
     await once(late, 'connect')
     await clock.turn(1)
     const text = JSON.stringify(body)
-    const said = { host: 'localhost', ...json, ...more, 'content-length': text.length }
+    const said = { host: 'localhost', ...json, ...more, ...a, 'content-length': text.length }
     const lines = Object.entries(said).map(([name, value]) => `${name}: ${value}`)
     late.write([`POST ${path} HTTP/1.1`, ...lines, '', text].join('\r\n'))
     late.destroy()

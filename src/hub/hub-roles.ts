@@ -1,0 +1,53 @@
+import type { HubCaller, HubRole } from '../core/work/hub-key.ts'
+import { HubError } from './task-rules.ts'
+
+/** One kind of operation at the hub: the roles that may do it, and words that complete "may not …". */
+type Operation = { roles: readonly HubRole[]; words: string }
+
+/**
+ * The table of what each role may do; every route and every tool of the hub names its operation here. Only agents work
+ * on tasks, and agents never review: nobody can approve work under the key that did it.
+ */
+export const operations = {
+  self: { roles: ['observer', 'agent', 'member', 'admin'], words: 'see or end its own key' },
+  read: { roles: ['observer', 'agent', 'member', 'admin'], words: 'read agents, tasks and changes' },
+  register: { roles: ['agent'], words: 'register as an agent' },
+  take: { roles: ['agent'], words: 'take tasks' },
+  report: { roles: ['agent'], words: 'report on tasks' },
+  ask: { roles: ['agent'], words: 'ask questions about tasks' },
+  comment: { roles: ['agent', 'member', 'admin'], words: 'comment on tasks' },
+  add: { roles: ['member', 'admin'], words: 'add tasks' },
+  answer: { roles: ['member', 'admin'], words: 'answer questions' },
+  review: { roles: ['member', 'admin'], words: 'approve or reject work' },
+  direct: { roles: ['member', 'admin'], words: 'cancel or retry tasks' },
+  broadcast: { roles: ['member', 'admin'], words: 'send messages to all agents' },
+  evict: { roles: ['member', 'admin'], words: 'send agents away' },
+  lend: { roles: ['member', 'admin'], words: 'lend keys to agents' },
+  keys: { roles: ['admin'], words: 'list or change keys' },
+} as const satisfies Record<string, Operation>
+
+export type HubOperation = keyof typeof operations
+
+export function mayDo(role: HubRole, operation: HubOperation): boolean {
+  const { roles }: Operation = operations[operation]
+  return roles.includes(role)
+}
+
+/** Throws when the caller's role does not have the operation. */
+export function checkRole({ name, role }: HubCaller, operation: HubOperation): void {
+  if (mayDo(role, operation)) return
+  const { roles, words } = operations[operation]
+  throw new HubError(
+    'forbidden',
+    `The key of ${name} has the role ${role} and may not ${words}: that needs the role ${roles.join(' or ')}.`,
+  )
+}
+
+/** The agent that a caller speaks for: itself, whatever agent the request names. Throws when it names another one. */
+export function agentOf({ name }: HubCaller, named: string | undefined): string {
+  if (named === undefined || named === name) return name
+  throw new HubError(
+    'forbidden',
+    `This key belongs to the agent ${name}, which cannot speak for ${named}. Leave the agent's id out, or send ${name}.`,
+  )
+}

@@ -1,0 +1,193 @@
+import type { HubRole } from '../../src/core/work/hub-key.ts'
+import type { HubOperation } from '../../src/hub/hub-roles.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { hubRoles } from '../../src/core/work/hub-key.ts'
+import { answerRequest } from '../../src/faces/hub/hub-router.ts'
+import { hubRoutes } from '../../src/faces/hub/hub-routes.ts'
+import { HubKeys } from '../../src/hub/hub-keys.ts'
+import { mayDo, operations } from '../../src/hub/hub-roles.ts'
+import { hubTools } from '../../src/hub/hub-tools.ts'
+import { hubAt } from './seat.ts'
+
+/** Who may do what, written a second time: a new operation has to be decided here as well. */
+const table: Record<HubOperation, string> = {
+  self: 'observer agent member admin',
+  read: 'observer agent member admin',
+  register: 'agent',
+  take: 'agent',
+  report: 'agent',
+  ask: 'agent',
+  comment: 'agent member admin',
+  add: 'member admin',
+  answer: 'member admin',
+  review: 'member admin',
+  direct: 'member admin',
+  broadcast: 'member admin',
+  evict: 'member admin',
+  lend: 'member admin',
+  keys: 'admin',
+}
+
+/** The operation of every route and tool. */
+const routes: Record<string, HubOperation> = {
+  'GET /api/state': 'read',
+  'GET /api/agents': 'read',
+  'GET /api/agents/:id': 'read',
+  'POST /api/agents': 'register',
+  'POST /api/agents/:id/wait': 'take',
+  'POST /api/agents/:id/evict': 'evict',
+  'POST /api/agents/:id/spent': 'report',
+  'GET /api/tasks': 'read',
+  'POST /api/tasks': 'add',
+  'GET /api/tasks/:id': 'read',
+  'GET /api/tasks/:id/wait': 'read',
+  'POST /api/tasks/:id/ack': 'take',
+  'POST /api/tasks/:id/progress': 'report',
+  'POST /api/tasks/:id/block': 'ask',
+  'POST /api/tasks/:id/respond': 'report',
+  'POST /api/tasks/:id/answer': 'answer',
+  'POST /api/tasks/:id/reject': 'review',
+  'POST /api/tasks/:id/comment': 'comment',
+  'POST /api/tasks/:id/cancel': 'direct',
+  'POST /api/tasks/:id/retry': 'direct',
+  'POST /api/tasks/:id/approve': 'review',
+  'POST /api/broadcast': 'broadcast',
+  'GET /api/me': 'self',
+  'POST /api/me/end': 'self',
+  'POST /api/lent-keys': 'lend',
+  'GET /api/keys': 'keys',
+  'POST /api/keys': 'keys',
+  'POST /api/keys/:id/rotate': 'keys',
+  'POST /api/keys/:id/revoke': 'keys',
+}
+
+const tools: Record<string, HubOperation> = {
+  register_agent: 'register',
+  wait_for_prompt: 'take',
+  ack_task: 'take',
+  update_progress: 'report',
+  block_task: 'ask',
+  send_response: 'report',
+  assign_task: 'add',
+  answer_task: 'answer',
+  get_task_context: 'read',
+  wait_for_task: 'read',
+  list_agents: 'read',
+  get_agent_status: 'read',
+  broadcast_system_prompt: 'broadcast',
+  add_review_comment: 'comment',
+  get_review_comments: 'read',
+}
+
+const caller = (role: HubRole) => ({ id: 'key-1', name: `the-${role}`, role })
+const may = (role: HubRole, operation: HubOperation) => table[operation].split(' ').includes(role)
+
+test('every operation is decided for every role', () => {
+  const decided = Object.keys(operations) as HubOperation[]
+  assert.deepEqual(Object.fromEntries(decided.map((each) => [each, operations[each].roles.join(' ')])), table)
+  for (const operation of decided)
+    for (const role of hubRoles) assert.equal(mayDo(role, operation), may(role, operation), `${role} ${operation}`)
+})
+
+test('every route asks for its operation, and refuses every role that does not have it', async (t) => {
+  const { hub, clock, ledger } = hubAt(t)
+  const own = { secret: () => 'own', made: () => 0, renew: () => assert.fail('a role renewed the own key'), file: '' }
+  const keys = new HubKeys({ book: ledger.keys, own, clock })
+  const all = hubRoutes(hub, keys, clock)
+  assert.deepEqual(
+    Object.fromEntries(all.map(({ method, path, operation }) => [`${method} ${path}`, operation])),
+    routes,
+  )
+  const query = new URLSearchParams()
+  const signal = AbortSignal.abort('only the door is asked')
+  for (const { method, path, operation } of all) {
+    for (const role of hubRoles) {
+      const before = [hub.seq, ledger.keys.all()]
+      const asked = {
+        method,
+        path: path.replace(':id', 'nothing'),
+        query,
+        body: undefined,
+        caller: caller(role),
+        signal,
+      }
+      const { status, body } = await answerRequest(all, asked)
+      const { error = '' } = body as { error?: string }
+      if (may(role, operation)) assert.doesNotMatch(error, /may not/, `${role} ${method} ${path}`)
+      else {
+        const words = `The key of the-${role} has the role ${role} and may not ${operations[operation].words}: that needs the role ${table[operation].replaceAll(' ', ' or ')}.`
+        assert.deepEqual([status, error], [403, words], `${role} ${method} ${path}`)
+        assert.deepEqual([hub.seq, ledger.keys.all()], before)
+      }
+    }
+  }
+})
+
+test('a role sees the tools that it may call and no others', (t) => {
+  const { hub, clock } = hubAt(t)
+  for (const role of hubRoles) {
+    const seen = Object.fromEntries(hubTools(hub, clock, caller(role)).map(({ name, operation }) => [name, operation]))
+    const wanted = Object.entries(tools).filter(([, operation]) => may(role, operation))
+    assert.deepEqual(seen, Object.fromEntries(wanted))
+  }
+})
+
+test('an agent speaks for itself alone, over every route and tool that names an agent', async (t) => {
+  const { hub, clock, ledger, register, wait, add } = hubAt(t)
+  const own = { secret: () => 'own', made: () => 0, renew() {}, file: '' }
+  const all = hubRoutes(hub, new HubKeys({ book: ledger.keys, own, clock }), clock)
+  await register('victim')
+  const { id } = await add('x')
+  await wait('victim')
+  const thief = { id: 'key-9', name: 'thief', role: 'agent' } as const
+  const agent = 'victim'
+  const tries: [string, object][] = [
+    ['/api/agents', { id: agent, role: 'r', workspace: 'w' }],
+    ['/api/agents/victim/wait', {}],
+    ['/api/agents/victim/spent', { tokens: 1 }],
+    [`/api/tasks/${id}/ack`, { agent }],
+    [`/api/tasks/${id}/progress`, { agent, message: 'm' }],
+    [`/api/tasks/${id}/block`, { agent, reason: 'r', question: 'q' }],
+    [`/api/tasks/${id}/respond`, { agent, status: 'COMPLETED', message: 'm' }],
+  ]
+  const before = hub.task(id)
+  const send = async (path: string, body: object) => {
+    const query = new URLSearchParams()
+    const { signal } = new AbortController()
+    const answer = await answerRequest(all, { method: 'POST', path, query, body, caller: thief, signal })
+    return [answer.status, (answer.body as { error?: string }).error]
+  }
+  const words =
+    "This key belongs to the agent thief, which cannot speak for victim. Leave the agent's id out, or send thief."
+  for (const [path, body] of tries) assert.deepEqual(await send(path, body), [403, words], path)
+  assert.deepEqual(hub.task(id), before)
+  // Without a name in the request the agent is the key's own, which does not have the task.
+  await send('/api/agents', { role: 'r', workspace: 'w' })
+  for (const [path, body] of tries.slice(3)) {
+    const { agent: _, ...unnamed } = body as { agent?: string }
+    const [status, error] = await send(path, unnamed)
+    assert.equal(status, 409, path)
+    assert.match(String(error), /^Agent thief does not have task /)
+  }
+  assert.deepEqual(hub.task(id), before)
+})
+
+test('nobody approves a task that the same name worked on, at any time', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('orc')
+  const { id } = await add('x')
+  await wait('orc')
+  await hub.respond(id, 'orc', { status: 'IN_REVIEW', message: 'look' })
+  await hub.reject(id, 'again', 'user')
+  await register('other')
+  await hub.evict('orc', 'gone')
+  await wait('other')
+  await hub.respond(id, 'other', { status: 'IN_REVIEW', message: 'look' })
+  for (const name of ['other', 'orc'])
+    await assert.rejects(hub.approve(id, name), {
+      kind: 'forbidden',
+      message: `${name} worked on task ${id} and cannot approve it: another person has to.`,
+    })
+  assert.equal((await hub.approve(id, 'user')).state, 'APPROVED')
+})
