@@ -40,7 +40,7 @@ const clone3 = 435
 
 const family = { unix: 1, inet: 2, inet6: 10, netlink: 16 }
 const socketType = { stream: 1, seqpacket: 5, mask: 0xf }
-const newUser = 0x1000_0000
+const newNamespace = { cgroup: 0x0200_0000, user: 0x1000_0000 }
 /** Both put characters into the input of the terminal, as if the person had typed them. */
 const terminalInput = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c }
 
@@ -79,7 +79,7 @@ export function systemCallFilter(
       ...Object.values(terminalInput).flatMap((request) => when(request, [give(notPermitted)])),
       give(allow),
     ]),
-    ...(nested ? [] : noUserNamespaces(calls)),
+    ...namespaces(calls, nested),
     give(allow),
   ])
 }
@@ -92,13 +92,19 @@ const pairsOnly = (): Instruction[] => [
   give(notPermitted),
 ]
 
-/** The flags of clone3 lie in memory, where no filter can look; programs without it use clone. */
-const noUserNamespaces = ({ unshare, clone }: Calls): Instruction[] => [
-  ...when(clone3, [give(notImplemented)]),
-  ...[unshare, clone].flatMap((call) =>
-    when(call, [load(at.argument(0)), jump(hasBits, newUser, 0, 1), give(notPermitted), give(allow)]),
-  ),
-]
+/**
+ * Nobody gets a namespace of control groups: root could mount them there, and stop every program outside. The flags of clone3
+ * lie in memory, where no filter can look; programs that do not find it use clone.
+ */
+function namespaces({ unshare, clone }: Calls, nested: boolean): Instruction[] {
+  const refused = nested ? newNamespace.cgroup : newNamespace.cgroup | newNamespace.user
+  return [
+    ...when(clone3, [give(notImplemented)]),
+    ...[unshare, clone].flatMap((call) =>
+      when(call, [load(at.argument(0)), jump(hasBits, refused, 0, 1), give(notPermitted), give(allow)]),
+    ),
+  ]
+}
 
 /** One instruction of the kernel's classic packet filter. */
 type Instruction = { code: number; yes: number; no: number; value: number }
