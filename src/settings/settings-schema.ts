@@ -99,7 +99,14 @@ const common = {
   permissions: optional(object({ mode: optional(mode), allow: optional(list(text)), ...forbidding })),
   mcpServers: optional(mapOf(anything())),
   hooks: optional(mapOf(anything())),
-  sandbox: optional(object({ enabled: optional(flag), network: optional(oneOf('rule', 'all', 'none')) })),
+  sandbox: optional(
+    object({
+      enabled: optional(flag),
+      network: optional(oneOf('rule', 'all', 'none')),
+      /** Variables that commands in the sandbox are given, beside those that hold no secret. */
+      env: optional(list(filled)),
+    }),
+  ),
   web: optional(object({ search: optional(filled), allowed: optional(list(filled)) })),
   thinking: optional(oneOf(...thinkings)),
   advisors: optional(mapOf(name, oneOf(...advisorRoles))),

@@ -40,8 +40,8 @@ export type Settings = {
   hooks: HookSettings
   /** The native agent's search provider, and the private hosts that it may fetch from. */
   web: NonNullable<FileSettings['web']>
-  /** Whether shell commands run in the system's sandbox, and whether they reach the network from there. */
-  sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none' }
+  /** Whether shell commands run in the system's sandbox, whether they reach the network from there, and further variables they get. */
+  sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none'; env?: readonly string[] }
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane' }
   /** How many agents may run at once, and the command that prepares a new worktree. */
   crew: { perWorkspace: number; total: number; setup?: string }

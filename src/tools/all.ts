@@ -27,6 +27,8 @@ export type ToolSet = {
   tools: Tool[]
   /** Folders where the tools put long outputs; reading there needs no permission. */
   own: readonly string[]
+  /** Whether a background command still runs. */
+  busy(): boolean
   /** Ends the background commands. */
   close(): Promise<void>
 }
@@ -54,7 +56,12 @@ export function nativeTools(parts: ToolParts): ToolSet {
     ...(parts.consult ? [subagent(parts.consult)] : []),
     ...(parts.sandboxed ? [sandbox(parts.sandboxed)] : []),
   ]
-  return { tools, own: [...placesOf(parts.blobs), background.folder], close: () => background.close() }
+  return {
+    tools,
+    own: [...placesOf(parts.blobs), background.folder],
+    busy: () => background.running,
+    close: () => background.close(),
+  }
 }
 
 /** The folder of long outputs, if they are kept on disk. */

@@ -1,6 +1,7 @@
 import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { slugOf } from '../../src/app/project.ts'
 import { openBorder } from '../../src/safety/border.ts'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,6 +15,7 @@ import type { ProjectDoc } from '../../src/app/project.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { toolboxOf } from '../../src/app/native/toolbox.ts'
+import { ScratchRooms } from '../../src/app/native/native-scratch.ts'
 import { agentShell, sandboxWords } from '../../src/app/native/native-sandbox.ts'
 import { permissionsOf } from '../../src/settings/permissions.ts'
 
@@ -50,17 +52,22 @@ function held(
   const store = memoryStore()
   const settings = { agents: [], permissions: permissionsOf({ allow }, { allow: run }), sandbox: { enabled, network } }
   const seat = { agent: { name: 'own' }, settings, leash, window: 1 } as unknown as NativeSeat
+  const opened: string[] = []
+  const rooms = new ScratchRooms(async () => {
+    const folder = `/scratch/${opened.push('open')}`
+    return { folder, close: async () => void opened.push(`close ${folder}`) }
+  })
   const parts: NativeParts = {
     ...{ home: root, root, cwd: root, env: { HOME: '/nowhere', ...env }, clock: realClock, session: 's' },
     border: openBorder({ env: {} }),
     store,
     blobs: store.blobs('output'),
     project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {}, outside }),
-    state: { ...newNativeState(), sandbox, seats: new Map([['own', seat]]) },
+    state: { ...newNativeState(), sandbox, seats: new Map([['own', seat]]), scratches: new Map([['own', rooms]]) },
   }
   const call = (ask: ToolCall['ask'] = async () => undefined) =>
     ({ cwd: root, leash, ask, signal: new AbortController().signal }) as ToolCall
-  return { parts, seat, call, walls: agentShell('own', parts, () => toolboxOf('own', parts).box.tools) }
+  return { parts, seat, call, rooms, opened, walls: agentShell('own', parts, () => toolboxOf('own', parts).box.tools) }
 }
 
 async function program(command: string, how: Held = {}): Promise<string> {
@@ -197,14 +204,33 @@ test('a rule of the person lets a command run outside, whole and alone', async (
   )
 })
 
-test('behind the wall the environment has no keys', async () => {
-  const env = { GROQ_API_KEY: 'made-up', GH_TOKEN: 'made-up', EDITOR: 'vi' }
-  const { walls, call } = held({ env })
-  const started = await walls.shell('npm test', call())
+test('behind the wall the environment has no keys, what the settings name, and caches of the project’s own', async () => {
+  const env = { GROQ_API_KEY: 'made-up', GH_TOKEN: 'made-up', APP_MODE: 'x', OTHER: 'x', EDITOR: 'vi' }
+  const { walls, call, parts, seat } = held({ env })
+  seat.settings.sandbox.env = ['APP_MODE']
+  const names = ['EDITOR', 'APP_MODE', 'OTHER', 'GROQ_API_KEY', 'GH_TOKEN', 'GIT_OPTIONAL_LOCKS', 'npm_config_cache']
+  const { env: given = {} } = await walls.shell('npm test', call())
+  const caches = join(parts.home, 'projects', slugOf(root), 'caches')
   assert.deepEqual(
-    [started.env?.EDITOR, started.env?.GROQ_API_KEY, started.env?.GH_TOKEN, started.env?.GIT_OPTIONAL_LOCKS],
-    ['vi', undefined, undefined, '0'],
+    names.map((name) => given[name]),
+    ['vi', 'x', undefined, undefined, undefined, '0', join(caches, 'npm')],
   )
+  const reader = held({ env, leash: 'read' })
+  const { env: read = {} } = await reader.walls.shell('npm test', reader.call())
+  assert.match(read.npm_config_cache ?? '', /^\/tmp\/caches\/npm$|^\/scratch\//)
+})
+
+test('commands of a turn share a room; readers have another, and it closes with the turn unless a command goes on in it', async () => {
+  const { walls, call, rooms, opened } = held({})
+  const where = async (leash: Leash) => (await walls.shell('npm test', { ...call(), leash })).walls
+  rooms.begin()
+  const [first, second, reader] = [await where('edit'), await where('ask'), await where('read')]
+  assert.deepEqual([first === second, first === reader], [true, false])
+  await rooms.end(true)
+  assert.equal(await where('edit'), first)
+  rooms.begin()
+  await rooms.end(false)
+  assert.deepEqual(opened, ['open', 'open', 'close /scratch/1', 'close /scratch/2'])
 })
 
 test('what a command must not leave behind is told to the model and to the person', async () => {

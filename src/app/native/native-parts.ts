@@ -9,6 +9,7 @@ import type { ToolSet } from '../../tools/all.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
 import type { ProjectDoc } from '../project.ts'
+import type { ScratchRooms } from './native-scratch.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 
@@ -58,6 +59,8 @@ export type NativeState = {
   /** The current seat of each agent, by its name: its tools outlive the turn, and need the settings of now. */
   seats: Map<string, NativeSeat>
   sandbox?: Wall
+  /** The temporary folders and networks that commands share, by the agent's name. */
+  scratches: Map<string, ScratchRooms>
   /** What is known of the machine; `scan` ends a scan that runs in the background. */
   machine?: { known: Machine; scan?: AbortController }
   /** Notes that were shown once and are not shown again. */
@@ -71,6 +74,7 @@ export const newNativeState = (): NativeState => ({
   lines: [],
   notes: [],
   seats: new Map(),
+  scratches: new Map(),
   told: new Set(),
 })
 
@@ -99,5 +103,6 @@ export async function closeNative({ state }: Pick<NativeParts, 'state'>): Promis
     machine?.known.settled(),
   ])
   toolboxes.clear()
+  await Promise.all([...state.scratches.values()].map((rooms) => rooms.close()))
   await Promise.allSettled(state.lines)
 }

@@ -3,9 +3,12 @@ import type { Tool, ToolCall, ToolOutput } from '../../core/work/tool.ts'
 import type { CommandPlace, WallFacts } from '../../safety/rules/command-place.ts'
 import type { WalledCommand } from '../../safety/rules/wall-refusal.ts'
 import type { Part } from '../../safety/shell/shell-judgement.ts'
-import type { Wall } from '../../safety/wall/wall.ts'
+import type { TurnScratch, Wall } from '../../safety/wall/wall.ts'
 import type { ShellStart } from '../../tools/tool-parts.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
+import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { withGitConfig, noMonitor } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { temporary } from '../../safety/wall/hidden-places.ts'
@@ -14,8 +17,10 @@ import { namedKeys } from '../agent-environment.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { isRuleFor, parseRule } from '../../safety/rules/permission-rule.ts'
 import { escaped } from '../../safety/rules/rule-matching.ts'
-import { isSecretVariable } from '../../safety/secret-patterns.ts'
+import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { rulesOf } from '../../settings/permissions.ts'
+import { slugOf } from '../project.ts'
+import { scratchRooms } from './native-scratch.ts'
 
 export type AgentShell = {
   env: NativeParts['env']
@@ -28,9 +33,8 @@ export type AgentShell = {
 /** How an agent's shell commands are run: behind a wall where the system has one, else held by the policy alone. */
 export function agentShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): AgentShell {
   const { root, env: all, home, state } = parts
-  // Looking at a repository must run no program that it names, and write nothing into it.
   const keys = namedKeys(state.seats.get(name)?.settings ?? { agents: [] })
-  const env = { ...withGitConfig(withOwnKeys(all, [], keys), [noMonitor]), GIT_OPTIONAL_LOCKS: '0' }
+  const env = quietGit(withOwnKeys(all, [], keys))
   const runs = new CommandRuns()
 
   const start = async (command: string, call: ToolCall, judged: (facts: WallFacts) => Promise<CommandPlace>) => {
@@ -48,15 +52,20 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       runs.note(call, { outside: place.outside })
       return plain
     }
-    const limits = { root, ...place.inside, home: all.HOME ?? home }
+    const scratch = await scratchRooms(name, parts).of(leash)
+    const caches = place.inside.project === 'write' ? await cachesOf(parts) : undefined
+    const limits = {
+      ...{ root, ...place.inside, home: all.HOME ?? home, scratch },
+      writable: caches === undefined ? [] : [caches],
+    }
     const walled = await sandboxOf(parts).wrap(plain.argv, limits)
     // The policy let the command through because the wall would hold it.
     if ('none' in walled) throw new Error(`the sandbox could not be started (${walled.none}), so nothing was run.`)
     runs.note(call, { inside: { ...limits, cwd: call.cwd } })
     return {
       argv: walled.argv,
-      env: withoutKeys(env),
-      walls: JSON.stringify(place.inside),
+      env: quietGit(wallEnvironment(all, walledNames(seat, scratch, caches))),
+      walls: JSON.stringify([place.inside, scratch?.folder]),
       async settle() {
         const said = await walled.settle()
         state.notes.push(...said)
@@ -133,9 +142,33 @@ function networkOf({ sandbox, permissions }: NativeSeat['settings'], tools: read
   return isOpen ? 'open' : 'asked'
 }
 
-/** An environment without the variables that hold keys. */
-export function withoutKeys(env: NativeParts['env']): NativeParts['env'] {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecretVariable(name)))
+/** Looking at a repository must run no program that it names, and write nothing into it. */
+const quietGit = (env: NativeParts['env']): NativeParts['env'] => ({
+  ...withGitConfig(env, [noMonitor]),
+  GIT_OPTIONAL_LOCKS: '0',
+})
+
+/**
+ * The folder of the project's own caches of package managers: what a command leaves there is not run in other projects.
+ * Undefined where it cannot be made.
+ */
+async function cachesOf({ home, root }: NativeParts): Promise<string | undefined> {
+  const folder = join(home, 'projects', slugOf(root), 'caches')
+  const made = mkdir(folder, { recursive: true, mode: 0o700 })
+  return made.then(
+    () => folder,
+    () => undefined,
+  )
+}
+
+/** What the environment behind the wall is made of. */
+function walledNames(
+  { settings }: NativeSeat,
+  scratch: TurnScratch | undefined,
+  caches: string | undefined,
+): Parameters<typeof wallEnvironment>[1] {
+  const own = process.platform === 'linux' ? temporary : (scratch?.folder ?? tmpdir())
+  return { extra: settings.sandbox.env ?? [], temporary: own, caches: caches ?? join(own, 'caches') }
 }
 
 export const sandboxOf = ({ state, env }: Pick<NativeParts, 'state' | 'env'>): Wall =>

@@ -2,6 +2,7 @@ import type { Agent, Leash } from '../../core/work/agent.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { looser } from '../../core/work/agent.ts'
 import { vendorOf } from '../../settings/agent-settings.ts'
+import { scratchRooms } from './native-scratch.ts'
 
 /** What each leash lets our own agent do. */
 export const nativeLeashes: Record<Leash, string> = {
@@ -35,11 +36,17 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       ])
       const { seat: own, trusted } = yield* checkTrust(turn, seat, parts)
       const held = { ...turn, leash: own.leash, ask: notifying(turn.ask, own, parts) }
-      for await (const event of (yield* openNative(own, parts, held, trusted)).turn(held)) {
-        notifyOfAsks(event, own, parts, turn.signal)
-        for (const text of parts.state.notes.splice(0)) yield { type: 'note', text }
-        if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
-        yield event
+      const rooms = scratchRooms(agent.name, parts)
+      rooms.begin()
+      try {
+        for await (const event of (yield* openNative(own, parts, held, trusted)).turn(held)) {
+          notifyOfAsks(event, own, parts, turn.signal)
+          for (const text of parts.state.notes.splice(0)) yield { type: 'note', text }
+          if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
+          yield event
+        }
+      } finally {
+        await rooms.end(parts.state.toolboxes.get(agent.name)?.box.busy() ?? false)
       }
     },
     async close() {},
