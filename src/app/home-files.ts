@@ -62,6 +62,7 @@ const written = new Map([
 
 /** Folders that are ours with everything in them. */
 const folders = new Map<string, { what: string; made?: true }>([
+  ['trust', { what: 'copies of the files that you trusted, to show what changed' }],
   ['crew', { what: 'conversations of crews' }],
   ['terminals', { what: 'how terminals of agents are found again', made: true }],
 ])

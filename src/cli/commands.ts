@@ -174,6 +174,19 @@ export const commands: readonly CliCommand[] = [
     load: () => import('./commands/where.ts'),
   },
   {
+    name: 'trust',
+    words: '[path]',
+    summary: 'Let the hooks, MCP servers, skills and settings of a folder be used, as they are now.',
+    flags: {
+      ...yes,
+      list: { help: 'list the trusted folders' },
+      revoke: { help: 'take the trust in a folder back' },
+      ...json,
+    },
+    examples: ['termaite trust', 'termaite trust ~/code/shop --yes', 'termaite trust --revoke'],
+    load: () => import('./commands/trust.ts'),
+  },
+  {
     name: 'forget',
     words: '[project]',
     summary: 'Erase a project’s conversations, snapshots and index.',

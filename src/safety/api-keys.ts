@@ -1,3 +1,4 @@
+import type { Border } from './border.ts'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder, replaceFile } from '../base/files.ts'
@@ -7,8 +8,8 @@ export type KeyParts = {
   env: Readonly<Record<string, string | undefined>>
   /** Replaces the system's keychain; `null` means none. */
   keychain?: Keychain | null
-  /** Called with every key that is found or stored, so that it can be masked. */
-  learn?(name: string, key: string): void
+  /** Learns every key that is found or stored, so that it can be masked. */
+  border?: Pick<Border, 'learn'>
 }
 
 /** Where a key was found or stored. */
@@ -31,7 +32,7 @@ export function openKeys(parts: KeyParts): Keys {
   const keychain = () => (found ??= own ? systemKeychain() : Promise.resolve(parts.keychain ?? undefined))
 
   const known = <P extends KeyPlace>(name: string, key: string, place: P) => {
-    parts.learn?.(name, key)
+    parts.border?.learn(name, key)
     return { key, place }
   }
 
@@ -46,7 +47,7 @@ export function openKeys(parts: KeyParts): Keys {
       return key === undefined ? undefined : known(name, key, 'keychain')
     },
     async put(name, key) {
-      parts.learn?.(name, key)
+      parts.border?.learn(name, key)
       try {
         const chain = await keychain()
         if (chain) {

@@ -129,7 +129,7 @@ async function inProject(own: Settings, home: string, root: string, leashed: boo
     ...own,
     warnings: [
       ...own.warnings,
-      `${file} is not used, because this folder is not trusted. To trust it, type /trust in the chat.`,
+      `${file} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`,
     ],
   }
 }

@@ -59,7 +59,7 @@ test('headless, nothing of a cloned repository runs, steers or leads outside; an
   )
   assert.ok(!existsSync(join(machine.project, 'made.txt')), 'nobody gave it a longer leash')
   assert.deepEqual(notUsed(err), [
-    `termaite: ${join(machine.project, '.termaite/settings.json')} is not used, because this folder is not trusted. To trust it, type /trust in the chat.`,
+    `termaite: ${join(machine.project, '.termaite/settings.json')} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`,
     '.agents/skills/outside and 10 more not used: this folder is not trusted.',
   ])
   await run(['-p', 'look around'], join(machine.project, 'sub'))

@@ -38,10 +38,10 @@ test('every key that is found or put away is told, so that it can be masked', as
   const learned: string[] = []
   const learn = (name: string, key: string) => void learned.push(`${name} ${key}`)
   const keychain = memoryKeychain()
-  const keys = openKeys({ home: place(t), env: { VARIABLE: 'one' }, keychain, learn })
+  const keys = openKeys({ home: place(t), env: { VARIABLE: 'one' }, keychain, border: { learn } })
   await keys.get('groq', ['VARIABLE'])
   await keys.put('openai', 'two')
-  await openKeys({ home: place(t), env: {}, keychain, learn }).get('openai', [])
+  await openKeys({ home: place(t), env: {}, keychain, border: { learn } }).get('openai', [])
   await keys.get('nobody', [])
   assert.deepEqual(learned, ['groq one', 'openai two', 'openai two'])
 })

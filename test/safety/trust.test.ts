@@ -107,6 +107,113 @@ test('what a hook’s command names in the project is pinned with it', () =>
     assert.deepEqual(brief(await book.of(root)), ['changed', 'tools/check.sh'])
   }))
 
+/** A command in each of its forms, the scripts that it runs, and files that it does not run. */
+const commands: [what: string, servers: Record<string, unknown>, pinned: string[]][] = [
+  ['an argument', { command: 'node', args: ['tools/server.js', '--port', '1'] }, ['tools/server.js']],
+  ['the program itself', { command: './tools/run.sh' }, ['tools/run.sh']],
+  ['a script below its cwd', { command: 'python3', args: ['-u', 'main.py'], cwd: 'py' }, ['py/main.py']],
+  ['a module', { command: 'python3', args: ['-m', 'pkg.tool'] }, ['pkg/tool.py']],
+  ['a folder for an interpreter', { command: 'node', args: ['./app'] }, ['app/index.js']],
+  [
+    'a flag with its value',
+    { command: 'node', args: ['--require=./tools/server.js', 'app/index.js'] },
+    ['app/index.js', 'tools/server.js'],
+  ],
+  [
+    'a variable of its environment',
+    { command: 'bash', args: ['-l'], env: { BASH_ENV: './tools/run.sh' } },
+    ['tools/run.sh'],
+  ],
+  ['the default of a variable', { command: 'node', args: ['${SERVER:-tools/server.js}'] }, ['tools/server.js']],
+  ['the project by a variable', { command: '${PWD}/tools/run.sh' }, ['tools/run.sh']],
+  [
+    'a line for a shell',
+    { command: 'sh', args: ['-c', 'cd tools && node "tools/server.js">log'] },
+    ['tools/server.js'],
+  ],
+  [
+    'a script of the package',
+    { command: 'npm', args: ['run', 'mcp'] },
+    ['package.json (script mcp)', 'tools/server.js'],
+  ],
+  ['a local program of the package', { command: 'npx', args: ['-y', 'served'] }, ['node_modules/.bin/served']],
+  ['a target of make', { command: 'make', args: ['serve'] }, ['Makefile']],
+]
+
+const bodies = {
+  'tools/server.js': 'one',
+  'tools/run.sh': 'one',
+  'py/main.py': 'one',
+  'pkg/tool.py': 'one',
+  'app/index.js': 'one',
+  'package.json': '{"scripts":{"mcp":"node ./tools/server.js","other":"x"},"version":"1"}',
+  'node_modules/.bin/served': 'one',
+  Makefile: 'one',
+}
+
+for (const [what, server, pinned] of commands)
+  for (const file of ['.mcp.json', 'termaite.mcp.yaml', '.termaite/settings.json'])
+    test(`what an MCP server of ${file} runs is pinned: ${what}`, () =>
+      inProject(async (root, lay, book) => {
+        for (const [path, text] of Object.entries(bodies)) lay(`project/${path}`, text)
+        lay(`project/${file}`, JSON.stringify({ mcpServers: { one: server } }))
+        const now = await book.of(root)
+        assert.deepEqual(now.files.toSorted(), [file, ...pinned].toSorted())
+        await book.trust(root, now.mark)
+        for (const path of pinned.map((one) => one.replace(/ \(.*/, ''))) {
+          const before = bodies[path as keyof typeof bodies]
+          lay(`project/${path}`, before.replace('one', 'two').replace('./tools', 'tools'))
+          const changed = await book.of(root)
+          const [change] = changed.changes
+          assert.deepEqual(
+            [changed.state, change!.path.replace(/ \(.*/, ''), change!.how],
+            ['changed', path, 'changed'],
+          )
+          lay(`project/${path}`, before)
+          assert.equal((await book.of(root)).state, 'trusted')
+        }
+        lay('project/package.json', bodies['package.json'].replace('"1"', '"2"'))
+        lay('project/README.md', 'x')
+        assert.equal((await book.of(root)).state, 'trusted', 'nothing else asks again')
+      }))
+
+test('a change is shown as what it is: the lines of a script, a new file, a removed one', () =>
+  inProject(async (root, lay, book) => {
+    lay(
+      'project/.mcp.json',
+      JSON.stringify({ mcpServers: { one: { command: 'node', args: ['a.js', 'b.js', 'c.js'] } } }),
+    )
+    lay('project/a.js', 'one\n')
+    lay('project/b.js', 'same\n')
+    await book.trust(root, (await book.of(root)).mark)
+    lay('project/a.js', 'two\n')
+    rmSync(join(root, 'b.js'))
+    lay('project/c.js', 'new\n')
+    const now = await book.of(root)
+    assert.deepEqual(await book.diffs(root, now), [
+      { type: 'diff', path: 'a.js', before: 'one\n', after: 'two\n' },
+      { type: 'diff', path: 'b.js', before: 'same\n', after: '' },
+      { type: 'diff', path: 'c.js', after: 'new\n' },
+    ])
+    assert.deepEqual(
+      now.changes.map(({ path, how }) => [path, how]),
+      [
+        ['a.js', 'changed'],
+        ['b.js', 'removed'],
+        ['c.js', 'new'],
+      ],
+    )
+  }))
+
+test('a link out of the project names no script and is not read', () =>
+  inProject(async (root, lay, book) => {
+    lay('away/mcp.json', JSON.stringify({ mcpServers: { one: { command: 'node', args: ['a.js'] } } }))
+    lay('project/a.js', 'one')
+    symlinkSync('../away/mcp.json', join(root, '.mcp.json'))
+    symlinkSync('../away/mcp.json', join(root, 'b.js'))
+    assert.deepEqual(brief(await book.of(root)), ['unknown', '.mcp.json'])
+  }))
+
 test('our own home in a folder is the person’s own, and needs no trust', () =>
   inProject(async (root, lay) => {
     lay('project/.termaite/settings.json', '{}')
@@ -158,7 +265,7 @@ test('what lies between the project and where an agent works counts, and is trus
   }))
 
 test('the card shows every file it is about', () => {
-  const card = trustQuestion('/p', { state: 'changed', files: ['.mcp.json'], mark: '' })
+  const card = trustQuestion('/p', { state: 'changed', files: ['.mcp.json'], changes: [], mark: '' })
   assert.deepEqual(card, {
     about: 'trust',
     text: 'Files in /p have changed since you trusted them. They are used only if you trust them.',

@@ -60,7 +60,7 @@ test('a project’s settings are not opened before its folder is trusted, and th
   house.lay('.termaite/settings.json', '{ this is no JSON')
   const before = await house.read()
   assert.deepEqual(before.warnings, [
-    `${join(house.root, '.termaite/settings.json')} is not used, because this folder is not trusted. To trust it, type /trust in the chat.`,
+    `${join(house.root, '.termaite/settings.json')} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`,
   ])
   assert.equal(before.leash, 'edit')
   house.lay('.termaite/settings.json', {

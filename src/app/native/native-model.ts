@@ -9,7 +9,7 @@ export function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {
   const { blobs, clock, session } = parts
   const name = agent.model ?? defaultModel
   const named = modelName(name)
-  const keys = openKeys({ ...parts, learn: parts.border.learn })
+  const keys = openKeys(parts)
   const variables = agent.apiKeyEnv ? [agent.apiKeyEnv] : 'wrong' in named ? [] : providerOf(named.provider).keys
   return openModel(
     {

@@ -1,3 +1,5 @@
+import type { Question } from '../../core/talk/question.ts'
+import type { FileChange, FolderTrust } from '../../safety/trust/folder-trust.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
@@ -28,7 +30,7 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
   const book = new TrustBook(store, { clock, own: home })
   const standing = await book.of(root, cwd)
   if (standing.state === 'trusted') return { seat: await trustedSeat(seat, parts), trusted: true }
-  const question = async () => trustQuestion(root, standing, await folderFileLines(parts, standing.files))
+  const question = () => folderQuestion(parts, standing, book)
   const picks = turn.attended ? await turn.ask(await question(), turn.signal) : undefined
   const answer = picks?.includes('trust') ? 'trust' : 'no'
   if (picks) await auditOf(parts)?.record({ type: 'trust', what: root, answer, session: parts.session, turn: turn.id })
@@ -72,11 +74,22 @@ export async function withFolderSettings(
   }
 }
 
+/** The question whether to trust a folder, with its files, the programs that they would start, and what changed in them. */
+export async function folderQuestion(folder: TrustedFolder, standing: FolderTrust, book: TrustBook): Promise<Question> {
+  const lines = await folderFileLines(folder, standing.files, standing.changes)
+  return trustQuestion(folder.root, standing, lines, await book.diffs(folder.root, standing))
+}
+
 /** Lists the folder's files and the programs that each would start, for the person to read. Nothing is run here. */
-export async function folderFileLines(folder: TrustedFolder, files: readonly string[]): Promise<string[]> {
+export async function folderFileLines(
+  folder: TrustedFolder,
+  files: readonly string[],
+  changes: readonly FileChange[] = [],
+): Promise<string[]> {
   const { servers, hooks, setup } = await startsOf(folder)
+  const how = new Map(changes.map((change) => [change.path, ` (${change.how})`]))
   return files.flatMap((file) => [
-    file,
+    `${visible(file)}${how.get(file) ?? ''}`,
     ...servers
       .filter(({ from }) => from === file)
       .map(({ name, shown }) => `    MCP server ${name}: ${visible(shown)}`),

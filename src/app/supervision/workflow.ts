@@ -1,11 +1,13 @@
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { slips } from '../../base/nearest.ts'
 import { sourceText } from '../../base/source-text.ts'
-import { TrustBook, trustQuestion } from '../../safety/trust/folder-trust.ts'
+import { TrustBook } from '../../safety/trust/folder-trust.ts'
+import { readUntrustedFile } from '../../agents/native/untrusted-file.ts'
+import { folderQuestion } from '../native/native-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { answered } from '../../faces/terminal-questions.ts'
@@ -14,6 +16,7 @@ import { answered } from '../../faces/terminal-questions.ts'
 export type Workflow = { name: string; text: string; from: string }
 
 const folder = '.agent/workflows'
+const longest = 1024 * 1024
 const builtIn = ['orc'] as const
 export const usualWorkflow = 'orc'
 
@@ -28,15 +31,18 @@ export async function findWorkflow(io: Io, place: Place, name: string, consent: 
     .map((one) => join(place.root, folder, `${one}.md`))
     .find((path) => existsSync(path))
   const ours = builtIn.find((one) => spellings(one).includes(name))
-  if (file !== undefined && (await trusted(io, place, consent))) return { name, text: read(file), from: file }
-  const untrusted = `${file} is not used: this folder is not trusted; /trust in the chat shows what that means.`
+  if (file !== undefined && (await trusted(io, place, consent)))
+    return { name, text: read(file, place.root), from: file }
+  const untrusted = `${file} is not used: this folder is not trusted. See what it would start, and trust it: termaite trust`
   if (ours === undefined) throw file === undefined ? missing(name, place.root) : new UsageError(`--as: ${untrusted}`)
   if (file !== undefined) say(io, `termaite: ${untrusted}`)
   return { name, text: sourceText(`app/supervision/workflows/${ours}.md`).trim(), from: 'built in' }
 }
 
-function read(file: string): string {
-  const text = readFileSync(file, 'utf8').trim()
+function read(file: string, root: string): string {
+  const body = readUntrustedFile(file, longest, root)
+  if (typeof body !== 'object') throw new UsageError(`--as: ${file} cannot be read: ${body ?? 'it is gone'}.`)
+  const text = body.text.trim()
   if (text === '') throw new UsageError(`--as: ${file} is empty.`)
   return text
 }
@@ -48,7 +54,7 @@ async function trusted(io: Io, { root, home }: Place, { yes, dry }: Consent): Pr
   if (now.state === 'trusted') return true
   // Trust is given only after the person saw the files that it is about, never by a flag.
   if (yes || dry || io.in.isTTY !== true) return false
-  const picks = await answered(io, trustQuestion(root, now), io.signal)
+  const picks = await answered(io, await folderQuestion({ root, home }, now, book), io.signal)
   return picks?.includes('trust') === true && (await book.trust(root, now.mark)).state === 'trusted'
 }
 

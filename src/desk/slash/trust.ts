@@ -1,9 +1,8 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { trustQuestion } from '../../safety/trust/folder-trust.ts'
 import { UsageError } from '../../core/io.ts'
 import { auditOf } from '../../app/native/native-permissions.ts'
-import { folderFileLines } from '../../app/native/native-trust.ts'
+import { folderFileLines, folderQuestion } from '../../app/native/native-trust.ts'
 import { closeNative } from '../../app/native/native-parts.ts'
 import { choose } from './choice.ts'
 import { trustBook } from './native-agent.ts'
@@ -34,10 +33,7 @@ export function trustCommand(controls: DeskControls): Command {
         await settled(controls, 'forget')
         return world.say(`${root} is no longer trusted. ${begun}`, 'note')
       }
-      const picks = await world.ask(
-        trustQuestion(root, now, await folderFileLines(app.native, now.files)),
-        world.signal,
-      )
+      const picks = await world.ask(await folderQuestion(app.native, now, book), world.signal)
       if (picks?.includes('no')) await audited(controls, 'no')
       if (!picks?.includes('trust')) return world.say('The folder stays untrusted.', 'note')
       if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')

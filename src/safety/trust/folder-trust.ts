@@ -1,27 +1,48 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Store } from '../../core/talk/store.ts'
-import type { Question } from '../../core/talk/question.ts'
+import type { Blobs, Ref, Store } from '../../core/talk/store.ts'
+import type { Question, Shown } from '../../core/talk/question.ts'
 import type { SteeringFile } from './steering-files.ts'
-import { realpath } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { defined } from '../../base/defined.ts'
+import { readText } from '../../core/talk/store.ts'
 import { realClock } from '../../base/clock.ts'
 import { markOf, projectOf, steeringFiles } from './steering-files.ts'
 import { isWithin } from '../../base/real-path.ts'
 
-/** How far a folder is trusted. `files` would be used once trusted, or are those that `changed`; `mark` is the hash of all files now. */
-export type FolderTrust = { state: 'trusted' | 'unknown' | 'changed'; files: string[]; mark: string }
+/**
+ * How far a folder is trusted. `files` would be used once trusted, or are those that `changed`; `changes` says how; `mark` is
+ * the hash of all files now.
+ */
+export type FolderTrust = {
+  state: 'trusted' | 'unknown' | 'changed'
+  files: string[]
+  changes: readonly FileChange[]
+  mark: string
+}
 
-type TrustRecords = Record<string, { at: number; files: SteeringFile[] }>
+/** How a file differs from the one that was trusted; `before` is a copy of that one, where there is one. */
+export type FileChange = { path: string; how: 'new' | 'changed' | 'removed'; before?: Ref }
+
+/** A file as it was trusted. `copy` shows later what changed; long and binary files have none. */
+type TrustedFile = SteeringFile & { copy?: Ref }
+
+type TrustRecords = Record<string, { at: number; files: TrustedFile[] }>
+
+const longestCopy = 64 * 1024
+const mostCopies = 200
 
 /** The folders that a person trusts, pinned by the content of their files that can run code or steer agents. */
 export class TrustBook {
   #doc
+  #copies: Blobs
   #clock: Clock
   #own: string | undefined
 
   /** `own` is termaite's home, which may lie in the folder: its files are the person's own. */
   constructor(store: Store, { clock = realClock, own }: { clock?: Clock; own?: string } = {}) {
     this.#doc = store.doc<TrustRecords>('trust', {}, asKept)
+    this.#copies = store.blobs('trust')
     this.#clock = clock
     this.#own = own
   }
@@ -42,17 +63,66 @@ export class TrustBook {
   async trust(root: string, mark: string, cwd = root): Promise<FolderTrust> {
     const folders = await foldersOf(root, cwd, this.#own)
     const at = this.#clock.now()
-    const seen = folders.filter(({ files }) => files.length > 0).map(({ folder, files }) => [folder, { at, files }])
-    if (markOf(folders.flatMap(({ files }) => files)) === mark)
-      await this.#doc.update((all) => ({ ...all, ...Object.fromEntries(seen) }))
+    if (markOf(folders.flatMap(({ files }) => files)) === mark) {
+      const real = folders[0]!.folder
+      const seen: TrustRecords = {}
+      for (const { folder, files } of folders)
+        if (files.length > 0) seen[folder] = { at, files: await this.#withCopies(real, files) }
+      await this.#doc.update((all) => ({ ...all, ...seen }))
+    }
     return this.of(root, cwd)
   }
 
-  async forget(root: string): Promise<void> {
+  /** The folders that were trusted, with the files of each. */
+  async all(): Promise<{ folder: string; at: number; files: string[] }[]> {
+    const kept = Object.entries(await this.#doc.read())
+    return kept.map(([folder, { at, files }]) => ({ folder, at, files: files.map(({ path }) => path) }))
+  }
+
+  /** Shows what changed in the files that were trusted, for as many as a person reads. */
+  async diffs(root: string, { changes }: Pick<FolderTrust, 'changes'>): Promise<Shown[]> {
+    const shown: Shown[] = []
+    for (const { path, how, before } of changes.slice(0, mostCopies)) {
+      const after = how === 'removed' ? '' : await textOf(root, path)
+      if (after === undefined || (before === undefined && how !== 'new')) continue
+      const was = before && (await readText(this.#copies, before).catch(() => undefined))
+      if (how === 'new' || was !== undefined) shown.push(defined({ type: 'diff', path, before: was, after }))
+    }
+    return shown
+  }
+
+  /** Takes back the trust in a folder and in everything below it; returns the folders that were trusted. */
+  async forget(root: string): Promise<string[]> {
     const real = await realpath(root).catch(() => root)
-    await this.#doc.update((all) =>
-      Object.fromEntries(Object.entries(all).filter(([folder]) => !isWithin(real, folder))),
+    let gone: string[] = []
+    const left = await this.#doc.update((all) => {
+      gone = Object.keys(all).filter((folder) => isWithin(real, folder))
+      return Object.fromEntries(Object.entries(all).filter(([folder]) => !gone.includes(folder)))
+    })
+    if (gone.length > 0 && Object.keys(left).length === 0) await this.#copies.clear()
+    return gone
+  }
+
+  async #withCopies(root: string, files: readonly SteeringFile[]): Promise<TrustedFile[]> {
+    return Promise.all(
+      files.map(async (file, at) => {
+        const text = at < mostCopies ? await textOf(root, file.path) : undefined
+        return defined({ ...file, copy: text === undefined ? undefined : await this.#copies.put(text, 'text/plain') })
+      }),
     )
+  }
+}
+
+/** The text of a short file of the project; undefined for any other, and for one that a link leads out to. */
+async function textOf(root: string, path: string): Promise<string | undefined> {
+  try {
+    const real = await realpath(join(root, path))
+    const there = await stat(real)
+    if (!isWithin(await realpath(root), real) || !there.isFile() || there.size > longestCopy) return undefined
+    const text = await readFile(real, 'utf8')
+    return text.includes('\0') ? undefined : text
+  } catch {
+    return undefined
   }
 }
 
@@ -68,14 +138,19 @@ async function foldersOf(root: string, cwd: string, own?: string): Promise<Folde
   )
 }
 
-/** The question for the person; `shown` describes the files. */
-export function trustQuestion(root: string, { state, files }: FolderTrust, shown: readonly string[] = files): Question {
+/** The question for the person; `shown` describes the files, and `diffs` what changed in them. */
+export function trustQuestion(
+  root: string,
+  { state, files }: FolderTrust,
+  shown: readonly string[] = files,
+  diffs: readonly Shown[] = [],
+): Question {
   const what = state === 'changed' ? 'have changed since you trusted them' : 'can run programs and steer agents'
   return {
     about: 'trust',
     text: `Files in ${root} ${what}. They are used only if you trust them.`,
     from: [],
-    shows: [{ type: 'text', text: shown.join('\n') }],
+    shows: [{ type: 'text', text: shown.join('\n') }, ...diffs],
     options: [
       {
         id: 'trust',
@@ -89,12 +164,13 @@ export function trustQuestion(root: string, { state, files }: FolderTrust, shown
 
 type Standing = Omit<FolderTrust, 'mark'> & { all: readonly SteeringFile[] }
 
-function standing(all: readonly SteeringFile[], before: readonly SteeringFile[] | undefined): Standing {
+function standing(all: readonly SteeringFile[], before: readonly TrustedFile[] | undefined): Standing {
   const paths = all.map(({ path }) => path)
-  if (all.length === 0) return { state: 'trusted', files: [], all }
-  if (!before) return { state: 'unknown', files: paths, all }
-  const changed = difference(before, all)
-  return changed.length === 0 ? { state: 'trusted', files: paths, all } : { state: 'changed', files: changed, all }
+  if (all.length === 0) return { state: 'trusted', files: [], changes: [], all }
+  if (!before) return { state: 'unknown', files: paths, changes: [], all }
+  const changes = difference(before, all)
+  if (changes.length === 0) return { state: 'trusted', files: paths, changes, all }
+  return { state: 'changed', files: changes.map(({ path }) => path), changes, all }
 }
 
 /** If one folder is not trusted, none of them is used, and the person is asked about that one's files. */
@@ -102,15 +178,23 @@ function joinFolders(folders: readonly Standing[]): FolderTrust {
   const mark = markOf(folders.flatMap(({ all }) => all))
   const open = folders.filter(({ state }) => state !== 'trusted')
   const state = open.find((one) => one.state === 'changed')?.state ?? open[0]?.state ?? 'trusted'
-  return { state, files: (open.length > 0 ? open : folders).flatMap(({ files }) => files), mark }
+  const shown = open.length > 0 ? open : folders
+  return { state, files: shown.flatMap(({ files }) => files), changes: shown.flatMap(({ changes }) => changes), mark }
 }
 
-/** The paths that were added, changed or removed. */
-function difference(before: readonly SteeringFile[], now: readonly SteeringFile[]): string[] {
-  const known = new Map(before.map(({ path, hash }) => [path, hash]))
-  const changed = now.filter(({ path, hash }) => known.get(path) !== hash).map(({ path }) => path)
+/** The files that were added, changed or removed, sorted by their paths. */
+function difference(before: readonly TrustedFile[], now: readonly SteeringFile[]): FileChange[] {
+  const known = new Map(before.map((file) => [file.path, file]))
   const there = new Set(now.map(({ path }) => path))
-  return [...changed, ...before.filter(({ path }) => !there.has(path)).map(({ path }) => path)].sort()
+  const changed = now
+    .filter(({ path, hash }) => known.get(path)?.hash !== hash)
+    .map(({ path }) => ({ path, how: known.has(path) ? 'changed' : 'new', before: known.get(path)?.copy }))
+  const removed = before
+    .filter(({ path }) => !there.has(path))
+    .map(({ path, copy }) => ({ path, how: 'removed', before: copy }))
+  return [...changed, ...removed]
+    .map((change) => defined(change) as FileChange)
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 function asKept(found: unknown): TrustRecords | undefined {

@@ -1,8 +1,9 @@
 import type { Stats } from 'node:fs'
 import { lstat, readFile, readdir, readlink, realpath, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, normalize } from 'node:path'
+import { dirname, join } from 'node:path'
 import { sha256 } from '../../base/hash.ts'
 import { isWithin } from '../../base/real-path.ts'
+import { namedScripts } from './named-scripts.ts'
 import { gitFolders } from '../../base/git.ts'
 
 /** Folders of skills, in every folder between the project and where an agent works. */
@@ -41,7 +42,10 @@ export async function steeringFiles(root: string, below = '', own?: string): Pro
   const search = new SteeringSearch(root, own && (await realpath(own).catch(() => own)))
   const places = below === '' ? steering : skills.map((path) => `${below}/${path}`)
   for (const path of places) await search.gather(path)
-  if (below === '') for (const path of await namedScripts(root, search.has)) await search.gather(path, true)
+  if (below === '')
+    for (const { path, part } of await namedScripts(root, search.has))
+      if (part === undefined) await search.gather(path, true)
+      else search.addPart(path, part)
   return search.found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
@@ -87,6 +91,11 @@ class SteeringSearch {
     for (const name of names.sort()) await this.gather(`${path}/${name}`)
   }
 
+  /** Adds a part of a file, such as one script of a package. */
+  addPart(path: string, text: string): void {
+    if (!this.has(path)) this.#add(path, sha256().update(text).digest('hex'))
+  }
+
   #add(path: string, hash: string): void {
     this.found.push({ path, hash })
   }
@@ -96,45 +105,6 @@ async function fileHash(real: string, { size, mtimeMs }: Stats, whole: boolean):
   if (!whole || size > mostBytes) return `large:${size}:${mtimeMs}`
   const body = await readFile(real).catch((error: NodeJS.ErrnoException) => `unread ${error.code}`)
   return sha256().update(body).digest('hex')
-}
-
-/** Settings files whose hooks and set-up commands run automatically. */
-const settings = ['.termaite/settings.json', '.claude/settings.json', '.claude/settings.local.json']
-
-const longest = 1024 * 1024
-
-/** The project's files that its hooks' and crew's commands name: their content is what would run. */
-export async function namedScripts(root: string, isOurs: (path: string) => boolean): Promise<string[]> {
-  const texts = await Promise.all(settings.filter(isOurs).map((file) => textAt(join(root, file))))
-  const words = texts.flatMap(commandsIn).flatMap((command) => command.split(/[\s"'`;|&()<>=]+/))
-  const paths = new Set(
-    words
-      .map((word) => word.replace(folder, ''))
-      .filter(isPath)
-      .map(normalize),
-  )
-  return [...paths].filter((path) => !path.startsWith('..'))
-}
-
-/** How hooks name the project's folder. */
-const folder = /^(?:\$\{?(?:CLAUDE|TERMAITE)_PROJECT_DIR\}?\/|\.\/)/
-
-const isPath = (word: string) => /[./]/.test(word) && !isAbsolute(word) && !word.includes('://')
-
-/** Found by a pattern instead of a parser, because the file may contain comments. */
-function commandsIn(text: string): string[] {
-  return [...text.matchAll(/"(?:command|setup)"\s*:\s*("(?:\\.|[^"\\])*")/g)].flatMap(([, written]) => {
-    try {
-      return [String(JSON.parse(written!))]
-    } catch {
-      return []
-    }
-  })
-}
-
-async function textAt(path: string): Promise<string> {
-  const there = await lstat(path).catch(() => undefined)
-  return there?.isFile() && there.size <= longest ? readFile(path, 'utf8').catch(() => '') : ''
 }
 
 /** The worktrees in termaite's home: their files came with a project and are not the person's own. */

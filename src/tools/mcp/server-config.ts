@@ -98,7 +98,7 @@ async function textAt(path: string, root: string): Promise<string> {
 }
 
 async function serversIn(file: string, text: string): Promise<unknown> {
-  const whole = file.endsWith('.json') ? await json(text) : (await import('./yaml-parser.ts')).parse(text)
+  const whole = file.endsWith('.json') ? await json(text) : (await import('../../base/yaml-parser.ts')).parse(text)
   if (whole === null || whole === undefined) return undefined
   if (!isMap(whole)) throw new Error('it must be a map.')
   return whole.servers ?? whole.mcpServers

@@ -1,0 +1,157 @@
+import { lstat, readFile, realpath, stat } from 'node:fs/promises'
+import { basename, isAbsolute, join, normalize } from 'node:path'
+import { isWithin } from '../../base/real-path.ts'
+
+/** A file or a part of a file that a trusted command runs, by its path in the project; `part` is hashed instead of the whole. */
+export type NamedScript = { path: string; part?: string }
+
+/** The project's files whose commands run once the folder is trusted: hooks, MCP servers, and a crew's set-up command. */
+const commandFiles = [
+  '.mcp.json',
+  'termaite.mcp.yaml',
+  'terminus.mcp.yaml',
+  '.termaite/settings.json',
+  '.claude/settings.json',
+  '.claude/settings.local.json',
+]
+
+/**
+ * The scripts that the project's commands name: their content is what would run. Found are files of the project that stand in
+ * a command, its arguments or its environment, what an interpreter would start in a named folder, and the scripts of
+ * `package.json` and make. What these scripts load themselves is not followed.
+ */
+export async function namedScripts(root: string, isUsed: (path: string) => boolean): Promise<NamedScript[]> {
+  const found = new Map<string, NamedScript>()
+  for (const file of commandFiles.filter(isUsed))
+    for (const command of commandsIn(await valueIn(join(root, file), root)))
+      for (const script of await scriptsOf(command, root)) found.set(script.path, script)
+  return [...found.values()]
+}
+
+/** A command as it is written, in any of its forms: one line for a shell, or a program with arguments. */
+type WrittenCommand = { words: string[]; folders: string[] }
+
+const keys = new Set(['command', 'args', 'env', 'setup'])
+
+/** Every command in a settings file, at any depth. */
+function commandsIn(value: unknown): WrittenCommand[] {
+  if (typeof value !== 'object' || value === null) return []
+  const own = Array.isArray(value) ? [] : Object.entries(value).filter(([key]) => keys.has(key))
+  const { cwd } = value as { cwd?: unknown }
+  const folders = typeof cwd === 'string' ? ['.', ...wordsOf(cwd)] : ['.']
+  const words = own.flatMap(([, one]) => textsIn(one)).flatMap(wordsOf)
+  const deeper = Object.values(value).flatMap(commandsIn)
+  return words.length > 0 ? [{ words, folders }, ...deeper] : deeper
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** Splits at blanks, at the shell's own characters, and around variables: the default of a variable may be a path too. */
+function wordsOf(text: string): string[] {
+  return text.split(/[\s"'`;|&()<>=,]+|\$\{\w+:-|\$\{\w+\}\/?|\$\w+\/?|\}/).filter((word) => word !== '')
+}
+
+/** Programs that run what they find in a folder, and what they look for there. */
+const interpreters = /^(?:node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|uv|go|ruby|php)$/
+const entries = ['index.js', 'index.cjs', 'index.mjs', 'index.ts', '__main__.py', 'main.py', 'main.go', 'index.php']
+
+const packageRunners = /^(?:npm|pnpm|yarn|bun|npx|pnpx|bunx|corepack)$/
+const makefiles: Record<string, readonly string[]> = {
+  make: ['GNUmakefile', 'makefile', 'Makefile'],
+  just: ['justfile', 'Justfile', '.justfile'],
+  task: ['Taskfile.yml', 'Taskfile.yaml'],
+  docker: ['compose.yaml', 'compose.yml', 'docker-compose.yml', 'docker-compose.yaml'],
+  deno: ['deno.json', 'deno.jsonc'],
+}
+
+async function scriptsOf({ words, folders }: WrittenCommand, root: string): Promise<NamedScript[]> {
+  const programs = words.map((word) => basename(word))
+  const runsFolders = programs.some((program) => interpreters.test(program))
+  const runsPackages = programs.some((program) => packageRunners.test(program))
+  const paths = words.flatMap((word) => [
+    word,
+    // A flag may have its value attached, and `python -m a.b` names a module.
+    word.replace(/^-{1,2}[\w-]*/, ''),
+    ...(runsFolders && /^\w[\w.]*$/.test(word) ? modulePaths(word) : []),
+    ...(runsPackages ? [`node_modules/.bin/${word}`] : []),
+    ...(makefiles[basename(word)] ?? []),
+  ])
+  const found: NamedScript[] = []
+  for (const folder of folders)
+    for (const path of paths) {
+      const at = inProject(folder, path)
+      const kind = at === undefined ? undefined : await kindOf(join(root, at))
+      if (at !== undefined && kind === 'file') found.push({ path: at })
+      if (at !== undefined && kind === 'folder' && runsFolders)
+        for (const entry of entries)
+          if ((await kindOf(join(root, at, entry))) === 'file') found.push({ path: join(at, entry) })
+    }
+  for (const folder of runsPackages ? folders : []) found.push(...(await packageScripts(folder, words, root)))
+  return found
+}
+
+const modulePaths = (word: string) => {
+  const path = word.replaceAll('.', '/')
+  return [`${path}.py`, `${path}/__main__.py`]
+}
+
+/** The scripts of `package.json` that a command names, and the files that those scripts name. */
+async function packageScripts(folder: string, words: readonly string[], root: string): Promise<NamedScript[]> {
+  const at = inProject(folder, 'package.json')
+  const { scripts } = ((at && (await valueIn(join(root, at), root))) ?? {}) as { scripts?: Record<string, unknown> }
+  if (at === undefined || typeof scripts !== 'object' || scripts === null) return []
+  const named = Object.entries(scripts).filter(
+    ([name, script]) => typeof script === 'string' && words.some((word) => isScript(name, word)),
+  )
+  const inside = await Promise.all(
+    // A script that calls the next one names it in its own words; its own package runner is not followed further.
+    named.map(([, script]) =>
+      scriptsOf(
+        { words: wordsOf(String(script)).filter((word) => !packageRunners.test(word)), folders: [folder] },
+        root,
+      ),
+    ),
+  )
+  return [
+    ...named.map(([name, script]) => ({ path: `${at} (script ${name})`, part: String(script) })),
+    ...inside.flat(),
+  ]
+}
+
+/** Whether a word of a command runs a script: by its name, or as the step before or after it. */
+const isScript = (name: string, word: string) => name === word || name === `pre${word}` || name === `post${word}`
+
+/** A path from the project's folder; undefined for one that leads out of it. */
+function inProject(folder: string, path: string): string | undefined {
+  if (path === '' || path.startsWith('-') || path.includes('://') || path.includes('\0')) return undefined
+  if (isAbsolute(path) || isAbsolute(folder)) return undefined
+  const at = normalize(join(folder, path)).replace(/\/$/, '')
+  return at === '..' || at.startsWith('../') ? undefined : at
+}
+
+async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
+  const there = await stat(path).catch(() => lstat(path).catch(() => undefined))
+  if (there?.isDirectory()) return 'folder'
+  // A link that leads nowhere may lead to a script tomorrow.
+  return there?.isFile() || there?.isSymbolicLink() ? 'file' : undefined
+}
+
+const longest = 1024 * 1024
+
+/** The value in a JSON or YAML file; undefined where there is none, or it cannot be read: then nothing in it runs either. */
+async function valueIn(path: string, root: string): Promise<unknown> {
+  try {
+    const real = await realpath(path)
+    const there = await stat(real)
+    if (!isWithin(root, real) || !there.isFile() || there.size > longest) return undefined
+    const text = await readFile(real, 'utf8')
+    if (/\.ya?ml$/.test(path)) return (await import('../../base/yaml-parser.ts')).parse(text) as unknown
+    const { parse } = await import('jsonc-parser')
+    return parse(text, [], { allowTrailingComma: true }) as unknown
+  } catch {
+    return undefined
+  }
+}
