@@ -1,6 +1,6 @@
 import { build } from 'esbuild'
 import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { joinStart } from './start-file.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -36,7 +36,3 @@ await joinStart(root, join(outdir, 'main.js'), metafile)
 // src/base/source-text.ts.
 for (const text of globSync('**/*.{md,py,cjs}', { cwd: join(root, 'src') }))
   cpSync(join(root, 'src', text), join(outdir, text))
-
-// The shell's grammar and its engine are read as bytes: see src/safety/shell/shell-parser.ts.
-for (const wasm of ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm'])
-  cpSync(join(root, 'node_modules', wasm), join(outdir, 'wasm', basename(wasm)))

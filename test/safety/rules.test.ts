@@ -190,7 +190,7 @@ test('at read the wall holds what is not understood; what is understood as actin
       script: 'yes',
       apart: 'yes',
       remote: 'no',
-      edits: 'this agent may only look, and it changes files of the project',
+      edits: `this agent may only look, and it changes ${join(project.root, 'a')}`,
       outside: `this agent may only look, and /etc/hosts is outside the project`,
       network: 'this agent may only look, and it reaches the network',
       'without a wall':

@@ -78,39 +78,6 @@ test('quoting the letters of a command changes nothing, or makes it unreadable',
   )
 })
 
-test('words without syntax are read as the parser reads them', async () => {
-  const letters = fc.constantFrom(
-    'ls',
-    'rm',
-    '-rf',
-    'src',
-    '../x',
-    'a=b',
-    '/etc',
-    '--',
-    '-o',
-    '.env',
-    'git',
-    'push',
-    'if',
-    'time',
-    'export',
-    'npm',
-    'test',
-    '%1',
-    'a:b',
-    '+x',
-  )
-  await fc.assert(
-    fc.asyncProperty(fc.array(letters, { minLength: 1, maxLength: 5 }), async (words) => {
-      const command = words.join(' ')
-      const [quick, slow] = await Promise.all([judge(command, project), judge(`${command} #`, project)])
-      assert.deepEqual({ command, class: quick.worst.class }, { command, class: slow.worst.class })
-    }),
-    { numRuns: sized(150, 500) },
-  )
-})
-
 test('no text at all breaks it, and what it is worst by is one of its parts', async () => {
   const pieces = fc.constantFrom(
     'ls',

@@ -1,137 +1,304 @@
 import type { ProjectBounds } from '../path-location.ts'
-import type { Finding, Inner, Judgement, Part, Reading, ShellClass, Touched } from './shell-judgement.ts'
+import type { Finding, Inner, Judgement, Part, Reading, Touched } from './shell-judgement.ts'
+import type { AndOr, Command, Pipeline, Redirection, Script, ScriptWord } from './shell-script.ts'
+import type { Understood } from './reading/program-table.ts'
+import type { Held, Variables } from './shell-words.ts'
 import type { Simple, Word } from './simple-command.ts'
-import type { Step } from './command-walk.ts'
-import { readdir, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { isSecretVariable } from '../secret-patterns.ts'
 import { is, isRiskyVariable, judgementOf, unclear, worse } from './shell-judgement.ts'
-import { hidesCommand, splitsWord } from './hidden-commands.ts'
 import { allKnown } from './programs/shell-programs.ts'
-import { parsed, plainWords } from './shell-parser.ts'
+import { builtins, readingPrograms } from './reading/reading-programs.ts'
+import { commandsIn } from './rough-commands.ts'
 import { hasBin, npmScript } from './package-scripts.ts'
-import { literal, only, quoted, said } from './simple-command.ts'
-import { touching } from './touched-paths.ts'
-import { variablesOf } from './shell-words.ts'
-import { Walk } from './command-walk.ts'
+import { literal, only, quoted } from './simple-command.ts'
+import { isLook, isOwnName, isShown, wordOf } from './shell-words.ts'
+import { kindAt, matchesOf, readingTree, targetOf, touching } from './touched-paths.ts'
+import { readScript } from './shell-script.ts'
+import { repositoryDanger } from './git-settings.ts'
+import { shadowOf } from './shadowed-programs.ts'
 
-export type ShellWorld = ProjectBounds & { cwd: string }
+export type ShellWorld = ProjectBounds & {
+  cwd: string
+  /** The PATH of the shell; a program of the project that stands in front of the system's is not taken for it. */
+  path?: string
+}
+
+/** What a script knows at one place: the folders it may be in, and its variables. */
+type State = { cwds: readonly string[] | undefined; variables: Variables }
+
+/** The state after a part of a script: if the part succeeded, and in any case. */
+type After = { well: State; any: State }
 
 const deepest = 5
-const longest = 64 * 1024
 
-/** Judges every part of a command before it runs. A part that cannot be read is `dynamic`, which is asked about. */
+/**
+ * Judges every part of a command before it runs. `reads` is certain: every word is understood by a table, and the whole
+ * script is of a kind that bash and dash read alike. The other classes say what is likely, as words for a question.
+ */
 export async function judge(command: string, world: ShellWorld): Promise<Judgement> {
   const real = (path: string) => realpath(path).catch(() => path)
-  const bounds: ProjectBounds = {
+  const bounds: ProjectBounds & { path?: string } = {
     root: await real(world.root),
     home: world.home,
     readable: await Promise.all((world.readable ?? []).map(real)),
+    path: world.path,
   }
   const bench = new Bench(bounds)
-  await bench.script(command, [await real(world.cwd)], 0)
+  await bench.text(command, { cwds: [await real(world.cwd)], variables: new Map() }, 0)
   return judgementOf(command, bench.parts)
 }
 
 class Bench {
   readonly parts: Part[] = []
-  #bounds: ProjectBounds
+  #bounds: ProjectBounds & { path?: string }
   /** The words of the outermost command whose package script is being judged. */
   #runner: readonly string[] | undefined
 
-  constructor(bounds: ProjectBounds) {
+  constructor(bounds: ProjectBounds & { path?: string }) {
     this.#bounds = bounds
   }
 
-  async script(text: string, cwds: readonly string[] | undefined, depth: number): Promise<void> {
+  async text(text: string, state: State, depth: number): Promise<void> {
     if (depth > deepest) return this.#odd(text, 'it is wrapped too often to be read')
-    if (text.length > longest) return this.#odd(text, 'it is too long to be read')
-    // Other control characters may mean something to a terminal or shell that the parser does not see.
-    if (/[\0-\x08\x0b-\x1f\x7f\u2028\u2029\u00a0\u3000\ufeff]/.test(text))
-      return this.#odd(text, 'it has invisible characters')
-    // A shell removes a backslash with its line end before it reads on: `$\⏎(` is `$(` to it, but not to the parser.
-    if (/\S\\\n/.test(text)) return this.#odd(text, 'a word of it goes on in the next line')
-    const words = plainWords(text)
-    if (words) return this.#simple({ text: text.trim(), words: words.map(literal), cwds, fed: false }, depth)
-    const read = await parsed(text, async (root) => {
-      if (root.hasError) return this.#odd(text, 'it could not be parsed')
-      if (splitsWord(root)) return this.#odd(text, 'where its words end is not clear')
-      if (hidesCommand(root)) return this.#odd(text, 'it may hide a command where none can be read')
-      const step = (one: Step) => this.#step(one, depth)
-      const walk = new Walk({ ...this.#bounds, sources: variablesOf(root), step })
-      await walk.all(
-        root.namedChildren.filter((node) => node !== null),
-        cwds,
-      )
-      return true
-    })
-    if (read === undefined && this.parts.length === 0) this.#odd(text, 'it could not be parsed')
+    const read = readScript(text)
+    if ('script' in read) {
+      await this.#script(read.script, state, depth)
+      return
+    }
+    this.#odd(text, `it is not understood: ${read.fault}`)
+    // What such a script runs is guessed, for the words of the question and for rules that deny.
+    for (const words of commandsIn(text))
+      await this.#guessed({ text: words.map(({ text: one }) => one).join(' '), words, cwds: state.cwds }, depth)
   }
 
-  async #step(step: Step, depth: number): Promise<void> {
-    switch (step.type) {
+  async #script(script: Script, state: State, depth: number, fed = false): Promise<After> {
+    let now: After = { well: state, any: state }
+    for (const one of script) now = await this.#andOr(one, now.any, depth, fed)
+    return now
+  }
+
+  async #andOr({ first, rest, background }: AndOr, state: State, depth: number, fed: boolean): Promise<After> {
+    let now = await this.#pipeline(first, state, depth, fed)
+    for (const { sign, pipeline } of rest) {
+      const next = await this.#pipeline(pipeline, sign === '&&' ? now.well : now.any, depth, fed)
+      now =
+        sign === '&&'
+          ? { well: next.well, any: union(now.any, next.any) }
+          : { well: union(now.well, next.well), any: union(now.any, next.any) }
+    }
+    return background ? { well: state, any: state } : now
+  }
+
+  async #pipeline({ commands, negated }: Pipeline, state: State, depth: number, fed: boolean): Promise<After> {
+    if (commands.length === 1) {
+      const after = await this.#command(commands[0]!, state, depth, fed)
+      return negated ? { well: after.any, any: after.any } : after
+    }
+    // Each command of a pipe runs in a shell of its own.
+    for (const [i, command] of commands.entries()) await this.#command(command, state, depth, fed || i > 0)
+    return { well: state, any: state }
+  }
+
+  async #command(command: Command, state: State, depth: number, fed: boolean): Promise<After> {
+    const own = fed || command.redirections.some(({ sign }) => sign.startsWith('<'))
+    for (const redirection of command.redirections) await this.#redirection(redirection, state, depth)
+    switch (command.type) {
       case 'simple':
-        return this.#simple(step.simple, depth)
-      case 'redirect': {
-        const { redirect, cwds } = step
-        const { finding, paths } = await touching(redirect.target, redirect.how, { ...this.#bounds, cwds })
-        return this.#add(
-          redirect.text,
-          undefined,
-          finding.why === '' ? is('reads', 'it keeps nothing') : finding,
-          paths,
-        )
+        return this.#simple(command, state, depth, own)
+      case 'group': {
+        const after = await this.#script(command.body, state, depth, own)
+        return command.subshell ? { well: state, any: state } : after
       }
-      case 'sets': {
-        const risky = step.names.find(isRiskyVariable)
-        return this.#add(
-          step.text,
-          undefined,
-          risky ? is('dynamic', `${risky} decides what programs do`) : is('reads', 'it sets a variable'),
-        )
+      case 'if': {
+        let any = state
+        for (const branch of command.branches) any = union(any, (await this.#script(branch, any, depth, own)).any)
+        return { well: any, any }
       }
-      case 'prints':
-        return this.#add(step.text, undefined, is('secrets', 'it shows variables, keys too'))
-      case 'odd':
-        return this.#odd(step.text, step.why)
+      case 'for': {
+        const written = command.words.flatMap((word) => (word.braces ? [word, ...word.braces] : [word]))
+        const words = await this.#words(written, state, depth)
+        if (!isOwnName(command.name)) this.#odd(command.name, `${command.name} may decide what programs do`)
+        const variables = new Map(state.variables).set(command.name, heldBy(words))
+        const inside = { ...state, variables }
+        const { any } = await this.#script(command.body, inside, depth, own)
+        // A later round would begin where the first one ended.
+        if (!same(any, inside)) this.#odd(command.name, 'each round of its loop begins in another place')
+        return { well: { ...state, variables: any.variables }, any: { ...state, variables: any.variables } }
+      }
     }
   }
 
-  async #simple(simple: Simple, depth: number): Promise<void> {
-    const { words, text, cwds } = simple
+  async #redirection({ text, sign, target }: Redirection, state: State, depth: number): Promise<void> {
+    if (target.braces) return this.#odd(text, 'its file has braces that only bash expands')
+    const [word] = await this.#words([target], state, depth)
+    if (sign === '<<' || sign === '<<<') return
+    if (word!.glob || !word!.values) return this.#odd(text, `${word!.text} is only known when it runs`)
+    const world = { ...this.#bounds, cwds: state.cwds }
+    const { finding, paths } = await touching(word!, sign === '<' ? 'read' : 'write', world)
+    this.#add(text, undefined, finding.why === '' ? is('reads', 'it keeps nothing') : finding, paths)
+  }
+
+  /** Judges the scripts and variables inside words, and finds the texts of the words. */
+  async #words(words: readonly ScriptWord[], state: State, depth: number): Promise<Word[]> {
+    for (const { text, pieces } of words)
+      for (const piece of pieces) {
+        if (piece.type === 'output') {
+          if (piece.script.length === 0) this.#odd(text, 'it has an empty substitution')
+          await this.#script(piece.script, state, depth)
+        } else if (piece.type === 'variable' && !state.variables.has(piece.name) && !isShown(piece.name)) {
+          if (isSecretVariable(piece.name)) this.#add(text, undefined, is('secrets', `$${piece.name} holds a secret`))
+          else this.#odd(text, `${text} is only known when it runs`)
+        }
+      }
+    return words.map((word) => wordOf(word, { ...this.#bounds, ...state }))
+  }
+
+  async #simple(command: Command & { type: 'simple' }, state: State, depth: number, fed: boolean): Promise<After> {
+    const words = await this.#words(command.words, state, depth)
+    const values = await this.#words(
+      command.sets.map(({ value }) => value),
+      state,
+      depth,
+    )
+    const sets = command.sets.map(({ name }, i) => ({ name, value: values[i]! }))
+    if (words.length === 0) {
+      const variables = new Map(state.variables)
+      for (const { name, value } of sets) {
+        if (isOwnName(name)) variables.set(name, heldBy([value]))
+        else {
+          variables.set(name, 'unknown')
+          this.#sets(command.text, name, value)
+        }
+      }
+      if (sets.length > 0) this.#add(command.text, undefined, is('reads', 'it sets a variable'))
+      return { well: { ...state, variables }, any: { ...state, variables } }
+    }
+    for (const { name, value } of sets) this.#sets(command.text, name, value)
+    await this.#run({ text: command.text, words, cwds: state.cwds }, depth, fed)
+    if (command.words.some(({ braces }) => braces)) {
+      const expanded = command.words.flatMap((word) => word.braces ?? [word])
+      const more = await this.#words(expanded, state, depth)
+      await this.#run({ text: command.text, words: more, cwds: state.cwds }, depth, fed)
+    }
+    return this.#moved(words, state)
+  }
+
+  #sets(text: string, name: string, value: Word): void {
+    const known = only(value)
+    if (known !== undefined && isLook(name, known)) return
+    this.#add(
+      text,
+      undefined,
+      isRiskyVariable(name)
+        ? is('dynamic', `${name} decides what programs do`)
+        : is('runs', `it sets ${name} for a program`),
+    )
+  }
+
+  /** Follows `cd`; an unknown target means any folder. */
+  #moved(words: readonly Word[], state: State): After {
+    const name = only(words[0])
+    const lost = { ...state, cwds: undefined }
+    if (name === 'pushd' || name === 'popd' || name === 'chdir') return { well: lost, any: lost }
+    if (name !== 'cd') return { well: state, any: state }
+    const operands = words.slice(1).filter((word) => only(word) !== '--')
+    const target = only(operands[0])
+    if (operands.length !== 1 || target === undefined || target.startsWith('-') || !state.cwds)
+      return { well: lost, any: lost }
+    const folders: string[] = []
+    for (const cwd of state.cwds) {
+      const written = isAbsolute(target) ? join(target) : join(cwd, target)
+      // A shell takes `..` away from the path that it remembers, the system from where a link led.
+      if (targetOf(written) !== written.replace(/(.)\/$/, '$1')) return { well: lost, any: lost }
+      folders.push(written.replace(/(.)\/$/, '$1'))
+    }
+    const well = { ...state, cwds: folders }
+    return { well, any: union(state, well) }
+  }
+
+  async #run(simple: Simple, depth: number, fed: boolean): Promise<void> {
+    const { words, text } = simple
     const first = words[0]!
-    const argv = words.every((word) => only(word) !== undefined) ? words.map((word) => only(word)!) : undefined
-    const hidden = words.map((word) => secretVariable(word.text)).find((name) => name !== undefined)
-    if (hidden) this.#add(text, undefined, is('secrets', `$${hidden} holds a secret`))
+    const argv = argvOf(words)
     if (!first.values || first.glob)
       return this.#add(text, argv, is('dynamic', `${first.text} names the program only when it runs`))
-    if (setters.test(said(first)) && words.some((word) => isRiskyVariable(said(word).replace(/=.*/s, ''))))
-      return this.#add(text, argv, is('dynamic', 'it sets a variable that decides what programs do'))
-    if (await this.#meetsFlags(words, cwds))
-      return this.#add(text, argv, is('dynamic', 'a file here is named like a flag, and a pattern would meet it'))
     const readings = alternatives(words)
     if (!readings) return this.#odd(text, 'it can mean too many things')
-    for (const reading of readings)
-      await this.#program(only(reading[0])!, { ...simple, words: reading }, argv, cwds, depth)
+    for (const reading of readings) {
+      const understood = this.#understood(reading, simple.cwds, fed)
+      if (typeof understood === 'string') await this.#likely({ ...simple, words: reading }, argv, understood, depth)
+      else await this.#reads({ ...simple, words: reading }, argv, understood, depth, fed)
+    }
   }
 
-  /** A file named `--checkpoint-action=…` becomes a flag of a program whose argument is `*`. */
-  async #meetsFlags(words: readonly Word[], cwds: readonly string[] | undefined): Promise<boolean> {
-    if (!words.some((word) => word.glob && word.values?.some((value) => /^[*?[]/.test(value)))) return false
-    const names = await Promise.all((cwds ?? []).map((cwd) => readdir(cwd).catch(() => [])))
-    return names.flat().some((name) => name.startsWith('-'))
+  /** What a command reads, or why it is not known to only read. */
+  #understood(words: readonly Word[], cwds: readonly string[] | undefined, fed: boolean): Understood | string {
+    const name = only(words[0]) ?? ''
+    const bare = standardBin.test(name) ? basename(name) : name
+    const pair = `${bare} ${only(words[1]) ?? ''}`
+    const known = readingPrograms.get(pair) ?? readingPrograms.get(bare)
+    if (!known) return `${name} is not known`
+    if (!cwds) return 'where it runs is not known'
+    const shadow =
+      builtins.has(bare) || bare !== name ? undefined : shadowOf(bare, this.#bounds.path, cwds, this.#bounds.root)
+    if (shadow !== undefined) return `${shadow} would run instead of the system’s ${name}`
+    const matches = (word: Word) =>
+      (word.values ?? []).flatMap((value) => cwds.flatMap((cwd) => matchesOf(value, cwd) ?? ['-']))
+    const every = (path: string, test: (path: string) => boolean) =>
+      cwds.every((cwd) => test(isAbsolute(path) ? path : `${cwd}/${path}`))
+    const around = {
+      matches,
+      fed,
+      isPlainFile: (path: string) => every(path, (one) => kindAt(one) === 'file'),
+      isFolder: (path: string) => every(path, (one) => kindAt(targetOf(one) ?? one) === 'folder'),
+    }
+    const read = known(words.slice(readingPrograms.has(pair) ? 2 : 1), around)
+    if ('not' in read) return read.not
+    if (read.git)
+      for (const cwd of cwds) {
+        const at = only(read.git) ?? '.'
+        const folder = targetOf(isAbsolute(at) ? at : `${cwd}/${at}`)
+        const danger =
+          folder === undefined ? 'where git looks is not known' : repositoryDanger(folder, this.#bounds.root)
+        if (danger !== undefined) return danger
+      }
+    return read
   }
 
-  async #program(
-    name: string,
+  async #reads(
     simple: Simple,
     argv: string[] | undefined,
-    cwds: readonly string[] | undefined,
+    read: Understood,
     depth: number,
+    fed: boolean,
   ): Promise<void> {
+    const world = { ...this.#bounds, cwds: simple.cwds }
+    let finding: Finding = is('reads', 'it only looks')
+    const paths: Touched[] = []
+    const note = (one: { finding: Finding; paths: Touched[] }) => {
+      finding = worse(finding, one.finding)
+      paths.push(...one.paths)
+    }
+    for (const word of read.files) note(await touching(word, 'read', world))
+    for (const word of read.named ?? []) note(await touching(word, 'look', world))
+    for (const word of read.writes ?? []) note(await touching(word, 'write', world))
+    for (const word of read.removes ?? []) note(await touching(word, 'remove', world))
+    for (const word of read.trees) note(await readingTree(word, world))
+    this.#add(simple.text, argv, finding, paths)
+    if (depth >= deepest && (read.inner || read.script !== undefined))
+      return this.#odd(simple.text, 'it is wrapped too often to be read')
+    if (read.script !== undefined) await this.text(read.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
+    if (read.inner) await this.#run({ ...simple, words: read.inner, text: textOf(read.inner) }, depth + 1, fed)
+  }
+
+  /** A command that no table understands: what it likely does, and never that it reads. */
+  async #likely(simple: Simple, argv: string[] | undefined, why: string, depth: number): Promise<void> {
+    const name = only(simple.words[0]) ?? ''
     const args = simple.words.slice(1)
-    const world = { ...this.#bounds, cwds }
+    const world = { ...this.#bounds, cwds: simple.cwds }
     if (name.includes('/') && !standardBin.test(name)) {
       const { finding, paths } = await touching(literal(name), 'run', world)
       const more = await this.#paths({ ...finding, paths: leadingOut(args) }, world)
@@ -143,20 +310,19 @@ class Bench {
     }
     const known = allKnown.get(basename(name))
     const reading = known
-      ? known(args, { name: basename(name), fed: simple.fed })
-      : await this.#installed(name, args, cwds)
+      ? known(args, { name: basename(name), fed: false })
+      : await this.#installed(name, args, why, simple.cwds)
     const { finding, paths } = await this.#paths(reading, world)
-    this.#add(simple.text, argv, finding, paths)
+    this.#add(simple.text, argv, uncertain(finding, why), paths)
     for (const inner of reading.inner ?? []) await this.#inner(inner, simple, depth)
   }
 
   async #inner(inner: Inner, simple: Simple, depth: number): Promise<void> {
     if (depth >= deepest) return this.#odd(simple.text, 'it is wrapped too often to be read')
-    if ('script' in inner) return this.script(inner.script, simple.cwds, depth + 1)
+    if ('script' in inner) return this.text(inner.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
     if ('words' in inner) {
       if (inner.words.length === 0) return
-      const text = inner.words.map((word) => (only(word) === undefined ? word.text : quoted(only(word)!))).join(' ')
-      return this.#simple({ ...simple, words: inner.words, text }, depth + 1)
+      return this.#run({ ...simple, words: inner.words, text: textOf(inner.words) }, depth + 1, true)
     }
     return this.#npm(inner.npm, inner.folder, simple, depth)
   }
@@ -181,19 +347,31 @@ class Bench {
       const outer = this.#runner
       if (simple.words.every((word) => only(word) !== undefined))
         this.#runner ??= simple.words.map((word) => only(word)!)
-      for (const script of scripts ?? []) await this.script(script, [cwd], depth + 1)
+      for (const script of scripts ?? []) await this.text(script, { cwds: [cwd], variables: new Map() }, depth + 1)
       this.#runner = outer
     }
   }
 
   /** Judges an unknown program: it is the project's own if it is installed there. */
-  async #installed(name: string, args: readonly Word[], cwds: readonly string[] | undefined): Promise<Reading> {
+  async #installed(
+    name: string,
+    args: readonly Word[],
+    why: string,
+    cwds: readonly string[] | undefined,
+  ): Promise<Reading> {
     const dark = args.find((word) => !word.values)
     if (dark) return unclear(dark)
     for (const cwd of cwds ?? [])
       if (await hasBin(name, cwd, this.#bounds.root))
         return { ...is('runs', 'it runs a program of the project'), paths: leadingOut(args) }
-    return is('unknown', `${name} is not known`)
+    return is('unknown', why)
+  }
+
+  /** A command in a script that is not understood as a whole: guessed, and never a read. */
+  async #guessed(simple: Simple, depth: number): Promise<void> {
+    const argv = argvOf(simple.words)
+    if (only(simple.words[0]) === undefined) return
+    await this.#likely(simple, argv, 'it stands in a script that is not understood', depth)
   }
 
   async #paths(
@@ -212,7 +390,7 @@ class Bench {
 
   #add(text: string, argv: string[] | undefined, { class: kind, why }: Finding, paths: Touched[] = []): void {
     const script = this.#runner
-    this.parts.push(defined({ text, argv, script, class: kind satisfies ShellClass, why, paths }))
+    this.parts.push(defined({ text, argv, script, class: kind, why, paths }))
   }
 
   #odd(text: string, why: string): void {
@@ -220,8 +398,49 @@ class Bench {
   }
 }
 
-/** Shell commands that set variables. */
-const setters = /^(?:read|printf|mapfile|readarray|getopts|let)$/
+const argvOf = (words: readonly Word[]) =>
+  words.every((word) => only(word) !== undefined) ? words.map((word) => only(word)!) : undefined
+
+const textOf = (words: readonly Word[]) =>
+  words.map((word) => (only(word) === undefined ? word.text : quoted(only(word)!))).join(' ')
+
+/** What a variable holds that takes one of these words. */
+function heldBy(words: readonly Word[]): Held {
+  if (words.length === 0 || words.some((word) => !word.values)) return 'unknown'
+  const patterns = words.filter((word) => word.glob)
+  if (patterns.length > 0 && words.length > 1) return 'unknown'
+  const values = words.flatMap((word) => word.values!)
+  if (values.length > 32) return 'unknown'
+  return patterns.length > 0 ? { values, glob: true } : { values }
+}
+
+function union(a: State, b: State): State {
+  if (a === b) return a
+  const cwds = a.cwds && b.cwds ? [...new Set([...a.cwds, ...b.cwds])] : undefined
+  const variables = new Map<string, Held>()
+  for (const name of new Set([...a.variables.keys(), ...b.variables.keys()])) {
+    const [one, two] = [a.variables.get(name), b.variables.get(name)]
+    const plain = one && two && one !== 'unknown' && two !== 'unknown' && !one.glob && !two.glob
+    variables.set(
+      name,
+      one === two && one ? one : plain ? { values: [...new Set([...one.values, ...two.values])] } : 'unknown',
+    )
+  }
+  return { cwds, variables }
+}
+
+/** Whether a loop leaves everything as it found it. */
+function same(a: State, b: State): boolean {
+  if (String(a.cwds) !== String(b.cwds) || a.variables.size !== b.variables.size) return false
+  return [...a.variables].every(([name, held]) => b.variables.get(name) === held)
+}
+
+/** What no table understands is at best a program that is run: it may do more than it seems. */
+function uncertain(finding: Finding, why: string): Finding {
+  if (finding.class === 'reads') return is('unknown', why)
+  if (finding.class === 'removes') return is('unknown', `${finding.why}: ${why}`)
+  return finding.class === 'edits' ? is('runs', finding.why) : finding
+}
 
 const mostReadings = 32
 
@@ -236,15 +455,10 @@ function alternatives(words: readonly Word[]): Word[][] | undefined {
   return readings
 }
 
-const standardBin = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/bin\/[^/]+$/
+const standardBin = /^\/(?:usr\/)?s?bin\/[^/]+$/
 
 /** Arguments that name something outside, as far as it shows. */
 const leadingOut = (args: readonly Word[]) =>
   args
     .filter((word) => word.values?.some((value) => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(value)))
     .map((word) => ({ word, how: 'write' as const }))
-
-function secretVariable(text: string): string | undefined {
-  for (const [, name] of text.matchAll(/\$\{?!?#?(\w+)/g)) if (isSecretVariable(name!)) return name
-  return undefined
-}

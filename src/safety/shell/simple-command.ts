@@ -2,20 +2,14 @@
 export type Word = {
   text: string
   values?: readonly string[]
+  /** Whether its values are patterns for names of files. */
   glob?: boolean
-  /** All values at once, each a word. */ spread?: boolean
+  /** A word whose text is not known, but which is certainly one word, and begins with this text. */
+  begins?: string
 }
-
-export type Redirect = { text: string; target: Word; how: 'read' | 'write' }
 
 /** One simple command before it is judged. `cwds`: every folder it may run in; undefined where that is not known. */
-export type Simple = {
-  text: string
-  words: readonly Word[]
-  cwds: readonly string[] | undefined
-  /** Whether what is piped into it are names of files in the project. */
-  fed: boolean
-}
+export type Simple = { text: string; words: readonly Word[]; cwds: readonly string[] | undefined }
 
 /** A word without expansion. */
 export const literal = (text: string): Word => ({ text, values: [text] })

@@ -1,8 +1,8 @@
 import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Touch, Touched } from './shell-judgement.ts'
 import type { Word } from './simple-command.ts'
-import { readdir } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join } from 'node:path'
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
 import { locatePath } from '../path-location.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { isSecretName } from '../secret-files.ts'
@@ -10,14 +10,15 @@ import { worse } from './shell-judgement.ts'
 
 export type TouchWorld = ProjectBounds & { cwds: readonly string[] | undefined }
 
+/** `look` shows no more than names, sizes and dates. */
+export type Handling = Touch | 'look'
+
+type TouchFinding = { finding: Finding; paths: Touched[] }
+
 const nothing: Finding = { class: 'reads', why: '' }
 
 /** Judges that a command touches the file that a word names, in every folder it may run in. */
-export async function touching(
-  word: Word,
-  how: Touch,
-  world: TouchWorld,
-): Promise<{ finding: Finding; paths: Touched[] }> {
+export async function touching(word: Word, how: Handling, world: TouchWorld): Promise<TouchFinding> {
   if (!word.values) return { finding: { class: 'dynamic', why: `${word.text} is only known when it runs` }, paths: [] }
   let finding = nothing
   const paths: Touched[] = []
@@ -28,8 +29,9 @@ export async function touching(
     if (!folders)
       return { finding: { class: 'dynamic', why: `where ${word.text} lies is only known when it runs` }, paths }
     for (const folder of folders) {
-      const path = isAbsolute(value) ? value : join(folder, value)
-      const one = word.glob && /[*?[]/.test(value) ? await matching(path, how, world) : await touched(path, how, world)
+      const one = word.glob
+        ? await matching(value, folder, how, world)
+        : await touched(within(folder, value), how, world)
       finding = worse(finding, one.finding)
       paths.push(...one.paths)
     }
@@ -37,13 +39,19 @@ export async function touching(
   return { finding, paths }
 }
 
-async function touched(
-  path: string,
-  how: Touch,
-  bounds: ProjectBounds,
-): Promise<{ finding: Finding; paths: Touched[] }> {
-  const spot = await locatePath(path, bounds)
-  const paths: Touched[] = [{ path, real: spot.real, how }]
+/** A path below a folder, as it is written: `..` behind a link leads elsewhere than its text shows. */
+const within = (folder: string, value: string) =>
+  isAbsolute(value) ? value : folder === '/' ? `/${value}` : `${folder}/${value}`
+
+async function touched(path: string, how: Handling, bounds: ProjectBounds): Promise<TouchFinding> {
+  const target = devices.test(path) ? path : targetOf(path)
+  if (target === undefined)
+    return {
+      finding: { class: 'outside', why: `where ${path} leads is not known` },
+      paths: [{ path, real: path, how: touchOf(how) }],
+    }
+  const spot = await locatePath(target, bounds)
+  const paths: Touched[] = [{ path, real: spot.real, how: touchOf(how) }]
   const finding = (kind: Finding['class'], why: string) => ({ finding: { class: kind, why }, paths })
   if (spot.device && how === 'run') return finding('dynamic', 'it runs what it is fed')
   if (spot.device) return { finding: nothing, paths: [] }
@@ -52,74 +60,158 @@ async function touched(
     return finding('destructive', `it removes ${path}, and the project with it`)
   if (removes && spot.guarded) return finding('destructive', `it removes ${path}, which git or termaite needs`)
   if (removes && !spot.inside) return finding('destructive', `it removes ${path}, outside the project`)
-  if (spot.secret) return finding('secrets', `${path} may hold secrets`)
-  if (!spot.inside && !(how === 'read' && spot.readable)) return finding('outside', `${path} is outside the project`)
+  const readable = spot.readable && (how === 'read' || how === 'look')
+  if (how === 'look' && readable) return finding('reads', `it looks at ${path}`)
+  if (spot.secret || isSecretName(path)) return finding('secrets', `${path} may hold secrets`)
+  if (!spot.inside && !readable) return finding('outside', `${path} is outside the project`)
   if (how === 'write' && spot.guarded) return finding('system', `a change of ${path} could make programs run`)
-  const kinds = { read: 'reads', write: 'edits', remove: 'removes', run: 'runs' } as const
-  const words = { read: 'looks at', write: 'changes', remove: 'removes', run: 'runs' } as const
+  const kinds = { read: 'reads', look: 'reads', write: 'edits', remove: 'removes', run: 'runs' } as const
+  const words = { read: 'looks at', look: 'looks at', write: 'changes', remove: 'removes', run: 'runs' } as const
   return finding(kinds[how], `it ${words[how]} ${path}`)
 }
 
-/** Judges a pattern by the folder where it starts, and by whether it can match a file that holds secrets. */
-async function matching(
-  path: string,
-  how: Touch,
-  bounds: ProjectBounds,
-): Promise<{ finding: Finding; paths: Touched[] }> {
-  const parts = path.split('/')
-  const first = parts.findIndex((part) => /[*?[]/.test(part))
-  const folder = parts.slice(0, first).join('/') || '/'
-  const base = await touched(folder, how === 'remove' ? 'read' : how, bounds)
-  let { finding } = base
-  // A pattern may match any folder below, and a link there leads anywhere.
-  if (parts.slice(first).includes('..'))
-    finding = worse(finding, { class: 'dynamic', why: `where ${path} leads is not known` })
-  if (how === 'remove') {
-    const all = first === parts.length - 1 && /^\.?\*+$/.test(parts[first]!)
-    const whole = all && isWithin(folder, bounds.root)
-    finding = worse(
-      finding,
-      whole || finding.class === 'outside'
-        ? { class: 'destructive', why: `it removes everything in ${folder}` }
-        : { class: 'removes', why: `it removes ${path}` },
-    )
-  }
-  const names = await secretsMatching(path, first === parts.length - 1)
-  if (names) finding = worse(finding, { class: 'secrets', why: `${path} meets ${names}, which may hold secrets` })
-  return { finding, paths: base.paths.map((one) => ({ ...one, path })) }
-}
+const touchOf = (how: Handling): Touch => (how === 'look' ? 'read' : how)
 
-/** Sample names of secret files, for folders that cannot be listed. */
-const samples = [
-  '.env',
-  '.env.local',
-  'id_rsa',
-  'server.pem',
-  'server.key',
-  '.npmrc',
-  '.netrc',
-  'credentials',
-  'credentials.json',
-  'secrets.yml',
-]
+const devices = /^\/dev\/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty)$/
 
-async function secretsMatching(path: string, lastOnly: boolean): Promise<string | undefined> {
-  const pattern = wild(basename(path))
-  const fits = (name: string) => pattern.test(name) && (!name.startsWith('.') || basename(path).startsWith('.'))
-  if (!lastOnly) return /^\*+$/.test(basename(path)) ? undefined : samples.find(fits)
-  const there = await readdir(dirname(path)).catch(() => samples)
-  return there.find((name) => fits(name) && isSecretName(name))
-}
+const mostLinks = 40
 
-function wild(pattern: string): RegExp {
-  const body = pattern
-    .replace(/[\\^$.+(){}|]/g, '\\$&')
-    .replace(/\*+/g, '.*')
-    .replace(/\?/g, '.')
-    .replace(/\[!/g, '[^')
+/**
+ * Where a path leads, component by component as the system itself goes: `link/..` is the folder above the link's target.
+ * Undefined where it leads into /proc, whose links differ for every process, or where it can not be followed.
+ */
+export function targetOf(path: string): string | undefined {
+  let left = path.split('/')
+  let at = '/'
+  let links = 0
+  let missing = false
   try {
-    return new RegExp(`^${body}$`)
+    while (left.length > 0) {
+      const [name = '', ...rest] = left
+      left = rest
+      if (name === '' || name === '.') continue
+      if (name === '..') {
+        if (missing) return undefined
+        at = dirname(at)
+        continue
+      }
+      const next = at === '/' ? `/${name}` : `${at}/${name}`
+      if (next === '/proc') return undefined
+      const there = missing ? undefined : lstatSync(next, { throwIfNoEntry: false })
+      if (!there) missing = true
+      if (!there?.isSymbolicLink()) {
+        if (there && !there.isDirectory() && left.some((one) => one !== '')) return undefined
+        at = next
+        continue
+      }
+      if (++links > mostLinks) return undefined
+      const target = readlinkSync(next)
+      if (isAbsolute(target)) at = '/'
+      left = [...target.split('/'), ...left]
+    }
+    return at
   } catch {
-    return /^/
+    return undefined
+  }
+}
+
+/** Judges everything that a pattern meets now. */
+async function matching(value: string, folder: string, how: Handling, bounds: ProjectBounds): Promise<TouchFinding> {
+  const names = matchesOf(value, folder)
+  if (names === undefined) return { finding: { class: 'dynamic', why: `${value} meets too many files` }, paths: [] }
+  const parts = value.split('/')
+  const first = parts.findIndex((part) => /[*?[]/.test(part))
+  const base = within(folder, parts.slice(0, first).join('/') || (isAbsolute(value) ? '/' : '.'))
+  let { finding } = await touched(base, how === 'remove' ? 'look' : how, bounds)
+  const paths: Touched[] = []
+  for (const name of names.length === 0 ? [value] : names) {
+    const one = await touched(within(folder, name), how, bounds)
+    finding = worse(finding, one.finding)
+    paths.push(...one.paths)
+  }
+  const all = first === parts.length - 1 && /^\.?\*+$/.test(parts[first]!)
+  if (how === 'remove' && all && isWithin(targetOf(base) ?? '/', bounds.root))
+    finding = { class: 'destructive', why: `it removes everything in ${base}` }
+  return { finding, paths }
+}
+
+const mostMatches = 1000
+
+/** The paths that a pattern meets in a folder, as a shell would write them; undefined if they are too many. */
+export function matchesOf(value: string, folder: string): string[] | undefined {
+  let found = [isAbsolute(value) ? '/' : '']
+  for (const [i, part] of value.split('/').entries()) {
+    if (part === '' && i === 0) continue
+    const last = i === value.split('/').length - 1
+    found = found.flatMap((before) => {
+      if (!/[*?[]/.test(part)) return [`${before}${part}${last ? '' : '/'}`]
+      const pattern = patternOf(part)
+      return namesIn(within(folder, before === '' ? '.' : before))
+        .filter((name) => pattern.test(name) && (!name.startsWith('.') || part.startsWith('.')))
+        .map((name) => `${before}${name}${last ? '' : '/'}`)
+    })
+    if (found.length > mostMatches) return undefined
+  }
+  return found.filter((name) => kindAt(within(folder, name)) !== undefined)
+}
+
+/** What lies at a path, links not followed. */
+export function kindAt(path: string): 'file' | 'folder' | 'link' | 'other' | undefined {
+  try {
+    const there = lstatSync(path, { throwIfNoEntry: false })
+    if (!there) return undefined
+    return there.isFile() ? 'file' : there.isDirectory() ? 'folder' : there.isSymbolicLink() ? 'link' : 'other'
+  } catch {
+    return undefined
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** A pattern for one name. A bracket is taken to meet any letter: what letters it means depends on the language. */
+function patternOf(part: string): RegExp {
+  const body = part.replace(/\*+|\?|\[[^\]]+\]|[^]/g, (piece) => {
+    if (piece.startsWith('*')) return '[^]*'
+    if (piece === '?' || (piece.startsWith('[') && piece.length > 1)) return '[^]'
+    return piece.replace(/[\\^$.+(){}|[\]/-]/, '\\$&')
+  })
+  return new RegExp(`^${body}$`)
+}
+
+const mostEntries = 20_000
+
+/** Judges that a command reads every file below a folder. Packages and git's own objects are not looked through. */
+export async function readingTree(word: Word, world: TouchWorld): Promise<TouchFinding> {
+  const { finding, paths } = await touching(word, 'read', world)
+  if (finding.class !== 'reads') return { finding, paths }
+  let count = 0
+  const folders = paths.map(({ real }) => real)
+  for (const folder of folders) {
+    for (const entry of entriesIn(folder)) {
+      if (++count > mostEntries)
+        return {
+          finding: { class: 'unknown', why: `${word.text} holds too many files to know that none holds secrets` },
+          paths,
+        }
+      const path = join(folder, entry.name)
+      if (entry.isDirectory() && entry.name !== 'node_modules' && entry.name !== '.git') folders.push(path)
+      else if (entry.isFile() && isSecretName(path))
+        return { finding: { class: 'secrets', why: `it reads ${path} too, which may hold secrets` }, paths }
+    }
+  }
+  return { finding, paths }
+}
+
+function entriesIn(folder: string) {
+  try {
+    return kindAt(folder) === 'folder' ? readdirSync(folder, { withFileTypes: true }) : []
+  } catch {
+    return []
   }
 }

@@ -1,14 +1,11 @@
 import type { Known } from '../shell-judgement.ts'
 import { is, unclear } from '../shell-judgement.ts'
-import { firstOf, hasFlag, known, optionsOf } from '../command-options.ts'
+import { hasFlag, known, optionsOf } from '../command-options.ts'
+import { isPrintingScript } from '../reading/sed.ts'
 import { said } from '../simple-command.ts'
 
 const writes = known({ class: 'edits', touch: 'write' })
 const removes = known({ class: 'removes', touch: 'remove' })
-
-/** sed scripts of substitutions, deletions and prints only: they neither write files nor run commands. */
-const tameScript =
-  /^(?:\s*(?:(?:\d+|\$|\/(?:[^/\\]|\\.)*\/I?)(?:,(?:\d+|\$|\+\d+|\/(?:[^/\\]|\\.)*\/I?))?)?\s*!?\s*(?:s([/|#,@!])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1[gpiI\d]*|[pdq=DGHhgxNn]|[aic]\\?\s?[^\n]*)\s*(?:[;\n]|$))*$/
 
 const sed: Known = (args) => {
   const options = optionsOf(args, ['-e', '--expression', '-f', '--file', '-l'])
@@ -17,7 +14,7 @@ const sed: Known = (args) => {
   const own = scripts.length > 0 ? scripts : options.operands.slice(0, 1)
   if (hasFlag(options.flags, '--file') || options.values.some(({ flag }) => flag === '-f'))
     return is('dynamic', 'its script is in a file and could run commands')
-  if (!own.every((word) => word.values?.every((value) => tameScript.test(value))))
+  if (!own.every((word) => word.values?.every((value) => isPrintingScript(value))))
     return is('dynamic', 'its script may write files or run commands')
   const inPlace = options.flags.some((flag) => /^-[nErszu]*i|^--in-place/.test(flag))
   const files = options.operands.slice(scripts.length > 0 ? 0 : 1)
@@ -25,18 +22,6 @@ const sed: Known = (args) => {
     ...is(inPlace ? 'edits' : 'reads', inPlace ? 'it changes files in place' : 'it only looks'),
     paths: files.map((word) => ({ word, how: inPlace ? 'write' : 'read' })),
   }
-}
-
-const awk: Known = (args) => {
-  const options = optionsOf(args, ['-F', '-v', '-f', '--file'])
-  if (options.unclear) return unclear(options.unclear)
-  const program = firstOf(options)
-  if (program === undefined || options.values.some(({ flag }) => flag === '-f' || flag === '--file'))
-    return is('dynamic', 'its program is not seen here')
-  if (options.flags.some((flag) => /^--?(?:i|l|include|load|exec|E)/.test(flag)))
-    return is('dynamic', 'it loads a program that is not seen here')
-  if (/system|getline|[|>]|@|ENVIRON/.test(program)) return is('dynamic', 'its program may write files or run commands')
-  return { ...is('reads', 'it only looks'), paths: options.operands.slice(1).map((word) => ({ word, how: 'read' })) }
 }
 
 const tar: Known = (args) => {
@@ -122,9 +107,6 @@ export const editors: Readonly<Record<string, Known>> = {
   trash: removes,
   sed,
   gsed: sed,
-  awk,
-  gawk: awk,
-  mawk: awk,
   tar,
   chmod,
 }

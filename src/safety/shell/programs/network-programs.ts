@@ -53,9 +53,4 @@ export const reaching: Readonly<Record<string, Known>> = {
       paths: options.operands.map((word, i) => ({ word, how: removes && i > 0 ? 'remove' : 'write' })),
     }
   },
-  // Only a job of the same command line may be killed freely.
-  kill: (args) =>
-    args.every((word) => /^(?:-\w+|%\d*|\$!|"\$!")$/.test(word.text))
-      ? is('reads', 'it ends a job of its own')
-      : is('system', 'it ends a process'),
 }

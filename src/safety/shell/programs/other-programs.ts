@@ -1,5 +1,5 @@
 import type { Known } from '../shell-judgement.ts'
-import { is, reads, unclear } from '../shell-judgement.ts'
+import { is, isRiskyVariable, reads, unclear } from '../shell-judgement.ts'
 import { hasFlag, known, optionsOf } from '../command-options.ts'
 import { only, said } from '../simple-command.ts'
 
@@ -64,6 +64,16 @@ const node = interpreter(
   ['--test', '--check'],
 )
 
+/** Shell commands that set variables, which can decide what other programs do, or show all of them. */
+const declares: Known = (args) => {
+  const names = args.map((word) => said(word)).filter((text) => !text.startsWith('-'))
+  if (names.length === 0) return is('secrets', 'it shows variables, keys too')
+  const risky = names.map((text) => text.replace(/=.*/s, '')).find(isRiskyVariable)
+  return risky === undefined ? is('runs', 'it sets a variable') : is('dynamic', `${risky} decides what programs do`)
+}
+
+const evaluates: Known = () => is('dynamic', 'it evaluates text as the shell’s own language')
+
 export const programs: Readonly<Record<string, Known>> = {
   ...Object.fromEntries(builders.map((name) => [name, runs])),
   make: known({
@@ -84,5 +94,33 @@ export const programs: Readonly<Record<string, Known>> = {
   lua: interpreter(['-e'], ['-l']),
   Rscript: interpreter(['-e']),
   java: interpreter([], ['-cp', '-classpath', '-jar']),
+  export: declares,
+  declare: declares,
+  typeset: declares,
+  local: declares,
+  readonly: declares,
+  printenv: () => is('secrets', 'it shows variables that may hold keys'),
+  set: (args) =>
+    args.length === 0 ? is('secrets', 'it shows every variable, keys too') : is('runs', 'it changes the shell'),
+  ...Object.fromEntries(
+    ['let', 'read', 'mapfile', 'readarray', 'getopts', 'printf', 'test', '[', 'unset', 'shopt'].map((name) => [
+      name,
+      evaluates,
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['less', 'more', 'bat', 'man', 'awk', 'gawk', 'mawk', 'nawk'].map((name) => [
+      name,
+      () => is('dynamic', 'it may run commands'),
+    ]),
+  ),
+  sort: known({
+    class: 'edits',
+    touch: 'read',
+    takes: ['-k', '-t', '-S', '--key', '--field-separator'],
+    writes: ['-o', '--output'],
+    unless: { '--compress-program': is('dynamic', '--compress-program runs a program') },
+  }),
+  rg: () => is('dynamic', 'it may run a program on every file'),
   osascript: () => is('system', 'it steers other programs'),
 }

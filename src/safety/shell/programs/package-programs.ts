@@ -1,7 +1,10 @@
 import type { Known, Reading } from '../shell-judgement.ts'
-import { is, reads, unclear } from '../shell-judgement.ts'
+import { is, unclear } from '../shell-judgement.ts'
 import { firstOf, optionsOf } from '../command-options.ts'
 import { only, said } from '../simple-command.ts'
+
+/** Even to list something, these programs read settings of the project that can name a program. */
+const lists = (why = 'it runs with settings of the project'): Reading => is('runs', why)
 
 const installs = (why = 'it installs software') => is('installing', why)
 
@@ -13,18 +16,18 @@ const npm: Known = (args, { name }) => {
   const sub = firstOf(options)
   const script = (word: string | undefined): Reading =>
     word === undefined
-      ? reads('it lists the scripts')
+      ? lists('it lists the scripts')
       : { ...is('runs', 'it runs a script of the project'), inner: [{ npm: word, ...(folder ? { folder } : {}) }] }
   if (options.flags.some((flag) => /^--(?:script-shell|node-options|globalconfig|userconfig|init-module)/.test(flag)))
     return is('dynamic', 'it names a program to run')
-  if (sub === undefined) return name === 'yarn' ? installs() : reads()
+  if (sub === undefined) return name === 'yarn' ? installs() : lists()
   if (/^(?:run|run-script|rum)$/.test(sub)) return script(only(options.operands[1]))
   if (/^(?:test|t|tst|start|stop|restart)$/.test(sub)) return script(/^ts?t?$/.test(sub) ? 'test' : sub)
   if (
     /^(?:ls|list|ll|la|why|explain|root|prefix|bin|help|version|get|query|fund|pkg|-v|licenses)$/.test(sub) &&
     options.operands.length < 3
   )
-    return sub === 'version' && options.operands.length > 1 ? is('edits', 'it changes the version') : reads()
+    return sub === 'version' && options.operands.length > 1 ? is('edits', 'it changes the version') : lists()
   if (
     /^(?:view|info|show|v|search|outdated|audit|ping|whoami|publish|login|logout|adduser|token|access|owner|dist-tag|deprecate|unpublish|star|hook|team|profile)$/.test(
       sub,
@@ -50,7 +53,7 @@ const npx: Known = (args) => {
   if (options.flags.some((flag) => /^(?:-p|--package|-c|--call)/.test(flag)))
     return installs('it fetches a package and runs it')
   const at = args.findIndex((word) => !(only(word) ?? '').startsWith('-'))
-  if (at < 0) return reads()
+  if (at < 0) return lists()
   return {
     ...is('runs', 'it runs a program of the project'),
     inner: [{ npm: `npx ${only(args[at]) ?? ''}` }, { words: args.slice(at) }],
@@ -58,37 +61,35 @@ const npx: Known = (args) => {
 }
 
 /** Subcommands by their effect; all others are unknown. */
-function subs(kinds: Partial<Record<'reads' | 'runs' | 'edits' | 'installing' | 'network', string>>): Known {
+function subs(kinds: Partial<Record<'lists' | 'runs' | 'edits' | 'installing' | 'network', string>>): Known {
   return (args) => {
     const options = optionsOf(args)
     if (options.unclear) return unclear(options.unclear)
     const sub = firstOf(options)
     if (sub === undefined)
-      return options.flags.length > 0 ? reads() : is('unknown', 'without a subcommand it may do anything')
+      return options.flags.length > 0 ? lists() : is('unknown', 'without a subcommand it may do anything')
     for (const [kind, names] of Object.entries(kinds))
       if (names.split(' ').includes(sub))
         return {
           ...is(
-            kind as 'reads',
-            kind === 'reads'
-              ? 'it only looks'
-              : kind === 'installing'
-                ? 'it installs or removes software'
-                : kind === 'network'
-                  ? 'it reaches the network'
-                  : 'it runs programs of the project',
+            kind === 'lists' ? 'runs' : (kind as 'runs'),
+            kind === 'installing'
+              ? 'it installs or removes software'
+              : kind === 'network'
+                ? 'it reaches the network'
+                : 'it runs programs of the project',
           ),
           paths: options.operands
             .slice(1)
             .filter((word) => /^(?:\/|\.\.\/|~)/.test(said(word)))
-            .map((word) => ({ word, how: kind === 'reads' ? 'read' : 'run' })),
+            .map((word) => ({ word, how: 'run' })),
         }
     return is('unknown', `its subcommand ${sub} is not known`)
   }
 }
 
 const pip = subs({
-  reads: 'list show freeze check help',
+  lists: 'list show freeze check help',
   installing: 'install uninstall download wheel',
   network: 'search index',
 })
@@ -104,21 +105,21 @@ export const packages: Readonly<Record<string, Known>> = {
   pnpx: npx,
   pip,
   pip3: pip,
-  uv: subs({ reads: 'version tree', runs: 'run', installing: 'add remove sync lock pip tool venv python init' }),
+  uv: subs({ lists: 'version tree', runs: 'run', installing: 'add remove sync lock pip tool venv python init' }),
   poetry: subs({
-    reads: 'show check version env',
+    lists: 'show check version env',
     runs: 'run build',
     installing: 'add remove install update lock',
     network: 'publish',
   }),
   cargo: subs({
-    reads: 'tree metadata version help locate-project pkgid',
+    lists: 'tree metadata version help locate-project pkgid',
     runs: 'build b check c test t run r bench clippy fmt doc d fix clean expand nextest',
     installing: 'install uninstall add remove update fetch vendor',
     network: 'publish login logout search owner yank',
   }),
   go: subs({
-    reads: 'list env version doc help',
+    lists: 'list env version doc help',
     runs: 'build test run vet fmt generate tool clean fix',
     installing: 'install get mod work',
   }),
@@ -126,11 +127,11 @@ export const packages: Readonly<Record<string, Known>> = {
     runs: 'build test run format clean publish',
     installing: 'add remove restore tool workload new nuget',
   }),
-  bundle: subs({ reads: 'list show info check', runs: 'exec', installing: 'install update add remove' }),
-  composer: subs({ reads: 'show validate', runs: 'test run-script', installing: 'install update require remove' }),
+  bundle: subs({ lists: 'list show info check', runs: 'exec', installing: 'install update add remove' }),
+  composer: subs({ lists: 'show validate', runs: 'test run-script', installing: 'install update require remove' }),
   mix: subs({ runs: 'test compile format run', installing: 'deps.get archive.install local.hex' }),
   swift: subs({ runs: 'build test run', installing: 'package' }),
-  deno: subs({ reads: 'info doc', runs: 'test check fmt lint task', installing: 'install add cache' }),
+  deno: subs({ lists: 'info doc', runs: 'test check fmt lint task', installing: 'install add cache' }),
   ...Object.fromEntries(
     'apt apt-get aptitude dpkg yum dnf rpm pacman yay zypper apk brew port snap flatpak nix nix-env choco winget scoop gem conda mamba pipx pipenv rustup nvm asdf mise corepack easy_install cpan cpanm luarocks opam stack cabal helm'
       .split(' ')

@@ -4,10 +4,9 @@ import { git } from './git-program.ts'
 import { packages } from './package-programs.ts'
 import { programs } from './other-programs.ts'
 import { reaching } from './network-programs.ts'
-import { readers } from './reading-programs.ts'
 import { wrappers } from './wrapper-programs.ts'
 
-/** All known programs by name; of two entries for one name, the stricter one comes last and wins. */
+/** What programs likely do, by name; none of these says that a command only reads. Of two entries for one name, the stricter one comes last and wins. */
 export const allKnown: ReadonlyMap<string, Known> = new Map(
-  Object.entries({ ...readers, ...editors, ...programs, ...packages, git, ...reaching, ...wrappers }),
+  Object.entries({ ...editors, ...programs, ...packages, git, ...reaching, ...wrappers }),
 )

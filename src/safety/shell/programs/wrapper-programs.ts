@@ -16,7 +16,7 @@ type Wrapper = {
 
 function wrapper(shape: Wrapper): Known {
   return (args) => {
-    const own = is(shape.class ?? 'reads', shape.why ?? 'it runs another command, which is judged for itself')
+    const own = is(shape.class ?? 'runs', shape.why ?? 'it runs another command')
     let left = shape.operands ?? 0
     for (let i = 0; i < args.length; i++) {
       const word = only(args[i])
@@ -64,9 +64,9 @@ const xargs: Known = (args, { fed }) => {
   const more: Word = fed ? piped : { text: 'what xargs is fed' }
   const mark = replaced(args.slice(0, at))
   const words = args.slice(at)
-  if (mark === undefined) return withInner(is('reads', 'it runs another command'), words, [more])
+  if (mark === undefined) return withInner(is('runs', 'it runs another command'), words, [more])
   return withInner(
-    is('reads', 'it runs another command'),
+    is('runs', 'it runs another command'),
     words.map((word) => (said(word).includes(mark) ? more : word)),
   )
 }
@@ -113,6 +113,7 @@ const find: Known = (args) => {
       ),
     })
     i = end < 0 ? texts.length : end
+    if (found.class === 'reads') found = is('runs', 'it runs a command on what it finds')
   }
   if (found.class === 'removes')
     for (const place of places)
@@ -153,8 +154,7 @@ const shell: Known = (args) => {
     if (/^[-+]O$/.test(word) || /^[-+]\w*o$/.test(word)) i++
     else if (/^[-+]\w+$/.test(word)) script ||= /^-\w*c/.test(word)
     else if (word.startsWith('--')) continue
-    else if (script)
-      return { ...is('reads', 'it runs a script, which is judged for itself'), inner: [{ script: word }] }
+    else if (script) return { ...is('runs', 'it runs a script'), inner: [{ script: word }] }
     else return { ...is('runs', 'it runs a script of the project'), paths: [{ word: args[i]!, how: 'run' }] }
   }
   return is('dynamic', 'it runs what it is fed')
@@ -165,7 +165,7 @@ const joinedScript: Known = (args) => {
   const unknown = args.find((word) => only(word) === undefined)
   if (unknown) return unclear(unknown)
   return {
-    ...is('reads', 'it runs a script, which is judged for itself'),
+    ...is('runs', 'it runs a script'),
     inner: [{ script: args.map((word) => only(word)!).join(' ') }],
   }
 }
