@@ -10,6 +10,7 @@ import { longAnswer } from './long-answer.ts'
 import { start } from './start.ts'
 import { terminals } from './terminals.ts'
 import { tokens } from './tokens.ts'
+import { wall } from './wall.ts'
 
 // Arguments choose among them; without any, all are run.
 const benches: Record<string, () => Promise<Row[]>> = {
@@ -22,6 +23,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   'long-answer': longAnswer,
   terminals,
   crew,
+  wall,
 }
 const wanted = process.argv.slice(2)
 const results: Row[] = []

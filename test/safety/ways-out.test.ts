@@ -20,6 +20,7 @@ import type { WallUser } from './behind-wall.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 import { noSandbox } from './no-sandbox.ts'
+import { sized } from '../full.ts'
 import { until } from '../until.ts'
 
 /** What a script finds outside: the folders, a process, and servers that the test has opened there. */
@@ -201,7 +202,7 @@ const noPerl = spawnSync('perl', ['-v']).status === 0 ? false : 'perl is not ins
 for (const user of wallUsers) {
   for (const level of ['read', 'edit'] as const)
     // Both are tried at every level by FULL=1; the narrowest and the widest wall always.
-    for (const nested of process.env.FULL ? [false, true] : [level === 'edit'])
+    for (const nested of sized([level === 'edit'], [false, true]))
       test(
         `no way leads out at ${level}, as ${user.name}, ${nested ? 'where a sandbox may stand inside' : 'where none may'}`,
         { skip: user.skip || noPerl },
