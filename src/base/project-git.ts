@@ -118,7 +118,7 @@ function viewOf({ root, own, common }: Repository, env: GitEnv, writes: boolean)
         ...settingsIn(person).filter(({ key }) => isPlain(key) || (filters && isFilter(key))),
         ...repository.flatMap(settingsIn).filter(({ key }) => isPlain(key) || isFormat(key)),
       ]
-      writeFileSync(join(path, 'config'), settings.flatMap((setting) => line(setting, root)).join(''))
+      writeFileSync(join(path, 'config'), settingsText(settings.flatMap((setting) => readable(setting, root))))
     },
     remove() {
       rmSync(path, { recursive: true, force: true })
@@ -179,15 +179,22 @@ const isFormat = (key: string) =>
 
 const isFilter = (key: string) => /^filter\..*\.(?:clean|smudge|process|required)$/s.test(key)
 
-function line({ key, value }: GitSetting, root: string): string[] {
-  const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')]
-  const within = first === last ? '' : ` "${key.slice(first + 1, last).replaceAll(/["\\]/g, '\\$&')}"`
-  const header = `[${key.slice(0, first)}${within}]\n\t${key.slice(last + 1)}`
-  if (value === undefined) return [`${header}\n`]
-  const held = key === 'core.excludesfile' && !value.startsWith('~') ? resolve(root, value) : value
-  // Git would wait for ever at a named pipe.
-  if (held.startsWith('/') && key === 'core.excludesfile' && !isFile(held)) return []
-  return [`${header} = "${held.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"\n`]
+/** Writes settings as a configuration file. */
+export function settingsText(settings: readonly GitSetting[]): string {
+  const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`
+  const lines = settings.map(({ key, value }) => {
+    const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')]
+    const within = first === last ? '' : ` ${quoted(key.slice(first + 1, last))}`
+    return `[${key.slice(0, first)}${within}]\n\t${key.slice(last + 1)}${value === undefined ? '' : ` = ${quoted(value)}`}\n`
+  })
+  return lines.join('')
+}
+
+/** Resolves the path of an excludes file, and leaves out one that is no file: git would wait for ever at a named pipe. */
+function readable(setting: GitSetting, root: string): GitSetting[] {
+  if (setting.key !== 'core.excludesfile' || setting.value?.startsWith('~/')) return [setting]
+  const value = resolve(root, setting.value ?? '')
+  return isFile(value) ? [{ ...setting, value }] : []
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true

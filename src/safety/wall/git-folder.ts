@@ -1,19 +1,163 @@
-import { lstat } from 'node:fs/promises'
-import { join } from 'node:path'
+import type { GitEnv } from '../../base/run-git.ts'
+import type { GitPlace } from './git-places.ts'
+import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { gitFolders } from '../../base/git.ts'
+import { isWithin } from '../../base/real-path.ts'
+import { gitPrograms } from './git-programs.ts'
+import { entriesIn, isThere, modulesIn, realOr, remove, textOf } from './git-places.ts'
+import { nestedRepositories } from './nested-repositories.ts'
 
-/** A path that is mounted on itself, so that it can be neither moved nor replaced; each one lies on top of those before it. */
+/** A path that is mounted on itself, so that it can be neither moved nor replaced. */
 export type GitMount = { path: string; write: boolean }
 
 /** How a wall holds the git folders of a project. `settle` removes what a command may not leave there, and names it. */
 export type GitFolder = { mounts: readonly GitMount[]; settle(): Promise<string[]> }
 
-/** The limits of a wall that decide about git. */
-export type GitLimits = { root: string; project: 'read' | 'write'; git: 'read' | 'write' }
+/** The limits of a wall that decide about git. `env` is for git, which is asked what its settings are. */
+export type GitLimits = { root: string; project: 'read' | 'write'; git: 'read' | 'write'; env: GitEnv }
 
-/** Finds the mounts that belong on top of the project's own mount. */
-export async function gitFolder({ root }: GitLimits): Promise<GitFolder> {
-  const git = join(root, '.git')
-  const there = await lstat(git).catch(() => undefined)
-  const kept = there?.isFile() ? [git] : [join(git, 'hooks'), join(git, 'config')]
-  return { mounts: there ? kept.map((path) => ({ path, write: false })) : [], settle: async () => [] }
+/**
+ * Finds the mounts that belong on top of the project's own mount. Every git folder is a mount: read-only, or writable with
+ * its settings, hooks and pointers to other folders read-only. Files of the project that git's settings name as programs,
+ * hooks or further settings are read-only too.
+ */
+export async function gitFolder({ root, project, git, env }: GitLimits): Promise<GitFolder> {
+  const folders = foldersAt(root)
+  const guards = folders.map((folder) => guard(folder, git === 'write'))
+  if (project === 'read') return { mounts: guards.flatMap(({ mounts }) => mounts), settle: () => settled(guards) }
+  const nested = nestedRepositories(root, env)
+  const inside = nested.known().map((folder) => guard(folder, git === 'write'))
+  const link = join(root, '.git')
+  const leads = linkTo(link)
+  const [own] = folders
+  const programs = own === undefined ? { kept: [], missing: [] } : await gitPrograms({ root, own: own.path, env })
+  const all = [...guards, ...inside]
+  const mounts = [
+    ...(own === undefined || leads !== undefined ? [] : [{ path: link, write: false }]),
+    ...nested.pointers().map((path) => ({ path, write: false })),
+    ...all.flatMap((one) => one.mounts),
+    ...programs.kept.flatMap((path) => [...above(root, path), { path, write: false }]),
+  ]
+  return {
+    mounts,
+    async settle() {
+      const told = await settled(all)
+      if (leads !== undefined && linkTo(link) !== leads) {
+        remove(root, link)
+        symlinkSync(leads, link)
+        told.push(`The command replaced the link .git; it was put back.`)
+      }
+      for (const path of programs.missing)
+        if (remove(root, path))
+          told.push(`The command made ${relative(root, path)}, which git's settings name; it was removed.`)
+      return [...told, ...(await nested.settle())]
+    },
+  }
+}
+
+const linkTo = (path: string) =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined
+
+const settled = async (guards: readonly Guard[]) => guards.flatMap((one) => one.settle())
+
+/** The git folders of a project: its own, the one that worktrees share, and those of its submodules. */
+function foldersAt(root: string): GitPlace[] {
+  const folders = gitFolders(root)
+  const [own, common] = folders ? [realOr(folders.own), realOr(folders.common)] : []
+  if (own === undefined || common === undefined) return []
+  const modules = modulesIn(join(common, 'modules')).map((path) => ({ path }))
+  if (own === common) return [{ path: own }, ...modules]
+  return [{ path: own, linked: true }, { path: common }, ...modules]
+}
+
+type Guard = { mounts: GitMount[]; settle(): string[] }
+
+/** Names that decide which programs git runs and where it looks. Those that are missing are made, empty, so that they can be held. */
+const heldFolders = ['hooks', 'modules', 'worktrees']
+const heldFiles = ['config', 'config.worktree', 'info/attributes', 'objects/info/alternates']
+
+/** Names that cannot be made empty: they are held if they exist, else removed after the command. */
+const swept = ['commondir', 'gitdir', 'remotes', 'branches']
+
+/** Folders that must not be renamed, because something in them is held. */
+const pinned = ['info', 'objects', 'objects/info']
+
+function guard({ path, linked = false, bare = false }: GitPlace, write: boolean): Guard {
+  if (!write) return { mounts: [{ path, write: false }], settle: () => [] }
+  if (!linked && !bare) prepare(path)
+  const at = (names: readonly string[]) => names.map((name) => join(path, name)).filter(isThere)
+  const names = [...heldFolders, ...heldFiles, ...swept]
+  const held = at(names)
+  const absent = names.map((name) => join(path, name)).filter((one) => !held.includes(one))
+  const links = linksIn(path)
+  const todo = planOf(path)
+  return {
+    mounts: [
+      { path, write: true },
+      ...at(pinned).map((one) => ({ path: one, write: true })),
+      ...held.map((one) => ({ path: one, write: false })),
+    ],
+    settle() {
+      const gone = absent.filter((one) => remove(path, one)).map((one) => `The command made ${one}; it was removed.`)
+      const led = [...linksIn(path)].filter(([one, to]) => links.get(one) !== to && remove(path, one))
+      return [
+        ...gone,
+        ...led.map(([one, to]) => `The command made ${one} a link to ${to}; it was removed.`),
+        ...withoutPrograms(path, todo),
+      ]
+    },
+  }
+}
+
+/** Makes what is missing; a git folder that cannot be written needs none of it. */
+function prepare(folder: string): void {
+  try {
+    for (const name of [...heldFolders, ...pinned]) mkdirSync(join(folder, name), { recursive: true })
+    for (const name of heldFiles)
+      if (!isThere(join(folder, name))) writeFileSync(join(folder, name), '', { flag: 'wx' })
+  } catch {
+    return
+  }
+}
+
+/** The links of a git folder. Git would write through them to wherever they lead: a log, a message, a ref. */
+function linksIn(folder: string, depth = 0): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const entry of entriesIn(folder)) {
+    const path = join(folder, entry.name)
+    if (entry.isSymbolicLink()) found.set(path, readlinkSync(path))
+    else if (
+      entry.isDirectory() &&
+      depth < 12 &&
+      !heldFolders.includes(entry.name) &&
+      !/^[0-9a-f]{2}$/.test(entry.name)
+    )
+      for (const [one, to] of linksIn(path, depth + 1)) found.set(one, to)
+  }
+  return found
+}
+
+const plans = ['rebase-merge/git-rebase-todo', 'rebase-merge/git-rebase-todo.backup', 'rebase-merge/done']
+
+/** The plan of a rebase that was stopped. */
+const planOf = (folder: string) => new Map(plans.map((name) => [name, textOf(join(folder, name))]))
+
+/** Takes commands out of the plan of a rebase: the person's `git rebase --continue` would run them outside. */
+function withoutPrograms(folder: string, before: ReadonlyMap<string, string>): string[] {
+  return plans.slice(0, 2).flatMap((name) => {
+    const path = join(folder, name)
+    const now = textOf(path)
+    const lines = now.split('\n')
+    const left = lines.filter((line) => !/^\s*(?:x|exec)\b/.test(line))
+    if (now === before.get(name) || left.length === lines.length) return []
+    writeFileSync(path, left.join('\n'))
+    return [`The command left a rebase that would run programs (${path}); its exec lines were removed.`]
+  })
+}
+
+/** The folders around a path in the project, so that none of them can be renamed. */
+function above(root: string, path: string): GitMount[] {
+  const folder = dirname(path)
+  return folder === root || !isWithin(root, folder) ? [] : [...above(root, folder), { path: folder, write: true }]
 }

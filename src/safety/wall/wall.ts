@@ -59,7 +59,7 @@ export function wallOf(host: WallHost): Wall {
     const { scratch, network, sockets, terminal = false, nested = false } = limits
     const root = await real(limits.root)
     const [writable, kept, readable] = await Promise.all([all(limits.writable), all(limits.kept), all(limits.readable)])
-    const git = await gitFolder({ root, project: limits.project, git: limits.git })
+    const git = await gitFolder({ root, project: limits.project, git: limits.git, env })
     const own = ownHome(limits)
     const home = await real(limits.home)
     const settings =

@@ -1,0 +1,372 @@
+import type { TestContext } from 'node:test'
+import type { WallUser } from './behind-wall.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
+import { who } from './hostile-git.ts'
+
+const options = { timeout: 120_000 }
+
+/** A project with one commit, and a folder beside it in which an attack would leave its canary. */
+function grounds(t: TestContext, user: WallUser, lay?: (root: string, git: (...args: string[]) => void) => void) {
+  const { base, root, home } = groundsOf(t, user)
+  const canaries = join(base, 'canaries')
+  mkdirSync(canaries)
+  chmodSync(canaries, 0o777)
+  const git = (...args: string[]) =>
+    execFileSync(
+      'git',
+      ['-c', 'init.defaultBranch=main', '-c', 'protocol.file.allow=always', '-c', 'safe.directory=*', ...args],
+      {
+        cwd: root,
+        env: { PATH: process.env.PATH, HOME: home, ...who },
+        stdio: 'pipe',
+        encoding: 'utf8',
+      },
+    )
+  git('init', '-q')
+  git('config', 'user.name', 'u')
+  git('config', 'user.email', 'u@e')
+  writeFileSync(join(root, 'a.txt'), 'one\n')
+  git('add', '-A')
+  git('commit', '-qm', 'first')
+  lay?.(root, git)
+  if (user.id !== undefined) give(base, user.id)
+  /** Everything that a person does with git later, outside of any wall. */
+  const laterOutside = (cwd = root) => {
+    const env = { PATH: process.env.PATH, HOME: home, ...who, GIT_EDITOR: 'true' }
+    const all = [
+      ['status'],
+      ['diff'],
+      ['add', '-A'],
+      ['commit', '-qm', 'later'],
+      ['checkout', '-q', '-b', 'later'],
+      ['rebase', '--continue'],
+      ['stash'],
+      ['gc', '-q'],
+      ['fetch', 'origin'],
+    ]
+    const as = user.id === undefined ? [] : ['setpriv', `--reuid=${user.id}`, `--regid=${user.id}`, '--clear-groups']
+    for (const args of all) {
+      const [program, ...rest] = [...as, 'git', ...args]
+      spawnSync(program!, rest, { cwd, env, stdio: 'ignore', timeout: 20_000 })
+    }
+    return readdirSync(canaries).sort()
+  }
+  return { base, root, home, canaries, git, laterOutside }
+}
+
+const lines = (out: string) => out.split('\n').filter(Boolean)
+
+/** Says of each command whether it worked. */
+const tried = (commands: readonly string[]) =>
+  commands
+    .map((command, i) => `if (${command}) >/dev/null 2>&1; then echo "worked: ${i}"; else echo "failed: ${i}"; fi`)
+    .join('\n')
+
+for (const user of wallUsers) {
+  const { name, skip } = user
+
+  test(
+    `${name}: a git folder that can only be read cannot be changed, moved or replaced`,
+    { skip, ...options },
+    async (t) => {
+      const { root, home, canaries, laterOutside } = grounds(t, user)
+      const evil = `[core]\\n\\tfsmonitor = touch ${canaries}/moved`
+      const attacks = [
+        'mv .git moved',
+        'rm -rf .git/hooks',
+        'rmdir .git',
+        `printf '${evil}' >> .git/config`,
+        'git commit -q --allow-empty -m x',
+        'touch .git/x',
+        'echo /evil > .git/commondir',
+        'chmod 777 .git/config && echo x >> .git/config',
+        'ln -s / .git/logs/x',
+        'mkdir new && mv -T new .git',
+      ]
+      const before = readFileSync(join(root, '.git/config'), 'utf8')
+      const [ran] = await runBehindWall(user, { root, home, git: 'read' }, [
+        `${tried(attacks)}\ngit status --porcelain`,
+      ])
+      assert.deepEqual(
+        lines(ran!.out),
+        attacks.map((_, i) => `failed: ${i}`),
+      )
+      assert.deepEqual([ran!.settled, readFileSync(join(root, '.git/config'), 'utf8')], [[], before])
+      assert.deepEqual(laterOutside(), [])
+    },
+  )
+
+  test(
+    `${name}: daily work with git is done in a writable git folder, and its settings stay`,
+    { skip, ...options },
+    async (t) => {
+      const { root, home, git, laterOutside } = grounds(t, user)
+      const work = [
+        'echo two > a.txt',
+        'git add -A',
+        'git commit -qm second',
+        'git checkout -q -b side HEAD~1',
+        'echo b > b.txt && git add b.txt && git commit -qm side',
+        'git checkout -q main',
+        'git merge -q --no-edit side',
+        'git tag v1',
+        'echo three > a.txt && git stash -q && git stash pop -q && git checkout -q a.txt',
+        'git rebase -q --force-rebase HEAD~1',
+        'git rebase -q -x "echo in the wall" HEAD~1',
+        'git cherry-pick --allow-empty --keep-redundant-commits side',
+        'git reset -q --hard HEAD~1',
+        'git pack-refs --all && git gc -q',
+        'git branch again && git branch -D again',
+        'git log --oneline',
+        'git mv b.txt c.txt && git commit -qm moved',
+        'git fsck',
+        'git reflog expire --all --expire=now',
+      ]
+      const attacks = [
+        'git config core.fsmonitor evil',
+        'echo x >> .git/config',
+        'git config --worktree core.fsmonitor evil',
+        'echo x >> .git/config.worktree',
+        'rm .git/config',
+        'mv .git/config .git/x',
+        'echo x > .git/hooks/pre-commit',
+        'mv .git/hooks .git/x',
+        'rm -rf .git/hooks',
+        'mv .git/info .git/x',
+        'echo "* filter=x" > .git/info/attributes',
+        'mv .git/objects .git/x',
+        'mv .git/objects/info .git/objects/x',
+        'echo /evil > .git/objects/info/alternates',
+        'mkdir .git/modules/x',
+        'mkdir .git/worktrees/x',
+        'git worktree add -q inside',
+        'mv .git/modules .git/x',
+        'mv .git moved',
+      ]
+      const [ran] = await runBehindWall(user, { root, home }, [tried(work), tried(attacks)])
+      assert.deepEqual(
+        lines(ran!.out),
+        work.map((_, i) => `worked: ${i}`),
+        ran!.err,
+      )
+      const config = readFileSync(join(root, '.git/config'), 'utf8')
+      const [, attacked] = await runBehindWall(user, { root, home }, ['true', tried(attacks)])
+      assert.deepEqual(
+        lines(attacked!.out),
+        attacks.map((_, i) => `failed: ${i}`),
+      )
+      assert.deepEqual([ran!.settled, attacked!.settled], [[], []])
+      assert.equal(readFileSync(join(root, '.git/config'), 'utf8'), config)
+      assert.match(git('log', '--oneline'), / moved\n/)
+      assert.deepEqual(laterOutside(), [])
+    },
+  )
+
+  test(
+    `${name}: what a command may not leave in a git folder is removed and named`,
+    { skip, ...options },
+    async (t) => {
+      const { base, root, home, canaries, laterOutside } = grounds(t, user)
+      const profile = join(home, '.profile')
+      writeFileSync(profile, '')
+      if (user.id !== undefined) give(profile, user.id)
+      const script = [
+        `mkdir evil && git init -q --bare evil/git && git -C evil/git config core.fsmonitor 'touch ${canaries}/commondir'`,
+        `mkdir .git/remotes && printf 'URL: ext::sh -c touch%% ${canaries}/remote\\n' > .git/remotes/origin`,
+        'GIT_SEQUENCE_EDITOR="sed -i 1ibreak" git rebase -q -i --root',
+        `echo 'exec touch ${canaries}/exec' >> .git/rebase-merge/git-rebase-todo`,
+        'echo "$PWD/evil/git" > .git/commondir',
+        `rm -f .git/COMMIT_EDITMSG .git/logs/HEAD && ln -s ${profile} .git/COMMIT_EDITMSG && ln -s ${profile} .git/logs/HEAD`,
+      ].join('\n')
+      const [ran] = await runBehindWall(user, { root, home }, [script])
+      const at = (path: string) => join(root, path)
+      assert.deepEqual(
+        ran!.settled.sort(),
+        [
+          `The command made ${at('.git/commondir')}; it was removed.`,
+          `The command made ${at('.git/remotes')}; it was removed.`,
+          `The command made ${at('.git/COMMIT_EDITMSG')} a link to ${profile}; it was removed.`,
+          `The command made ${at('.git/logs/HEAD')} a link to ${profile}; it was removed.`,
+          `The command left a rebase that would run programs (${at('.git/rebase-merge/git-rebase-todo')}); its exec lines were removed.`,
+          'The command set core.fsmonitor in evil/git/config, with which git could run programs; it was removed.',
+        ].sort(),
+        ran!.err,
+      )
+      assert.deepEqual([laterOutside(), readFileSync(profile, 'utf8')], [[], ''])
+      assert.ok(existsSync(base))
+    },
+  )
+
+  test(
+    `${name}: new repositories in a project keep plain settings, and lose those that run programs`,
+    { skip, ...options },
+    async (t) => {
+      const { root, home, canaries, laterOutside } = grounds(t, user)
+      const evil = (place: string) => `touch ${canaries}/${place}`
+      const script = [
+        'git init -q plain && git -C plain config user.name x && git -C plain remote add origin https://example.com/x.git',
+        'git clone -q . copy',
+        `git init -q armed && git -C armed config core.fsmonitor '${evil('armed')}' && git -C armed config alias.st '!${evil('alias')}'`,
+        `printf '#!/bin/sh\\n${evil('hook')}\\n' > armed/.git/hooks/post-index-change && chmod +x armed/.git/hooks/*`,
+        `git init -q --bare bare && git -C bare config core.fsmonitor '${evil('bare')}' && git -C bare config core.bare false && git -C bare config core.worktree ..`,
+        'mkdir pointed && echo "gitdir: /tmp/evil" > pointed/.git',
+        'mkdir linked && ln -s ../armed/.git linked/.git',
+        `git init -q hidden && mv hidden/.git hidden/.GIT && printf '[core]\\n\\tfsmonitor = ${evil('hidden')}\\n' >> hidden/.GIT/config && mv hidden/.GIT hidden/.git`,
+      ].join('\n')
+      const [ran] = await runBehindWall(user, { root, home }, [script])
+      assert.deepEqual(
+        ran!.settled.sort(),
+        [
+          'The command made linked/.git a link; it was removed.',
+          'The command made pointed/.git, which leads git to a folder outside the project; it was removed.',
+          'The command made the hook armed/.git/hooks/post-index-change; it was removed.',
+          'The command set core.fsmonitor, alias.st in armed/.git/config, with which git could run programs; it was removed.',
+          'The command set core.fsmonitor in bare/config, with which git could run programs; it was removed.',
+          'The command set core.fsmonitor in hidden/.git/config, with which git could run programs; it was removed.',
+        ].sort(),
+        ran!.err,
+      )
+      assert.match(readFileSync(join(root, 'plain/.git/config'), 'utf8'), /url = https:\/\/example\.com\/x\.git/)
+      for (const folder of ['.', 'plain', 'copy', 'armed', 'bare', 'pointed', 'linked', 'hidden'])
+        assert.deepEqual([folder, laterOutside(join(root, folder))], [folder, []])
+      // They are known now, and held like the project's own.
+      const [later] = await runBehindWall(user, { root, home }, [
+        tried([
+          'git -C armed config core.fsmonitor evil',
+          'rm armed/.git/config',
+          'git -C plain -c user.email=x@y commit -q --allow-empty -m x',
+        ]),
+      ])
+      assert.deepEqual(lines(later!.out), ['failed: 0', 'failed: 1', 'worked: 2'])
+    },
+  )
+
+  test(
+    `${name}: a worktree and a submodule are committed to, and what they share stays`,
+    { skip, ...options },
+    async (t) => {
+      const { base, root, home, laterOutside } = grounds(t, user, (_at, git) => {
+        git('clone', '-q', '.', '../origin')
+        git('submodule', '--quiet', 'add', '--name', 'lib/sub', '../origin', 'sub')
+        git('commit', '-qm', 'with a submodule')
+        git('worktree', 'add', '-q', '../worktree')
+      })
+      const worktree = join(base, 'worktree')
+      const shared = readFileSync(join(root, '.git/config'), 'utf8')
+      const [inTree] = await runBehindWall(user, { root: worktree, home }, [
+        tried([
+          'echo x > a.txt && git commit -qam "from the worktree"',
+          'git stash list && git branch made && git branch -D made',
+          `echo x >> ${root}/.git/config`,
+          `echo x > ${root}/.git/hooks/pre-commit`,
+          'echo "gitdir: /evil" > .git',
+          'mv .git x',
+          'rm -f .git',
+          `echo /evil > ${root}/.git/worktrees/worktree/commondir`,
+          `echo /evil > ${root}/.git/worktrees/worktree/gitdir`,
+          `mkdir ${root}/.git/worktrees/other`,
+          `echo x > ${root}/a.txt`,
+        ]),
+      ])
+      assert.deepEqual(lines(inTree!.out), [
+        'worked: 0',
+        'worked: 1',
+        ...Array.from({ length: 9 }, (_, i) => `failed: ${i + 2}`),
+      ])
+      const [inProject] = await runBehindWall(user, { root, home }, [
+        tried([
+          'cd sub && echo y > a.txt && git -c user.name=u -c user.email=u@e commit -qam "in the submodule"',
+          'git add sub && git commit -qm "the submodule moved"',
+          'git submodule status',
+          'echo "gitdir: /evil" > sub/.git',
+          'rm -f sub/.git',
+          'git -C sub config core.fsmonitor evil',
+          'echo x > .git/modules/lib/sub/hooks/pre-commit',
+        ]),
+      ])
+      assert.deepEqual(lines(inProject!.out), [
+        'worked: 0',
+        'worked: 1',
+        'worked: 2',
+        ...[3, 4, 5, 6].map((i) => `failed: ${i}`),
+      ])
+      const [asProject] = await runBehindWall(user, { root: join(root, 'sub'), home }, [
+        tried([
+          'echo z > a.txt && git -c user.name=u -c user.email=u@e commit -qam "from the submodule"',
+          'git config core.fsmonitor evil',
+          'echo x >> ../.git/config',
+          'echo x > ../a.txt',
+        ]),
+      ])
+      assert.deepEqual(lines(asProject!.out), ['worked: 0', 'failed: 1', 'failed: 2', 'failed: 3'])
+      assert.deepEqual(
+        [inTree, inProject, asProject].flatMap((ran) => ran!.settled),
+        [],
+      )
+      assert.equal(readFileSync(join(root, '.git/config'), 'utf8'), shared)
+      for (const cwd of [root, worktree, join(root, 'sub')]) assert.deepEqual(laterOutside(cwd), [])
+    },
+  )
+
+  test(`${name}: a submodule whose folder is replaced runs nothing later`, { skip, ...options }, async (t) => {
+    const { root, home, canaries, laterOutside } = grounds(t, user, (_at, git) => {
+      git('clone', '-q', '.', '../origin')
+      git('submodule', '--quiet', 'add', '../origin', 'deep/sub')
+      git('commit', '-qm', 'with a submodule')
+    })
+    const [ran] = await runBehindWall(user, { root, home }, [
+      `mv deep away; mkdir -p deep/sub && git init -q deep/sub && git -C deep/sub config core.fsmonitor 'touch ${canaries}/replaced'`,
+    ])
+    assert.deepEqual(ran!.settled, [
+      'The command set core.fsmonitor in deep/sub/.git/config, with which git could run programs; it was removed.',
+    ])
+    assert.deepEqual(laterOutside(), [])
+  })
+
+  test(`${name}: files of the project that git's settings name can only be read`, { skip, ...options }, async (t) => {
+    const { root, home, canaries, laterOutside } = grounds(t, user, (at, git) => {
+      for (const folder of ['.husky/_', 'tools', 'own/hooks']) mkdirSync(join(at, folder), { recursive: true })
+      writeFileSync(join(at, '.husky/_/pre-commit'), '#!/bin/sh\nexec .husky/pre-commit\n', { mode: 0o755 })
+      writeFileSync(join(at, '.husky/pre-commit'), '#!/bin/sh\ntrue\n', { mode: 0o755 })
+      writeFileSync(join(at, 'tools/clean.sh'), 'cat\n')
+      writeFileSync(join(at, '.gitconfig'), '[alias]\n\tst = status\n')
+      git('config', 'core.hooksPath', '.husky/_')
+      git('config', 'include.path', '../.gitconfig')
+      git('config', 'includeIf.onbranch:x.path', '../later.gitconfig')
+      git('config', 'filter.own.clean', 'sh tools/clean.sh')
+      writeFileSync(join(at, '.gitattributes'), '*.txt filter=own\n')
+    })
+    const evil = `touch ${canaries}/named`
+    const attacks = [
+      `echo '${evil}' >> .husky/pre-commit`,
+      `echo '${evil}' >> .husky/_/pre-commit`,
+      'mv .husky x',
+      `printf '[core]\n\tfsmonitor = ${evil}\n' >> .gitconfig`,
+      'mv .gitconfig x',
+      `echo '${evil}' >> tools/clean.sh`,
+      'mv tools x',
+    ]
+    const [ran] = await runBehindWall(user, { root, home }, [
+      `${tried(attacks)}\nprintf '[core]\n\tfsmonitor = ${evil}\n' > later.gitconfig\necho new > tools/other.sh && echo made`,
+    ])
+    assert.deepEqual(lines(ran!.out), [...attacks.map((_, i) => `failed: ${i}`), 'made'])
+    assert.deepEqual(ran!.settled, ["The command made later.gitconfig, which git's settings name; it was removed."])
+    assert.deepEqual(laterOutside(), [])
+  })
+
+  test(`${name}: git init in a folder without git leaves a plain repository`, { skip, ...options }, async (t) => {
+    const { base, root, home } = groundsOf(t, user)
+    const script = `git init -q && git config core.fsmonitor 'touch ${base}/ran' && echo 'touch ${base}/ran' > .git/hooks/pre-commit`
+    const [ran] = await runBehindWall(user, { root, home }, [script])
+    assert.deepEqual(ran!.settled, [
+      'The command made the hook .git/hooks/pre-commit; it was removed.',
+      'The command set core.fsmonitor in .git/config, with which git could run programs; it was removed.',
+    ])
+    assert.deepEqual(readdirSync(join(root, '.git')).includes('HEAD'), true)
+  })
+}
