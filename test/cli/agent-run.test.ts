@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
 import { slugOf } from '../../src/app/project.ts'
 import { Glass } from '../screen/glass.ts'
+import { until } from '../until.ts'
 import { machineAtWork } from './agent-machine.ts'
 
 const options = { timeout: 60_000 }
@@ -126,8 +126,7 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
   assert.equal(spawned.code, 0, spawned.err)
   const serving = start(['agent', '--slot', '1', '--capability', 'talk'])
   const id = await add('Say more.')
-  const sight = watch(join(machine.project, '.git'), { recursive: true, signal: t.signal })[Symbol.asyncIterator]()
-  while (git('branch', '--list', 'termaite/task-*') === '') await sight.next()
+  await until(() => git('branch', '--list', 'termaite/task-*') !== '')
   const worktree = join(machine.home, 'worktrees', slugOf(machine.project), 'slot-1')
   writeFileSync(join(worktree, 'more.txt'), 'more\n')
   writeFileSync(gate, '')

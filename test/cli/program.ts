@@ -40,7 +40,8 @@ export class Machine {
     mkdirSync(this.project)
     context.after(() => {
       for (const child of this.#children) child.kill('SIGKILL')
-      rmSync(this.folder, { recursive: true, force: true })
+      // A process that was just killed may still finish a write.
+      rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
     })
   }
 

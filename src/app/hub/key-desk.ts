@@ -1,14 +1,14 @@
 import type { Io } from '../../core/io.ts'
 import type { KeyDesk } from './hub-client.ts'
 import { HubKeys } from '../../hub/hub-keys.ts'
-import { HubAway } from '../../hub/remote-hub.ts'
+import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
 import { HubError } from '../../hub/task-rules.ts'
 import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
 import { UsageError } from '../../core/io.ts'
 import { ownHubKey } from '../server-access.ts'
 import { placeOf } from '../place.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { hubPlace, ledgerIn, namedHub } from './hub-address.ts'
+import { hubPlace, keyFileVariable, ledgerIn, namedHub } from './hub-address.ts'
 import { faultOf, HubClient } from './hub-client.ts'
 
 /** How long another command may have the ledger open before we say that a hub has it. */
@@ -26,13 +26,17 @@ export async function withKeys<T>(io: Io, work: (desk: KeyDesk) => Promise<T>, s
   const { home } = placeOf(io)
   const settings = await readSettings({ home }, { env: io.env })
   const hub = new HubClient(hubPlace(io, settings, server))
-  const isNamed = namedHub(io, settings, server) !== undefined
+  // An agent's programs, and a client with a key in its environment, reach a hub or nothing.
+  const hasKey = io.env[keyFileVariable] !== undefined || io.env.TERMAITE_HUB_KEY !== undefined
+  const mayOpen = !hasKey && namedHub(io, settings, server) === undefined
   for (const late = io.clock.now() + patienceMs; ;) {
     try {
       await hub.me()
       return await work(hub)
     } catch (error) {
-      if (isNamed || !(error instanceof HubAway)) throw faultOf(hub, error)
+      // A hub at the usual address that does not know our key runs on another home.
+      const isOurs = !(error instanceof HubAway || (error instanceof HubRefused && error.status === 401))
+      if (!mayOpen || isOurs) throw faultOf(hub, error)
     }
     try {
       return await withLedger(io, home, work)

@@ -1,0 +1,341 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { HubClient } from '../../src/app/hub/hub-client.ts'
+import { HubRefused } from '../../src/hub/remote-hub.ts'
+import { until } from '../until.ts'
+import { machineAtWork } from './agent-machine.ts'
+import { startedHub } from './hub.ts'
+import { Machine } from './program.ts'
+
+const options = { timeout: 120_000 }
+
+/** Runs `termaite hub keys`. */
+const keysOf =
+  (machine: Machine, env: Record<string, string> = {}) =>
+  (...args: string[]) =>
+    machine.run(['hub', 'keys', ...args], { env })
+
+const names = (json: string) => (JSON.parse(json) as { name: string }[]).map(({ name }) => name)
+
+/** Everything that the hub has on its disk, as one text. */
+const onDisk = ({ home }: Machine) =>
+  readdirSync(home)
+    .filter((name) => name.startsWith('hub.db'))
+    .map((name) => readFileSync(join(home, name), 'latin1'))
+    .join('\n')
+
+const refusal = (work: Promise<unknown>): Promise<number | string> =>
+  work.then(
+    () => 'done',
+    (error: unknown) => (error instanceof HubRefused ? error.status : String(error)),
+  )
+
+test('keys from the shell, before the hub runs and while it does: the same book', options, async (t) => {
+  const machine = new Machine(t)
+  const before = keysOf(machine)
+  const added = await before('add', 'anna', '--role', 'member')
+  assert.deepEqual(
+    [added.code, added.err],
+    [0, 'The key of anna (member), shown only now. Its client sends it from TERMAITE_HUB_KEY:\n'],
+  )
+  const anna = added.out.trimEnd()
+  assert.match(anna, /^tmk_[\w-]{43}$/)
+  const { env, url } = await startedHub(t, machine)
+  assert.deepEqual(await new HubClient({ url, key: anna }).me().then(({ name, role }) => [name, role]), [
+    'anna',
+    'member',
+  ])
+  const keys = keysOf(machine, env)
+  const made = JSON.parse((await keys('add', 'ci', '--json')).out) as { name: string; role: string; key: string }
+  assert.deepEqual([made.name, made.role], ['ci', 'agent'])
+  const shown = (await keys()).out
+  assert.match(
+    shown.replaceAll(/key-[0-9a-f]{8}/g, 'key-12345678').replaceAll(/\d\d:\d\d/g, '00:00'),
+    /^NAME  ROLE    ID            MADE   LAST USED  MADE BY\nuser  admin   own           00:00             this machine, in hub\.key\nanna  member  key-12345678  00:00  00:00      user\nci    agent   key-12345678  00:00             user\n$/,
+  )
+  assert.ok(shown.split('\n').every((line) => line.length <= 80))
+  const next = (await keys('rotate', 'anna')).out.trimEnd()
+  const stands = (key: string) => refusal(new HubClient({ url, key }).me())
+  assert.deepEqual([await stands(anna), await stands(next)], [401, 'done'])
+  const ended = await keys('revoke', 'anna')
+  assert.deepEqual([ended.code, ended.err, await stands(next)], [0, 'The key of anna (member) has ended.\n', 401])
+  assert.deepEqual(names((await keys('list', '--json')).out), ['user', 'ci'])
+  for (const secret of [anna, next, made.key]) assert.ok(!onDisk(machine).includes(secret), 'a secret is on the disk')
+  for (const name of readdirSync(machine.home)) assert.equal(statSync(join(machine.home, name)).mode & 0o077, 0, name)
+})
+
+test('the person’s own key can be replaced while the hub runs, and only then the old one ends', options, async (t) => {
+  const machine = new Machine(t)
+  const { env, url, key } = await startedHub(t, machine)
+  const { code, err, out } = await keysOf(machine, env)('rotate', 'user')
+  const file = join(machine.home, 'hub.key')
+  assert.deepEqual([code, out, err], [0, '', `The new key is in ${file}; the old one has ended.\n`])
+  assert.equal(await refusal(new HubClient({ url, key }).me()), 401)
+  const { code: works } = await machine.run(['task', 'list'], { env })
+  assert.deepEqual(
+    [works, statSync(file).mode & 0o777, readdirSync(machine.home).filter((name) => name.includes('hub.key'))],
+    [0, 0o600, ['hub.key']],
+  )
+})
+
+test('what is wrong with a call about keys is said, with its exit code', options, async (t) => {
+  const machine = new Machine(t)
+  const { env, agent, hub, url } = await startedHub(t, machine)
+  const keys = keysOf(machine, env)
+  const member = (await hub.addKey('anna', 'member')).secret
+  await agent('orc')
+  const said = async (run: Promise<{ code: number | null; err: string; out: string }>) => {
+    const { code, err, out } = await run
+    assert.equal(out, '')
+    return `${code} ${err.trimEnd()}`
+  }
+  assert.deepEqual(
+    [
+      await said(keys('add')),
+      await said(keys('add', 'a', 'b')),
+      await said(keys('add', 'anna')),
+      await said(keys('add', 'x', '--role', 'king')),
+      await said(keys('revoke', 'nobody')),
+      await said(keys('revoke', 'user')),
+      await said(keys('dance')),
+      await said(keys('revoke', 'orc', '--role', 'agent')),
+      await said(machine.run(['hub', 'dance'], { env })),
+      await said(keysOf(machine, { ...env, TERMAITE_HUB_KEY: member })('add', 'bob', '--role', 'admin')),
+      await said(keysOf(machine)('--server', 'http://127.0.0.1:1')).then((words) =>
+        words.replace(/: (?=[^:]*\. Start).*\. /, ': … '),
+      ),
+      // Without an address the hub is not found, and its ledger is in use.
+      await said(keysOf(machine)('list')),
+    ],
+    [
+      '2 termaite: hub keys add: the name of the client is missing.',
+      '2 termaite: hub keys add takes the name of the client, but found "a b".',
+      '1 termaite: There is a key named anna already. Choose another name, or revoke that key.',
+      '2 termaite: --role: found "king", allowed: observer, agent, member, admin.',
+      '1 termaite: There is no key nobody. Show the keys with: termaite hub keys',
+      "1 termaite: The key of user is this machine's own and cannot be revoked. Replace it with: termaite hub keys rotate user",
+      '2 termaite: hub keys: found "dance", allowed: list, add, rotate, revoke.',
+      '2 termaite: --role is for hub keys add, not revoke.',
+      '2 termaite: hub: found "dance", allowed: keys.',
+      '1 termaite: The key of anna has the role member and may not list or change keys: that needs the role admin.',
+      '1 termaite: no hub answers at http://127.0.0.1:1: … Start the hub: termaite serve',
+      `1 termaite: a hub runs on ${machine.home} at another address. Name the address: --server http://127.0.0.1:<port>, or TERMAITE_HUB.`,
+    ],
+  )
+  assert.equal((await keysOf(machine)('list', '--server', url)).code, 0)
+})
+
+test('many processes at once: a name is given once and ended once, and every other one is kept', options, async (t) => {
+  const machine = new Machine(t)
+  const book = async (env: Record<string, string>) => {
+    const keys = keysOf(machine, env)
+    const codes = async (...calls: string[][]) =>
+      (await Promise.all(calls.map((call) => keys(...call)))).map(({ code }) => code).toSorted()
+    const own = ['a', 'b', 'c'].map((name) => ['add', name])
+    assert.deepEqual(await codes(['add', 'one'], ['add', 'One'], ['add', 'ONE'], ...own), [0, 0, 0, 0, 1, 1])
+    assert.deepEqual(await codes(['revoke', 'one'], ['rotate', 'a'], ['revoke', 'one'], ['revoke', 'b']), [0, 0, 0, 1])
+    assert.deepEqual(names((await keys('--json')).out).toSorted(), ['a', 'c', 'user'])
+    assert.deepEqual(await codes(['revoke', 'a'], ['revoke', 'c']), [0, 0])
+  }
+  await book({})
+  await book((await startedHub(t, machine)).env)
+})
+
+test(
+  'a hub that is killed while keys are added has every key that it answered, and opens for each',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    let { child, url, hub } = await startedHub(t, machine)
+    const answered: string[] = []
+    for (let life = 0; life < 4; life++) {
+      const adding = Array.from({ length: 8 }, async (_, at) => {
+        for (let turn = 0; ; turn++) answered.push((await hub.addKey(`key${life}.${at}.${turn}`, 'observer')).secret)
+      })
+      const wanted = answered.length + 20
+      await until(() => answered.length >= wanted)
+      child.kill('SIGKILL')
+      await Promise.all([once(child, 'exit'), ...adding.map((each) => each.catch(() => {}))])
+      ;({ child, url, hub } = await startedHub(t, machine))
+    }
+    const opened = await Promise.all(answered.map((key) => new HubClient({ url, key }).me().then(({ role }) => role)))
+    assert.deepEqual(new Set(opened), new Set(['observer']))
+    assert.equal(new Set((await hub.keys()).map(({ name }) => name)).size, (await hub.keys()).length)
+  },
+)
+
+test(
+  'a key file that is empty, cut short or open to others is refused in words, and is left alone',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    mkdirSync(machine.home, { recursive: true })
+    const file = join(machine.home, 'hub.key')
+    const tries: [string, number, RegExp][] = [
+      ['', 0o600, /hub\.key holds no key: delete it, and the next start makes one\.$/],
+      ['tmk_half', 0o600, /hub\.key holds no key: delete it, and the next start makes one\.$/],
+      [
+        `tmk_${'x'.repeat(43)}\n`,
+        0o644,
+        /other users can read .*hub\.key: delete it, and the next start makes a new key\.$/,
+      ],
+    ]
+    for (const [text, mode, words] of tries) {
+      writeFileSync(file, text)
+      chmodSync(file, mode)
+      for (const args of [
+        ['serve', '--port', '0'],
+        ['hub', 'keys'],
+        ['task', 'list'],
+      ]) {
+        const { code, err } = await machine.run(args)
+        assert.equal(code, 2, args.join(' '))
+        assert.match(err.trimEnd(), words)
+      }
+      assert.equal(readFileSync(file, 'utf8'), text)
+    }
+  },
+)
+
+test('requests without a key keep nobody out, and no key is in what the hub says', options, async (t) => {
+  const machine = new Machine(t)
+  const child = machine.start(['serve', '--port', '0'], { env: { TERMAITE_DEBUG: '1' } })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+  const url = await until(() => /^http:\S+$/m.exec(said)?.[0])
+  const own = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
+  const hub = new HubClient({ url, key: own })
+  const { secret } = await hub.addKey('anna', 'member')
+  const wrong = `tmk_${'w'.repeat(43)}`
+  const guesses = await Promise.all(
+    Array.from({ length: 100 }, (_, at) =>
+      fetch(`${url}${at % 2 === 0 ? '/api/state' : '/mcp'}?key=${wrong}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${wrong}` },
+      }),
+    ),
+  )
+  assert.deepEqual(
+    guesses
+      .map(({ status }) => status)
+      .toSorted()
+      .slice(0, 11),
+    [...Array(10).fill(401), 429],
+  )
+  const bodies = await Promise.all(guesses.map((answer) => answer.text()))
+  assert.ok(Number(guesses.find(({ status }) => status === 429)!.headers.get('retry-after')) >= 1)
+  for (const key of [own, secret]) assert.equal(await refusal(new HubClient({ url, key }).me()), 'done')
+  assert.equal(await refusal(new HubClient({ url, key: wrong }).me()), 429)
+  await refusal(new HubClient({ url, key: secret }).tell('nope', 'approve'))
+  for (const key of [own, secret, wrong]) assert.ok(![said, ...bodies].join('\n').includes(key), 'a key was told')
+})
+
+test('a key that ends cuts the wait and the stream that began with it', options, async (t) => {
+  const machine = new Machine(t)
+  const { hub, agent, url } = await startedHub(t, machine)
+  const orc = await agent('orc')
+  await orc.register({ id: 'orc', role: 'dev', capabilities: [], workspace: 'w', source: 'CLI' })
+  const waiting = orc.wait('orc', 290, t.signal).then(String, (error: Error) => error.name)
+  const { secret } = await hub.addKey('watcher', 'observer')
+  const following = (async () => {
+    for await (const _ of new HubClient({ url, key: secret }).changes(0, t.signal));
+  })().then(String, (error: Error) => error.constructor.name)
+  await until(async () => (await hub.agent('orc')).waits)
+  await hub.revokeKey('orc')
+  await hub.revokeKey('watcher')
+  assert.deepEqual([await waiting, await following], ['Error', 'HubAway'])
+  const { id } = await hub.add({ prompt: 'for nobody', workspace: 'w' })
+  assert.equal((await hub.task(id)).state, 'QUEUED')
+  assert.equal(await refusal(orc.wait('orc', 1, t.signal)), 401)
+})
+
+test('a session of MCP belongs to the key that began it', options, async (t) => {
+  const machine = new Machine(t)
+  const { hub, url } = await startedHub(t, machine)
+  const [boss, orc] = [(await hub.addKey('boss', 'member')).secret, (await hub.lend('orc')).secret]
+  const send = (key: string, message: object, session?: string) =>
+    fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(session === undefined ? {} : { 'mcp-session-id': session }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    })
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+  const begun = await send(boss, { id: 1, method: 'initialize', params })
+  const session = begun.headers.get('mcp-session-id')!
+  await begun.text()
+  await send(boss, { method: 'notifications/initialized' }, session)
+  const call = {
+    id: 2,
+    method: 'tools/call',
+    params: { name: 'assign_task', arguments: { prompt: 'x', workspaceId: 'w' } },
+  }
+  assert.deepEqual([(await send(orc, call, session)).status, await hub.tasks()], [404, []])
+  const answer = await send(orc, call)
+  assert.match(await answer.text(), /there is no tool assign_task; there are: register_agent/)
+  assert.deepEqual(await hub.tasks(), [])
+  assert.equal((await send(boss, call, session)).status, 200)
+  assert.deepEqual(
+    (await hub.tasks()).map(({ history }) => history[0]!.by),
+    ['boss'],
+  )
+})
+
+/** A machine whose fake CLI writes down the environment and the list of processes that it was started with. */
+async function machineAtWorkWatched(t: TestContext) {
+  const at = await machineAtWork(t)
+  const seen = join(at.machine.folder, 'seen')
+  const settings = JSON.parse(readFileSync(join(at.machine.home, 'settings.json'), 'utf8'))
+  settings.agents.fake.command = `sh -c 'ps -eo args > ${seen}.ps; env > ${seen}; exec ${settings.agents.fake.command}'`
+  at.machine.settings(settings)
+  return { ...at, seen }
+}
+
+test(
+  'an agent has a key of its own for its run, cannot approve its work with it, and leaves none behind',
+  options,
+  async (t) => {
+    const { hub, machine, seen, start, session, folder, add, settled, env } = await machineAtWorkWatched(t)
+    const serving = start(['agent', '--start=fake', '--here', '--yes'])
+    const id = await add('Say more.')
+    const file = await until(() =>
+      existsSync(seen) ? /^TERMAITE_HUB_FILE=(.+)$/m.exec(readFileSync(seen, 'utf8'))?.[1] : undefined,
+    )
+    const { hubId, id: sessionId } = session()
+    assert.equal(file, join(folder('sessions'), sessionId, 'hub.key'))
+    const own = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
+    const key = await until(() => existsSync(file) && readFileSync(file, 'utf8').trim())
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    const inside = readFileSync(seen, 'utf8') + readFileSync(`${seen}.ps`, 'utf8')
+    assert.ok(!inside.includes(own) && !inside.includes(key), 'a key is in the environment or the list of processes')
+    const agent = new HubClient({ url: hub.url, key })
+    assert.deepEqual(await agent.me().then(({ name, role }) => [name, role]), [hubId, 'agent'])
+    // What the agent's own shell has is the agent's key, also where the person's is in the environment.
+    const asAgent = { ...env, TERMAITE_HUB_FILE: file, TERMAITE_HUB_KEY: own }
+    const [task] = await settled([id])
+    assert.equal(task!.agent, hubId)
+    for (const verb of ['approve', 'cancel']) {
+      const { code, err } = await machine.run(['task', verb, id], { env: asAgent })
+      assert.equal(code, 1)
+      assert.match(err, new RegExp(`The key of ${hubId} has the role agent and may not`))
+    }
+    assert.equal(await refusal(agent.lend('another')), 403)
+    serving.child.kill('SIGTERM')
+    await once(serving.child, 'exit')
+    assert.deepEqual([existsSync(file), await refusal(agent.me())], [false, 401])
+    assert.deepEqual(
+      (await hub.keys()).map(({ name }) => name),
+      ['user'],
+    )
+  },
+)
