@@ -120,9 +120,9 @@ const passed = 'INT,QUIT,TERM,HUP'
 async function signalWords(env: Env): Promise<{ outer: readonly string[]; inner: readonly string[] }> {
   if (process.platform !== 'linux') return { outer: [], inner: [] }
   const reset = ['env', `--default-signal=${passed}`]
-  signals ??= collect('env', [reset[1]!, 'true'], { cwd: '/', env }).then(({ code }) => code === 0)
+  signals ??= collect('/usr/bin/env', [reset[1]!, 'true'], { cwd: '/', env }).then(({ code }) => code === 0)
   if (!(await signals)) return { outer: [], inner: [] }
-  return { outer: ['sh', '-c', `trap '' ${passed.replaceAll(',', ' ')}; exec "$@"`, 'sh'], inner: reset }
+  return { outer: ['/bin/sh', '-c', `trap '' ${passed.replaceAll(',', ' ')}; exec "$@"`, 'sh'], inner: reset }
 }
 
 let signals: Promise<boolean> | undefined

@@ -74,5 +74,5 @@ const kernelSettings = [
 function mountFlags({ path, as, from = path }: Mount): string[] {
   if (as === 'empty') return ['--tmpfs', path]
   if (as === 'blank') return ['--ro-bind', '/dev/null', path]
-  return [as === 'read' ? '--ro-bind-try' : '--bind', from, path]
+  return [as === 'read' ? '--ro-bind-try' : '--bind-try', from, path]
 }

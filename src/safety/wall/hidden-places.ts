@@ -69,7 +69,7 @@ async function hidden(place: string): Promise<Mount[]> {
   if (path === undefined || path === '/') return []
   const there = await stat(path).catch(() => undefined)
   if (there?.isDirectory()) return [empty(path)]
-  return there?.isFile() ? [{ path, as: 'blank' }] : []
+  return there ? [{ path, as: 'blank' }] : []
 }
 
 /** The file that names the servers for host names; systemd keeps it among the sockets. */

@@ -15,8 +15,6 @@ export type WallLimits = {
   home: string
   /** Further folders that may be written, such as the state of a CLI. */
   writable?: readonly string[]
-  /** Paths in the writable folders that stay read-only. */
-  kept?: readonly string[]
   /** Folders inside hidden folders that must stay readable. */
   readable?: readonly string[]
   /** Further places that are hidden, except the readable folders in them, such as the logins of other CLIs. */

@@ -6,7 +6,7 @@ import type { Mount } from './mounts.ts'
  * The services are those that Chrome and @anthropic-ai/sandbox-runtime found ordinary programs to need. Missing on purpose are
  * Launch Services and Apple Events (`open`, `osascript`), which start programs outside the sandbox.
  */
-export function seatbelt(command: Argv, { mounts, network, sockets, settings, root }: WallPlan): Argv {
+export function seatbelt(command: Argv, { mounts, network, sockets, settings, root, scratch }: WallPlan): Argv {
   const profile = [
     '(version 1)',
     '(deny default)',
@@ -25,7 +25,7 @@ export function seatbelt(command: Argv, { mounts, network, sockets, settings, ro
     '(allow file-ioctl (subpath "/dev"))',
     '(allow file-read*)',
     `(allow file-write* ${devices.map(quoted('literal')).join(' ')} (regex #"^/dev/ttys[0-9]+$"))`,
-    `(allow file-write* ${temporaryFolders.map(quoted('subpath')).join(' ')})`,
+    ...(scratch ? [] : [`(allow file-write* ${temporaryFolders.map(quoted('subpath')).join(' ')})`]),
     ...mounts.flatMap(rules),
     // A rule by name also holds for what does not exist yet, at any depth.
     ...settings.map((name) => `(deny file-write* (regex ${JSON.stringify(anywhereIn(root, name))}))`),
@@ -51,7 +51,7 @@ const services = [
 
 const devices = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/ptmx', '/dev/dtracehelper', '/dev/random', '/dev/urandom']
 
-/** A process cannot be given another folder at the same path here, so these are shared with the host. */
+/** A process cannot be given another folder at the same path here, so these are shared with the host, unless a turn has its own. */
 const temporaryFolders = ['/private/tmp', '/private/var/folders']
 
 const quoted = (filter: 'literal' | 'subpath') => (path: string) => `(${filter} ${JSON.stringify(path)})`

@@ -46,7 +46,8 @@ export function wallOf(host: WallHost): Wall {
       const { plan, parts } = await planned(limits)
       const settle = async () => (await Promise.all(parts.map(async (part) => (await part.settle?.()) ?? []))).flat()
       if (filter === undefined) return { argv: seatbelt(command, plan), settle }
-      const bwrap = programOutside('bwrap', env, [plan.root, ...(limits.writable ?? [])])
+      const writable = plan.mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => from)
+      const bwrap = programOutside('bwrap', env, writable)
       return bwrap ? { argv: bubblewrap(command, plan, { bwrap, filter }), settle } : { none: notInstalled }
     } catch (error) {
       return { none: `the wall could not be prepared: ${messageOf(error)}` }
@@ -58,7 +59,7 @@ export function wallOf(host: WallHost): Wall {
     const all = (paths: readonly string[] = []) => Promise.all(paths.map(real))
     const { scratch, network, sockets, terminal = false, nested = false } = limits
     const root = await real(limits.root)
-    const [writable, kept, readable] = await Promise.all([all(limits.writable), all(limits.kept), all(limits.readable)])
+    const [writable, readable] = await Promise.all([all(limits.writable), all(limits.readable)])
     const git = await gitFolder({ root, project: limits.project, git: limits.git, env })
     const own = ownHome(limits)
     const home = await real(limits.home)
@@ -79,7 +80,6 @@ export function wallOf(host: WallHost): Wall {
       { path: root, as: limits.project },
       ...writable.map((path): Mount => ({ path, as: 'write' })),
       ...git.mounts.map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
-      ...kept.map((path): Mount => ({ path, as: 'read' })),
     ]
     const plan = {
       root,
