@@ -76,7 +76,7 @@ test('our own agent asks the editor for leave, and shows what it changed', optio
     const edits = [{ old_string: 'one', new_string: 'two' }]
     if (count === 1) return { call: { tool: 'file_reader', input: { file_path: 'a.txt' } } }
     if (count === 2) return { call: { tool: 'file_editor', input: { file_path: 'a.txt', edits } } }
-    if (count === 3) return { call: { tool: 'bash', input: { command: 'rm a.txt' } } }
+    if (count === 3) return { call: { tool: 'bash', input: { command: 'git push' } } }
     return { text: 'It says two now.' }
   })
   const file = join(machine.project, 'a.txt')
@@ -104,7 +104,7 @@ test('our own agent asks the editor for leave, and shows what it changed', optio
   )
   assert.deepEqual(call?.sessionUpdate === 'tool_call' && [call.kind, call.rawInput], [
     'execute',
-    { command: 'rm a.txt' },
+    { command: 'git push' },
   ])
   assert.equal(editor.text(), 'It says two now.')
   assert.deepEqual(await editor.close(), { code: 0, faults: [] })

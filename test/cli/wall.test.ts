@@ -1,0 +1,187 @@
+import type { TestContext } from 'node:test'
+import type { Leash } from '../../src/core/work/agent.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as acp from '@agentclientprotocol/sdk'
+import { modelServer } from '../real/model-server.ts'
+import { noSandbox } from '../safety/no-sandbox.ts'
+import { editorOn } from './acp-editor.ts'
+import { Machine } from './program.ts'
+
+const skip = process.platform === 'linux' ? noSandbox : 'the messages are those of Linux'
+
+type Call = { command: string; background?: boolean }
+
+/** Our own agent on a model that runs these commands, one after another, in every turn. */
+async function agentThatRuns(t: TestContext, calls: readonly Call[], settings: object = {}) {
+  const server = await modelServer(({ count }) => {
+    const input = calls[(count - 1) % (calls.length + 1)]
+    return input ? { call: { tool: 'bash', input } } : { text: 'done' }
+  })
+  t.after(() => server.close())
+  const machine = new Machine(t)
+  const agent = { name: 'native', kind: 'native', model: 'groq/any', baseURL: `${server.url}/v1` }
+  machine.settings({ metaInstruction: false, agents: [{ ...agent, contextWindowTokens: 100_000 }], ...settings })
+  const env = { GROQ_API_KEY: 'made-up', SOME_TOKEN: 'made-up' }
+  const results = () => machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
+  return {
+    machine,
+    server,
+    results,
+    run: (leash: Leash, more: Record<string, string> = {}) =>
+      machine.run(['-p', 'go', '--leash', leash], { env: { ...env, ...more } }),
+    /** A person in an editor, who picks the option of this kind, or closes each question. */
+    async chat(kind: string | undefined, leash: Leash = 'edit') {
+      const editor = editorOn(t, machine.start(['acp'], { env }), ({ options }) => {
+        const option = options.find((one) => one.optionId === kind)
+        return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } }
+      })
+      await editor.initialize()
+      const { sessionId } = await editor.begin(machine.project)
+      await editor.agent.request(acp.methods.agent.session.setConfigOption, {
+        sessionId,
+        configId: 'leash',
+        value: leash,
+      })
+      return { editor, send: () => editor.prompt(sessionId, 'go') }
+    },
+  }
+}
+
+/** A folder that is not in the temporary folder, which is another one behind the wall. */
+function away(t: TestContext): string {
+  const folder = realpathSync(mkdtempSync(join('/var/tmp', 'termaite-test-')))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test(
+  'at read the system refuses a write that the rules did not see, also after a rule that allows it',
+  { skip },
+  async (t) => {
+    const hidden = `eval "$(printf 'echo x > made.txt; echo x > .git-made')"; env | grep -c made-up`
+    const { machine, run, results } = await agentThatRuns(
+      t,
+      [{ command: hidden }, { command: 'sh sly.sh' }, { command: 'touch plain.txt' }],
+      {
+        permissions: { allow: ['bash'] },
+      },
+    )
+    writeFileSync(join(machine.project, 'sly.sh'), 'echo x > sly.txt || exit 7')
+    // A call was not allowed.
+    assert.equal((await run('read')).code, 77)
+    const [first = '', second = '', third] = results()
+    assert.match(
+      first,
+      /made\.txt: Read-only file system\n.*\.git-made: Read-only file system\n0\n\[exit code 1\]\n\[The sandbox refused to write made\.txt: an agent that may only look writes nothing\. Do it another way, or say in your answer what you need\.\]$/,
+    )
+    assert.match(second, /sly\.txt: Read-only file system\n\[exit code 7\]\n/)
+    assert.equal(
+      third,
+      'bash was not allowed: this agent may only look, and it changes files of the project. Do it another way, or say what you need and why.',
+    )
+    assert.deepEqual(readdirSync(machine.project), ['sly.sh'])
+  },
+)
+
+test(
+  'a server that one command started is reached by the next, in one temporary folder, and nothing is left',
+  { skip },
+  async (t) => {
+    const { machine, run, results } = await agentThatRuns(t, [
+      { command: 'node serve.mjs', background: true },
+      { command: 'printf kept > /tmp/note' },
+      { command: 'node reach.mjs' },
+    ])
+    writeFileSync(
+      join(machine.project, 'serve.mjs'),
+      "import { createServer } from 'node:http'\ncreateServer((_, r) => r.end('hello')).listen(8123, '127.0.0.1')\n",
+    )
+    writeFileSync(
+      join(machine.project, 'reach.mjs'),
+      `import { readFileSync } from 'node:fs'
+for (;;) {
+  const said = await fetch('http://127.0.0.1:8123').then((r) => r.text(), () => undefined)
+  if (said) { console.log(said, readFileSync('/tmp/note', 'utf8')); break }
+  await new Promise((r) => setTimeout(r, 20))
+}
+`,
+    )
+    assert.equal((await run('edit')).code, 0)
+    const [started = '', , reached] = results()
+    assert.match(started, /^Running in the background with pid \d+\./)
+    assert.equal(reached, 'hello kept')
+    assert.deepEqual(readdirSync(join(machine.home, 'scratch')), [])
+  },
+)
+
+test('what the wall refuses is asked about, and runs outside after a yes', { skip }, async (t) => {
+  const folder = away(t)
+  const command = 'node build.mjs'
+  const { machine, chat, results } = await agentThatRuns(t, [{ command }])
+  writeFileSync(
+    join(machine.project, 'build.mjs'),
+    `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(join(folder, 'out'))}, 'x')\nconsole.log('built')\n`,
+  )
+  const once = await chat('once')
+  await once.send()
+  assert.equal(existsSync(join(folder, 'out')), true)
+  const [first = ''] = results()
+  assert.equal(
+    first,
+    `built\n[The sandbox refused to write ${join(folder, 'out')}: only the project can be written. The person let it run again, outside the sandbox.]`,
+  )
+  assert.deepEqual(
+    once.editor.seen.asked.map(({ options }) => options.map(({ name }) => name)),
+    [['Run it once outside the sandbox', `Always run it outside, in this project (bash(${command}))`, 'No']],
+  )
+  await once.editor.close()
+
+  rmSync(join(folder, 'out'))
+  const always = await chat('always')
+  await always.send()
+  await always.send()
+  assert.equal(always.editor.seen.asked.length, 1)
+  assert.match(results().at(-1)!, /^built\n\[It ran outside the sandbox: a rule of yours lets it run outside\.\]$/)
+  await always.editor.close()
+})
+
+test('a no, and nobody there: the command stays inside and the model is told', { skip }, async (t) => {
+  const folder = away(t)
+  const { chat, run, results } = await agentThatRuns(t, [{ command: `eval "$(printf 'touch ${folder}/x')"` }])
+  const person = await chat('no')
+  await person.send()
+  await person.editor.close()
+  assert.equal((await run('edit')).code, 0)
+  const [refused, alone] = results()
+  assert.match(refused!, /The person did not let it run outside the sandbox\. Do it another way\.\]$/)
+  assert.match(
+    alone!,
+    /Nobody was there to let it run outside the sandbox\. Do it another way, or say in your answer what you need\.\]$/,
+  )
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test(
+  'without a sandbox it is said, and a reader runs only what is understood',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const { machine, run, results } = await agentThatRuns(t, [{ command: 'ls' }, { command: 'eval "$(cat a)"' }])
+    writeFileSync(join(machine.project, 'a'), 'touch made')
+    const bin = join(machine.folder, 'bin')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho bwrap: no namespaces >&2\nexit 1\n', { mode: 0o755 })
+    const ran = await run('read', { PATH: `${bin}:${process.env.PATH}` })
+    assert.equal(ran.code, 77)
+    assert.match(ran.err, /Commands run without a sandbox: .*bubblewrap.*The rules alone hold them\./)
+    const [listed, refused] = results()
+    assert.equal(listed, 'a')
+    assert.match(
+      refused!,
+      /^bash was not allowed: this agent may only look, the command is not understood \(.*\), and there is no sandbox to hold it\./,
+    )
+    assert.deepEqual(readdirSync(machine.project), ['a'])
+  },
+)
