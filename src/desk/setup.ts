@@ -3,6 +3,7 @@ import type { Sources, Offer } from '../app/offers/agent-offers.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { FileSettings } from '../settings/settings-schema.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
+import type { Wall } from '../safety/wall/wall.ts'
 import { profiles } from '../profiles/all.ts'
 import { installedProfiles } from '../app/installed-programs.ts'
 import { nativeOffers, sourcesOf, cliOffer } from '../app/offers/agent-offers.ts'
@@ -10,6 +11,8 @@ import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeSettings } from '../settings/settings-editor.ts'
 import { leashMeanings } from '../core/work/agent.ts'
+import { wallOf } from '../safety/wall/wall.ts'
+import { unwalledWords } from '../app/native/wall-words.ts'
 
 export type SetupWorld = Person & {
   say(text: string, how?: 'error'): void
@@ -17,6 +20,7 @@ export type SetupWorld = Person & {
   home: string
   clock: Clock
   sources?: Sources
+  wall?: Wall
 }
 
 /** Finds the CLIs and models on this machine, asks which agents take turns and what they may do, and writes the settings. */
@@ -43,9 +47,32 @@ async function choices(world: SetupWorld, found: readonly Offer[]): Promise<Setu
   const chosen = await chooseAgents(world, found)
   const leash = chosen && (await chooseLeash(world, chosen))
   if (!leash) return undefined
+  const own = await chooseOwnLeash(world, chosen, leash)
+  if (!own) return undefined
   const before = settingsIn(world.home)
-  return before.length === 0 || (await mayReplace(world, before)) ? { found, chosen, leash } : undefined
+  return before.length === 0 || (await mayReplace(world, before)) ? { found, chosen, leash, own } : undefined
 }
+
+/** Where a wall holds our own agent's commands, offers to let it work inside without asking; elsewhere says that none does. */
+async function chooseOwnLeash(world: SetupWorld, chosen: readonly Offer[], leash: Leash): Promise<Leash | undefined> {
+  if (!chosen.some(({ own }) => own)) return leash
+  const { env, wall = wallOf({ platform: process.platform, env }) } = world
+  const none = await wall.none()
+  if (none !== undefined) world.say(`termaite’s own agent: ${unwalledWords(none)}`)
+  if (none !== undefined || leash !== 'ask') return leash
+  const picks = await asked(world, {
+    text: 'May termaite’s own agent work in its sandbox without asking?',
+    shows: [{ type: 'text', text: insideWords }],
+    options: [
+      { id: 'edit', label: 'Yes, and ask before it leaves the sandbox (leash edit)' },
+      { id: 'ask', label: 'No, ask before every action (leash ask)' },
+    ],
+  })
+  return (['edit', 'ask'] as const).find((one) => picks?.includes(one))
+}
+
+const insideWords =
+  'This machine has a sandbox: commands in it can write the project alone, see no keys and have no network. Leaving it always asks: the network, files outside the project, installations, your keys, Docker.'
 
 /** Two lines for each agent, because a table would be too wide for a terminal. */
 function foundLines(found: readonly Offer[]): string[] {
@@ -74,8 +101,8 @@ function writtenWords(file: string, plan: SetupPlan): string {
 
 const trusted = 'to let it do everything, give it "enabled": true and "leash": "all" with: termaite config edit'
 
-/** The agents that were found, and the chosen ones in their order. */
-export type SetupPlan = { found: readonly Offer[]; chosen: readonly Offer[]; leash: Leash }
+/** The agents that were found, the chosen ones in their order, their leash, and the leash of our own agent. */
+export type SetupPlan = { found: readonly Offer[]; chosen: readonly Offer[]; leash: Leash; own: Leash }
 
 /** The chosen agents that can be held to the leash. */
 export function heldIn({ chosen, leash }: SetupPlan): Offer[] {
@@ -87,6 +114,7 @@ export function settingsFor(plan: SetupPlan): FileSettings {
   const held = heldIn(plan)
   const agents = [...held, ...plan.found.filter((offer) => !held.includes(offer))].map((offer) => ({
     ...offer.settings(plan.leash),
+    ...(offer.own && plan.own !== plan.leash ? { leash: plan.own } : {}),
     ...(held.includes(offer) ? {} : { enabled: false }),
   }))
   return { rotationStrategy: 'exhaustion', leash: plan.leash, agents }

@@ -16,7 +16,8 @@ import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { toolboxOf } from '../../src/app/native/toolbox.ts'
 import { ScratchRooms } from '../../src/app/native/native-scratch.ts'
-import { agentShell, sandboxWords } from '../../src/app/native/native-sandbox.ts'
+import { agentShell } from '../../src/app/native/native-sandbox.ts'
+import { sandboxWords, wallPrompt } from '../../src/app/native/wall-words.ts'
 import { permissionsOf } from '../../src/settings/permissions.ts'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
@@ -346,11 +347,42 @@ test('where there is no sandbox it is said once in a project, and on asking', as
   await walls.shell('ls', call())
   const words = 'Commands run without a sandbox: it rains. The rules alone hold them.'
   assert.deepEqual(parts.state.notes, [words])
-  assert.equal(await sandboxWords(seat.settings, without), words)
-  assert.equal(
-    await sandboxWords(seat.settings, system),
-    'Commands run in a sandbox: the project is writable, the rest only readable, and the network is open where a rule or your yes allows it.',
+  assert.equal(await sandboxWords(seat.settings, without, 'edit'), words)
+})
+
+test('the person is told what holds the commands of each leash', async () => {
+  const { settings } = held({}).seat
+  const say = (leash: Leash, wall = system) => sandboxWords(settings, wall, leash)
+  const edit =
+    'Commands run in a sandbox: the project is writable, the rest only readable, keys are hidden, and the network is open where a rule or your yes allows it.'
+  assert.deepEqual(
+    {
+      read: await say('read'),
+      ask: await say('ask'),
+      edit: await say('edit'),
+      all: await say('all'),
+      'read without': await say('read', without),
+      closed: await sandboxWords({ ...settings, sandbox: { enabled: true, network: 'none' } }, system, 'all'),
+    },
+    {
+      read: 'Commands run in a sandbox that lets them write nothing; keys are hidden, and the network is open where a rule allows it.',
+      ask: edit,
+      edit: `${edit} What stays inside runs without a question, and leaving it asks.`,
+      all: 'Commands run without a sandbox: the leash is all.',
+      'read without':
+        'Commands run without a sandbox: it rains. The rules alone hold them. An agent that may only look runs no command that they do not understand.',
+      closed: edit.replace('open where a rule or your yes allows it', 'closed'),
+    },
   )
+})
+
+test('the model is told in a few sentences', () => {
+  assert.equal(wallPrompt('all', undefined), 'Commands run without a sandbox.')
+  assert.equal(
+    wallPrompt('edit', { network: 'asked' }),
+    'Commands run in a sandbox: only the project and /tmp are writable, and there are no keys. The network is closed, except for commands that the user allows to use it. Background servers and /tmp last for the turn: your commands reach a server at 127.0.0.1, the user does not. If the sandbox refuses something, the user may be asked to allow it: do not work around it.',
+  )
+  assert.match(wallPrompt('read', { network: 'closed' }), /^Commands run in a sandbox: nothing but \/tmp is writable/)
 })
 
 test('a wall that cannot be built after the policy counted on it lets nothing run', async () => {

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Profile } from '../../src/core/work/profile.ts'
 import type { Question } from '../../src/core/talk/question.ts'
+import type { Wall } from '../../src/safety/wall/wall.ts'
 import type { LocalServer } from '../../src/models/local-servers.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -24,7 +25,7 @@ import { openKeys } from '../../src/safety/api-keys.ts'
 import { providers } from '../../src/models/provider.ts'
 import { knownOf } from '../../src/models/model-windows.ts'
 
-type Models = { env?: Record<string, string>; servers?: LocalServer[] }
+type Models = { env?: Record<string, string>; servers?: LocalServer[]; sandbox?: boolean }
 
 /** A machine with these CLIs and models, and somebody who answers so; no answer left means that they leave. */
 function machine(t: TestContext, installed: readonly string[], answers: string[][], models: Models = {}) {
@@ -45,11 +46,17 @@ function machine(t: TestContext, installed: readonly string[], answers: string[]
     env,
     home,
     sources: { keys: openKeys({ home, env, keychain: null }), servers: async () => models.servers ?? [] },
+    wall: wallThat(models.sandbox ?? false),
     clock: new HandClock(),
     signal: new AbortController().signal,
   }
   return { home, said, asked, run: () => runSetup(world) }
 }
+
+const wallThat = (stands: boolean): Wall => ({
+  none: async () => (stands ? undefined : 'it rains'),
+  wrap: async () => assert.fail('setup runs no command'),
+})
 
 const written = (home: string) =>
   JSON.parse(readFileSync(join(home, 'settings.json'), 'utf8')) as Record<string, unknown>
@@ -219,4 +226,34 @@ test('our own agent takes turns when it is picked, and where there is nobody els
 test('the model that a new agent is given is one that is known', () => {
   for (const [name, provider] of Object.entries(providers))
     if ('usual' in provider && name !== 'openrouter') assert.ok(knownOf(name, provider.usual).price, name)
+})
+
+test('where a sandbox holds our own agent, it is offered to work inside without asking; elsewhere it is said that none does', async (t) => {
+  const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' } }
+  const leashes = async (sandbox: boolean, answers: string[][]) => {
+    const { home, asked, said, run } = machine(t, ['claude'], [['claude', 'anthropic'], ['*'], ...answers], {
+      ...models,
+      sandbox,
+    })
+    await run()
+    const { leash, agents } = written(home) as { leash: string; agents: { name: string; leash?: string }[] }
+    return {
+      leashes: [leash, ...agents.map((one) => one.leash)],
+      asked: asked.map(({ text }) => text).slice(3),
+      said: said.map(([, text]) => text).filter((text) => text.includes('sandbox')),
+    }
+  }
+  const question = 'May termaite’s own agent work in its sandbox without asking?'
+  assert.deepEqual(await leashes(true, [['ask'], ['edit']]), {
+    leashes: ['ask', undefined, 'edit'],
+    asked: [question],
+    said: [],
+  })
+  assert.deepEqual((await leashes(true, [['ask'], ['ask']])).leashes, ['ask', undefined, undefined])
+  assert.deepEqual((await leashes(true, [['read']])).asked, [])
+  assert.deepEqual(await leashes(false, [['ask']]), {
+    leashes: ['ask', undefined, undefined],
+    asked: [],
+    said: ['termaite’s own agent: Commands run without a sandbox: it rains. The rules alone hold them.'],
+  })
 })

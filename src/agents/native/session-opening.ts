@@ -10,7 +10,7 @@ import { fileText, readInstructions } from './instructions.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { sourceText } from '../../base/source-text.ts'
 
-type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role'>
+type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role' | 'wall'>
 
 /** The beginning of a session: the system text to freeze, the items in it, and the skills and subagents it offers. */
 export type Opening = {
@@ -36,7 +36,7 @@ export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
   })
   return {
     system,
-    tells: tellings(instructions.files, found.skills, own.subagents),
+    tells: [...tellings(instructions.files, found.skills, own.subagents), ...wallTelling(parts.wall)],
     skills: found.skills,
     subagents: own.subagents,
     warnings: [...instructions.warnings, ...found.warnings, ...own.warnings],
@@ -67,6 +67,11 @@ function tellings(
   ]
 }
 
+/** A session goes on when the leash changes, and with it what holds the commands. */
+function wallTelling(wall: string | undefined): ContextItem[] {
+  return wall === undefined ? [] : [telling('sandbox', `What holds your commands has changed. ${wall}`)]
+}
+
 const telling = (about: string, text: string): ContextItem => ({ about, hash: shortHash(text), text })
 
 type Mode = 'agent' | 'plan' | 'subagent'
@@ -86,6 +91,8 @@ type SystemParts = {
   meta?: string
   /** The role of a user's own subagent. */
   role?: string
+  /** What holds the commands. */
+  wall?: string
 }
 
 /**
@@ -93,7 +100,7 @@ type SystemParts = {
  * one project share its beginning.
  */
 export function systemText(parts: SystemParts): string {
-  const { mode, date, cwd, system, instructions, skills, subagents, meta, role } = parts
+  const { mode, date, cwd, system, instructions, skills, subagents, meta, role, wall } = parts
   return [
     ...texts[mode].map(prompt),
     role ? tag('part', '', role) : '',
@@ -102,6 +109,7 @@ export function systemText(parts: SystemParts): string {
     skills,
     instructions,
     system ? tag('system', '', system) : '',
+    wall ? tag('sandbox', '', wall) : '',
     `Project directory: ${cwd}\nToday's date: ${date}`,
   ]
     .map((text) => text?.trim() ?? '')

@@ -10,7 +10,8 @@ import { wallOf } from '../../safety/wall/wall.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { nativeLeashes } from '../native/native-seat.ts'
-import { sandboxWords } from '../native/native-sandbox.ts'
+import { isWalled } from '../native/native-sandbox.ts'
+import { sandboxWords } from '../native/wall-words.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 
 export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
@@ -44,10 +45,16 @@ function agentFindings(settings: Settings): SecurityFinding[] {
 
 /** Our sandbox holds the commands of our own agent alone. */
 async function sandboxFindings({ env }: Io, settings: Settings): Promise<SecurityFinding[]> {
-  if (!settings.agents.some(({ kind }) => kind === 'native')) return []
-  const walls = wallOf({ platform: process.platform, env })
-  const held = settings.sandbox.enabled && (await walls.none()) === undefined
-  return [{ level: held ? 'ok' : 'look', words: (await sandboxWords(settings, walls)).replace(/\.$/, '') }]
+  const own = settings.agents.filter(({ kind }) => kind === 'native')
+  const leashes = [...new Set(own.map(({ leash = settings.leash }) => leash))]
+  const wall = wallOf({ platform: process.platform, env })
+  return Promise.all(
+    leashes.map(async (leash) => {
+      const held = isWalled({ settings }, leash) && (await wall.none()) === undefined
+      const words = (await sandboxWords(settings, wall, leash)).replace(/\.$/, '')
+      return { level: held ? 'ok' : 'look', words: leashes.length > 1 ? `leash "${leash}": ${words}` : words } as const
+    }),
+  )
 }
 
 /** Whether a command has a flag that switches a CLI's safety off; an unknown program is checked for the flags of every CLI. */

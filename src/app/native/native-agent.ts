@@ -18,6 +18,8 @@ import { toolboxOf, loadableSkills, offeredTools, borderedTool } from './toolbox
 import { policyFor } from './native-permissions.ts'
 import { turnHooks, toolWithHooks } from './native-hooks.ts'
 import { machineFacts } from './machine-facts.ts'
+import { wallFacts } from './native-sandbox.ts'
+import { wallPrompt } from './wall-words.ts'
 import { modelOf } from './native-model.ts'
 import { serversOf } from './native-servers.ts'
 import { subagentConsult } from './native-subagents.ts'
@@ -42,18 +44,29 @@ export async function* openNative(
   const model = withFirstRequest(modelOf(seat, parts), asked.resolve)
   const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
   const options = { settings: settings.mcpServers, trusted, after: asked.promise }
-  const [machine, servers] = await Promise.all([
+  const { box, use } = toolboxOf(agent.name, parts)
+  const [machine, servers, wall] = await Promise.all([
     machineFacts(parts, asked.promise),
     mode === 'plan' ? undefined : serversOf(parts, options),
+    mode === 'plan' ? undefined : wallFacts(seat, box.tools, parts).then((facts) => wallPrompt(seat.leash, facts)),
   ])
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const opened = opening(
     { cwd, root, home, trusted },
-    { mode, date, system: machine.words, meta: settings.metaInstruction },
+    { mode, date, system: machine.words, meta: settings.metaInstruction, wall },
   )
-  const { box, use } = toolboxOf(agent.name, parts)
   const { own } = box
-  const subagents = { seat, parts, trusted, model, date, system: machine.words, subagents: opened.subagents, servers }
+  const subagents = {
+    seat,
+    parts,
+    trusted,
+    model,
+    date,
+    system: machine.words,
+    subagents: opened.subagents,
+    servers,
+    wall,
+  }
   use(subagentConsult(subagents), loadableSkills(opened.skills))
   const tools = offeredTools([...box.tools, ...(servers?.tools() ?? [])]).filter(
     (tool) => mode === 'agent' || isPlanTool(tool),

@@ -281,18 +281,8 @@ function withWords(output: ToolOutput, words: string): ToolOutput {
 
 const firstLine = (command: string) => command.trim().split('\n')[0]!
 
-/** Says in one sentence whether and how commands are sandboxed. */
-export async function sandboxWords({ sandbox: wanted }: NativeSeat['settings'], wall: Wall): Promise<string> {
-  const { enabled, network } = wanted
-  const none = enabled ? await wall.none() : 'the settings switch it off'
-  if (none !== undefined) return `Commands run without a sandbox: ${none}. The rules alone hold them.`
-  return `Commands run in a sandbox: the project is writable, the rest only readable, and the network ${reach[network]}.`
-}
-
-const reach = { rule: 'is open where a rule or your yes allows it', all: 'is open', none: 'is closed' }
-
 async function tellOnce(none: string | undefined, { project, state }: NativeParts): Promise<void> {
   if (none === undefined || (await project.read()).sandboxOff === none) return
-  state.notes.push(`Commands run without a sandbox: ${none}. The rules alone hold them.`)
+  state.notes.push(`Commands run without a sandbox: ${none.replace(/\.$/, '')}. The rules alone hold them.`)
   await project.update((doc) => ({ ...doc, sandboxOff: none }))
 }

@@ -27,6 +27,8 @@ export type SubagentParts = {
   system: string
   subagents: readonly UserSubagent[]
   servers: McpServers | undefined
+  /** What holds the commands, in words. */
+  wall: string | undefined
 }
 
 /** Has a task done by a fresh agent that sees only the task; only its answer comes back. */
@@ -45,7 +47,7 @@ async function openSubagent(given: SubagentParts, subagent: UserSubagent | undef
   const { cwd, root, home } = parts
   const { system, skills } = opening(
     { cwd, root, home, trusted },
-    { mode: 'subagent', date, system: machine, role: subagent?.role },
+    { mode: 'subagent', date, system: machine, role: subagent?.role, wall: given.wall },
   )
   const box = openTools(seat.agent.name, parts, loadableSkills(skills))
   const tools = offeredTools([...box.tools, ...(servers?.tools() ?? [])]).filter(

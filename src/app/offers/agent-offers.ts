@@ -24,6 +24,8 @@ export type Offer = {
   words: string
   /** Not preselected beside other agents, because its model is paid by use or is small. */
   aside?: true
+  /** Whether the agent is our own, whose commands run behind the wall of this machine. */
+  own?: true
   /** Says what the agent may do on a leash; undefined when it cannot be held to the leash. */
   means(leash: Leash): string | undefined
   settings(leash: Leash): WrittenAgent
@@ -91,6 +93,7 @@ function offer(
     title: `termaite on ${providerOf(name).label}`,
     words: `our own agent, asks for permission here · ${model} · ${found}`,
     aside: true,
+    own: true,
     means: (leash) => nativeLeashes[leash],
     settings: () => defined({ name, kind: 'native' as const, model: `${name}/${model}`, ...more }),
   }

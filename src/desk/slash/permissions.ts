@@ -1,7 +1,8 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { UsageError } from '../../core/io.ts'
-import { sandboxOf, sandboxWords } from '../../app/native/native-sandbox.ts'
+import { sandboxOf } from '../../app/native/native-sandbox.ts'
+import { sandboxWords } from '../../app/native/wall-words.ts'
 import { block } from './code-block.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 
@@ -15,23 +16,36 @@ export function permissionsCommand(controls: DeskControls): Command {
     async run(args, world) {
       if (args.trim() !== '') knownWord('way', args.trim(), ['remove'])
       const { project, settings, native } = controls.app()
-      const kept = (await project.doc.read()).rules ?? []
-      if (args.trim() === '')
-        return world.say(rulesText(controls, kept, await sandboxWords(settings, sandboxOf(native))), 'text')
-      if (kept.length === 0)
+      const { rules: kept = [], outside = [] } = await project.doc.read()
+      if (args.trim() === '') {
+        const sandbox = await sandboxWords(settings, sandboxOf(native), controls.standing().leash)
+        return world.say(rulesText(controls, { kept, outside }, sandbox), 'text')
+      }
+      if (kept.length + outside.length === 0)
         throw new UsageError(
           'nothing was said "always" to in this project; the rules of the settings are changed with /config.',
         )
-      const options = kept.map((rule) => ({ id: rule, label: rule }))
-      const rule = await choose(world, 'Which rule do you want to remove?', options)
-      if (rule === undefined) return
-      await project.doc.update((doc) => ({ ...doc, rules: (doc.rules ?? []).filter((one) => one !== rule) }))
+      const options = [
+        ...kept.map((rule) => ({ id: rule, label: rule })),
+        ...outside.map((rule) => ({ id: `outside ${rule}`, label: `${rule}, outside the sandbox` })),
+      ]
+      const picked = await choose(world, 'Which rule do you want to remove?', options)
+      if (picked === undefined) return
+      const without = (rules: readonly string[] = [], before = '') => rules.filter((one) => before + one !== picked)
+      await project.doc.update((doc) => ({
+        ...doc,
+        rules: without(doc.rules),
+        outside: without(doc.outside, 'outside '),
+      }))
+      const rule = picked.replace(/^outside /, '')
       world.say(`From the next turn on ${rule} needs a yes again, unless another rule allows it.`, 'note')
     },
   }
 }
 
-function rulesText(controls: DeskControls, kept: readonly string[], sandbox: string): string {
+type KeptRules = { kept: readonly string[]; outside: readonly string[] }
+
+function rulesText(controls: DeskControls, { kept, outside }: KeptRules, sandbox: string): string {
   const { mode, deny, ask, allow, run, project } = controls.app().settings.permissions
   const lists = {
     'refused in this run': run.deny,
@@ -42,6 +56,7 @@ function rulesText(controls: DeskControls, kept: readonly string[], sandbox: str
     'asked for by this project': project.ask,
     'allowed by the settings': allow,
     'allowed in this project': kept,
+    'run outside the sandbox in this project': outside,
   }
   const lines = Object.entries(lists).flatMap(([what, rules]) =>
     rules.length === 0 ? [] : [`${what}:`, ...rules.map((rule) => `  ${rule}`)],
@@ -50,6 +65,6 @@ function rulesText(controls: DeskControls, kept: readonly string[], sandbox: str
     `The mode is ${mode}, the leash ${controls.standing().leash}; both must allow it.`,
     lines.length > 0 ? block(lines.join('\n')) : 'There are no other rules.',
     sandbox,
-    ...(kept.length > 0 ? ['/permissions remove takes back what was allowed in this project.'] : []),
+    ...(kept.length + outside.length > 0 ? ['/permissions remove takes back what was allowed in this project.'] : []),
   ].join('\n')
 }

@@ -1,0 +1,40 @@
+import type { Leash } from '../../core/work/agent.ts'
+import type { WallFacts } from '../../safety/rules/command-place.ts'
+import type { Wall } from '../../safety/wall/wall.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { isWalled } from './native-sandbox.ts'
+
+/** Says to the person whether and how the commands of a leash are sandboxed. */
+export async function sandboxWords(settings: Settings, wall: Wall, leash: Leash): Promise<string> {
+  const { enabled, network } = settings.sandbox
+  if (enabled && !isWalled({ settings }, leash)) return 'Commands run without a sandbox: the leash is all.'
+  const none = enabled ? await wall.none() : 'the settings switch it off'
+  if (none !== undefined) return `${unwalledWords(none)}${leash === 'read' ? onlyUnderstood : ''}`
+  if (leash === 'read')
+    return `Commands run in a sandbox that lets them write nothing; keys are hidden, and the network ${openings.read[network]}.`
+  const held = leash === 'edit' ? ' What stays inside runs without a question, and leaving it asks.' : ''
+  return `Commands run in a sandbox: the project is writable, the rest only readable, keys are hidden, and the network ${openings.edit[network]}.${held}`
+}
+
+export const unwalledWords = (none: string): string =>
+  `Commands run without a sandbox: ${none.replace(/\.$/, '')}. The rules alone hold them.`
+
+const onlyUnderstood = ' An agent that may only look runs no command that they do not understand.'
+
+const openings = {
+  read: { rule: 'is open where a rule allows it', all: 'is open', none: 'is closed' },
+  edit: { rule: 'is open where a rule or your yes allows it', all: 'is open', none: 'is closed' },
+}
+
+/** Says to the model what holds its commands; `wall` is undefined where none does. */
+export function wallPrompt(leash: Leash, wall: WallFacts | undefined): string {
+  if (!wall) return 'Commands run without a sandbox.'
+  const network = { open: 'The network is open.', asked: closed, closed: 'The network is closed.' }[wall.network]
+  const turn =
+    'Background servers and /tmp last for the turn: your commands reach a server at 127.0.0.1, the user does not.'
+  if (leash === 'read')
+    return `Commands run in a sandbox: nothing but /tmp is writable, and there are no keys. ${network} ${turn}`
+  return `Commands run in a sandbox: only the project and /tmp are writable, and there are no keys. ${network} ${turn} If the sandbox refuses something, the user may be asked to allow it: do not work around it.`
+}
+
+const closed = 'The network is closed, except for commands that the user allows to use it.'
