@@ -65,11 +65,14 @@ const folders = new Map<string, { what: string; made?: true }>([
   ['trust', { what: 'copies of the files that you trusted, to show what changed' }],
   ['crew', { what: 'conversations of crews' }],
   ['terminals', { what: 'how terminals of agents are found again', made: true }],
+  ['scratch', { what: 'temporary files of commands in the sandbox', made: true }],
+  ['wall', { what: 'filters of the sandbox', made: true }],
+  ['walls', { what: 'private homes of agents behind a wall', made: true }],
 ])
 
 /** A project's folder ends in the hash of its path. */
 const slug = /-[0-9a-z]{11}$/
-const ofProject = /^((project|trees)\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|output|snapshots)$/
+const ofProject = /^((project|trees)\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|output|snapshots|caches)$/
 
 /** Sorts the contents of our home, so that a home in a folder full of other files does those no harm. */
 export function homeContents(home: string): HomeContents {

@@ -62,6 +62,7 @@ function held(
     ...{ home: root, root, cwd: root, env: { HOME: '/nowhere', ...env }, clock: realClock, session: 's' },
     border: openBorder({ env: {} }),
     store,
+    audited: true,
     blobs: store.blobs('output'),
     project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {}, outside }),
     state: { ...newNativeState(), sandbox, seats: new Map([['own', seat]]), scratches: new Map([['own', rooms]]) },

@@ -80,7 +80,7 @@ test(
     assert.match(second, /sly\.txt: Read-only file system\n\[exit code 7\]\n/)
     assert.equal(
       third,
-      'bash was not allowed: this agent may only look, and it changes files of the project. Do it another way, or say what you need and why.',
+      `bash was not allowed: this agent may only look, and it changes ${join(machine.project, 'plain.txt')}. Do it another way, or say what you need and why.`,
     )
     assert.deepEqual(readdirSync(machine.project), ['sly.sh'])
   },

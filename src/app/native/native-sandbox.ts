@@ -152,7 +152,9 @@ const quietGit = (env: NativeParts['env']): NativeParts['env'] => ({
  * The folder of the project's own caches of package managers: what a command leaves there is not run in other projects.
  * Undefined where it cannot be made.
  */
-async function cachesOf({ home, root }: NativeParts): Promise<string | undefined> {
+async function cachesOf({ home, root, audited }: NativeParts): Promise<string | undefined> {
+  // A run of which nothing is kept leaves no cache either.
+  if (!audited) return undefined
   const folder = join(home, 'projects', slugOf(root), 'caches')
   const made = mkdir(folder, { recursive: true, mode: 0o700 })
   return made.then(
