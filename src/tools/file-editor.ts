@@ -28,8 +28,9 @@ export function fileEditor(seen: ReadFiles): Tool {
     aliases: { rules: ['Edit', 'MultiEdit', 'Write'], hooks: ['MultiEdit', 'Edit'] },
     coversShell: 'write',
     effect: ({ file_path }, cwd) => ({ does: 'access', paths: [{ access: 'write', path: resolve(cwd, file_path) }] }),
-    async run({ file_path, edits }, { cwd, signal }) {
-      const { file, real, stats } = await openFile(cwd, file_path)
+    async run({ file_path, edits }, call) {
+      const { cwd, signal } = call
+      const { file, real, stats } = await openFile(file_path, call)
       try {
         const known = seen.compare(real, stats)
         if (known === 'unseen') throw new Error(`${file_path} was not read yet. Read it with file_reader first.`)

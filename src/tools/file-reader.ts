@@ -32,7 +32,7 @@ export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: ReadFiles): To
     coversShell: 'read',
     effect: ({ file_path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, file_path) }] }),
     async run({ file_path, offset = 1, limit = mostLines }, call) {
-      const opened = await openFile(call.cwd, file_path)
+      const opened = await openFile(file_path, call)
       try {
         const output = await read(opened, file_path, { offset, limit }, call, parts)
         seen.remember(opened.real, opened.stats)

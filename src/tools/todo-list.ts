@@ -1,5 +1,5 @@
 import type { PlanItem } from '../core/talk/entry.ts'
-import { readFile, rm } from 'node:fs/promises'
+import { readFile, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMissing } from '../base/files.ts'
 import { messageOf } from '../base/error-message.ts'
@@ -25,7 +25,7 @@ export class TodoList {
   change(cwd: string, change: (now: PlanItem[]) => PlanItem[]): Promise<PlanItem[]> {
     const next = this.#turn.then(async () => {
       const items = change(await this.read(cwd))
-      const path = join(cwd, todoFile)
+      const path = join(await realpath(cwd), todoFile)
       if (items.every(({ status }) => status === 'completed')) await rm(path, { force: true })
       else await writeAtomically(path, JSON.stringify({ items }))
       return items

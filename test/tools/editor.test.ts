@@ -184,7 +184,7 @@ test('a new file is written with its folders; one that exists is refused', async
   assert.equal(await say('file_creator', { file_path: 'src/deep/a.ts', content: '' }), exists('src/deep/a.ts'))
   symlinkSync('/nowhere/at/all', at('link'))
   assert.equal(await say('file_creator', { file_path: 'link', content: 'x' }), exists('link'))
-  assert.equal(existsSync('/nowhere'), false)
+  assert.equal(existsSync('/nowhere/at'), false)
   assert.match(
     await say('file_creator', { file_path: 'src/deep/a.ts/b', content: 'x' }),
     /^! the folder .* could not be created/,

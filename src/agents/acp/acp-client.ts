@@ -16,8 +16,8 @@ import type { Question } from '../../core/talk/question.ts'
 import { answerPermission } from './acp-permission.ts'
 import { Refusal, forbid, mustAgree, realPathInside, isInGitFolder } from './acp-rules.ts'
 import { constants } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
+import { HeldFolder, openReal } from '../../base/held-folder.ts'
 import { defined } from '../../base/defined.ts'
 import { isMissing } from '../../base/files.ts'
 import { shortPath } from '../../base/short-path.ts'
@@ -177,13 +177,17 @@ async function writeFile({ path, content }: WriteTextFileRequest, rules: Rules, 
     const shown = defined({ type: 'diff' as const, path: short, before, after: content })
     await mustAgree(rules, what, { text: `Write ${short}`, shows: [shown] }, signal)
   }
-  await mkdir(dirname(real), { recursive: true })
-  // `real` holds no link; a link that was put there since then is not followed.
-  const file = await open(real, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW)
+  // `real` holds no link; a link that was put on its way since then is not followed.
+  const folder = HeldFolder.make(dirname(real))
   try {
-    await file.writeFile(content)
+    const file = await folder.openFile(basename(real), constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC)
+    try {
+      await file.writeFile(content)
+    } finally {
+      await file.close()
+    }
   } finally {
-    await file.close()
+    folder.close()
   }
 }
 
@@ -193,7 +197,7 @@ async function within(path: string, doing: string, rules: Rules): Promise<string
 }
 
 async function textAt(real: string): Promise<string | undefined> {
-  const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error) => {
+  const file = await openReal(real).catch((error) => {
     if (isMissing(error)) return undefined
     throw error
   })

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { LineRange, FileReference } from '../../core/talk/file-references.ts'
 import type { Stats } from 'node:fs'
-import { constants } from 'node:fs'
-import { open, realpath, stat, opendir } from 'node:fs/promises'
+import { realpath, stat, opendir } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { HeldFolder, openReal } from '../../base/held-folder.ts'
 import { errorCode } from '../../base/files.ts'
 import { pictureMedia, sizeText } from '../../tools/files/file-media.ts'
 
@@ -12,8 +12,7 @@ export type FilePart = { body: string; cut?: string; lines?: LineRange }
 
 /** Reads at most `most` bytes of a file. Throws when it cannot be attached. */
 export async function readPart(named: NamedFile, most: number): Promise<FilePart> {
-  // Opened without waiting: the file may have become a pipe since it was looked at.
-  const file = await open(named.at, constants.O_RDONLY | constants.O_NONBLOCK)
+  const file = await openReal(named.at)
   try {
     const stats = await file.stat()
     if (!stats.isFile()) throw new Error('a pipe, a socket or a device is no file to attach')
@@ -83,7 +82,7 @@ const kilobytes = (bytes: number) =>
 
 export type Where = { cwd: string; root: string; home?: string }
 
-/** The file or folder that a reference names; `path` is its name as seen from the working folder. */
+/** The file or folder that a reference names: `at` is its real path; `path` is its name as seen from the working folder. */
 export type NamedFile = { at: string; path: string; end: number; folder: boolean; lines?: LineRange }
 
 /** Finds the file of a reference: the first of its readings that is there. Throws when that may not be attached. */
@@ -96,9 +95,10 @@ export async function findNamedFile(reference: FileReference, where: Where): Pro
     if (!stats.isFile() && !stats.isDirectory()) throw new Error('a pipe, a socket or a device is no file to attach')
     if (lines && stats.isDirectory()) throw new Error('a folder has no lines')
     const rooted = home !== undefined || isAbsolute(path)
-    if (!rooted) await insideOf(where.root, at)
+    const real = await realpath(at)
+    if (!rooted) mustBeInside(where.root, real)
     return {
-      at,
+      at: real,
       end,
       path: called(at, rooted, where.cwd, stats),
       folder: stats.isDirectory(),
@@ -114,8 +114,7 @@ function called(at: string, rooted: boolean, cwd: string, stats: Stats): string 
 }
 
 /** Refuses a link that leads out of the project, because a repository's link may lead anywhere; the person can name the real path. */
-async function insideOf(root: string, at: string): Promise<void> {
-  const real = await realpath(at)
+function mustBeInside(root: string, real: string): void {
   const way = relative(root, real)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
     throw new Error(`it lies outside the project; write @${real} to attach it all the same`)
@@ -136,9 +135,14 @@ const mostLooked = 10_000
 /** Lists the names in a folder, folders with a slash; a long list is cut. */
 export async function readFolder(at: string): Promise<FilePart> {
   const names: string[] = []
-  for await (const entry of await opendir(at)) {
-    if (names.length === mostLooked) break
-    names.push(`${entry.name.replaceAll(/\p{Cc}/gu, '?')}${entry.isDirectory() ? '/' : ''}`)
+  const folder = HeldFolder.open(at)
+  try {
+    for await (const entry of await opendir(folder.at('.').toString())) {
+      if (names.length === mostLooked) break
+      names.push(`${entry.name.replaceAll(/\p{Cc}/gu, '?')}${entry.isDirectory() ? '/' : ''}`)
+    }
+  } finally {
+    folder.close()
   }
   names.sort()
   if (names.length <= mostNames) return { body: names.join('\n') }
@@ -153,8 +157,7 @@ export type Picture = { media: string; bytes: Buffer }
 
 /** Reads a picture that a model can see; undefined when the file is no picture. Throws when it is too large. */
 export async function pictureIn(path: string): Promise<Picture | undefined> {
-  // Opened without waiting: the file may have become a pipe since it was looked at.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const file = await openReal(path)
   try {
     const { size } = await file.stat()
     const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)

@@ -5,7 +5,7 @@ import type { App } from '../app.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { NativeParts, NativeSeat } from '../native/native-parts.ts'
-import { open } from 'node:fs/promises'
+import { openReal } from '../../base/held-folder.ts'
 import { resolve } from 'node:path'
 import { tighter } from '../../core/work/agent.ts'
 import { newId } from '../../base/id.ts'
@@ -106,7 +106,7 @@ const mostBytes = 1024 * 1024
 
 async function beginningOf(path: string): Promise<string | undefined> {
   try {
-    const file = await open(path)
+    const file = await openReal(path)
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(mostBytes), 0, mostBytes, 0)
       return buffer.subarray(0, bytesRead).toString('utf8')

@@ -69,7 +69,7 @@ async function outcome(
     try {
       const until = Number.MAX_SAFE_INTEGER
       const { cwd, leash, signal, ask } = turn
-      const output = await tool.run(input, { cwd, leash, signal, ask, until, ...hands })
+      const output = await tool.run(input, { cwd, leash, places: verdict.places, signal, ask, until, ...hands })
       ok = true
       return typeof output === 'string' ? { ok, text: output } : { ok, ...output }
     } finally {

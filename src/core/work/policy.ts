@@ -1,6 +1,6 @@
 import type { Shown } from '../talk/question.ts'
 import type { Turn } from './agent.ts'
-import type { Tool } from './tool.ts'
+import type { CheckedPlace, Tool } from './tool.ts'
 
 /** Whether a tool may run with an input, and why. */
 export type PolicyDecision = {
@@ -16,6 +16,8 @@ export type PolicyDecision = {
   shows?: Shown[]
   /** The input to run with, in place of the one that was called for. */
   input?: unknown
+  /** Where the links in the paths of the call lead: the places that the verdict is about. */
+  places?: readonly CheckedPlace[]
   /** Called with the person's answer and the rules that it allows, before the tool runs. */
   answered?(answer: Consent, rules: readonly string[]): Promise<void>
   /** Called after the tool has run. */

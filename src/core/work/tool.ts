@@ -8,6 +8,9 @@ export type Risk = 'read' | 'write' | 'run'
 /** A file or folder that a call would read or write; an absolute path, whose links a policy follows. */
 export type PathAccess = { access: 'read' | 'write'; path: string }
 
+/** A path of a call, and where its links led when the policy judged it. */
+export type CheckedPlace = { path: string; real: string }
+
 /** What one call would do, as its tool says before it runs. Policies judge this, and never a tool's name. */
 export type Effect =
   /** Changes nothing outside the conversation. */
@@ -30,6 +33,8 @@ export type ToolCall = {
   cwd: string
   /** The leash of the turn that calls; a call from outside a turn has none. */
   leash?: Leash
+  /** The places that the policy judged: a path that leads elsewhere by now is not touched. A call without a policy has none. */
+  places?: readonly CheckedPlace[]
   signal: AbortSignal
   ask: Ask
   /** Shows output while the tool runs; it is not kept. */

@@ -17,6 +17,8 @@ export type JudgedCall = {
   /** Whether the call runs behind the wall, where there is one. */
   walled?: true
   host?: string
+  /** The files and folders that a file tool would touch, with their links followed. */
+  accesses?: readonly Touched[]
 }
 
 export async function judgeCall(
@@ -72,7 +74,7 @@ async function judgeEffect(
 
 async function judgeAccess(paths: readonly PathAccess[], bounds: ProjectBounds): Promise<JudgedEffect> {
   const parts = await Promise.all(paths.map((access) => judgePath(access, bounds)))
-  return { parts, worst: parts.reduce(worse) }
+  return { parts, worst: parts.reduce(worse), accesses: parts.flatMap((part) => part.paths) }
 }
 
 async function judgePath({ access, path }: PathAccess, bounds: ProjectBounds): Promise<Part> {

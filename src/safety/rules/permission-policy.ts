@@ -47,8 +47,9 @@ export function policy(parts: PolicyParts): Policy {
     const wall = call.walled ? await parts.wall?.(leash) : undefined
     const mode = parts.mode()
     const verdict = decide({ tool, input, call, bounds, leash, wall, mode, rules, tools: parts.tools })
-    if (verdict.verdict !== 'ask') return verdict
-    const question = { ...verdict, shows: shownOf(tool, input, turn.cwd) }
+    const places = call.accesses
+    if (verdict.verdict !== 'ask') return defined({ ...verdict, places })
+    const question = { ...verdict, places, shows: shownOf(tool, input, turn.cwd) }
     const { exact, prefix } = grantOffers(call, bounds)
     // A beginning is offered only where it would be enough for this very call.
     const enough = prefix !== undefined && isEnough(prefix)

@@ -3,11 +3,13 @@ import type { Item } from './tree-diff.ts'
 import type { Move, SkippedPath } from './undo-plan.ts'
 import {
   chmodSync,
+  constants,
   copyFileSync,
   lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   rmdirSync,
@@ -16,6 +18,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { onDisk, parentOf, readablePath, workFile } from './snapshot-repository.ts'
+import { HeldFolder, MovedPath } from '../../base/held-folder.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { randomName } from '../../base/id.ts'
 import { errorCode, isMissing } from '../../base/files.ts'
@@ -69,29 +72,38 @@ class Blocked extends Error {
 
 /** Deletes a file or link, and the folders that this leaves empty. */
 function removeFile(root: string, path: RawPath): void {
-  if (!checkFolders(root, path, false)) return
+  const folders = openFolders(root, path, false)
+  if (!folders) return
   try {
-    unlinkSync(onDisk(root, path))
+    unlinkSync(folders.at(-1)!.at(nameOf(path)))
+    for (const [depth, name] of [...folderNames(path).entries()].reverse())
+      if (!isRemoved(folders[depth]!.at(Buffer.from(name, 'latin1')))) return
   } catch (error) {
-    if (isMissing(error)) return
-    throw blocked(error)
+    if (!isMissing(error)) throw blocked(error)
+  } finally {
+    for (const folder of folders) folder.close()
   }
-  for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) {
-    try {
-      rmdirSync(onDisk(root, folder))
-    } catch {
-      return
-    }
+}
+
+/** Removes a folder if it is empty. */
+function isRemoved(folder: Buffer): boolean {
+  try {
+    rmdirSync(folder)
+    return true
+  } catch {
+    return false
   }
 }
 
 /** Moves `draft` to its path in one step; an existing file keeps its read permissions. */
 function placeFile(root: string, path: RawPath, item: Item, draft: string): void {
-  checkFolders(root, path, true)
-  const place = onDisk(root, path)
+  const folders = openFolders(root, path, true)!
+  const folder = folders.at(-1)!
+  const name = nameOf(path)
+  const place = folder.at(name)
   try {
     const there = lstatSync(place, { throwIfNoEntry: false })
-    if (there?.isDirectory()) removeEmptyFolders(place)
+    if (there?.isDirectory()) removeEmptyFolders(folder, name)
     if (item.mode === '120000') {
       if (there && !there.isDirectory()) unlinkSync(place)
       symlinkSync(readFileSync(draft), place)
@@ -99,47 +111,58 @@ function placeFile(root: string, path: RawPath, item: Item, draft: string): void
     }
     const mode = (there?.isFile() ? there : lstatSync(draft)).mode & 0o777
     chmodSync(draft, item.mode === '100755' ? mode | ((mode & 0o444) >> 2) : mode & ~0o111)
-    moveFile(draft, place)
+    moveFile(draft, folder, name)
   } catch (error) {
     throw blocked(error)
+  } finally {
+    for (const one of folders) one.close()
   }
 }
 
 /** Removes a folder that holds only empty folders: git does not know of it, so it may stand where a file belongs. */
-function removeEmptyFolders(folder: Buffer): void {
-  for (const entry of readdirSync(folder, { encoding: 'buffer', withFileTypes: true })) {
-    if (!entry.isDirectory()) throw new Blocked('a folder with other files stands in its place')
-    removeEmptyFolders(Buffer.concat([folder, Buffer.from('/'), entry.name]))
+function removeEmptyFolders(above: HeldFolder, name: Buffer): void {
+  const folder = above.child(name)
+  try {
+    for (const entry of readdirSync(folder.at('.'), { encoding: 'buffer', withFileTypes: true })) {
+      if (!entry.isDirectory()) throw new Blocked('a folder with other files stands in its place')
+      removeEmptyFolders(folder, entry.name)
+    }
+  } finally {
+    folder.close()
   }
-  rmdirSync(folder)
+  rmdirSync(above.at(name))
 }
 
 /** Renames the draft; between file systems it is first copied beside its place. */
-function moveFile(draft: string, place: Buffer): void {
+function moveFile(draft: string, folder: HeldFolder, name: Buffer): void {
   try {
-    renameSync(draft, place)
+    renameSync(draft, folder.at(name))
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error
-    const beside = Buffer.concat([place.subarray(0, place.lastIndexOf(47) + 1), Buffer.from(`.${randomName()}`)])
-    copyFileSync(draft, beside)
-    renameSync(beside, place)
+    const beside = folder.at(`.${randomName()}`)
+    copyFileSync(draft, beside, constants.COPYFILE_EXCL)
+    renameSync(beside, folder.at(name))
   }
 }
 
-/** Whether every folder above a path is a real folder, making missing ones if asked: a link could lead out of the project. */
-function checkFolders(root: string, path: RawPath, make: boolean): boolean {
-  const names = path.split('/').slice(0, -1)
-  for (let depth = 1; depth <= names.length; depth++) {
-    const folder = onDisk(root, names.slice(0, depth).join('/'))
-    const there = lstatSync(folder, { throwIfNoEntry: false })
-    if (there && !there.isDirectory()) {
-      if (!make) return false
-      throw new Blocked('a file or link stands in the place of its folder')
-    }
-    if (!there && !make) return false
-    if (!there) mkdirSync(folder)
+const folderNames = (path: RawPath) => path.split('/').slice(0, -1)
+const nameOf = (path: RawPath) => Buffer.from(path.slice(path.lastIndexOf('/') + 1), 'latin1')
+
+/**
+ * Opens the project's folder and every folder down to a path, making missing ones if asked. Undefined where one is missing
+ * or is no folder: a link could lead out of the project, also one that is put there just now.
+ */
+function openFolders(root: string, path: RawPath, make: boolean): HeldFolder[] | undefined {
+  const folders = [HeldFolder.open(realpathSync(root))]
+  try {
+    for (const name of folderNames(path)) folders.push(folders.at(-1)!.child(Buffer.from(name, 'latin1'), make))
+    return folders
+  } catch (error) {
+    for (const folder of folders) folder.close()
+    const noFolder = error instanceof MovedPath || errorCode(error) === 'ENOTDIR'
+    if (!make && (noFolder || isMissing(error))) return undefined
+    throw new Blocked(noFolder ? 'a file or link stands in the place of its folder' : messageOf(error))
   }
-  return true
 }
 
 function blocked(error: unknown): Blocked {

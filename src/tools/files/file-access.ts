@@ -1,9 +1,10 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { BigIntStats } from 'node:fs'
-import { open, readdir, realpath } from 'node:fs/promises'
-import { constants } from 'node:fs'
+import type { ToolCall } from '../../core/work/tool.ts'
+import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { errorCode } from '../../base/files.ts'
+import { MovedPath, openReal } from '../../base/held-folder.ts'
 import { nearest } from '../../base/nearest.ts'
 import { messageOf } from '../../base/error-message.ts'
 
@@ -11,25 +12,36 @@ import { messageOf } from '../../base/error-message.ts'
 export type OpenFile = { file: FileHandle; real: string; stats: BigIntStats }
 
 /** Opens a file for reading; the caller closes it. Throws an error that tells the model what to try instead. */
-export async function openFile(cwd: string, path: string): Promise<OpenFile> {
-  const at = resolve(cwd, path)
-  // Non-blocking: the path may name a pipe, which would be waited for.
-  const file = await open(at, constants.O_RDONLY | constants.O_NONBLOCK).catch(async (error) => {
-    throw new Error(await openTrouble(error, at, path))
+export async function openFile(path: string, call: Pick<ToolCall, 'cwd' | 'places'>): Promise<OpenFile> {
+  const at = resolve(call.cwd, path)
+  const trouble = async (error: unknown) => new Error(await openTrouble(error, at, path))
+  const real = await realpath(at).catch(async (error) => {
+    throw await trouble(error)
+  })
+  mustBeJudged(at, real, call)
+  const file = await openReal(real).catch(async (error) => {
+    throw await trouble(error)
   })
   try {
     const stats = await file.stat({ bigint: true })
     if (stats.isDirectory()) throw new Error(`${path} is a folder: use ls to see what is in it.`)
     if (!stats.isFile()) throw new Error(`${path} is a pipe, a socket or a device, not a file to read.`)
-    return { file, real: await realpath(at), stats }
+    return { file, real, stats }
   } catch (error) {
     await file.close()
     throw error
   }
 }
 
+/** Throws when a path leads to another place than the one that the policy judged. */
+export function mustBeJudged(at: string, real: string, { places = [] }: Pick<ToolCall, 'places'>): void {
+  const judged = places.find(({ path }) => path === at)
+  if (judged && judged.real !== real) throw new MovedPath(at)
+}
+
 /** Says why a path could not be opened, and what to try instead. */
 export async function openTrouble(error: unknown, at: string, path: string): Promise<string> {
+  if (error instanceof MovedPath) return messageOf(error)
   const code = errorCode(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') return `${path} does not exist. ${await suggestion(at)}`
   if (code === 'EACCES' || code === 'EPERM') return `${path} cannot be opened: permission denied.`

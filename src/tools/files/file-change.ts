@@ -1,7 +1,9 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileChange } from '../../core/talk/entry.ts'
-import { chmod, open, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { constants } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { HeldFolder, MovedPath } from '../../base/held-folder.ts'
 import { randomName } from '../../base/id.ts'
 
 /** Of a longer text only the lines around the change are kept. */
@@ -38,31 +40,48 @@ function cutAfter(text: string): string {
  * A file with several hard links, or of another owner, is overwritten in place, so that links and owner stay.
  */
 export async function replaceContent(real: string, body: Uint8Array, was: BigIntStats): Promise<BigIntStats> {
-  if (was.nlink > 1n || Number(was.uid) !== process.getuid?.()) {
-    await writeFile(real, body, { flush: true })
-    return stat(real, { bigint: true })
-  }
-  return writeAtomically(real, body, Number(was.mode) & 0o7777)
-}
-
-/** Writes a file beside its place and renames it there in one step, replacing a file or link of that name. */
-export async function writeAtomically(path: string, body: string | Uint8Array, mode?: number): Promise<BigIntStats> {
-  const temporary = join(dirname(path), `.termaite-${randomName()}.tmp`)
+  if (was.nlink === 1n && Number(was.uid) === process.getuid?.())
+    return writeAtomically(real, body, Number(was.mode) & 0o7777)
+  const folder = HeldFolder.open(dirname(real))
   try {
-    // `wx` fails instead of following a link that somebody placed there.
-    const file = await open(temporary, 'wx', 0o666)
+    const file = await folder.openFile(basename(real), constants.O_WRONLY)
     try {
+      const now = await file.stat({ bigint: true })
+      if (now.dev !== was.dev || now.ino !== was.ino) throw new MovedPath(real)
+      await file.truncate()
       await file.writeFile(body)
       await file.sync()
+      return await file.stat({ bigint: true })
     } finally {
       await file.close()
     }
-    // The umask changes the mode of a new file, so a wanted mode is set explicitly.
-    if (mode !== undefined) await chmod(temporary, mode)
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
+  } finally {
+    folder.close()
   }
-  return stat(path, { bigint: true })
+}
+
+/** Writes a file beside its place and renames it there in one step, replacing a file or link of that name. */
+export async function writeAtomically(real: string, body: string | Uint8Array, mode?: number): Promise<BigIntStats> {
+  const folder = HeldFolder.open(dirname(real))
+  const temporary = `.termaite-${randomName()}.tmp`
+  try {
+    // O_EXCL fails instead of following a link that somebody placed there.
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+    const file = await folder.openFile(temporary, flags, 0o666)
+    try {
+      await file.writeFile(body)
+      // The umask changes the mode of a new file, so a wanted mode is set explicitly.
+      if (mode !== undefined) await file.chmod(mode)
+      await file.sync()
+      await rename(folder.at(temporary), folder.at(basename(real)))
+      return await file.stat({ bigint: true })
+    } catch (error) {
+      await rm(folder.at(temporary), { force: true })
+      throw error
+    } finally {
+      await file.close()
+    }
+  } finally {
+    folder.close()
+  }
 }

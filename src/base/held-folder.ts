@@ -1,0 +1,144 @@
+import type { FileHandle } from 'node:fs/promises'
+import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { errorCode } from './files.ts'
+
+/** Thrown when a path leads to another place than the one that was checked: a folder or link on its way was replaced meanwhile. */
+export class MovedPath extends Error {
+  override name = 'MovedPath'
+
+  constructor(path: string) {
+    super(`${path} leads to another place than when it was checked: a folder or link on its way was replaced meanwhile`)
+  }
+}
+
+/**
+ * Linux shows an open folder as a path (`/proc/self/fd/3`) that leads to that very folder, whatever becomes of its name.
+ * Elsewhere a folder is found by its name each time, and compared before and after each use.
+ */
+const byDescriptor = process.platform === 'linux' && existsSync('/proc/self/fd')
+
+/** Opens a folder only to name what is in it, which needs no permission to list it; Node has no name for this flag of Linux. */
+const O_PATH = byDescriptor ? 0o10000000 : 0
+
+const openAsFolder = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH
+
+/**
+ * A folder that is open, so that a link put in the place of it, or of a folder above it, leads nobody astray: a check of a
+ * path by its name says nothing about the file that a later call opens by that name.
+ */
+export class HeldFolder {
+  readonly real: string
+  #fd: number
+
+  private constructor(real: string, fd: number) {
+    this.real = real
+    this.#fd = fd
+  }
+
+  /** Opens the folder at a real path; throws a MovedPath when another folder is found there. */
+  static open(real: string): HeldFolder {
+    const folder = new HeldFolder(real, folderAt(Buffer.from(real), real))
+    try {
+      folder.check()
+      if (byDescriptor && readlinkSync(`/proc/self/fd/${folder.#fd}`) !== real) throw new MovedPath(real)
+      return folder
+    } catch (error) {
+      folder.close()
+      throw error
+    }
+  }
+
+  /** Opens the folder at a real path, and makes it where it is missing, with the folders above it. */
+  static make(real: string): HeldFolder {
+    const missing: string[] = []
+    let there = real
+    for (; !lstatSync(there, { throwIfNoEntry: false }); there = dirname(there)) missing.unshift(basename(there))
+    let folder = HeldFolder.open(there)
+    for (const name of missing) {
+      const above = folder
+      try {
+        folder = above.child(name, true)
+      } finally {
+        above.close()
+      }
+    }
+    return folder
+  }
+
+  /** Opens a folder in this one, and makes it if asked. Throws a system error for a missing one, and a MovedPath for a link. */
+  child(name: string | Uint8Array, make = false): HeldFolder {
+    const path = this.at(name)
+    const real = join(this.real, Buffer.from(name).toString())
+    if (make)
+      try {
+        mkdirSync(path)
+      } catch (error) {
+        if (errorCode(error) !== 'EEXIST') throw error
+      }
+    const folder = new HeldFolder(real, folderAt(path, real))
+    try {
+      this.check()
+      return folder
+    } catch (error) {
+      folder.close()
+      throw error
+    }
+  }
+
+  /** The path of a name in this folder, for one call of the file system that does not follow the name itself. */
+  at(name: string | Uint8Array): Buffer {
+    const folder = byDescriptor ? `/proc/self/fd/${this.#fd}` : this.real
+    this.check()
+    return Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)])
+  }
+
+  /** Opens a file of this folder with these flags; the name is not followed if it is a link, and a pipe is not waited for. */
+  async openFile(name: string, flags: number, mode?: number): Promise<FileHandle> {
+    const file = await open(this.at(name), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode).catch((error) => {
+      throw errorCode(error) === 'ELOOP' ? new MovedPath(join(this.real, name)) : error
+    })
+    try {
+      this.check()
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  /** Throws a MovedPath when the folder is not the one of that name any more. Needed only where it is found by its name. */
+  check(): void {
+    if (byDescriptor) return
+    const [held, now] = [fstatSync(this.#fd), statSync(this.real, { throwIfNoEntry: false })]
+    const same = now !== undefined && held.dev === now.dev && held.ino === now.ino
+    if (!same || realpathSync.native(this.real) !== this.real) throw new MovedPath(this.real)
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}
+
+function folderAt(path: Buffer, real: string): number {
+  try {
+    return openSync(path, openAsFolder)
+  } catch (error) {
+    // A link is reported as no folder.
+    const code = errorCode(error)
+    const isLink = code === 'ENOTDIR' && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    throw isLink || code === 'ELOOP' ? new MovedPath(real) : error
+  }
+}
+
+/** Opens the file at a real path for reading; throws a MovedPath when that path leads to another file by now. */
+export async function openReal(real: string): Promise<FileHandle> {
+  const folder = HeldFolder.open(dirname(real))
+  try {
+    return await folder.openFile(basename(real), constants.O_RDONLY)
+  } finally {
+    folder.close()
+  }
+}
