@@ -12,13 +12,23 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '../until.ts'
-import { plain, seated, type Seat } from './seat.ts'
+import { seated, type Seat } from './seat.ts'
 
 const document = '# AGENTS.md\n\n## What this project does\nIt is a test.\n'
 
 /** An agent that answers so, and keeps what it was asked beside our home. */
 const answers = (text: string) => `cat > "$HOME/asked"; printf '%s' ${quoted(text)}`
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Agents without a wall around them, so that they can tell what they were asked. */
+const told = (commands: Record<string, string>) => ({
+  agents: Object.entries(commands).map(([name, command]) => ({
+    name,
+    command,
+    wall: false,
+    contextWindowTokens: 100_000,
+  })),
+})
 
 const file = (seat: Seat) => join(seat.project, 'AGENTS.md')
 const kept = async (seat: Seat) =>
@@ -29,7 +39,7 @@ const kept = async (seat: Seat) =>
   ])
 
 test('/init asks one agent the seed’s question, shows the document, writes it, and the conversation knows it', async (t) => {
-  const seat = await seated(t, plain({ amber: answers(document) }))
+  const seat = await seated(t, told({ amber: answers(document) }))
   seat.answers.push(['write'])
   const said = await seat.type('/init')
   assert.equal(readFileSync(file(seat), 'utf8'), document)
@@ -72,7 +82,7 @@ test('/init asks one agent the seed’s question, shows the document, writes it,
 })
 
 test('an AGENTS.md that is there is shown beside the new one, and kept as a copy with its own mode', async (t) => {
-  const seat = await seated(t, plain({ amber: answers(document) }))
+  const seat = await seated(t, told({ amber: answers(document) }))
   writeFileSync(file(seat), 'old\n')
   chmodSync(file(seat), 0o640)
   seat.answers.push(['write'])
@@ -92,7 +102,7 @@ test('an AGENTS.md that is there is shown beside the new one, and kept as a copy
 })
 
 test('without a yes nothing is written, and without a change nobody is asked', async (t) => {
-  const seat = await seated(t, plain({ amber: answers(document) }))
+  const seat = await seated(t, told({ amber: answers(document) }))
   assert.deepEqual((await seat.type('/init')).at(-1), ['note', 'Nothing was written.'])
   assert.equal(existsSync(file(seat)), false)
   writeFileSync(file(seat), document)
@@ -109,7 +119,7 @@ for (const [what, answer] of Object.entries({
   'a preamble': 'I looked around.\n\n# AGENTS.md\n\n## How to run\n```sh\nmake\n```\n\n',
 }))
   test(`${what} around the document is taken off`, async (t) => {
-    const seat = await seated(t, plain({ amber: answers(answer) }))
+    const seat = await seated(t, told({ amber: answers(answer) }))
     seat.answers.push(['write'])
     await seat.type('/init')
     assert.equal(readFileSync(file(seat), 'utf8'), '# AGENTS.md\n\n## How to run\n```sh\nmake\n```\n')
@@ -117,7 +127,7 @@ for (const [what, answer] of Object.entries({
 
 for (const answer of ['I have created the file.', '# AGENTS.md was written, as you asked.', '## How to run\nmake'])
   test(`an answer that is no AGENTS.md is refused and told: ${answer.slice(0, 20)}`, async (t) => {
-    const seat = await seated(t, plain({ amber: answers(answer) }))
+    const seat = await seated(t, told({ amber: answers(answer) }))
     assert.deepEqual((await seat.type('/init')).at(-1), [
       'error',
       `amber gave no AGENTS.md, so nothing was written. It said: ${answer.replaceAll('\n', ' ')}`,
@@ -126,7 +136,7 @@ for (const answer of ['I have created the file.', '# AGENTS.md was written, as y
   })
 
 test('an agent that fails is told, and the next one is asked', async (t) => {
-  const seat = await seated(t, plain({ amber: 'cat >/dev/null; echo broken >&2; exit 1', birch: answers(document) }))
+  const seat = await seated(t, told({ amber: 'cat >/dev/null; echo broken >&2; exit 1', birch: answers(document) }))
   seat.answers.push(['write'])
   const said = await seat.type('/init')
   assert.match(said[0]![1], /^amber: crash: .*broken/)
@@ -134,7 +144,7 @@ test('an agent that fails is told, and the next one is asked', async (t) => {
 })
 
 test('what was changed while the card was open is not overwritten', async (t) => {
-  const seat = await seated(t, plain({ amber: answers(document) }))
+  const seat = await seated(t, told({ amber: answers(document) }))
   const { ask } = seat.world
   seat.world.ask = async (...question) => {
     writeFileSync(file(seat), 'mine\n')
@@ -149,7 +159,7 @@ test('what was changed while the card was open is not overwritten', async (t) =>
 })
 
 test('a link inside the project is followed, and one that leads out of it is refused before anybody is asked', async (t) => {
-  const seat = await seated(t, plain({ amber: answers(document) }))
+  const seat = await seated(t, told({ amber: answers(document) }))
   writeFileSync(join(seat.project, 'CLAUDE.md'), 'old\n')
   symlinkSync('CLAUDE.md', file(seat))
   seat.answers.push(['write'])
@@ -157,7 +167,7 @@ test('a link inside the project is followed, and one that leads out of it is ref
   assert.equal(readFileSync(join(seat.project, 'CLAUDE.md'), 'utf8'), document)
   assert.equal(lstatSync(file(seat)).isSymbolicLink(), true)
 
-  const outside = await seated(t, plain({ amber: answers(document) }))
+  const outside = await seated(t, told({ amber: answers(document) }))
   writeFileSync(join(outside.folder, '.bashrc'), 'mine\n')
   symlinkSync('../.bashrc', file(outside))
   outside.answers.push(['write'])
@@ -172,7 +182,7 @@ test('a link inside the project is followed, and one that leads out of it is ref
 })
 
 test('Esc cancels it: the agent is ended and nothing is written', { timeout: 60_000 }, async (t) => {
-  const seat = await seated(t, plain({ amber: 'cat >/dev/null; touch "$HOME/started"; exec sleep 600' }))
+  const seat = await seated(t, told({ amber: 'cat >/dev/null; touch "$HOME/started"; exec sleep 600' }))
   const running = seat.type('/init')
   await until(() => existsSync(join(seat.folder, 'started')))
   seat.stop.abort()

@@ -7,6 +7,7 @@ import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { closeNative } from '../../src/app/native/native-parts.ts'
 import { thinkingFor } from '../../src/app/thinking/thinking-choice.ts'
 import { frameworkResources, readersOf, openSelector } from '../../src/app/thinking/framework-resources.ts'
+import { noSandbox } from '../safety/no-sandbox.ts'
 import { seated } from './seat.ts'
 
 test('how a turn is thought through: what was said for it, for the run, for the project, in the settings, then by who asks', async (t) => {
@@ -38,7 +39,8 @@ const roster = {
     { name: 'claude', profile: 'claude', contextWindowTokens: 1000 },
     { name: 'claude-two', profile: 'claude', contextWindowTokens: 1000 },
     { name: 'own', command: 'cat', contextWindowTokens: 1000 },
-    { name: 'tame', command: 'cat', leash: 'read', contextWindowTokens: 1000 },
+    { name: 'tame', command: 'cat', leash: 'read', wall: false, contextWindowTokens: 1000 },
+    { name: 'held', command: 'cat', leash: 'read', contextWindowTokens: 1000 },
     { name: 'gemini', profile: 'gemini', contextWindowTokens: 1000 },
     { name: 'local', kind: 'native', model: 'ollama/x', baseURL: 'http://127.0.0.1:9', contextWindowTokens: 1000 },
   ],
@@ -48,8 +50,10 @@ const asking = ({ settings }: App) => ({ ...settings, sharing: 'ask' as const })
 
 test('readers are those that can be held to reading, one of each vendor before a second of any', async (t) => {
   const { app } = await seated(t, roster)
-  const names = ['claude', 'tame', 'gemini', 'local', 'claude-two']
-  assert.deepEqual(await readersOf(app), { names, promised: ['tame'] })
+  // Without a sandbox a command of a person's own does not advise, unless the settings say that it needs no wall.
+  const names = ['claude', 'tame', ...(noSandbox ? [] : ['held']), 'gemini', 'local', 'claude-two']
+  const unwalled = noSandbox ? ['claude', 'claude-two', 'tame', 'gemini'] : ['tame']
+  assert.deepEqual(await readersOf(app), { names, promised: ['tame'], unwalled })
   assert.deepEqual(
     [(await openSelector(app))?.name, (await openSelector({ ...app, settings: asking(app) }))?.name],
     ['local', 'rotation'],
@@ -76,7 +80,7 @@ test('who only reads is said by the settings: neither a leash for one run nor a 
   const own = { agents: roster.agents.slice(2, 4) }
   for (const leash of ['read', 'all']) {
     const { app } = await seated(t, own, { TERMAITE_LEASH: leash })
-    assert.deepEqual(await readersOf(app), { names: ['tame'], promised: ['tame'] })
+    assert.deepEqual(await readersOf(app), { names: ['tame'], promised: ['tame'], unwalled: ['tame'] })
   }
 })
 
@@ -84,9 +88,10 @@ test('who is parked, cooling down or out is not asked; where nobody is left it s
   const { app } = await seated(t, roster)
   const until = app.io.clock.now() + 60_000
   const parked = { failures: 0, parked: { until, why: 'spent' } }
-  await healthDoc(app.store).update((health) => ({ ...health, agents: { gemini: parked, tame: parked } }))
+  await healthDoc(app.store).update((health) => ({ ...health, agents: { gemini: parked, tame: parked, held: parked } }))
   app.out.set('local', failed('auth', 'not logged in').failure)
-  assert.deepEqual(await readersOf(app), { names: ['claude', 'claude-two'], promised: [] })
+  const names = ['claude', 'claude-two']
+  assert.deepEqual(await readersOf(app), { names, promised: [], unwalled: noSandbox ? names : [] })
   for (const name of ['claude', 'claude-two']) app.out.set(name, failed('missing', 'gone').failure)
   assert.deepEqual(await readersOf(app), { why: 'every agent that can be held to reading is unavailable now' })
   const { app: wild } = await seated(t, { agents: [roster.agents[2]] })

@@ -11,7 +11,14 @@ async function begun(t: TestContext) {
   const machine = new Machine(t)
   const given = (name: string) => join(machine.folder, `${name}.given`)
   const command = (name: string) => `cat >>${given(name)}; echo from ${name}`
-  machine.agents({ first: command('first'), second: command('second') }, { sharing: 'ask' })
+  // Behind a wall they could write nothing down.
+  const agents = ['first', 'second'].map((name) => ({
+    name,
+    command: command(name),
+    wall: false,
+    contextWindowTokens: 100_000,
+  }))
+  machine.settings({ agents, sharing: 'ask' })
   for (const prompt of ['one', 'two']) await machine.run(['-p', prompt, '-a', 'first'])
   return { machine, seen: (name: string) => (existsSync(given(name)) ? readFileSync(given(name), 'utf8') : '') }
 }

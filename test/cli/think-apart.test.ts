@@ -144,7 +144,13 @@ function staying(t: TestContext) {
   touch ${machine.folder}/at-$n; [ -e ${go} ] || sleep 1000; echo $n > $n.txt; echo wrote $n`
   const agents = [
     { name: 'doer', command: doer, leash: 'all', contextWindowTokens: 100_000 },
-    { name: 'planner', command: `cat >/dev/null; cat ${plan}`, leash: 'read', contextWindowTokens: 100_000 },
+    {
+      name: 'planner',
+      command: `cat >/dev/null; cat ${plan}`,
+      leash: 'read',
+      wall: false,
+      contextWindowTokens: 100_000,
+    },
   ]
   machine.settings({ metaInstruction: false, agents, permissions: { mode: 'bypass' } })
   const { label } = labelled()

@@ -68,6 +68,7 @@ headless browser'*) echo pdf > notes.pdf; echo '**notes.pdf** is printed.';;
     name,
     command,
     leash: 'read',
+    wall: false,
     contextWindowTokens: 100_000,
   }))
   machine.settings({ agents, rotationStrategy: 'exhaustion', metaInstruction: false })

@@ -4,13 +4,13 @@ import type { Resources, Checkpoints } from '../../mind/think/resources.ts'
 import type { App } from '../app.ts'
 import type { Snapshots } from '../../safety/snapshots.ts'
 import { machineSummary } from '../../machine/machine-summary.ts'
+import { machineWall, needsWall } from '../agent-wall.ts'
 import { openConsultant } from '../rotation.ts'
 import { findProgram } from '../installed-programs.ts'
 import { machineOf } from '../native/machine-facts.ts'
 import { frameworkTools } from './framework-tools.ts'
 import { away, healthDoc, noHealth } from '../../mind/rotation/health.ts'
 import { nativeAgents, enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
-import { profileOf } from '../../settings/agent-settings.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { knownOf } from '../../models/model-windows.ts'
 
@@ -23,6 +23,7 @@ export async function frameworkResources(app: App, actor: Agent): Promise<Resour
     actor,
     readers: found.names,
     promisedReaders: found.promised,
+    unwalledReaders: found.unwalled,
     // An assigned advisor that is away or cannot be held to reading is replaced by another reader.
     assigned: Object.fromEntries(
       Object.entries(app.settings.advisors).filter(([, agent]) => found.names.includes(agent)),
@@ -46,8 +47,11 @@ async function freshMachine({ native }: App) {
   return now.fresh ? now : known.scan()
 }
 
-/** Agents that only read. `promised` are those that cannot be held to it, and of which the person says that they only read. */
-export type Readers = { names: string[]; promised: string[] }
+/**
+ * Agents that only read. `unwalled` are those around which no wall stands: their own flags hold them. `promised` are those
+ * of them without such flags, of which the person says that they only read and need no wall.
+ */
+export type Readers = { names: string[]; promised: string[]; unwalled: string[] }
 
 /** Lists the available agents that can be held to reading, one of each vendor before a second of any; or says why there is none. */
 export async function readersOf(app: App): Promise<Readers | { why: string }> {
@@ -55,19 +59,25 @@ export async function readersOf(app: App): Promise<Readers | { why: string }> {
     .read()
     .catch(() => noHealth)
   const now = app.io.clock.now()
+  const none = await machineWall(app.io.env).none()
   const able = enabledAgents(app.settings).flatMap((agent) => {
     const seat = app.roster.open(agent.name, { cwd: app.place.cwd, leash: 'read' })
     // Nothing was started for the look at its traits.
     void seat.close()
-    // A command that the person wrote cannot be held to reading; the `readOnly` setting may promise it.
-    const promised = !profileOf(agent) && agent.kind !== 'native' && app.settings.readOnly.includes(agent.name)
-    const reads = seat.traits.talks || promised
-    return reads ? [{ name: agent.name, vendor: seat.traits.vendor ?? agent.name, promised }] : []
+    const { talks, vendor = agent.name } = seat.traits
+    const own = agent.kind === 'native'
+    const walled = needsWall(agent, { leash: 'read', advises: true }) && none === undefined
+    // A command that the person wrote is held to reading by a wall alone; without one the settings must say that it needs none.
+    const said = !own && !talks && app.settings.readOnly.includes(agent.name)
+    const promised = said && agent.wall === false
+    if (!talks && !promised && !(said && walled)) return []
+    return [{ name: agent.name, vendor, promised, unwalled: !own && !walled }]
   })
   if (able.length === 0) return { why: 'no agent here can be held to reading' }
   const available = able.filter(({ name }) => !app.out.has(name) && !away(health, name, now))
   if (available.length === 0) return { why: 'every agent that can be held to reading is unavailable now' }
-  return { names: spread(available), promised: available.flatMap(({ name, promised }) => (promised ? [name] : [])) }
+  const those = (is: 'promised' | 'unwalled') => available.flatMap((agent) => (agent[is] ? [agent.name] : []))
+  return { names: spread(available), promised: those('promised'), unwalled: those('unwalled') }
 }
 
 /** Orders the agents so that the first of each vendor come first. */

@@ -30,7 +30,7 @@ type ProposedFramework = Agreement & {
 export async function* announced(o: ProposedFramework, turn: Turn): AsyncGenerator<Event, boolean> {
   const { framework, why, definition, resources } = o
   const asks = definition.asks(resources)
-  const chosen = `thinking: ${framework}, ${why}`
+  const chosen = `thinking: ${framework}, ${why}${unwalledWords(asks, resources)}`
   const calls = plural(asks.length, 'extra call')
   const cost = `about ${costWords(asks, definition.rounds, resources, turn)}`
   const expensive = asks.length > freeCalls
@@ -39,7 +39,7 @@ export async function* announced(o: ProposedFramework, turn: Turn): AsyncGenerat
     return true
   }
   const text = `${framework}: ${why}. It takes ${calls}, ${cost}.`
-  const shows: Question['shows'] = [{ type: 'text', text: assignmentLines(asks).join('\n') }]
+  const shows: Question['shows'] = [{ type: 'text', text: assignmentLines(asks, resources).join('\n') }]
   const go = yield* askAgreement({ text, shows }, o, turn)
   if (turn.signal.aborted) return false
   yield note(go ? chosen : `thinking: direct, you declined ${framework}`)
@@ -85,11 +85,19 @@ export async function* askAgreement(
   return picks?.includes('go') || picks?.includes('always') || false
 }
 
+/** Names the agents that are asked without a wall around them: their own flags alone hold them to reading. */
+function unwalledWords(asks: readonly RoleAssignment[], { unwalledReaders = [] }: Resources): string {
+  const names = [...new Set(asks.map(({ agent }) => agent))].filter((agent) => unwalledReaders.includes(agent))
+  return names.length === 0 ? '' : ` (not walled: ${names.join(', ')})`
+}
+
 /** One line for each agent with its roles: "claude: lists options, chair". */
-function assignmentLines(asks: readonly RoleAssignment[]): string[] {
+function assignmentLines(asks: readonly RoleAssignment[], { unwalledReaders = [] }: Partial<Resources> = {}): string[] {
   const roles = new Map<string, string[]>()
   for (const { role, agent } of asks) roles.set(agent, [...(roles.get(agent) ?? []), roleLabel(role)])
-  return [...roles].map(([agent, as]) => `${agent}: ${as.join(', ')}`)
+  return [...roles].map(
+    ([agent, as]) => `${agent}: ${as.join(', ')}${unwalledReaders.includes(agent) ? ' (not walled)' : ''}`,
+  )
 }
 
 export function costWords(asks: readonly RoleAssignment[], rounds: number, { machine }: Resources, turn: Turn): string {

@@ -11,6 +11,8 @@ export type Resources = {
   readers: readonly string[]
   /** Readers that cannot be held to it, and only promised to read. */
   promisedReaders?: readonly string[]
+  /** Readers around which no wall stands. */
+  unwalledReaders?: readonly string[]
   /** The agent that the person set for a role, by the role's name. */
   assigned: Readonly<Record<string, string>>
   /** Opens a reader for one consultation, and another one in its place where it fails. `told`: the conversation it sees. */
