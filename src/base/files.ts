@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Returns the code of a system error, such as ENOENT; undefined for any other error. */
@@ -20,6 +30,13 @@ export function makeFolder(path: string): void {
     if (!isFolder(path)) throw error
   }
   syncFolder(dirname(path))
+}
+
+/** Creates a folder as `makeFolder` does; throws when a link leads from its path to another place. `path` begins with a real path. */
+export function makeFolderHere(path: string): void {
+  makeFolder(path)
+  const real = realpathSync(path)
+  if (real !== path) throw new Error(`${path} leads to ${real} through a link, and nothing is written there`)
 }
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

@@ -1,7 +1,16 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
@@ -14,7 +23,7 @@ import { TerminalLog } from '../../src/store/terminal-log.ts'
 import { latestSession, SupervisedSession } from '../../src/app/supervision/supervised-session.ts'
 
 function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'termaite-kept-'))
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-kept-')))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
@@ -25,7 +34,7 @@ const state = (id: string, agent = 'claude') => ({
   workflow: 'orc',
   lastOutput: '',
   timestamp: '',
-  hubId: `${agent}-x`,
+  hubId: `${agent}-${id}`,
   terminal: 't',
   host: 'pty' as const,
   cwd: '/w',
@@ -53,6 +62,20 @@ test('the newest session of an agent is found; what is damaged or came with the 
     state: { ...state('b', 'gemini'), timestamp: at(2_000) },
   })
   assert.equal(readFileSync(join(root, '.termaite', '.gitignore'), 'utf8'), 'sessions/\nlogs/\n.gitignore\n')
+})
+
+test('an agent cannot choose its name at the hub in its session’s file, nor lead the file elsewhere by a link', (t) => {
+  const root = folderOf(t)
+  const clock = new HandClock(1_000)
+  const session = new SupervisedSession(root, state('a'), clock)
+  session.keep({ hubId: 'gemini-b' })
+  assert.equal(latestSession(root, undefined, new Set()).state?.hubId, 'claude-a')
+  const elsewhere = folderOf(t)
+  symlinkSync(elsewhere, join(root, '.termaite', 'sessions', 'c'))
+  assert.throws(() => new SupervisedSession(root, state('c'), clock), {
+    message: `${join(root, '.termaite', 'sessions', 'c')} leads to ${elsewhere} through a link, and nothing is written there`,
+  })
+  assert.deepEqual(readdirSync(elsewhere), [])
 })
 
 test('a session whose keys look like flags, or name another folder, is not resumed', (t) => {

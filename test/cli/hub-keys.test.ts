@@ -2,7 +2,17 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { HubRefused } from '../../src/hub/remote-hub.ts'
@@ -312,7 +322,7 @@ test(
       existsSync(seen) ? /^TERMAITE_HUB_FILE=(.+)$/m.exec(readFileSync(seen, 'utf8'))?.[1] : undefined,
     )
     const { hubId, id: sessionId } = session()
-    assert.equal(file, join(folder('sessions'), sessionId, 'hub.key'))
+    assert.equal(file, join(folder('sessions'), sessionId, 'agent-key'))
     const own = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
     const key = await until(() => existsSync(file) && readFileSync(file, 'utf8').trim())
     assert.equal(statSync(file).mode & 0o777, 0o600)
@@ -337,5 +347,34 @@ test(
       (await hub.keys()).map(({ name }) => name),
       ['user'],
     )
+  },
+)
+
+test(
+  'an agent that turns its session’s folder into a link to our home gets no other key, and nothing there changes',
+  options,
+  async (t) => {
+    const { hub, machine, seen, start, session, folder, env } = await machineAtWorkWatched(t)
+    const first = start(['agent', '--start=fake', '--here', '--yes'])
+    const file = await until(() =>
+      existsSync(seen) ? /^TERMAITE_HUB_FILE=(.+)$/m.exec(readFileSync(seen, 'utf8'))?.[1] : undefined,
+    )
+    await until(() => existsSync(file) && session().hubId !== undefined)
+    const own = readFileSync(join(machine.home, 'hub.key'), 'utf8')
+    const place = join(folder('sessions'), session().id)
+    const text = readFileSync(join(place, 'session.json'), 'utf8')
+    renameSync(place, `${place}.old`)
+    symlinkSync(machine.home, place)
+    first.child.kill('SIGTERM')
+    await once(first.child, 'exit')
+    writeFileSync(join(machine.home, 'session.json'), text.replace(/"owner": "[^"]*"/, '"owner": ""'))
+    const { code, err } = await machine.run(['agent', '--start=fake', '--here', '--yes', '--resume'], { env })
+    assert.equal(code, 1)
+    assert.match(err, /leads to .* through a link, and nothing is written there/)
+    assert.deepEqual(
+      [readFileSync(join(machine.home, 'hub.key'), 'utf8'), existsSync(join(machine.home, 'agent-key'))],
+      [own, false],
+    )
+    assert.equal(await refusal(hub.me()), 'done')
   },
 )

@@ -5,7 +5,7 @@ import type { KeySource } from './hub-key-source.ts'
 import { rmSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import { makeFolder } from '../../base/files.ts'
+import { makeFolderHere } from '../../base/files.ts'
 import { writeKey } from '../server-access.ts'
 import { HubClient } from './hub-client.ts'
 import { keyFileVariable } from './hub-address.ts'
@@ -22,7 +22,10 @@ type AgentKeyParts<File> = {
   place: HubPlace
   /** The agent's name at the hub. */
   name: string
-  /** Where the key is left for the agent's own program. */
+  /**
+   * Where the key is left for the agent's own program. The agent may be able to write to that folder, and to put a link to
+   * another folder in its place: no other file of ours has this file's name, so that none can be replaced through the link.
+   */
   file: File
   clock: Clock
 }
@@ -78,7 +81,7 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
     const { url, key } = place
     const secret = await this.#lend(new HubClient({ url, key }), name, key)
     if (file !== undefined && secret !== undefined) {
-      makeFolder(dirname(file))
+      makeFolderHere(dirname(file))
       writeKey(file, secret)
     }
     return secret

@@ -2,7 +2,7 @@ import type { LentServer, Profile, ServerStart } from '../../core/work/profile.t
 import type { Io } from '../../core/io.ts'
 import type { Client } from '../mcp/clients.ts'
 import { join } from 'node:path'
-import { makeFolder, replaceFile } from '../../base/files.ts'
+import { makeFolderHere, replaceFile } from '../../base/files.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { planInstall, whereabouts, wiredClients } from '../mcp/mcp-entries.ts'
 import { atHub, clientOf, hubName } from '../mcp/clients.ts'
@@ -51,7 +51,7 @@ function lent(profile: Profile, server: LentServer, folder: string, dry: boolean
   const screen = profile.screen!
   const { words, text } = screen.lends!(server, file)
   if (text !== undefined && !dry) {
-    makeFolder(folder)
+    makeFolderHere(folder)
     replaceFile(file, `${text}\n`)
   }
   const command: typeof screen.command = (seat) => `${screen.command(seat)} ${words}`

@@ -6,7 +6,7 @@ import type { Worktree } from '../../core/work/worktree.ts'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { valueFault } from '../../base/option-value.ts'
-import { makeFolder, replaceFile } from '../../base/files.ts'
+import { makeFolderHere, replaceFile } from '../../base/files.ts'
 
 /** Everything that another run needs to go on with a supervised agent. */
 export type SupervisedSessionState = Spent & {
@@ -43,7 +43,7 @@ export class SupervisedSession {
     this.folder = join(sessionsIn(root), state.id)
     this.#state = state
     this.#clock = clock
-    makeFolder(this.folder)
+    makeFolderHere(this.folder)
     ignore(join(root, ownFolder))
     this.keep({})
   }
@@ -98,7 +98,9 @@ function read(file: string): SupervisedSessionState | undefined {
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as Partial<SupervisedSessionState> | null
     const id = file.split('/').at(-2)!
-    const state = { id, hubId: `${found?.agent}-${id.slice(-6)}`, terminal: crypto.randomUUID(), ...found }
+    // The agent can write this file, and the name decides for which agent a key to the hub is made.
+    const hubId = `${found?.agent}-${id.slice(-6)}`
+    const state = { id, terminal: crypto.randomUUID(), ...found, hubId }
     if (texts.some((key) => typeof state[key] !== 'string') || Number.isNaN(Date.parse(state.timestamp!)))
       return undefined
     if ([state.cliSession ?? 'none', state.terminal].some((word) => valueFault(word) !== undefined)) return undefined

@@ -21,7 +21,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const plan = await preflight(io, wishes)
   const { place, profile, hub, state } = plan
   const folder = join(sessionsIn(place.root), state.id)
-  const keyFile = join(folder, 'hub.key')
+  const keyFile = join(folder, 'agent-key')
   // A CLI that is resumed was wired, if it was, by the same words: they are made anew.
   const wiring =
     profile?.screen && hub.caller ? await wire(io, profile, hub.place, { ...wishes, folder, keyFile }) : undefined
