@@ -30,7 +30,18 @@ export function projectHooks(root: string, own: unknown): { by: Record<string, H
       by[file] = found.hooks
     }
   }
-  return { by, warnings }
+  return { by: Object.fromEntries(Object.entries(by).map(([file, hooks]) => [file, ofProject(hooks)])), warnings }
+}
+
+/** Marks hooks that came with the project: they run as the leash says, whatever they say themselves. */
+function ofProject(hooks: HookSettings): HookSettings {
+  const marked: HookSettings = {}
+  for (const event of Object.keys(hooks) as HookEvent[])
+    marked[event] = hooks[event]!.map((group) => ({
+      ...group,
+      hooks: group.hooks.map(({ wall: _, ...hook }) => ({ ...hook, project: true as const })),
+    }))
+  return marked
 }
 
 function hooksIn(file: string, root: string): ReturnType<typeof parseHooks> | string | undefined {

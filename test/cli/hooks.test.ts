@@ -1,9 +1,10 @@
 import type { Answer, Asked } from '../real/model-server.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
+import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
 
 const options = { timeout: 60_000 }
@@ -24,7 +25,8 @@ async function hookedOn(t: TestContext, script: (asked: Asked) => Answer) {
   const on = (command: string, matcher?: string) => [
     {
       ...(matcher ? { matcher } : {}),
-      hooks: [{ type: 'command', command: `printf '%s\\n' "$(cat)" >> ${log}; ${command}` }],
+      // The log is not in the project.
+      hooks: [{ type: 'command', command: `printf '%s\\n' "$(cat)" >> ${log}; ${command}`, wall: false }],
     },
   ]
   const says = (output: object) => `echo '${JSON.stringify(output)}'`
@@ -140,3 +142,34 @@ test('a hook keeps a conversation from being summarised', options, async (t) => 
   assert.match(err, /nothing was changed: a hook forbids it: not now\./)
   assert.deepEqual(told(), [{ trigger: 'manual', custom_instructions: '', hook_event_name: 'PreCompact' }])
 })
+
+test(
+  'a hook stands behind the wall of the commands: it writes the project and nothing beside it, and a guard that fails there forbids',
+  {
+    ...options,
+    skip: noSandbox,
+  },
+  async (t) => {
+    const away = realpathSync(mkdtempSync(join('/var/tmp', 'termaite-test-')))
+    t.after(() => rmSync(away, { recursive: true, force: true }))
+    const { machine, settings, run } = await hookedOn(t, ({ count }) =>
+      count === 1 ? { call: { tool: 'ls', input: {} } } : { text: 'fine' },
+    )
+    const hook = (command: string, more: object = {}) => [{ hooks: [{ type: 'command', command, ...more }] }]
+    settings({
+      SessionStart: hook(`echo x > made; echo $ANTHROPIC_API_KEY; echo x > ${away}/started`),
+      PreToolUse: hook(`set -e; echo x >> ${away}/log`),
+      Stop: hook(`echo x > ${away}/stopped`, { wall: false }),
+    })
+    const { err, out } = await run('-p', 'hello')
+    assert.equal(out, 'fine\n')
+    const hint = '"wall": false beside its command in your settings lets it run outside.'
+    assert.ok(err.includes(`started: Read-only file system). ${hint}`), err)
+    const [result] = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
+    assert.match(
+      result!,
+      /^ls was not allowed: a hook forbids it: the hook .* could not do its work in the sandbox \(.*Read-only file system\)\. "wall": false/,
+    )
+    assert.deepEqual([readdirSync(machine.project), readdirSync(away)], [['made'], ['stopped']])
+  },
+)

@@ -19,7 +19,7 @@ const looks: Answer[] = [
   { text: 'I have seen it.' },
 ]
 
-async function cloned(t: TestContext) {
+async function cloned(t: TestContext, more: object = {}) {
   const server = await modelServer(({ count }) => looks[(count - 1) % looks.length]!)
   t.after(() => server.close())
   const machine = new Machine(t)
@@ -28,6 +28,7 @@ async function cloned(t: TestContext) {
   machine.settings({
     metaInstruction: false,
     agents: [{ name: 'native', kind: 'native', model, baseURL: `${server.url}/v1`, contextWindowTokens: 200_000 }],
+    ...more,
   })
   const env = { ANTHROPIC_API_KEY: 'made-up-key' }
   const told = () =>
@@ -74,7 +75,8 @@ test(
   'in the chat nothing runs before a yes, then what was shown and nothing else, and nothing again once it changed',
   { ...options, ...inTerminal },
   async (t) => {
-    const { machine, hostile, env, told, run } = await cloned(t)
+    // What is trusted runs in the sandbox, where it could leave no trace for this test to find.
+    const { machine, hostile, env, told, run } = await cloned(t, { sandbox: { enabled: false } })
     const ran: string[][] = []
     const no: [RegExp, string][] = [
       [/letter\.txt[^]*3 No[^]*> /, '3\r'],

@@ -20,12 +20,13 @@ async function withScripts(t: TestContext) {
     mkdirSync(join(machine.project, path, '..'), { recursive: true })
     writeFileSync(join(machine.project, path), text)
   }
-  const ran = (name: string) => existsSync(join(machine.folder, name))
+  // Behind the wall the project is all that can be written.
+  const ran = (name: string) => existsSync(join(machine.project, name))
   lay('.mcp.json', JSON.stringify({ mcpServers: { tool: { command: 'node', args: ['tools/server.js'] } } }))
-  lay('tools/server.js', `require('node:fs').writeFileSync('../server-one', '')\n`)
+  lay('tools/server.js', `require('node:fs').writeFileSync('server-one', '')\n`)
   const hook = { type: 'command', command: 'sh "$CLAUDE_PROJECT_DIR/tools/hook.sh"' }
   lay('.claude/settings.json', JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [hook] }] } }))
-  lay('tools/hook.sh', 'touch "$CLAUDE_PROJECT_DIR/../hook-one"\n')
+  lay('tools/hook.sh', 'touch "$CLAUDE_PROJECT_DIR/hook-one"\n')
   const run = (...args: string[]) => machine.run(args, { env: { GROQ_API_KEY: 'made-up-key' } })
   return { machine, lay, ran, run }
 }
@@ -58,8 +59,8 @@ test(
     const used = await run('-p', 'two')
     assert.deepEqual([ran('server-one'), ran('hook-one'), used.err.includes('not trusted')], [true, true, false])
 
-    lay('tools/server.js', `require('node:fs').writeFileSync('../server-two', '')\n`)
-    lay('tools/hook.sh', 'touch "$CLAUDE_PROJECT_DIR/../hook-two"\n')
+    lay('tools/server.js', `require('node:fs').writeFileSync('server-two', '')\n`)
+    lay('tools/hook.sh', 'touch "$CLAUDE_PROJECT_DIR/hook-two"\n')
     const { err } = await run('-p', 'three')
     assert.deepEqual([ran('server-two'), ran('hook-two')], [false, false])
     assert.match(err, /tools\/hook\.sh and 1 more not used: this folder is not trusted/)
@@ -70,8 +71,8 @@ test(
       '--- tools/hook.sh',
       '+++ tools/hook.sh',
       '@@ -1,1 +1,1 @@',
-      '-touch "$CLAUDE_PROJECT_DIR/../hook-one"',
-      '+touch "$CLAUDE_PROJECT_DIR/../hook-two"',
+      '-touch "$CLAUDE_PROJECT_DIR/hook-one"',
+      '+touch "$CLAUDE_PROJECT_DIR/hook-two"',
       '--- tools/server.js',
       '+++ tools/server.js',
       '@@ -1,1 +1,1 @@',

@@ -2,7 +2,17 @@ import type { TestContext } from 'node:test'
 import type { Leash } from '../../src/core/work/agent.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import * as acp from '@agentclientprotocol/sdk'
 import { modelServer } from '../real/model-server.ts'
@@ -183,5 +193,44 @@ test(
       /^bash was not allowed: this agent may only look, the command is not understood \(.*\), and there is no sandbox to hold it\./,
     )
     assert.deepEqual(readdirSync(machine.project), ['a'])
+  },
+)
+
+test(
+  'MCP servers stand behind the wall: those of the person keep the network, those of the project have none',
+  { skip },
+  async (t) => {
+    const folder = away(t)
+    const server = (name: string, more: object = {}) => ({ command: 'node', args: ['server.mjs', name], ...more })
+    const { machine, run } = await agentThatRuns(t, [], {
+      mcpServers: { own: server('own', { env: { OWN_TOKEN: 'x' } }), out: server('out', { wall: false }) },
+    })
+    writeFileSync(
+      join(machine.project, '.mcp.json'),
+      JSON.stringify({ mcpServers: { theirs: server('theirs', { wall: false }) } }),
+    )
+    writeFileSync(
+      join(machine.project, 'server.mjs'),
+      `import { readlinkSync, writeFileSync } from 'node:fs'
+const writes = (path) => { try { writeFileSync(path, ''); return true } catch { return false } }
+const [name] = process.argv.slice(2)
+const online = readlinkSync('/proc/self/ns/net') === ${JSON.stringify(readlinkSync('/proc/self/ns/net'))}
+const seen = { online, outside: writes(${JSON.stringify(`${folder}/`)} + name), keys: [process.env.OWN_TOKEN, process.env.SOME_TOKEN] }
+writeFileSync('seen-' + name, JSON.stringify(seen))
+process.stdin.resume().on('end', () => process.exit())
+`,
+    )
+    assert.equal((await machine.run(['trust', '--yes'])).code, 0)
+    assert.equal((await run('edit')).code, 0)
+    const seen = (name: string) => JSON.parse(readFileSync(join(machine.project, `seen-${name}`), 'utf8')) as unknown
+    assert.deepEqual(
+      { own: seen('own'), out: seen('out'), theirs: seen('theirs'), outside: readdirSync(folder) },
+      {
+        own: { online: true, outside: false, keys: ['x', null] },
+        out: { online: true, outside: true, keys: [null, null] },
+        theirs: { online: false, outside: false, keys: [null, null] },
+        outside: ['out'],
+      },
+    )
   },
 )

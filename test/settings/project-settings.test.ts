@@ -183,12 +183,12 @@ test('hooks and servers come with a trusted folder, Claude Code’s too, and are
   const own = await house.read()
   const { settings, warnings } = await withFolderSettings(own, house)
   assert.deepEqual(settings.hooks, {
-    Stop: [{ hooks: [{ command: 'one' }] }],
-    PreToolUse: [{ matcher: 'Bash', hooks: [{ command: 'two\n\u202eevil' }] }],
+    Stop: [{ hooks: [{ command: 'one', project: true }] }],
+    PreToolUse: [{ matcher: 'Bash', hooks: [{ command: 'two\n\u202eevil', project: true }] }],
   })
   assert.deepEqual(settings.mcpServers, {
     words: { command: 'mine' },
-    more: { command: 'more', args: ['$A', '${B}'] },
+    more: { command: 'more', args: ['$A', '${B}'], project: true },
   })
   assert.deepEqual(
     warnings.map((words) => words.split(':')[0]),

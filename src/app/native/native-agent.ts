@@ -43,7 +43,7 @@ export async function* openNative(
   const asked = Promise.withResolvers<void>()
   const model = withFirstRequest(modelOf(seat, parts), asked.resolve)
   const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
-  const options = { settings: settings.mcpServers, trusted, after: asked.promise }
+  const options = { settings, leash: seat.leash, trusted, after: asked.promise }
   const { box, use } = toolboxOf(agent.name, parts)
   const [machine, servers, wall] = await Promise.all([
     machineFacts(parts, asked.promise),

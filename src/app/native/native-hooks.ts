@@ -3,7 +3,8 @@ import type { Policy, PolicyDecision } from '../../core/work/policy.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { HookOutcome } from '../../safety/hooks/hook-run.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
-import type { HookEvent } from '../../safety/hooks/hook-config.ts'
+import type { Hook, HookEvent } from '../../safety/hooks/hook-config.ts'
+import type { Argv } from '../../safety/wall/wall.ts'
 import type { Mode } from '../../safety/rules/permission-modes.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Event } from '../../core/talk/entry.ts'
@@ -13,6 +14,7 @@ import { runHooks } from '../../safety/hooks/hook-run.ts'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { slugOf } from '../project.ts'
+import { enclosed } from './native-enclosure.ts'
 
 /** Why a hook wants a turn ended, by the turn's signal: a subagent's turn has its own. */
 const halted = new WeakMap<AbortSignal, string>()
@@ -103,18 +105,19 @@ function withWords(output: ToolOutput, words: readonly string[]): ToolOutput {
   return typeof output === 'string' ? output + behind : { ...output, text: output.text + behind }
 }
 
-/** The settings that name the hooks and the permission mode. */
-type HookSeat = Pick<NativeSeat, 'settings'>
+/** The settings that name the hooks and the permission mode; the leash is that of the settings if it is not given. */
+type HookSeat = Pick<NativeSeat, 'settings'> & Partial<Pick<NativeSeat, 'leash'>>
 
 /** Runs the hooks of an event with the input that every hook gets; their messages and warnings become notes. */
 export async function runSeatHooks(
   event: HookEvent,
   told: Record<string, unknown>,
-  { settings }: HookSeat,
-  { cwd, root, env, clock, session, state, home, audited }: NativeParts,
+  { settings, leash = settings.leash }: HookSeat,
+  parts: NativeParts,
   signal: AbortSignal,
   tool?: Tool,
 ): Promise<HookOutcome> {
+  const { cwd, root, env, clock, session, state, home, audited } = parts
   const input = {
     session_id: session,
     transcript_path: audited ? join(home, 'projects', slugOf(root), 'history.jsonl') : undefined,
@@ -129,11 +132,22 @@ export async function runSeatHooks(
     clock,
     signal,
     tool,
+    enclose: async (hook: Hook, argv: Argv, own: NativeParts['env']) => {
+      // A notification of the person's own speaks to the desktop, whose services the wall hides.
+      const unwalled = hook.wall === false || event === 'Notification'
+      const program = { argv, env: own, own: hook.project !== true, unwalled, git: 'write' as const }
+      const how = await enclosed(program, { settings, leash }, parts)
+      const hint = hook.project ? projectHint : ownHint
+      return how.argv === argv ? how : { ...how, hint }
+    },
   }
   const said = await runHooks(event, input, world)
   state.notes.push(...said.messages, ...said.warnings)
   return said
 }
+
+const ownHint = '"wall": false beside its command in your settings lets it run outside.'
+const projectHint = 'Hooks of a project always run in the sandbox.'
 
 /** Our modes by the names that hooks know from Claude Code. */
 const hookModes: Record<Mode, string> = {

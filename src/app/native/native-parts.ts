@@ -49,6 +49,8 @@ export type NativeState = {
   /** The tools of each agent, by its name; they remember which files were read. */
   toolboxes: Map<string, Toolbox>
   servers?: Promise<McpServers | undefined>
+  /** The settings and the leash whose wall stands around the MCP servers. */
+  serverSeat?: { settings: Settings; leash: Leash }
   audit?: Audit
   /** Audit lines that are still being written. */
   lines: Promise<void>[]

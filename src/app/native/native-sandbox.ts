@@ -53,7 +53,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       return plain
     }
     const scratch = await scratchRooms(name, parts).of(leash)
-    const caches = place.inside.project === 'write' ? await cachesOf(parts) : undefined
+    const caches = place.inside.project === 'write' ? await projectCaches(parts) : undefined
     const limits = {
       ...{ root, ...place.inside, home: all.HOME ?? home, scratch },
       writable: caches === undefined ? [] : [caches],
@@ -152,7 +152,7 @@ const quietGit = (env: NativeParts['env']): NativeParts['env'] => ({
  * The folder of the project's own caches of package managers: what a command leaves there is not run in other projects.
  * Undefined where it cannot be made.
  */
-async function cachesOf({ home, root, audited }: NativeParts): Promise<string | undefined> {
+export async function projectCaches({ home, root, audited }: NativeParts): Promise<string | undefined> {
   // A run of which nothing is kept leaves no cache either.
   if (!audited) return undefined
   const folder = join(home, 'projects', slugOf(root), 'caches')

@@ -1,35 +1,60 @@
 import type { McpConfig, McpServers } from '../../tools/mcp/remote-servers.ts'
+import type { Leash } from '../../core/work/agent.ts'
+import type { Settings } from '../../settings/settings.ts'
 import type { NativeParts } from './native-parts.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { collect } from '../../base/collect.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 import { version } from '../version.ts'
+import { enclosed } from './native-enclosure.ts'
+import { isWalled } from './native-sandbox.ts'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
 
 const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']
 
-export type ServerOptions = { settings: Record<string, unknown>; trusted: boolean; after: Promise<unknown> }
-
-/** Starts the MCP servers of this run, once. Undefined when none is configured; then no MCP code is loaded. */
-export function serversOf(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
-  return (parts.state.servers ??= open(parts, options))
+export type ServerOptions = {
+  settings: Settings
+  /** The leash whose wall stands around the servers. */
+  leash: Leash
+  trusted: boolean
+  after: Promise<unknown>
 }
+
+/**
+ * Starts the MCP servers of this run, once, and again where another wall has to stand around them. An agent that may only look
+ * calls no server, so that those of other agents go on as they are. Undefined when none is configured; then no MCP code is loaded.
+ */
+export function serversOf(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
+  const { state } = parts
+  const { settings, leash } = options
+  const was = state.serverSeat
+  const isSame = !was || leash === 'read' || wallKind(was) === wallKind(options)
+  if (state.servers && isSame) return state.servers
+  state.serverSeat = { settings, leash }
+  return (state.servers = state.servers ? refreshedServers(parts, options) : open(parts, options))
+}
+
+const wallKind = ({ settings, leash }: Pick<ServerOptions, 'settings' | 'leash'>): string =>
+  isWalled({ settings }, leash) ? (leash === 'read' ? 'read' : 'write') : 'none'
 
 /** Applies the configuration of now: servers that run are ended and started again. */
 export async function refreshedServers(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
-  const running = await parts.state.servers
+  const { state } = parts
+  const running = await state.servers
+  state.serverSeat = { settings: options.settings, leash: options.leash }
   const config = await configured(parts, options)
   if (running && config) await running.refresh(config)
-  else {
-    await running?.close()
-    delete parts.state.servers
-  }
-  return serversOf(parts, options)
+  else await running?.close()
+  const now = running && config ? Promise.resolve(running) : open(parts, options)
+  state.servers = now
+  return now
 }
 
-async function configured(parts: NativeParts, { settings, trusted }: ServerOptions): Promise<McpConfig | undefined> {
+async function configured(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
   const { root, home, env } = parts
+  const { trusted } = options
+  const settings = options.settings.mcpServers
   const own = Object.keys(settings).length > 0
   if (!own && !(trusted && files.some((file) => existsSync(join(root, file))))) return undefined
   const { readServers } = await import('../../tools/mcp/server-config.ts')
@@ -57,5 +82,10 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
       throw new Error(`the login page ${url} is not opened, because it is no http or https address`)
     await collect(opener, [url], { cwd: root, env: withoutModelKeys(env) })
   }
-  return openServers(config, { root, env, clock, version, blobs, secrets, browse, after: options.after })
+  return openServers(config, {
+    ...{ root, env, clock, version, blobs, secrets, browse, after: options.after },
+    // The settings and the leash of now: a server is started again after it has ended.
+    enclose: ({ own = false, unwalled }, argv, given) =>
+      enclosed({ argv, env: given, own, unwalled, git: 'read' }, parts.state.serverSeat ?? options, parts),
+  })
 }

@@ -12,7 +12,7 @@ import { tighter } from '../../core/work/agent.ts'
 import { TrustBook, trustQuestion } from '../../safety/trust/folder-trust.ts'
 import { auditOf } from './native-permissions.ts'
 import { noteOnce } from './native-parts.ts'
-import { readServers } from '../../tools/mcp/server-config.ts'
+import { isMap, readServers } from '../../tools/mcp/server-config.ts'
 import { projectFile } from '../../settings/settings-schema.ts'
 
 /** The seat with the settings that the folder adds, and whether the folder is trusted. */
@@ -68,7 +68,7 @@ export async function withFolderSettings(
       ...narrowed(settings, said),
       hooks: Object.values(by).reduce(joinedHooks, settings.hooks),
       // Where both name a server, the person's own is used.
-      mcpServers: { ...said.mcpServers, ...settings.mcpServers },
+      mcpServers: { ...ofProject(said.mcpServers), ...settings.mcpServers },
     },
     warnings,
   }
@@ -78,6 +78,13 @@ export async function withFolderSettings(
 export async function folderQuestion(folder: TrustedFolder, standing: FolderTrust, book: TrustBook): Promise<Question> {
   const lines = await folderFileLines(folder, standing.files, standing.changes)
   return trustQuestion(folder.root, standing, lines, await book.diffs(folder.root, standing))
+}
+
+/** Marks servers that the project names: they run behind the wall, whatever they say themselves. */
+function ofProject(servers: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, one]) => [name, isMap(one) ? { ...one, project: true } : one]),
+  )
 }
 
 /** Lists the folder's files and the programs that each would start, for the person to read. Nothing is run here. */

@@ -1,6 +1,7 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { App } from '../../app/app.ts'
+import type { Leash } from '../../core/work/agent.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { mcpText, mcpToolsText } from '../../tools/mcp/server-status.ts'
 import { UsageError } from '../../core/io.ts'
@@ -26,7 +27,7 @@ export function mcpCommand(controls: DeskControls): Command {
       nativeAgent(controls)
       const app = controls.app()
       const trusted = await isTrusted(app)
-      const servers = await opened(app, trusted, way === 'refresh')
+      const servers = await opened(app, controls.standing().leash, trusted, way === 'refresh')
       if (!servers) return world.say(noneWords(trusted), 'note')
       if (way === 'login') await login(servers, more.join(' '), world)
       else await settled(servers, world)
@@ -37,10 +38,10 @@ export function mcpCommand(controls: DeskControls): Command {
   }
 }
 
-async function opened(app: App, trusted: boolean, anew: boolean): Promise<McpServers | undefined> {
+async function opened(app: App, leash: Leash, trusted: boolean, anew: boolean): Promise<McpServers | undefined> {
   const { native } = app
   const { settings } = trusted ? await withFolderSettings(app.settings, native) : app
-  const wishes = { settings: settings.mcpServers, trusted, after: Promise.resolve() }
+  const wishes = { settings, leash, trusted, after: Promise.resolve() }
   return anew ? refreshedServers(native, wishes) : serversOf(native, wishes)
 }
 

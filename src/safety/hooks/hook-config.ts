@@ -13,8 +13,8 @@ export const hookEvents = [
 ] as const
 export type HookEvent = (typeof hookEvents)[number]
 
-/** A command and its time limit in seconds. */
-export type Hook = { command: string; timeout?: number }
+/** A command and its time limit in seconds. `wall: false` lets a hook of the person run outside the sandbox. */
+export type Hook = { command: string; timeout?: number; wall?: false; /** Came with the project. */ project?: true }
 export type HookGroup = { matcher?: string; hooks: Hook[] }
 export type HookSettings = Partial<Record<HookEvent, HookGroup[]>>
 
@@ -52,7 +52,7 @@ function hookOf(hook: unknown, where: string, faults: string[]): Hook[] {
   const { timeout } = hook
   if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0))
     return wrong(faults, `${where}.timeout: a number of seconds above 0 is needed`)
-  return [defined({ command: hook.command, timeout })]
+  return [defined({ command: hook.command, timeout, wall: hook.wall === false ? (false as const) : undefined })]
 }
 
 function wrong(faults: string[], words: string): [] {

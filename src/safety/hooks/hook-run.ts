@@ -16,6 +16,17 @@ export type HookParts = {
   signal: AbortSignal
   /** The tool of a tool event. */
   tool?: NamedTool
+  /** Puts a hook's program behind a wall; `settle` is called after its end. */
+  enclose?(hook: Hook, argv: HookArgv, env: HookParts['env']): Promise<EnclosedHook>
+}
+
+type HookArgv = readonly [string, ...string[]]
+type EnclosedHook = {
+  argv: HookArgv
+  env: HookParts['env']
+  /** What lets the hook run outside its wall, if one stands around it. */
+  hint?: string
+  settle(): Promise<unknown>
 }
 
 type NamedTool = Pick<Tool, 'name' | 'aliases'>
@@ -61,7 +72,9 @@ export async function runHooks(
   const key = matched[event]
   const names = world.tool ? hookNames(world.tool) : [String(input[key ?? ''] ?? '')]
   const groups = (world.settings[event] ?? []).filter(({ matcher }) => key === undefined || isMatch(matcher, names))
-  const hooks = new Map(groups.flatMap((group) => group.hooks).map((hook) => [hook.command, hook]))
+  const hooks = new Map<string, Hook>()
+  // The person's own come first: a project that names the same command does not change how it is run.
+  for (const hook of groups.flatMap((group) => group.hooks)) if (!hooks.has(hook.command)) hooks.set(hook.command, hook)
   const told = {
     ...input,
     tool_name: world.tool ? names[0] : undefined,
@@ -70,9 +83,11 @@ export async function runHooks(
   }
   const plainIsContext = event === 'UserPromptSubmit' || event === 'SessionStart'
   const answers = await Promise.all(
-    [...hooks.values()].map(async ({ timeout = event === 'SessionEnd' ? usualAtEnd : usualSeconds, command }) =>
-      answerOf(await runHook({ command, timeout }, JSON.stringify(told), world), plainIsContext),
-    ),
+    [...hooks.values()].map(async (hook) => {
+      const timeout = hook.timeout ?? (event === 'SessionEnd' ? usualAtEnd : usualSeconds)
+      const ran = await runHook({ ...hook, timeout }, JSON.stringify(told), world)
+      return refusedAnswer(ran, event) ?? answerOf(ran, plainIsContext)
+    }),
   )
   return joinAnswers(answers)
 }
@@ -87,14 +102,20 @@ export function isMatch(matcher: string | undefined, names: readonly string[]): 
   return names.some((name) => pattern.test(name))
 }
 
-async function runHook({ command, timeout }: Required<Hook>, input: string, world: HookParts): Promise<HookResult> {
+type TimedHook = Hook & { timeout: number }
+
+async function runHook(hook: TimedHook, input: string, world: HookParts): Promise<HookResult> {
+  const { command, timeout } = hook
   const { cwd, root = cwd, clock, signal } = world
   const nothing = { command, out: '', err: '' }
   if (signal.aborted) return { ...nothing, trouble: 'was cancelled' }
   const env = { ...world.env, TERMAITE_PROJECT_DIR: root, CLAUDE_PROJECT_DIR: root }
+  const plain: EnclosedHook = { argv: ['/bin/sh', '-c', command], env, settle: async () => [] }
   let run
+  let how = plain
   try {
-    run = await start({ argv: ['/bin/sh', '-c', command], cwd, env, clock })
+    how = (await world.enclose?.(hook, plain.argv, env)) ?? plain
+    run = await start({ argv: how.argv, cwd, env: how.env, clock })
   } catch (error) {
     return { ...nothing, trouble: `could not start: ${messageOf(error)}` }
   }
@@ -112,7 +133,8 @@ async function runHook({ command, timeout }: Required<Hook>, input: string, worl
   const [out, err, exit] = await Promise.all([textOf(run.stdout), textOf(run.stderr), run.exited])
   over.abort()
   signal.removeEventListener('abort', cancel)
-  return { command, out, err, code: exit.code, trouble }
+  await how.settle()
+  return defined({ command, out, err, code: exit.code, trouble, hint: how.hint })
 }
 
 /** Reads an output up to a limit; drops the rest, so that the hook is not blocked. */
@@ -147,8 +169,20 @@ function joinAnswers(answers: readonly HookAnswer[]): HookOutcome {
   })
 }
 
-/** The output of one hook, and how it ended. */
-export type HookResult = { command: string; code?: number; out: string; err: string; trouble?: string }
+/** The output of one hook, and how it ended; `hint` says what lets it run outside the wall that stood around it. */
+export type HookResult = { command: string; code?: number; out: string; err: string; trouble?: string; hint?: string }
+
+/** Messages of programs that a wall may have refused something. */
+const refused = /read-only file system|permission denied|operation not permitted|\bE(?:ROFS|ACCES|PERM)\b/i
+
+/** A hook that fails behind its wall might have forbidden the call, so that the call does not run; elsewhere it is a warning. */
+function refusedAnswer({ command, code, err, hint }: HookResult, event: HookEvent): HookAnswer | undefined {
+  // A shell that cannot open a file ends with 2, as a hook does that forbids a call in its own words.
+  const signs = code === 2 ? /read-only file system/i : refused
+  if (hint === undefined || code === 0 || !signs.test(err)) return undefined
+  const words = `the hook ${brief(command)} could not do its work in the sandbox (${err.trim().split('\n').at(-1)}). ${hint}`
+  return event === 'PreToolUse' || event === 'UserPromptSubmit' ? { blocked: words } : { warning: words }
+}
 
 /** The answer of one hook. */
 export type HookAnswer = {

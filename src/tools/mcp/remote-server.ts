@@ -14,6 +14,7 @@ import { callFault, faultOf, isForgotten, wantsLogin } from './server-faults.ts'
 import { ActivityTimeout, never } from './activity-timeout.ts'
 import { outputOf } from './call-result.ts'
 import { ServerOutput } from './stdio-transport.ts'
+import type { Enclose } from './stdio-transport.ts'
 
 /** What all servers of a run share. */
 export type McpParts = {
@@ -28,6 +29,8 @@ export type McpParts = {
   secrets: LoginStore
   /** Opens a page in the person's browser. */
   browse(url: string): Promise<void>
+  /** Puts the program of a server behind a wall. */
+  enclose?: Enclose
   /** Called when the state or the tools of a server have changed. */
   changed?(): void
   /** No server is started and no heavy module is loaded until this promise is settled. */
@@ -126,7 +129,7 @@ export class McpServer {
 
   async #open(signal: AbortSignal): Promise<{ connection: Connection; tools: RemoteTool[] }> {
     const { config } = this
-    const { root, env, clock, version, secrets, after } = this.#parts
+    const { root, env, clock, version, secrets, after, enclose } = this.#parts
     await after?.catch(() => {})
     if (config.kind !== 'stdio') this.#login ??= await ServerLogin.read(config, secrets)
     // A process that does not answer in time counts as failed.
@@ -139,6 +142,7 @@ export class McpServer {
         clock,
         version,
         errors: this.#errors,
+        enclose,
         signal: timeout.signal,
         login: this.#login,
         asked: () => this.#active.at(-1),

@@ -19,6 +19,10 @@ export type StdioConfig = {
   args: string[]
   cwd: string
   env: Record<string, string>
+  /** Whether the person's own settings name the server, and not the project. */
+  own?: true
+  /** Whether the person's own settings let it run outside the sandbox. */
+  unwalled?: true
 }
 
 export type HttpConfig = {
@@ -157,14 +161,17 @@ function stdio(written: Written, place: ConfigSource, filled: Filled): StdioConf
     throw new Wrong(`with a command, type must be stdio.`)
   if (typeof cwd !== 'string') throw new Wrong('cwd must be a folder.')
   const args = listOf(written.args)
-  return {
-    kind: 'stdio',
+  const own = place.from === 'settings' && written.project !== true
+  return defined({
+    kind: 'stdio' as const,
+    own: own || undefined,
+    unwalled: (own && written.wall === false) || undefined,
     command: atHome(filled(command), place.home),
     args: args.map(filled),
     cwd: resolve(place.root, atHome(filled(cwd), place.home)),
     env: mapOf('env', written.env, filled),
     shown: [command, ...args].join(' '),
-  }
+  })
 }
 
 function http(written: Written, filled: Filled): HttpConfig & { shown: string } {

@@ -2,7 +2,7 @@ import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
 import type { Env, ServerConfig } from './server-config.ts'
 import type { ServerLogin } from './server-login.ts'
-import type { ServerOutput } from './stdio-transport.ts'
+import type { Enclose, ServerOutput } from './stdio-transport.ts'
 import type { ActiveCall } from './elicitation.ts'
 import { pathToFileURL } from 'node:url'
 import { StdioTransport } from './stdio-transport.ts'
@@ -16,6 +16,7 @@ export type ConnectionParts = {
   clock: Clock
   version: string
   errors: ServerOutput
+  enclose?: Enclose
   /** Signs requests to a server that requires a login. */
   login?: ServerLogin
   /** The last call that still waits: the server's questions go to its caller. */
@@ -108,7 +109,7 @@ async function closeBoth(client: Client, transport: Transport): Promise<void> {
 }
 
 function transportOf(config: ServerConfig, library: Library, parts: ConnectionParts): Transport {
-  if (config.kind === 'stdio') return new StdioTransport(config, parts.env, parts.clock, parts.errors)
+  if (config.kind === 'stdio') return new StdioTransport(config, parts.env, parts.clock, parts.errors, parts.enclose)
   const url = new URL(config.url)
   const options = { requestInit: { headers: config.headers }, authProvider: parts.login?.provider() }
   const transport =

@@ -9,11 +9,20 @@ export type Fault = { is: 'passing' | 'login' | 'final'; why: string }
 export function faultOf(error: unknown, config: ServerConfig, last: string): Fault {
   if (wantsLogin(error)) return { is: 'login', why: 'it requires a login' }
   const code = errorCode(error)
-  if (code === 'ENOENT' && config.kind === 'stdio')
+  if (config.kind === 'stdio' && (code === 'ENOENT' || /execvp .*: No such file or directory/.test(last)))
     return { is: 'final', why: `${config.command} was not found, or there is no folder ${config.cwd}` }
   if (code === 'EACCES') return { is: 'final', why: firstLine(error) }
-  return { is: 'passing', why: isLost(error) && last ? last : firstLine(error) + causeOf(error) }
+  const why = isLost(error) && last ? last : firstLine(error) + causeOf(error)
+  const mended = config.kind === 'stdio' && config.own && !config.unwalled && refused.test(last)
+  return {
+    is: 'passing',
+    why: mended ? `${why}. It runs in the sandbox: "wall": false in its settings lets it out` : why,
+  }
 }
+
+/** Messages of programs that the sandbox may have refused something. */
+const refused =
+  /read-only file system|\bEROFS\b|permission denied|\bEACCES\b|operation not permitted|docker daemon|getaddrinfo|could not resolve/i
 
 /** The error for the model when a call failed. */
 export function callFault(error: unknown, name: string, last: string): string {

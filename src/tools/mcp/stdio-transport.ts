@@ -13,6 +13,13 @@ const leaveMs = 500
 const inherited =
   /^(HOME|LOGNAME|PATH|SHELL|TERM|USER|LANG|LC_\w+|TZ|TMPDIR|TERMAITE_RUN|XDG_\w+|(https?|no|all)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i
 
+/** Puts a server's program behind a wall; `settle` is called after its end. */
+export type Enclose = (
+  config: StdioConfig,
+  argv: readonly [string, ...string[]],
+  env: Env,
+) => Promise<{ argv: readonly [string, ...string[]]; env: Env; settle(): Promise<unknown> }>
+
 /**
  * Runs a server as a child process in its own session, which also ends when termaite is killed.
  * Not a subclass of the SDK's transport, because that one makes the SDK start a second process to ask for the version.
@@ -28,23 +35,29 @@ export class StdioTransport implements Transport {
   #run: Run | undefined
   #closed = false
 
-  constructor(config: StdioConfig, env: Env, clock: Clock, errors: ServerOutput) {
+  #enclose: Enclose | undefined
+
+  constructor(config: StdioConfig, env: Env, clock: Clock, errors: ServerOutput, enclose?: Enclose) {
     this.#config = config
     this.#env = env
     this.#clock = clock
     this.#errors = errors
+    this.#enclose = enclose
   }
 
   async start(): Promise<void> {
     const { command, args, cwd, env } = this.#config
     const own = Object.fromEntries(Object.entries(this.#env).filter(([name]) => inherited.test(name)))
-    const run = await start({ argv: [command, ...args], cwd, env: { ...own, ...env }, clock: this.#clock })
+    const how = await this.#enclose?.(this.#config, [command, ...args], own)
+    const argv = how?.argv ?? ([command, ...args] as const)
+    const run = await start({ argv, cwd, env: { ...(how?.env ?? own), ...env }, clock: this.#clock })
     this.#run = run
     this.#errors.end = ''
     const read = [this.#read(run), this.#listen(run)]
     // The outputs of a run never throw, and the SDK reports a bad message to itself.
     void run.exited.then(async (exit) => {
       await Promise.all(read)
+      await how?.settle()
       if (!this.#closed) this.#errors.end = `it ended with ${exit.code ?? exit.signal}`
       this.onclose?.()
     })
