@@ -2,6 +2,8 @@ import type { HubRole } from '../../src/core/work/hub-key.ts'
 import type { HubOperation } from '../../src/hub/hub-roles.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { hubRoles } from '../../src/core/work/hub-key.ts'
 import { answerRequest } from '../../src/faces/hub/hub-router.ts'
 import { hubRoutes } from '../../src/faces/hub/hub-routes.ts'
@@ -88,6 +90,14 @@ test('every operation is decided for every role', () => {
   assert.deepEqual(Object.fromEntries(decided.map((each) => [each, operations[each].roles.join(' ')])), table)
   for (const operation of decided)
     for (const role of hubRoles) assert.equal(mayDo(role, operation), may(role, operation), `${role} ${operation}`)
+})
+
+test('the documentation has the same table', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'hub.md'), 'utf8')
+  const rows = page.split('\n').filter((line) => /^\| (?!a client may)/.test(line))
+  const cells = (operation: HubOperation) => hubRoles.map((role) => (may(role, operation) ? ' yes |' : ' |')).join('')
+  const wanted = Object.entries(operations).map(([name, { words }]) => `| ${words} |${cells(name as HubOperation)}`)
+  assert.deepEqual(rows, wanted)
 })
 
 test('every route asks for its operation, and refuses every role that does not have it', async (t) => {
