@@ -1,71 +1,11 @@
-import type { TestContext } from 'node:test'
-import type { WallUser } from './behind-wall.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
-import { who } from './hostile-git.ts'
+import { gitGrounds, lines, tried } from './git-grounds.ts'
 
 const options = { timeout: 120_000 }
-
-/** A project with one commit, and a folder beside it in which an attack would leave its canary. */
-function grounds(t: TestContext, user: WallUser, lay?: (root: string, git: (...args: string[]) => void) => void) {
-  const { base, root, home } = groundsOf(t, user)
-  const canaries = join(base, 'canaries')
-  mkdirSync(canaries)
-  chmodSync(canaries, 0o777)
-  const git = (...args: string[]) =>
-    execFileSync(
-      'git',
-      ['-c', 'init.defaultBranch=main', '-c', 'protocol.file.allow=always', '-c', 'safe.directory=*', ...args],
-      {
-        cwd: root,
-        env: { PATH: process.env.PATH, HOME: home, ...who },
-        stdio: 'pipe',
-        encoding: 'utf8',
-      },
-    )
-  git('init', '-q')
-  git('config', 'user.name', 'u')
-  git('config', 'user.email', 'u@e')
-  writeFileSync(join(root, 'a.txt'), 'one\n')
-  git('add', '-A')
-  git('commit', '-qm', 'first')
-  lay?.(root, git)
-  if (user.id !== undefined) give(base, user.id)
-  /** Everything that a person does with git later, outside of any wall. */
-  const laterOutside = (cwd = root) => {
-    const env = { PATH: process.env.PATH, HOME: home, ...who, GIT_EDITOR: 'true' }
-    const all = [
-      ['status'],
-      ['diff'],
-      ['add', '-A'],
-      ['commit', '-qm', 'later'],
-      ['checkout', '-q', '-b', 'later'],
-      ['rebase', '--continue'],
-      ['stash'],
-      ['gc', '-q'],
-      ['fetch', 'origin'],
-    ]
-    const as = user.id === undefined ? [] : ['setpriv', `--reuid=${user.id}`, `--regid=${user.id}`, '--clear-groups']
-    for (const args of all) {
-      const [program, ...rest] = [...as, 'git', ...args]
-      spawnSync(program!, rest, { cwd, env, stdio: 'ignore', timeout: 20_000 })
-    }
-    return readdirSync(canaries).sort()
-  }
-  return { base, root, home, canaries, git, laterOutside }
-}
-
-const lines = (out: string) => out.split('\n').filter(Boolean)
-
-/** Says of each command whether it worked. */
-const tried = (commands: readonly string[]) =>
-  commands
-    .map((command, i) => `if (${command}) >/dev/null 2>&1; then echo "worked: ${i}"; else echo "failed: ${i}"; fi`)
-    .join('\n')
 
 for (const user of wallUsers) {
   const { name, skip } = user
@@ -74,7 +14,7 @@ for (const user of wallUsers) {
     `${name}: a git folder that can only be read cannot be changed, moved or replaced`,
     { skip, ...options },
     async (t) => {
-      const { root, home, canaries, laterOutside } = grounds(t, user)
+      const { root, home, canaries, laterOutside } = gitGrounds(t, user)
       const evil = `[core]\\n\\tfsmonitor = touch ${canaries}/moved`
       const attacks = [
         'mv .git moved',
@@ -105,7 +45,7 @@ for (const user of wallUsers) {
     `${name}: daily work with git is done in a writable git folder, and its settings stay`,
     { skip, ...options },
     async (t) => {
-      const { root, home, git, laterOutside } = grounds(t, user)
+      const { root, home, git, laterOutside } = gitGrounds(t, user)
       const work = [
         'echo two > a.txt',
         'git add -A',
@@ -171,7 +111,7 @@ for (const user of wallUsers) {
     `${name}: what a command may not leave in a git folder is removed and named`,
     { skip, ...options },
     async (t) => {
-      const { base, root, home, canaries, laterOutside } = grounds(t, user)
+      const { base, root, home, canaries, laterOutside } = gitGrounds(t, user)
       const profile = join(home, '.profile')
       writeFileSync(profile, '')
       if (user.id !== undefined) give(profile, user.id)
@@ -206,7 +146,7 @@ for (const user of wallUsers) {
     `${name}: new repositories in a project keep plain settings, and lose those that run programs`,
     { skip, ...options },
     async (t) => {
-      const { root, home, canaries, laterOutside } = grounds(t, user)
+      const { root, home, canaries, laterOutside } = gitGrounds(t, user)
       const evil = (place: string) => `touch ${canaries}/${place}`
       const script = [
         'git init -q plain && git -C plain config user.name x && git -C plain remote add origin https://example.com/x.git',
@@ -250,7 +190,7 @@ for (const user of wallUsers) {
     `${name}: a worktree and a submodule are committed to, and what they share stays`,
     { skip, ...options },
     async (t) => {
-      const { base, root, home, laterOutside } = grounds(t, user, (_at, git) => {
+      const { base, root, home, laterOutside } = gitGrounds(t, user, (_at, git) => {
         git('clone', '-q', '.', '../origin')
         git('submodule', '--quiet', 'add', '--name', 'lib/sub', '../origin', 'sub')
         git('commit', '-qm', 'with a submodule')
@@ -314,7 +254,7 @@ for (const user of wallUsers) {
   )
 
   test(`${name}: a submodule whose folder is replaced runs nothing later`, { skip, ...options }, async (t) => {
-    const { root, home, canaries, laterOutside } = grounds(t, user, (_at, git) => {
+    const { root, home, canaries, laterOutside } = gitGrounds(t, user, (_at, git) => {
       git('clone', '-q', '.', '../origin')
       git('submodule', '--quiet', 'add', '../origin', 'deep/sub')
       git('commit', '-qm', 'with a submodule')
@@ -329,7 +269,7 @@ for (const user of wallUsers) {
   })
 
   test(`${name}: files of the project that git's settings name can only be read`, { skip, ...options }, async (t) => {
-    const { root, home, canaries, laterOutside } = grounds(t, user, (at, git) => {
+    const { root, home, canaries, laterOutside } = gitGrounds(t, user, (at, git) => {
       for (const folder of ['.husky/_', 'tools', 'own/hooks']) mkdirSync(join(at, folder), { recursive: true })
       writeFileSync(join(at, '.husky/_/pre-commit'), '#!/bin/sh\nexec .husky/pre-commit\n', { mode: 0o755 })
       writeFileSync(join(at, '.husky/pre-commit'), '#!/bin/sh\ntrue\n', { mode: 0o755 })

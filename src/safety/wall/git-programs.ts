@@ -1,6 +1,6 @@
 import type { GitEnv } from '../../base/run-git.ts'
 import { lstatSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { runGit } from '../../base/run-git.ts'
 import { isWithin } from '../../base/real-path.ts'
 
@@ -12,19 +12,45 @@ export type GitPrograms = { kept: string[]; missing: string[] }
 type Setting = { origin: string; key: string; value: string }
 
 /** Finds the files of a project that git's settings name: hooks (`core.hooksPath`), included settings, attributes, programs. */
-export async function gitPrograms({ root, own, env }: Asked): Promise<GitPrograms> {
-  const found = new Set<string>()
-  for (const { origin, key, value } of await settingsOf({ root, own, env })) {
-    const from = resolve(own, origin.replace(/^file:/, ''))
-    found.add(from)
-    if (key === 'core.hookspath') for (const path of hookFolders(resolve(root, value))) found.add(path)
-    else if (/^include(?:if\..*)?\.path$/s.test(key)) found.add(resolve(dirname(from), value))
-    else if (key === 'core.attributesfile') found.add(resolve(root, value))
-    else if (!isPlainSetting(key)) for (const path of wordsOf(value, root)) found.add(path)
-  }
-  const inProject = [...found].filter((path) => path !== root && isWithin(root, path) && !isWithin(own, path))
+export async function gitPrograms(asked: Asked): Promise<GitPrograms> {
+  const { root, own } = asked
+  const named = await namedPaths(asked)
+  const inProject = named.filter((path) => path !== root && isWithin(root, path) && !isWithin(own, path))
   const there = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
   return { kept: inProject.filter(there), missing: inProject.filter((path) => !there(path)) }
+}
+
+/** What the settings of a repository named when its settings files last changed: asking git takes longer than everything else here. */
+const remembered = new Map<string, { files: string[]; mark: string; named: string[] }>()
+
+async function namedPaths({ root, own, env }: Asked): Promise<string[]> {
+  const key = [root, own, env.HOME, env.XDG_CONFIG_HOME].join('\0')
+  const last = remembered.get(key)
+  if (last && last.mark === markOf(last.files)) return last.named
+  const settings = await settingsOf({ root, own, env })
+  const origin = (setting: Setting) => resolve(own, setting.origin.replace(/^file:/, ''))
+  const named = [
+    ...new Set(settings.flatMap((setting) => [origin(setting), ...pathsIn(setting, origin(setting), root)])),
+  ]
+  // A settings file that does not exist yet would count once it is made.
+  const config = join(env.XDG_CONFIG_HOME || join(env.HOME ?? '/', '.config'), 'git/config')
+  const files = [...named, join(own, 'config'), join(own, 'config.worktree'), join(own, 'commondir'), config]
+  files.push(join(env.HOME ?? '/', '.gitconfig'), '/etc/gitconfig')
+  remembered.set(key, { files, mark: markOf(files), named })
+  return named
+}
+
+const markOf = (files: readonly string[]) =>
+  files
+    .map((file) => lstatSync(file, { throwIfNoEntry: false, bigint: true }))
+    .map((there) => (there ? `${there.ino}:${there.ctimeNs}` : ''))
+    .join(' ')
+
+function pathsIn({ key, value }: Setting, from: string, root: string): string[] {
+  if (key === 'core.hookspath') return [hookFolder(resolve(root, value))]
+  if (/^include(?:if\..*)?\.path$/s.test(key)) return [resolve(dirname(from), value)]
+  if (key === 'core.attributesfile') return [resolve(root, value)]
+  return isPlainSetting(key) ? [] : wordsOf(value, root)
 }
 
 /** Asks git for all of its settings and where they come from. Git only reads files for that. */
@@ -48,7 +74,7 @@ async function settingsOf({ own, env }: Asked): Promise<Setting[]> {
 const patienceMs = 5_000
 
 /** The folder of hooks; husky's hooks in `.husky/_` run those in the folder above. */
-const hookFolders = (folder: string) => (basename(folder) === '_' ? [dirname(folder)] : [folder])
+const hookFolder = (folder: string) => (basename(folder) === '_' ? dirname(folder) : folder)
 
 /** The project's files among the words of a program's command line. */
 function wordsOf(value: string, root: string): string[] {
