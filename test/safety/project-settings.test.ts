@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { settingsNames } from '../../src/safety/wall/settings-names.ts'
@@ -104,6 +105,37 @@ for (const user of wallUsers) {
     },
   )
 }
+
+for (const user of wallUsers)
+  test(
+    `a command in the background plants nothing for the next one to keep, as ${user.name}`,
+    { skip: user.skip },
+    async (t) => {
+      const { root, home, base } = groundsOf(t, user)
+      // The folder of the person's own settings outside, to which a link leads while commands are settled.
+      write(join(base, 'outside/.claude/mine'), 'the person’s')
+      mkdirSync(join(root, 'sub'))
+      if (user.id) give(base, user.id)
+      const results = await runBehindWall(
+        user,
+        { root, home },
+        [
+          `&echo up; while :; do mkdir -p .gemini sub/.claude; mv sub real; ln -s ${base}/outside sub; rm sub; mv real sub; done 2>/dev/null`,
+          ...Array.from({ length: 6 }, () => 'echo evil > .gemini/settings.json; cat .gemini/settings.json; true'),
+        ],
+        { turn: true },
+      )
+      assert.deepEqual(readFileSync(join(base, 'outside/.claude/mine'), 'utf8'), 'the person’s')
+      const told = results.flatMap(({ settled }) => settled)
+      assert.ok(told.some((words) => words.includes('The command left .gemini,')))
+      assert.ok(
+        told.every((words) => words.startsWith('The command left ')),
+        told.join('\n'),
+      )
+      // Nothing of it is taken for the person's own: once the command in the background has ended, all of it goes.
+      assert.equal(execFileSync('find', [root, '-name', '.gemini', '-o', '-name', '.claude'], { encoding: 'utf8' }), '')
+    },
+  )
 
 test('every name is written as the comparison expects it', () => {
   assert.deepEqual(

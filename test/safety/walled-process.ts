@@ -9,7 +9,7 @@ import { wallOf } from '../../src/safety/wall/wall.ts'
 
 export type WalledWork = {
   limits: WallLimits
-  /** Scripts for bash, run one after another. One that begins with `&` is left running until the last one has ended. */
+  /** Scripts for bash, run one after another. One that begins with `&` is left running until the last one has ended; its result comes last. */
   scripts: readonly string[]
   /** Whether the commands share a temporary folder and a network. */
   turn?: boolean
@@ -22,7 +22,7 @@ const host = { platform: process.platform, env: process.env }
 const wall = wallOf(host)
 const scratch = turn ? await openTurnScratch(`${limits.home}/.termaite`, host) : undefined
 const results: WalledResult[] = []
-const left: { pid: number; ended: Promise<unknown> }[] = []
+const left: { pid: number; ended: Promise<unknown>; settle(): Promise<string[]> }[] = []
 for (const script of scripts) {
   const background = script.startsWith('&')
   const walled = await wall.wrap(['bash', '-c', background ? script.slice(1) : script], { ...limits, scratch })
@@ -30,17 +30,20 @@ for (const script of scripts) {
   const [program, ...args] = walled.argv
   const child = spawn(program, args, { cwd: limits.root, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   if (background) {
-    left.push({ pid: child.pid!, ended: once(child, 'exit') })
+    left.push({ pid: child.pid!, ended: once(child, 'close'), settle: walled.settle })
+    child.stderr.resume()
     // What it prints first says that it is ready.
     await once(child.stdout, 'data')
+    child.stdout.resume()
     continue
   }
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   results.push({ code: code as number | null, out, err, settled: await walled.settle() })
 }
-for (const { pid, ended } of left) {
+for (const { pid, ended, settle } of left) {
   process.kill(-pid, 'SIGKILL')
   await ended
+  results.push({ code: null, out: '', err: '', settled: await settle() })
 }
 await scratch?.close()
 process.stdout.write(JSON.stringify(results))

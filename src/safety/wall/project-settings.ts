@@ -28,24 +28,46 @@ const clockStepMs = 20
 
 type Found = Pick<Stats, 'dev' | 'ino'> & { link?: string }
 
+const projects = new Map<string, ProjectSettings>()
+
+type Places = {
+  /** The person's home. */
+  home: string
+  /** The folder that settings are moved to. */
+  quarantine: string
+}
+
+/**
+ * The settings of a project, shared by all walls of this process: what appears while a command runs behind one of them is not
+ * taken for the person's own by another. Kept, because only folders that changed are read again.
+ */
+export function settingsOf(root: string, places: Places): ProjectSettings {
+  const key = JSON.stringify([root, places])
+  const settings = projects.get(key) ?? projectSettings(root, places)
+  projects.set(key, settings)
+  return settings
+}
+
 /**
  * Keeps the settings of agents and editors in a project as they are, and every hidden file of the person's home where that is
  * part of the project. Those that exist become read-only mounts. What does not exist cannot be mounted, so what a command adds
  * is moved to the quarantine after it; nothing is deleted.
  */
-export function projectSettings(
-  root: string,
-  { home, quarantine }: { home: string; quarantine: string },
-): ProjectSettings {
+function projectSettings(root: string, { home, quarantine }: Places): ProjectSettings {
   /** Every folder of the project with the time of its last change; zero if it may have changed since it was read. */
   const folders = new Map<string, number>()
   const found = new Map<string, Found>()
-  let [since, whole] = [0, true]
+  /** Settings that a command left and that could not be moved away yet. */
+  const left = new Set<string>()
+  /** Sentences for the next command that is settled. */
+  let told: string[] = []
+  let [running, since, whole] = [0, 0, true]
   return { part }
 
   function part(): WallPart {
-    since = Date.now()
-    for (const [path, now] of changes()) found.set(path, now)
+    if (running === 0) since = Date.now()
+    look(running === 0)
+    running += 1
     for (const path of found.keys()) if (!lookAt(path)) found.delete(path)
     const mounts = [...found].flatMap(([path, { link }]) => {
       // A mount on a link would lie on its target; a target outside the project is read-only anyway.
@@ -55,22 +77,38 @@ export function projectSettings(
     return { mounts, settle: async () => settled() }
   }
 
-  /** Moves settings away that were not there before; a link that was replaced is put back. */
   function settled(): string[] {
-    const told: string[] = []
+    look(false)
+    running -= 1
+    for (const [path, { link }] of found)
+      if (link !== undefined && !lookAt(path) && restoreLink(path, link))
+        told.push(`The command removed the link ${relative(root, path)}; it was put back.`)
+    const words = told
+    told = []
+    return words
+  }
+
+  /** Takes new settings for the person's own while no command runs, and moves them away otherwise. */
+  function look(quiet: boolean): void {
     const known = new Set([...found.values()].map(identity))
     for (const [path, now] of changes()) {
       // The folder around it was renamed: these are the person's own settings in another place.
       const renamed = now.link === undefined && !found.has(path) && known.has(identity(now))
       // In a project that was too large to be looked through, settings that are found late may be older than the command.
       const older = !whole && (lookAt(path)?.ctimeMs ?? 0) < since - clockStepMs
-      if (renamed || older) found.set(path, now)
-      else told.push(`The command left ${relative(root, path)}, ${startsPrograms}; ${moveAway(path, quarantine)}.`)
+      if (!left.has(path) && (quiet || renamed || older)) found.set(path, now)
+      else told.push(`The command left ${relative(root, path)}, ${startsPrograms}; ${moved(path)}.`)
     }
-    for (const [path, { link }] of found)
-      if (link !== undefined && !lookAt(path) && restoreLink(path, link))
-        told.push(`The command removed the link ${relative(root, path)}; it was put back.`)
-    return told
+  }
+
+  function moved(path: string): string {
+    const place = moveAway(path, quarantine)
+    left.delete(path)
+    if (place !== undefined) return `it was moved to ${place}`
+    // Another command of the turn may be changing the folder: it is looked at again.
+    left.add(path)
+    folders.set(dirname(path), 0)
+    return 'it could not be moved away: look at it before you start an agent there'
   }
 
   /** Settings that are new, or no longer the same file, in folders that changed since they were last read. */
@@ -146,10 +184,10 @@ function realOr(path: string): string | undefined {
 }
 
 /**
- * Moves a file into the quarantine, or renames it where that lies on another disk, and says so. The folder is held open
+ * Moves a file into the quarantine, or renames it where that lies on another disk; returns its new place. The folder is held open
  * meanwhile: another command of the turn could replace it by a link to a folder outside the project.
  */
-function moveAway(path: string, quarantine: string): string {
+function moveAway(path: string, quarantine: string): string | undefined {
   const name = `${basename(path)}.${randomName()}`
   let place = join(quarantine, name)
   const moved = inFolder(path, (held) => {
@@ -161,7 +199,7 @@ function moveAway(path: string, quarantine: string): string {
       renameSync(held, join(dirname(held), name))
     }
   })
-  return moved ? `it was moved to ${place}` : 'it could not be moved away: look at it before you start an agent there'
+  return moved ? place : undefined
 }
 
 function restoreLink(path: string, link: string): boolean {

@@ -1,6 +1,5 @@
 import type { Argv, WallHost, WallLimits, WallPlan } from './limits.ts'
 import type { Mount, WallPart } from './mounts.ts'
-import type { ProjectSettings } from './project-settings.ts'
 import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -12,7 +11,7 @@ import { bubblewrap } from './bubblewrap.ts'
 import { gitFolder } from './git-folder.ts'
 import { hiddenPlaces, hostSockets } from './hidden-places.ts'
 import { layered } from './mounts.ts'
-import { projectSettings } from './project-settings.ts'
+import { settingsOf } from './project-settings.ts'
 import { seatbelt } from './seatbelt.ts'
 import { settingsNames } from './settings-names.ts'
 import { systemCallFilter } from './system-call-filter.ts'
@@ -32,7 +31,6 @@ export type Wall = {
 export function wallOf(host: WallHost): Wall {
   const { platform, env } = host
   const asRoot = process.getuid?.() === 0
-  const known = new Map<string, ProjectSettings>()
   let trial: Promise<string | undefined> | undefined
   const none = () => (trial ??= tried())
   return { none, wrap }
@@ -48,7 +46,9 @@ export function wallOf(host: WallHost): Wall {
       if (filter === undefined) return { argv: seatbelt(command, plan), settle }
       const writable = plan.mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => from)
       const bwrap = programOutside('bwrap', env, writable)
-      return bwrap ? { argv: bubblewrap(command, plan, { bwrap, filter }), settle } : { none: notInstalled }
+      if (bwrap) return { argv: bubblewrap(command, plan, { bwrap, filter }), settle }
+      await settle()
+      return { none: notInstalled }
     } catch (error) {
       return { none: `the wall could not be prepared: ${messageOf(error)}` }
     }
@@ -64,7 +64,9 @@ export function wallOf(host: WallHost): Wall {
     const own = ownHome(limits)
     const home = await real(limits.home)
     const settings =
-      limits.project === 'write' && platform === 'linux' ? [settingsOf(root, home, ownHome(limits)).part()] : []
+      limits.project === 'write' && platform === 'linux'
+        ? [settingsOf(root, { home, quarantine: join(own, 'quarantine') }).part()]
+        : []
     const binds = (shown: boolean) =>
       (limits.binds ?? [])
         .filter(({ from, to }) => (from === to) === shown)
@@ -93,13 +95,6 @@ export function wallOf(host: WallHost): Wall {
       scratch,
     }
     return { plan, parts: [git, ...settings] }
-  }
-
-  /** Kept from one command to the next, because only folders that changed are read again. */
-  function settingsOf(root: string, home: string, own: string): ProjectSettings {
-    const settings = known.get(root) ?? projectSettings(root, { home, quarantine: join(own, 'quarantine') })
-    known.set(root, settings)
-    return settings
   }
 
   /** Termaite's own home, as `homeOf` finds it. */
