@@ -5,6 +5,24 @@ export function stripAnsi(text: string): string {
   return stripper.push(text) + stripper.end()
 }
 
+/**
+ * Text of others made safe for a person's terminal: without control sequences, and with the characters that change the
+ * direction of a line, or that nobody sees, made visible or removed. What joins letters and emoji stays.
+ */
+export function terminalText(text: string): string {
+  return visibleText(stripAnsi(text).toWellFormed())
+}
+
+/** Shows the characters that reorder a line by their number, and removes those without a width or a meaning for the reader. */
+export function visibleText(text: string): string {
+  if (!unseen.test(text)) return text
+  return text
+    .replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, (char) => `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase()}⟩`)
+    .replaceAll(/[\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064\ufeff\ufff9-\ufffb]/g, '')
+}
+
+const unseen = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/
+
 const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/
 const printable = /[^\x00-\x08\x0b-\x1f\x7f-\x9f]+/y
 
@@ -130,4 +148,18 @@ export class AnsiStripper {
     this.#state = 'text'
     return 'again'
   }
+}
+
+/** Line ends of a paste as some terminals encode them: as the keys Ctrl+J and Ctrl+M. */
+const encodedLineEnd = /\x1b\[(?:106|109|74|77);5u/g
+const sequence = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)/g
+const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
+
+/** Text that is pasted or typed, as plain text: complete escape sequences are removed whole, and of an incomplete one only its first character. */
+export function cleanText(text: string): string {
+  return text
+    .replace(encodedLineEnd, '\n')
+    .replace(sequence, '')
+    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(control, '')
 }

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
+import { terminalText } from '../base/ansi.ts'
 
 /** The environment, streams, clock and signal of one run. They are handed in: no layer below reads them from the process. */
 export type Io = {
@@ -28,10 +29,19 @@ export class UsageError extends Error {
   }
 }
 
-export function say(io: Io, line: string): void {
-  io.err.write(`${line}\n`)
+export function say(io: Pick<Io, 'err'>, line: string): void {
+  io.err.write(`${textFor(io.err, line)}\n`)
 }
 
-export function print(io: Io, text: string): void {
-  io.out.write(text.endsWith('\n') ? text : `${text}\n`)
+export function print(io: Pick<Io, 'out'>, text: string): void {
+  const shown = textFor(io.out, text)
+  io.out.write(shown.endsWith('\n') ? shown : `${shown}\n`)
+}
+
+/**
+ * A text as it may be written to a stream. Much of what we print was written by agents: a terminal gets no control sequence
+ * in it and no character that reorders a line. A file or pipe gets the text as it is, because another program reads it.
+ */
+export function textFor({ isTTY }: { isTTY?: boolean }, text: string): string {
+  return isTTY ? terminalText(text) : text
 }

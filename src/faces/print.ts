@@ -3,6 +3,7 @@ import type { Entry, Event, Usage, Verdict } from '../core/talk/entry.ts'
 import type { Outcome } from '../core/talk/outcome.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Clock } from '../base/clock.ts'
+import { say, textFor } from '../core/io.ts'
 import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
 import { localTime } from '../base/local-time.ts'
 import { thoughtWords } from './chat/numbers.ts'
@@ -11,8 +12,8 @@ export type Format = 'text' | 'json' | 'stream-json'
 
 type PrintTarget = {
   format: Format
-  out: Writable
-  err: Writable
+  out: Writable & { isTTY?: boolean }
+  err: Writable & { isTTY?: boolean }
   blobs: Blobs
   clock: Clock
   session: string
@@ -33,7 +34,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   let since = started
   for await (const event of events) {
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
-    else if (event.type === 'note') page.err.write(`${clean(event.text)}\n`)
+    else if (event.type === 'note') say(page, clean(event.text))
     if (event.type === 'usage') usages.push(event)
     if (event.type === 'reply') [agent, reply] = [event.by, event.text]
     if (event.type === 'verdict' && event.framework !== 'direct') [agent, thought] = [event.by, event]
@@ -41,7 +42,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
       const { kind, message } = event.failure
       attempts.push({ agent: event.by ?? '', ok: false, failure: { kind, message }, ms: event.ms })
       since = page.clock.now()
-      if (page.format !== 'stream-json') page.err.write(`${event.by}: ${kind}: ${clean(message)}\n`)
+      if (page.format !== 'stream-json') say(page, `${event.by}: ${kind}: ${clean(message)}`)
     }
     if (event.type === 'end') outcome = event.outcome
   }
@@ -51,9 +52,11 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   if (outcome.ok && agent !== undefined) attempts.push({ agent, ok: true, ms: page.clock.now() - since })
   if (page.format === 'json') await printJson(page, outcome, agent ?? '', attempts, usages, report)
   if (page.format === 'text') await printText(page, outcome)
-  if (page.format === 'text' && report !== '') page.err.write(`${stripAnsi(report).trimEnd()}\n`)
+  if (page.format === 'text' && report !== '') say(page, stripAnsi(report).trimEnd())
   if (page.format !== 'stream-json')
-    page.err.write(closing(outcome, agent ?? '', page.clock.now() - started, usages, attempts, thought))
+    page.err.write(
+      textFor(page.err, closing(outcome, agent ?? '', page.clock.now() - started, usages, attempts, thought)),
+    )
   return exitCode(outcome)
 }
 
@@ -170,6 +173,6 @@ function clean(text: string): string {
 }
 
 /** Waits until the chunk is written. A reader that went away is no error of the turn. */
-function write(out: Writable, chunk: string): Promise<void> {
-  return new Promise((resolve) => out.write(chunk, () => resolve()))
+function write(out: PrintTarget['out'], chunk: string): Promise<void> {
+  return new Promise((resolve) => out.write(textFor(out, chunk), () => resolve()))
 }

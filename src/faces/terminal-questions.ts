@@ -1,6 +1,6 @@
 import type { Io } from '../core/io.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
-import { UsageError } from '../core/io.ts'
+import { textFor, UsageError } from '../core/io.ts'
 import { nobody, picksTyped, unclearWords } from '../core/talk/question.ts'
 import { questionText } from './question-text.ts'
 
@@ -49,8 +49,9 @@ export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = 
     })
     if (io.signal.aborted) return interrupted()
     // Printed only after the echo is off, because a paste may follow at once.
-    if (hidden) io.err.write(question)
-    lines.question(hidden ? '' : question, (answer) => {
+    const shown = textFor(io.err, question)
+    if (hidden) io.err.write(shown)
+    lines.question(hidden ? '' : shown, (answer) => {
       given = answer
       lines.close()
     })

@@ -1,4 +1,5 @@
 import type { Key } from '../core/screen/terminal.ts'
+import { cleanText } from '../base/ansi.ts'
 
 /** Each named key: the bytes that a terminal sends for it, and tmux's name of it. */
 const named: Record<string, { bytes: string; tmux: string }> = {
@@ -43,14 +44,10 @@ export function pasteBytes(text: string): string {
 }
 
 /**
- * The body of a paste: lines end as Enter does, and paste marks lose their escape character alone. Removing whole marks
- * could join the text around them into a new mark.
+ * The body of a paste: plain text, whose lines end as Enter does. No escape sequence and no control key is among it, because
+ * a program without bracketed paste takes a Ctrl+C or Ctrl+D in a text for the key, and a terminal below it an OSC 52 for an
+ * order.
  */
 export function pasteText(text: string): string {
-  return text.replaceAll(/\r\n|\n/g, '\r').replaceAll(/\u001b+(?=\[20[01]~)|\u009b+(?=20[01]~)/g, '')
-}
-
-/** The text for a program without bracketed paste: no byte acts as a control key, except the ends of lines. */
-export function typedText(text: string): string {
-  return pasteText(text).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
+  return cleanText(text).replaceAll('\n', '\r')
 }

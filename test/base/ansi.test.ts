@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { AnsiStripper, stripAnsi } from '../../src/base/ansi.ts'
+import { AnsiStripper, cleanText, stripAnsi, terminalText } from '../../src/base/ansi.ts'
 
 const cases: [string, string, string][] = [
   ['colours', '\x1b[1;31mred\x1b[0m and \x1b[38;5;200mpink\x1b[m', 'red and pink'],
@@ -82,4 +82,24 @@ test('no control character but tab and line end is ever left, and stripping agai
     }),
     { numRuns: 500 },
   )
+})
+
+test('for a terminal, characters that reorder a line are shown and unseen ones removed; joined letters and emoji stay', () => {
+  const texts = {
+    'a\u202eb\u2066c\u2069': 'a⟨U+202E⟩b⟨U+2066⟩c⟨U+2069⟩',
+    'a\u200bb\u200ec\u200fd\u061ce\ufefff\u2060g': 'abcdefg',
+    '👩\u200d👩\u200d👧 e\u0301 ❤\ufe0f می\u200cخواهم 🇩🇪': '👩\u200d👩\u200d👧 e\u0301 ❤\ufe0f می\u200cخواهم 🇩🇪',
+    '\u001b]52;c;eA==\u0007x\u009b31my\n\tz': 'xy\n\tz',
+  }
+  assert.deepEqual(Object.fromEntries(Object.keys(texts).map((text) => [text, terminalText(text)])), texts)
+})
+
+test('pasted text is plain: no control key, no sequence, and no mark that joins up when another is removed', () => {
+  const texts = {
+    'a\u0003b\u0004c\rd\r\ne\tf': 'abc\nd\ne\tf',
+    'x\u001b[201~y\u001b]52;c;eA==\u0007z': 'xyz',
+    '\u001b[20\u001b[201~1~rm': '[201~rm',
+    '\u009b201~ls\u009d52;c;x\u0007': '201~ls52;c;x',
+  }
+  assert.deepEqual(Object.fromEntries(Object.keys(texts).map((text) => [text, cleanText(text)])), texts)
 })

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'
+import { cleanText } from '../../src/base/ansi.ts'
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -123,22 +124,26 @@ function stories(make: (t: TestContext) => ProgramMaker): void {
     await terminal.close()
   })
 
-  story('a megabyte and any byte arrive as one paste, and the next one is another', async ({ host, cwd, running }) => {
-    const terminal = await host.open(running('sums'), { cwd })
-    let at = await drawn(terminal, 'ready')
-    const long = Array.from({ length: 20_000 }, (_, i) => `line ${i} of a prompt that is too long, é漢😀\n`).join('')
-    const bytes = String.fromCharCode(...Array.from({ length: 127 }, (_, i) => i + 1))
-    for (const text of [long, bytes, 'x']) {
-      let sum = 0
-      // A terminal sends a line end as Enter does.
-      for (const char of text.replaceAll('\n', '\r')) sum = (sum * 31 + char.codePointAt(0)!) % 1_000_003
-      await terminal.paste(text)
-      at = await drawn(terminal, `paste ${text.length} ${sum}\r`, at)
-    }
-    await terminal.press('Enter')
-    await drawn(terminal, 'typed "\\r"', at)
-    await terminal.close()
-  })
+  story(
+    'a megabyte and every printable byte arrive as one paste, and the next one is another',
+    async ({ host, cwd, running }) => {
+      const terminal = await host.open(running('sums'), { cwd })
+      let at = await drawn(terminal, 'ready')
+      const long = Array.from({ length: 20_000 }, (_, i) => `line ${i} of a prompt that is too long, é漢😀\n`).join('')
+      const bytes = String.fromCharCode(...Array.from({ length: 127 }, (_, i) => i + 1))
+      for (const text of [long, bytes, 'x']) {
+        let sum = 0
+        // A terminal sends a line end as Enter does.
+        const whole = cleanText(text).replaceAll('\n', '\r')
+        for (const char of whole) sum = (sum * 31 + char.codePointAt(0)!) % 1_000_003
+        await terminal.paste(text)
+        at = await drawn(terminal, `paste ${whole.length} ${sum}\r`, at)
+      }
+      await terminal.press('Enter')
+      await drawn(terminal, 'typed "\\r"', at)
+      await terminal.close()
+    },
+  )
 
   story('what runs below the program is counted, our own shells are not', async ({ host, cwd }) => {
     const terminal = await host.open(`sh -c 'sleep 60 & sh -c "sleep 60 & echo ready; wait" & wait'`, { cwd })

@@ -79,14 +79,17 @@ function stories(make: (t: TestContext) => TerminalMaker): void {
     },
   )
 
-  story('a paste arrives whole, whatever it holds, and does not enter itself', async ({ host, cwd, commands }) => {
-    const terminal = await host.open(commands.echo, { cwd })
-    await drawn(terminal, 'ready')
-    await terminal.paste('one \u001b[20\u001b\u001b[201~1~two')
-    await terminal.press('Enter')
-    await drawn(terminal, 'got: one ^[[20[201~1~two')
-    await terminal.close()
-  })
+  story(
+    'a paste arrives as plain text, whatever it holds, and neither enters itself nor presses a control key',
+    async ({ host, cwd, commands }) => {
+      const terminal = await host.open(commands.echo, { cwd })
+      await drawn(terminal, 'ready')
+      await terminal.paste('one \u001b[20\u001b\u001b[201~1~two\u0003\u0004\u001b]52;c;eA==\u0007')
+      await terminal.press('Enter')
+      await drawn(terminal, 'got: one [201~two\r')
+      await terminal.close()
+    },
+  )
 
   story('positions of the output grow, and reading goes on where it was left', async ({ host, cwd, commands }) => {
     const terminal = await host.open(commands.echo, { cwd })

@@ -48,7 +48,7 @@ test('a paste that is longer than a frame is one paste, and a history that is lo
     return 0
   })
   const terminal = await hostOverSocket(inner, t).open('any', { cwd: '/' })
-  const text = '\u0001é😀'.repeat(500_000)
+  const text = '1é😀'.repeat(500_000)
   await terminal.paste(text)
   await terminal.exited
   assert.equal(pasted[0] === `\u001b[200~${text}\u001b[201~`, true)

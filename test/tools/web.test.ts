@@ -200,6 +200,45 @@ test('over the network: this machine and its own network are refused unless they
     assert.equal(isPrivate(address), false, address)
 })
 
+test('a private address is refused however it is spelled, and a name by the address that is connected to', async (t) => {
+  let asked = 0
+  const { host } = await server(t, (_request, response) => void (asked++, response.end('inside')))
+  const port = host.split(':')[1]!
+  const { say } = seat(t)
+  const spellings =
+    '2130706433 0x7f000001 0x7f.1 0177.0.0.1 127.1 127.0.0.1. ①②⑦.0.0.1 [::1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1] [64:ff9b::7f00:1] [2002:7f00:1::] 0'
+  for (const name of spellings.split(' ')) {
+    const words = await say('web_fetch', { url: `http://${name}:${port}/` })
+    assert.match(words, /is on a private network, which is not allowed\.$/, `${name}: ${words}`)
+  }
+  // The name changes its address between two questions: every connection is checked by the answer that it is made with.
+  const answers = ['127.0.0.1', '169.254.169.254', '::1', '10.0.0.1']
+  const lookup = t.mock.method(process.getBuiltinModule('node:dns'), 'lookup', ((
+    _host: string,
+    { all }: { all?: boolean },
+    done: (error: null, address: unknown, family?: number) => void,
+  ) => {
+    const address = answers.shift()!
+    const family = address.includes(':') ? 6 : 4
+    if (all)
+      done(null, [
+        { address: '1.1.1.1', family: 4 },
+        { address, family },
+      ])
+    else done(null, address, family)
+  }) as never)
+  for (let n = 0; n < 4; n++)
+    assert.equal(
+      await say('web_fetch', { url: `http://rebinding.example:${port}/` }),
+      `! rebinding.example:${port} could not be reached: rebinding.example is on a private network, which is not allowed.`,
+    )
+  assert.deepEqual([lookup.mock.callCount(), asked], [4, 0])
+  for (const address of '192.88.99.1 203.0.113.9 224.0.0.1 255.255.255.255 ::7f00:1 ::ffff:0:7f00:1 2001:0:1::1 fec0::1 ff02::1'.split(
+    ' ',
+  ))
+    assert.ok(isPrivate(address), address)
+})
+
 test('a host that is silent is given up on, and a cancelled call at once', async (t) => {
   const clock = new HandClock()
   const fetch: Fetch = ({ signal }) =>

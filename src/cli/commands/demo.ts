@@ -65,7 +65,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
         ? (text: string) => `\u001b[1m${text}\u001b[0m`
         : (text: string) => text
     const step = async (words: string, argv: string[]) => {
-      print(io, `\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}`)
+      io.out.write(`\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}\n`)
       return program.run(argv, inside)
     }
     print(io, 'Several agents share one project. No account and no network: the agents are')
@@ -100,7 +100,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       well = (await step(words, argv)) === 0 && well
       if (io.signal.aborted) return Number(io.signal.reason)
     }
-    print(io, `\n${bold('Your own agents:')} termaite setup, then termaite -p "…"`)
+    io.out.write(`\n${bold('Your own agents:')} termaite setup, then termaite -p "…"\n`)
     return well ? 0 : 1
   } finally {
     // A demo that is interrupted must not leave agents behind.

@@ -8,7 +8,7 @@ import type { Entry } from '../../core/talk/entry.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
-import { print, say, UsageError } from '../../core/io.ts'
+import { print, say, textFor, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject, slugOf } from '../../app/project.ts'
 import { localTime } from '../../base/local-time.ts'
@@ -39,7 +39,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         const format = typeof values.format === 'string' ? values.format : values.json ? 'json' : 'markdown'
         const mask = borderOf(io.env, place.home).toward('export')
         const entries = await index.entries(session.id)
-        for await (const part of exported(session, entries, { store, mask }, format)) io.out.write(part)
+        for await (const part of exported(session, entries, { store, mask }, format))
+          io.out.write(textFor(io.out, part))
         return 0
       }
       case 'resume': {
@@ -151,7 +152,8 @@ export async function* exported(
     return
   }
   const title = session.name ?? oneLine(mask(session.first ?? session.id), 80)
-  yield `# ${title}\n\n${session.path ?? session.project}, ${localTime(session.started)} to ${localTime(session.last)}\n`
+  yield stripAnsi(`# ${title}`) +
+    `\n\n${session.path ?? session.project}, ${localTime(session.started)} to ${localTime(session.last)}\n`
   for (const entry of entries) yield stripAnsi(markdown(await whole(entry)))
 }
 

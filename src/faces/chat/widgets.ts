@@ -2,7 +2,7 @@ import type { Theme, Paint } from './theme.ts'
 import type { Focusable } from '@earendil-works/pi-tui'
 import { truncateToWidth, visibleWidth, Input } from '@earendil-works/pi-tui'
 import { oneLine } from './transcript/screen-text.ts'
-import { cleanText } from './input/paste.ts'
+import { cleanText } from '../../base/ansi.ts'
 
 /** A row to choose, with its name and what it does. */
 export type Choice = { label: string; help?: string }

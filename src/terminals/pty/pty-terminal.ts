@@ -5,7 +5,7 @@ import { RecentBytes } from '../../base/recent-bytes.ts'
 import { unwatch } from '../../base/process/watchdog.ts'
 import { childrenOf } from '../child-processes.ts'
 import { EndMark, printEndMark } from '../end-mark.ts'
-import { keyBytes, pasteBytes, typedText } from '../terminal-keys.ts'
+import { keyBytes, pasteBytes, pasteText } from '../terminal-keys.ts'
 import { endProgram, exitOf, markOf, programScript } from '../terminal-program.ts'
 import { EmulatedScreen } from './emulated-screen.ts'
 
@@ -59,7 +59,7 @@ export class PtyTerminal implements Terminal {
 
   async paste(text: string): Promise<void> {
     await this.#screen.drawn()
-    this.#send(this.#screen.modes.bracketedPasteMode ? pasteBytes(text) : typedText(text))
+    this.#send(this.#screen.modes.bracketedPasteMode ? pasteBytes(text) : pasteText(text))
   }
 
   async press(key: Key): Promise<void> {

@@ -6,7 +6,8 @@ import { CURSOR_MARKER, matchesKey, truncateToWidth } from '@earendil-works/pi-t
 import { boxSides, boxed, fitToWidth } from '../widgets.ts'
 import { commandName, Completer, CompletionPopup } from './prompt-completion.ts'
 import { PromptHistory, HistoryRecall, HistorySearch } from './prompt-history.ts'
-import { PasteReader, cleanText } from './paste.ts'
+import { cleanText } from '../../../base/ansi.ts'
+import { PasteReader } from './paste.ts'
 import { PromptEditor } from './prompt-editor.ts'
 
 type InputParts = {

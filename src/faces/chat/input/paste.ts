@@ -1,4 +1,5 @@
 import type { Clock } from '../../../base/clock.ts'
+import { cleanText } from '../../../base/ansi.ts'
 
 const begin = '\x1b[200~'
 const end = '\x1b[201~'
@@ -50,18 +51,4 @@ export class PasteReader {
   #noteTime(): void {
     if (this.#clock) this.#last = this.#clock.now()
   }
-}
-
-/** Line ends of a paste as some terminals encode them: as the keys Ctrl+J and Ctrl+M. */
-const encodedLineEnd = /\x1b\[(?:106|109|74|77);5u/g
-const sequence = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)/g
-const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
-
-/** Plain text: complete escape sequences are removed whole, and of an incomplete one only its first character. */
-export function cleanText(text: string): string {
-  return text
-    .replace(encodedLineEnd, '\n')
-    .replace(sequence, '')
-    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
-    .replace(control, '')
 }

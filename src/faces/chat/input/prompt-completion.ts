@@ -6,7 +6,7 @@ import type { PromptEditor } from './prompt-editor.ts'
 import { fuzzyMatch, matchesKey } from '@earendil-works/pi-tui'
 import { commandUsage, findCommands } from '../command-search.ts'
 import { ChoiceList } from '../widgets.ts'
-import { cleanText } from './paste.ts'
+import { cleanText } from '../../../base/ansi.ts'
 
 /** What can be completed before the cursor; a completion replaces the text from the column `from` on. */
 type CompletionTarget =

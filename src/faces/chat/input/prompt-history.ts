@@ -5,7 +5,7 @@ import type { Choice } from '../widgets.ts'
 import type { PromptEditor } from './prompt-editor.ts'
 import { fuzzyMatch, matchesKey } from '@earendil-works/pi-tui'
 import { ChoiceList, TextField } from '../widgets.ts'
-import { cleanText } from './paste.ts'
+import { cleanText } from '../../../base/ansi.ts'
 
 /** The prompts that were sent in this process and in earlier ones, which are read when they are first needed. */
 export class PromptHistory {

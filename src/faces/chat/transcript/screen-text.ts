@@ -1,5 +1,5 @@
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui'
-import { stripAnsi } from '../../../base/ansi.ts'
+import { terminalText } from '../../../base/ansi.ts'
 
 /** Characters of one text that are shown; a hint says how many more there are. */
 const mostShown = 64 * 1024
@@ -12,16 +12,10 @@ const longestRun = 4096
  * line are shown by their number, and every character has the same width in every terminal.
  */
 export function safeText(text: string): string {
-  const stripped = stripAnsi(text).toWellFormed()
-  if (!suspect.test(stripped)) return stripped
-  return stripped
+  return terminalText(text)
     .replaceAll('\t', '    ')
     .replaceAll(/[\u2028\u2029]/g, '\n')
-    .replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, (char) => `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase()}⟩`)
-    .replaceAll(/[\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064\ufeff\ufff9-\ufffb]/g, '')
 }
-
-const suspect = /[\t\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/
 
 /** The safe text in one line. */
 export function oneLine(text: string, most = 400): string {
