@@ -61,5 +61,16 @@ export function withGitConfig<E extends Readonly<Record<string, string | undefin
   return { ...env, GIT_CONFIG_COUNT: String(from + settings.length), ...Object.fromEntries(added) }
 }
 
-/** Stops git from running the program that a repository's configuration names as its file monitor. */
-export const noMonitor = ['core.fsmonitor', 'false'] as const
+/**
+ * Returns an environment in which looking at a repository starts no file monitor and writes nothing, not even a refreshed
+ * index, after which a hook would run. The judge of shell commands relies on it where it calls a git command a read.
+ */
+export function withQuietGit<E extends Readonly<Record<string, string | undefined>>>(
+  env: E,
+): E & Record<string, string | undefined> {
+  const settings = [
+    ['core.fsmonitor', 'false'],
+    ['diff.autoRefreshIndex', 'false'],
+  ] as const
+  return { ...withGitConfig(env, settings), GIT_OPTIONAL_LOCKS: '0' }
+}

@@ -9,7 +9,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { withGitConfig, noMonitor } from '../../base/git.ts'
+import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { temporary } from '../../safety/wall/hidden-places.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
@@ -34,7 +34,7 @@ export type AgentShell = {
 export function agentShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): AgentShell {
   const { root, env: all, home, state } = parts
   const keys = namedKeys(state.seats.get(name)?.settings ?? { agents: [] })
-  const env = quietGit(withOwnKeys(all, [], keys))
+  const env = withQuietGit(withOwnKeys(all, [], keys))
   const runs = new CommandRuns()
 
   const start = async (command: string, call: ToolCall, judged: (facts: WallFacts) => Promise<CommandPlace>) => {
@@ -64,7 +64,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     runs.note(call, { inside: { ...limits, cwd: call.cwd } })
     return {
       argv: walled.argv,
-      env: quietGit(wallEnvironment(all, walledNames(seat, scratch, caches))),
+      env: withQuietGit(wallEnvironment(all, walledNames(seat, scratch, caches))),
       walls: JSON.stringify([place.inside, scratch?.folder]),
       async settle() {
         const said = await walled.settle()
@@ -141,12 +141,6 @@ function networkOf({ sandbox, permissions }: NativeSeat['settings'], tools: read
   )
   return isOpen ? 'open' : 'asked'
 }
-
-/** Looking at a repository must run no program that it names, and write nothing into it. */
-const quietGit = (env: NativeParts['env']): NativeParts['env'] => ({
-  ...withGitConfig(env, [noMonitor]),
-  GIT_OPTIONAL_LOCKS: '0',
-})
 
 /**
  * The folder of the project's own caches of package managers: what a command leaves there is not run in other projects.

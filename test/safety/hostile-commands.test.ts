@@ -1,0 +1,125 @@
+import { after, test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Leash, Turn } from '../../src/core/work/agent.ts'
+import type { Mode } from '../../src/safety/rules/permission-modes.ts'
+import type { WallFacts } from '../../src/safety/rules/command-place.ts'
+import { isWithin } from '../../src/base/real-path.ts'
+import { modes } from '../../src/safety/rules/permission-modes.ts'
+import { parseRules } from '../../src/safety/rules/permission-rule.ts'
+import { placeOf } from '../../src/safety/rules/command-place.ts'
+import { policy } from '../../src/safety/rules/permission-policy.ts'
+import { judge } from '../../src/safety/shell/shell-judge.ts'
+import { wallOf } from '../../src/safety/wall/wall.ts'
+import { nativeTools } from '../../src/tools/all.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { contained, layHostileProject, Tripwire } from './corpus/hostile-project.ts'
+import { hostileCommands } from './corpus/hostile-commands.ts'
+import { noSandbox } from './no-sandbox.ts'
+import { sized } from '../full.ts'
+
+const wire = new Tripwire(layHostileProject())
+const { root, home, away, env } = wire.project
+after(() => wire.gone())
+
+const corpus = Object.entries(hostileCommands).flatMap(([effect, list]) =>
+  list.map((command) => ({
+    effect: effect as keyof typeof hostileCommands,
+    command: command.replaceAll('{away}', away),
+  })),
+)
+/** Every command with `FULL=1`, else some of each kind. */
+const some = <One>(list: readonly One[], usual: number) => list.filter((_, i) => i % sized(usual, 1) === 0)
+
+const bash = nativeTools({
+  root,
+  env: {},
+  clock: realClock,
+  blobs: memoryStore().blobs('output'),
+  consult: async () => '',
+  sandboxed: async () => '',
+}).tools.find(({ name }) => name === 'bash')!
+
+async function verdictOf(command: string, leash: Leash, mode: Mode, wall?: WallFacts): Promise<'yes' | 'ask' | 'no'> {
+  const { rules } = parseRules({})
+  const decide = policy({ root, home, mode: () => mode, rules: () => rules, tools: [bash], wall: async () => wall })
+  const turn = { cwd: root, leash, signal: new AbortController().signal } as unknown as Turn
+  return (await decide(bash, { command }, turn)).verdict
+}
+
+test('the corpus is large', () => {
+  assert.ok(corpus.length > 700, `${corpus.length} commands`)
+  assert.equal(new Set(corpus.map(({ command }) => command)).size, corpus.length)
+})
+
+test('no command with an effect is taken for a read', async () => {
+  const wrong: string[] = []
+  for (const { command } of corpus)
+    if ((await judge(command, { root, home, cwd: root })).worst.class === 'reads') wrong.push(command)
+  assert.deepEqual(wrong, [])
+})
+
+test('at read, without a sandbox, none of them runs in any mode', async () => {
+  const wrong: unknown[] = []
+  for (const mode of modes)
+    for (const { command } of corpus) {
+      const verdict = await verdictOf(command, 'read', mode)
+      if (verdict !== 'no') wrong.push({ command, mode, verdict })
+    }
+  assert.deepEqual(wrong, [])
+})
+
+test('each of them really has its effect', { skip: noSandbox }, async () => {
+  const wrong: unknown[] = []
+  for (const { effect, command } of some(corpus, 60)) {
+    const { runs, writes, leaks, out } = await wire.run(contained(command, wire.project))
+    if (!{ runs, writes: writes.length > 0, leaks }[effect]) wrong.push({ effect, command, out })
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test(
+  'at edit, without a sandbox, what runs unasked does nothing outside the project and shows no secret',
+  { skip: noSandbox },
+  async () => {
+    const wrong: unknown[] = []
+    const free: string[] = []
+    for (const { command } of corpus)
+      for (const mode of modes)
+        if ((await verdictOf(command, 'edit', mode)) === 'yes') {
+          free.push(command)
+          break
+        }
+    assert.ok(free.length > 20, `${free.length} run`)
+    for (const command of some(free, 12)) {
+      const { runs, writes, leaks } = await wire.run(contained(command, wire.project))
+      if (runs || leaks || writes.some((path) => !isWithin(root, path))) wrong.push({ command, runs, writes, leaks })
+    }
+    assert.deepEqual(wrong, [])
+  },
+)
+
+for (const leash of ['read', 'edit'] as const)
+  test(
+    `at ${leash}, behind the wall, what runs unasked changes nothing ${leash === 'read' ? 'at all' : 'outside the project'}`,
+    { skip: noSandbox },
+    async () => {
+      const facts: WallFacts = { network: 'asked' }
+      const wall = wallOf({ platform: process.platform, env: process.env })
+      const wrong: unknown[] = []
+      for (const { command } of some(corpus, 40)) {
+        if ((await verdictOf(command, leash, 'default', facts)) !== 'yes') continue
+        const { parts } = await judge(command, { root, home, cwd: root })
+        const place = placeOf({ parts, leash, bounds: { root, home }, facts })
+        assert.ok('inside' in place && place.outside === undefined, command)
+        const walled = await wall.wrap(['bash', '-c', command], { root, home, ...place.inside })
+        assert.ok(!('none' in walled))
+        const keyless = { ...env, MADE_UP_API_KEY: undefined }
+        const { writes } = await wire.run(walled.argv, keyless)
+        await walled.settle()
+        const bad = leash === 'read' ? writes : writes.filter((path) => !isWithin(root, path))
+        if (bad.length > 0) wrong.push({ command, bad })
+      }
+      assert.deepEqual(wrong, [])
+    },
+  )
