@@ -114,7 +114,11 @@ export class Tripwire {
   }
 
   /** Runs a command line to its end, at most for some seconds, and says what it did. The project is then as before. */
-  async run(argv: readonly string[], env: Record<string, string | undefined> = this.project.env): Promise<Effects> {
+  async run(
+    argv: readonly string[],
+    env: Record<string, string | undefined> = this.project.env,
+    timeout = 4000,
+  ): Promise<Effects> {
     const { base, root } = this.project
     const [program = '', ...args] = argv
     const out = await new Promise<string>((resolve) => {
@@ -122,7 +126,7 @@ export class Tripwire {
         cwd: root,
         env,
         stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: 4000,
+        timeout,
         killSignal: 'SIGKILL',
       })
       let text = ''
