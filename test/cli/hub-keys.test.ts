@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { HubRefused } from '../../src/hub/remote-hub.ts'
 import { until } from '../until.ts'
+import { noSandbox } from '../safety/no-sandbox.ts'
 import { machineAtWork } from './agent-machine.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
@@ -378,3 +379,23 @@ test(
     assert.equal(await refusal(hub.me()), 'done')
   },
 )
+
+test('behind the wall an agent reads its own key and not the person’s', { ...options, skip: noSandbox }, async (t) => {
+  const { machine, start, session } = await machineAtWork(t)
+  const settings = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
+  const { command } = settings.agents.fake as { command: string }
+  const probe = `until [ -s "$TERMAITE_HUB_FILE" ]; do sleep 0.1; done; cat "$TERMAITE_HUB_FILE" ${machine.home}/hub.key > half 2>&1; mv half probe`
+  settings.agents.fake = { ...settings.agents.fake, wall: true, command: `sh -c '${probe}; exec ${command}'` }
+  machine.settings(settings)
+  const own = readFileSync(join(machine.home, 'hub.key'), 'utf8').trim()
+  // The project and our own home lie in the person's home, as they do for most.
+  const serving = start(['agent', '--start=fake', '--yes'], { HOME: machine.folder })
+  await until(() => serving.said().includes('reading its instructions'))
+  const file = join(session().cwd, 'probe')
+  const [key, ...rest] = (await until(() => existsSync(file) && readFileSync(file, 'utf8'))).trimEnd().split('\n')
+  assert.match(key!, /^tmk_[\w-]{43}$/)
+  assert.notEqual(key, own)
+  assert.deepEqual(rest, [`cat: ${machine.home}/hub.key: No such file or directory`])
+  serving.child.kill('SIGTERM')
+  await once(serving.child, 'exit')
+})

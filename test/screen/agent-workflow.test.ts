@@ -43,7 +43,7 @@ test(
       const file = join(folder, 'waaah-review.md')
       assert.equal(
         glass.scrollback(),
-        `termaite: --as: ${file} is not used: this folder is not trusted; /trust in the chat shows what that means.`,
+        `termaite: --as: ${file} is not used: this folder is not trusted. See what it would start, and trust it: termaite trust`,
       )
     }
     const refused = start('review')
