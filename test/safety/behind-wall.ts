@@ -23,7 +23,7 @@ export const wallUsers: readonly WallUser[] = [
 ]
 
 /** A project and a home for somebody, beside the temporary folder, which is another one behind the wall. */
-export function groundsOf(t: TestContext, { id }: WallUser): { base: string; root: string; home: string } {
+export function groundsOf(t: TestContext, { id }: Pick<WallUser, 'id'>): { base: string; root: string; home: string } {
   const base = realpathSync(mkdtempSync(join('/var/tmp', 'termaite-wall-')))
   t.after(() => rmSync(base, { recursive: true, force: true }))
   const [root, home] = [join(base, 'project'), join(base, 'home')]

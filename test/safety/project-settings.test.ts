@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { acceptSettings, settingsOf } from '../../src/safety/wall/project-settings.ts'
 import { settingsNames } from '../../src/safety/wall/settings-names.ts'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 
@@ -136,6 +137,26 @@ for (const user of wallUsers)
       assert.equal(execFileSync('find', [root, '-name', '.gemini', '-o', '-name', '.claude'], { encoding: 'utf8' }), '')
     },
   )
+
+const notLinux = process.platform === 'linux' ? false : 'only Linux moves them: elsewhere they cannot be made'
+
+test('settings that were written by permission stay, also while a command runs', { skip: notLinux }, async (t) => {
+  const { root, home } = groundsOf(t, {})
+  const settings = settingsOf(root, { home, quarantine: join(home, 'quarantine') })
+  const running = settings.part()
+  write(join(root, '.vscode/tasks.json'), 'allowed')
+  write(join(root, '.mcp.json'), 'allowed')
+  acceptSettings([join(root, '.vscode/tasks.json'), join(root, '.mcp.json'), join(home, 'elsewhere')])
+  write(join(root, '.gemini/settings.json'), 'planted')
+  const next = settings.part()
+  assert.deepEqual(next.mounts.map(({ path }) => path).sort(), [join(root, '.mcp.json'), join(root, '.vscode')])
+  const told = [...(await running.settle!()), ...(await next.settle!())]
+  assert.deepEqual(
+    told.map((words) => words.split(',')[0]),
+    ['The command left .gemini'],
+  )
+  assert.deepEqual(readdirSync(root).sort(), ['.mcp.json', '.vscode'])
+})
 
 test('every name is written as the comparison expects it', () => {
   assert.deepEqual(

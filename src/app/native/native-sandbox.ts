@@ -14,6 +14,7 @@ import { defined } from '../../base/defined.ts'
 import { temporary } from '../../safety/wall/hidden-places.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
+import { acceptSettings } from '../../safety/wall/project-settings.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { isRuleFor, parseRule } from '../../safety/rules/permission-rule.ts'
 import { escaped } from '../../safety/rules/rule-matching.ts'
@@ -212,6 +213,9 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       const output = await tool.run(input, call)
       const effect = tool.effect?.(input, call.cwd)
       const ran = runs.of(call)
+      // Settings that a tool wrote by permission are the person's own, also beside a command in the background.
+      if (effect?.does === 'access')
+        acceptSettings(effect.paths.flatMap(({ access, path }) => (access === 'write' ? [path] : [])))
       if (effect?.does !== 'command' || !ran) return output
       if (ran.outside !== undefined) return withWords(output, `It ran outside the sandbox: ${ran.outside}.`)
       const { text, data } = typeof output === 'string' ? { text: output, data: undefined } : output

@@ -12,6 +12,8 @@ import { isSettingsName } from './settings-names.ts'
 export type ProjectSettings = {
   /** Looks through the project, or again through those of its folders that changed, and returns a wall's part. */
   part(): WallPart
+  /** Takes the settings at a path, or around it, for the person's own as they are now. */
+  accept(path: string): void
 }
 
 /** Large folders that no agent or editor is started in. */
@@ -48,6 +50,11 @@ export function settingsOf(root: string, places: Places): ProjectSettings {
   return settings
 }
 
+/** Keeps settings that were written with the person's permission, also while a command runs behind a wall. */
+export function acceptSettings(paths: readonly string[]): void {
+  for (const path of paths) for (const settings of projects.values()) settings.accept(realOr(path) ?? path)
+}
+
 /**
  * Keeps the settings of agents and editors in a project as they are, and every hidden file of the person's home where that is
  * part of the project. Those that exist become read-only mounts. What does not exist cannot be mounted, so what a command adds
@@ -62,7 +69,7 @@ function projectSettings(root: string, { home, quarantine }: Places): ProjectSet
   /** Sentences for the next command that is settled. */
   let told: string[] = []
   let [running, since, whole] = [0, 0, true]
-  return { part }
+  return { part, accept }
 
   function part(): WallPart {
     if (running === 0) since = Date.now()
@@ -75,6 +82,16 @@ function projectSettings(root: string, { home, quarantine }: Places): ProjectSet
       return real !== undefined && isWithin(root, real) ? [{ path: real, as: 'read' } as const] : []
     })
     return { mounts, settle: async () => settled() }
+  }
+
+  function accept(path: string): void {
+    if (!isWithin(root, path)) return
+    for (let at = path; at !== root; at = dirname(at)) {
+      const now = isKept(dirname(at), basename(at)) ? identify(at) : undefined
+      if (!now) continue
+      found.set(at, now)
+      left.delete(at)
+    }
   }
 
   function settled(): string[] {
