@@ -111,9 +111,10 @@ test('over a pipe and ACP each CLI has its own keys alone; a command without a p
   }
   const roster = openRoster(settings, parts)
   const had: Record<string, Keys> = {}
+  // Not at `read`: a command without a profile runs behind a wall there, and could write nothing down.
   for (const [name, file = name] of [['claude'], ['gemini'], ['opencode'], ['mine'], ['closed'], ['lent', 'claude']]) {
-    const agent = roster.open(name!, { cwd: project, leash: 'read' })
-    await drain(take(agent, turnOf({ cwd: project, leash: 'read' })))
+    const agent = roster.open(name!, { cwd: project, leash: 'ask' })
+    await drain(take(agent, turnOf({ cwd: project, leash: 'ask' })))
     await agent.close()
     had[name!] = keysIn(file!)
   }
