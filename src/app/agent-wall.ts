@@ -3,6 +3,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { CliFiles, CliPlace } from '../core/work/profile.ts'
 import type { AgentSettings } from '../settings/agent-settings.ts'
 import type { Wall, WallLimits } from '../safety/wall/wall.ts'
+import { withoutProject } from '../base/program-path.ts'
 import { join } from 'node:path'
 import { collect } from '../base/collect.ts'
 import { projectRoot } from '../base/git.ts'
@@ -34,12 +35,14 @@ export function needsWall(agent: AgentSettings, { leash, advises }: { leash: Lea
   return agent.wall ?? (advises === true || (leash === 'read' && profileOf(agent) === undefined))
 }
 
-const walls = new WeakMap<Env, Wall>()
+const walls = new Map<string, Wall>()
 
-/** The wall of this machine for the programs of an environment, tried once. */
-export function machineWall(env: Env): Wall {
-  const wall = walls.get(env) ?? wallOf({ platform: process.platform, env })
-  walls.set(env, wall)
+/** The wall of this machine for the programs of an environment, tried once. The project never has the program that builds it. */
+export function machineWall(given: Env, cwd: string): Wall {
+  const env = withoutProject(given, cwd)
+  const key = `${env.PATH}\0${env.HOME}\0${env.TERMAITE_HOME}`
+  const wall = walls.get(key) ?? wallOf({ platform: process.platform, env })
+  walls.set(key, wall)
   return wall
 }
 
@@ -47,7 +50,7 @@ export function machineWall(env: Env): Wall {
 export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
   return async (argv, { leash, cwd, env, terminal }) => {
     if (!needsWall(agent, { leash, advises: parts.advises })) return undefined
-    const none = await machineWall(parts.env).none()
+    const none = await machineWall(parts.env, cwd).none()
     if (none !== undefined) return withoutWall(agent, none)
     const { makePrivateHome, settleLeftHomes } = await import('../safety/wall/private-home.ts')
     const own = homeOf(parts.env)
@@ -73,7 +76,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       terminal: terminal !== undefined,
     }
     const { outer, inner } = await signalWords(parts.env)
-    const walled = await machineWall(parts.env).wrap([...inner, ...argv] as Argv, limits)
+    const walled = await machineWall(parts.env, cwd).wrap([...inner, ...argv] as Argv, limits)
     if ('none' in walled) {
       await home.settle()
       return withoutWall(agent, walled.none)
@@ -119,8 +122,8 @@ const passed = 'INT,QUIT,TERM,HUP'
  */
 async function signalWords(env: Env): Promise<{ outer: readonly string[]; inner: readonly string[] }> {
   if (process.platform !== 'linux') return { outer: [], inner: [] }
-  const reset = ['env', `--default-signal=${passed}`]
-  signals ??= collect('/usr/bin/env', [reset[1]!, 'true'], { cwd: '/', env }).then(({ code }) => code === 0)
+  const reset = ['/usr/bin/env', `--default-signal=${passed}`]
+  signals ??= collect(reset[0]!, [reset[1]!, 'true'], { cwd: '/', env }).then(({ code }) => code === 0)
   if (!(await signals)) return { outer: [], inner: [] }
   return { outer: ['/bin/sh', '-c', `trap '' ${passed.replaceAll(',', ' ')}; exec "$@"`, 'sh'], inner: reset }
 }

@@ -1,30 +1,19 @@
 import type { Profile } from '../core/work/profile.ts'
 import type { Io } from '../core/io.ts'
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { findOutside, isProgram } from '../base/program-path.ts'
 import { profiles } from '../profiles/all.ts'
 
-/** Finds a program on the PATH; undefined when it is not there. */
-export function findProgram(word: string, env: Io['env']): string | undefined {
-  const places = word.includes('/')
-    ? [word]
-    : (env.PATH ?? '')
-        .split(delimiter)
-        .filter((folder) => folder !== '')
-        .map((folder) => join(folder, word))
-  return places.find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return statSync(path).isFile()
-    } catch {
-      return false
-    }
-  })
+/** Finds a program on the PATH, but none that the project of `cwd` put there; undefined when it is not there. */
+export function findProgram(word: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>): string | undefined {
+  if (word.includes('/')) return isProgram(resolve(cwd, word)) ? word : undefined
+  return findOutside(word, env, cwd)
 }
 
 /** Lists the known CLIs that are installed on this machine. */
-export function installedProfiles(env: Io['env']): Profile[] {
-  return profiles.filter(({ words }) => words.some((word) => findProgram(word, env) !== undefined))
+export function installedProfiles(at: Pick<Io, 'env' | 'cwd'>): Profile[] {
+  return profiles.filter(({ words }) => words.some((word) => findProgram(word, at) !== undefined))
 }
 
 /** Whether a login has left a variable or a file. The file's contents are never read. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { defined } from './defined.ts'
+import { ownProgram } from './program-path.ts'
 
 export type RunOptions = {
   cwd: string
@@ -22,7 +23,13 @@ export function collect(command: string, args: readonly string[], options: RunOp
     let err = ''
     let error: NodeJS.ErrnoException | undefined
     const done = (code?: number) => resolve(defined({ code, out: Buffer.concat(out), err, error }))
-    const child = spawn(command, args, { cwd: options.cwd, env: options.env, stdio: 'pipe', windowsHide: true })
+    // A program that is named without its path must not be one of the folder that it runs in.
+    const child = spawn(ownProgram(command, options.env, options.cwd), args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: 'pipe',
+      windowsHide: true,
+    })
     // Its children may hold the pipes open after it ended: they are closed, not waited for.
     const end = () => {
       child.kill('SIGKILL')

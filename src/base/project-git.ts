@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gitFolders, projectRoot } from './git.ts'
+import { withoutProject } from './program-path.ts'
 import { makeStop, runGit } from './run-git.ts'
 
 /** Runs git on the repository of a folder and returns its output; rejects with the last line of its errors. */
@@ -13,7 +14,7 @@ export type Git = {
   /** Runs git and returns everything about its end. */
   ran(at: string | Repository, args: readonly string[], options?: GitRunOptions): Promise<Ran>
   /** The names of the filters that the person's own configuration defines. */
-  filters(): Promise<string[]>
+  filters(at: string): Promise<string[]>
 }
 
 export type GitRunOptions = Omit<RunOptions, 'cwd' | 'env'> & {
@@ -48,8 +49,9 @@ export function projectGit(env: GitEnv): Git {
       view.remove()
     }
   }
-  const filters = async () => {
-    const settings = settingsIn(await runGit(['config', '-z', '--list'], { cwd: '/', env, person: true }))
+  const filters = async (at: string) => {
+    const places = { cwd: '/', env: withoutProject(env, at), person: true }
+    const settings = settingsIn(await runGit(['config', '-z', '--list'], places))
     return settings.filter(({ key }) => isFilter(key)).map(({ key }) => key.split('.').slice(1, -1).join('.'))
   }
   const git = async (at: string | Repository, ...args: string[]) =>
@@ -94,7 +96,9 @@ const created = ['logs', 'worktrees']
 /** Commands that change nothing in the git folder. */
 const reading = new Set(['check-attr', 'config', 'diff', 'ls-files', 'merge-base', 'rev-parse', 'status'])
 
-function viewOf({ root, own, common }: Repository, env: GitEnv, writes: boolean) {
+function viewOf({ root, own, common }: Repository, given: GitEnv, writes: boolean) {
+  // Git also runs outside the project here, where it would not know whose folders on the PATH to pass over.
+  const env = withoutProject(given, root)
   const path = realpathSync(mkdtempSync(join(env.TMPDIR || tmpdir(), 'termaite-git-')))
   const filled = writes ? created.map((name) => join(common, name)) : []
   for (const folder of filled) tried(() => mkdirSync(folder))

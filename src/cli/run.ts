@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs'
 import { createReadStream, fstatSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
+import { absolutePath } from '../base/program-path.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { parse } from './args.ts'
@@ -14,6 +15,7 @@ import { slips } from '../base/nearest.ts'
 
 /** Runs this process: hands in its streams and signals, and sets its exit code. */
 export async function runProcess(): Promise<void> {
+  if (process.env.PATH !== undefined) process.env.PATH = absolutePath(process.env.PATH)
   const stop = new AbortController()
   const onSignal = (code: number) => () => {
     // A second signal does not wait: the watchdog ends the remaining processes once this one is gone.

@@ -4,6 +4,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { FileSettings } from '../settings/settings-schema.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import type { Wall } from '../safety/wall/wall.ts'
+import { withoutProject } from '../base/program-path.ts'
 import { profiles } from '../profiles/all.ts'
 import { installedProfiles } from '../app/installed-programs.ts'
 import { nativeOffers, sourcesOf, cliOffer } from '../app/offers/agent-offers.ts'
@@ -17,6 +18,8 @@ import { unwalledWords } from '../app/native/wall-words.ts'
 export type SetupWorld = Person & {
   say(text: string, how?: 'error'): void
   env: Record<string, string | undefined>
+  /** The folder that the setup runs in: a program of its project is no CLI of this machine. */
+  cwd: string
   home: string
   clock: Clock
   sources?: Sources
@@ -26,7 +29,7 @@ export type SetupWorld = Person & {
 /** Finds the CLIs and models on this machine, asks which agents take turns and what they may do, and writes the settings. */
 export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing found' | 'left'> {
   const { env, sources = sourcesOf(world) } = world
-  const clis = installedProfiles(env).map((profile) => cliOffer(profile, env))
+  const clis = installedProfiles(world).map((profile) => cliOffer(profile, env))
   const found = [...clis, ...(await nativeOffers(sources, env))]
   if (found.length === 0) {
     world.say(nothingWords(), 'error')
@@ -56,7 +59,8 @@ async function choices(world: SetupWorld, found: readonly Offer[]): Promise<Setu
 /** Where a wall holds our own agent's commands, offers to let it work inside without asking; elsewhere says that none does. */
 async function chooseOwnLeash(world: SetupWorld, chosen: readonly Offer[], leash: Leash): Promise<Leash | undefined> {
   if (!chosen.some(({ own }) => own)) return leash
-  const { env, wall = wallOf({ platform: process.platform, env }) } = world
+  const { env, cwd } = world
+  const { wall = wallOf({ platform: process.platform, env: withoutProject(env, cwd) }) } = world
   const none = await wall.none()
   if (none !== undefined) world.say(`termaite’s own agent: ${unwalledWords(none)}`)
   if (none !== undefined || leash !== 'ask') return leash

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 
 /** Names of files that hold keys, wherever they are; examples and templates hold none. */
@@ -57,3 +58,26 @@ export function isSecretPlace(path: string, home: string): boolean {
 }
 
 export const secretFolders = (home: string) => folders.map((folder) => join(home, folder))
+
+/** Folders of a project that hold other people's files or made ones, and are too large to be looked through. */
+const unsearched = new Set(['.git', 'node_modules', '.venv', 'venv', 'target', '__pycache__', '.next', '.cache'])
+const mostFolders = 1_000
+const mostSecrets = 200
+
+/** The files of a project that hold keys by their names, in as many folders as can be looked through before each command. */
+export async function secretFilesIn(root: string): Promise<string[]> {
+  const found: string[] = []
+  const waiting = [root]
+  for (let looked = 0; waiting.length > 0 && looked < mostFolders && found.length < mostSecrets;) {
+    const folders = waiting.splice(0, 32)
+    looked += folders.length
+    const lists = await Promise.all(folders.map((folder) => readdir(folder, { withFileTypes: true }).catch(() => [])))
+    for (const [at, entries] of lists.entries())
+      for (const entry of entries) {
+        const path = join(folders[at]!, entry.name)
+        if (entry.isDirectory() && !unsearched.has(entry.name)) waiting.push(path)
+        else if (entry.isFile() && isSecretName(path)) found.push(path)
+      }
+  }
+  return found.slice(0, mostSecrets)
+}

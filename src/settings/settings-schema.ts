@@ -107,6 +107,8 @@ const common = {
       env: optional(list(filled)),
     }),
   ),
+  /** What our own agent sees of AGENTS.md and the like in a folder that is not trusted. */
+  untrustedInstructions: optional(oneOf('leave', 'text')),
   web: optional(object({ search: optional(filled), allowed: optional(list(filled)) })),
   thinking: optional(oneOf(...thinkings)),
   advisors: optional(mapOf(name, oneOf(...advisorRoles))),

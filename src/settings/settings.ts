@@ -38,6 +38,8 @@ export type Settings = {
   mcpServers: Record<string, unknown>
   /** Hooks from the user's own settings. A project's hooks are read when they run. */
   hooks: HookSettings
+  /** Whether the native agent is shown the instruction files of an untrusted folder as a stranger's text, or only where they are. */
+  untrustedInstructions: 'leave' | 'text'
   /** The native agent's search provider, and the private hosts that it may fetch from. */
   web: NonNullable<FileSettings['web']>
   /** Whether shell commands run in the system's sandbox, whether they reach the network from there, and further variables they get. */
@@ -102,6 +104,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     mcpServers: user.mcpServers ?? {},
     hooks: hooksOf(user.hooks),
     sandbox: { enabled: true, network: 'rule', ...user.sandbox },
+    untrustedInstructions: user.untrustedInstructions ?? 'leave',
     web: user.web ?? {},
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
     crew: { perWorkspace: 10, total: 20, ...user.crew },

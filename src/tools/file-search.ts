@@ -1,6 +1,6 @@
 import type { ToolParts } from './tool-parts.ts'
 import { accessSync, constants } from 'node:fs'
-import { delimiter, join, relative, resolve } from 'node:path'
+import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
 import { open, opendir, stat } from 'node:fs/promises'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
 import { openTrouble } from './files/file-access.ts'
@@ -45,7 +45,7 @@ async function ripgrepPath(env: ToolParts['env']): Promise<string | undefined> {
   try {
     return (await import('@vscode/ripgrep')).rgPath
   } catch {
-    const places = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+    const places = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
     return places.map((folder) => join(folder, 'rg')).find(isProgram)
   }
 }

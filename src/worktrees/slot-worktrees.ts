@@ -67,7 +67,7 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
 
 /** Says which filters the files of a new worktree ask for without getting them, such as git-lfs or git-crypt. */
 async function filterNotes(git: Git, path: string, trusted: boolean): Promise<string[]> {
-  const [asked, own] = await Promise.all([filtersAskedFor(git, path), trusted ? git.filters() : undefined])
+  const [asked, own] = await Promise.all([filtersAskedFor(git, path), trusted ? git.filters(path) : undefined])
   const missed = asked.filter((name) => !own?.includes(name))
   if (missed.length === 0) return []
   const why = trusted

@@ -63,6 +63,7 @@ test('headless, nothing of a cloned repository runs, steers or leads outside; an
   assert.deepEqual(notUsed(err), [
     `termaite: ${join(machine.project, '.termaite/settings.json')} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`,
     '.agents/skills/outside and 10 more not used: this folder is not trusted.',
+    'AGENTS.md, termaite.md are not followed, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.',
   ])
   await run(['-p', 'look around'], join(machine.project, 'sub'))
   await run(['doctor', '--security'])

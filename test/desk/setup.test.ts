@@ -44,6 +44,7 @@ function machine(t: TestContext, installed: readonly string[], answers: string[]
       return answers.shift()
     },
     env,
+    cwd: home,
     home,
     sources: { keys: openKeys({ home, env, keychain: null }), servers: async () => models.servers ?? [] },
     wall: wallThat(models.sandbox ?? false),

@@ -3,6 +3,7 @@ import type { Agent, Leash, Traits, Turn } from '../../core/work/agent.ts'
 import type { PipeParts } from '../pipe/pipe-agent.ts'
 import type { PipeSeat, PipeSpec } from '../pipe/pipe-command.ts'
 import type { Emit } from '../seat.ts'
+import { unshadowedArgv } from '../../base/program-path.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
@@ -47,13 +48,14 @@ async function takeAcpTurn(
     waiting++
     await emit(event).finally(() => waiting--)
   }
+  const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
   const thread = resumedThread(spec.name, turn.history, resume)
   let prompt = ''
   const { outcome, session, usage, left, settled } = await runAcpProcess({
     spec,
     turn,
-    argv,
-    env: { ...spec.profile?.env, ...parts.env, ...spec.env },
+    argv: unshadowedArgv(argv, env, turn.cwd),
+    env,
     enclose: parts.enclose,
     key: thread.key,
     prompt: (resumed) =>

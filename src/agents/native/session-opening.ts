@@ -20,6 +20,8 @@ export type Opening = {
   skills: Skill[]
   subagents: UserSubagent[]
   warnings: string[]
+  /** What the person is told of instruction files that are not followed. */
+  untrusted?: string
 }
 
 export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
@@ -40,6 +42,7 @@ export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
     skills: found.skills,
     subagents: own.subagents,
     warnings: [...instructions.warnings, ...found.warnings, ...own.warnings],
+    untrusted: instructions.untrusted,
   }
 }
 

@@ -7,6 +7,7 @@ import type { PipeResult } from './pipe-process.ts'
 import type { Emit } from '../seat.ts'
 import type { Enclose } from '../enclosure.ts'
 import type { Speech } from './speech.ts'
+import { unshadowedArgv } from '../../base/program-path.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
@@ -85,7 +86,7 @@ async function takePipeTurn(
     runCommand({
       spec,
       turn,
-      argv: pipeArgv(spec, turn, key),
+      argv: unshadowedArgv(pipeArgv(spec, turn, key), env, turn.cwd),
       env,
       enclose: parts.enclose,
       prompt,

@@ -7,6 +7,7 @@ import type { Sight } from './screen-watcher.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Live } from '../../core/talk/entry.ts'
+import { unshadowed } from '../../base/program-path.ts'
 import { defined } from '../../base/defined.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { ScreenWatcher } from './screen-watcher.ts'
@@ -117,8 +118,9 @@ export class TerminalProgram {
     const { model = this.#spec.model, cwd, terminal } = this.#seat
     const thread = resume === undefined && names ? crypto.randomUUID() : undefined
     this.#key = composes(this.#spec) ? (resume ?? thread) : undefined
-    const line = command({ leash: this.#leash, resume, model, thread })
-    const seat = { leash: this.#leash, cwd, env: { ...this.#parts.env, ...env, ...this.#spec.env }, terminal: this.id }
+    const all = { ...this.#parts.env, ...env, ...this.#spec.env }
+    const line = unshadowed(command({ leash: this.#leash, resume, model, thread }), all, cwd)
+    const seat = { leash: this.#leash, cwd, env: all, terminal: this.id }
     const walled = await this.#parts.enclose?.(['bash', '-c', line], seat)
     if (walled && 'refused' in walled) throw new Error(walled.refused.message)
     const opening: Opening = defined({

@@ -23,10 +23,10 @@ import { quote } from '../../profiles/shared/command-words.ts'
 import { termaite } from '../../profiles/termaite.ts'
 
 /** Lists the agents that can be spawned: those of the settings, and every installed CLI that runs in a terminal. */
-export function spawnable(settings: Settings, env: Io['env']): AgentSettings[] {
+export function spawnable(settings: Settings, at: Pick<Io, 'env' | 'cwd'>): AgentSettings[] {
   const configured = enabledAgents(settings)
   const names = new Set(settings.agents.map(({ name }) => name))
-  const bare = installedProfiles(env).filter(({ name, screen }) => screen && !names.has(name))
+  const bare = installedProfiles(at).filter(({ name, screen }) => screen && !names.has(name))
   return [...configured, ...bare.map(({ name }) => ({ name, kind: 'screen' as const, profile: name }))]
 }
 
@@ -44,7 +44,7 @@ export function crewRoster(
   terminals: Terminals,
   { advises }: { advises?: boolean } = {},
 ): Roster {
-  const agents = new Map(spawnable(settings, io.env).map((agent) => [agent.name, agent]))
+  const agents = new Map(spawnable(settings, io).map((agent) => [agent.name, agent]))
   const parts = screenParts(io, terminals)
   return {
     names: () => [...agents.keys()],

@@ -89,7 +89,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     leash: loosestLeash(settings),
     person: !carries,
     agents: () =>
-      spawnable(settings, io.env).map(({ name, description }) => (description ? { name, description } : { name })),
+      spawnable(settings, io).map(({ name, description }) => (description ? { name, description } : { name })),
   }
   return {
     of,

@@ -11,6 +11,7 @@ import { collect } from '../../base/collect.ts'
 import { away } from '../../mind/rotation/health.ts'
 import { programOf } from '../../profiles/shared/command-words.ts'
 import { openKeys } from '../../safety/api-keys.ts'
+import { unshadowed } from '../../base/program-path.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
 import { leashWords } from '../agent-channel.ts'
 import { nativeKey } from '../provider-key.ts'
@@ -56,7 +57,7 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
   const { io, settings } = parts
   const profile = profileOf(agent)
   const leash = agent.leash ?? settings.leash
-  const file = fileOf(agent, profile, io.env)
+  const file = fileOf(agent, profile, { env: io.env, cwd: parts.place.cwd })
   const there = file ?? (agent.kind === 'native' || agent.command === undefined ? false : 'by the shell')
   const key =
     agent.kind === 'native'
@@ -87,10 +88,10 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
   }
 }
 
-function fileOf(agent: AgentSettings, profile: Profile | undefined, env: Io['env']): string | undefined {
+function fileOf(agent: AgentSettings, profile: Profile | undefined, at: Pick<Io, 'env' | 'cwd'>): string | undefined {
   if (agent.kind === 'native') return 'built in'
   const program = agent.command === undefined ? profile?.words[0] : programOf(agent.command)
-  return program === undefined ? undefined : findProgram(program, env)
+  return program === undefined ? undefined : findProgram(program, at)
 }
 
 /** Says why an agent gets no turns whatever its health, and what to do about it. */
@@ -125,7 +126,11 @@ const patienceMs = 20_000
 
 function shell({ io, place }: CheckupParts, command: string, { keys }: Profile) {
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
-  return collect('bash', ['-c', command], { cwd: place.cwd, env: withOwnKeys(io.env, keys), signal })
+  return collect('bash', ['-c', unshadowed(command, io.env, place.cwd)], {
+    cwd: place.cwd,
+    env: withOwnKeys(io.env, keys),
+    signal,
+  })
 }
 
 async function versionOf(parts: CheckupParts, profile: Profile): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { profiles } from '../../profiles/all.ts'
+import { withoutProject } from '../../base/program-path.ts'
 import { borderOf } from '../border.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
@@ -20,7 +21,7 @@ export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
 export async function securityFindings(io: Io, place: Place, settings: Settings): Promise<SecurityFinding[]> {
   return [
     ...agentFindings(settings),
-    ...(await sandboxFindings(io, settings)),
+    ...(await sandboxFindings(io, place, settings)),
     ...secretFindings(io, place, settings),
     ...fileFindings(place.home),
     ...(await projectFindings(io, place)),
@@ -44,10 +45,10 @@ function agentFindings(settings: Settings): SecurityFinding[] {
 }
 
 /** Our sandbox holds the commands of our own agent alone. */
-async function sandboxFindings({ env }: Io, settings: Settings): Promise<SecurityFinding[]> {
+async function sandboxFindings({ env }: Io, { root }: Place, settings: Settings): Promise<SecurityFinding[]> {
   const own = settings.agents.filter(({ kind }) => kind === 'native')
   const leashes = [...new Set(own.map(({ leash = settings.leash }) => leash))]
-  const wall = wallOf({ platform: process.platform, env })
+  const wall = wallOf({ platform: process.platform, env: withoutProject(env, root) })
   return Promise.all(
     leashes.map(async (leash) => {
       const held = isWalled({ settings }, leash) && (await wall.none()) === undefined

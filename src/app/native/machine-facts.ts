@@ -1,4 +1,5 @@
 import type { NativeParts } from './native-parts.ts'
+import { withoutProject } from '../../base/program-path.ts'
 import { Machine } from '../../machine/machine.ts'
 import { machineSummary } from '../../machine/machine-summary.ts'
 
@@ -17,9 +18,11 @@ export async function machineFacts(parts: NativeParts, asked: Promise<void>): Pr
   return { words: machineSummary(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
 }
 
-/** The machine's facts that this run shares. */
-export function machineOf({ store, env, clock, state }: Pick<NativeParts, 'store' | 'env' | 'clock' | 'state'>) {
-  return (state.machine ??= { known: new Machine(store, { env, clock }) })
+type MachineParts = Pick<NativeParts, 'store' | 'env' | 'clock' | 'state' | 'root'>
+
+/** The machine's facts that this run shares. A program of the project is none of the machine, and a scan would start it. */
+export function machineOf({ store, env, clock, state, root }: MachineParts) {
+  return (state.machine ??= { known: new Machine(store, { env: withoutProject(env, root), clock }) })
 }
 
 async function scanBehind(parts: NativeParts, asked: Promise<void>): Promise<void> {

@@ -21,6 +21,7 @@ import { machineFacts } from './machine-facts.ts'
 import { wallFacts } from './native-sandbox.ts'
 import { wallPrompt } from './wall-words.ts'
 import { modelOf } from './native-model.ts'
+import { noteOnce } from './native-parts.ts'
 import { serversOf } from './native-servers.ts'
 import { subagentConsult } from './native-subagents.ts'
 import { shortPath } from '../../base/short-path.ts'
@@ -52,9 +53,10 @@ export async function* openNative(
   ])
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const opened = opening(
-    { cwd, root, home, trusted },
+    { cwd, root, home, trusted, untrusted: settings.untrustedInstructions },
     { mode, date, system: machine.words, meta: settings.metaInstruction, wall },
   )
+  if (opened.untrusted !== undefined) noteOnce(parts, opened.untrusted)
   const { own } = box
   const subagents = {
     seat,

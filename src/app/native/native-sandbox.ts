@@ -11,6 +11,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
+import { ownProgram, withoutProject } from '../../base/program-path.ts'
+import { secretFilesIn } from '../../safety/secret-files.ts'
 import { temporary } from '../../safety/wall/hidden-places.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
@@ -39,7 +41,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
   const runs = new CommandRuns()
 
   const start = async (command: string, call: ToolCall, judged: (facts: WallFacts) => Promise<CommandPlace>) => {
-    const plain: ShellStart = { argv: ['bash', '-c', command] }
+    const plain: ShellStart = { argv: [ownProgram('bash', all, root), '-c', command] }
     const seat = state.seats.get(name)
     const { leash = 'read' } = call
     if (!seat || !isWalled(seat, leash)) return plain
@@ -58,6 +60,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     const limits = {
       ...{ root, ...place.inside, home: all.HOME ?? home, scratch },
       writable: caches === undefined ? [] : [caches],
+      hidden: place.seesKeys ? [] : await keyFilesOf(call.signal, root),
     }
     const walled = await sandboxOf(parts).wrap(plain.argv, limits)
     // The policy let the command through because the wall would hold it.
@@ -77,8 +80,12 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
 
   return {
     env,
-    shell: (command, call) =>
-      start(command, call, (facts) => placed(command, call, facts, parts, state.seats.get(name)!)),
+    shell: async (command, call) =>
+      withKnownPrograms(
+        await start(command, call, (facts) => placed(command, call, facts, parts, state.seats.get(name)!)),
+        { command, call, env },
+        parts,
+      ),
     interpreter: (command, call) =>
       start(command, call, async (facts) => {
         const { placeOf } = await import('../../safety/rules/command-place.ts')
@@ -86,6 +93,33 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       }),
     explain: (tool) => refusable(tool, name, runs, parts),
   }
+}
+
+/**
+ * A command that only looks is judged by the names of its programs, so that these must not be the project's own: where the
+ * project has a folder on the PATH, such a command runs without it.
+ */
+async function withKnownPrograms(
+  started: ShellStart,
+  { command, call: { cwd }, env }: { command: string; call: ToolCall; env: NativeParts['env'] },
+  { root, home, env: all }: NativeParts,
+): Promise<ShellStart> {
+  const { PATH } = withoutProject(all, root)
+  if (PATH === all.PATH) return started
+  const { judge } = await import('../../safety/shell/shell-judge.ts')
+  const { parts } = await judge(command, { root, home: all.HOME ?? home, cwd })
+  return parts.every((part) => part.class === 'reads')
+    ? { ...started, env: { ...(started.env ?? env), PATH } }
+    : started
+}
+
+/** The project's files with keys, looked for once in a turn: a search before every command would take longer than the command. */
+const keyFiles = new WeakMap<AbortSignal, Promise<string[]>>()
+
+function keyFilesOf(turn: AbortSignal, root: string): Promise<string[]> {
+  const known = keyFiles.get(turn) ?? secretFilesIn(root)
+  keyFiles.set(turn, known)
+  return known
 }
 
 /** Code for an interpreter is not judged before it runs. */
@@ -168,8 +202,8 @@ function walledNames(
   return { extra: settings.sandbox.env ?? [], temporary: own, caches: caches ?? join(own, 'caches') }
 }
 
-export const sandboxOf = ({ state, env }: Pick<NativeParts, 'state' | 'env'>): Wall =>
-  (state.sandbox ??= wallOf({ platform: process.platform, env }))
+export const sandboxOf = ({ state, env, root }: Pick<NativeParts, 'state' | 'env' | 'root'>): Wall =>
+  (state.sandbox ??= wallOf({ platform: process.platform, env: withoutProject(env, root) }))
 
 /** How a command was run. */
 type CommandRun = { inside: WalledCommand; outside?: undefined } | { outside: string }

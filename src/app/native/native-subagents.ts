@@ -46,7 +46,7 @@ async function openSubagent(given: SubagentParts, subagent: UserSubagent | undef
   const { seat, parts, trusted, date, system: machine, servers } = given
   const { cwd, root, home } = parts
   const { system, skills } = opening(
-    { cwd, root, home, trusted },
+    { cwd, root, home, trusted, untrusted: seat.settings.untrustedInstructions },
     { mode: 'subagent', date, system: machine, role: subagent?.role, wall: given.wall },
   )
   const box = openTools(seat.agent.name, parts, loadableSkills(skills))

@@ -95,7 +95,7 @@ const aliases: Record<string, string> = {
 /** Runs a program in an empty folder, in a sandbox without a network; undefined where the system is known to have no sandbox. */
 export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined {
   const { env, clock, blobs, border, home } = parts
-  if (process.platform !== 'darwin' && findProgram('bwrap', env) === undefined) return undefined
+  if (process.platform !== 'darwin' && findProgram('bwrap', parts) === undefined) return undefined
   return async (language, code, call) => {
     const named = language.trim().toLowerCase()
     const how = languages[aliases[named] ?? named]

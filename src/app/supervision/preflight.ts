@@ -26,6 +26,7 @@ import { nearest } from '../../base/nearest.ts'
 import { profileNamed, profiles } from '../../profiles/all.ts'
 import { programOf } from '../../profiles/shared/command-words.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
+import { unshadowed } from '../../base/program-path.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
 import { placeOf } from '../place.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
@@ -159,7 +160,7 @@ export async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place>
 
 /** Finds the agent by its name: one of the settings, or a CLI that runs in a terminal. */
 export function agentNamed(io: Io, settings: Settings, name: string | undefined): AgentSettings {
-  const known = spawnable(settings, io.env)
+  const known = spawnable(settings, io)
   const found = known.find((agent) => agent.name === name)
   if (found) return found
   const screens = profiles.filter(({ screen }) => screen).map((profile) => profile.name)
@@ -188,7 +189,7 @@ export async function readyToStart(io: Io, place: Place, agent: AgentSettings, c
   if (!(await confirm(io, 'Start it all the same?', false))) throw new UsageError(`${profile.name} was not started.`, 1)
 }
 
-const isHere = (words: readonly string[], io: Io) => words.some((word) => findProgram(word, io.env) !== undefined)
+const isHere = (words: readonly string[], io: Io) => words.some((word) => findProgram(word, io) !== undefined)
 
 const notFound = ({ name, install }: Profile) => new UsageError(`${name} CLI not found. Install with: ${install}`, 1)
 
@@ -200,7 +201,12 @@ async function isLoggedIn(io: Io, { cwd }: Place, profile: Profile): Promise<boo
   if (profile.loggedIn === undefined) return false
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)])
   return (
-    (await collect('bash', ['-c', profile.loggedIn], { cwd, env: withOwnKeys(io.env, profile.keys), signal })).code ===
-    0
+    (
+      await collect('bash', ['-c', unshadowed(profile.loggedIn, io.env, cwd)], {
+        cwd,
+        env: withOwnKeys(io.env, profile.keys),
+        signal,
+      })
+    ).code === 0
   )
 }

@@ -32,7 +32,8 @@ export async function frameworkResources(app: App, actor: Agent): Promise<Resour
     machine: {
       spec,
       description: machineSummary(spec),
-      programs: async (names) => names.filter((name) => findProgram(name, app.io.env) !== undefined),
+      programs: async (names) =>
+        names.filter((name) => findProgram(name, { env: app.io.env, cwd: app.place.cwd }) !== undefined),
     },
     tools: frameworkTools(app),
     checkpoints: app.ephemeral ? undefined : projectCheckpoints(app.snapshots, app.border.toward('vendor')),
@@ -59,7 +60,7 @@ export async function readersOf(app: App): Promise<Readers | { why: string }> {
     .read()
     .catch(() => noHealth)
   const now = app.io.clock.now()
-  const none = await machineWall(app.io.env).none()
+  const none = await machineWall(app.io.env, app.place.cwd).none()
   const able = enabledAgents(app.settings).flatMap((agent) => {
     const seat = app.roster.open(agent.name, { cwd: app.place.cwd, leash: 'read' })
     // Nothing was started for the look at its traits.

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { defined } from '../defined.ts'
 import { newId } from '../id.ts'
+import { ownProgram } from '../program-path.ts'
 import { endProcesses, groupMayLive, groupOf, kinOf } from './end-processes.ts'
 import { unwatch, watch, watchGroup } from './watchdog.ts'
 
@@ -41,7 +42,9 @@ export async function start(command: Command): Promise<Run> {
   const marks = env[markVariable] ? `${env[markVariable]}:${mark}` : mark
   watch(mark, env.PATH)
   try {
-    const child = spawn(argv[0], argv.slice(1), {
+    // The shell is ours, whatever the folder puts on the PATH; any other program is the caller's choice.
+    const program = argv[0] === 'bash' ? ownProgram('bash', env, cwd) : argv[0]
+    const child = spawn(program, argv.slice(1), {
       cwd,
       env: { ...env, [markVariable]: marks },
       stdio: ['pipe', 'pipe', 'pipe'],

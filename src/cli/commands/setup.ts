@@ -15,6 +15,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     say: (text, how) => (how === 'error' ? say(io, `termaite: ${text}`) : print(io, text)),
     ask: values.yes === true ? usual : personAt(io, usual),
     env: io.env,
+    cwd: io.cwd,
     home,
     clock: io.clock,
     signal: io.signal,

@@ -1,6 +1,7 @@
 import type { SystemSpec } from '../../core/work/system-spec.ts'
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
+import { withoutProject } from '../../base/program-path.ts'
 import { localTime } from '../../base/local-time.ts'
 import { Machine } from '../../machine/machine.ts'
 import { machineFacts } from '../../machine/machine-summary.ts'
@@ -12,7 +13,10 @@ import { table } from '../../base/table.ts'
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (words.length > 0)
     throw new UsageError(`"${words[0]}": termaite system takes no words; see termaite system --help.`)
-  const machine = new Machine(fileStore(homeFolder(io.env), { clock: io.clock }), { env: io.env, clock: io.clock })
+  const machine = new Machine(fileStore(homeFolder(io.env), { clock: io.clock }), {
+    env: withoutProject(io.env, io.cwd),
+    clock: io.clock,
+  })
   const kept = await machine.known()
   const { spec, scannedAt, unkept } =
     kept.fresh && !values.refresh

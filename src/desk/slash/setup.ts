@@ -10,7 +10,7 @@ export function setupCommand(controls: DeskControls): Command {
     help: 'Find agents and choose which take turns.',
     async run(_args, { say, ask, signal }) {
       const { io, place } = controls.app()
-      const done = await runSetup({ say, ask, signal, env: io.env, home: place.home, clock: io.clock })
+      const done = await runSetup({ say, ask, signal, env: io.env, cwd: place.cwd, home: place.home, clock: io.clock })
       if (done === 'written') await controls.reload()
     },
   }

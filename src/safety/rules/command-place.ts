@@ -14,9 +14,13 @@ export type WallFacts = {
   temporary?: string
 }
 
-/** Where a command runs: behind the wall with these limits, or outside of it, for the reason in `outside`. */
+/**
+ * Where a command runs: behind the wall with these limits, or outside of it, for the reason in `outside`. `seesKeys`: whether
+ * the project's files with keys are shown to it.
+ */
 export type CommandPlace =
-  { outside: string } | { inside: Pick<WallLimits, 'project' | 'git' | 'sockets' | 'network'>; outside?: undefined }
+  | { outside: string }
+  | { inside: Pick<WallLimits, 'project' | 'git' | 'sockets' | 'network'>; seesKeys: boolean; outside?: undefined }
 
 export type PlacedCommand = {
   parts: readonly Part[]
@@ -31,17 +35,27 @@ export type PlacedCommand = {
  * does where the settings close the network, because only the wall keeps it closed.
  */
 export function placeOf({ parts, leash, bounds, facts }: PlacedCommand): CommandPlace {
+  // A file with keys that a command names was asked for.
+  const named = parts.some(({ class: kind, paths }) => kind === 'secrets' && paths.length > 0)
   const looks = parts.every(({ class: kind }) => kind === 'reads')
   // At `ask` a command that only looks runs without a yes, so that it must not depend on being judged well.
   if (leash === 'read' || (leash === 'ask' && looks))
-    return { inside: { project: 'read', git: 'read', sockets: false, network: facts.network === 'open' } }
+    return {
+      inside: { project: 'read', git: 'read', sockets: false, network: facts.network === 'open' },
+      seesKeys: named,
+    }
   for (const part of facts.network === 'closed' ? [] : parts) {
     const outside = outsideReason(part, bounds, facts)
     if (outside !== undefined) return { outside }
   }
   const needed = parts.some(({ class: kind }) => kind === 'network' || kind === 'installing')
   const network = facts.network === 'open' || (facts.network === 'asked' && needed)
-  return { inside: { project: 'write', git: parts.some(writesGit) ? 'write' : 'read', sockets: true, network } }
+  // The project's own programs start with its files of keys; what only looks, or cannot be read, has no need of them.
+  const seesKeys = named || parts.some(({ class: kind }) => kind === 'runs')
+  return {
+    inside: { project: 'write', git: parts.some(writesGit) ? 'write' : 'read', sockets: true, network },
+    seesKeys,
+  }
 }
 
 /** Classes of commands that the wall holds, whatever they turn out to do. */

@@ -1,5 +1,6 @@
 import type { Repository } from './snapshot-repository.ts'
 import { open } from 'node:fs/promises'
+import { withoutProject } from '../../base/program-path.ts'
 import { startGit } from '../../base/run-git.ts'
 
 /** Writes git objects to new files with one git process, without holding a whole object in memory. */
@@ -8,7 +9,8 @@ export async function writeObjects(
   wanted: readonly { id: string; place: string | Buffer }[],
 ): Promise<void> {
   if (wanted.length === 0) return
-  const { dir, env } = repository
+  const { dir, root } = repository
+  const env = withoutProject(repository.env, root)
   const child = startGit(['cat-file', '--batch', '--buffer'], { cwd: dir, dir, env })
   child.on('error', () => {})
   child.stdin.on('error', () => {}).end(wanted.map(({ id }) => `${id}\n`).join(''))

@@ -1,0 +1,74 @@
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { collect } from '../../src/base/collect.ts'
+import { absolutePath, findOutside, unshadowed, unshadowedArgv } from '../../src/base/program-path.ts'
+
+/** A project with programs in its folders, and a machine with two of its own. */
+function shadows(t: TestContext) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-path-')))
+  t.after(() => rmSync(base, { recursive: true }))
+  const at = (path: string) => join(base, path)
+  const put = (path: string) => {
+    mkdirSync(at(join(path, '..')), { recursive: true })
+    writeFileSync(at(path), `#!/bin/sh\necho ${path}\n`, { mode: 0o755 })
+  }
+  for (const path of [
+    'bin/claude',
+    'bin/bash-like',
+    'project/node_modules/.bin/claude',
+    'project/node_modules/.bin/gemini',
+  ])
+    put(path)
+  for (const path of ['project/claude', 'project/bash-like']) put(path)
+  mkdirSync(at('project/.git'))
+  mkdirSync(at('project/sub'))
+  mkdirSync(at('home'))
+  symlinkSync(at('project/node_modules/.bin'), at('linked'))
+  const env = (...folders: string[]) => ({
+    PATH: folders.map((one) => (one === '' || one.startsWith('.') ? one : at(one))).join(delimiter),
+    HOME: at('home'),
+  })
+  return { at, env }
+}
+
+test('a program is never found in a relative folder or inside the project, also not through a link', (t) => {
+  const { at, env } = shadows(t)
+  const cwd = at('project/sub')
+  const path = env('', '.', './node_modules/.bin', '..', 'project/node_modules/.bin', 'linked', 'bin')
+  assert.deepEqual(
+    ['claude', 'gemini', 'bash-like'].map((word) => findOutside(word, path, cwd)),
+    [at('bin/claude'), undefined, at('bin/bash-like')],
+  )
+  assert.equal(absolutePath(path.PATH), [at('project/node_modules/.bin'), at('linked'), at('bin')].join(delimiter))
+})
+
+test('where the home is the project, its programs are the person’s own', (t) => {
+  const { at, env } = shadows(t)
+  assert.equal(
+    findOutside('gemini', { ...env('project/node_modules/.bin'), HOME: at('project') }, at('project')),
+    at('project/node_modules/.bin/gemini'),
+  )
+})
+
+test('a command line starts the program outside where the project would choose another, and stays as it is elsewhere', (t) => {
+  const { at, env } = shadows(t)
+  const [cwd, path] = [at('project'), env('project/node_modules/.bin', 'bin')]
+  assert.deepEqual(
+    ['claude -p "x y"', ' gemini', './claude -p', 'X=1 claude', 'other'].map((line) => unshadowed(line, path, cwd)),
+    [`'${at('bin/claude')}' -p "x y"`, ` '/nonexistent/gemini'`, './claude -p', 'X=1 claude', 'other'],
+  )
+  assert.equal(unshadowed('claude -p', env('bin', 'project/node_modules/.bin'), cwd), 'claude -p')
+  assert.deepEqual(unshadowedArgv(['claude', '-p'], path, cwd), [at('bin/claude'), '-p'])
+  assert.deepEqual(unshadowedArgv(['bash', '-c', 'gemini'], path, cwd), ['bash', '-c', `'/nonexistent/gemini'`])
+})
+
+test('what we run ourselves is not the project’s', async (t) => {
+  const { at, env } = shadows(t)
+  const ran = async (PATH: string) =>
+    (await collect('bash-like', [], { cwd: at('project'), env: { PATH } })).out.toString()
+  assert.equal(await ran(env('.', 'bin').PATH), 'bin/bash-like\n')
+  assert.equal(await ran(env('project', 'bin').PATH), 'bin/bash-like\n')
+})
