@@ -6,7 +6,7 @@ import { openBorder } from '../../src/safety/border.ts'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Leash } from '../../src/core/work/agent.ts'
+import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Wall, WallLimits } from '../../src/safety/wall/wall.ts'
 import type { Tool, ToolCall } from '../../src/core/work/tool.ts'
@@ -15,6 +15,7 @@ import type { ProjectDoc } from '../../src/app/project.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { toolboxOf } from '../../src/app/native/toolbox.ts'
+import { policyFor } from '../../src/app/native/native-permissions.ts'
 import { ScratchRooms } from '../../src/app/native/native-scratch.ts'
 import { agentShell } from '../../src/app/native/native-sandbox.ts'
 import { sandboxWords, wallPrompt } from '../../src/app/native/wall-words.ts'
@@ -51,7 +52,12 @@ function held(
   sandbox = system,
 ) {
   const store = memoryStore()
-  const settings = { agents: [], permissions: permissionsOf({ allow }, { allow: run }), sandbox: { enabled, network } }
+  const settings = {
+    agents: [],
+    hooks: {},
+    permissions: permissionsOf({ allow }, { allow: run }),
+    sandbox: { enabled, network },
+  }
   const seat = { agent: { name: 'own' }, settings, leash, window: 1 } as unknown as NativeSeat
   const opened: string[] = []
   const rooms = new ScratchRooms(async () => {
@@ -204,6 +210,31 @@ test('a rule of the person lets a command run outside, whole and alone', async (
     ],
     ['bash', 'bash', 'write', 'write', 'read', 'write'],
   )
+})
+
+test('a package script that changes after it was judged does not lead outside, nor to the network', async () => {
+  const { walls, call, parts, seat } = held({})
+  const { tools } = toolboxOf('own', parts).box
+  const bash = tools.find(({ name }) => name === 'bash')!
+  const policy = await policyFor(seat, tools, [], parts)
+  const script = (text: string) => writeFileSync(join(root, 'package.json'), JSON.stringify({ scripts: { x: text } }))
+  const places: (string | undefined)[] = []
+  const spy = walls.explain({
+    ...bash,
+    async run({ command }: { command: string }, own: ToolCall) {
+      places.push((await walls.shell(command, own)).argv[0])
+      return ''
+    },
+  } as Tool)
+  for (const later of ['docker run -v /:/host x', 'curl example.com']) {
+    const input = { command: 'npm run x' }
+    script('echo fine')
+    const { verdict } = await policy(bash, input, { ...call(), leash: 'edit' } as unknown as Turn)
+    script(later)
+    await spy.run(input, call())
+    places.push(verdict)
+  }
+  assert.deepEqual(places, ['write sockets', 'yes', 'write sockets', 'yes'])
 })
 
 test('behind the wall the environment has no keys, what the settings name, and caches of the project’s own', async () => {

@@ -3,6 +3,7 @@ import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { Border } from '../../safety/border.ts'
+import type { JudgedCall } from '../../safety/rules/judged-call.ts'
 import type { Audit } from '../../safety/audit-log.ts'
 import type { Wall } from '../../safety/wall/wall.ts'
 import type { ToolSet } from '../../tools/all.ts'
@@ -52,6 +53,8 @@ export type NativeState = {
   /** The settings and the leash whose wall stands around the MCP servers. */
   serverSeat?: { settings: Settings; leash: Leash }
   audit?: Audit
+  /** How the policy judged a call, by the call's input: a file that changes meanwhile does not change where the call runs. */
+  judged: WeakMap<object, JudgedCall>
   /** Audit lines that are still being written. */
   lines: Promise<void>[]
   /** Notes to show to the person with the next event. */
@@ -77,6 +80,7 @@ export const newNativeState = (): NativeState => ({
   notes: [],
   seats: new Map(),
   scratches: new Map(),
+  judged: new WeakMap(),
   told: new Set(),
 })
 

@@ -26,6 +26,9 @@ export async function policyFor(
     rules: () => rules,
     tools,
     readable,
+    judged(input, call) {
+      if (typeof input === 'object' && input !== null) parts.state.judged.set(input, call)
+    },
     wall: (leash) => wallFacts({ ...seat, leash }, tools, parts),
     async remember(rule) {
       await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))

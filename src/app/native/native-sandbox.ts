@@ -1,6 +1,8 @@
 import type { Leash } from '../../core/work/agent.ts'
+import type { Consent } from '../../core/work/policy.ts'
 import type { Tool, ToolCall, ToolOutput } from '../../core/work/tool.ts'
 import type { CommandPlace, WallFacts } from '../../safety/rules/command-place.ts'
+import type { JudgedCall } from '../../safety/rules/judged-call.ts'
 import type { WalledCommand } from '../../safety/rules/wall-refusal.ts'
 import type { Part } from '../../safety/shell/shell-judgement.ts'
 import type { TurnScratch, Wall } from '../../safety/wall/wall.ts'
@@ -82,7 +84,9 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     env,
     shell: async (command, call) =>
       withKnownPrograms(
-        await start(command, call, (facts) => placed(command, call, facts, parts, state.seats.get(name)!)),
+        await start(command, call, (facts) =>
+          placed(command, call, { facts, judged: runs.judged(call) }, parts, state.seats.get(name)!),
+        ),
         { command, call, env },
         parts,
       ),
@@ -125,11 +129,14 @@ function keyFilesOf(turn: AbortSignal, root: string): Promise<string[]> {
 /** Code for an interpreter is not judged before it runs. */
 const code: Part = { text: '', class: 'dynamic', why: '', paths: [] }
 
-/** Chooses the place of a command that the policy has let through. */
+/**
+ * Chooses the place of a command that the policy has let through, by the policy's own judgement: a package script that has
+ * changed since then does not lead outside.
+ */
 async function placed(
   command: string,
   { cwd, leash = 'read' }: ToolCall,
-  facts: WallFacts,
+  { facts, judged }: { facts: WallFacts; judged: JudgedCall | undefined },
   { root, env, home: own, project }: NativeParts,
   { settings }: NativeSeat,
 ): Promise<CommandPlace> {
@@ -139,9 +146,9 @@ async function placed(
     import('../../safety/rules/rule-matching.ts'),
   ])
   const bounds = { root, home: env.HOME ?? own }
-  const { parts, worst } = await judge(command, { ...bounds, cwd })
+  const call: JudgedCall = judged ?? { name: 'bash', aliases: [], ...(await judge(command, { ...bounds, cwd })) }
+  const { parts } = call
   const { outside } = rulesOf(settings.permissions, await project.read())
-  const call = { name: 'bash', aliases: [], parts, worst, command }
   const isNamed = (part: Part) => outside.some((rule) => allows(rule, part, call, undefined, bounds))
   const freed = parts.some(isNamed) && parts.every((part) => part.class === 'reads' || isNamed(part))
   if (freed && leash !== 'read' && facts.network !== 'closed') return { outside: 'a rule of yours lets it run outside' }
@@ -211,6 +218,7 @@ type CommandRun = { inside: WalledCommand; outside?: undefined } | { outside: st
 /** How each call ran its command, the calls that the person freed, and the commands of a turn that were asked about. */
 class CommandRuns {
   #runs = new WeakMap<ToolCall, CommandRun>()
+  #judged = new WeakMap<ToolCall, JudgedCall>()
   #freed = new WeakSet<ToolCall>()
   #asked = new WeakMap<AbortSignal, Set<string>>()
 
@@ -220,6 +228,14 @@ class CommandRuns {
 
   of(call: ToolCall): CommandRun | undefined {
     return this.#runs.get(call)
+  }
+
+  judge(call: ToolCall, judged: JudgedCall | undefined): void {
+    if (judged) this.#judged.set(call, judged)
+  }
+
+  judged(call: ToolCall): JudgedCall | undefined {
+    return this.#judged.get(call)
   }
 
   free(call: ToolCall): void {
@@ -244,6 +260,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
     ...tool,
     async run(input, given) {
       const call = { ...given }
+      runs.judge(call, parts.state.judged.get(input as object))
       const output = await tool.run(input, call)
       const effect = tool.effect?.(input, call.cwd)
       const ran = runs.of(call)
@@ -267,7 +284,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       }
       return withWords(output, `${refused}. ${advice[answer]}`)
 
-      async function asked(): Promise<'once' | 'always' | 'no' | 'nobody'> {
+      async function asked(): Promise<Consent> {
         const { command } = effect as { command: string }
         const rule = `${tool.name}(${escaped(command.trim())})`
         const grants = 'fault' in parseRule(rule) ? undefined : rule
@@ -286,12 +303,15 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
           },
           call.signal,
         )
-        if (!picks) return 'nobody'
-        if (picks.includes('always') && grants !== undefined) {
+        const always = picks?.includes('always') === true && grants !== undefined
+        const answer: Consent = always ? 'always' : !picks ? 'nobody' : picks.includes('once') ? 'once' : 'no'
+        const what = `outside the sandbox: ${command}`
+        const act = { type: 'approval' as const, tool: tool.name, what, answer, rule: always ? grants : undefined }
+        // The answer is on record before the command leaves the sandbox.
+        await parts.state.audit?.record(defined({ ...act, by: name, project: parts.root, session: parts.session }))
+        if (always)
           await parts.project.update((doc) => ({ ...doc, outside: [...new Set([...(doc.outside ?? []), grants])] }))
-          return 'always'
-        }
-        return picks.includes('once') ? 'once' : 'no'
+        return answer
       }
     },
   }

@@ -30,6 +30,8 @@ export type PolicyParts = {
   readable?: readonly string[]
   /** The wall that commands of a leash run behind; undefined where none stands. */
   wall?(leash: Leash): Promise<WallFacts | undefined>
+  /** Called with each judged call before it is decided: where a command runs follows from the same judgement. */
+  judged?(input: unknown, call: JudgedCall): void
   /** Keeps a rule that a person answered "always" to. */
   remember?(rule: string): Promise<void> | void
 }
@@ -41,6 +43,7 @@ export function policy(parts: PolicyParts): Policy {
   return async (tool, input, turn) => {
     const bounds = await (found ??= boundsOf(parts))
     const call = await judgeCall(tool, input, { ...bounds, cwd: turn.cwd })
+    parts.judged?.(input, call)
     const own = parts.rules()
     const rules = { ...own, allow: [...own.allow, ...granted] }
     const { leash } = turn
