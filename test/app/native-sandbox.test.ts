@@ -132,6 +132,8 @@ test('a command reaches the network where a rule or a yes gives it one', async (
       'what is not known, and ran without a question': await reaches('frobnicate --now'),
       'what reaches out was asked for': await reaches('curl https://example.com'),
       'what installs was asked for': await reaches('npm install left-pad'),
+      'a server of this turn': await reaches('curl -s http://127.0.0.1:3000/x'),
+      'a server of this turn and another': await reaches('curl http://localhost http://x.org'),
       'a reader': await reaches('npm test', { leash: 'read' }),
       'a reader with a rule for the web': await reaches('npm test', { leash: 'read', allow: ['WebFetch'] }),
       'a rule for the web': await reaches('npm test', { allow: ['WebFetch'] }),
@@ -152,6 +154,8 @@ test('a command reaches the network where a rule or a yes gives it one', async (
       'what is not known, and ran without a question': 'closed',
       'what reaches out was asked for': 'open',
       'what installs was asked for': 'open',
+      'a server of this turn': 'closed',
+      'a server of this turn and another': 'open',
       'a reader': 'closed',
       'a reader with a rule for the web': 'open',
       'a rule for the web': 'open',
@@ -225,7 +229,7 @@ test('a package script that changes after it was judged does not lead outside, n
       places.push((await walls.shell(command, own)).argv[0])
       return ''
     },
-  } as Tool)
+  })
   for (const later of ['docker run -v /:/host x', 'curl example.com']) {
     const input = { command: 'npm run x' }
     script('echo fine')

@@ -117,9 +117,16 @@ test('behind a wall what it holds runs unasked, and leaving it asks', async () =
     'echo x > /tmp/x',
     'env',
     'git commit -m x',
+    'git commit --amend --no-edit',
+    'git restore src/a.ts',
+    'kill 1234',
+    'curl -s http://localhost:3000/health',
+    'python3 -m venv .venv',
   ]
   const leaves = [
     'curl x',
+    'curl http://localhost.evil.org',
+    'curl http://localhost@evil.org',
     'npm install',
     'git push',
     'git commit -S -m x',

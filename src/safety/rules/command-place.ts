@@ -45,10 +45,12 @@ export function placeOf({ parts, leash, bounds, facts }: PlacedCommand): Command
       seesKeys: named,
     }
   for (const part of facts.network === 'closed' ? [] : parts) {
-    const outside = outsideReason(part, bounds, facts)
+    // A person who was asked means the processes of the machine.
+    const ends = leash === 'ask' && part.class === 'system' ? part.why : undefined
+    const outside = outsideReason(part, bounds, facts) ?? ends
     if (outside !== undefined) return { outside }
   }
-  const needed = parts.some(({ class: kind }) => kind === 'network' || kind === 'installing')
+  const needed = parts.some(needsNetwork)
   const network = facts.network === 'open' || (facts.network === 'asked' && needed)
   // The project's own programs start with its files of keys; what only looks, or cannot be read, has no need of them.
   const seesKeys = named || parts.some(({ class: kind }) => kind === 'runs')
@@ -74,10 +76,33 @@ export function isHeld(part: Part, leash: 'read' | 'edit', bounds: ProjectBounds
   const reaches = part.paths.some(({ real }) => !isOwn(real, bounds, facts) || isSecretName(real))
   if (heldClasses[leash].has(part.class)) return !reaches || part.class === 'reads'
   // Where the settings close the network, a yes would not open it.
-  if (part.class === 'network') return facts.network !== 'asked'
+  if (part.class === 'network') return facts.network !== 'asked' || !needsNetwork(part)
   // Behind the wall the environment holds no keys, and the places of keys are empty.
   if (part.class === 'secrets') return part.paths.length === 0
-  return part.class === 'outside' && part.paths.length > 0 && !reaches
+  if (part.class === 'outside') return part.paths.length > 0 && !reaches
+  // Processes outside are not seen from inside, so that there are none to end.
+  if (part.class === 'system') return enders.has(programOf(part))
+  return leash === 'edit' && (part.class === 'installing' ? !needsNetwork(part) : isRecoverable(part))
+}
+
+const enders: ReadonlySet<string> = new Set(['kill', 'pkill', 'killall'])
+
+/** Whether a part has to reach other machines. A server of the same turn is reached behind the wall. */
+function needsNetwork(part: Part): boolean {
+  if (part.class === 'installing') return !/^python[\d.]*$/.test(programOf(part)) || !/ -m venv /.test(part.text)
+  if (part.class !== 'network') return false
+  const hosts = [...part.text.matchAll(/\bhttps?:\/\/(\[[^\]]*\]|[^\s/:'"?#]*)/g)].map(([, host]) => host!)
+  const isOwn = (host: string) => /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(host)
+  return !fetchers.has(programOf(part)) || hosts.length === 0 || !hosts.every(isOwn)
+}
+
+const fetchers: ReadonlySet<string> = new Set(['curl', 'wget', 'http', 'xh'])
+
+/** Whether what git overwrites comes back: a commit by its log, a file by the snapshot before the turn. */
+function isRecoverable(part: Part): boolean {
+  if (part.class !== 'destructive' || programOf(part) !== 'git') return false
+  const { sub, rest } = gitWords(wordsOf(part))
+  return sub === 'restore' || (sub === 'commit' && rest.includes('--amend'))
 }
 
 /** Whether a path is in the project, a device, or in the temporary folder that only exists behind the wall. */
@@ -94,7 +119,7 @@ function outsideReason(part: Part, bounds: ProjectBounds, facts: WallFacts): str
     ({ real, how }) => !isOwn(real, bounds, facts) && (how !== 'read' || part.class === 'secrets'),
   )
   if (away) return `${part.why}: ${away.path}`
-  if (part.class === 'system') return part.why
+  if (part.class === 'system') return enders.has(programOf(part)) ? undefined : part.why
   if (part.class === 'installing') return installsHere(part) ? undefined : part.why
   if (part.class === 'destructive') return programOf(part) === 'git' || part.paths.length > 0 ? undefined : part.why
   return undefined
