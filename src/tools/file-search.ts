@@ -1,9 +1,10 @@
+import type { ToolCall } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
-import { open, opendir, stat } from 'node:fs/promises'
+import { open, opendir, realpath, stat } from 'node:fs/promises'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
-import { openTrouble } from './files/file-access.ts'
+import { mustBeJudged, openTrouble } from './files/file-access.ts'
 
 export type Found = { lines: string[]; more: boolean; trouble?: string }
 
@@ -59,9 +60,13 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** The file or folder to search; throws an error for the model when it does not exist. */
-export async function searchPlace(cwd: string, path: string): Promise<{ at: string; folder: boolean }> {
-  const at = resolve(cwd, path)
+/** The file or folder to search; throws an error for the model when it does not exist, or leads elsewhere since it was judged. */
+export async function searchPlace(
+  path: string,
+  call: Pick<ToolCall, 'cwd' | 'places'>,
+): Promise<{ at: string; folder: boolean }> {
+  const at = resolve(call.cwd, path)
+  mustBeJudged(at, await realpath(at).catch(() => at), call)
   const stats = await stat(at).catch(async (error) => {
     throw new Error(await openTrouble(error, at, path))
   })

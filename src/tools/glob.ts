@@ -28,9 +28,10 @@ export function glob(parts: RipgrepParts): Tool {
       const folder = pattern.startsWith('/') ? stem(pattern) : path || '.'
       return { does: 'access', paths: [{ access: 'read', path: resolve(cwd, folder) }] }
     },
-    async run({ pattern, path }, { cwd, signal }) {
+    async run({ pattern, path }, call) {
+      const { cwd, signal } = call
       const { base, rest } = split(path || '.', pattern)
-      const { at, folder } = await searchPlace(cwd, base)
+      const { at, folder } = await searchPlace(base, call)
       if (!folder) throw new Error(`${base} is a file: give a folder as path.`)
       // Names are listed first and matched here: ripgrep's own glob option would include ignored files.
       const found = await ripgrep(['--files'], { cwd: at, most: mostNames, signal }, parts)

@@ -23,7 +23,7 @@ export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'isSecret'>): T
     aliases: { rules: ['Read', 'Grep'], hooks: ['Grep'] },
     effect: ({ path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, path || '.') }] }),
     async run(wanted, call) {
-      const { at, folder } = await searchPlace(call.cwd, wanted.path || '.')
+      const { at, folder } = await searchPlace(wanted.path || '.', call)
       const isSecret = (path: string) => parts.isSecret?.(resolve(call.cwd, path)) === true
       const place: Place = { at, folder, secret: folder ? await secretFiles(wanted, at, call, parts, isSecret) : [] }
       const found = (await byRipgrep(wanted, place, call, parts)) ?? (await searchWithoutRipgrep(wanted, place, call))

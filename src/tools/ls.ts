@@ -5,7 +5,7 @@ import { readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { errorCode } from '../base/files.ts'
 import { sizeText } from './files/file-media.ts'
-import { openTrouble } from './files/file-access.ts'
+import { mustBeJudged, openTrouble } from './files/file-access.ts'
 import { defineTool } from './tool-definition.ts'
 import { optional, parser, string } from '../core/work/shape.ts'
 
@@ -23,8 +23,9 @@ export function ls({ root }: Pick<ToolParts, 'root'>): Tool {
     input,
     aliases: { rules: ['Read', 'LS'], hooks: ['LS'] },
     effect: ({ path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, path || '.') }] }),
-    async run({ path }, { cwd }) {
-      const at = resolve(cwd, path || '.')
+    async run({ path }, call) {
+      const at = resolve(call.cwd, path || '.')
+      mustBeJudged(at, await realpath(at).catch(() => at), call)
       const entries = await readdir(at, { withFileTypes: true }).catch(async (error) => {
         if (errorCode(error) === 'ENOTDIR') throw new Error(`${path} is not a folder. Read it with file_reader.`)
         throw new Error(await openTrouble(error, at, path || '.'))

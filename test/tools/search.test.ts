@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RipgrepParts } from '../../src/tools/file-search.ts'
 import type { ToolParts } from '../../src/tools/tool-parts.ts'
@@ -161,4 +161,25 @@ test('a folder is listed: folders first, links with where they lead, large files
     ].join('\n'),
   )
   assert.equal(await say('ls', { path: 'b.txt' }), '! b.txt is not a folder. Read it with file_reader.')
+})
+
+test('a folder that leads elsewhere since it was judged is neither searched nor listed', async (t) => {
+  const { say, write, at, place, root } = seat(t)
+  write('src/a.txt', 'inside\n')
+  mkdirSync(join(place, 'outside'))
+  writeFileSync(join(place, 'outside', 'a.txt'), 'secret\n')
+  const places = [{ path: at('src'), real: at('src') }]
+  const calls = [
+    ['grep_search', { pattern: '.', path: 'src' }],
+    ['glob', { pattern: '*', path: 'src' }],
+    ['ls', { path: 'src' }],
+  ] as const
+  for (const [tool, input] of calls) assert.doesNotMatch(await say(tool, input, { places }), /^! /)
+  renameSync(at('src'), at('moved'))
+  symlinkSync(join(place, 'outside'), at('src'))
+  for (const [tool, input] of calls)
+    assert.equal(
+      await say(tool, input, { places }),
+      `! ${root}/src leads to another place than when it was checked: a folder or link on its way was replaced meanwhile`,
+    )
 })
