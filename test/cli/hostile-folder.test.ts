@@ -24,9 +24,12 @@ const looks: Answer[] = [
   { text: 'I have seen it.' },
 ]
 
+/** The same without git, which needs a yes where there is no sandbox. */
+const plain: Answer[] = [{ call: { tool: 'bash', input: { command: 'ls; uname' } } }, ...looks.slice(1)]
+
 /** A clone whose folders hold programs with the names of others, on a machine whose PATH leads into it in every way. */
-async function cloned(t: TestContext) {
-  const server = await modelServer(({ count }) => looks[(count - 1) % looks.length]!)
+async function cloned(t: TestContext, answers = looks) {
+  const server = await modelServer(({ count }) => answers[(count - 1) % answers.length]!)
   t.after(() => server.close())
   const machine = new Machine(t)
   const hostile = new HostileRepository(machine)
@@ -106,7 +109,7 @@ test('in a hostile folder nothing of it runs, under any command, and nothing out
 })
 
 test('an editor over ACP and the chat start nothing of a hostile folder', { ...options, ...inTerminal }, async (t) => {
-  const { machine, hostile, env, told } = await cloned(t)
+  const { machine, hostile, env, told } = await cloned(t, plain)
   const editor = editorOn(t, machine.start(['acp'], { env }))
   await editor.initialize()
   const { sessionId } = await editor.begin(machine.project)
