@@ -39,12 +39,12 @@ export function give(path: string, id: number): void {
   if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) give(join(path, name), id)
 }
 
-/** Runs scripts behind walls as somebody. The wall is built by that user too. */
+/** Runs scripts behind walls as somebody. The wall is built by that user too; `before` are words in front of the command line. */
 export async function runBehindWall(
   user: WallUser,
   limits: Pick<WallLimits, 'root' | 'home'> & Partial<WallLimits>,
   scripts: readonly string[],
-  { turn = false, env = {} }: { turn?: boolean; env?: Record<string, string> } = {},
+  { turn = false, env = {}, before = [] }: { turn?: boolean; env?: Record<string, string>; before?: string[] } = {},
 ): Promise<WalledResult[]> {
   const node = [
     process.execPath,
@@ -53,7 +53,7 @@ export async function runBehindWall(
   ]
   const as =
     user.id === undefined ? [] : ['setpriv', `--reuid=${user.id}`, `--regid=${user.id}`, '--clear-groups', '--']
-  const [program, ...args] = [...as, ...node]
+  const [program, ...args] = [...before, ...as, ...node]
   const child = spawn(program!, args, {
     cwd: limits.root,
     env: { PATH: process.env.PATH, HOME: limits.home, ...env },

@@ -276,6 +276,20 @@ test('a folder of the host that was left open is closed before the command start
   assert.deepEqual([ran.stdout, existsSync(join(base, 'beside'))], ['4\n', false])
 })
 
+const noMounts = spawnSync('unshare', ['-m', 'true']).status === 0 ? noSandbox : 'only root can mount a socket'
+
+test('a socket that was mounted at another path is covered', { skip: noMounts }, async (t) => {
+  const outside = await outsideOf(t, wallUsers[0]!)
+  const { base, root, home } = outside
+  writeFileSync(join(base, 'the engine.sock'), '')
+  const mount = `mount --bind '${base}/host.sock' '${base}/the engine.sock' && exec "$@"`
+  const script = connects(`'${base}/the engine.sock'`)
+  const before = ['unshare', '-m', 'sh', '-c', mount, 'sh']
+  assert.equal(spawnSync(before[0]!, [...before.slice(1), 'sh', '-c', script], { encoding: 'utf8' }).stdout, 'OUT\n')
+  const [ran] = await runBehindWall(wallUsers[0]!, { root, home, ...levels.edit }, [script], { before })
+  assert.equal(ran!.out, '')
+})
+
 test('what a command leaves running ends with it', { skip: noSandbox }, async (t) => {
   const user = wallUsers[0]!
   const { root, home } = groundsOf(t, user)

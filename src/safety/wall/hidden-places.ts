@@ -87,14 +87,18 @@ function programFolders(path = ''): string[] {
 }
 
 /**
- * Sockets of the host outside the hidden places, each covered by an empty file. The kernel lists the sockets of this network
- * namespace alone, so those that a command behind the wall opened without a network are not among them.
+ * Sockets of the host outside the hidden places, each covered by an empty file: those that the kernel lists for this network
+ * namespace, and those that were mounted from another one, as containers get the socket of their engine. What a command behind
+ * the wall opened without a network is in neither list.
  */
 export async function hostSockets(): Promise<Mount[]> {
-  const table = await readFile('/proc/net/unix', 'utf8').catch(() => '')
-  const listed = new Set(table.split('\n').flatMap((line) => /^(?:\S+ +){7}(\/.*)$/.exec(line)?.[1] ?? []))
+  const [table, mounts] = await Promise.all(
+    ['/proc/net/unix', '/proc/self/mountinfo'].map((path) => readFile(path, 'utf8').catch(() => '')),
+  )
+  const listed = table!.split('\n').flatMap((line) => /^(?:\S+ +){7}(\/.*)$/.exec(line)?.[1] ?? [])
+  const mounted = mounts!.split('\n').flatMap((line) => line.split(' ')[4]?.replaceAll(octal, character) ?? [])
   const found = await Promise.all(
-    [...listed].map(async (path): Promise<Mount[]> => {
+    [...new Set([...listed, ...mounted])].map(async (path): Promise<Mount[]> => {
       const real = await realpath(path).catch(() => undefined)
       if (real === undefined || !(await lstat(real).catch(() => undefined))?.isSocket()) return []
       return [{ path: real, as: 'blank' }]
@@ -102,3 +106,7 @@ export async function hostSockets(): Promise<Mount[]> {
   )
   return found.flat()
 }
+
+/** The kernel writes a space in the name of a mount as \040. */
+const octal = /\\([0-7]{3})/g
+const character = (_: string, digits: string) => String.fromCharCode(Number.parseInt(digits, 8))
