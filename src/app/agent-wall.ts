@@ -4,6 +4,7 @@ import type { CliFiles, CliPlace } from '../core/work/profile.ts'
 import type { AgentSettings } from '../settings/agent-settings.ts'
 import type { Wall, WallLimits } from '../safety/wall/wall.ts'
 import { withoutProject } from '../base/program-path.ts'
+import { realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { collect } from '../base/collect.ts'
 import { projectRoot } from '../base/git.ts'
@@ -62,6 +63,17 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
     const mark = terminal === undefined ? `wall-${id}` : markOf(terminal)
     const home = await makePrivateHome(join(homes, id), { home: place.home, root, mark, files })
     await settleLeftHomes(homes, id, isRunning)
+    const { openSeatChannel, seatFile } = await import('./seat-channel.ts')
+    // An agent that only advises calls nobody else.
+    const channel = parts.advises
+      ? undefined
+      : await openSeatChannel({ env: { ...parts.env, ...ours(env) }, cwd, leash })
+    const seat = seatFile(join(homes, id))
+    await writeFile(seat, channel?.address ?? '', { mode: 0o600 })
+    const settle = async () => {
+      channel?.close()
+      return home.settle()
+    }
     const limits: WallLimits = {
       root,
       project: leash === 'read' ? 'read' : 'write',
@@ -70,7 +82,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       sockets: leash !== 'read',
       nested: true,
       home: place.home,
-      binds: home.binds,
+      binds: [...home.binds, { from: seat, to: seatFile(await realpath(own)), write: false }],
       readable: parts.readable,
       hidden: foreignFolders(agent, files, place),
       terminal: terminal !== undefined,
@@ -78,16 +90,19 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
     const { outer, inner } = await signalWords(parts.env)
     const walled = await machineWall(parts.env, cwd).wrap([...inner, ...argv] as Argv, limits)
     if ('none' in walled) {
-      await home.settle()
+      await settle()
       return withoutWall(agent, walled.none)
     }
     return {
       argv: [...outer, ...walled.argv] as Argv,
       vars: { TMPDIR: '/tmp', [markName]: mark },
-      settle: async () => [...(await walled.settle()), ...(await home.settle())],
+      settle: async () => [...(await walled.settle()), ...(await settle())],
     }
   }
 }
+
+/** Our own variables of a seat, such as the address of its hub. */
+const ours = (env: Env) => Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('TERMAITE_')))
 
 /** The variable by which a later process sees that a private home is still in use. */
 const markName = 'TERMAITE_WALL'

@@ -4,6 +4,7 @@ import { print, UsageError } from '../../core/io.ts'
 import { clients } from '../../app/mcp/clients.ts'
 import { install, remove } from '../../app/mcp/mcp-install.ts'
 import { whereabouts, wiredClients } from '../../app/mcp/mcp-entries.ts'
+import { isBehindWall, passThroughSeat } from '../../app/seat-channel.ts'
 import { placeOf } from '../../app/place.ts'
 import { table } from '../../base/table.ts'
 
@@ -11,6 +12,7 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
   const wishes = { yes: values.yes === true, dry: values['dry-run'] === true }
   switch (verb) {
     case 'serve': {
+      if (isBehindWall(io.env)) return passThroughSeat(io, ['mcp', 'serve'])
       const place = placeOf(io, typeof values.cwd === 'string' ? values.cwd : undefined)
       const [{ openMcpTools }, { serveMcp }] = await Promise.all([
         import('../../app/mcp/mcp-server.ts'),

@@ -2,11 +2,13 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { hubPlace, usualPort } from '../../app/hub/hub-address.ts'
 import { serveUntilEnded } from '../../app/hub/hub-server.ts'
+import { isBehindWall, passThroughSeat } from '../../app/seat-channel.ts'
 import { UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { readSettings } from '../../settings/settings.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
+  if (values['stdio-proxy'] && isBehindWall(io.env)) return passThroughSeat(io, ['serve', '--stdio-proxy'])
   const place = placeOf(io)
   if (values['stdio-proxy']) {
     const { serveProxy } = await import('../../app/hub/hub-proxy.ts')

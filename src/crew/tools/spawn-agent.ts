@@ -2,7 +2,7 @@ import type { Shape } from '../../core/work/shape.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { resolve } from 'node:path'
-import { leashes } from '../../core/work/agent.ts'
+import { leashes, tighter } from '../../core/work/agent.ts'
 import { about, boolean, either, list, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { CrewError } from '../slot.ts'
 import { crewTool, seconds, slot, workspace } from './crew-desk.ts'
@@ -55,7 +55,8 @@ export function spawnAgent(desk: CrewDesk): Tool {
         agent,
         task: wishes.task,
         cwd: resolve(desk.cwd, wishes.cwd ?? '.'),
-        leash: wishes.leash ?? desk.leash,
+        // The slot outlives this process: another one that takes it up must not read a looser leash from it.
+        leash: tighter(wishes.leash ?? desk.leash, desk.leash),
         allowed: desk.person ? wishes.leash : undefined,
         model: wishes.model,
         mode: wishes.spawn_mode,

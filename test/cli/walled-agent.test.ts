@@ -1,0 +1,72 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { noSandbox } from '../safety/no-sandbox.ts'
+import { Machine, program } from './program.ts'
+
+const skip = noSandbox
+
+const window = { contextWindowTokens: 100_000 }
+const hello = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'test', version: '1' },
+}
+const lines = (...calls: object[]) => calls.map((call) => `'${JSON.stringify({ jsonrpc: '2.0', ...call })}'`).join(' ')
+
+/** A command that calls our MCP server with these calls, as a CLI would, and prints as many answers. */
+const calls = (...wanted: object[]) =>
+  [
+    'cat >/dev/null',
+    `coproc server { exec '${process.execPath}' '${program}' mcp serve 2>&1; }`,
+    `printf '%s\\n' ${lines({ id: 0, method: 'initialize', params: hello }, { method: 'notifications/initialized' }, ...wanted)} >&${'${server[1]}'}`,
+    `for answer in ${[0, ...wanted.keys()].join(' ')}; do read -r line <&${'${server[0]}'} || break; echo "$line"; done`,
+  ].join('\n')
+
+function machineWith(t: TestContext, ...agents: object[]): Machine {
+  const machine = new Machine(t)
+  machine.settings({ agents, leash: 'edit', metaInstruction: false })
+  return machine
+}
+
+test('a command on the leash read can change nothing, and on a looser leash it runs as before', { skip }, async (t) => {
+  const machine = machineWith(t, { name: 'own', command: 'cat >/dev/null; touch made || echo held', ...window })
+  const held = await machine.run(['-p', 'x', '--leash', 'read'])
+  assert.deepEqual([held.code, held.out, existsSync(join(machine.project, 'made'))], [0, 'held\n', false])
+  await machine.run(['-p', 'x', '--leash', 'edit'])
+  assert.equal(existsSync(join(machine.project, 'made')), true)
+})
+
+test('behind a wall our tools work through the channel of the seat, on its leash', { skip }, async (t) => {
+  const spawning = {
+    id: 2,
+    method: 'tools/call',
+    params: { name: 'spawn_agent', arguments: { agent_type: 'other', leash: 'all' } },
+  }
+  const list = { id: 3, method: 'tools/call', params: { name: 'list_agents', arguments: {} } }
+  const command = calls({ id: 1, method: 'tools/list' }, spawning, list)
+  const other = { name: 'other', kind: 'screen', command: 'cat', ...window }
+  const machine = machineWith(t, { name: 'own', command, wall: true, ...window }, other)
+  const { out, err } = await machine.run(['-p', 'x', '-a', 'own', '--leash', 'read'])
+  const answers = new Map(out.split('\n').flatMap((line) => (line === '' ? [] : [[JSON.parse(line).id, line]])))
+  assert.match(answers.get(1) ?? err, /"spawn_agent"/)
+  assert.match(answers.get(2) ?? err, /slot 1: other/)
+  // The keeper of the crew keeps the slot on the leash of the seat, whatever was asked for.
+  const [workspace] = readdirSync(join(machine.home, 'crew'))
+  const { out: crew } = await machine.run(['crew', 'list', '--json', '--workspace', workspace!])
+  assert.match(crew, /"leash":\s*"read"/)
+  await machine.run(['crew', 'kill', '1', '--workspace', workspace!])
+})
+
+test('a command that only advises gets none of our tools', { skip }, async (t) => {
+  const machine = machineWith(t, { name: 'own', command: calls({ id: 1, method: 'tools/list' }), ...window })
+  await machine.run(['-p', 'x', '--leash', 'edit'])
+  assert.equal((await machine.run(['compact'])).code, 0)
+  const summary = machine.history().findLast((entry) => entry.type === 'summary')
+  assert.match(
+    JSON.stringify(summary),
+    /this agent is only asked for advice, behind a wall: it gets no tools of termaite/,
+  )
+})
