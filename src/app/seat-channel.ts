@@ -73,7 +73,10 @@ async function serveOne(socket: Socket, key: string, { env, cwd, leash }: { env:
   socket.pause()
   const words = greeting.exec(said.subarray(0, greetingLength).toString('latin1'))
   const args = words && servers[Number(words[2])]
-  if (!words || !args || !isSameKey(words[1]!, key)) return void socket.destroy()
+  if (!words || !args || !isSameKey(words[1]!, key)) {
+    socket.destroy()
+    return
+  }
   socket.setTimeout(0)
   socket.unshift(said.subarray(greetingLength))
   const { node, file } = thisProgram()

@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
 
 type Row = Record<string, unknown>
@@ -137,6 +138,7 @@ test('doctor --security finds a key in the settings, files that others can read,
     [
       'b runs with a flag that switches its own safety off: codex exec --yolo',
       'a runs with a flag that switches its own safety off: x --yolo',
+      ...(noSandbox ? [`not walled, and held by their own flags alone: b, c, a (${noSandbox})`] : []),
       '.qwen/settings.json comes with this project and may start programs or steer an agent: read it before you trust it',
     ],
   )

@@ -13,7 +13,9 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { nativeLeashes } from '../native/native-seat.ts'
 import { isWalled } from '../native/native-sandbox.ts'
 import { sandboxWords } from '../native/wall-words.ts'
+import { machineWall, needsWall } from '../agent-wall.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
+import { enabledAgents } from '../../settings/enabled-agents.ts'
 
 export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
 
@@ -21,6 +23,7 @@ export type SecurityFinding = { level: 'ok' | 'look' | 'mend'; words: string }
 export async function securityFindings(io: Io, place: Place, settings: Settings): Promise<SecurityFinding[]> {
   return [
     ...agentFindings(settings),
+    ...(await wallFindings(io, place, settings)),
     ...(await sandboxFindings(io, place, settings)),
     ...secretFindings(io, place, settings),
     ...fileFindings(place.home),
@@ -42,6 +45,25 @@ function agentFindings(settings: Settings): SecurityFinding[] {
     if (words === undefined) return { level: 'look', words: `${agent.name} cannot be held to the leash "${leash}"` }
     return { level: leash === 'all' ? 'look' : 'ok', words: `${agent.name} is on the leash "${leash}": ${words}` }
   })
+}
+
+/** Says around which CLIs a wall stands. Where a CLI brings a sandbox of its own, that one stands inside the wall. */
+async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Promise<SecurityFinding[]> {
+  const clis = enabledAgents(settings).filter(({ kind }) => kind !== 'native')
+  const named = (agents: readonly { name: string }[]) => agents.map(({ name }) => name).join(', ')
+  const always = clis.filter((agent) => needsWall(agent, { leash: agent.leash ?? settings.leash }))
+  const advising = clis.filter((agent) => !always.includes(agent) && needsWall(agent, { leash: 'read', advises: true }))
+  const never = clis.filter((agent) => !always.includes(agent) && !advising.includes(agent))
+  const none = await machineWall(env, cwd).none()
+  if (none !== undefined && clis.length > 0)
+    return [{ level: 'look', words: `not walled, and held by their own flags alone: ${named(clis)} (${none})` }]
+  const finding = (level: SecurityFinding['level'], words: string, agents: readonly { name: string }[]) =>
+    agents.length === 0 ? [] : [{ level, words: `${words}: ${named(agents)}` }]
+  return [
+    ...finding('ok', 'behind a wall', always),
+    ...finding('ok', 'behind a wall when only asked for advice, and else held by their own flags', advising),
+    ...finding('look', 'not walled, as the settings say, and held by their own flags alone', never),
+  ]
 }
 
 /** Our sandbox holds the commands of our own agent alone. */
