@@ -118,7 +118,7 @@ test('a question is put to the person, and nobody there means no', async () => {
     options: [
       { id: 'once', label: 'Yes, once' },
       { id: 'always', label: 'Yes, always', grants: 'shout(hi)' },
-      { id: 'prefix', label: 'Yes, always, however it goes on', grants: 'shout(h:*)' },
+      { id: 'prefix', label: 'Yes, always, also with other arguments', grants: 'shout(h:*)' },
       { id: 'no', label: 'No' },
     ],
   })

@@ -166,6 +166,11 @@ test('behind a wall what it holds runs unasked, and leaving it asks', async () =
       'what may be what a rule denies': 'ask',
     },
   )
+  const why = async (command: string) => (await made({ wall })(tool('bash'), { command }, turn('edit'))).why
+  assert.deepEqual(
+    [await why('git push'), await why('curl x.org')],
+    ['it sends commits away; it would run outside the sandbox', 'it reaches the network'],
+  )
   const network = (how: 'open' | 'closed') => bash('curl x', { leash: 'edit', wall: async () => ({ network: how }) })
   assert.deepEqual([await network('open'), await network('closed')], ['yes', 'yes'])
 })

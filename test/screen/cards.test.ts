@@ -57,6 +57,33 @@ const cards: Readonly<Record<string, Omit<Question, 'from'>>> = {
       { id: 'leave', label: 'Leave it as it is' },
     ],
   },
+  'always-prefix': {
+    about: 'permission',
+    text: 'bash: it sends commits away; it would run outside the sandbox',
+    agent: 'native',
+    shows: [{ type: 'command', command: 'git push origin main', cwd: '/project' }],
+    options: [
+      { id: 'once', label: 'Yes, once' },
+      { id: 'always', label: 'Yes, always', grants: 'bash(git push origin main)' },
+      { id: 'prefix', label: 'Yes, always, also with other arguments', grants: 'bash(git push:*)' },
+      { id: 'no', label: 'No' },
+    ],
+  },
+  'sandbox-refused': {
+    about: 'permission',
+    text: 'bash: The sandbox refused to write /opt/tool: only the project can be written. Outside the sandbox it has your files, your keys and the network.',
+    agent: 'native',
+    shows: [{ type: 'command', command: 'make install PREFIX=/opt/tool', cwd: '/project' }],
+    options: [
+      { id: 'once', label: 'Run it once outside the sandbox' },
+      {
+        id: 'always',
+        label: 'Always run it outside, in this project',
+        grants: 'bash(make install PREFIX=/opt/tool)',
+      },
+      { id: 'no', label: 'No' },
+    ],
+  },
   sharing: {
     about: 'sharing',
     text: 'This conversation has been with Anthropic alone. gemini would send it to Google.',

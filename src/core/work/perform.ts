@@ -97,7 +97,9 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDec
   const options = [
     { id: 'once', label: 'Yes, once' },
     ...(grants ? [{ id: 'always', label: 'Yes, always', grants: grants.join(', ') }] : []),
-    ...(prefix === undefined ? [] : [{ id: 'prefix', label: 'Yes, always, however it goes on', grants: prefix }]),
+    ...(prefix === undefined
+      ? []
+      : [{ id: 'prefix', label: 'Yes, always, also with other arguments', grants: prefix }]),
     { id: 'no', label: 'No' },
   ]
   const text = shows ? `${tool.name}: ${why}` : `${tool.name}: ${JSON.stringify(input)}\n${why}`

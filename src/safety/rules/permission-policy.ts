@@ -10,7 +10,7 @@ import type { Rule, RuleSet } from './permission-rule.ts'
 import type { WallFacts } from './command-place.ts'
 import { realpath } from 'node:fs/promises'
 import { isPlanTool } from '../../core/work/tool.ts'
-import { isHeld } from './command-place.ts'
+import { isHeld, placeOf } from './command-place.ts'
 import { judgeCall } from './judged-call.ts'
 import { isFree } from './permission-modes.ts'
 import { answeredRule } from './permission-rule.ts'
@@ -52,7 +52,9 @@ export function policy(parts: PolicyParts): Policy {
     const verdict = decide({ tool, input, call, bounds, leash, wall, mode, rules, tools: parts.tools })
     const places = call.accesses
     if (verdict.verdict !== 'ask') return defined({ ...verdict, places })
-    const question = { ...verdict, places, shows: shownOf(tool, input, turn.cwd) }
+    const leaves = wall && placeOf({ parts: call.parts, leash, bounds, facts: wall }).outside !== undefined
+    const why = leaves ? `${verdict.why}; it would run outside the sandbox` : verdict.why
+    const question = { ...verdict, why, places, shows: shownOf(tool, input, turn.cwd) }
     const { exact, prefix } = grantOffers(call, bounds)
     // A beginning is offered only where it would be enough for this very call.
     const enough = prefix !== undefined && isEnough(prefix)
