@@ -8,8 +8,8 @@ const root = join(import.meta.dirname, '..', '..', 'src')
 /** Files that name git without starting it: lists of programs that a machine may have. */
 const lists = ['machine/machine-summary.ts', 'machine/program-search.ts']
 
-/** The shell rules judge commands of git; they start none. */
-const isShellRule = (file: string) => file.startsWith('safety/shell/')
+/** The rules judge commands of git; they start none. */
+const isShellRule = (file: string) => /^safety\/(?:shell|rules)\//.test(file)
 
 test('git is started in one file alone', () => {
   const files = globSync('**/*.ts', { cwd: root }).filter((file) => !isShellRule(file))
