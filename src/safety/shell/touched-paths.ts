@@ -40,8 +40,11 @@ export async function touching(word: Word, how: Handling, world: TouchWorld): Pr
 }
 
 /** A path below a folder, as it is written: `..` behind a link leads elsewhere than its text shows. */
-const within = (folder: string, value: string) =>
-  isAbsolute(value) ? value : folder === '/' ? `/${value}` : `${folder}/${value}`
+function within(folder: string, value: string): string {
+  if (isAbsolute(value)) return value
+  const below = value.replace(/^(?:\.\/+)+(?=.)/, '')
+  return folder === '/' ? `/${below}` : `${folder}/${below}`
+}
 
 async function touched(path: string, how: Handling, bounds: ProjectBounds): Promise<TouchFinding> {
   const target = devices.test(path) ? path : targetOf(path)

@@ -181,6 +181,8 @@ export const gitTables: Readonly<Record<string, Sub>> = {
   'worktree list': { rows: ['--porcelain', '-v', '--verbose', '-z'] },
   config: {
     rows: ['--get <SETTING>', '--get-all <SETTING>', '--local', '--global', '--show-origin', '--show-scope', '--bool'],
+    // One operand shows a setting; with a second one it would be set.
+    operands: { first: ['SETTING'] },
   },
   'config get': { rows: ['--local', '--global', '--all', '--show-origin'], operands: { first: ['SETTING'], least: 1 } },
   'for-each-ref': {

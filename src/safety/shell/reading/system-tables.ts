@@ -14,7 +14,7 @@ export const systemTables: readonly ProgramTable[] = [
     // A date as operand would set the clock.
     operands: { first: ['FORMAT'] },
   },
-  { names: ['whoami', 'logname', 'arch', 'tty', 'users'] },
+  { names: ['whoami', 'logname', 'arch', 'tty', 'users', 'clear'] },
   {
     names: ['id'],
     letters: 'ugGnrz',

@@ -1,0 +1,90 @@
+import { after, test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Leash, Turn } from '../../src/core/work/agent.ts'
+import type { ShellClass } from '../../src/safety/shell/shell-judgement.ts'
+import type { WallFacts } from '../../src/safety/rules/command-place.ts'
+import { parseRules } from '../../src/safety/rules/permission-rule.ts'
+import { policy } from '../../src/safety/rules/permission-policy.ts'
+import { judge } from '../../src/safety/shell/shell-judge.ts'
+import { nativeTools } from '../../src/tools/all.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { dailyCommands } from './corpus/daily-commands.ts'
+import { layProject } from './shell/project.ts'
+
+const project = layProject()
+after(project.gone)
+
+const all = Object.values(dailyCommands).flat()
+
+const bash = nativeTools({
+  root: project.root,
+  env: {},
+  clock: realClock,
+  blobs: memoryStore().blobs('output'),
+  consult: async () => '',
+  sandboxed: async () => '',
+}).tools.find(({ name }) => name === 'bash')!
+
+test('ordinary commands are found to be what they are', async () => {
+  const wrong: unknown[] = []
+  for (const [kind, commands] of Object.entries(dailyCommands) as [ShellClass, readonly string[]][])
+    for (const command of commands) {
+      const { worst } = await judge(command, project)
+      if (worst.class !== kind) wrong.push({ command, kind, found: worst.class, why: worst.why })
+    }
+  assert.deepEqual(wrong, [])
+  assert.ok(all.length >= 380, `${all.length} commands`)
+})
+
+/** How many of the commands do not run by themselves, and which. */
+async function held(leash: Leash, wall?: WallFacts): Promise<string[]> {
+  const { rules } = parseRules({})
+  const decide = policy({
+    root: project.root,
+    home: project.home,
+    mode: () => 'default',
+    rules: () => rules,
+    tools: [bash],
+    wall: async () => wall,
+  })
+  const turn = { cwd: project.root, leash, signal: new AbortController().signal } as unknown as Turn
+  const found: string[] = []
+  for (const command of all) if ((await decide(bash, { command }, turn)).verdict !== 'yes') found.push(command)
+  return found
+}
+
+/** What leaves the machine, needs the person's keys or changes the system is meant to be asked for. */
+const leaving: ReadonlySet<ShellClass> = new Set([
+  'network',
+  'installing',
+  'system',
+  'outside',
+  'secrets',
+  'destructive',
+])
+
+test('at edit with a wall, fewer than one in twenty commands of the project’s own work is asked about', async () => {
+  const wall: WallFacts = { network: 'asked', temporary: '/tmp' }
+  const asked = await held('edit', wall)
+  const inside = (Object.entries(dailyCommands) as [ShellClass, readonly string[]][]).flatMap(([kind, commands]) =>
+    leaving.has(kind) ? [] : commands,
+  )
+  const own = asked.filter((command) => inside.includes(command))
+  assert.ok(own.length < inside.length / 20, `${own.length} of ${inside.length}: ${own.join(' · ')}`)
+})
+
+test('how many are held, for the record', async (t) => {
+  const wall: WallFacts = { network: 'asked', temporary: '/tmp' }
+  for (const [name, leash, facts] of [
+    ['read without a sandbox', 'read', undefined],
+    ['ask without a sandbox', 'ask', undefined],
+    ['edit without a sandbox', 'edit', undefined],
+    ['read behind the wall', 'read', wall],
+    ['edit behind the wall', 'edit', wall],
+  ] as const) {
+    const found = await held(leash, facts)
+    t.diagnostic(`${name}: ${found.length} of ${all.length}`)
+    if (facts && leash === 'edit') t.diagnostic(found.join(' · '))
+  }
+})
