@@ -62,15 +62,18 @@ export function withGitConfig<E extends Readonly<Record<string, string | undefin
 }
 
 /**
- * Returns an environment in which looking at a repository starts no file monitor and writes nothing, not even a refreshed
- * index, after which a hook would run. The judge of shell commands relies on it where it calls a git command a read.
+ * Returns an environment in which looking at a project's repository starts no file monitor and writes nothing, not even a
+ * refreshed index, after which a hook would run. Repositories inside it that are no submodules are not looked into, since
+ * their settings are a stranger's. The judge of shell commands relies on it where it calls a git command a read.
  */
 export function withQuietGit<E extends Readonly<Record<string, string | undefined>>>(
   env: E,
+  root: string,
 ): E & Record<string, string | undefined> {
-  const settings = [
+  const settings: (readonly [string, string])[] = [
     ['core.fsmonitor', 'false'],
     ['diff.autoRefreshIndex', 'false'],
-  ] as const
+  ]
+  if (!existsSync(join(root, '.gitmodules'))) settings.push(['diff.ignoreSubmodules', 'all'])
   return { ...withGitConfig(env, settings), GIT_OPTIONAL_LOCKS: '0' }
 }

@@ -3,7 +3,13 @@ import { isWithin, realOf } from '../base/real-path.ts'
 import { isSecretName, isSecretPlace } from './secret-files.ts'
 
 /** The project's folder, the home, and further folders that may be read like the project: long outputs, skills. All are real paths. */
-export type ProjectBounds = { root: string; home: string; readable?: readonly string[] }
+export type ProjectBounds = {
+  root: string
+  home: string
+  readable?: readonly string[]
+  /** The PATH of the shell: a program of the project that stands there before the system's is not taken for it. */
+  path?: string
+}
 
 /** Where a path leads, with links followed. A change of a `guarded` path could make a program run, or loosen our own rules. */
 export type PathLocation = {

@@ -22,6 +22,7 @@ export async function policyFor(
   const held = policy({
     root,
     home: env.HOME ?? home,
+    path: env.PATH,
     mode: () => modeOf(seat),
     rules: () => rules,
     tools,

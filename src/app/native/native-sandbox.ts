@@ -39,7 +39,7 @@ export type AgentShell = {
 export function agentShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): AgentShell {
   const { root, env: all, home, state } = parts
   const keys = namedKeys(state.seats.get(name)?.settings ?? { agents: [] })
-  const env = withQuietGit(withOwnKeys(all, [], keys))
+  const env = withQuietGit(withOwnKeys(all, [], keys), root)
   const runs = new CommandRuns()
 
   const start = async (command: string, call: ToolCall, judged: (facts: WallFacts) => Promise<CommandPlace>) => {
@@ -70,7 +70,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     runs.note(call, { inside: { ...limits, cwd: call.cwd } })
     return {
       argv: walled.argv,
-      env: withQuietGit(wallEnvironment(all, walledNames(seat, scratch, caches))),
+      env: withQuietGit(wallEnvironment(all, walledNames(seat, scratch, caches)), root),
       walls: JSON.stringify([place.inside, scratch?.folder]),
       async settle() {
         const said = await walled.settle()
@@ -146,7 +146,11 @@ async function placed(
     import('../../safety/rules/rule-matching.ts'),
   ])
   const bounds = { root, home: env.HOME ?? own }
-  const call: JudgedCall = judged ?? { name: 'bash', aliases: [], ...(await judge(command, { ...bounds, cwd })) }
+  const call: JudgedCall = judged ?? {
+    name: 'bash',
+    aliases: [],
+    ...(await judge(command, { ...bounds, cwd, path: env.PATH })),
+  }
   const { parts } = call
   const { outside } = rulesOf(settings.permissions, await project.read())
   const isNamed = (part: Part) => outside.some((rule) => allows(rule, part, call, undefined, bounds))

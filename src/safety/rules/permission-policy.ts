@@ -22,6 +22,8 @@ export type PolicyParts = {
   /** The project. */
   root: string
   home: string
+  /** The PATH of the shell that runs commands. */
+  path?: string | undefined
   mode(): Mode
   rules(): RuleSet
   /** All tools of the agent, also those that plan mode or a subagent leaves out: a rule may name any of them. */
@@ -138,9 +140,9 @@ function reasons(parts: readonly Part[], call: JudgedCall): string {
   return [...new Set([...worst, ...parts].map(({ why }) => why))].slice(0, 3).join('; ')
 }
 
-async function boundsOf({ root, home, readable = [] }: PolicyParts): Promise<ProjectBounds> {
+async function boundsOf({ root, home, path, readable = [] }: PolicyParts): Promise<ProjectBounds> {
   const real = (path: string) => realpath(path).catch(() => path)
-  return { root: await real(root), home, readable: await Promise.all(readable.map(real)) }
+  return { root: await real(root), home, path, readable: await Promise.all(readable.map(real)) }
 }
 
 /** What a person sees before saying yes: the command, the code, the change, or else the whole input. */

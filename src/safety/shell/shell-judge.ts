@@ -20,11 +20,7 @@ import { readScript } from './shell-script.ts'
 import { repositoryDanger } from './git-settings.ts'
 import { shadowOf } from './shadowed-programs.ts'
 
-export type ShellWorld = ProjectBounds & {
-  cwd: string
-  /** The PATH of the shell; a program of the project that stands in front of the system's is not taken for it. */
-  path?: string
-}
+export type ShellWorld = ProjectBounds & { cwd: string }
 
 /** What a script knows at one place: the folders it may be in, and its variables. */
 type State = { cwds: readonly string[] | undefined; variables: Variables }
@@ -40,7 +36,7 @@ const deepest = 5
  */
 export async function judge(command: string, world: ShellWorld): Promise<Judgement> {
   const real = (path: string) => realpath(path).catch(() => path)
-  const bounds: ProjectBounds & { path?: string } = {
+  const bounds: ProjectBounds = {
     root: await real(world.root),
     home: world.home,
     readable: await Promise.all((world.readable ?? []).map(real)),
@@ -53,11 +49,11 @@ export async function judge(command: string, world: ShellWorld): Promise<Judgeme
 
 class Bench {
   readonly parts: Part[] = []
-  #bounds: ProjectBounds & { path?: string }
+  #bounds: ProjectBounds
   /** The words of the outermost command whose package script is being judged. */
   #runner: readonly string[] | undefined
 
-  constructor(bounds: ProjectBounds & { path?: string }) {
+  constructor(bounds: ProjectBounds) {
     this.#bounds = bounds
   }
 
@@ -103,7 +99,8 @@ class Bench {
   }
 
   async #command(command: Command, state: State, depth: number, fed: boolean): Promise<After> {
-    const own = fed || command.redirections.some(({ sign }) => sign.startsWith('<'))
+    // A search looks through the folder where its input is a device, so only a pipe counts.
+    const own = fed && !command.redirections.some(({ sign }) => sign.startsWith('<'))
     for (const redirection of command.redirections) await this.#redirection(redirection, state, depth)
     switch (command.type) {
       case 'simple':

@@ -57,6 +57,9 @@ async function touched(path: string, how: Handling, bounds: ProjectBounds): Prom
   const paths: Touched[] = [{ path, real: spot.real, how: touchOf(how) }]
   const finding = (kind: Finding['class'], why: string) => ({ finding: { class: kind, why }, paths })
   if (spot.device && how === 'run') return finding('dynamic', 'it runs what it is fed')
+  // Text on the terminal could steer it.
+  if (spot.device && how === 'write' && path === '/dev/tty')
+    return finding('outside', 'it writes to the terminal itself')
   if (spot.device) return { finding: nothing, paths: [] }
   const removes = how === 'remove'
   if (removes && (spot.real === bounds.root || isWithin(spot.real, bounds.root)))

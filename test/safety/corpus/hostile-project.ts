@@ -77,13 +77,16 @@ export function layHostileProject(): HostileProject {
   symlinkSync('../../away/secret.txt', join(root, 'outlinks', 'x.txt'))
   symlinkSync('/proc/self/environ', join(root, 'proclink'))
   symlinkSync(`/proc/self/root${away}`, join(root, 'rootlink'))
-  const env = withQuietGit({
-    PATH: process.env.PATH,
-    HOME: home,
-    LANG: 'C.UTF-8',
-    MADE_UP_API_KEY: canary,
-    TRIP: join(away, 'TRIPPED'),
-  })
+  const env = withQuietGit(
+    {
+      PATH: process.env.PATH,
+      HOME: home,
+      LANG: 'C.UTF-8',
+      MADE_UP_API_KEY: canary,
+      TRIP: join(away, 'TRIPPED'),
+    },
+    root,
+  )
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@x', ...args], { cwd: root, env, stdio: 'pipe' })
   execFileSync('tar', ['cf', 'a.tar', '--transform=s/README/UNPACKED/', 'README.md'], { cwd: root })

@@ -139,7 +139,7 @@ export const gitTables: Readonly<Record<string, Sub>> = {
   },
   describe: {
     rows: [
-      ...['--tags', '--always', '--dirty', '--long', '--all', '--contains', '--exact-match', '--first-parent'],
+      ...['--tags', '--always', '--long', '--all', '--contains', '--exact-match', '--first-parent'],
       ...['--abbrev=<N>', '--match=<TEXT>', '--match <TEXT>', '--exclude=<TEXT>', '--candidates=<N>'],
     ],
     operands: mixed,

@@ -55,7 +55,7 @@ export type Surroundings = {
   /** Whether a path is a file and no link or folder, and whether it is a folder or a link to one, in every folder it may mean. */
   isPlainFile(path: string): boolean
   isFolder(path: string): boolean
-  /** Whether the command reads from a pipe or a redirection. */
+  /** Whether the command reads from a pipe. */
   fed: boolean
 }
 
@@ -167,7 +167,9 @@ export function program(table: ProgramTable): ReadingProgram {
       else if (word.glob) files.push(word)
     }
     const deep = table.recursive === 'always' || (table.recursive ?? []).some((flag) => given.has(flag))
-    if (deep && !(own.length === 0 && around.fed)) trees.push(...(own.length > 0 ? own : [here]))
+    // A program that always searches takes what it is fed instead; grep -r searches the folder even then.
+    if (deep && !(own.length === 0 && around.fed && table.recursive === 'always'))
+      trees.push(...(own.length > 0 ? own : [here]))
     else if (!table.namesOnly) files.push(...own)
     return table.namesOnly ? { files, trees: [], named: own } : { files, trees, writes, removes }
   }

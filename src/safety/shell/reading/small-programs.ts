@@ -16,18 +16,19 @@ export const testing =
     if (words.length === 2 && sign !== undefined && /^-[efdsrwxLhpSbc]$/.test(sign) && second?.values)
       return second.glob ? not(`${second.text} may become other words`) : { files: [], trees: [], named: [second] }
     if (words.length === 2 && (sign === '-n' || sign === '-z') && isText(second)) return { files: [], trees: [] }
-    if (
-      words.length === 3 &&
-      isText(first) &&
-      isText(third) &&
-      /^(?:=|!=|==|-(?:eq|ne|lt|le|gt|ge))$/.test(only(second) ?? '')
-    )
+    const between = only(second) ?? ''
+    if (words.length === 3 && isText(first) && isText(third) && /^(?:=|!=|==)$/.test(between))
+      return { files: [], trees: [] }
+    // Some shells evaluate what is not a plain number.
+    if (words.length === 3 && isNumber(first) && isNumber(third) && /^-(?:eq|ne|lt|le|gt|ge)$/.test(between))
       return { files: [], trees: [] }
     return not('this test is not understood')
   }
 
 const isText = (word: Word | undefined) =>
   word !== undefined && !word.glob && (word.values !== undefined || word.begins !== undefined)
+
+const isNumber = (word: Word | undefined) => /^-?\d{1,9}$/.test(only(word) ?? '') || /^"?\$\?"?$/.test(word?.text ?? '')
 
 /** `cd` into one folder. */
 export const cd: ReadingProgram = (args) => {
