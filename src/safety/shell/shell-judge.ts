@@ -2,7 +2,7 @@ import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Inner, Judgement, Part, Reading, Touched } from './shell-judgement.ts'
 import type { AndOr, Command, Pipeline, Redirection, Script, ScriptWord } from './shell-script.ts'
 import type { Understood } from './reading/program-table.ts'
-import type { Held, Variables } from './shell-words.ts'
+import type { After, State } from './script-state.ts'
 import type { Simple, Word } from './simple-command.ts'
 import { realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join } from 'node:path'
@@ -18,15 +18,10 @@ import { isLook, isOwnName, isShown, wordOf } from './shell-words.ts'
 import { kindAt, matchesOf, readingTree, targetOf, touching } from './touched-paths.ts'
 import { readScript } from './shell-script.ts'
 import { repositoryDanger } from './git-settings.ts'
+import { heldBy, same, union } from './script-state.ts'
 import { shadowOf } from './shadowed-programs.ts'
 
 export type ShellWorld = ProjectBounds & { cwd: string }
-
-/** What a script knows at one place: the folders it may be in, and its variables. */
-type State = { cwds: readonly string[] | undefined; variables: Variables }
-
-/** The state after a part of a script: if the part succeeded, and in any case. */
-type After = { well: State; any: State }
 
 const deepest = 5
 
@@ -400,37 +395,6 @@ const argvOf = (words: readonly Word[]) =>
 
 const textOf = (words: readonly Word[]) =>
   words.map((word) => (only(word) === undefined ? word.text : quoted(only(word)!))).join(' ')
-
-/** What a variable holds that takes one of these words. */
-function heldBy(words: readonly Word[]): Held {
-  if (words.length === 0 || words.some((word) => !word.values)) return 'unknown'
-  const patterns = words.filter((word) => word.glob)
-  if (patterns.length > 0 && words.length > 1) return 'unknown'
-  const values = words.flatMap((word) => word.values!)
-  if (values.length > 32) return 'unknown'
-  return patterns.length > 0 ? { values, glob: true } : { values }
-}
-
-function union(a: State, b: State): State {
-  if (a === b) return a
-  const cwds = a.cwds && b.cwds ? [...new Set([...a.cwds, ...b.cwds])] : undefined
-  const variables = new Map<string, Held>()
-  for (const name of new Set([...a.variables.keys(), ...b.variables.keys()])) {
-    const [one, two] = [a.variables.get(name), b.variables.get(name)]
-    const plain = one && two && one !== 'unknown' && two !== 'unknown' && !one.glob && !two.glob
-    variables.set(
-      name,
-      one === two && one ? one : plain ? { values: [...new Set([...one.values, ...two.values])] } : 'unknown',
-    )
-  }
-  return { cwds, variables }
-}
-
-/** Whether a loop leaves everything as it found it. */
-function same(a: State, b: State): boolean {
-  if (String(a.cwds) !== String(b.cwds) || a.variables.size !== b.variables.size) return false
-  return [...a.variables].every(([name, held]) => b.variables.get(name) === held)
-}
 
 /** What no table understands is at best a program that is run: it may do more than it seems. */
 function uncertain(finding: Finding, why: string): Finding {
