@@ -80,10 +80,11 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       git: leash === 'read' ? 'read' : 'write',
       network: true,
       sockets: leash !== 'read',
-      nested: true,
+      // A CLI may bring a sandbox of its own, which then stands inside ours.
+      nested: profileOf(agent) !== undefined,
       home: place.home,
       binds: [...home.binds, { from: seat, to: seatFile(await realpath(own)), write: false }],
-      readable: parts.readable,
+      ...ownPlaces(files, parts.readable),
       hidden: foreignFolders(agent, files, place),
       terminal: terminal !== undefined,
     }
@@ -99,6 +100,19 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       settle: async () => [...(await walled.settle()), ...(await settle())],
     }
   }
+}
+
+/**
+ * The CLI's own folders where a wall cannot show private copies in their place, as on macOS: they can be read, and only the
+ * sessions and the logins written. A file that mixes state and settings is not written there.
+ */
+function ownPlaces(
+  files: CliFiles | undefined,
+  readable: readonly string[] = [],
+): Pick<WallLimits, 'readable' | 'writable'> {
+  if (process.platform !== 'darwin' || !files) return { readable }
+  const logins = (files.returned ?? []).flatMap(({ path, keys }) => (keys ? [] : [path]))
+  return { readable: [...readable, ...files.folders], writable: [...files.sessions, ...logins] }
 }
 
 /** Our own variables of a seat, such as the address of its hub. */

@@ -2,13 +2,16 @@ import type { PipeParts, PipeSpec } from '../../src/agents/pipe/pipe-agent.ts'
 import type { PipeSeat } from '../../src/agents/pipe/pipe-command.ts'
 import type { Profile } from '../../src/core/work/profile.ts'
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { pipeAgent } from '../../src/agents/pipe/pipe-agent.ts'
 import { wallAround } from '../../src/app/agent-wall.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
+import { ended, program } from '../cli/program.ts'
+import { modelServer } from './model-server.ts'
+import { rig } from './rig.ts'
 import { outcomeOf, talk } from './talk.ts'
 import { skipped } from './turns.ts'
 
@@ -181,3 +184,38 @@ for (const [cli, { own, sessions, attacks }] of Object.entries(clis)) {
     assert.deepEqual([threads.size, it.server.turns().length], [1, 4], [...threads].join(' '))
   })
 }
+
+/** How each CLI's own settings name our MCP server. Only of Claude Code it is known by which name its model calls a tool. */
+const wired: Record<string, { file: string; text(command: string, args: string[]): string; tool?: string }> = {
+  claude: {
+    file: '.claude.json',
+    text: (command, args) => JSON.stringify({ mcpServers: { termaite: { type: 'stdio', command, args } } }),
+    tool: 'mcp__termaite__list_agents',
+  },
+  codex: {
+    file: '.codex/config.toml',
+    text: (command, args) => `\n[mcp_servers.termaite]\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\n`,
+  },
+}
+
+for (const [cli, { file, text, tool }] of Object.entries(wired))
+  test(`${cli} has our tools behind the wall`, { skip: skipped(cli) || noSandbox }, async (context) => {
+    const model = await modelServer(({ count }) =>
+      tool && count === 1 ? { call: { tool, input: {} } } : { text: 'Done.' },
+    )
+    context.after(() => model.close())
+    await using place = await rig(cli, model.url)
+    const home = place.env.HOME!
+    mkdirSync(join(home, '.termaite'), { mode: 0o700 })
+    const agents = [{ name: cli, profile: cli, wall: true, contextWindowTokens: 200_000 }]
+    writeFileSync(join(home, '.termaite', 'settings.json'), JSON.stringify({ agents }))
+    appendFileSync(join(home, file), text(process.execPath, [program, 'mcp', 'serve']))
+    const options = { cwd: place.cwd, env: place.env }
+    const ran = await ended(spawn(process.execPath, [program, '-p', 'Who is there?', '--leash', 'all'], options))
+    assert.deepEqual([ran.code, ran.out], [0, 'Done.\n'], ran.err)
+    const said = model.turns().at(-1)!.text
+    assert.deepEqual(
+      { offered: said.includes('list_agents'), answered: said.includes('\\"agents\\":[]') },
+      { offered: true, answered: tool !== undefined },
+    )
+  })
