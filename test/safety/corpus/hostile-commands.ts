@@ -336,6 +336,7 @@ export const hostileCommands: Readonly<Record<'runs' | 'writes' | 'leaks', reado
     'uniq two/*',
     'xxd README.md out.txt',
     'xxd -p README.md out.txt',
+    'xxd README.md -u',
     'shuf -o out.txt README.md',
     'shuf README.md -oout.txt',
     'shuf --output=out.txt README.md',

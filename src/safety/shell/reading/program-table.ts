@@ -23,6 +23,8 @@ export type ProgramTable = {
   namesOnly?: true
   /** Whether the flags end at the first operand. */
   ends?: true
+  /** Whether a flag behind an operand is not understood: some systems would take it for a file to write. */
+  flagsFirst?: true
   /** Whether every argument is plain text, whatever it is. */
   free?: true
 }
@@ -226,6 +228,7 @@ export function take(table: ProgramTable, args: readonly Word[], around: Surroun
       open = false
       continue
     }
+    if (table.flagsFirst && taken.operands.length > 0) return not(`${text} behind an operand may be a file`)
     const wrong = flag(text, word, args[i + 1])
     if (typeof wrong === 'string') return not(wrong)
     if (wrong) i++

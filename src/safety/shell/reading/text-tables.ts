@@ -58,6 +58,7 @@ export const textTables: readonly ProgramTable[] = [
   },
   {
     names: ['uniq'],
+    flagsFirst: true,
     letters: 'cdDiuz',
     rows: [
       ...['-f <N>', '-f<N>', '-s <N>', '-s<N>', '-w <N>', '-w<N>', '--skip-fields=<N>', '--skip-chars=<N>'],
@@ -130,6 +131,7 @@ export const textTables: readonly ProgramTable[] = [
   { names: ['hexdump', 'hd'], letters: 'Cv', rows: ['-n <N>', '-s <N>'], operands: file },
   {
     names: ['xxd'],
+    flagsFirst: true,
     letters: 'pbui',
     apart: true,
     rows: ['-l <N>', '-s <±N>', '-c <N>', '-g <N>'],
