@@ -174,12 +174,19 @@ test('a file that may hold keys is attached only after a yes, under any name tha
     asked.push(text)
     return [text.startsWith('.env') ? 'once' : 'no']
   }
-  assert.deepEqual(await typed('@.env @.env @notes.txt', '.', ask), {
-    prompt: `.env .env @notes.txt\n\n${file('.env', 'TOKEN=1')}`,
-    warnings: [`@notes.txt: ${kept}`],
+  assert.deepEqual(await typed('@.env @.env', '.', ask), {
+    prompt: `.env .env\n\n${file('.env', 'TOKEN=1')}`,
+    warnings: [],
+  })
+  assert.deepEqual(await typed('@notes.txt', '.', ask), { prompt: '@notes.txt', warnings: [`@notes.txt: ${kept}`] })
+  // A yes is for the file, whatever name leads to it.
+  assert.deepEqual(await typed('@.env @notes.txt', '.', ask), {
+    prompt: `.env notes.txt\n\n${file('.env', 'TOKEN=1')}\n\n${file('notes.txt', 'TOKEN=1')}`,
+    warnings: [],
   })
   assert.deepEqual(asked, [
     '.env may hold keys. Attach it, so that the agent and its vendor see it?',
     'notes.txt may hold keys. Attach it, so that the agent and its vendor see it?',
+    '.env may hold keys. Attach it, so that the agent and its vendor see it?',
   ])
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { alive, labelled } from '../base/alive.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from './program.ts'
+import { noSandbox } from '../safety/no-sandbox.ts'
 
 const options = { timeout: 60_000 }
 
@@ -76,20 +77,34 @@ test(
   },
 )
 
-test('script: nobody there to allow it means that it is not run', options, async (t) => {
-  const write = "require('node:fs').writeFileSync('made', 'x')"
-  const { machine, run } = await counting(t, write)
-  const { code, out, err } = await run('--leash', 'edit')
-  assert.deepEqual({ code, out }, { code: 0, out: 'Two, I think.\n' }, err)
-  const refused =
-    'repl was refused: what this code does shows only when it runs, and nobody was there to say yes. Do not try it again in this turn.'
-  assert.deepEqual(story(machine), [
-    'termaite: thinking: script, you chose it',
-    `termaite repl: ${write}`,
-    refused,
-    'termaite: the script was not allowed (repl was refused: what this code does shows only when it runs, and nobody was there to say yes); answering directly',
-    'one: Two, I think.',
-    'one, passed: undefined, 1 asked',
-  ])
-  assert.equal(existsSync(join(machine.project, 'made')), false)
-})
+test(
+  'script: where nobody is there to allow it, it writes nothing: the wall refuses, or it is not run',
+  options,
+  async (t) => {
+    const write = "require('node:fs').writeFileSync('made', 'x')"
+    const { machine, run } = await counting(t, write)
+    const { code, out, err } = await run('--leash', 'edit')
+    assert.deepEqual({ code, out }, { code: 0, out: 'Two, I think.\n' }, err)
+    const refused =
+      'repl was refused: what this code does shows only when it runs, and nobody was there to say yes. Do not try it again in this turn.'
+    const unwalled = [
+      refused,
+      'termaite: the script was not allowed (repl was refused: what this code does shows only when it runs, and nobody was there to say yes); answering directly',
+      'one: Two, I think.',
+      'one, passed: undefined, 1 asked',
+    ]
+    const walled = [
+      "Error: EROFS: read-only file system, open 'made'\n    at script-1.js:1:20 {\n  errno: -30,\n  code: 'EROFS',\n  syscall: 'open',\n  path: 'made'\n}",
+      "termaite: the script failed (Error: EROFS: read-only file system, open 'made'); one fixes it",
+      'termaite: no script (it counts); answering directly',
+      'one: Two, I think.',
+      'one, passed: false, 2 asked',
+    ]
+    assert.deepEqual(story(machine), [
+      'termaite: thinking: script, you chose it',
+      `termaite repl: ${write}`,
+      ...(noSandbox === false ? walled : unwalled),
+    ])
+    assert.equal(existsSync(join(machine.project, 'made')), false)
+  },
+)

@@ -27,6 +27,7 @@ import { memoryStore } from '../../store/memory-store.ts'
 import { closeNative, newNativeState } from '../native/native-parts.ts'
 import { openProject } from '../project.ts'
 import { borderOf } from '../border.ts'
+import { needsWall } from '../agent-wall.ts'
 import { openRoster } from '../roster.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
 
@@ -145,13 +146,17 @@ async function isLoggedIn(parts: CheckupParts, profile: Profile, file?: string):
 
 const timeoutSeconds = 60
 
-/** Asks an agent for one word, held to reading, in a turn that is kept nowhere. */
+/**
+ * Asks an agent for one word, held to reading, in a turn that is kept nowhere. The wall is that of its ordinary turns, so
+ * that the doctor finds what a turn would find.
+ */
 async function askOneWord(
   { io, place, settings }: { io: Io; place: Place; settings: Settings },
   agent: AgentSettings,
 ): Promise<Outcome> {
   const short = { timeoutSeconds, silenceSeconds: timeoutSeconds }
-  const alone = { ...settings, ...short, metaInstruction: undefined, agents: [{ ...agent, ...short }] }
+  const wall = needsWall(agent, { leash: agent.leash ?? settings.leash })
+  const alone = { ...settings, ...short, metaInstruction: undefined, agents: [{ ...agent, ...short, wall }] }
   const store = memoryStore()
   const blobs = store.blobs('doctor')
   const native: NativeParts = {
@@ -172,7 +177,6 @@ async function askOneWord(
     border: native.border,
     native,
     io,
-    advises: true,
   })
   const seat = roster.open(agent.name, { cwd: place.cwd, leash: 'read' })
   const turn = {
