@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync, lstatSync, mkdirSync, statSync, syml
 import { delimiter, isAbsolute, join } from 'node:path'
 import { collect } from './collect.ts'
 import { defined } from './defined.ts'
-import { withGitConfig, withoutGit } from './git.ts'
+import { withGitConfig } from './git.ts'
 import { isWithin } from './real-path.ts'
 
 export type GitEnv = Readonly<Record<string, string | undefined>>
@@ -77,7 +77,7 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
   const { dir, common, tree, index, person = false, stop } = places
   const where = { GIT_DIR: dir, GIT_COMMON_DIR: common, GIT_WORK_TREE: tree, GIT_INDEX_FILE: index }
   return {
-    ...withGitConfig(withoutGit(places.env), overrides),
+    ...withGitConfig(ownVariables(places.env), overrides),
     ...defined(where),
     ...(person ? {} : { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
     ...defined({ GIT_EXEC_PATH: stop }),
@@ -96,6 +96,13 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
     GIT_LFS_SKIP_DOWNLOAD_ERRORS: '1',
   }
 }
+
+/** Variables that git needs to find the person's settings and its own files. Keys and tokens have other names. */
+const passed =
+  /^(?:HOME|USER|LOGNAME|EMAIL|XDG_CONFIG_HOME|TMPDIR|TMP|TEMP|TZ|LANG|LD_LIBRARY_PATH|DYLD_\w+|SystemRoot|windir|ComSpec|APPDATA|LOCALAPPDATA|USERPROFILE)$/
+
+const ownVariables = (env: GitEnv): GitEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => passed.test(name)))
 
 /** Finds git on the PATH, never in the project: `node_modules/.bin` of a repository may hold a program of that name. */
 function gitProgram(places: GitPlaces): string {

@@ -120,6 +120,16 @@ test('the leash decides what a command may write, and git is writable for a git 
   assert.deepEqual([...new Set(Object.values(await at('all')))], ['bash'])
 })
 
+test('without a sandbox, a command that may only look gets no variable that could make it do more, and no key', async () => {
+  const given = { CDPATH: '/etc', GLOBIGNORE: '*', BASH_ENV: '/x', GITHUB_TOKEN: 'made-up', LANG: 'C' }
+  const { walls, call } = held({ leash: 'read', env: given }, without)
+  const { env = {} } = await walls.shell('ls', call())
+  assert.deepEqual(
+    Object.keys(given).map((name) => env[name]),
+    [undefined, undefined, undefined, undefined, 'C'],
+  )
+})
+
 test('a command reaches the network where a rule or a yes gives it one', async () => {
   const reaches = async (command: string, how: Held = {}) => {
     const by = await program(command, how)

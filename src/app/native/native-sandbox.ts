@@ -50,7 +50,12 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     const facts = await wallFacts({ ...seat, leash }, tools(), parts)
     if (!facts) {
       await tellOnce(await sandboxOf(parts).none(), parts)
-      return plain
+      // A command was judged a read as a shell runs it that no variable of the environment tells to do more.
+      const lean = withQuietGit(
+        wallEnvironment(all, { extra: seat.settings.sandbox.env ?? [], temporary: tmpdir() }),
+        root,
+      )
+      return leash === 'read' ? { ...plain, env: lean } : plain
     }
     const place: CommandPlace = runs.isFreed(call) ? { outside: 'you allowed it' } : await judged(facts)
     if (place.outside !== undefined) {

@@ -1,3 +1,5 @@
+import type { Dirent } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import type { Argv, WallPlan } from './limits.ts'
 import type { Mount } from './mounts.ts'
 
@@ -16,7 +18,7 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
     ...['--ro-bind', '/', '/'],
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
-    ...(asRoot ? kernelSettings.flatMap((path) => ['--ro-bind-try', path, path]) : []),
+    ...(asRoot ? kernelSettings().flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...mounts.flatMap(mountFlags),
     '--unshare-user',
     // As another user than root: the kernel then gives a program that is started no capabilities.
@@ -55,21 +57,16 @@ const prelude = [
   withFilter,
 ].join('\n')
 
-/** Settings of the kernel that belong to root and can be written without any capability, also in a user namespace. */
-const kernelSettings = [
-  '/proc/sys',
-  '/proc/sysrq-trigger',
-  '/proc/irq',
-  '/proc/bus',
-  '/proc/fs',
-  '/proc/acpi',
-  '/proc/asound',
-  '/proc/scsi',
-  '/proc/mtrr',
-  '/proc/driver',
-  '/proc/dynamic_debug',
-  '/proc/pressure',
-]
+/**
+ * Everything in /proc that can be written and belongs to no process: settings of the kernel, which root can write without any
+ * capability, also in a user namespace.
+ */
+function kernelSettings(): string[] {
+  const entries = readdirSync('/proc', { withFileTypes: true }).filter(({ name }) => !/^\d+$/.test(name))
+  const writable = (entry: Dirent) =>
+    entry.isDirectory() || (entry.isFile() && (statSync(`/proc/${entry.name}`).mode & 0o222) !== 0)
+  return entries.filter(writable).map(({ name }) => `/proc/${name}`)
+}
 
 function mountFlags({ path, as, from = path }: Mount): string[] {
   if (as === 'empty') return ['--tmpfs', path]
