@@ -1,4 +1,4 @@
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import type { ShellClass } from '../../src/safety/shell/shell-judgement.ts'
@@ -13,7 +13,6 @@ import { dailyCommands } from './corpus/daily-commands.ts'
 import { layProject } from './shell/project.ts'
 
 const project = layProject()
-after(project.gone)
 
 const all = Object.values(dailyCommands).flat()
 
@@ -74,17 +73,20 @@ test('at edit with a wall, fewer than one in twenty commands of the project’s 
   assert.ok(own.length < inside.length / 20, `${own.length} of ${inside.length}: ${own.join(' · ')}`)
 })
 
-test('how many are held, for the record', async (t) => {
+test('how many ordinary commands do not run by themselves, at each leash', async () => {
   const wall: WallFacts = { network: 'asked', temporary: '/tmp' }
-  for (const [name, leash, facts] of [
-    ['read without a sandbox', 'read', undefined],
-    ['ask without a sandbox', 'ask', undefined],
-    ['edit without a sandbox', 'edit', undefined],
-    ['read behind the wall', 'read', wall],
-    ['edit behind the wall', 'edit', wall],
-  ] as const) {
-    const found = await held(leash, facts)
-    t.diagnostic(`${name}: ${found.length} of ${all.length}`)
-    if (facts && leash === 'edit') t.diagnostic(found.join(' · '))
-  }
+  const count = async (leash: Leash, facts?: WallFacts) => (await held(leash, facts)).length
+  assert.deepEqual(
+    {
+      all: all.length,
+      withoutSandbox: { read: await count('read'), ask: await count('ask'), edit: await count('edit') },
+      behindTheWall: { read: await count('read', wall), edit: await count('edit', wall) },
+    },
+    {
+      all: 390,
+      withoutSandbox: { read: 220, ask: 220, edit: 207 },
+      // At edit these are the network, installations, docker, keys, and what cannot be undone.
+      behindTheWall: { read: 76, edit: 53 },
+    },
+  )
 })

@@ -5,7 +5,7 @@ import type { Mode } from '../../src/safety/rules/permission-modes.ts'
 import type { PolicyParts } from '../../src/safety/rules/permission-policy.ts'
 import type { ToolParts } from '../../src/tools/tool-parts.ts'
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { policy } from '../../src/safety/rules/permission-policy.ts'
@@ -20,7 +20,6 @@ import { callingTool, remoteTool, toolName } from '../../src/tools/mcp/mcp-tools
 import { replTool } from '../../src/tools/repl.ts'
 
 const project = layProject()
-after(project.gone)
 
 const parts: ToolParts = {
   root: project.root,

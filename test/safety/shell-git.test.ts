@@ -1,4 +1,4 @@
-import { after, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,6 @@ import { oddSetting } from '../../src/safety/shell/git-settings.ts'
 import { layProject } from './shell/project.ts'
 
 const project = layProject()
-after(project.gone)
 const { root, home } = project
 const trap = join(project.away, 'TRIPPED')
 const git = (cwd: string, ...args: string[]) =>

@@ -1,4 +1,4 @@
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { ProgramTable } from '../../src/safety/shell/reading/program-table.ts'
 import type { ShellClass } from '../../src/safety/shell/shell-judgement.ts'
@@ -16,7 +16,6 @@ import { quoted } from '../../src/safety/shell/simple-command.ts'
 import { layProject } from './shell/project.ts'
 
 const project = layProject()
-after(project.gone)
 
 /** A value of each kind, and one that is none. */
 const samples: Readonly<Record<string, readonly [good: string, bad: string | undefined]>> = {

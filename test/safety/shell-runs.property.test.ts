@@ -1,4 +1,4 @@
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,6 @@ import { aroundAny } from './shell/wrappings.ts'
 import { sized } from '../full.ts'
 
 const project = layProject()
-after(project.gone)
 
 /** Letters that change what stands around them. */
 const noise = [

@@ -1,4 +1,4 @@
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { ShellClass } from '../../src/safety/shell/shell-judgement.ts'
 import { judge } from '../../src/safety/shell/shell-judge.ts'
@@ -6,7 +6,6 @@ import { layProject } from './shell/project.ts'
 import { table } from './shell/table.ts'
 
 const project = layProject()
-after(project.gone)
 
 for (const [kind, commands] of Object.entries(table) as [ShellClass, readonly string[]][])
   test(`what is found to be: ${kind}`, async () => {

@@ -1,4 +1,4 @@
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
@@ -6,7 +6,6 @@ import { judge } from '../../src/safety/shell/shell-judge.ts'
 import { layProject } from './shell/project.ts'
 
 const project = layProject()
-after(project.gone)
 
 const pieces = [
   'a',

@@ -1,4 +1,4 @@
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { ShellClass } from '../../src/safety/shell/shell-judgement.ts'
@@ -10,7 +10,6 @@ import { aroundAny, aroundSimple } from './shell/wrappings.ts'
 import { sized } from '../full.ts'
 
 const project = layProject()
-after(project.gone)
 
 const free: readonly ShellClass[] = ['reads', 'edits', 'runs']
 const denied = (Object.keys(table) as ShellClass[])
