@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { realClock } from '../../src/base/clock.ts'
 import { until } from '../until.ts'
 import { seated, type Seat } from './seat.ts'
 
@@ -181,13 +182,20 @@ test('a link inside the project is followed, and one that leads out of it is ref
   )
 })
 
-test('Esc cancels it: the agent is ended and nothing is written', { timeout: 60_000 }, async (t) => {
-  const seat = await seated(t, told({ amber: 'cat >/dev/null; touch "$HOME/started"; exec sleep 600' }))
-  const running = seat.type('/init')
-  await until(() => existsSync(join(seat.folder, 'started')))
-  seat.stop.abort()
-  const [how, words] = (await running).at(-1)!
-  assert.equal(how, 'error')
-  assert.match(words, /cancelled/)
-  assert.equal(existsSync(file(seat)), false)
-})
+test(
+  'Esc cancels it: an agent that is slow to leave is gone at the end, and nothing is written',
+  { timeout: 60_000 },
+  async (t) => {
+    const slow = `cat >/dev/null; trap 'sleep 0.2; exit' TERM; echo $$ > "$HOME/pid"; mv "$HOME/pid" "$HOME/started"; sleep 600 & wait`
+    const seat = await seated(t, told({ amber: slow }), {}, realClock)
+    const started = join(seat.folder, 'started')
+    const running = seat.type('/init')
+    await until(() => existsSync(started))
+    const pid = Number(readFileSync(started, 'utf8'))
+    assert.equal(process.kill(pid, 0), true)
+    seat.stop.abort()
+    assert.deepEqual((await running).at(-1), ['error', 'amber was cancelled'])
+    assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+    assert.equal(existsSync(file(seat)), false)
+  },
+)

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import type { Clock } from '../../src/base/clock.ts'
 import type { CommandWorld } from '../../src/core/talk/command.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { AgentStanding, Standing } from '../../src/faces/chat/chat-desk.ts'
@@ -41,7 +42,11 @@ export class Seat {
   app!: App
   lastAnswer: string | undefined
 
-  constructor(context: TestContext, settings: object, env: Record<string, string> = {}) {
+  /**
+   * With a clock of its own where a test ends a running process: the end of a process takes real time, and a wait for it on
+   * a clock that nobody turns lasts for ever.
+   */
+  constructor(context: TestContext, settings: object, env: Record<string, string> = {}, clock?: Clock) {
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
     context.after(() => rmSync(this.folder, { recursive: true, force: true }))
     this.project = join(this.folder, 'project')
@@ -56,7 +61,7 @@ export class Seat {
       in: new PassThrough(),
       out: new PassThrough(),
       err: new PassThrough(),
-      clock: this.clock,
+      clock: clock ?? this.clock,
       signal: new AbortController().signal,
     }
   }
@@ -178,8 +183,13 @@ export function plain(commands: Record<string, string>, more: object = {}): obje
   return { ...more, agents }
 }
 
-export async function seated(context: TestContext, settings: object, env: Record<string, string> = {}): Promise<Seat> {
-  const seat = new Seat(context, settings, env)
+export async function seated(
+  context: TestContext,
+  settings: object,
+  env: Record<string, string> = {},
+  clock?: Clock,
+): Promise<Seat> {
+  const seat = new Seat(context, settings, env, clock)
   await seat.open()
   return seat
 }
