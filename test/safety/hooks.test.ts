@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
-import { runHooks } from '../../src/safety/hooks/hook-run.ts'
+import { type HookParts, runHooks } from '../../src/safety/hooks/hook-run.ts'
 import { parseHooks } from '../../src/safety/hooks/hook-config.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { nativeTools } from '../../src/tools/all.ts'
@@ -19,7 +19,7 @@ async function fire(
   event: HookEvent,
   { tool_name: name, ...input }: Record<string, unknown> & { tool_name?: string },
   commands: (string | { matcher?: string; command: string; timeout?: number })[],
-  more: { clock?: Clock; signal?: AbortSignal; read?: string } = {},
+  more: { clock?: Clock; signal?: AbortSignal; read?: string; enclose?: HookParts['enclose'] } = {},
 ) {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-hooks-')))
   try {
@@ -35,6 +35,7 @@ async function fire(
       env: { PATH: process.env.PATH },
       clock: more.clock ?? realClock,
       signal: more.signal ?? new AbortController().signal,
+      enclose: more.enclose,
       tool: name === undefined ? undefined : (tools.find((tool) => tool.name === name) ?? { name }),
     })
     return { outcome, file: more.read ? JSON.parse(readFileSync(join(cwd, more.read), 'utf8')) : undefined, cwd }
@@ -150,6 +151,28 @@ test('a cancelled turn ends its hooks', async () => {
     signal: AbortSignal.timeout(20),
   })
   assert.deepEqual(outcome, { ...nothing, warnings: ['the hook "sleep 100" was cancelled'] })
+})
+
+test('a turn that is cancelled while the wall of its hook is built ends the hook, and the wall is taken down', async () => {
+  const stop = new AbortController()
+  let settled = 0
+  const { outcome } = await fire('PreToolUse', { tool_name: 'bash' }, [{ command: 'sleep 100', timeout: 5 }], {
+    signal: stop.signal,
+    enclose: async (_hook, argv, env) => {
+      stop.abort()
+      return { argv, env, settle: async () => (settled++, []) }
+    },
+  })
+  assert.deepEqual([outcome, settled], [{ ...nothing, warnings: ['the hook "sleep 100" was cancelled'] }, 1])
+})
+
+test('the wall of a hook that cannot be started is taken down', async () => {
+  let settled = 0
+  const { outcome } = await fire('PreToolUse', { tool_name: 'bash' }, ['true'], {
+    enclose: async (_hook, _argv, env) => ({ argv: ['/no/such/wall'], env, settle: async () => (settled++, []) }),
+  })
+  const warnings = ['the hook "true" could not start: spawn /no/such/wall ENOENT']
+  assert.deepEqual([outcome, settled], [{ ...nothing, warnings }, 1])
 })
 
 test('settings that are not understood are said, and the rest is used', () => {

@@ -2,7 +2,7 @@ import type { CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse 
 import type { Clock } from '../../base/clock.ts'
 import type { Exit, Run } from '../../base/process/run.ts'
 import type { Rules } from './acp-rules.ts'
-import type { Enclose } from '../enclosure.ts'
+import type { Argv, Enclose, EnclosedSeat } from '../enclosure.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { start } from '../../base/process/run.ts'
@@ -24,6 +24,8 @@ export class Terminals {
   #parts: TerminalParts
   #terminals = new Map<string, Terminal>()
   #kept = new Map<string, TerminalOutput>()
+  /** One promise for each start and each end of a command: the turn does not end before its walls are taken down. */
+  #unsettled = new Set<Promise<unknown>>()
   /** What was removed after commands, because they may not leave it behind. */
   readonly settled: string[] = []
 
@@ -36,7 +38,7 @@ export class Terminals {
   }
 
   async create(request: CreateTerminalRequest, signal: AbortSignal): Promise<string> {
-    const { rules, clock } = this.#parts
+    const { rules } = this.#parts
     const { command, args = [], env = [], cwd } = request
     // A variable can change what a command does, so it is shown as a part of it.
     const set = env.map(({ name, value }) => `${quoted(name)}=${quoted(value)}`)
@@ -51,26 +53,39 @@ export class Terminals {
       await mustAgree(rules, what, { text: 'Run a command', shows }, signal)
     }
     const own = Object.fromEntries(env.map(({ name, value }) => [name, value]))
-    const argv: [string, ...string[]] = args.length > 0 ? [command, ...args] : ['bash', '-c', command]
+    const argv: Argv = args.length > 0 ? [command, ...args] : ['bash', '-c', command]
     const seat = { leash: rules.leash, cwd: place, env: { ...this.#parts.env, ...own } }
+    const starting = this.#start(argv, seat, request.outputByteLimit ?? undefined)
+    this.#unsettled.add(starting.catch(() => {}))
+    return starting
+  }
+
+  async #start(argv: Argv, seat: EnclosedSeat, limit: number | undefined): Promise<string> {
+    const { rules, clock } = this.#parts
     const walled = await enclosed(this.#parts.enclose, argv, seat)
     if ('refused' in walled) throw new Refusal(walled.refused.message)
-    const run = await start({ argv: walled.argv, cwd: place, env: walled.env, clock })
+    const settle = async () => this.settled.push(...(await walled.settle()))
+    const run = await start({ argv: walled.argv, cwd: seat.cwd, env: walled.env, clock }).catch(async (error) => {
+      await settle()
+      throw error
+    })
     run.stdin.end()
     if (rules.over.aborted) {
       await run.end()
+      await settle()
       throw new Refusal('The turn is over.')
     }
     const id = newId(clock.now())
-    const printed = new TerminalOutput(request.outputByteLimit ?? undefined)
+    const printed = new TerminalOutput(limit)
     const terminal: Terminal = {
       run,
       printed,
       exited: this.#listen(run, printed).then(async (exit) => {
-        this.settled.push(...(await walled.settle()))
+        await settle()
         return (terminal.exit = exit)
       }),
     }
+    this.#unsettled.add(terminal.exited.catch(() => {}))
     this.#terminals.set(id, terminal)
     this.#kept.set(id, printed)
     return id
@@ -100,9 +115,12 @@ export class Terminals {
     return this.#kept.get(id)?.output.output ?? ''
   }
 
-  /** Ends every command and returns the pids that would not die. */
+  /** Ends every command, takes its wall down, and returns the pids that would not die. */
   async end(): Promise<number[]> {
-    return (await Promise.all([...this.#terminals.values()].map(({ run }) => run.end()))).flat()
+    const left = (await Promise.all([...this.#terminals.values()].map(({ run }) => run.end()))).flat()
+    // A process that does not die never exits, so nothing waits for its wall.
+    if (left.length === 0) await Promise.all(this.#unsettled)
+    return left
   }
 
   #find(id: string): Terminal {

@@ -131,8 +131,14 @@ export class TerminalProgram {
       title: terminal?.title ?? this.#spec.name,
       mode: terminal?.mode,
     })
-    const host = await this.#parts.host()
-    const opened = await host.open(walled ? walled.argv.map(quote).join(' ') : line, opening)
+    let opened: Terminal
+    try {
+      const host = await this.#parts.host()
+      opened = await host.open(walled ? walled.argv.map(quote).join(' ') : line, opening)
+    } catch (error) {
+      await walled?.settle()
+      throw error
+    }
     if (walled) this.settled = opened.exited.then(() => walled.settle()).catch(() => [])
     this.#watcher = this.#watched(opened)
   }

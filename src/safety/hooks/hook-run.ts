@@ -117,6 +117,7 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
     how = (await world.enclose?.(hook, plain.argv, env)) ?? plain
     run = await start({ argv: how.argv, cwd, env: how.env, clock })
   } catch (error) {
+    await how.settle()
     return { ...nothing, trouble: `could not start: ${messageOf(error)}` }
   }
   let trouble: string | undefined
@@ -128,6 +129,8 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
   const cancel = () => end('was cancelled')
   const over = new AbortController()
   signal.addEventListener('abort', cancel, { once: true })
+  // The turn was cancelled while the wall was built or the hook was started: no event tells of that any more.
+  if (signal.aborted) cancel()
   callAfter(clock, timeout * 1000, over.signal, () => end(`took longer than ${timeout} s and was stopped`))
   run.stdin.end(input)
   const [out, err, exit] = await Promise.all([textOf(run.stdout), textOf(run.stderr), run.exited])

@@ -50,7 +50,12 @@ export class StdioTransport implements Transport {
     const own = Object.fromEntries(Object.entries(this.#env).filter(([name]) => inherited.test(name)))
     const how = await this.#enclose?.(this.#config, [command, ...args], own)
     const argv = how?.argv ?? ([command, ...args] as const)
-    const run = await start({ argv, cwd, env: { ...(how?.env ?? own), ...env }, clock: this.#clock })
+    const run = await start({ argv, cwd, env: { ...(how?.env ?? own), ...env }, clock: this.#clock }).catch(
+      async (error) => {
+        await how?.settle()
+        throw error
+      },
+    )
     this.#run = run
     this.#errors.end = ''
     const read = [this.#read(run), this.#listen(run)]

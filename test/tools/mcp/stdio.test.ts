@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { realClock } from '../../../src/base/clock.ts'
+import { ServerOutput, StdioTransport } from '../../../src/tools/mcp/stdio-transport.ts'
 import { processTable } from '../../../src/base/process/process-table.ts'
 import { tempFolder } from '../../store/temp.ts'
 import { answering, opened, ready, scripted, use } from './rig.ts'
@@ -181,4 +183,16 @@ test('nothing is started before what goes before', async (t) => {
   await open.settled(t.signal)
   assert.equal(open.status().servers[0]!.state, 'ready')
   assert.equal(existsSync(farewell), false)
+})
+
+test('the wall of a server that cannot be started is taken down', async () => {
+  let settled = 0
+  const config = { kind: 'stdio' as const, command: 'server', args: [], cwd: '/', env: {} }
+  const transport = new StdioTransport(config, {}, realClock, new ServerOutput(), async (_config, _argv, env) => ({
+    argv: ['/no/such/wall'],
+    env,
+    settle: async () => (settled++, []),
+  }))
+  await assert.rejects(transport.start(), { code: 'ENOENT' })
+  assert.equal(settled, 1)
 })
