@@ -5,7 +5,7 @@ import { isWithin } from './real-path.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** A PATH without relative folders: in those, whoever wrote the current folder would choose the program. */
+/** A PATH without relative folders: the author of the current folder would choose the programs in those. */
 export function absolutePath(path: string): string {
   return path.split(delimiter).filter(isAbsolute).join(delimiter)
 }

@@ -33,7 +33,7 @@ export type Border = {
   toward(destination: Destination): Mask
   /** Treats this key as termaite's own from now on. */
   learn(name: string, key: string): void
-  /** The first mark of one of termaite's own keys in a text: whoever writes it to a file would destroy the key there. */
+  /** The first mark of one of termaite's own keys in a text: written to a file, it would destroy the key there. */
   markIn(text: string): string | undefined
 }
 

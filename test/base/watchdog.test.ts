@@ -55,7 +55,9 @@ test('the watchdog outlives the signals that end us, and goes with us', limit, a
 })
 
 test('after a normal end nothing holds our output open, the watchdog is gone, and a daemon stays', limit, async () => {
-  const { child, label, pids, left } = await doomed('setsid sleep 77 >/dev/null 2>&1 & echo done')
+  const { child, label, pids, left } = await doomed(
+    "read < <(setsid sh -c 'echo; exec sleep 77 >/dev/null 2>&1'); echo done",
+  )
   const [code] = await once(child, 'close')
   await until(async () => !(await lives(pids.watchdog)))
   assert.deepEqual([code, await left()], [0, ['sleep 77']])

@@ -18,7 +18,7 @@ const required = { '2026-07-28': 37, '2025-11-25': 30 }
 
 for (const [revision, count] of Object.entries(required))
   test(`the MCP conformance suite of ${revision} is passed by our own transport`, { skip }, async (context) => {
-    const key = 'a key of the test'
+    const key = 'a-key-of-the-test'
     const library = await loadMcpLibrary()
     const serving = await serveMcpHttp(library, fixtureServer, {
       host: '127.0.0.1',

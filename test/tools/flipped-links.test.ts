@@ -46,6 +46,7 @@ async function flipped(t: TestContext) {
   return { ...tools, judged, untouched, outside }
 }
 
+/** At least so many, and as many as it takes to meet both the link and the file. */
 const tries = sized(400, 20_000)
 
 /** The words of a failure, without the path in them. */
@@ -73,7 +74,7 @@ for (const [tool, path, input] of [
   test(`${tool} touches nothing outside of the project while ${path(0)} is replaced by a link`, async (t) => {
     const { judged, untouched, root } = await flipped(t)
     const said = new Set<string>()
-    for (let n = 0; n < tries; n++) {
+    for (let n = 0; n < tries || said.size < 2; n++) {
       const words = await judged(tool, path(n), input())
       assert.ok(!words.includes('secret'), words)
       said.add(kindOf(words, root))
@@ -83,15 +84,13 @@ for (const [tool, path, input] of [
       [...said].filter((words) => !sayable.some((known) => known.test(words))),
       [],
     )
-    // Both happened: the link was met, and so was the file.
-    assert.ok(said.size > 1, [...said].join('\n'))
   })
 
 for (const path of ['src/a.txt', 'plain.txt'])
   test(`file_editor writes nothing outside of the project while ${path} is replaced by a link`, async (t) => {
     const { judged, untouched, root } = await flipped(t)
     const said = new Set<string>()
-    for (let n = 0; n < tries; n++) {
+    for (let n = 0; n < tries || said.size < 2; n++) {
       const read = await judged('file_reader', path, {})
       assert.ok(!read.includes('secret'), read)
       const [old_string, new_string] = read.includes('inside') ? ['inside', 'within'] : ['within', 'inside']
@@ -103,5 +102,4 @@ for (const path of ['src/a.txt', 'plain.txt'])
       [...said].filter((words) => !sayable.some((known) => known.test(words))),
       [],
     )
-    assert.ok(said.size > 1, [...said].join('\n'))
   })

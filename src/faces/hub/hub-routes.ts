@@ -20,7 +20,7 @@ const longestSeconds = 290
 
 /**
  * The hub over HTTP: each row is one route with its path, its operation, the fields of its body and what it does.
- * Whoever calls acts under the name of the key. The stream `/api/events` is answered by the server itself.
+ * A caller acts under the name of its key. The stream `/api/events` is answered by the server itself.
  */
 export function hubRoutes(hub: Hub, keys: HubKeys, clock: Clock): HubRoute[] {
   const until = (seconds = longestSeconds) => clock.now() + Math.min(seconds, longestSeconds) * 1000
