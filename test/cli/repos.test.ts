@@ -7,7 +7,6 @@ import { delimiter, dirname, join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { modelServer, tokens } from '../real/model-server.ts'
-import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
 import { allRepos, layOut, rewrite } from './repos.ts'
 import { sized } from '../full.ts'
@@ -106,21 +105,14 @@ function results(kept: readonly Entry[], { project }: Machine): Told[] {
 
 const usage = { type: 'usage', by: 'native', ...tokens, source: 'reported' }
 
-/** Where commands run without a sandbox, the first one of a project says so, once. */
-const unwalled = noSandbox
-  ? [{ type: 'note', by: 'native', text: `Commands run without a sandbox: ${noSandbox}. The rules alone hold them.` }]
-  : []
-
 /** The whole of what is to be kept of a repair, in its order. */
 function storyOf({ prompt, story, answer }: Repo): object[] {
-  const firstCommand = story.findIndex(({ tool }) => tool === 'bash')
   return [
     { type: 'prompt', by: 'user', text: prompt },
     { type: 'frame', by: 'native' },
     ...story.flatMap(({ tool, input, told: { ok } }, index) => [
       usage,
       { type: 'call', by: 'native', call: index + 1, tool, input, step: index + 1 },
-      ...(index === firstCommand ? unwalled : []),
       { type: 'result', by: 'native', call: index + 1, ok },
     ]),
     { type: 'reply', by: 'native', text: answer, step: story.length + 1 },

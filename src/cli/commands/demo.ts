@@ -9,6 +9,7 @@ import type { ModelLine } from '../demo/demo-model.ts'
 import { pipes, terminals, readers, roles } from '../demo/demo-agents.ts'
 import { scriptedServer } from '../demo/demo-model.ts'
 import { carries, processTable } from '../../base/process/process-table.ts'
+import { machineWall } from '../../app/agent-wall.ts'
 import { print } from '../../core/io.ts'
 import { writeSettings } from '../../settings/settings-editor.ts'
 
@@ -43,6 +44,8 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
   try {
     mkdirSync(project)
     writeFileSync(join(project, 'README.md'), '# hello\n')
+    // Where there is no sandbox, only a person's word holds a script to reading; these scripts are ours.
+    const wall = (await machineWall(io.env, project).none()) === undefined
     writeSettings(home, {
       rotationStrategy: 'exhaustion',
       silenceSeconds: 2,
@@ -56,7 +59,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
           contextWindowTokens: 100_000,
         },
         ...Object.entries(terminals).map(([name, command]) => ({ name, command, ...inTerminal })),
-        ...Object.entries(readers).map(([name, command]) => ({ name, command, ...reading })),
+        ...Object.entries(readers).map(([name, command]) => ({ name, command, wall, ...reading })),
       ],
       advisors: roles,
     })
