@@ -167,7 +167,7 @@ test('each CLI is lent a server in its own way, and no key is in the words', () 
       text: text({ type: 'local', ...start, tools: ['*'] }),
     },
     codex: {
-      words: `-c 'mcp_servers.hub.command="/no de"' -c 'mcp_servers.hub.args=["a","--b"]' -c 'mcp_servers.hub.env.TERMAITE_HUB="http://x"'`,
+      words: `-c 'mcp_servers.hub.command="/no de"' -c 'mcp_servers.hub.args=["a","--b"]' -c mcp_servers.hub.startup_timeout_sec=60 -c 'mcp_servers.hub.env.TERMAITE_HUB="http://x"'`,
     },
   })
 })

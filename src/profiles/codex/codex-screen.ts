@@ -146,6 +146,8 @@ export const codexScreen: ScreenFacts = {
     words: [
       ['command', JSON.stringify(command)],
       ['args', JSON.stringify(args)],
+      // Codex goes on without a server that is not up after ten seconds, which is short on a busy machine.
+      ['startup_timeout_sec', '60'],
       ...Object.entries(env).map(([key, value]) => [`env.${key}`, JSON.stringify(value)]),
     ]
       .map(([key, value]) => option('-c', `mcp_servers.${name}.${key}=${value}`))
