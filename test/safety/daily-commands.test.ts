@@ -1,5 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import type { ShellClass } from '../../src/safety/shell/shell-judgement.ts'
 import type { WallFacts } from '../../src/safety/rules/command-place.ts'
@@ -36,8 +38,8 @@ test('ordinary commands are found to be what they are', async () => {
   assert.ok(all.length >= 380, `${all.length} commands`)
 })
 
-/** How many of the commands do not run by themselves, and which. */
-async function held(leash: Leash, wall?: WallFacts): Promise<string[]> {
+/** The commands that do not run by themselves. */
+async function held(leash: Leash, wall?: WallFacts, commands: readonly string[] = all): Promise<string[]> {
   const { rules } = parseRules({})
   const decide = policy({
     root: project.root,
@@ -49,7 +51,7 @@ async function held(leash: Leash, wall?: WallFacts): Promise<string[]> {
   })
   const turn = { cwd: project.root, leash, signal: new AbortController().signal } as unknown as Turn
   const found: string[] = []
-  for (const command of all) if ((await decide(bash, { command }, turn)).verdict !== 'yes') found.push(command)
+  for (const command of commands) if ((await decide(bash, { command }, turn)).verdict !== 'yes') found.push(command)
   return found
 }
 
@@ -88,5 +90,16 @@ test('how many ordinary commands do not run by themselves, at each leash', async
       // At edit these are the network, installations, docker, keys, and what cannot be undone.
       behindTheWall: { read: 76, edit: 53 },
     },
+  )
+})
+
+test('at edit with a wall, fewer than one in twenty scripts of public packages is asked about', async () => {
+  const file = join(import.meta.dirname, 'corpus', 'package-scripts.json')
+  const scripts = JSON.parse(readFileSync(file, 'utf8')) as string[]
+  const asked = await held('edit', { network: 'asked', temporary: '/tmp' }, scripts)
+  assert.deepEqual(
+    [scripts.length, asked.length, asked.length < scripts.length / 20],
+    [363, 16, true],
+    asked.join('\n'),
   )
 })
