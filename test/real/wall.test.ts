@@ -195,7 +195,7 @@ const wired: Record<string, { file: string; text(command: string, args: string[]
   codex: {
     file: '.codex/config.toml',
     text: (command, args) =>
-      `\n[mcp_servers.termaite]\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\nstartup_timeout_sec = 60\n`,
+      `\n[mcp_servers.termaite]\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\nstartup_timeout_sec = 60\nrequired = true\n`,
   },
 }
 
