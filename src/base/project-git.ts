@@ -87,7 +87,7 @@ function repositoryAt(cwd: string): Repository | undefined {
   return folders && { root, own: realpathSync(folders.own), common: realpathSync(folders.common) }
 }
 
-/** What git reads and writes of the common folder: data, and nothing that names a program. */
+/** The parts of the common folder that git reads and writes: data, and nothing that names a program. */
 const shared = ['HEAD', 'refs', 'packed-refs', 'reftable', 'shallow', 'logs', 'worktrees', 'lfs']
 
 /** Folders that git creates when it needs them; through a link it could not. */

@@ -2,11 +2,12 @@ import type { ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Ran, RunOptions } from './collect.ts'
 import { spawn } from 'node:child_process'
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { collect } from './collect.ts'
 import { defined } from './defined.ts'
 import { withGitConfig } from './git.ts'
+import { isProgram } from './program-path.ts'
 import { isWithin } from './real-path.ts'
 
 export type GitEnv = Readonly<Record<string, string | undefined>>
@@ -108,14 +109,7 @@ const ownVariables = (env: GitEnv): GitEnv =>
 function gitProgram(places: GitPlaces): string {
   const found = foldersOf(places)
     .map((folder) => join(folder, 'git'))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK)
-        return statSync(path).isFile()
-      } catch {
-        return false
-      }
-    })
+    .find(isProgram)
   return found ?? '/nonexistent/git'
 }
 

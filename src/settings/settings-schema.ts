@@ -107,7 +107,7 @@ const common = {
       env: optional(list(filled)),
     }),
   ),
-  /** What our own agent sees of AGENTS.md and the like in a folder that is not trusted. */
+  /** The setting for AGENTS.md and the like in a folder that is not trusted, for our own agent. */
   untrustedInstructions: optional(oneOf('leave', 'text')),
   web: optional(object({ search: optional(filled), allowed: optional(list(filled)) })),
   thinking: optional(oneOf(...thinkings)),

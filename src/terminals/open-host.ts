@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts'
 import type { TerminalHost } from '../core/screen/terminal.ts'
 import { execFile } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
+import { isProgram } from '../base/program-path.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -52,7 +52,7 @@ async function findTmux(env: Env): Promise<{ program: string } | { why: string }
     .split(delimiter)
     .filter(isAbsolute)
     .map((folder) => join(folder, 'tmux'))
-    .find(canRun)
+    .find(isProgram)
   if (program === undefined) return { why: 'tmux is not installed' }
   try {
     const { stdout } = await promisify(execFile)(program, ['-V'], { env: { PATH: env.PATH }, timeout: 5_000 })
@@ -63,14 +63,5 @@ async function findTmux(env: Env): Promise<{ program: string } | { why: string }
     return { why: `${stdout.trim()} is older than ${oldest.join('.')}` }
   } catch (error) {
     return { why: `tmux does not run: ${messageOf(error).split('\n')[0]}` }
-  }
-}
-
-function canRun(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }

@@ -1,8 +1,8 @@
 import type { ToolCall } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
-import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
 import { open, opendir, realpath, stat } from 'node:fs/promises'
+import { isProgram } from '../base/program-path.ts'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
 import { mustBeJudged, openTrouble } from './files/file-access.ts'
 
@@ -48,15 +48,6 @@ async function ripgrepPath(env: ToolParts['env']): Promise<string | undefined> {
   } catch {
     const places = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
     return places.map((folder) => join(folder, 'rg')).find(isProgram)
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -26,7 +26,7 @@ export class Terminals {
   #kept = new Map<string, TerminalOutput>()
   /** One promise for each start and each end of a command: the turn does not end before its walls are taken down. */
   #unsettled = new Set<Promise<unknown>>()
-  /** What was removed after commands, because they may not leave it behind. */
+  /** Sentences about files that were removed after commands, because no command may leave them behind. */
   readonly settled: string[] = []
 
   constructor(parts: TerminalParts) {

@@ -137,7 +137,7 @@ export type SessionPlace = {
   root: string
   home: string
   trusted: boolean
-  /** What becomes of the instruction files of an untrusted project: they are left out unless `text` is wanted. */
+  /** The setting for instruction files of an untrusted project: they are left out, or shown to the model as text. */
   untrusted?: UntrustedInstructions
 }
 

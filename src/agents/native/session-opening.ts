@@ -20,7 +20,7 @@ export type Opening = {
   skills: Skill[]
   subagents: UserSubagent[]
   warnings: string[]
-  /** What the person is told of instruction files that are not followed. */
+  /** Notes for the person about instruction files that are not followed. */
   untrusted?: string
 }
 
@@ -94,7 +94,7 @@ type SystemParts = {
   meta?: string
   /** The role of a user's own subagent. */
   role?: string
-  /** What holds the commands. */
+  /** The limits of the commands, as one sentence. */
   wall?: string
 }
 

@@ -20,7 +20,7 @@ export class JournalReader {
   #journal: Journal
   #folder: string
   #before = new Map<string, number>()
-  /** What a file was like when it was read: two writes may bear the same time. */
+  /** The size and time of a file when it was read; the time alone is not enough, because two writes may have the same one. */
   #read = new Map<string, string>()
   #found: { path: string; said: Journalled } | undefined
 

@@ -190,7 +190,7 @@ export async function withHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, s
   }
 }
 
-/** What a fault of a call to the hub tells the person. */
+/** The words for the person about a failed call to the hub. */
 export function faultOf({ url }: HubClient, error: unknown): unknown {
   if (error instanceof HubAway) return new UsageError(`${error.message}. Start the hub: termaite serve`, 1)
   if (error instanceof HubRefused && error.status === 401) return unknownKey(url)

@@ -168,7 +168,7 @@ async function placed(
 export const isWalled = ({ settings: { sandbox } }: Pick<NativeSeat, 'settings'>, leash: Leash): boolean =>
   sandbox.enabled && (leash !== 'all' || sandbox.network === 'none')
 
-/** What is known of the wall around a seat's commands; undefined where none stands. */
+/** The facts about the wall around a seat's commands; undefined where none stands. */
 export async function wallFacts(
   seat: Pick<NativeSeat, 'settings' | 'leash'>,
   tools: readonly Tool[],
@@ -208,7 +208,7 @@ export async function projectCaches({ home, root, audited }: NativeParts): Promi
   )
 }
 
-/** What the environment behind the wall is made of. */
+/** The parts of the environment behind the wall. */
 function walledNames(
   { settings }: NativeSeat,
   scratch: TurnScratch | undefined,
@@ -330,7 +330,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
 const mayLeave = ({ settings: { sandbox, permissions } }: NativeSeat, { leash = 'read' }: ToolCall): boolean =>
   leash !== 'read' && sandbox.network !== 'none' && permissions.mode !== 'dontAsk'
 
-/** What the model does after a refusal. */
+/** Advice for the model after a refusal. */
 const advice = {
   no: 'The person did not let it run outside the sandbox. Do it another way.',
   nobody: 'Nobody was there to let it run outside the sandbox. Do it another way, or say in your answer what you need.',

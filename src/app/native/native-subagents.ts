@@ -27,7 +27,7 @@ export type SubagentParts = {
   system: string
   subagents: readonly UserSubagent[]
   servers: McpServers | undefined
-  /** What holds the commands, in words. */
+  /** The limits of the commands, in words. */
   wall: string | undefined
 }
 

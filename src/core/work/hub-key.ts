@@ -1,4 +1,4 @@
-/** What a client may do at the hub; `hub/hub-roles.ts` is the table of operations. */
+/** The rights of a client at the hub; `hub/hub-roles.ts` is the table of operations. */
 export const hubRoles = ['observer', 'agent', 'member', 'admin'] as const
 
 export type HubRole = (typeof hubRoles)[number]

@@ -24,7 +24,7 @@ type HookArgv = readonly [string, ...string[]]
 type EnclosedHook = {
   argv: HookArgv
   env: HookParts['env']
-  /** What lets the hook run outside its wall, if one stands around it. */
+  /** Lets the hook run outside its wall, if one stands around it. */
   hint?: string
   settle(): Promise<unknown>
 }

@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
 import { isSecretName } from '../secret-files.ts'
 
-/** What is known of the wall around an agent's commands before one of them runs. */
+/** The facts about the wall around an agent's commands, known before one of them runs. */
 export type WallFacts = {
   /** The network is open for every command, for those that need it and were asked for, or for none. */
   network: 'open' | 'asked' | 'closed'

@@ -4,7 +4,7 @@ import { isCarried } from '../shell/shell-judgement.ts'
 import { quoted } from '../shell/simple-command.ts'
 import { escaped, rulePath } from './rule-matching.ts'
 
-/** What a person can allow from now on: the call as it is, or every command that begins like it. */
+/** The rules that a person can grant from now on: for the call as it is, or for every command that begins like it. */
 export type Offers = { exact?: readonly string[]; prefix?: string }
 
 /** The rules that "always" can add for a call. There are none for code that cannot be read, or for what cannot be undone. */

@@ -8,7 +8,7 @@ export type Mode = (typeof modes)[number]
 const some = (...kinds: ShellClass[]) => new Set<ShellClass>(kinds)
 const all = some(...shellClasses)
 
-/** What the leash allows without a question; no mode goes beyond it. */
+/** The classes that the leash allows without a question; no mode goes beyond them. */
 const byLeash: Record<Leash, ReadonlySet<ShellClass>> = {
   read: some('reads'),
   ask: some('reads'),
@@ -16,7 +16,7 @@ const byLeash: Record<Leash, ReadonlySet<ShellClass>> = {
   all,
 }
 
-/** What the mode allows without a question. */
+/** The classes that the mode allows without a question. */
 const byMode: Record<Mode, ReadonlySet<ShellClass>> = {
   default: some('reads', 'edits', 'runs'),
   acceptEdits: some('reads', 'edits', 'runs', 'removes'),

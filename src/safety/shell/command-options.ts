@@ -7,7 +7,7 @@ import { only } from './simple-command.ts'
 export type Spec = {
   class: ShellClass
   why?: string
-  /** What the program does with the files in its operands; without it, operands are not files. */
+  /** The use that the program makes of the files in its operands; without it, operands are not files. */
   touch?: Touch
   /** How many operands, such as a pattern or a script, come before the files. */
   skip?: number

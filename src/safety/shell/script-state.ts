@@ -1,13 +1,13 @@
 import type { Held, Variables } from './shell-words.ts'
 import type { Word } from './simple-command.ts'
 
-/** What a script knows at one place: the folders it may be in, and its variables. */
+/** The state of a script at one place: the folders that it may be in, and its variables. */
 export type State = { cwds: readonly string[] | undefined; variables: Variables }
 
 /** The state after a part of a script: if the part succeeded, and in any case. */
 export type After = { well: State; any: State }
 
-/** What a variable holds that takes one of these words. */
+/** The value of a variable that takes one of these words. */
 export function heldBy(words: readonly Word[]): Held {
   if (words.length === 0 || words.some((word) => !word.values)) return 'unknown'
   const patterns = words.filter((word) => word.glob)

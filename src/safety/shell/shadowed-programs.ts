@@ -1,5 +1,5 @@
-import { accessSync, constants } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { isProgram } from '../../base/program-path.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { targetOf } from './touched-paths.ts'
 
@@ -18,13 +18,4 @@ export function shadowOf(
       return target === undefined || isWithin(root, target) ? file : undefined
     }
   return undefined
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

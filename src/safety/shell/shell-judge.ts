@@ -60,7 +60,7 @@ class Bench {
       return
     }
     this.#odd(text, `it is not understood: ${read.fault}`)
-    // What such a script runs is guessed, for the words of the question and for rules that deny.
+    // The commands of such a script are guessed, for the words of the question and for rules that deny.
     for (const words of commandsIn(text))
       await this.#guessed({ text: words.map(({ text: one }) => one).join(' '), words, cwds: state.cwds }, depth)
   }
@@ -226,7 +226,7 @@ class Bench {
     }
   }
 
-  /** What a command reads, or why it is not known to only read. */
+  /** The files that a command reads, or the reason why it is not known to only read. */
   #understood(words: readonly Word[], cwds: readonly string[] | undefined, fed: boolean): Understood | string {
     const name = only(words[0]) ?? ''
     const bare = standardBin.test(name) ? basename(name) : name
@@ -396,7 +396,7 @@ const argvOf = (words: readonly Word[]) =>
 const textOf = (words: readonly Word[]) =>
   words.map((word) => (only(word) === undefined ? word.text : quoted(only(word)!))).join(' ')
 
-/** What no table understands is at best a program that is run: it may do more than it seems. */
+/** A command that no table understands is at best a program that is run, because it may do more than it seems to. */
 function uncertain(finding: Finding, why: string): Finding {
   if (finding.class === 'reads') return is('unknown', why)
   if (finding.class === 'removes') return is('unknown', `${finding.why}: ${why}`)

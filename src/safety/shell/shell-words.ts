@@ -1,7 +1,7 @@
 import type { Script, ScriptWord } from './shell-script.ts'
 import type { Word } from './simple-command.ts'
 
-/** What a variable of the script holds: all texts that it can be, a pattern whose names it takes, or an unknown text. */
+/** The value of a variable of the script: all texts that it can be, a pattern whose names it takes, or an unknown text. */
 export type Held = { values: readonly string[]; glob?: true } | 'unknown'
 
 export type Variables = ReadonlyMap<string, Held>
@@ -16,7 +16,7 @@ const unsplit = /^[\w./:@%+=,-]+$/
 /** Finds all texts that a word of a script can stand for. */
 export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
   let texts = ['']
-  /** What the word begins with, and whether it is certainly one word, where its text is not known. */
+  /** The beginning of the word, and whether it is certainly one word, where its whole text is not known. */
   let begins: string | undefined
   let unknown = false
   let split = false

@@ -161,7 +161,7 @@ export function matchesOf(value: string, folder: string): string[] | undefined {
   return found.filter((name) => kindAt(within(folder, name)) !== undefined)
 }
 
-/** What lies at a path, links not followed. */
+/** The kind of thing at a path; links are not followed. */
 export function kindAt(path: string): 'file' | 'folder' | 'link' | 'other' | undefined {
   try {
     const there = lstatSync(path, { throwIfNoEntry: false })

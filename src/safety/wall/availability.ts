@@ -24,7 +24,7 @@ export const notInstalled =
 
 const lastLine = (text: string) => text.trim().split('\n').at(-1) || 'it did not start'
 
-/** What a system says about itself. */
+/** The facts that a system tells about itself. */
 type System = {
   /** A setting of the kernel; undefined where the kernel does not have it. */
   setting(name: string): Promise<string | undefined>

@@ -20,7 +20,7 @@ export async function gitPrograms(asked: Asked): Promise<GitPrograms> {
   return { kept: inProject.filter(there), missing: inProject.filter((path) => !there(path)) }
 }
 
-/** What the settings of a repository named when its settings files last changed: asking git takes longer than everything else here. */
+/** The files that a repository's settings named when the settings last changed, kept because asking git takes longer than everything else here. */
 const remembered = new Map<string, { files: string[]; mark: string; named: string[] }>()
 
 async function namedPaths({ root, own, env }: Asked): Promise<string[]> {

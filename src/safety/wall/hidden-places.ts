@@ -41,7 +41,7 @@ export type HiddenPlaces = {
   scratch?: string
 }
 
-/** What nobody behind a wall sees: other programs' sockets and temporary files, and places of keys. */
+/** The places that nobody behind a wall sees: other programs' sockets and temporary files, and places of keys. */
 export async function hiddenPlaces({ home, own, further, env, scratch }: HiddenPlaces): Promise<Mount[]> {
   const mounts: Mount[] = [
     scratch === undefined ? empty(temporary) : { path: temporary, as: 'write', from: scratch, private: true },

@@ -2,7 +2,7 @@ import type { Mount } from './mounts.ts'
 
 export type Argv = readonly [string, ...string[]]
 
-/** What a wall lets a command do. Everything that is not named here can only be read, and the places of keys not even that. */
+/** The limits of a command behind a wall. Everything that is not named here can only be read, and the places of keys not even that. */
 export type WallLimits = {
   /** The project. */
   root: string

@@ -13,7 +13,7 @@ export type Mount = {
   private?: boolean
 }
 
-/** What one concern adds to a wall: its mounts, and what it removes after the command's last process has ended. */
+/** The part of a wall that one concern adds: its mounts, and a clean-up after the command's last process has ended. */
 export type WallPart = {
   mounts: readonly Mount[]
   /** Returns one plain sentence for each thing that was removed. */

@@ -85,7 +85,7 @@ function findRepositories(root: string): Found[] {
   return found
 }
 
-/** What git takes for a repository without a folder `.git`. */
+/** Names in a folder that git takes for a repository although it has no folder `.git`. */
 function isGitFolder(entries: readonly Dirent[]): boolean {
   return ['HEAD', 'objects', 'refs'].every((name) => entries.some((entry) => entry.name === name))
 }

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { makeFolder, replaceFile } from '../../base/files.ts'
 import { isWithin } from '../../base/real-path.ts'
 
-/** What a private home was made of, kept in its folder: a process that comes later can bring the state back as well. */
+/** The parts of a private home, kept in its folder so that a later process can bring the state back as well. */
 type HomeRecord = {
   /** Whose processes use the home: the mark that each of them carries in its environment. */
   mark: string

@@ -1,4 +1,4 @@
-/** What the filter of system calls lets through besides the ordinary calls of programs. */
+/** The system calls that the filter lets through besides the ordinary ones. */
 export type SystemCallLimits = {
   /** Whether unix sockets may be opened. */
   sockets: boolean

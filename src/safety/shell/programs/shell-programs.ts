@@ -6,7 +6,7 @@ import { programs } from './other-programs.ts'
 import { reaching } from './network-programs.ts'
 import { wrappers } from './wrapper-programs.ts'
 
-/** What programs likely do, by name; none of these says that a command only reads. Of two entries for one name, the stricter one comes last and wins. */
+/** The likely effects of programs, by name; none of these says that a command only reads. Of two entries for one name, the stricter one comes last and wins. */
 export const allKnown: ReadonlyMap<string, Known> = new Map(
   Object.entries({ ...editors, ...programs, ...packages, git, ...reaching, ...wrappers }),
 )

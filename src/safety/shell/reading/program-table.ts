@@ -29,7 +29,7 @@ export type ProgramTable = {
   free?: true
 }
 
-/** What a program does with files, understood as a whole. */
+/** The effects of a program on files, understood as a whole. */
 export type Understood = {
   /** Files and folders that it reads. */
   files: readonly Word[]
@@ -50,7 +50,7 @@ export type Understood = {
 
 export type NotUnderstood = { not: string }
 
-/** What is known about the files here. */
+/** The facts about the files here. */
 export type Surroundings = {
   /** The paths that a pattern meets now. */
   matches(word: Word): readonly string[]
@@ -63,7 +63,7 @@ export type Surroundings = {
 
 export type ReadingProgram = (args: readonly Word[], around: Surroundings) => Understood | NotUnderstood
 
-/** What a value may be. `FILE` is a path that is read. `TEXT` is never a path and never run, whatever it is. */
+/** The kinds of values. `FILE` is a path that is read. `TEXT` is never a path and never run, whatever it is. */
 const kinds: Readonly<Record<string, RegExp>> = {
   N: /^\d{1,9}$/,
   '±N': /^[+-]?\d{1,9}$/,
