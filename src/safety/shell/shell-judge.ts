@@ -10,16 +10,14 @@ import { defined } from '../../base/defined.ts'
 import { isSecretVariable } from '../secret-patterns.ts'
 import { is, isRiskyVariable, judgementOf, unclear, worse } from './shell-judgement.ts'
 import { allKnown } from './programs/shell-programs.ts'
-import { builtins, readingPrograms } from './reading/reading-programs.ts'
 import { commandsIn } from './rough-commands.ts'
 import { hasBin, npmScript } from './package-scripts.ts'
 import { literal, only, quoted } from './simple-command.ts'
 import { isLook, isOwnName, isShown, wordOf } from './shell-words.ts'
-import { kindAt, matchesOf, readingTree, targetOf, touching } from './touched-paths.ts'
+import { readingTree, targetOf, touching } from './touched-paths.ts'
 import { readScript } from './shell-script.ts'
-import { repositoryDanger } from './git-settings.ts'
 import { heldBy, same, union } from './script-state.ts'
-import { shadowOf } from './shadowed-programs.ts'
+import { standardBin, understoodCommand } from './understood-command.ts'
 
 export type ShellWorld = ProjectBounds & { cwd: string }
 
@@ -220,44 +218,10 @@ class Bench {
     const readings = alternatives(words)
     if (!readings) return this.#odd(text, 'it can mean too many things')
     for (const reading of readings) {
-      const understood = this.#understood(reading, simple.cwds, fed)
+      const understood = understoodCommand(reading, simple.cwds, fed, this.#bounds)
       if (typeof understood === 'string') await this.#likely({ ...simple, words: reading }, argv, understood, depth)
       else await this.#reads({ ...simple, words: reading }, argv, understood, depth, fed)
     }
-  }
-
-  /** The files that a command reads, or the reason why it is not known to only read. */
-  #understood(words: readonly Word[], cwds: readonly string[] | undefined, fed: boolean): Understood | string {
-    const name = only(words[0]) ?? ''
-    const bare = standardBin.test(name) ? basename(name) : name
-    const pair = `${bare} ${only(words[1]) ?? ''}`
-    const known = readingPrograms.get(pair) ?? readingPrograms.get(bare)
-    if (!known) return `${name} is not known`
-    if (!cwds) return 'where it runs is not known'
-    const shadow =
-      builtins.has(bare) || bare !== name ? undefined : shadowOf(bare, this.#bounds.path, cwds, this.#bounds.root)
-    if (shadow !== undefined) return `${shadow} would run instead of the system’s ${name}`
-    const matches = (word: Word) =>
-      (word.values ?? []).flatMap((value) => cwds.flatMap((cwd) => matchesOf(value, cwd) ?? ['-']))
-    const every = (path: string, test: (path: string) => boolean) =>
-      cwds.every((cwd) => test(isAbsolute(path) ? path : `${cwd}/${path}`))
-    const around = {
-      matches,
-      fed,
-      isPlainFile: (path: string) => every(path, (one) => kindAt(one) === 'file'),
-      isFolder: (path: string) => every(path, (one) => kindAt(targetOf(one) ?? one) === 'folder'),
-    }
-    const read = known(words.slice(readingPrograms.has(pair) ? 2 : 1), around)
-    if ('not' in read) return read.not
-    if (read.git)
-      for (const cwd of cwds) {
-        const at = only(read.git) ?? '.'
-        const folder = targetOf(isAbsolute(at) ? at : `${cwd}/${at}`)
-        const danger =
-          folder === undefined ? 'where git looks is not known' : repositoryDanger(folder, this.#bounds.root)
-        if (danger !== undefined) return danger
-      }
-    return read
   }
 
   async #reads(
@@ -415,8 +379,6 @@ function alternatives(words: readonly Word[]): Word[][] | undefined {
   }
   return readings
 }
-
-const standardBin = /^\/(?:usr\/)?s?bin\/[^/]+$/
 
 /** Arguments that name something outside, as far as it shows. */
 const leadingOut = (args: readonly Word[]) =>

@@ -1,0 +1,62 @@
+import type { ProjectBounds } from '../path-location.ts'
+import type { Understood } from './reading/program-table.ts'
+import type { Word } from './simple-command.ts'
+import { basename, isAbsolute, join } from 'node:path'
+import { isProgram } from '../../base/program-path.ts'
+import { isWithin } from '../../base/real-path.ts'
+import { builtins, readingPrograms } from './reading/reading-programs.ts'
+import { repositoryDanger } from './git-settings.ts'
+import { only } from './simple-command.ts'
+import { kindAt, matchesOf, targetOf } from './touched-paths.ts'
+
+/** The files that a command reads, or the reason why it is not known to only read. */
+export function understoodCommand(
+  words: readonly Word[],
+  cwds: readonly string[] | undefined,
+  fed: boolean,
+  bounds: ProjectBounds & { path?: string },
+): Understood | string {
+  const name = only(words[0]) ?? ''
+  const bare = standardBin.test(name) ? basename(name) : name
+  const pair = `${bare} ${only(words[1]) ?? ''}`
+  const known = readingPrograms.get(pair) ?? readingPrograms.get(bare)
+  if (!known) return `${name} is not known`
+  if (!cwds) return 'where it runs is not known'
+  const shadow = builtins.has(bare) || bare !== name ? undefined : shadowOf(bare, bounds.path, cwds, bounds.root)
+  if (shadow !== undefined) return `${shadow} would run instead of the system’s ${name}`
+  const matches = (word: Word) =>
+    (word.values ?? []).flatMap((value) => cwds.flatMap((cwd) => matchesOf(value, cwd) ?? ['-']))
+  const every = (path: string, test: (path: string) => boolean) =>
+    cwds.every((cwd) => test(isAbsolute(path) ? path : `${cwd}/${path}`))
+  const around = {
+    matches,
+    fed,
+    isPlainFile: (path: string) => every(path, (one) => kindAt(one) === 'file'),
+    isFolder: (path: string) => every(path, (one) => kindAt(targetOf(one) ?? one) === 'folder'),
+  }
+  const read = known(words.slice(readingPrograms.has(pair) ? 2 : 1), around)
+  if ('not' in read) return read.not
+  if (read.git)
+    for (const cwd of cwds) {
+      const at = only(read.git) ?? '.'
+      const folder = targetOf(isAbsolute(at) ? at : `${cwd}/${at}`)
+      const danger = folder === undefined ? 'where git looks is not known' : repositoryDanger(folder, bounds.root)
+      if (danger !== undefined) return danger
+    }
+  return read
+}
+
+/** The file of the project that a shell would run for a name, where PATH leads into the project before the system. */
+function shadowOf(name: string, path: string | undefined, cwds: readonly string[], root: string): string | undefined {
+  for (const entry of path?.split(':') ?? [])
+    for (const folder of isAbsolute(entry) ? [entry] : cwds.map((cwd) => join(cwd, entry || '.'))) {
+      const file = join(folder, name)
+      if (!isProgram(file)) continue
+      const target = targetOf(folder)
+      return target === undefined || isWithin(root, target) ? file : undefined
+    }
+  return undefined
+}
+
+/** A program of the system that is named by its whole path. */
+export const standardBin = /^\/(?:usr\/)?s?bin\/[^/]+$/
