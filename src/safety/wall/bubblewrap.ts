@@ -1,5 +1,4 @@
-import type { Dirent } from 'node:fs'
-import { readdirSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import type { Argv, WallPlan } from './limits.ts'
 import type { Mount } from './mounts.ts'
 
@@ -62,10 +61,14 @@ const prelude = [
  * capability, also in a user namespace.
  */
 function kernelSettings(): string[] {
-  const entries = readdirSync('/proc', { withFileTypes: true }).filter(({ name }) => !/^\d+$/.test(name))
-  const writable = (entry: Dirent) =>
-    entry.isDirectory() || (entry.isFile() && (statSync(`/proc/${entry.name}`).mode & 0o222) !== 0)
-  return entries.filter(writable).map(({ name }) => `/proc/${name}`)
+  // Names only: with the types of all entries, Node would look at processes that have ended meanwhile, and throw.
+  const names = readdirSync('/proc').filter((name) => !/^\d+$/.test(name))
+  return names.map((name) => `/proc/${name}`).filter(isWritable)
+}
+
+function isWritable(path: string): boolean {
+  const there = lstatSync(path, { throwIfNoEntry: false })
+  return there?.isDirectory() === true || (there?.isFile() === true && (there.mode & 0o222) !== 0)
 }
 
 function mountFlags({ path, as, from = path }: Mount): string[] {
