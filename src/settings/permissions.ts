@@ -12,13 +12,13 @@ export type Permissions = Lists & {
   project: Pick<Lists, 'ask' | 'deny'>
 }
 
-/** Reads the rules. A rule that cannot be parsed would restrict nothing, so it is an error before anything runs. */
+/** Joins the rules of the settings, which were checked with their file, and those of this run: one that cannot be parsed would restrict nothing. */
 export function permissionsOf(
   said: Partial<Lists & { mode: Mode }> = {},
   { allow = [], deny = [] }: Partial<Permissions['run']> = {},
 ): Permissions {
-  refuseFaults('settings: permissions.', said)
-  refuseFaults('--', { allow, deny })
+  const { faults } = parseRules({ allow, deny })
+  if (faults.length > 0) throw new UsageError(`${faults.map((fault) => `--${fault}`).join('; ')}.`)
   return {
     mode: 'default',
     allow: [],
@@ -56,10 +56,4 @@ export function tightened(
 ): Permissions {
   const held = strictness.find((one) => one === mode || one === permissions.mode)!
   return { ...permissions, mode: held, project: { ask, deny } }
-}
-
-/** Throws a UsageError that names every rule which cannot be parsed. */
-export function refuseFaults(before: string, lists: Partial<Lists>): void {
-  const { faults } = parseRules(lists)
-  if (faults.length > 0) throw new UsageError(`${faults.map((fault) => before + fault).join('; ')}.`)
 }

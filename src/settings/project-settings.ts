@@ -5,11 +5,10 @@ import type { AgentSettings } from './agent-settings.ts'
 import { join } from 'node:path'
 import { readUntrustedFile } from '../agents/native/untrusted-file.ts'
 import { tighter } from '../core/work/agent.ts'
-import { faultIn } from '../core/work/shape.ts'
 import { isWithin } from '../base/real-path.ts'
 import { SettingsError } from './fault.ts'
-import { checked } from './settings-file.ts'
-import { refuseFaults, tightened } from './permissions.ts'
+import { checked, problemsIn } from './settings-file.ts'
+import { tightened } from './permissions.ts'
 import { projectFile, projectForm } from './settings-schema.ts'
 import { vendorOf } from './agent-settings.ts'
 
@@ -21,10 +20,8 @@ export async function projectSettings(root: string, home: string): Promise<Proje
   if (isWithin(home, file)) return {}
   const body = readUntrustedFile(file, longest, root)
   if (body === undefined) return {}
-  if (typeof body === 'string') throw new SettingsError(file, undefined, '', `cannot be read: ${body}`)
-  const said = (await checked(file, body.text, (value) => faultIn(projectForm, value))) as ProjectSettings
-  refuseFaults(`${file}: permissions.`, said.permissions ?? {})
-  return said
+  if (typeof body === 'string') throw new SettingsError([{ file, key: '', words: `cannot be read: ${body}` }])
+  return (await checked(file, body.text, (value) => problemsIn(projectForm, value))) as ProjectSettings
 }
 
 /** The settings that a project can narrow. */

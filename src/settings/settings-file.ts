@@ -1,8 +1,10 @@
 import type { Source } from './fault.ts'
 import type { FileSettings, MapSettings } from './settings-schema.ts'
-import type { Fault, Path } from '../core/work/shape.ts'
+import type { Fault, Path, Shape } from '../core/work/shape.ts'
 import { readFileSync } from 'node:fs'
-import { faultIn, pathText } from '../core/work/shape.ts'
+import { parseHooks } from '../safety/hooks/hook-config.ts'
+import { parseRule } from '../safety/rules/permission-rule.ts'
+import { faultsIn, pathText } from '../core/work/shape.ts'
 import { faultWords, SettingsError } from './fault.ts'
 import { custom, listForm, mapForm } from './settings-schema.ts'
 
@@ -22,30 +24,77 @@ export async function readSettingsFile(file: string): Promise<FileSettings | und
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw new SettingsError(file, undefined, '', `cannot be read: ${unreadable[code ?? ''] ?? message}`)
+    throw new SettingsError([{ file, key: '', words: `cannot be read: ${unreadable[code ?? ''] ?? message}` }])
   }
-  const value = await checked(file, text, fault)
+  const value = await checked(file, text, userProblems)
   return hasMap(value) ? fromMap(value as MapSettings) : (value as FileSettings)
 }
 
-/** Parses a file and checks it with `fault`. The error names the line and the key. */
-export async function checked(file: string, text: string, fault: FaultOf): Promise<unknown> {
-  const source = await (file.endsWith('.yaml') ? yaml(file, text) : json(file, text, fault))
-  const wrong = fault(source.value)
-  if (wrong) throw new SettingsError(file, nearestLine(source, wrong.path), pathText(wrong.path), faultWords(wrong))
+/** Parses a file and checks it with `problems`. The error names the line and the key of every problem. */
+export async function checked(file: string, text: string, problems: ProblemsOf): Promise<unknown> {
+  const source = await (file.endsWith('.yaml') ? yaml(file, text) : json(file, text, problems))
+  const found = problems(source.value).map(({ path, words }) => {
+    return { file, line: nearestLine(source, path), key: pathText(path), words }
+  })
+  if (found.length > 0) throw new SettingsError(found.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)))
   return source.value
 }
 
-type FaultOf = (value: unknown) => Fault | undefined
+/** What is wrong with one setting, in the words of somebody who edits the file. */
+type Problem = { path: Path; words: string }
+type ProblemsOf = (value: unknown) => Problem[]
+
+/** What is wrong in a settings file of a form: by its schema, in its permission rules, and in its hooks. */
+export function problemsIn(form: Shape<unknown>, value: unknown): Problem[] {
+  const faults = faultsIn(form, value)
+  const { permissions, hooks } = (faults.length === 0 || isObject(value) ? value : {}) as Record<string, unknown>
+  return [
+    ...faults.map((fault) => ({ path: fault.path, words: faultWords(fault) })),
+    ...ruleProblems(permissions),
+    ...(isObject(hooks) ? parseHooks(hooks).faults.map(hookProblem) : []),
+  ]
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Rules that cannot be parsed: each would restrict nothing. */
+function ruleProblems(permissions: unknown): Problem[] {
+  if (!isObject(permissions)) return []
+  return ['allow', 'ask', 'deny'].flatMap((kind) => {
+    const rules = (permissions as Record<string, unknown>)[kind]
+    if (!Array.isArray(rules)) return []
+    return rules.flatMap((text, index) => {
+      const rule = typeof text === 'string' ? parseRule(text) : {}
+      return 'fault' in rule ? [{ path: ['permissions', kind, index], words: String(rule.fault) }] : []
+    })
+  })
+}
+
+/** A fault of a hook begins with its path: `hooks.Stop[0].matcher: …`. */
+function hookProblem(fault: string): Problem {
+  const [, key = '', words = fault] = /^(hooks\S*): ([^]*)$/.exec(fault) ?? []
+  const parts = [...key.matchAll(/\[(\d+)\]|[^.[\]]+/g)]
+  return { path: parts.map(([name, index]) => (index === undefined ? name : Number(index))), words }
+}
 
 function hasMap(value: unknown): boolean {
   const agents = (value as { agents?: unknown } | null)?.agents
   return typeof agents === 'object' && agents !== null && !Array.isArray(agents)
 }
 
-function fault(value: unknown): Fault | undefined {
-  if (hasMap(value)) return faultIn(mapForm, value) ?? agentFault(fromMap(value as MapSettings), ({ name }) => name)
-  return faultIn(listForm, value) ?? agentFault(value as FileSettings, (_agent, index) => index)
+function userProblems(value: unknown): Problem[] {
+  const isMap = hasMap(value)
+  const problems = problemsIn(isMap ? mapForm : listForm, value)
+  if (!isObject(value) || (!isMap && !Array.isArray((value as FileSettings).agents ?? []))) return problems
+  const settings = isMap ? fromMap(value as MapSettings) : (value as FileSettings)
+  const faults = agentFaults(settings, isMap ? ({ name }) => name : (_agent, index) => index)
+  // A part that the schema already complains about is not complained about twice.
+  const told = new Set(problems.map(({ path }) => pathText(path)))
+  const more = faults.map((fault) => ({ path: fault.path, words: faultWords(fault) }))
+  return [
+    ...problems,
+    ...more.filter(({ path }) => !told.has(pathText(path)) && !told.has(pathText(path.slice(0, -1)))),
+  ]
 }
 
 /** The line of a key; for a missing key, the line of the object that lacks it. */
@@ -56,19 +105,24 @@ function nearestLine(source: Source, path: Path): number | undefined {
 type Agent = NonNullable<FileSettings['agents']>[number]
 
 /** Checks what a schema cannot: names are unique, and each agent has something to run. */
-function agentFault(settings: FileSettings, key: (agent: Agent, index: number) => string | number): Fault | undefined {
+function agentFaults(settings: FileSettings, key: (agent: Agent, index: number) => string | number): Fault[] {
   const seen = new Set<string>()
-  for (const [index, agent] of (settings.agents ?? []).entries()) {
+  return (settings.agents ?? []).flatMap((agent, index): Fault[] => {
+    if (!isObject(agent)) return []
     const path = (field: string): Path => ['agents', key(agent, index), field]
     const wrongName = (found: string, wants: string): Fault => ({ is: 'wrong', path: path('name'), found, wants })
-    if (seen.has(agent.name)) return wrongName(`"${agent.name}" twice`, 'a name no other agent has')
-    if (['auto', 'user', 'termaite'].includes(agent.name))
-      return wrongName(`"${agent.name}"`, 'any name but auto, user and termaite')
+    const twice = seen.has(agent.name)
     seen.add(agent.name)
-    if (agent.kind !== 'native' && agent.command === undefined && (agent.profile ?? custom) === custom)
-      return { is: 'missing', path: path('command'), wants: 'a command, or the profile of a known CLI,' }
-  }
-  return undefined
+    return [
+      ...(twice ? [wrongName(`"${agent.name}" twice`, 'a name no other agent has')] : []),
+      ...(['auto', 'user', 'termaite'].includes(agent.name)
+        ? [wrongName(`"${agent.name}"`, 'any name but auto, user and termaite')]
+        : []),
+      ...(agent.kind !== 'native' && agent.command === undefined && (agent.profile ?? custom) === custom
+        ? [{ is: 'missing' as const, path: path('command'), wants: 'a command, or the profile of a known CLI,' }]
+        : []),
+    ]
+  })
 }
 
 /** Turns the map form into the list form. Agents of the map form run in terminals unless they name a kind. */
@@ -80,10 +134,10 @@ function fromMap({ agents, ...rest }: MapSettings): FileSettings {
 const yaml = async (file: string, text: string) => (await import('./yaml.ts')).parseYaml(file, text)
 
 /** Parses JSON. The parser that knows comments and line numbers is loaded only when plain JSON.parse or the check fails, to start quickly. */
-async function json(file: string, text: string, fault: FaultOf): Promise<Source> {
+async function json(file: string, text: string, problems: ProblemsOf): Promise<Source> {
   try {
     const value: unknown = JSON.parse(text)
-    if (!fault(value)) return { value, lineOf: () => undefined }
+    if (problems(value).length === 0) return { value, lineOf: () => undefined }
   } catch {
     // The other parser accepts comments, and names the line of an error.
   }

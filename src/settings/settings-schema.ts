@@ -48,7 +48,9 @@ const place: Shape<TypeOf<typeof places>> = {
   wants: 'an object with either "ntfy" or "command"',
   json: (detail) => ({ ...places.json(detail), oneOf: [{ required: ['ntfy'] }, { required: ['command'] }] }),
   read(value, at) {
+    const before = at.faults?.length
     const read = places.read(value, at)
+    if (at.faults?.length !== before) return read
     const { ntfy, command } = read
     const fault = { is: 'wrong' as const, path: at.path, found: JSON.stringify(value), wants: place.wants }
     if ((ntfy === undefined) === (command === undefined)) throw new Misfit(fault)

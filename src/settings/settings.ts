@@ -12,6 +12,7 @@ import { isWithin } from '../base/real-path.ts'
 import type { HookSettings } from '../safety/hooks/hook-config.ts'
 import { UsageError } from '../core/io.ts'
 import { agentOf } from './agent-settings.ts'
+import { FaultCollector } from './fault.ts'
 import { readSettingsFile } from './settings-file.ts'
 import { hooksOf } from './hook-settings.ts'
 import { permissionsOf } from './permissions.ts'
@@ -74,22 +75,30 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
   const warnings: string[] = []
   const jsonFile = join(places.home, 'settings.json')
   const yamlFile = join(places.home, 'config.yaml')
-  const json = await readSettingsFile(jsonFile)
-  const yaml = existsSync(yamlFile) ? await readSettingsFile(yamlFile) : undefined
+  const collector = new FaultCollector()
+  const json = await collector.read(() => readSettingsFile(jsonFile))
+  const yaml = existsSync(yamlFile) ? await collector.read(() => readSettingsFile(yamlFile)) : undefined
   const user = { ...yaml, ...json }
   for (const key of Object.keys(yaml ?? {}) as (keyof FileSettings)[]) {
     if (json && key in json && !isDeepStrictEqual(json[key], yaml![key]))
       warnings.push(`${yamlFile} and ${jsonFile} disagree on ${key}; ${jsonFile} is used.`)
   }
   warnings.push(...unusedWords(user))
-  const leashOfRun = choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH], leashes)
+  const leashOfRun = await collector.read(() =>
+    choice('leash', [overrides.leash, overrides.env.TERMAITE_LEASH], leashes),
+  )
+  const strategy = await collector.read(() =>
+    choice(
+      'rotation strategy',
+      [overrides.rotation, overrides.env.TERMAITE_ROTATION, user.rotationStrategy],
+      strategies,
+    ),
+  )
+  const permissions = await collector.read(() => permissionsOf(user.permissions, overrides))
+  const narrow = places.project === undefined ? undefined : await collector.read(() => projectPart(places))
+  collector.check()
   const own: Settings = {
-    rotationStrategy:
-      choice(
-        'rotation strategy',
-        [overrides.rotation, overrides.env.TERMAITE_ROTATION, user.rotationStrategy],
-        strategies,
-      ) ?? 'round-robin',
+    rotationStrategy: strategy ?? 'round-robin',
     timeoutSeconds: user.timeoutSeconds ?? 3600,
     silenceSeconds: user.silenceSeconds ?? 300,
     cooldown: { failures: 3, seconds: 60, maxSeconds: 1800, ...user.cooldown },
@@ -100,7 +109,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     // A leash given for this run wins over the agent's own.
     agents: (user.agents ?? []).map((agent) => agentOf(leashOfRun ? { ...agent, leash: leashOfRun } : agent)),
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),
-    permissions: permissionsOf(user.permissions, overrides),
+    permissions: permissions!,
     mcpServers: user.mcpServers ?? {},
     hooks: hooksOf(user.hooks),
     sandbox: { enabled: true, network: 'rule', ...user.sandbox },
@@ -114,27 +123,28 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     notify: user.notify ?? [],
     warnings,
   }
-  return places.project === undefined ? own : inProject(own, places.home, places.project, leashOfRun === undefined)
+  return narrow ? narrow(own, leashOfRun === undefined) : own
 }
 
-/** Narrows the settings by the project's file if its folder is trusted. Most projects have none, and then no code for it is loaded. */
-async function inProject(own: Settings, home: string, root: string, leashed: boolean): Promise<Settings> {
+/** How a project narrows the settings; with `leashed` false the leash stays, because the user gave one for this run. */
+type Narrowing = (own: Settings, leashed: boolean) => Settings
+
+/** Reads the project's file if its folder is trusted. Most projects have none, and then no code for it is loaded. */
+async function projectPart({ home, project: root = '' }: Places): Promise<Narrowing | undefined> {
   const file = join(root, projectFile)
-  if (!existsSync(file) || isWithin(home, file)) return own
+  if (!existsSync(file) || isWithin(home, file)) return undefined
   const [{ narrowed, projectSettings }, { TrustBook }, { fileStore }] = await Promise.all([
     import('./project-settings.ts'),
     import('../safety/trust/folder-trust.ts'),
     import('../store/files/file-store.ts'),
   ])
   const { state } = await new TrustBook(fileStore(home), { own: home }).of(root)
-  if (state === 'trusted') return narrowed(own, await projectSettings(root, home), leashed)
-  return {
-    ...own,
-    warnings: [
-      ...own.warnings,
-      `${file} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`,
-    ],
+  if (state === 'trusted') {
+    const said = await projectSettings(root, home)
+    return (own, leashed) => narrowed(own, said, leashed)
   }
+  const words = `${file} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`
+  return (own) => ({ ...own, warnings: [...own.warnings, words] })
 }
 
 /** Reads an on/off variable; undefined when it is not set. */

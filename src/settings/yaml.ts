@@ -1,18 +1,15 @@
 import type { Source } from './fault.ts'
 import { isNode, LineCounter, parseDocument } from 'yaml'
-import { SettingsError } from './fault.ts'
+import { SettingsError, syntaxFaults } from './fault.ts'
 
 export function parseYaml(file: string, text: string): Source {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
-  const [first] = document.errors
-  if (first)
-    throw new SettingsError(
-      file,
-      lines.linePos(first.pos[0]).line,
-      '',
-      `is not YAML: ${first.message.split('\n')[0]!.replace(/ at line .*/, '')}`,
-    )
+  const errors = document.errors.map(({ pos, message }) => ({
+    line: lines.linePos(pos[0]).line,
+    words: `is not YAML: ${message.split('\n')[0]!.replace(/ at line .*/, '')}`,
+  }))
+  if (errors.length > 0) throw new SettingsError(syntaxFaults(file, errors))
   return {
     value: document.toJS() ?? {},
     lineOf(path) {

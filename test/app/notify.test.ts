@@ -10,7 +10,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { desktopBytes, openNotify } from '../../src/app/notify.ts'
-import { faultIn } from '../../src/core/work/shape.ts'
+import { faultsIn } from '../../src/core/work/shape.ts'
 import { faultWords } from '../../src/settings/fault.ts'
 import { listForm } from '../../src/settings/settings-schema.ts'
 
@@ -71,7 +71,7 @@ test('ntfy gets the words, the title and its token; what fails is said once and 
 
 test('what is no notifier is refused in the words of the settings', () => {
   const words = (notify: unknown) => {
-    const fault = faultIn(listForm, { notify })
+    const [fault] = faultsIn(listForm, { notify })
     return fault && faultWords(fault)
   }
   assert.equal(words(['desktop', { ntfy: 'https://ntfy.sh/x' }, { command: 'x', on: ['done'] }]), undefined)

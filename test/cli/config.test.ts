@@ -37,6 +37,64 @@ test('what is wrong after an edit is told with exit 2, and so is an editor that 
   )
 })
 
+test('validate reports every error of every file, each with its file, its line and the way to mend it', async (t) => {
+  const machine = new Machine(t)
+  mkdirSync(machine.home)
+  const [json, yaml] = ['settings.json', 'config.yaml'].map((name) => join(machine.home, name)) as [string, string]
+  writeFileSync(
+    json,
+    `{
+  // A comment is no error.
+  "leash": "aks",
+  "agents": [
+    { "name": "amber", "contextWindowTokens": 0, "comand": "cat" },
+    { "name": "user", "contextWindowTokens": 1000, "command": "cat" },
+    { "name": "amber", "contextWindowTokens": 1000, "command": "cat" }
+  ],
+  "permissions": { "deny": ["bash", "bash("] },
+  "hooks": { "Stop": [{ "hooks": [{ "type": "prompt" }] }] }
+}
+`,
+  )
+  writeFileSync(yaml, 'sharing: some\ntimeoutSeconds: -1\n')
+  const env = { TERMAITE_ROTATION: 'randm' }
+  const errors = [
+    `${json}:3: leash: found "aks"; did you mean "ask"?`,
+    `${json}:5: agents[0].comand: unknown key; did you mean "command"?`,
+    `${json}:5: agents[0].contextWindowTokens: found 0, allowed: a whole number of 1 or more.`,
+    `${json}:5: agents[0].command: missing; a command, or the profile of a known CLI, is needed.`,
+    `${json}:6: agents[1].name: found "user", allowed: any name but auto, user and termaite.`,
+    `${json}:7: agents[2].name: found "amber" twice, allowed: a name no other agent has.`,
+    `${json}:9: permissions.deny[1]: "bash(" is not a rule: the closing ) is missing.`,
+    `${json}:10: hooks.Stop[0].hooks[0].type: found "prompt"; only "command" is run here.`,
+    `${yaml}:1: sharing: found "some", allowed: one of "all", "ask".`,
+    `${yaml}:2: timeoutSeconds: found -1, allowed: a number above 0.`,
+    'rotation strategy: found "randm", allowed: round-robin, exhaustion, random.',
+  ]
+  const told = await machine.run(['config', 'validate'], { env })
+  assert.deepEqual(
+    [told.code, told.out, told.err],
+    [2, '', `termaite: 11 errors in the settings:\n${errors.join('\n')}\n`],
+  )
+  const { code, out } = await machine.run(['config', 'validate', '--json'], { env })
+  assert.deepEqual([code, JSON.parse(out)], [2, { ok: false, errors }])
+})
+
+test('validate names every line of a file that is not JSON', async (t) => {
+  const machine = new Machine(t)
+  mkdirSync(machine.home)
+  const file = join(machine.home, 'settings.json')
+  writeFileSync(file, '{\n  "leash" "ask",\n  "sharing": all,\n  "agents": []\n')
+  const { code, err } = await machine.run(['config', 'validate'])
+  assert.deepEqual(
+    [code, err],
+    [
+      2,
+      `termaite: 3 errors in the settings:\n${file}:2: is not JSON: colon expected.\n${file}:3: is not JSON: invalid symbol.\n${file}:5: is not JSON: close brace expected.\n`,
+    ],
+  )
+})
+
 test('in a terminal one may go back into the editor until it is right', inTerminal, async (t) => {
   const machine = new Machine(t)
   machine.agents({ amber: 'cat' })

@@ -5,7 +5,7 @@ import {
   anything,
   boolean,
   either,
-  faultIn,
+  faultsIn,
   integer,
   list,
   mapOf,
@@ -130,19 +130,38 @@ test('what a person wrote is taken as it stands, and the first fault is found wi
     ],
   ]
   assert.deepEqual(
-    faults.map(([value]) => JSON.parse(JSON.stringify(faultIn(settings, value) ?? null))),
+    faults.map(([value]) => JSON.parse(JSON.stringify(faultsIn(settings, value)[0] ?? null))),
     faults.map(([, fault]) => fault ?? null),
   )
 })
 
 test('of two shapes the one that was meant says what is wrong', () => {
   const said = (agents: unknown) => {
-    const fault = faultIn(settings, { name: 'a', agents })
+    const [fault] = faultsIn(settings, { name: 'a', agents })
     return fault && { at: pathText(fault.path), ...('wants' in fault ? { wants: fault.wants } : {}) }
   }
   assert.deepEqual(said(['x', 5]), { at: 'agents[1]', wants: 'a string' })
   assert.deepEqual(said({ x: { on: 'yes' } }), { at: 'agents.x.on', wants: 'true or false' })
   assert.deepEqual(said(5), { at: 'agents', wants: 'a list of 1 to 3 items or an object' })
+})
+
+test('every fault is found, not the first alone, each with its path', () => {
+  const wrong = { level: 'hihg', lvl: 1, other: 2, seconds: '5', env: { b: 1, A: 2 }, agents: { x: { on: 1 }, y: {} } }
+  assert.deepEqual(
+    faultsIn(settings, wrong).map(({ is, path }) => `${is} ${pathText(path)}`),
+    [
+      'unknown lvl',
+      'unknown other',
+      'missing name',
+      'wrong level',
+      'wrong seconds',
+      'wrong env.b',
+      'wrong env.b',
+      'wrong env.A',
+      'wrong agents.x.on',
+      'missing agents.y.on',
+    ],
+  )
 })
 
 test('the full schema tells an editor the bounds too', () => {

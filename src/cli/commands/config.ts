@@ -8,6 +8,7 @@ import { personAt } from '../../faces/terminal-questions.ts'
 import { placeOf } from '../../app/place.ts'
 import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
 import { editSettings } from '../../settings/settings-editor.ts'
+import { SettingsError } from '../../settings/fault.ts'
 import { readSettings, type Settings } from '../../settings/settings.ts'
 
 export async function run(io: Io, { words, values }: Parsed): Promise<number> {
@@ -28,7 +29,11 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
       return 0
     }
     case 'validate': {
-      const settings = await read()
+      const settings = await read().catch((error) => {
+        if (values.json && error instanceof SettingsError)
+          print(io, JSON.stringify({ ok: false, errors: error.faults }))
+        throw error
+      })
       const count = enabledAgents(settings).length
       if (values.json) print(io, JSON.stringify({ ok: true, agents: count, warnings: settings.warnings }))
       else if (count === 0) print(io, `The settings are valid, but ${nobodyWords(settings)}`)

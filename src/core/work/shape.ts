@@ -23,8 +23,11 @@ export type Detail = 'brief' | 'full'
 
 export type Path = readonly (string | number)[]
 
-/** Where a value stands. `lenient` puts right what models often send: a number, a list or an object as text, null for nothing. */
-export type Place = { path: Path; lenient: boolean }
+/**
+ * Where a value stands. `lenient` puts right what models often send: a number, a list or an object as text, null for nothing.
+ * With `faults` a reader notes each misfit there and reads on, instead of throwing at the first.
+ */
+export type Place = { path: Path; lenient: boolean; faults?: Fault[] }
 
 /** Where a value does not fit its shape, and what would fit. */
 export type Fault = { path: Path } & (
@@ -59,18 +62,26 @@ export function pathText(path: Path): string {
   )
 }
 
-/** Finds what is wrong with a value that a person wrote; nothing in it is put right. */
-export function faultIn(shape: Shape<unknown>, value: unknown): Fault | undefined {
-  return faultAt(shape, value, { path: [], lenient: false })
+/** Finds everything that is wrong with a value that a person wrote; nothing in it is put right. */
+export function faultsIn(shape: Shape<unknown>, value: unknown): Fault[] {
+  return faultsAt(shape, value, { path: [], lenient: false })
 }
 
-function faultAt(shape: Shape<unknown>, value: unknown, at: Place): Fault | undefined {
+function faultsAt(shape: Shape<unknown>, value: unknown, at: Place): Fault[] {
+  const faults: Fault[] = []
+  noted(faults, () => shape.read(value, { ...at, faults }))
+  return faults
+}
+
+/** Reads one value; its misfit is noted where faults are collected, and thrown elsewhere. */
+function noted<T>(faults: Fault[] | undefined, read: () => T): T | undefined {
+  if (!faults) return read()
   try {
-    shape.read(value, at)
-    return undefined
+    return read()
   } catch (error) {
-    if (error instanceof Misfit) return error.fault
-    throw error
+    if (!(error instanceof Misfit)) throw error
+    faults.push(error.fault)
+    return undefined
   }
 }
 
@@ -112,15 +123,20 @@ export function object<F extends Fields>(fields: F, strays: Strays = 'refused'):
     },
     read(value, at) {
       const sent = objectIn(value, wants, at)
-      const stray = strays === 'refused' ? Object.keys(sent).find((name) => !Object.hasOwn(fields, name)) : undefined
-      if (stray !== undefined) throw new Misfit({ is: 'unknown', path: [...at.path, stray], known: names })
+      const unknown = strays === 'refused' ? Object.keys(sent).filter((name) => !Object.hasOwn(fields, name)) : []
+      for (const stray of unknown)
+        noted(at.faults, () => {
+          throw new Misfit({ is: 'unknown', path: [...at.path, stray], known: names })
+        })
       const got: Record<string, unknown> = {}
       for (const name of names) {
         const { wants, optional } = fields[name]!
         const inside = within(at, name)
         const isThere = sent[name] !== undefined && !(at.lenient && sent[name] === null)
-        if (isThere) got[name] = fields[name]!.read(sent[name], inside)
-        else if (!optional) throw new Misfit({ is: 'missing', path: inside.path, wants })
+        noted(at.faults, () => {
+          if (isThere) got[name] = fields[name]!.read(sent[name], inside)
+          else if (!optional) throw new Misfit({ is: 'missing', path: inside.path, wants })
+        })
       }
       return got as ObjectOf<F>
     },
@@ -139,7 +155,7 @@ export function mapOf<T>(each: Shape<T>, key: Shape<string> = string()): Shape<R
     read(value, at) {
       const read = Object.entries(objectIn(value, 'an object', at)).map(([name, one]) => {
         const inside = within(at, name)
-        return [key.read(name, inside), each.read(one, inside)]
+        return [noted(at.faults, () => key.read(name, inside)), noted(at.faults, () => each.read(one, inside))]
       })
       return Object.fromEntries(read) as Record<string, T>
     },
@@ -165,7 +181,7 @@ export function list<T>(item: Shape<T>, min = 0, max = Infinity): Shape<T[]> {
       if (!Array.isArray(items)) throw wrong(value, wants, at)
       if (items.length < min || items.length > max)
         throw new Misfit({ is: 'wrong', path: at.path, found: `one of ${items.length}`, wants })
-      return items.map((one, index) => item.read(one, within(at, index)))
+      return items.map((one, index) => noted(at.faults, () => item.read(one, within(at, index))) as T)
     },
   }
 }
@@ -265,17 +281,17 @@ export function either<A, B>(a: Shape<A>, b: Shape<B>): Shape<A | B> {
     wants,
     json: (detail) => ({ anyOf: [a.json(detail), b.json(detail)] }),
     read(value, at) {
-      const faults = []
+      const tried = []
       for (const shape of [a, b]) {
-        const fault = faultAt(shape, value, at)
-        if (!fault) return shape.read(value, at)
-        faults.push(fault)
+        const faults = faultsAt(shape, value, at)
+        if (faults.length === 0) return shape.read(value, at)
+        tried.push(faults)
       }
       // A fault inside of the value, or a choice that was nearly met, shows which of the two was meant.
-      const meant = faults.find(
-        (fault) => fault.path.length > at.path.length || (fault.is === 'wrong' && fault.near !== undefined),
-      )
-      throw meant ? new Misfit(meant) : wrong(value, wants, at)
+      const meant = tried.find(([fault]) => fault!.path.length > at.path.length || (fault as { near?: string }).near)
+      if (!meant) throw wrong(value, wants, at)
+      at.faults?.push(...meant.slice(0, -1))
+      throw new Misfit(at.faults ? meant.at(-1)! : meant[0]!)
     },
   }
 }
@@ -291,7 +307,7 @@ export const about = <S extends Shape<unknown>>(description: string, shape: S): 
 
 export const optional = <T>(shape: Shape<T>): Optional<T> => ({ ...shape, optional: true })
 
-const within = ({ path, lenient }: Place, key: string | number): Place => ({ path: [...path, key], lenient })
+const within = (at: Place, key: string | number): Place => ({ ...at, path: [...at.path, key] })
 
 function wrong(value: unknown, wants: string, { path }: Place, choices: readonly string[] = []): Misfit {
   const near = typeof value === 'string' ? nearest(value, choices) : undefined
