@@ -1,8 +1,7 @@
 import type { Ended, Profile } from '../core/work/profile.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Leash } from '../core/work/agent.ts'
-import { defined } from '../base/defined.ts'
-import { resetTime } from '../core/talk/reset-time.ts'
+import { closingMessage, plainFailure, short } from './plain-failure.ts'
 
 /** The failure that a finished process means, if any; the profile's own knowledge comes first. */
 export function processFailure(name: string, ended: Ended, profile: Profile | undefined): Failure | undefined {
@@ -10,25 +9,10 @@ export function processFailure(name: string, ended: Ended, profile: Profile | un
   if (known) return known
   if (ended.code === 0) return undefined
   if (ended.code === 127 || ended.code === 126)
-    return missingProgram(name, lastLine(ended.err) || `exit code ${ended.code}`, profile)
+    return missingProgram(name, closingLine(ended.err) || `exit code ${ended.code}`, profile)
   const how = ended.code === undefined ? `was ended by ${ended.signal}` : `failed with exit code ${ended.code}`
-  const words = lastLine(ended.err) || lastLine(ended.out)
+  const words = closingLine(ended.err) || closingLine(ended.out)
   return { kind: 'crash', message: `${name} ${how}${words ? `: ${words}` : ' and said nothing'}` }
-}
-
-/** Leaves out "disk quota": no provider gives that one back. */
-const quotaWords = /(?<!\bdisk )\bquota\b|\busage limit|\brate[ -]?limit|\b429\b|\bRESOURCE_EXHAUSTED\b/i
-const overflowWords =
-  /\b(context|prompt|input)\b.{0,40}\btoo (long|large|big)\b|\bcontext[ _-]?(length|window)\b.{0,40}\b(exceed|limit|full)|\bexceeds?\b.{0,40}\bcontext\b|\bmaximum context\b/i
-
-/** The failure of a command without a profile, read from the last line of stderr alone, and only when it failed. */
-export function plainFailure(ended: Ended): Failure | undefined {
-  if (ended.code === 0) return undefined
-  const line = lastLine(ended.err)
-  if (quotaWords.test(line))
-    return defined<Failure>({ kind: 'quota', message: line, retryAt: resetTime(line, ended.now) })
-  if (overflowWords.test(line)) return { kind: 'overflow', message: line }
-  return undefined
 }
 
 /** The failure of a program that is not installed or may not be run. */
@@ -73,8 +57,5 @@ export class Tail {
   }
 }
 
-/** The last line of a text, short enough for a message. */
-export function lastLine(text: string): string {
-  const line = text.trimEnd().split('\n').at(-1)!.trim()
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line
-}
+/** The line at the end of an output that says most: the message, not the trace below it. Short enough for a message of ours. */
+export const closingLine = (text: string) => short(closingMessage(text).headline)

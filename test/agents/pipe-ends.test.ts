@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Failure } from '../../src/core/talk/outcome.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { plainFailure } from '../../src/agents/process-failure.ts'
+import { plainFailure } from '../../src/agents/plain-failure.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { turning } from '../base/alive.ts'
 import { failureIn, piped, profileOf, running } from './pipe-rig.ts'
@@ -95,20 +95,21 @@ test('a missing folder is named in the failure', limit, async () => {
   })
 })
 
-test('words about quotas count only on the last line of stderr of a command that failed', () => {
+test('words about quotas count only in the message that a failed command ends with', () => {
   const says = (err: string, code: number, out = '') => plainFailure({ err, out, code, now })?.kind
   assert.deepEqual(
     [
       says('usage limit reached', 1),
       says('Rate-limit hit', 1),
       says('RESOURCE_EXHAUSTED', 1),
+      says('quota', 0, 'an answer'),
       says('quota', 0),
       says('quota is fine\nsegfault', 1),
       says('', 1, 'your quota is spent'),
       says('port 4290 is taken', 1),
       says('write: Disk quota exceeded', 1),
     ],
-    ['quota', 'quota', 'quota', undefined, undefined, undefined, undefined, undefined],
+    ['quota', 'quota', 'quota', undefined, 'quota', undefined, 'quota', undefined, undefined],
   )
 })
 

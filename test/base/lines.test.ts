@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { Lines } from '../../src/base/lines.ts'
-import { Tail, lastLine } from '../../src/agents/process-failure.ts'
+import { Tail, closingLine } from '../../src/agents/process-failure.ts'
 
 test('lines come whole wherever the stream is cut, blank ones not at all', () => {
   const line = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '{', '\n') })
@@ -29,6 +29,6 @@ test('the last words are kept, however much was said', () => {
   const tail = new Tail(5)
   for (let i = 0; i < 100; i++) tail.add(`${i % 10}`)
   assert.equal(tail.text, '56789')
-  assert.equal(lastLine(`one\n${'x'.repeat(400)}\n \n`), `${'x'.repeat(300)}…`)
-  assert.equal(lastLine(''), '')
+  assert.equal(closingLine(`one\n${'x'.repeat(400)}\n \n`), `${'x'.repeat(300)}…`)
+  assert.equal(closingLine(''), '')
 })

@@ -4,7 +4,8 @@ import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { PromptResponse } from '@agentclientprotocol/sdk'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { processFailure, plainFailure, lastLine } from '../process-failure.ts'
+import { processFailure, closingLine } from '../process-failure.ts'
+import { plainFailure } from '../plain-failure.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
 type RpcError = Error & { code: number; data?: unknown }
@@ -34,7 +35,7 @@ export function rpcFailure(spec: PipeSpec, error: RpcError, now: number): Failur
 export function connectionFailure(spec: PipeSpec, ended: Ended, error: unknown): Failure {
   const known = processFailure(spec.name, ended, spec.profile)
   if (known) return known
-  const words = lastLine(ended.err) || messageOf(error)
+  const words = closingLine(ended.err) || messageOf(error)
   return { kind: 'crash', message: `${spec.name} exited before it answered: ${words}` }
 }
 

@@ -11,7 +11,7 @@ import { existsSync } from 'node:fs'
 import { messageOf } from '../../base/error-message.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { exitsWithin, start } from '../../base/process/run.ts'
-import { missingProgram, processFailure, Tail, lastLine } from '../process-failure.ts'
+import { missingProgram, processFailure, Tail, closingLine } from '../process-failure.ts'
 import { enclosed } from '../enclosure.ts'
 import { Lines } from '../../base/lines.ts'
 import { failed } from '../../core/talk/outcome.ts'
@@ -143,7 +143,7 @@ export function pipeOutcome(
   if (answered) return account
   if (account?.ok && account.denials?.length)
     return failed('denied', `${name} was not allowed: ${account.denials.join(', ')}`)
-  const words = lastLine(ended.err)
+  const words = closingLine(ended.err)
   return failed('crash', `${name} gave an empty answer${words ? ` (its last words: ${words})` : ''}`)
 }
 

@@ -3,7 +3,7 @@ import type { Failure } from '../../core/talk/outcome.ts'
 import type { Sight } from './screen-watcher.ts'
 import type { ScreenSpec } from './screen-spec.ts'
 import { bare } from '../../core/screen/fence.ts'
-import { processFailure, lastLine } from '../process-failure.ts'
+import { processFailure, closingLine } from '../process-failure.ts'
 import { chrome } from './screen-answer.ts'
 
 const lastRows = 12
@@ -35,7 +35,7 @@ export function exitFailure({ name, profile }: ScreenSpec, sight: Sight, before:
   const ended = endedOf(sight)
   const known = processFailure(name, ended, profile)
   if (known) return known
-  const words = lastLine(ended.err)
+  const words = closingLine(ended.err)
   return { kind: 'crash', message: `${name} exited before ${before}${words ? ` (its last words: ${words})` : ''}` }
 }
 
@@ -46,7 +46,7 @@ export function declinedFailure({ name }: ScreenSpec, question: string): Failure
 
 /** The failure of a program whose screen is not known: nothing is typed into it. */
 export function unknownScreenFailure({ name }: ScreenSpec, { screen }: Sight, attach: string | undefined): Failure {
-  const words = lastLine(lastWords(screen.rows))
+  const words = closingLine(lastWords(screen.rows))
   const look = attach === undefined ? '' : `; look at it with: ${attach}`
   const message = `${name} shows an unknown screen, and nothing is typed into it${look} (last line: ${words})`
   return { kind: 'crash', message }
