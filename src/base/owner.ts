@@ -10,11 +10,17 @@ export function ownerMark(): string {
   return mark
 }
 
-/** Says whether the process of a mark still runs. A process on another machine or in another container counts as alive. */
+/**
+ * Says whether the process of a mark still runs. A process that cannot be seen counts as alive: it is on another machine or in
+ * another container, or the system does not say now.
+ */
 export function isAlive(owner: string): boolean {
   if (!isHere(owner)) return true
   const [, since, pid, start] = owner.split(',')
-  return since === boot() && start !== '' && start === processStart(Number(pid))
+  if (since !== boot()) return false
+  const found = processStart(Number(pid))
+  // A process that could not learn its own start time is known by its pid alone.
+  return found === unseen || (found !== undefined && (start === '' || start === found))
 }
 
 /** Says whether the process of a mark can be seen from here; elsewhere its pid belongs to another process. */
@@ -26,20 +32,40 @@ export function ownerPid(owner: string): number {
   return Number(owner.split(',')[2])
 }
 
-/** Returns the start time of a process as the system writes it; undefined when it is gone or a zombie. */
+/** The start time of a process that is there, where the system does not tell it. */
+const unseen = ''
+
+/**
+ * Returns the start time of a process as the system writes it: undefined when the process is gone or a zombie, and empty when
+ * the system does not say, because too many files are open or there is no /proc.
+ */
 export function processStart(pid: number, platform: string = process.platform): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined
   if (platform === 'linux') {
-    // The process name may hold spaces and brackets, so fields are counted after its last bracket.
-    const fields = readOr('', `/proc/${pid}/stat`).split(')').at(-1)!.trim().split(' ')
-    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
+    try {
+      // The process name may hold spaces and brackets, so fields are counted after its last bracket.
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)!.trim().split(' ')
+      return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
+    } catch {
+      return isThere(pid) ? unseen : undefined
+    }
   }
-  const { stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+  const { stdout, error } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
     encoding: 'utf8',
     env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
   })
+  if (error) return isThere(pid) ? unseen : undefined
   const [state = '', ...start] = (stdout ?? '').trim().split(/\s+/)
   return state === '' || state.startsWith('Z') ? undefined : start.join(' ')
+}
+
+/** Asks the system for a process by its pid alone, which needs no file. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 const isMac = process.platform === 'darwin'

@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { isAlive, isHere, ownerMark, ownerPid, processStart } from '../../src/base/owner.ts'
 
 const [place, boot, pid, start] = ownerMark().split(',') as [string, string, string, string]
@@ -18,7 +19,7 @@ test('a pid that came again, another boot, another machine', () => {
   assert.equal(isAlive(mark(place, boot, pid, '1')), false)
   assert.equal(isAlive(mark(place, 'another-boot', pid, start)), false)
   assert.equal(isAlive(mark('another-machine', boot, pid, start)), true)
-  assert.equal(isAlive(mark(place, boot, pid, '')), false)
+  assert.equal(isAlive(mark(place, boot, pid)), false)
   assert.equal(isAlive(mark(place)), false)
   assert.deepEqual(
     [ownerMark(), mark(place, 'another-boot', pid, start), mark('another-machine', boot, pid, start)].map(isHere),
@@ -35,6 +36,22 @@ test('a child lives until it is killed, also while nobody has buried it', async 
   child.kill('SIGKILL')
   await exited
   assert.equal(isAlive(owner), false)
+})
+
+test('a process that could not learn its start time is known by its pid', () => {
+  assert.equal(isAlive(mark(place, boot, pid, '')), true)
+  assert.equal(isAlive(mark(place, boot, 2 ** 22 + 1, '')), false)
+})
+
+test('a process is not called dead because too many files are open to look at it', () => {
+  const script = `
+    import { openSync } from 'node:fs'
+    import { isAlive, ownerMark } from '${join(import.meta.dirname, '../../src/base/owner.ts')}'
+    const dead = ownerMark().replace(String(process.pid), String(2 ** 22 + 1))
+    try { for (;;) openSync('/dev/null') } catch (error) { console.log(error.code, isAlive(ownerMark()), isAlive(dead)) }`
+  const args = ['-c', 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, script]
+  const { stdout } = spawnSync('bash', args, { encoding: 'utf8' })
+  assert.equal(stdout, 'EMFILE true false\n')
 })
 
 test(

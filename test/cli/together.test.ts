@@ -46,3 +46,41 @@ test(`two processes, ${turns} turns each, one project: every pair is there, none
     [],
   )
 })
+
+const lanes = 4
+const prompts = sized(5, 100)
+
+test(`four processes, ${prompts} turns each with -p, one project: every turn is recorded as what it was`, async (t) => {
+  const machine = new Machine(t)
+  // Every fifth turn fails, so that an end of each kind is kept.
+  const fails = (turn: number) => turn % 5 === 4
+  machine.settings({
+    metaInstruction: false,
+    cooldown: { failures: 1_000 },
+    agents: [
+      {
+        name: 'last',
+        command: 'grep -A1 "from=.user." | tail -n 1 | grep -v "[49]$"',
+        contextWindowTokens: 1_000_000,
+      },
+    ],
+  })
+  const lane = async (word: string) => {
+    for (let turn = 0; turn < prompts; turn++)
+      assert.equal((await machine.run(['-p', `${word} ${turn}`])).code, fails(turn) ? 1 : 0)
+  }
+  const words = Array.from({ length: lanes }, (_, lane) => `lane${lane}`)
+  await Promise.all(words.map(lane))
+
+  const entries = machine.history()
+  const said = new Map(entries.flatMap((one) => (one.type === 'prompt' ? [[one.turn, one.text] as const] : [])))
+  const ends = entries.flatMap((one) => {
+    if (one.type !== 'end') return []
+    const { outcome } = one
+    return [`${said.get(one.turn)}: ${outcome.ok ? 'answered' : outcome.failure.kind}`]
+  })
+  const expected = words.flatMap((word) =>
+    Array.from({ length: prompts }, (_, turn) => `${word} ${turn}: ${fails(turn) ? 'crash' : 'answered'}`),
+  )
+  assert.deepEqual(ends.sort(), expected.sort())
+})

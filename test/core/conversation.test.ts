@@ -150,6 +150,41 @@ test('opening settles the turns of dead owners, and no others', async () => {
   assert.deepEqual(await kept(log), settledLog, 'once is enough')
 })
 
+test('a process that ends its turn and itself after the log was read has its turn recorded as it was', async () => {
+  const log = memoryStore().log<Entry>('history')
+  const owner = opened({ log, owner: 'owner' })
+  await owner.conversation.append({ type: 'prompt', text: 'hey', owner: 'owner' }, 'user', 't')
+  const { conversation } = opened({
+    log,
+    // The owner keeps its end between the reading of the log and the question whether it is alive.
+    alive: () => {
+      void log.append({ ...ended, outcome: { ok: true, text: 'hi' } })
+      return false
+    },
+  })
+  const ended = { id: 'e', at: 1, by: 'a', session: 's', turn: 't', type: 'end' as const }
+  const standing = await conversation.settle()
+  assert.deepEqual(await kept(log), [
+    { by: 'user', type: 'prompt', text: 'hey', owner: 'owner' },
+    { by: 'a', type: 'end', outcome: { ok: true, text: 'hi' } },
+  ])
+  assert.equal(standing.ended, 0)
+  assert.deepEqual(standing.view, await conversation.view())
+})
+
+test('two processes that end the same turn of a dead one at once count as one', async () => {
+  const log = memoryStore().log<Entry>('history')
+  const dead = opened({ log, alive: () => false }).conversation
+  await dead.append({ type: 'prompt', text: 'hey', owner: 'dead' }, 'user', 't')
+  await dead.append({ type: 'call', call: 'c', tool: 'bash', input: 'rm' }, 'native', 't')
+  const other = opened({ log, alive: () => false }).conversation
+  await Promise.all([dead.settle(), other.settle()])
+  assert.deepEqual(
+    (await dead.view()).map(({ type }) => type),
+    ['prompt', 'call', 'result', 'end'],
+  )
+})
+
 test('a question is kept with its answer, and the answer reaches the agent', async () => {
   const { conversation, log } = opened()
   const agent = scriptedAgent('a', [[{ ask: question, then: (picks) => [{ say: `so ${picks}` }] }]])

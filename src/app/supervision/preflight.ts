@@ -99,13 +99,17 @@ async function sessionBefore(
   { root }: Place,
   agent: string | undefined,
 ): Promise<SupervisedSessionState | undefined> {
-  const { state, warnings } = latestSession(root, agent, await trackedSessions(io, root))
-  for (const words of warnings) say(io, `termaite: ${words}`)
+  const tracked = await trackedSessions(io, root)
+  const found = latestSession(root, agent, tracked)
+  for (const words of found.warnings) say(io, `termaite: ${words}`)
+  const lives = ({ owner }: SupervisedSessionState) => owner !== '' && owner !== ownerMark() && isAlive(owner)
+  // A process that is found dead may have written its session once more after the session was read.
+  const state = found.state && !lives(found.state) ? latestSession(root, agent, tracked).state : found.state
   if (!state) {
     say(io, 'termaite: there is no session to resume; a fresh one begins.')
     return undefined
   }
-  if (state.owner !== '' && state.owner !== ownerMark() && isAlive(state.owner))
+  if (lives(state))
     throw new UsageError(`--resume: ${state.agent} is already running in process ${ownerPid(state.owner)}.`, 1)
   return { ...state, owner: ownerMark() }
 }

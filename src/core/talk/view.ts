@@ -5,11 +5,20 @@ import { viewTokens } from './tokens.ts'
 /** A turn of a session that is over. */
 export type EndedTurn = { id: string; end: EntryOf<'end'>; entries: Entry[] }
 
-/** Returns the ended turns in the order of their first `end`. */
+/**
+ * Returns the ended turns in the order of their first `end`. Two processes that find the same turn of a dead process may both
+ * end it: only the first end of a turn and the first result of a call count.
+ */
 export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
   const byTurn = new Map<string, Entry[]>()
+  const closed = new Set<string>()
   for (const entry of entries) {
     if (!entry.turn) continue
+    const closes = entry.type === 'end' ? 'end' : entry.type === 'result' ? `result ${entry.call}` : undefined
+    if (closes !== undefined) {
+      if (closed.has(`${entry.turn} ${closes}`)) continue
+      closed.add(`${entry.turn} ${closes}`)
+    }
     const turn = byTurn.get(entry.turn)
     if (turn) turn.push(entry)
     else byTurn.set(entry.turn, [entry])

@@ -93,8 +93,11 @@ export class Conversation {
 
   /** Ends the turns whose process is dead and closes the calls they left open. */
   async settle(): Promise<Standing> {
-    const { entries, broken } = await this.read()
-    const dead = unended(entries).filter(({ owner }) => owner !== undefined && !this.#parts.alive(owner))
+    const seen = await this.read()
+    const gone = new Set(unended(seen.entries).flatMap(({ owner, turn }) => (this.#isGone(owner) ? [turn] : [])))
+    // A process may have kept the end of its turn after the log was read and before it was found dead.
+    const { entries, broken } = gone.size > 0 ? await this.read() : seen
+    const dead = unended(entries).filter(({ turn }) => gone.has(turn))
     for (const prompt of dead) {
       const open = new Set<string>()
       for (const entry of entries) if (entry.turn === prompt.turn) followCalls(open, entry)
@@ -103,6 +106,10 @@ export class Conversation {
       await this.append({ type: 'end', outcome }, 'termaite', prompt.turn)
     }
     return { view: dead.length > 0 ? await this.view() : view(entries), broken, ended: dead.length }
+  }
+
+  #isGone(owner: string | undefined): boolean {
+    return owner !== undefined && !this.#parts.alive(owner)
   }
 
   /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */
