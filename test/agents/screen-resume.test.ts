@@ -60,6 +60,25 @@ test('a prompt that was pasted and not entered is entered, and one that is not t
   await stage.close()
 })
 
+test('a prompt that was pasted into a composer which is then no longer idle is entered once', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const facts = { reader: { idle: /^> ?$/m } }
+  const { agent } = faked(stage, [], { facts })
+  await turning(clock, agent.start!(new AbortController().signal))
+  await agent.terminal!.paste('hello')
+  const heir = second(stage, agent, { facts })
+  const took = await turning(clock, eventsOf(heir, turnOf({ clock, cwd: stage.cwd, sent: nonceOf('a') })))
+  assert.deepEqual(took.at(-1), {
+    type: 'end',
+    outcome: { ok: true, text: 'answer 1', seen: { fenced: false, by: 'pattern' } },
+  })
+  const { rows } = await heir.terminal!.screen()
+  assert.equal(rows.filter((row) => row.startsWith('> hello')).length, 1)
+  await heir.close()
+  await stage.close()
+})
+
 test('a program that is detached goes on, and one that is closed is ended, whoever opened it', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)

@@ -9,6 +9,7 @@ import assert from 'node:assert/strict'
 import { shortHash } from '../../src/base/hash.ts'
 import { Machine } from './program.ts'
 import { until } from '../until.ts'
+import { sized } from '../full.ts'
 
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
 const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
@@ -141,6 +142,38 @@ test(
       assert.equal(output.split(`task number ${slot}`).length - 1, 1)
     }
     await next.kill()
+    await machine.crew('close', '--yes')
+    await machine.gone()
+  },
+)
+
+const kills = sized(4, 40)
+
+test(
+  `${kills} kills of the server at any moment after a send: the prompt is entered once, and its answer comes`,
+  { skip: noTmux, timeout: sized(120_000, 900_000) },
+  async (context) => {
+    const machine = new CrewMachine(context, 'tmux')
+    let server = new Client(context, machine.start(['mcp', 'serve']))
+    await server.call('spawn_agent', { type: 'quick', task: 'begin' })
+    await server.call('wait_for_idle', { slot: 1, timeout: 60 })
+    for (let kill = 1; kill <= kills; kill++) {
+      await server.call('send_to_agent', { slot: 1, text: `prompt number ${kill}.` })
+      // The moments are spread over the time from the paste to the answer.
+      await new Promise((resolve) => setTimeout(resolve, (kill * 53) % 400))
+      await server.kill()
+      server = new Client(context, machine.start(['mcp', 'serve']))
+      const { state, why } = await server.call('wait_for_idle', { slot: 1, timeout: 30 })
+      const { output: answer } = await server.call('get_artifact', { slot: 1 })
+      const { output } = await server.call('read_from_agent', { slot: 1, lines: 2_000 })
+      const shown = output.split(`prompt number ${kill}.`).length - 1
+      assert.deepEqual(
+        { state, why, answer, shown },
+        { state: 'idle', why: undefined, answer: `answer ${kill + 1}`, shown: 1 },
+        output.slice(-1500),
+      )
+    }
+    await server.kill()
     await machine.crew('close', '--yes')
     await machine.gone()
   },

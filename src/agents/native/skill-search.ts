@@ -47,8 +47,8 @@ class SkillSearch {
 
   walk(folder: string, from: Skill['from'], depth = 0): void {
     if (this.#full || depth > deepest || !this.#enter(folder, from)) return
-    const file = join(folder, 'SKILL.md')
-    if (existsSync(file)) return this.#add(file, from)
+    const file = skillFile(folder)
+    if (file !== undefined) return this.#add(file, from)
     for (const name of subfolders(folder)) this.walk(join(folder, name), from, depth + 1)
   }
 
@@ -84,6 +84,17 @@ class SkillSearch {
     const first = this.#skills.get(skill.name)
     if (first) this.warnings.push(`${file} is not used: ${first.path} has the same name and comes first.`)
     else this.#skills.set(skill.name, skill)
+  }
+}
+
+/** Finds the skill in a folder. The file is called SKILL.md in any case of letters; the usual name wins over the others. */
+function skillFile(folder: string): string | undefined {
+  try {
+    const names = readdirSync(folder).filter((name) => /^skill\.md$/i.test(name))
+    const name = names.includes('SKILL.md') ? 'SKILL.md' : names.sort()[0]
+    return name === undefined ? undefined : join(folder, name)
+  } catch {
+    return undefined
   }
 }
 

@@ -47,6 +47,11 @@ export async function preparePrompt(words: string, { temp, nonce, fence }: Promp
   }
 }
 
+/** The words that a pasted prompt ends with, by which it is found on a screen. */
+export function promptEnd(words: string, nonce: string, { fence }: { fence?: boolean }): string {
+  return fence ? fenceInstruction(nonce) : words
+}
+
 const longestMark = 200
 
 /** The mark of a prompt without a nonce: its longest line. */
@@ -106,24 +111,39 @@ export async function deliverPrompt(text: string, before: Sight, sending: Delive
  * Goes on with a prompt that was pasted before a crash: enters it if it is still in the composer, and never pastes it
  * again.
  */
-export async function resumeDelivery(
-  text: string,
-  { screen, reading }: Sight,
-  sending: DeliveryParts,
-): Promise<Failure | undefined> {
-  const { name, watcher, facts, kept } = sending
-  if (reading.state !== 'idle' || reading.by === 'fence') return undefined
-  const now = pastePlace(screen, text, facts)
-  const stands = facts.composer
-    ? (facts.composer(screen) ?? '') !== ''
-    : now.found && stillHolds(screen, text, facts, now)
-  if (stands) return enter(text, now, sending)
-  const shown = echoRow(await watcher.terminal.history(longAgo), text) >= 0 || (await kept())
-  if (shown) return undefined
+export async function resumeDelivery(text: string, first: Sight, sending: DeliveryParts): Promise<Failure | undefined> {
+  const { name, watcher, facts, signal, marks, kept } = sending
+  const resting = ({ reading }: Sight) => reading.state === 'idle' && reading.by !== 'fence'
+  const waits = (sight: Sight) =>
+    isUnsent(sight, text, facts) ||
+    (sight.reading.state === 'idle' && !facts.composer && echoesBelowIdle(sight.screen, text, facts))
+  const inSight = async () => echoRow(await watcher.terminal.history(longAgo), text) >= 0 || (await kept())
+  let sight = first
+  // A program that is slow to draw may have been given the paste, and not show it yet.
+  if (resting(sight) && !waits(sight) && !(await inSight()))
+    sight = (await watcher.until((now) => waits(now) || !resting(now), arriveMs, signal, marks)).sight
+  if (waits(sight)) return enter(text, pastePlace(sight.screen, text, facts), sending)
+  if (!resting(sight) || (await inSight())) return undefined
   return {
     kind: 'crash',
     message: `${name} is idle and does not show its prompt, which is never sent twice: send it again`,
   }
+}
+
+/**
+ * Whether a pasted prompt stands in the composer and was not entered: as the profile reads the composer, else because
+ * the cursor is still in the last row of the text.
+ */
+export function isUnsent({ screen, reading }: Sight, text: string, { composer }: ScreenFacts): boolean {
+  if (reading.by === 'fence' || (reading.by === 'pattern' && reading.state !== 'idle')) return false
+  if (composer) return (composer(screen) ?? '') !== ''
+  const echo = echoRow(screen.rows, text)
+  return echo >= 0 && screen.cursor.row === echo
+}
+
+function echoesBelowIdle(screen: Screen, text: string, { reader }: ScreenFacts): boolean {
+  const echo = echoRow(screen.rows, text)
+  return echo >= 0 && echo >= idleRow(screen.rows, reader)
 }
 
 /** How many rows back a prompt is looked for. */

@@ -202,6 +202,8 @@ export type ReadyWait = {
   /** Called at every sign of life. */
   heard(): void
   state(state: State): Promise<void>
+  /** Whether the screen shows a prompt of this turn that was pasted and not entered: then no idle mark is waited for. */
+  unsent?(sight: Sight): boolean
 }
 
 /** How long an unknown screen may stand still before the wait fails; an empty screen is only slow. */
@@ -220,7 +222,7 @@ const leaveMs = 3_000
  */
 async function untilReady(
   program: TerminalProgram,
-  { spec, clock, ask, signal, heard, state }: ReadyWait,
+  { spec, clock, ask, signal, heard, state, unsent }: ReadyWait,
 ): Promise<Sight | Failure | undefined> {
   const { watcher, facts } = program
   const { ready, idle } = facts.reader
@@ -253,6 +255,11 @@ async function untilReady(
     const drawing = began && quietMs < stillMs && at - (standsSince ?? at) < mostDrawnMs
     program.ready ||= stands && !drawing
     if (program.ready && (reading.state === 'idle' || began)) return sight
+    if (unsent?.(sight)) {
+      if (quietMs >= stillMs) return sight
+      await watcher.next(signal, stillMs - quietMs)
+      continue
+    }
     if (stands && drawing) {
       await watcher.next(signal, stillMs - quietMs)
       continue

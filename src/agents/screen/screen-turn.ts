@@ -26,6 +26,8 @@ import {
   resumeDelivery,
   deliverPrompt,
   awaitsPrompt,
+  isUnsent,
+  promptEnd,
 } from './prompt-delivery.ts'
 import { readyProgram } from './screen-program.ts'
 import { screenBefore, rowsSince } from './screen-answer.ts'
@@ -151,11 +153,14 @@ type ScreenResult = {
 async function runInTerminal(job: ScreenJob): Promise<ScreenResult> {
   const { spec, parts, program, turn, resume, waiting } = job
   const own = resumedThread(spec.name, turn.history, resume)
-  const ready = await readyProgram(program, own.key, turn.leash, waiting)
+  const nonce = turn.sent ?? nonceOf(turn.id)
+  // A prompt that was pasted and not entered makes a screen that is not idle, and yet no key will change it but ours.
+  const pasted = turn.sent === undefined ? undefined : promptEnd(promptFor(turn, own.entries, spec.name), nonce, spec)
+  const unsent = (sight: Sight) => pasted !== undefined && isUnsent(sight, pasted, program.facts)
+  const ready = await readyProgram(program, own.key, turn.leash, { ...waiting, unsent })
   if (!ready) return {}
   if ('failure' in ready) return { end: ready.failure }
   await job.thread()
-  const nonce = turn.sent ?? nonceOf(turn.id)
   const missed = ready.how === 'began' ? turn.history : own.entries
   const words = promptFor(turn, missed, spec.name)
   const prompt = await preparePrompt(words, { temp: parts.temp, nonce, fence: spec.fence === true })

@@ -49,6 +49,20 @@ test('from every place of the project and the person’s own, the nearest first'
   )
 })
 
+test('the file of a skill may be written in any case of letters, and the usual one wins', (t) => {
+  const { ground } = groundOf(t, {
+    'repo/.skills/low/skill.md': written('low', 'in small letters'),
+    'repo/.skills/mixed/Skill.md': written('mixed', 'in mixed letters'),
+    'repo/.skills/both/SKILL.md': written('both', 'the usual name'),
+    'repo/.skills/both/skill.md': written('other', 'the other name'),
+  })
+  assert.deepEqual(told(findSkills(ground)), [
+    ['both', 'the usual name', 'project'],
+    ['low', 'in small letters', 'project'],
+    ['mixed', 'in mixed letters', 'project'],
+  ])
+})
+
 test('no skill of an untrusted project is opened, and a warning says so', (t) => {
   const { ground } = groundOf(t, {
     'repo/.skills/evil/SKILL.md': written('evil', 'hostile'),
