@@ -5,6 +5,7 @@ import { errorCode, isMissing } from '../base/files.ts'
 import { storeError } from '../store/store-error.ts'
 import { UsageError } from '../core/io.ts'
 import { homeOf } from './place.ts'
+import { isProcessNote } from './running-processes.ts'
 
 /** Something that we keep in our home, and its files and folders. What is `made` can be made again; the rest cannot. */
 export type HomeItem = { path: string; parts: string[]; what: string; made?: true }
@@ -85,7 +86,8 @@ export function homeContents(home: string): HomeContents {
     else found.strangers.push(path)
   }
   for (const path of namesIn(join(home, 'run')).map((name) => join(home, 'run', name))) {
-    if (path.endsWith('.sock'))
+    if (isProcessNote(path)) found.ours.push({ path, parts: [path], what: 'note of a running process', made: true })
+    else if (path.endsWith('.sock'))
       found.ours.push({ path, parts: [path], what: 'socket of a running process', made: true })
     else found.strangers.push(path)
   }

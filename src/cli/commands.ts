@@ -56,6 +56,7 @@ export const chatCommand: CliCommand = {
 }
 
 const json = { json: { help: 'print JSON' } }
+const hubServer = { value: 'url', help: 'the address of the hub (the one that runs here, or http://localhost:3456)' }
 const yes = { yes: { short: 'y', help: 'do not ask' } }
 
 /** Every other command: one row each. The help, the completion and the parser are made from these rows. */
@@ -203,7 +204,7 @@ export const commands: readonly CliCommand[] = [
   },
   {
     name: 'ps',
-    summary: 'List the turns that run now.',
+    summary: 'List the turns that run now, and the chats, agents, hubs and servers of termaite.',
     flags: { ...json },
     examples: ['termaite ps'],
     load: () => import('./commands/ps.ts'),
@@ -279,7 +280,7 @@ export const commands: readonly CliCommand[] = [
       as: { value: 'workflow', help: 'the workflow to begin with: .agent/workflows/<workflow>.md (orc)' },
       resume: { help: 'resume the latest session of this project' },
       slot: { value: 'number', help: 'instead of --start: give tasks of the hub to this slot of the crew' },
-      server: { value: 'url', help: 'the hub (http://localhost:3456)' },
+      server: hubServer,
       tmux: { help: 'run in a tmux window that outlives termaite' },
       here: { help: 'work in the project itself, not in a worktree' },
       leash: { value: 'level', choices: leashes, help: 'how much the agent may do' },
@@ -298,6 +299,7 @@ export const commands: readonly CliCommand[] = [
       port: { value: 'number', help: 'the port (3456); 0 takes any free one' },
       'public-url': { value: 'url', help: 'the https address of the proxy in front of the hub' },
       'stdio-proxy': { help: 'connect an MCP client that only speaks stdio to the running hub' },
+      server: { ...hubServer, help: `with --stdio-proxy: ${hubServer.help}` },
     },
     examples: ['termaite serve', 'termaite serve --port 4000', 'termaite serve --public-url https://hub.example'],
     load: () => import('./commands/serve.ts'),
@@ -312,7 +314,7 @@ export const commands: readonly CliCommand[] = [
         choices: hubRoles,
         help: 'add: what the client may do (agent). An observer reads, an agent works on tasks, a member adds, answers and approves them, an admin also changes keys',
       },
-      server: { value: 'url', help: 'the hub (http://localhost:3456)' },
+      server: hubServer,
       ...json,
     },
     examples: [
@@ -326,9 +328,12 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'task',
     words:
-      '[add <prompt…>|list|show <id>|answer <id> <words…>|cancel <id>|retry <id>|approve <id>|reject <id> <words…>|comment <id> <words…>]',
+      '[add <prompt…>|list|show <id>|diff <id>|answer <id> <words…>|cancel <id>|retry <id>|approve <id> [--merge]|reject <id> <words…>|comment <id> <words…>]',
     summary: 'Add, list, answer and review the tasks of the hub.',
     flags: {
+      server: hubServer,
+      merge: { help: 'approve: merge the task’s branch into the branch you are on, after asking' },
+      ...yes,
       workspace: { value: 'path', help: 'the project (this one)' },
       agent: { value: 'id', help: 'prefer this agent while it is connected' },
       capability: { value: 'word', many: true, help: 'a capability that the agent must have; may be repeated' },
@@ -341,14 +346,14 @@ export const commands: readonly CliCommand[] = [
       'termaite task add "make the flaky test in test/store steady"',
       'termaite task list',
       'termaite task answer 4kq2m8xz "the second one"',
-      'termaite task approve 4kq2m8xz',
+      'termaite task approve 4kq2m8xz --merge',
     ],
     load: () => import('./commands/task.ts'),
   },
   {
     name: 'report',
     summary: 'Sum up what the hub’s agents did: finished work, diffs, failures, open questions, tokens.',
-    flags: { since: { value: 'time', help: 'a date, or an age such as 7d or 12h (24h)' }, ...json },
+    flags: { since: { value: 'time', help: 'a date, or an age such as 7d or 12h (24h)' }, server: hubServer, ...json },
     examples: ['termaite report', 'termaite report --since 12h'],
     load: () => import('./commands/report.ts'),
   },

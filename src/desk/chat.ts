@@ -9,6 +9,7 @@ import { DeskApp } from './desk-app.ts'
 import { say } from '../core/io.ts'
 import { setupCommand } from './slash/setup.ts'
 import { slashCommands } from './slash/slash-commands.ts'
+import { noteProcess } from '../app/running-processes.ts'
 
 export type ChatOptions = DeskAppParts & {
   /** The prompt of the first turn, given on the command line. */
@@ -29,6 +30,8 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   await desk.begun()
   if (wishes.agent !== undefined) desk.controls.aim(wishes.agent)
   if (wishes.prompt !== undefined) desk.first(wishes.prompt)
+  const { home, cwd } = desk.app().place
+  const unnote = noteProcess(home, { process: 'chat', project: cwd }, io.clock)
   const beside = await attended(desk, wishes)
   const fault = await shown
   beside?.close()
@@ -38,6 +41,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   const unsent = hangup.aborted ? [] : desk.leave()
   await desk.idle()
   await desk.close()
+  unnote()
   if (hangup.aborted) return 0
   for (const text of unsent) say(io, `Not sent: ${text}`)
   if (waiting)

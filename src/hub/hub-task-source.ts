@@ -1,8 +1,9 @@
 import type { Clock } from '../base/clock.ts'
-import type { TicketState, TaskSource, TaskWorkspace, WorkOrder } from '../core/work/task-source.ts'
+import type { TaskChanges, TicketState, TaskSource, TaskWorkspace, WorkOrder } from '../core/work/task-source.ts'
 import type { Registration } from './hub.ts'
 import type { RemoteHub } from './remote-hub.ts'
 import { messageOf } from '../base/error-message.ts'
+import { mostFiles } from '../core/work/task-changes.ts'
 import { HubAway, HubRefused } from './remote-hub.ts'
 import { taskIdOf } from './task-rules.ts'
 
@@ -93,7 +94,7 @@ export function hubTaskSource({ hub, as, clock, workspace, tell }: HubTaskSource
         return undefined
       })
       const status = report.status === 'COMPLETED' && work?.diff ? 'IN_REVIEW' : report.status
-      const made = work?.diff ? { diff: work.diff, artifacts: [{ branch: work.branch }] } : {}
+      const made = work?.diff ? madeBy(work) : {}
       const state = await claim(ticket, signal, () => hub.respond(ticket, as.id, { ...report, ...made, status }))
       // An answer that the agent sent itself does not say where its work is.
       if (state === 'settled' && work?.diff)
@@ -120,6 +121,11 @@ export function hubTaskSource({ hub, as, clock, workspace, tell }: HubTaskSource
       hub.spent(as.id, total).catch(() => {})
     },
   }
+}
+
+/** The changes as the hub keeps them with the task. */
+function madeBy({ diff, branch, worktree, files }: TaskChanges) {
+  return { diff, artifacts: [{ branch, worktree, files: files.slice(0, mostFiles) }] }
 }
 
 /** States of a task that its agent has answered itself. */

@@ -1,8 +1,10 @@
 import type { Io } from '../core/io.ts'
 import type { TaskWorkspace } from '../core/work/task-source.ts'
 import type { Worktree, Worktrees } from '../core/work/worktree.ts'
-import type { Git } from '../base/project-git.ts'
+import type { FileChange } from '../core/work/task-changes.ts'
+import type { Git, Repository } from '../base/project-git.ts'
 import { anyChange, nestedIn } from '../base/git.ts'
+import { parseNumstat } from '../core/work/task-changes.ts'
 import { checkedGit, projectGit } from '../base/project-git.ts'
 import { hasBranch } from './worktree-git.ts'
 
@@ -13,7 +15,10 @@ export const plainWorkspace: TaskWorkspace = {
   clear: async () => undefined,
 }
 
-const branchOf = (task: string) => `termaite/task-${task.slice(-8)}`
+const taskBranches = 'termaite/task-'
+
+/** The branch of a task. */
+export const branchOf = (task: string) => `${taskBranches}${task.slice(-8)}`
 
 /** The hub takes no longer diff, and a person reads no longer one. */
 const longestDiff = 512 * 1024
@@ -28,50 +33,81 @@ export function worktreeWorkspace(
   const { path, base } = worktree
   const git = projectGit(io.env)
   const here = (...args: string[]) => git(path, ...args)
-  /** Commits everything; under our own name where the person has set none, because git refuses a commit without one. */
+  /** Commits everything. */
   const commit = async (subject: string) => {
     await addAll(git, path)
     if ((await here('diff', '--cached', '--name-only')) === '') return
-    const name = await here('config', 'user.email').then(
-      () => [],
-      () => ['-c', 'user.name=termaite', '-c', 'user.email=termaite@localhost'],
-    )
-    await here(...name, 'commit', '-q', '--no-verify', '-m', subject)
+    await here(...(await ownName(git, path)), 'commit', '-q', '--no-verify', '-m', subject)
   }
   return {
     async begin(task) {
       const branch = branchOf(task)
-      if ((await here('rev-parse', '--abbrev-ref', 'HEAD')) === branch) return
+      const before = await here('rev-parse', '--abbrev-ref', 'HEAD')
+      if (before === branch) return
       await commit('work that was left here')
       if (await hasBranch(git, path, branch)) await here('checkout', '-q', '--ignore-other-worktrees', branch)
       else await here('checkout', '-q', '-b', branch, await git(root, 'rev-parse', 'HEAD'))
+      await sweepBranch(git, root, before)
     },
     async end(task, message) {
       const branch = branchOf(task)
       if ((await here('rev-parse', '--abbrev-ref', 'HEAD')) !== branch) return undefined
       await commit(subjectOf(message))
       const from = await git(root, 'merge-base', 'HEAD', branch)
-      const diff = await diffOf(git, path, from, branch)
+      const [diff, files] = await Promise.all([diffOf(git, path, from, branch), filesOf(git, path, from, branch)])
       // The branch is left, so that a person can check it out for a review.
       await here('checkout', '-q', '--detach')
+      if (diff === '') await sweepBranch(git, root, branch)
       const whole = diff.length <= longestDiff
-      return { branch, diff: whole ? diff : `${diff.slice(0, longestDiff)}\n… the rest is on ${branch}\n` }
+      const cut = whole ? diff : `${diff.slice(0, longestDiff)}\n… the rest is on ${branch}\n`
+      return { branch, worktree: path, files, diff: cut }
     },
     async clear() {
-      // Where a task's branch has the work, the worktree may go back to its base, and then be removed.
-      const done = (await here('branch', '--contains', 'HEAD', '--list', 'termaite/task-*')) !== ''
+      const last = await here('rev-parse', '--abbrev-ref', 'HEAD')
+      const head = await here('rev-parse', 'HEAD')
+      const merged = (await git.ran(root, ['merge-base', '--is-ancestor', head, 'HEAD'])).code === 0
+      // Where a task's branch or the project's branch has the work, the worktree may go back to its base, and then be removed.
+      const done = merged || (await here('branch', '--contains', 'HEAD', '--list', `${taskBranches}*`)) !== ''
       if (done && base !== undefined && (await here(...anyChange)) === '')
         await here('checkout', '-q', '--detach', base)
       const cleared = await worktrees.clear(worktree)
+      if (cleared.gone) await sweepBranch(git, root, last)
       return cleared.gone ? undefined : cleared.why
     },
   }
 }
 
+/** Arguments that give a commit our own name where the person has set none, because git refuses a commit without one. */
+export const ownName = (git: Git, at: string) =>
+  git(at, 'config', 'user.email').then(
+    () => [],
+    () => ['-c', 'user.name=termaite', '-c', 'user.email=termaite@localhost'],
+  )
+
 /** Returns the diff byte for byte: spaces at its end are part of it. */
 async function diffOf(git: Git, cwd: string, from: string, branch: string): Promise<string> {
   const args = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--submodule=short', from, branch]
   return (await checkedGit(git, cwd, args)).toString()
+}
+
+/** The changed files with their counts. */
+export async function filesOf(git: Git, cwd: string | Repository, from: string, branch: string): Promise<FileChange[]> {
+  const args = ['diff', '--numstat', '-z', '--no-ext-diff', '--no-textconv', '--submodule=short', from, branch]
+  return parseNumstat((await checkedGit(git, cwd, args)).toString())
+}
+
+/**
+ * Deletes the branch of a task that holds nothing beyond the project's branch: the task was cancelled before it changed
+ * anything, or its work was merged. A branch that a worktree has checked out stays. Returns whether the branch is gone.
+ */
+export async function sweepBranch(git: Git, at: string | Repository, branch: string): Promise<boolean> {
+  if (!branch.startsWith(taskBranches)) return false
+  const { code } = await git.ran(at, ['merge-base', '--is-ancestor', branch, 'HEAD'])
+  if (code !== 0) return false
+  return git(at, 'branch', '-D', branch).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Adds everything but nested repositories that the index holds already: git would start itself in each of them. */

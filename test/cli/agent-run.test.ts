@@ -92,7 +92,7 @@ test('the screen is the CLI’s, Ctrl+C is ours, and its title tells how it goes
   await glass.shows('Exit or continue? [e/c]')
   glass.type('\u0003')
   assert.equal((await glass.exited).exitCode, 130)
-  assert.match(glass.scrollback(), /Resume with: termaite agent --start=fake --as=orc --resume/)
+  assert.match(glass.scrollback(), /Resume with: termaite agent --start=fake --as=orc --here --resume/)
 })
 
 test('in tmux it goes on without us, and is taken up where it was', { ...options, skip: noTmux }, async (t) => {

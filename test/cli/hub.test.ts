@@ -43,8 +43,8 @@ test('tasks from the shell: given, taken, asked about, answered, reviewed, repor
     [
       'Since 2026-01-02 00:00',
       '',
-      'To review (termaite task approve|reject <id>): 1',
-      `  ${id}  fix the test  (orc, +2 −1)`,
+      'To review (termaite task approve <id> --merge, or reject <id> <words>): 1',
+      `  ${id}  fix the test  (orc, 1 file +2 −1)`,
       '            Fixed it.',
       '',
       'Spent by each agent in total',

@@ -151,7 +151,6 @@ test('each task is a branch from where the project is, ends as a diff, and comes
   assert.equal(existsSync(worktree.path), false)
   assert.deepEqual(git('branch', '--format=%(refname:short)', '--list', 'termaite/*').split('\n'), [
     'termaite/task-aaaaaaaa',
-    'termaite/task-bbbbbbbb',
   ])
 })
 
@@ -173,5 +172,6 @@ test('a task that ends with a diff is there to be reviewed', async (t) => {
   const { state, result } = hub.task(id)
   assert.equal(state, 'IN_REVIEW')
   assert.match(result.diff!, /^\+x$/m)
-  assert.deepEqual(result.artifacts, [{ branch: `termaite/task-${id.slice(-8)}` }])
+  const files = [{ path: 'new', added: 1, removed: 0 }]
+  assert.deepEqual(result.artifacts, [{ branch: `termaite/task-${id.slice(-8)}`, worktree: worktree.path, files }])
 })

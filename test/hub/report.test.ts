@@ -5,7 +5,7 @@ import { parseTask } from '../../src/core/work/task.ts'
 import { localTime } from '../../src/base/local-time.ts'
 import { newTask } from '../../src/hub/task-rules.ts'
 import { reportOf, reportWords } from '../../src/cli/commands/report.ts'
-import { taskWords } from '../../src/cli/commands/task.ts'
+import { taskWords } from '../../src/cli/task/task-words.ts'
 
 const minute = 60_000
 const since = Date.parse('2026-11-15T06:00:00Z')
@@ -48,8 +48,8 @@ Done: 1
   ask-aaaa  do aaaa  (orc, 12 min)
             Did it.
 
-To review (termaite task approve|reject <id>): 1
-  ask-bbbb  do bbbb  (orc, 5 min, +2 −1)
+To review (termaite task approve <id> --merge, or reject <id> <words>): 1
+  ask-bbbb  do bbbb  (orc, 5 min, 1 file +2 −1)
             Look.
 
 Questions (termaite task answer <id> <words>): 1
@@ -89,7 +89,7 @@ test('a task is shown whole, without control sequences', () => {
   const done = task('aaaa', 'FAILED', 3, { needs: ['task-x'], why: 'no disk', notes: [said] })
   const result = { message: 'No\u001b[31m.\u001b[0m', diff: '-a\n+b' }
   assert.equal(
-    taskWords({ ...done, result }),
+    taskWords({ ...done, result }, undefined),
     `task-aaaa  FAILED: no disk
 w, with orc
 after task-x

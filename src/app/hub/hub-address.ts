@@ -2,9 +2,13 @@ import type { Io } from '../../core/io.ts'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { readKey } from '../server-access.ts'
+import { UsageError } from '../../core/io.ts'
 import { homeOf } from '../place.ts'
+import { runningHubUrl } from '../running-processes.ts'
 
 export const usualPort = 3456
+/** The address of a hub that was started without a port. */
+export const usualHub = `http://localhost:${usualPort}`
 
 /** Names the file with the key of an agent that termaite started, for the programs that the agent runs. */
 export const keyFileVariable = 'TERMAITE_HUB_FILE'
@@ -20,10 +24,17 @@ export const namedHub = ({ env }: Io, { hub }: HubSettings, server?: string) => 
 /** The file of the hub's ledger. */
 export const ledgerIn = (home: string) => join(home, 'hub.db')
 
-/** Finds the hub: by the command's option, the environment, the settings, or on this machine. */
+/** Finds the hub: by the command's option, the environment, the settings, or as the hub that runs on this home, at any port. */
 export function hubPlace(io: Io, settings: HubSettings, server?: string): HubPlace {
-  const url = namedHub(io, settings, server) ?? `http://localhost:${usualPort}`
+  if (server !== undefined) checkAddress(server)
+  const url = namedHub(io, settings, server) ?? runningHubUrl(homeOf(io.env)) ?? usualHub
   return { url: url.replace(/\/+$/, ''), key: keyFor(io, url) }
+}
+
+/** Throws where an address that a person gave is not that of a hub. */
+export function checkAddress(url: string): void {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError(`--server: found "${url}", allowed: the http(s) address of a hub, as in ${usualHub}.`)
 }
 
 /** Names the key file of a hub. Our own key is sent to this machine alone, and a key of another hub to that hub alone. */

@@ -12,6 +12,7 @@ import { version } from '../version.ts'
 import { borderOf } from '../border.ts'
 import { messageTool } from '../vendor-border.ts'
 import { homeOf } from '../place.ts'
+import { noteProcess } from '../running-processes.ts'
 import { ledgerIn } from './hub-address.ts'
 import { once } from 'node:events'
 import { sayIfDebugging, isLoopback, ownHubKey } from '../server-access.ts'
@@ -105,23 +106,30 @@ export async function serveUntilEnded(
     )
   const open = await openHub(io, home)
   try {
-    await serve(io, open, { host, port, publicName })
+    await serve(io, home, open, { host, port, publicName })
   } finally {
     await open.close()
   }
 }
 
-async function serve(io: Io, open: OpenHub, at: { host: string; port: number; publicName?: string }): Promise<void> {
+async function serve(
+  io: Io,
+  home: string,
+  open: OpenHub,
+  at: { host: string; port: number; publicName?: string },
+): Promise<void> {
   const { serveHub } = await import('../../faces/hub/hub-http.ts')
   const listening = await serveHub({ ...at, clock: io.clock, ...(await hubParts(io, open)) }).catch((error) => {
     throw new UsageError(`serve: ${at.host}:${at.port} cannot be served: ${messageOf(error)}.`, 1)
   })
+  const unnote = noteProcess(home, { process: 'hub', url: listening.url }, io.clock)
   print(io, listening.url)
   say(
     io,
     `MCP: ${listening.url}/mcp · a key for each client: termaite hub keys add <name> · Ctrl+C ends the hub, and nothing is lost.`,
   )
   if (!io.signal.aborted) await once(io.signal, 'abort')
+  unnote()
   await listening.close()
 }
 

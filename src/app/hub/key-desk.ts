@@ -25,11 +25,12 @@ const person = { id: 'own', name: 'user', role: 'admin' } as const
 export async function withKeys<T>(io: Io, work: (desk: KeyDesk) => Promise<T>, server?: string): Promise<T> {
   const { home } = placeOf(io)
   const settings = await readSettings({ home }, { env: io.env })
-  const hub = new HubClient(hubPlace(io, settings, server))
   // An agent's programs, and a client with a key in its environment, reach a hub or nothing.
   const hasKey = io.env[keyFileVariable] !== undefined || io.env.TERMAITE_HUB_KEY !== undefined
   const mayOpen = !hasKey && namedHub(io, settings, server) === undefined
   for (const late = io.clock.now() + patienceMs; ;) {
+    // A hub that has just begun may not have told its address yet.
+    const hub = new HubClient(hubPlace(io, settings, server))
     try {
       await hub.me()
       return await work(hub)

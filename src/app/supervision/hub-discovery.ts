@@ -7,8 +7,9 @@ import type { Consent } from '../mcp/mcp-entries.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
-import { hubPlace, keyFileOf, usualPort } from '../hub/hub-address.ts'
+import { checkAddress, hubPlace, keyFileOf, namedHub, usualHub } from '../hub/hub-address.ts'
 import { writeKey } from '../server-access.ts'
+import { runningHubUrl } from '../running-processes.ts'
 import { HubClient, unknownKey } from '../hub/hub-client.ts'
 import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
 import { ask, askHidden } from '../../faces/terminal-questions.ts'
@@ -21,8 +22,6 @@ import { hubName } from '../mcp/clients.ts'
 /** A hub, and the client that it takes us for; without a client it does not answer. */
 export type FoundHub = { place: HubPlace; caller?: HubCaller }
 
-const usual = `http://localhost:${usualPort}`
-
 /** Finds the hub: by option, environment, settings, other programs' settings, or by asking the person; and checks whether it answers. */
 export async function findHub(
   io: Io,
@@ -30,8 +29,8 @@ export async function findHub(
   settings: Settings,
   { server, wired, dry, yes }: Consent & { server?: string; wired: readonly NamedHub[] },
 ): Promise<FoundHub> {
-  const known = server ?? io.env.TERMAITE_HUB ?? settings.hub.url ?? wired.find(({ url }) => url !== undefined)?.url
-  const told = known ?? (yes || dry || existsSync(join(home, 'hub.key')) ? usual : await askedFor(io, home))
+  const known = namedHub(io, settings, server) ?? runningHubUrl(home) ?? wired.find(({ url }) => url !== undefined)?.url
+  const told = known ?? (yes || dry || existsSync(join(home, 'hub.key')) ? usualHub : await askedFor(io, home))
   const place = withKey(hubPlace(io, settings, checked(told)), wired)
   const caller = await callerAt(io, place)
   if (!caller) say(io, 'Cannot connect to termaite hub. Agent will run without MCP.')
@@ -47,15 +46,14 @@ function withKey(place: HubPlace, wired: readonly NamedHub[]): HubPlace {
 }
 
 function checked(url: string): string {
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UsageError(`--server: found "${url}", allowed: the http(s) address of a hub, as in ${usual}.`)
+  checkAddress(url)
   return url
 }
 
 /** Asks the person for the hub's address and key, and keeps both, so that they are asked once. */
 async function askedFor(io: Io, home: string): Promise<string> {
-  if (io.in.isTTY !== true) return usual
-  const said = (await ask(io, `Server address [${usual}]: `)).trim() || usual
+  if (io.in.isTTY !== true) return usualHub
+  const said = (await ask(io, `Server address [${usualHub}]: `)).trim() || usualHub
   const url = checked(said.includes('://') ? said : `http://${said}`)
   const key = (await askHidden(io, 'API key (optional): ')).trim()
   makeFolder(home)

@@ -80,7 +80,9 @@ export async function preflight(io: Io, options: AgentOptions): Promise<Supervis
   const leash = agent.leash ?? settings.leash
   const fresh = before ?? freshState(io, place, agent, { workflow: workflow.name, tmux: options.tmux })
   // A key that was made for an agent decides the agent's name.
-  const state = hub.caller?.role === 'agent' ? { ...fresh, hubId: hub.caller.name } : fresh
+  const named = hub.caller?.role === 'agent' ? { ...fresh, hubId: hub.caller.name } : fresh
+  // A session that was begun in the project itself goes on there, and one that is resumed with --here moves there.
+  const state = options.here ? { ...named, here: true } : named
   return {
     place,
     settings,

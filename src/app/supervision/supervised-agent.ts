@@ -108,13 +108,9 @@ export function openHubTasks(
 export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }
 
 /** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, else the project itself. */
-export async function openWorkPlace(
-  io: Io,
-  { place, settings, agent, state }: SupervisionPlan,
-  here: boolean,
-): Promise<WorkPlace> {
+export async function openWorkPlace(io: Io, { place, settings, agent, state }: SupervisionPlan): Promise<WorkPlace> {
   const store = fileStore(place.home, { clock: io.clock })
-  const worktrees = here ? undefined : worktreesOf(worktreeParts(io, place, settings, store, slugOf(place.root)))
+  const worktrees = state.here ? undefined : worktreesOf(worktreeParts(io, place, settings, store, slugOf(place.root)))
   if (!worktrees) return { cwd: place.cwd, workspace: plainWorkspace, notes: [`works in ${place.cwd} itself`] }
   const { worktree: before } = state
   if (before && existsSync(before.path))

@@ -23,6 +23,8 @@ export type SupervisedSessionState = Spent & {
   terminal: string
   host: 'tmux' | 'pty'
   cwd: string
+  /** Whether the agent works in the project itself, as the person asked. */
+  here?: boolean
   worktree?: Worktree
   flight?: SupervisedState['flight']
   /** The process that supervises it. */
@@ -89,6 +91,11 @@ export function latestSession(root: string, agent: string | undefined, tracked: 
   })
   const [state] = found.toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))
   return defined({ warnings, state })
+}
+
+/** The states of all sessions of a workspace that can be read. */
+export function sessionStates(root: string): SupervisedSessionState[] {
+  return namesIn(sessionsIn(root)).flatMap((id) => read(join(sessionsIn(root), id, 'session.json')) ?? [])
 }
 
 const texts = ['id', 'agent', 'workflow', 'timestamp'] as const

@@ -1,6 +1,7 @@
 import type { Ask } from '../../core/talk/question.ts'
 import type { SupervisedState } from '../../mind/supervise/supervision.ts'
 import type { SupervisionEnd, SupervisionEvent } from '../../mind/supervise/supervision.ts'
+import type { SupervisedSessionState } from '../../app/supervision/supervised-session.ts'
 import type { Io } from '../../core/io.ts'
 import type { TaskWorkspace } from '../../core/work/task-source.ts'
 import type { ReadyAgent } from '../../app/supervision/preflight.ts'
@@ -135,15 +136,24 @@ async function cleared(workspace: TaskWorkspace, { session }: ReadyAgent): Promi
   return session.state.flight ? undefined : workspace.clear().catch((error) => messageOf(error))
 }
 
+/** The command that continues this session as it was started. */
+function resumeCommand(agent: string, workflow: string, { host, here }: SupervisedSessionState): string {
+  const flags = [
+    `--start=${agent}`,
+    `--as=${workflow}`,
+    ...(host === 'tmux' ? ['--tmux'] : []),
+    ...(here ? ['--here'] : []),
+  ]
+  return `termaite agent ${flags.join(' ')} --resume`
+}
+
 type End = { end: SupervisionEnd; meter: TokenMeter; stays: string | undefined; interrupted: boolean }
 
 function ended(io: Io, { session, agent, workflow }: ReadyAgent, { end, meter, stays, interrupted }: End): number {
   if (stays !== undefined) say(io, stays)
   const tokens = meter.words()
   if (tokens !== undefined) say(io, tokens)
-  const tmux = session.state.host === 'tmux' ? ' --tmux' : ''
-  if (end.type !== 'evicted')
-    say(io, `Resume with: termaite agent --start=${agent.name} --as=${workflow.name}${tmux} --resume`)
+  if (end.type !== 'evicted') say(io, `Resume with: ${resumeCommand(agent.name, workflow.name, session.state)}`)
   if (interrupted) return 130
   return end.type === 'gave-up' ? 1 : 0
 }

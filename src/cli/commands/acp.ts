@@ -1,6 +1,8 @@
 import type { Io } from '../../core/io.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { say } from '../../core/io.ts'
+import { homeOf } from '../../app/place.ts'
+import { noteProcess } from '../../app/running-processes.ts'
 import { version } from '../../app/version.ts'
 
 /** Serves an editor over stdin and stdout, which are its alone. */
@@ -13,7 +15,9 @@ export async function run(io: Io): Promise<number> {
   ])
   const desks = new ProjectEditorDesks(io)
   readyWatchdog(io.env.PATH)
+  const unnote = noteProcess(homeOf(io.env), { process: 'editor', project: io.cwd }, io.clock)
   await serveAcp({ sdk: await loadAcpSdk(), desks, clock: io.clock, version }, io)
   await desks.close()
+  unnote()
   return 0
 }

@@ -4,6 +4,7 @@ import type { AgentOptions, SupervisionPlan } from '../../app/supervision/prefli
 import { join } from 'node:path'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
+import { noteProcess } from '../../app/running-processes.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { findHub, scanSettings } from '../../app/supervision/hub-discovery.ts'
 import { openWorkPlace } from '../../app/supervision/supervised-agent.ts'
@@ -26,17 +27,19 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const wiring =
     profile?.screen && hub.caller ? await wire(io, profile, hub.place, { ...wishes, folder, keyFile }) : undefined
   if (wishes.dry) {
-    print(io, planned(plan, wishes, wiring?.how))
+    print(io, planned(plan, wiring?.how))
     return 0
   }
-  const { cwd, worktree, workspace, notes } = await openWorkPlace(io, plan, wishes.here)
+  const { cwd, worktree, workspace, notes } = await openWorkPlace(io, plan)
   for (const words of notes) say(io, `${plan.agent.name}: ${words}`)
   const session = new SupervisedSession(place.root, { ...state, cwd, worktree }, io.clock)
   const hubKey = new AgentKey({ place: hub.place, name: state.hubId, file: keyFile, clock: io.clock })
+  const unnote = noteProcess(place.home, { process: 'agent', project: cwd, about: state.hubId }, io.clock)
   try {
     return await keepAtWork(io, { ...plan, session, wiring, hubKey }, { workspace, capabilities: wishes.capabilities })
   } finally {
     await hubKey.end()
+    unnote()
   }
 }
 
@@ -46,7 +49,12 @@ async function slot(io: Io, wishes: AgentOptions, id: number): Promise<number> {
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home }, { env: io.env })
   const hub = await findHub(io, place, settings, { ...wishes, wired: scanSettings(io, place).hubs })
-  return workOnHubTasks(io, place, { slot: id, hub, capabilities: wishes.capabilities })
+  const unnote = noteProcess(place.home, { process: 'agent', project: place.cwd, about: `slot ${id}` }, io.clock)
+  try {
+    return await workOnHubTasks(io, place, { slot: id, hub, capabilities: wishes.capabilities })
+  } finally {
+    unnote()
+  }
 }
 
 function wishesOf(values: Parsed['values']): AgentOptions {
@@ -66,11 +74,7 @@ function wishesOf(values: Parsed['values']): AgentOptions {
 }
 
 /** What would be done. */
-function planned(
-  { place, agent, profile, leash, workflow, hub, state, resumed }: SupervisionPlan,
-  wishes: AgentOptions,
-  how?: string,
-) {
+function planned({ place, agent, profile, leash, workflow, hub, state, resumed }: SupervisionPlan, how?: string) {
   const { cliSession: resume } = state
   const command = profile?.screen?.command({ leash, ...(resume === undefined ? {} : { resume }) })
   const hubWords = `${hub.place.url}${hub.caller ? '' : ', not reachable'}`
@@ -81,7 +85,7 @@ function planned(
     ['workflow', `${workflow.name}, ${workflow.from}`],
     ['hub', `${hubWords}; known there as ${state.hubId}`],
     ['tools', how ?? 'none of the hub'],
-    ['works in', wishes.here ? place.cwd : 'a worktree of its own'],
+    ['works in', state.here ? place.cwd : 'a worktree of its own'],
     ['terminal', state.host === 'tmux' ? 'a window of tmux that outlives us' : 'this one'],
     ['session', resumed ? `${state.id}, of ${state.timestamp}` : 'a fresh one'],
   ])

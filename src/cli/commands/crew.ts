@@ -16,6 +16,7 @@ import { crewTable } from '../../desk/crew/crew-table.ts'
 import { noMore, slotOf, toolVerbs } from '../../desk/crew/crew-verbs.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
+import { noteProcess } from '../../app/running-processes.ts'
 import { readSettings } from '../../settings/settings.ts'
 
 type OpenedCrew = { io: Io; place: Place; settings: Settings; crews: Crews; open: OpenCrew; values: Parsed['values'] }
@@ -29,7 +30,7 @@ const verbs: Record<string, (desk: OpenedCrew, words: readonly string[]) => Prom
   attach: ({ io, open }, words) => attach(io, open, words),
   logs,
   close,
-  keep: async ({ io, crews, open }) => (await keepCrew(io, crews, open.crew.workspace), 0),
+  keep,
 }
 
 export async function run(io: Io, { values, words: [verb = 'list', ...words] }: Parsed): Promise<number> {
@@ -48,6 +49,15 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
   } finally {
     await crews.close()
   }
+}
+
+/** Carries the crew's agents in a process of its own; `ensureKeeper` starts it. */
+async function keep({ io, place, crews, open }: OpenedCrew): Promise<number> {
+  const { workspace } = open.crew
+  const unnote = noteProcess(place.home, { process: 'keeper', project: place.cwd, about: workspace }, io.clock)
+  await keepCrew(io, crews, workspace)
+  unnote()
+  return 0
 }
 
 /** Runs a verb that is also an MCP tool. The keeper process finishes what the tool started. */

@@ -6,6 +6,7 @@ import { install, remove } from '../../app/mcp/mcp-install.ts'
 import { whereabouts, wiredClients } from '../../app/mcp/mcp-entries.ts'
 import { isBehindWall, passThroughSeat } from '../../app/seat-channel.ts'
 import { placeOf } from '../../app/place.ts'
+import { noteProcess } from '../../app/running-processes.ts'
 import { table } from '../../base/table.ts'
 
 export async function run(io: Io, { values, words: [verb = 'list', client] }: Parsed): Promise<number> {
@@ -19,7 +20,9 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
         import('../../app/mcp/mcp-server.ts'),
       ])
       await using open = await openMcpTools(io, place)
+      const unnote = noteProcess(place.home, { process: 'mcp server', project: place.cwd }, io.clock)
       await serveMcp(io, open.served, typeof values.http === 'string' ? values.http : undefined)
+      unnote()
       return 0
     }
     case 'install':

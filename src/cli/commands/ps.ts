@@ -1,29 +1,54 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
+import type { RunningProcess } from '../../app/running-processes.ts'
+import type { UnfinishedTurn } from '../../app/unfinished-turns.ts'
 import { print, say } from '../../core/io.ts'
+import { homeOf } from '../../app/place.ts'
+import { runningProcesses } from '../../app/running-processes.ts'
 import { unfinishedTurns } from '../../app/unfinished-turns.ts'
 import { localTime } from '../../base/local-time.ts'
 import { oneLine, table } from '../../base/table.ts'
 
+/** Lists the turns that run now, and the processes of ours that run for long: chats, hubs, agents and servers. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const turns = await unfinishedTurns(io)
-  if (values.json) print(io, JSON.stringify(turns))
-  else if (turns.length === 0) say(io, 'No turn is running.')
-  else
-    print(
-      io,
-      table([
-        ['TURN', 'PID', 'SINCE', 'AGENT', 'PROJECT', 'PROMPT'],
-        ...turns.map(({ turn, pid, since, by, project, prompt, slot }) => [
-          turn,
-          // An idle slot has no process of ours.
-          String(pid ?? (slot ? '' : 'elsewhere')),
-          localTime(since),
-          slot ? `${by} ${slot.state}` : (by ?? ''),
-          project,
-          oneLine(prompt, 50),
-        ]),
-      ]),
-    )
+  const processes = runningProcesses(homeOf(io.env), io.clock.now())
+  if (values.json) print(io, JSON.stringify([...turns, ...processes]))
+  else if (turns.length + processes.length === 0) say(io, 'No turn is running.')
+  else {
+    const parts = [
+      ...(turns.length > 0 ? [turnTable(turns)] : []),
+      ...(processes.length > 0 ? [processTable(processes)] : []),
+    ]
+    print(io, parts.join('\n\n'))
+  }
   return 0
+}
+
+function turnTable(turns: readonly UnfinishedTurn[]): string {
+  return table([
+    ['TURN', 'PID', 'SINCE', 'AGENT', 'PROJECT', 'PROMPT'],
+    ...turns.map(({ turn, pid, since, by, project, prompt, slot }) => [
+      turn,
+      // An idle slot has no process of ours.
+      String(pid ?? (slot ? '' : 'elsewhere')),
+      localTime(since),
+      slot ? `${by} ${slot.state}` : (by ?? ''),
+      project,
+      oneLine(prompt, 50),
+    ]),
+  ])
+}
+
+export function processTable(processes: readonly RunningProcess[]): string {
+  return table([
+    ['PROCESS', 'PID', 'SINCE', 'WHAT', 'FOLDER'],
+    ...processes.map(({ process, pid, since, project = '', about, url }) => [
+      process,
+      String(pid ?? 'elsewhere'),
+      localTime(since),
+      url ?? about ?? '',
+      project,
+    ]),
+  ])
 }

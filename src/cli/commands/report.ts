@@ -7,18 +7,33 @@ import { print } from '../../core/io.ts'
 import { sinceOf } from '../args.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { localTime } from '../../base/local-time.ts'
+import { sizeWords, workIn } from '../../core/work/task-changes.ts'
 import { oneLine, table } from '../../base/table.ts'
 
 /** Prints what the hub's agents did since a time, for a person who comes back in the morning. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const since = sinceOf(typeof values.since === 'string' ? values.since : '24h', io.clock.now())
-  const { tasks, agents } = await withHub(io, (hub) => hub.state())
+  const { tasks, agents } = await withHub(
+    io,
+    (hub) => hub.state(),
+    typeof values.server === 'string' ? values.server : undefined,
+  )
   const report = reportOf(tasks, agents, since)
   print(io, values.json ? JSON.stringify(report) : reportWords(report))
   return 0
 }
 
-type Row = { id: string; prompt: string; agent?: string; minutes: number; says?: string; changed?: string }
+type Row = {
+  id: string
+  prompt: string
+  agent?: string
+  minutes: number
+  says?: string
+  changed?: string
+  /** Where the work is, for a task that left a branch. */
+  branch?: string
+  workspace?: string
+}
 
 export type Report = {
   since: number
@@ -50,7 +65,7 @@ export function reportWords(report: Report): string {
   const { since, done, review, failed, questions, open, spent } = report
   const parts: [string, string[]][] = [
     [`Done: ${done.length}`, done.map(line)],
-    [`To review (termaite task approve|reject <id>): ${review.length}`, review.map(line)],
+    [`To review (termaite task approve <id> --merge, or reject <id> <words>): ${review.length}`, review.map(line)],
     [`Questions (termaite task answer <id> <words>): ${questions.length}`, questions.map(line)],
     [`Failed: ${failed.length}`, failed.map(line)],
     [`Not done yet: ${open.length}`, open.map(line)],
@@ -61,11 +76,19 @@ export function reportWords(report: Report): string {
   return [`Since ${localTime(since)}`, ...told].join('\n')
 }
 
-function line({ id, prompt, agent, minutes, says, changed }: Row): string {
+function line(row: Row): string {
+  const { id, prompt, agent, minutes, says, changed } = row
   const who = agent === undefined ? undefined : plain(agent, 40)
   const facts = [who, minutes > 0 ? `${minutes} min` : undefined, changed].filter((fact) => fact !== undefined)
   const head = `  ${shortId(id)}  ${plain(prompt, 60)}${facts.length > 0 ? `  (${facts.join(', ')})` : ''}`
-  return says === undefined ? head : `${head}\n            ${plain(says, 100)}`
+  const more = [...(says === undefined ? [] : [plain(says, 100)]), ...branchWords(row)]
+  return [head, ...more.map((words) => `            ${words}`)].join('\n')
+}
+
+/** The branch of a task, and the command that shows its changes. */
+function branchWords({ branch, workspace }: Row): string[] {
+  if (branch === undefined || workspace === undefined) return []
+  return [plain(`git -C ${workspace} diff HEAD...${branch}`, 200)]
 }
 
 /** Agents' words are cleaned of escape sequences before they reach the terminal. */
@@ -74,7 +97,8 @@ const plain = (text: string, length: number) => oneLine(stripAnsi(text), length)
 function rowOf(task: Task): Row {
   const { id, prompt, agent, result, question, why } = task
   const says = question ?? (task.state === 'FAILED' || task.state === 'CANCELLED' ? why : result?.message)
-  const changed = result?.diff === undefined ? undefined : sizeOf(result.diff)
+  const { branch, files } = workIn(result)
+  const changed = sizeWords(files) || undefined
   return {
     id,
     prompt,
@@ -82,6 +106,7 @@ function rowOf(task: Task): Row {
     minutes: Math.round(workedMs(task) / 60_000),
     ...(says === undefined ? {} : { says }),
     ...(changed === undefined ? {} : { changed }),
+    ...(branch === undefined ? {} : { branch, workspace: task.workspace }),
   }
 }
 
@@ -91,12 +116,6 @@ function workedMs({ history }: Task): number {
     const next = history[index + 1]
     return (state === 'ASSIGNED' || state === 'IN_PROGRESS') && next ? sum + next.at - at : sum
   }, 0)
-}
-
-function sizeOf(diff: string): string {
-  const count = (mark: string) =>
-    diff.split('\n').filter((row) => row.startsWith(mark) && !row.startsWith(mark.repeat(3))).length
-  return `+${count('+')} −${count('-')}`
 }
 
 export type SpentBy = Spent & { agent: string }

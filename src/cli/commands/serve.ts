@@ -10,10 +10,12 @@ import { readSettings } from '../../settings/settings.ts'
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   if (values['stdio-proxy'] && isBehindWall(io.env)) return passThroughSeat(io, ['serve', '--stdio-proxy'])
   const place = placeOf(io)
+  if (values.server !== undefined && !values['stdio-proxy'])
+    throw new UsageError('--server names the hub of a --stdio-proxy. To run a hub at another port, use --port.')
   if (values['stdio-proxy']) {
     const { serveProxy } = await import('../../app/hub/hub-proxy.ts')
     const settings = await readSettings({ home: place.home }, { env: io.env })
-    await serveProxy(io, hubPlace(io, settings))
+    await serveProxy(io, hubPlace(io, settings, typeof values.server === 'string' ? values.server : undefined))
     return 0
   }
   const port = portOf(values.port)

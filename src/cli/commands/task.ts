@@ -3,11 +3,13 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { HubClient } from '../../app/hub/hub-client.ts'
 import { stripAnsi } from '../../base/ansi.ts'
-import { localTimeFrom, localTime } from '../../base/local-time.ts'
+import { localTimeFrom } from '../../base/local-time.ts'
 import { withHub, shortId, taskLike } from '../../app/hub/hub-client.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { oneLine, table } from '../../base/table.ts'
+import { approve, tellLeft, workOf } from '../task/task-review.ts'
+import { taskWords } from '../task/task-words.ts'
 
 /** Verbs that change a task, and whether a text follows the id. */
 const verbs: Readonly<Record<string, 'words' | 'none'>> = {
@@ -21,13 +23,20 @@ const verbs: Readonly<Record<string, 'words' | 'none'>> = {
 
 export async function run(io: Io, { values, words: [verb = 'list', ...rest] }: Parsed): Promise<number> {
   const json = values.json === true
-  return withHub(io, async (hub) => {
-    if (verb === 'add') shown(io, await add(io, hub, values, rest), json)
-    else if (verb === 'list') list(io, await hub.tasks(), values.all === true, json)
-    else if (verb === 'show') tell(io, await taskLike(hub, rest[0]), json)
-    else shown(io, await told(hub, verb, rest), json)
-    return 0
-  })
+  const server = typeof values.server === 'string' ? values.server : undefined
+  if (values.merge && verb !== 'approve') throw new UsageError(`--merge is for task approve, not ${verb}.`)
+  return withHub(
+    io,
+    async (hub) => {
+      if (verb === 'add') shown(io, await add(io, hub, values, rest), json)
+      else if (verb === 'list') list(io, await hub.tasks(), values.all === true, json)
+      else if (verb === 'show') await show(io, await taskLike(hub, rest[0]), json)
+      else if (verb === 'diff') diff(io, await taskLike(hub, rest[0]))
+      else shown(io, await told(io, hub, verb, rest, values), json)
+      return 0
+    },
+    server,
+  )
 }
 
 async function add(io: Io, hub: HubClient, values: Parsed['values'], words: string[]): Promise<Task> {
@@ -47,13 +56,29 @@ async function add(io: Io, hub: HubClient, values: Parsed['values'], words: stri
   })
 }
 
-async function told(hub: HubClient, verb: string, [id, ...words]: string[]): Promise<Task> {
+async function told(
+  io: Io,
+  hub: HubClient,
+  verb: string,
+  [id, ...words]: string[],
+  values: Parsed['values'],
+): Promise<Task & { merged?: object }> {
   const wants = verbs[verb]
-  if (!wants) throw new UsageError(`task: found "${verb}", allowed: add, list, show, ${Object.keys(verbs).join(', ')}.`)
+  if (!wants)
+    throw new UsageError(`task: found "${verb}", allowed: add, list, show, diff, ${Object.keys(verbs).join(', ')}.`)
   const text = words.join(' ')
   if (wants === 'words' && text.trim() === '') throw new UsageError(`task ${verb}: the text after the id is missing.`)
   const task = await taskLike(hub, id)
-  return hub.tell(task.id, verb, wants === 'words' ? { text } : {})
+  if (verb === 'approve') {
+    const { task: approved, merged } = await approve(io, hub, task, {
+      merge: values.merge === true,
+      yes: values.yes === true,
+    })
+    return merged ? { ...approved, merged } : approved
+  }
+  const after = await hub.tell(task.id, verb, wants === 'words' ? { text } : {})
+  if (verb === 'cancel') await tellLeft(io, after)
+  return after
 }
 
 function shown(io: Io, task: Task, json: boolean): void {
@@ -65,7 +90,8 @@ function list(io: Io, tasks: Task[], all: boolean, json: boolean): void {
   const over = new Set(['COMPLETED', 'APPROVED', 'CANCELLED'])
   const wanted = tasks.filter(({ state }) => all || !over.has(state)).toSorted((a, b) => a.created - b.created)
   if (json) return print(io, JSON.stringify(wanted))
-  if (wanted.length === 0) return say(io, all ? 'There are no tasks.' : 'No open task; --all includes finished ones.')
+  if (wanted.length === 0)
+    return say(io, all ? 'There are no tasks.' : 'There are no open tasks. Show finished ones with --all.')
   const rows = wanted.map((task) => [
     shortId(task.id),
     task.state,
@@ -77,29 +103,13 @@ function list(io: Io, tasks: Task[], all: boolean, json: boolean): void {
   print(io, table([['TASK', 'STATE', 'SINCE', 'AGENT', 'WHY', 'PROMPT'], ...rows]))
 }
 
-function tell(io: Io, task: Task, json: boolean): void {
-  print(io, json ? JSON.stringify(task) : taskWords(task))
+async function show(io: Io, task: Task, json: boolean): Promise<void> {
+  const work = await workOf(io, task)
+  print(io, json ? JSON.stringify(work ? { ...task, work } : task) : taskWords(task, work))
 }
 
-/** Writes a task with its history, notes and result. */
-export function taskWords(task: Task): string {
-  const { id, state, why, agent, workspace, prompt, needs, notes, history, result } = task
-  const parts = [
-    `${id}  ${state}${why === undefined ? '' : `: ${why}`}`,
-    `${workspace}${agent === undefined ? '' : `, with ${agent}`}`,
-    ...(needs.length > 0 ? [`after ${needs.join(', ')}`] : []),
-    '',
-    prompt,
-    '',
-    ...history.map(
-      ({ at, state, by, why }) => `${localTime(at)}  ${state} by ${by}${why === undefined ? '' : `: ${why}`}`,
-    ),
-    ...(notes.length > 0
-      ? ['', ...notes.map(({ at, by, kind, text }) => `${localTime(at)}  ${by}, ${kind}: ${text}`)]
-      : []),
-    ...(result ? ['', result.message] : []),
-    ...(result?.diff ? ['', result.diff] : []),
-  ]
-  // Each part is cleaned of escape sequences by itself, so that none can hide the parts after it.
-  return parts.map(stripAnsi).join('\n')
+/** Prints the diff of a task alone, so that it can be piped. */
+function diff(io: Io, { id, result }: Task): void {
+  if (!result?.diff) throw new UsageError(`task ${shortId(id)} has no diff.`, 1)
+  print(io, result.diff)
 }

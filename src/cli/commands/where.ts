@@ -7,6 +7,9 @@ import { whereabouts, ownEntries } from '../../app/mcp/mcp-entries.ts'
 import { worktreesIn } from '../../worktrees/slot-worktrees.ts'
 import { socketsOf } from '../../app/peers.ts'
 import { knownProjects } from '../../app/projects.ts'
+import type { RunningProcess } from '../../app/running-processes.ts'
+import type { UnfinishedTurn } from '../../app/unfinished-turns.ts'
+import { runningProcesses } from '../../app/running-processes.ts'
 import { unfinishedTurns } from '../../app/unfinished-turns.ts'
 import { bytes, table } from '../../base/table.ts'
 
@@ -15,7 +18,8 @@ type Row = { path: string; bytes?: number; what: string; ours: boolean }
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeFolder(io.env)
-  const processes = await unfinishedTurns(io)
+  const turns = await unfinishedTurns(io)
+  const running = runningProcesses(home, io.clock.now())
   const sockets = await socketsOf(home)
   const cache = codeCache(io.env)
   const compiled = { what: 'compiled code; a cache', ours: true }
@@ -27,7 +31,17 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     ...(backup ? { backup } : {}),
   }))
   if (values.json) {
-    print(io, JSON.stringify({ home, files, entries, worktrees: worktreesIn(home), sockets, processes }))
+    print(
+      io,
+      JSON.stringify({
+        home,
+        files,
+        entries,
+        worktrees: worktreesIn(home),
+        sockets,
+        processes: [...turns, ...running],
+      }),
+    )
     return 0
   }
   if (files.length === 0) print(io, `No files yet; they would be in ${home}`)
@@ -42,9 +56,17 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     )
   for (const path of worktreesIn(home)) print(io, `Worktree: ${path}`)
   if (sockets.length > 0) print(io, `Sockets: ${sockets.join(', ')}`)
-  const pids = [...new Set(processes.flatMap(({ pid }) => pid ?? []))]
-  print(io, pids.length === 0 ? 'Processes: none.' : `Processes: ${pids.join(', ')} (termaite ps)`)
+  print(io, processLine(turns, running))
   return 0
+}
+
+/** Names every process once, with what it is; a process that only runs a turn is known by its pid. */
+function processLine(turns: readonly UnfinishedTurn[], running: readonly RunningProcess[]): string {
+  const known = running.map(({ process, pid }) => `${process} ${pid ?? 'elsewhere'}`)
+  const pids = new Set(running.map(({ pid }) => pid))
+  const others = new Set(turns.flatMap(({ pid }) => (pid === undefined || pids.has(pid) ? [] : [String(pid)])))
+  const all = [...known, ...others]
+  return all.length === 0 ? 'Processes: none.' : `Processes: ${all.join(', ')} (termaite ps)`
 }
 
 function rows(home: string): Row[] {

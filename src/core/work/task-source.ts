@@ -1,4 +1,5 @@
 import type { Spent } from './budget.ts'
+import type { FileChange } from './task-changes.ts'
 import type { TaskNote } from './task.ts'
 
 /** An order for a supervised agent: a task by its `ticket`, words to be told, to leave, or nothing for now. */
@@ -32,7 +33,7 @@ export interface TaskSource {
 }
 
 /** The branch and the changes that a task left behind. */
-export type TaskChanges = { branch: string; diff: string }
+export type TaskChanges = { branch: string; worktree: string; files: FileChange[]; diff: string }
 
 /** The folder in which tasks are worked on. */
 export interface TaskWorkspace {

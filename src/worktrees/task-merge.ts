@@ -1,0 +1,143 @@
+import type { FileChange } from '../core/work/task-changes.ts'
+import type { Git } from '../base/project-git.ts'
+import type { Environment } from './worktree-git.ts'
+import { existsSync, realpathSync } from 'node:fs'
+import { gitFolders } from '../base/git.ts'
+import { checkedGit, projectGit } from '../base/project-git.ts'
+import { branchOf, filesOf, ownName, sweepBranch } from './task-branches.ts'
+import { hasBranch } from './worktree-git.ts'
+
+/** The work of a task in a repository of this machine. */
+export type LocalWork = {
+  /** The work tree that the changes would be merged into. */
+  root: string
+  branch: string
+  /** The branch that is checked out in `root`; undefined where HEAD names a commit. */
+  into: string | undefined
+  files: FileChange[]
+  /** Whether everything on the branch is in `root` already. */
+  merged: boolean
+  /** The worktree that has the branch checked out. */
+  worktree?: string
+}
+
+/** Looks for the branch of a task in the repository at `root`; undefined where there is no repository or no branch. */
+export async function localWork(env: Environment, root: string, task: string): Promise<LocalWork | undefined> {
+  if (!existsSync(root) || !gitFolders(root)) return undefined
+  const git = projectGit(env)
+  const branch = branchOf(task)
+  if (!(await hasBranch(git, root, branch))) return undefined
+  const [into, base, merged, worktree] = await Promise.all([
+    git(root, 'rev-parse', '--abbrev-ref', 'HEAD').catch(() => 'HEAD'),
+    git(root, 'merge-base', 'HEAD', branch).catch(() => undefined),
+    isAncestor(git, root, branch, 'HEAD'),
+    worktreeOf(git, root, branch),
+  ])
+  const files = base === undefined ? [] : await filesOf(git, root, base, branch)
+  const known = { root, branch, into: into === 'HEAD' ? undefined : into, files, merged }
+  return worktree === undefined ? known : { ...known, worktree }
+}
+
+/** Whether two folders belong to one repository. */
+export function sameRepository(a: string, b: string): boolean {
+  const [one, other] = [gitFolders(a)?.common, gitFolders(b)?.common]
+  return one !== undefined && other !== undefined && realpathSync(one) === realpathSync(other)
+}
+
+/** Why a merge cannot be made: conflicts in these files, or another reason. Nothing was changed. */
+export type MergeObstacle = { type: 'conflicts'; paths: string[] } | { type: 'refused'; why: string }
+
+/** How a merge ended; `forward`: the person's branch had no commit of its own, and was only moved. */
+export type Merge = { type: 'merged'; commit: string; forward: boolean } | MergeObstacle
+
+/** Looks for what would stop a merge, without touching anything. A git before 2.38 cannot foresee conflicts. */
+export async function mergeObstacle(
+  env: Environment,
+  { root, branch, into }: LocalWork,
+): Promise<MergeObstacle | undefined> {
+  const git = projectGit(env)
+  const refused = (why: string): MergeObstacle => ({ type: 'refused', why })
+  if (into === undefined)
+    return refused(`no branch is checked out in ${root}. Check one out first: git switch <branch>`)
+  if (into === branch) return refused(`${root} is on ${branch} itself. Check out the branch that it should go into`)
+  const dirty = await changedFiles(git, root)
+  if (dirty.length > 0)
+    return refused(`${root} has changes that are not committed (${listed(dirty)}). Commit or stash them first`)
+  const paths = await foreseenConflicts(git, root, branch)
+  return paths.length > 0 ? { type: 'conflicts', paths } : undefined
+}
+
+/**
+ * Merges a task's branch into the branch that is checked out in the work tree. A merge that meets a conflict all the same
+ * is taken back, which a clean work tree allows without loss.
+ */
+export async function mergeWork(env: Environment, work: LocalWork, subject: string): Promise<Merge> {
+  const obstacle = await mergeObstacle(env, work)
+  if (obstacle) return obstacle
+  const { root, branch } = work
+  const git = projectGit(env)
+  // The person's own filters, such as git-lfs, write the merged files as a merge by hand would.
+  const options = { filters: true }
+  const forward = await isAncestor(git, root, 'HEAD', branch)
+  const how = forward ? ['--ff-only'] : ['--no-ff', '--no-verify', '-m', subject]
+  const args = [...(await ownName(git, root)), 'merge', '--quiet', ...how, branch]
+  const { code, err } = await git.ran(root, args, options)
+  if (code === 0) return { type: 'merged', commit: await git(root, 'rev-parse', 'HEAD'), forward }
+  const paths = await unmergedFiles(git, root)
+  if (paths.length > 0) await git.ran(root, ['merge', '--abort'], options)
+  return paths.length > 0 ? { type: 'conflicts', paths } : { type: 'refused', why: gitWords(err) }
+}
+
+/** Removes what a merged task left: its branch, unless a worktree has it checked out. Returns whether the branch is gone. */
+export function sweepMerged(env: Environment, { root, branch }: Pick<LocalWork, 'root' | 'branch'>): Promise<boolean> {
+  return sweepBranch(projectGit(env), root, branch)
+}
+
+/** The files that would conflict, found without touching the work tree; empty where there are none or an old git cannot tell. */
+async function foreseenConflicts(git: Git, root: string, branch: string): Promise<string[]> {
+  const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', 'HEAD', branch]
+  const { code, out } = await git.ran(root, args)
+  if (code !== 1) return []
+  // The first field is the tree.
+  return [...new Set(out.toString().split('\0').slice(1))].filter((path) => path !== '')
+}
+
+async function unmergedFiles(git: Git, root: string): Promise<string[]> {
+  const { out } = await git.ran(root, ['diff', '--name-only', '--diff-filter=U', '-z'])
+  return out
+    .toString()
+    .split('\0')
+    .filter((path) => path !== '')
+}
+
+/** The files that differ from the last commit; files that git does not know do not count, because a merge never overwrites them. */
+async function changedFiles(git: Git, root: string): Promise<string[]> {
+  const args = ['status', '--porcelain', '--no-renames', '-z', '--untracked-files=no', '--ignore-submodules=all']
+  const fields = (await checkedGit(git, root, args)).toString().split('\0')
+  return fields.filter((field) => field !== '').map((field) => field.slice(3))
+}
+
+/** The worktree, other than the person's own, that has a branch checked out. */
+async function worktreeOf(git: Git, root: string, branch: string): Promise<string | undefined> {
+  const text = await git(root, 'worktree', 'list', '--porcelain').catch(() => '')
+  const found = text.split('\n\n').find((one) => one.split('\n').includes(`branch refs/heads/${branch}`))
+  const path = /^worktree (.*)$/m.exec(found ?? '')?.[1]
+  return path === root ? undefined : path
+}
+
+const isAncestor = async (git: Git, at: string, older: string, newer: string) =>
+  (await git.ran(at, ['merge-base', '--is-ancestor', older, newer])).code === 0
+
+function listed(paths: readonly string[]): string {
+  const shown = paths.slice(0, 3).join(', ')
+  return paths.length > 3 ? `${shown} and ${paths.length - 3} more` : shown
+}
+
+/** What git says against a merge, on one line. */
+function gitWords(text: string): string {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim().replace(/^(?:error|fatal): /, ''))
+    .filter((line) => line !== '' && line !== 'Aborting')
+  return lines.join(' ').replace(/\.$/, '') || 'git could not merge it'
+}

@@ -1,0 +1,86 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glass } from '../screen/glass.ts'
+import { until } from '../until.ts'
+import { machineAtWork } from './agent-machine.ts'
+
+const options = { timeout: 60_000 }
+
+type Row = { process: string; pid: number; since: number; project?: string; about?: string; url?: string }
+
+test(
+  'ps and where name the hub, the agent and the chat while they live, and none that was killed',
+  options,
+  async (t) => {
+    const { machine, env, start, session } = await machineAtWork(t)
+    const agent = start(['agent', '--start=fake', '--here'])
+    const glass = new Glass(machine, {})
+    t.after(() => glass.close())
+    const rows = async () => {
+      const all = JSON.parse((await machine.run(['ps', '--json'])).out) as Row[]
+      return all
+        .filter(({ process }) => process !== undefined)
+        .map(({ since: _, pid, ...row }) => ({ ...row, pid: pid > 0 }))
+    }
+    await until(async () => (await rows()).length === 3)
+    const here = { project: machine.project, pid: true }
+    assert.deepEqual(
+      (await rows()).toSorted((a, b) => a.process.localeCompare(b.process)),
+      [
+        { process: 'agent', about: session().hubId as string, ...here },
+        { process: 'chat', ...here },
+        { process: 'hub', url: env.TERMAITE_HUB, pid: true },
+      ],
+    )
+    const { out } = await machine.run(['ps'])
+    assert.match(out, /^PROCESS +PID +SINCE +WHAT +FOLDER$/m)
+    assert.match(out, new RegExp(`^hub +\\d+ +\\S+ \\S+ +${env.TERMAITE_HUB}$`, 'm'))
+    assert.match((await machine.run(['where'])).out, /^Processes: hub \d+, .*agent \d+/m)
+    agent.child.kill('SIGKILL')
+    await once(agent.child, 'exit')
+    glass.type('/exit\r')
+    await glass.exited
+    assert.deepEqual(await rows(), [{ process: 'hub', url: env.TERMAITE_HUB, pid: true }])
+    const run = join(machine.home, 'run')
+    assert.deepEqual(
+      (existsSync(run) ? readdirSync(run) : []).filter((name) => name.endsWith('.json')).length,
+      1,
+      'the note of the killed agent is gone',
+    )
+  },
+)
+
+test('a command finds the hub at whatever port it runs, and --server names another one', options, async (t) => {
+  const { machine, env, add } = await machineAtWork(t)
+  await add('Say something.')
+  const named = ['--server', env.TERMAITE_HUB]
+  const list = async (...args: string[]) => (await machine.run(['task', 'list', '--json', ...args])).out
+  assert.equal((JSON.parse(await list()) as unknown[]).length, 1)
+  assert.equal(await list(...named), await list())
+  const [{ id }] = JSON.parse(await list()) as [{ id: string }]
+  for (const args of [
+    ['show', id],
+    ['comment', id, 'well'],
+    ['cancel', id],
+    ['retry', id],
+    ['list'],
+    ['add', 'more'],
+  ]) {
+    const { code, err } = await machine.run(['task', ...args, ...named], {
+      env: { TERMAITE_HUB: 'http://127.0.0.1:9' },
+    })
+    assert.equal(code, 0, err)
+  }
+  assert.equal((await machine.run(['report', ...named], { env: { TERMAITE_HUB: 'http://127.0.0.1:9' } })).code, 0)
+  const wrong = await machine.run(['task', 'list', '--server', 'localhost:9'])
+  assert.deepEqual(
+    [wrong.code, wrong.err],
+    [
+      2,
+      'termaite: --server: found "localhost:9", allowed: the http(s) address of a hub, as in http://localhost:3456.\n',
+    ],
+  )
+})

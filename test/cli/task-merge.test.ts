@@ -1,0 +1,188 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startedHub } from './hub.ts'
+import { Machine } from './program.ts'
+
+const options = { timeout: 120_000 }
+
+/** A project with one commit, a running hub at a port of its own, and an agent that brings its work on a branch. */
+async function shop(t: TestContext) {
+  const machine = new Machine(t)
+  const env = { PATH: process.env.PATH!, HOME: join(machine.folder, 'home') }
+  const at = (cwd: string, ...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@y', ...args], { cwd, env })
+      .toString()
+      .trim()
+  const git = (...args: string[]) => at(machine.project, ...args)
+  git('init', '-q', '-b', 'main')
+  const write = (name: string, text: string) => writeFileSync(join(machine.project, name), text)
+  write('a.txt', 'one\ntwo\nthree\n')
+  git('add', '.')
+  git('commit', '-q', '-m', 'first')
+  const { agent } = await startedHub(t, machine)
+  const hub = await agent('orc')
+  await hub.register({ id: 'orc', role: 'dev', capabilities: [], workspace: machine.project, source: 'CLI' })
+  const termaite = (...args: string[]) => machine.run(args)
+  /** A task whose agent put these files on the task's branch. */
+  const review = async (files: Record<string, string>, message = 'Did it.') => {
+    const { out } = await termaite('task', 'add', 'change', 'the', 'shop')
+    const short = out.split(' ')[0]!
+    const given = await hub.wait('orc', 30, new AbortController().signal)
+    assert.ok(given.type === 'task')
+    const branch = `termaite/task-${short}`
+    const tree = join(machine.folder, `tree-${short}`)
+    git('worktree', 'add', '-q', '-b', branch, tree)
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(join(tree, name, '..'), { recursive: true })
+      writeFileSync(join(tree, name), text)
+    }
+    at(tree, 'add', '.')
+    at(tree, 'commit', '-q', '-m', message)
+    git('worktree', 'remove', tree)
+    await hub.respond(given.ticket, 'orc', { status: 'IN_REVIEW', message, artifacts: [{ branch }] })
+    return { short, branch, id: given.task.id }
+  }
+  const state = async (short: string) => {
+    const { out } = await termaite('task', 'list', '--all', '--json')
+    return (JSON.parse(out) as { id: string; state: string }[]).find(({ id }) => id.endsWith(short))!.state
+  }
+  const branches = () => git('branch', '--format=%(refname:short)').split('\n')
+  /** Everything in the person's work tree, for "as before". */
+  const tree = () => ({ head: git('rev-parse', 'HEAD'), status: git('status', '--porcelain'), a: read('a.txt') })
+  const read = (name: string) => readFileSync(join(machine.project, name), 'utf8')
+  return { machine, git, write, read, termaite, review, state, branches, tree }
+}
+
+test(
+  'a task names its branch, its files and the commands; approve --merge moves the branch forward and sweeps',
+  options,
+  async (t) => {
+    const { machine, git, read, termaite, review, state, branches } = await shop(t)
+    const { short, branch } = await review({ 'a.txt': 'one\n2\nthree\n', 'lib/new.txt': 'n\n' })
+    const shown = (await termaite('task', 'show', short)).out
+    assert.deepEqual(shown.slice(shown.indexOf('Changes:')).split('\n'), [
+      `Changes: 2 files +2 −1 on the branch ${branch}`,
+      '  a.txt        +1 −1',
+      '  lib/new.txt  +1 −0',
+      `  See them:  git -C ${machine.project} diff HEAD...${branch}`,
+      `  Merge:     termaite task approve ${short} --merge`,
+      `  Send back: termaite task reject ${short} "<what is wrong>"`,
+      '',
+      'Did it.',
+      '',
+    ])
+    assert.match(
+      (await termaite('report')).out,
+      new RegExp(`\\(orc\\)\n +Did it\\.\n +git -C ${machine.project} diff HEAD\\.\\.\\.${branch}\n`),
+    )
+    const asked = await termaite('task', 'approve', short, '--merge')
+    assert.equal(asked.code, 2)
+    assert.match(
+      asked.err,
+      new RegExp(`Merge 2 files \\+2 −1 from ${branch} into main in .*\\? Nobody can be asked here: add --yes`),
+    )
+    assert.equal(await state(short), 'IN_REVIEW')
+    assert.deepEqual(await termaite('task', 'approve', short, '--merge', '--yes'), {
+      code: 0,
+      signal: null,
+      out: `${short} APPROVED orc\n`,
+      err: `Merged 2 files +2 −1 into main (fast-forward).\nRemoved the branch ${branch}.\n`,
+    })
+    assert.deepEqual(
+      [read('a.txt'), read('lib/new.txt'), git('log', '--format=%s')],
+      ['one\n2\nthree\n', 'n\n', 'Did it.\nfirst'],
+    )
+    assert.deepEqual([branches(), git('status', '--porcelain')], [['main'], ''])
+  },
+)
+
+test('approve alone says where the work is, and --merge later makes a real merge', options, async (t) => {
+  const { git, write, read, termaite, review, branches } = await shop(t)
+  const { short, branch } = await review({ 'a.txt': 'one\ntwo\n3\n' })
+  write('mine.txt', 'm\n')
+  git('add', '.')
+  git('commit', '-q', '-m', 'mine')
+  const { out, err } = await termaite('task', 'approve', short)
+  assert.equal(out, `${short} APPROVED orc\n`)
+  assert.match(
+    err,
+    new RegExp(
+      `The work is on the branch ${branch} \\(1 file \\+1 −1\\) and is not merged yet\\. .* Merge it: termaite task approve ${short} --merge`,
+    ),
+  )
+  write('untracked.txt', 'stays\n')
+  const merged = await termaite('task', 'approve', short, '--merge', '--yes', '--json')
+  const { merged: how } = JSON.parse(merged.out) as { merged: object }
+  assert.deepEqual(how, { into: 'main', commit: git('rev-parse', 'HEAD'), branch })
+  assert.deepEqual(git('log', '--format=%s', '--first-parent').split('\n'), [
+    `Merge ${branch}: change the shop`,
+    'mine',
+    'first',
+  ])
+  assert.deepEqual([read('a.txt'), read('untracked.txt'), branches()], ['one\ntwo\n3\n', 'stays\n', ['main']])
+})
+
+test('a merge that cannot be made is told by file, and the work tree is as before', options, async (t) => {
+  const { git, write, termaite, review, state, branches, tree } = await shop(t)
+  const { short, branch } = await review({ 'a.txt': 'one\nTHEIRS\nthree\n' })
+  write('a.txt', 'one\nOURS\nthree\n')
+  const dirty = tree()
+  const refused = await termaite('task', 'approve', short, '--merge', '--yes')
+  assert.deepEqual([refused.code, tree()], [1, dirty])
+  assert.match(
+    refused.err,
+    /nothing was merged: .* has changes that are not committed \(a\.txt\)\. Commit or stash them first\. The task stays IN_REVIEW\.$/m,
+  )
+  git('commit', '-q', '-am', 'ours')
+  const before = tree()
+  const conflict = await termaite('task', 'approve', short, '--merge', '--yes')
+  assert.deepEqual([conflict.code, tree(), await state(short)], [1, before, 'IN_REVIEW'])
+  assert.deepEqual(conflict.err.split('\n').slice(0, 2), [
+    `termaite: task approve: ${branch} and main changed the same lines in 1 file. Nothing was merged, and the task stays IN_REVIEW:`,
+    '  a.txt',
+  ])
+  assert.match(conflict.err, /termaite task reject \w+ "Merge main into your branch and solve the conflicts in a\.txt"/)
+  git('checkout', '-q', '--detach')
+  assert.match(
+    (await termaite('task', 'approve', short, '--merge', '--yes')).err,
+    /no branch is checked out in .*git switch/,
+  )
+  git('checkout', '-q', 'main')
+  const other = await review({ 'new.txt': 'theirs\n' })
+  write('new.txt', 'mine, not committed\n')
+  const there = await termaite('task', 'approve', other.short, '--merge', '--yes')
+  assert.equal(there.code, 1)
+  assert.match(there.err, /untracked working tree files would be overwritten by merge: new\.txt/)
+  assert.deepEqual(branches(), ['main', branch, other.branch].sort())
+})
+
+test(
+  'the branch that the person stands on is the one that is merged into; a cancelled task says what it leaves',
+  options,
+  async (t) => {
+    const { machine, git, termaite, review, branches } = await shop(t)
+    const { short, branch } = await review({ 'b.txt': 'b\n' })
+    const side = `${machine.project}-side`
+    git('worktree', 'add', '-q', '-b', 'side', side)
+    const { code, err } = await machine.run(['task', 'approve', short, '--merge', '--yes'], { cwd: side })
+    assert.deepEqual(
+      [code, existsSync(join(side, 'b.txt')), existsSync(join(machine.project, 'b.txt'))],
+      [0, true, false],
+    )
+    assert.match(err, /^Merged 1 file \+1 −0 into side/)
+    const second = await review({ 'c.txt': 'c\n' })
+    await termaite('task', 'cancel', second.short)
+    const left = await termaite('task', 'show', second.short)
+    assert.match(left.out, new RegExp(`Changes: 1 file \\+1 −0 on the branch ${second.branch}`))
+    assert.equal(branches().includes(branch), false)
+    assert.equal(branches().includes(second.branch), true)
+    assert.match(
+      (await termaite('task', 'approve', second.short, '--merge', '--yes')).err,
+      /is CANCELLED: only work that is done can be merged/,
+    )
+  },
+)
