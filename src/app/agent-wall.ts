@@ -24,7 +24,7 @@ export type WallParts = {
   /** Whether the agent is only asked for advice. */
   advises?: boolean
   /** Folders of our own home that the agent may read. */
-  readable?: readonly string[]
+  readable?(): readonly string[]
 }
 
 /**
@@ -84,7 +84,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       nested: profileOf(agent) !== undefined,
       home: place.home,
       binds: [...home.binds, { from: seat, to: seatFile(await realpath(own)), write: false }],
-      ...ownPlaces(files, parts.readable),
+      ...ownPlaces(files, parts.readable?.()),
       hidden: foreignFolders(agent, files, place),
       terminal: terminal !== undefined,
     }

@@ -25,7 +25,13 @@ import { openRoster } from './roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
 import { inMode } from '../settings/work-mode.ts'
 
-export type AppOptions = SessionOptions & { ephemeral?: boolean; budget: Budget; mode?: WorkMode; think?: Thinking }
+export type AppOptions = SessionOptions & {
+  ephemeral?: boolean
+  budget: Budget
+  mode?: WorkMode
+  think?: Thinking
+  thinkCalls?: number
+}
 
 /** Everything that turns of one run need, joined from the wings: a list, with no rule of its own. */
 export type App = {
@@ -46,8 +52,8 @@ export type App = {
   budget: Budget
   leash: Leash
   ephemeral: boolean
-  /** How turns are thought through: as it was said for this run, and as it is set in this project. */
-  thinking: { said?: Thinking; project?: Thinking; agreed: boolean }
+  /** How turns are thought through: as it was said for this run, and as it is set in this project. `calls`: the extra calls that were allowed for this run. */
+  thinking: { said?: Thinking; project?: Thinking; agreed: boolean; calls?: number }
   /** Agents that are not installed or not logged in, and are left out until this process ends. */
   out: Parameters<typeof rotate>[1]['out']
 }
@@ -98,7 +104,12 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     budget: options.budget,
     leash: loosestLeash(settings),
     ephemeral: options.ephemeral ?? false,
-    thinking: { said: options.think, project: doc.thinking, agreed: doc.thinkingAgreed === true },
+    thinking: {
+      said: options.think,
+      project: doc.thinking,
+      agreed: doc.thinkingAgreed === true,
+      calls: options.thinkCalls,
+    },
     out: new Map(),
   }
 }

@@ -5,6 +5,7 @@ import type { Io } from '../core/io.ts'
 import type { Border } from '../safety/border.ts'
 import type { NativeParts, NativeSeat } from './native/native-parts.ts'
 import type { Settings } from '../settings/settings.ts'
+import { existsSync } from 'node:fs'
 import { acpAgent } from '../agents/acp/acp-agent.ts'
 import { pipeAgent } from '../agents/pipe/pipe-agent.ts'
 import { compactAt } from '../core/talk/compaction.ts'
@@ -77,10 +78,20 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
     {
       ...parts,
       env: agentEnvironment(parts.env, agent, settings),
-      enclose: wallAround(agent, { env: parts.env, advises: parts.advises }),
+      enclose: wallAround(agent, { env: parts.env, advises: parts.advises, readable: () => lentFolders(parts) }),
+      lend: async () => adviceOf(parts)?.lend(),
     },
   )
   return agent.ownView ? withOwnView(opened) : opened
+}
+
+/** How an agent calls for thought in the turn that runs. One that only advises calls nobody else. */
+const adviceOf = ({ native, advises }: RosterParts) => (advises ? undefined : native?.state.advice)
+
+/** The folder with the files of the turn's MCP server, once there is one. */
+function lentFolders(parts: RosterParts): string[] {
+  const folder = adviceOf(parts)?.folder
+  return folder !== undefined && existsSync(folder) ? [folder] : []
 }
 
 function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {

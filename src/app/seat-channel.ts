@@ -33,14 +33,24 @@ export type SeatChannel = { address: string; close(): void }
  * outside, on the leash of the seat, and the program inside only passes its lines on. The channel is a port of this machine
  * with a key of its own, because unix sockets do not work behind every wall; it ends with the seat.
  */
-export async function openSeatChannel(seat: { env: Env; cwd: string; leash: Leash }): Promise<SeatChannel> {
+export function openSeatChannel(seat: { env: Env; cwd: string; leash: Leash }): Promise<SeatChannel> {
+  return openKeyedServer((socket, number) => serveOne(socket, number, seat))
+}
+
+/** Opens a port of this machine; `serve` gets each connection that knows the key, and the number of the server that it wants. */
+export async function openKeyedServer(serve: (socket: Socket, number: number) => Promise<void>): Promise<SeatChannel> {
   const key = randomBytes(24).toString('hex')
   const open = new Set<Socket>()
   // A client that has said everything still waits for answers.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket)
     socket.on('error', () => {}).once('close', () => open.delete(socket))
-    serveOne(socket, key, seat).catch(() => socket.destroy())
+    greet(socket, key)
+      .then(async (number) => {
+        if (number === undefined) socket.destroy()
+        else await serve(socket, number)
+      })
+      .catch(() => socket.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -63,7 +73,8 @@ const greetingLength = 51
 /** How long a connection may take to say who it is. */
 const greetingMs = 5_000
 
-async function serveOne(socket: Socket, key: string, { env, cwd, leash }: { env: Env; cwd: string; leash: Leash }) {
+/** Reads the first line of a connection; gives the number of the server, or undefined for a stranger. */
+async function greet(socket: Socket, key: string): Promise<number | undefined> {
   socket.setTimeout(greetingMs, () => socket.destroy())
   let said = Buffer.alloc(0)
   while (said.length < greetingLength) {
@@ -72,15 +83,19 @@ async function serveOne(socket: Socket, key: string, { env, cwd, leash }: { env:
   }
   socket.pause()
   const words = greeting.exec(said.subarray(0, greetingLength).toString('latin1'))
-  const args = words && servers[Number(words[2])]
-  if (!words || !args || !isSameKey(words[1]!, key)) {
-    socket.destroy()
-    return
-  }
+  if (!words || !isSameKey(words[1]!, key)) return undefined
   socket.setTimeout(0)
   socket.unshift(said.subarray(greetingLength))
+  return Number(words[2])
+}
+
+async function serveOne(
+  socket: Socket,
+  number: number,
+  { env, cwd, leash }: { env: Env; cwd: string; leash: Leash },
+): Promise<void> {
   const { node, file } = thisProgram()
-  const child = spawn(node, [file, ...args], {
+  const child = spawn(node, [file, ...servers[number]!], {
     cwd,
     env: { ...env, TERMAITE_LEASH: leash },
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -101,16 +116,21 @@ export async function passThroughSeat(io: Io, args: readonly [string, string]): 
     io.err.write('termaite: this agent is only asked for advice, behind a wall: it gets no tools of termaite.\n')
     return 1
   }
-  const socket = connect({ port: Number(port), host: '127.0.0.1' })
+  return passLines(io, Number(port), `${key} ${number}\n`)
+}
+
+/** Passes the lines of an MCP client to a port of this machine, until either side ends. Returns the exit code. */
+export async function passLines(io: Io, port: number, greeting: string): Promise<number> {
+  const socket = connect({ port, host: '127.0.0.1' })
   const stop = () => socket.destroy()
   io.signal.addEventListener('abort', stop, { once: true })
   try {
     await once(socket, 'connect')
-    socket.write(`${key} ${number}\n`)
+    socket.write(greeting)
     await Promise.all([pipeline(io.in, socket), pipeline(socket, io.out, { end: false })])
     return 0
   } catch {
-    io.err.write('termaite: the process that started this agent behind a wall has ended, and its tools with it.\n')
+    io.err.write('termaite: the process that started this agent has ended, and its tools with it.\n')
     return 1
   } finally {
     io.signal.removeEventListener('abort', stop)

@@ -123,7 +123,7 @@ async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshot
   const how = thinkingFor(app, { think, aimed: first !== undefined, chat: attended === true })
   if (how === 'off') return rotation
   const { openThinking } = await import('./thinking/thinking.ts')
-  return openThinking(app, rotation, how, first)
+  return openThinking(app, rotation, how, { first, turnBegan: async () => snapshots.tree })
 }
 
 /** Shows the turn to other processes from its prompt on, until it is over. */

@@ -28,6 +28,7 @@ export const chatCommand: CliCommand = {
       help: 'all agents, only termaite’s own agents, or only planning',
     },
     think: { value: 'how', choices: thinkings, help: 'the thinking framework for each turn' },
+    'think-calls': { value: 'n', help: 'how many extra calls thinking may make in a turn without asking (default 2)' },
     leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
     allow: {
       value: 'rule',

@@ -113,6 +113,8 @@ const common = {
   untrustedInstructions: optional(oneOf('leave', 'text')),
   web: optional(object({ search: optional(filled), allowed: optional(list(filled)) })),
   thinking: optional(oneOf(...thinkings)),
+  /** How many extra calls to agents thinking may make in one turn without asking; where nobody can be asked, the tool `think` makes no more. */
+  thinkingCalls: optional(integer(0)),
   advisors: optional(mapOf(name, oneOf(...advisorRoles))),
   terminals: optional(object({ host: optional(oneOf('auto', 'tmux', 'pty')), spawn_mode: optional(spawnMode) })),
   crew: optional(object({ perWorkspace: optional(count), total: optional(count), setup: optional(filled) })),

@@ -50,6 +50,8 @@ export type Settings = {
   crew: { perWorkspace: number; total: number; setup?: string }
   /** The thinking framework that the user chose, and the agent for each advisor role. */
   thinking?: Thinking
+  /** How many extra calls thinking may make in one turn without asking. */
+  thinkingCalls: number
   advisors: Record<string, string>
   /** The hub where agents register and take tasks. */
   hub: NonNullable<FileSettings['hub']>
@@ -118,6 +120,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
     crew: { perWorkspace: 10, total: 20, ...user.crew },
     thinking: user.thinking,
+    thinkingCalls: user.thinkingCalls ?? 2,
     advisors: user.advisors ?? {},
     hub: user.hub ?? {},
     notify: user.notify ?? [],

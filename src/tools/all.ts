@@ -15,6 +15,7 @@ import { ls } from './ls.ts'
 import { sandbox } from './sandbox.ts'
 import { BackgroundCommands } from './shell/background-commands.ts'
 import { subagent } from './subagent.ts'
+import { thinkTool } from './think.ts'
 import { todoRead } from './todo-read.ts'
 import { todoUpdate } from './todo-update.ts'
 import { todoWrite } from './todo-write.ts'
@@ -54,6 +55,7 @@ export function nativeTools(parts: ToolParts): ToolSet {
     askQuestion(),
     ...(parts.skills ? [loadSkill(parts.skills)] : []),
     ...(parts.consult ? [subagent(parts.consult)] : []),
+    ...(parts.thinking ? [thinkTool(parts.thinking.advise, parts.thinking)] : []),
     ...(parts.sandboxed ? [sandbox(parts.sandboxed)] : []),
   ]
   return {

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { ToolCall, ToolOutput } from '../core/work/tool.ts'
+import type { Advise } from './think.ts'
 import type { Fetch } from './web/web-request.ts'
 
 /** A skill; its text is read when it is loaded. */
@@ -26,6 +27,8 @@ export type ToolParts = {
   skills?: readonly Skill[]
   /** Hands a task to another agent and returns its answer. */
   consult?(task: string, call: ToolCall): Promise<ToolOutput>
+  /** Thinks a question through with other agents; `available` says whether the tool is offered. */
+  thinking?: { advise: Advise; available(): boolean }
   /** Runs code in an empty folder, without access to the project. */
   sandboxed?(language: string, code: string, call: ToolCall): Promise<ToolOutput>
 }

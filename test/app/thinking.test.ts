@@ -6,7 +6,7 @@ import { healthDoc } from '../../src/mind/rotation/health.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { closeNative } from '../../src/app/native/native-parts.ts'
 import { thinkingFor } from '../../src/app/thinking/thinking-choice.ts'
-import { frameworkResources, readersOf, openSelector } from '../../src/app/thinking/framework-resources.ts'
+import { frameworkResources, readersOf, openLabeller } from '../../src/app/thinking/framework-resources.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { seated } from './seat.ts'
 
@@ -55,8 +55,8 @@ test('readers are those that can be held to reading, one of each vendor before a
   const unwalled = noSandbox ? ['claude', 'claude-two', 'tame', 'gemini'] : ['tame']
   assert.deepEqual(await readersOf(app), { names, promised: ['tame'], unwalled })
   assert.deepEqual(
-    [(await openSelector(app))?.name, (await openSelector({ ...app, settings: asking(app) }))?.name],
-    ['local', 'rotation'],
+    [(await openLabeller(app))?.name, (await openLabeller({ ...app, settings: asking(app) }))?.name],
+    ['local', undefined],
   )
 })
 
@@ -71,7 +71,7 @@ test('of several agents of ours the cheapest names the framework', async (t) => 
   }))
   const tellers = [agents, agents.slice(0, 3), agents.slice(0, 2), agents.slice(0, 1)].map(async (some) => {
     const { app } = await seated(t, { agents: some })
-    return (await openSelector(app))?.name
+    return (await openLabeller(app))?.name
   })
   assert.deepEqual(await Promise.all(tellers), ['a3', 'a2', 'a1', 'a0'])
 })

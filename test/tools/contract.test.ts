@@ -8,6 +8,7 @@ import { seat } from './seat.ts'
 const parts: Partial<ToolParts> = {
   skills: [{ name: 'paint', description: 'Paints.', body: () => 'Paint it black.' }],
   consult: async (task) => `did ${task}`,
+  thinking: { advise: async ({ framework, question }) => `${framework}: ${question}`, available: () => true },
   sandboxed: async (language, code) => `${language}: ${code}`,
   web: {
     search: 'http://search.test',
@@ -48,6 +49,10 @@ const inputs: Record<string, { good: unknown; bad: unknown[] }> = {
   },
   load_skill: { good: { name: 'paint' }, bad: [{}] },
   subagent: { good: { task: 'look' }, bad: [{ task: '' }] },
+  think: {
+    good: { framework: 'consensus', question: 'Which way?' },
+    bad: [{}, { framework: 'direct', question: 'Which way?' }, { framework: 'reflect', question: '' }],
+  },
   sandbox: { good: { language: 'bash', code: 'true' }, bad: [{ code: 'true' }] },
 }
 
@@ -82,12 +87,13 @@ test('the tools come in one order; what has no part is left out; plan mode has t
     'ask_question read',
     'load_skill read',
     'subagent read',
+    'think read',
     'sandbox run',
   ])
   const bare = seat(t).tools.map(({ name }) => name)
   assert.deepEqual(
     full.map((line) => line.split(' ')[0]).filter((name) => !bare.includes(name!)),
-    ['load_skill', 'subagent', 'sandbox'],
+    ['load_skill', 'subagent', 'think', 'sandbox'],
   )
   assert.deepEqual(
     seat(t, parts)
@@ -151,7 +157,7 @@ test('what models often send a little wrong is understood', (t) => {
 
 test('all that a model is told of the tools stays short: it goes with every request', (t) => {
   const told = seat(t, parts).tools.map(({ name, description, schema }) => ({ name, description, schema }))
-  assert.ok(JSON.stringify(told).length < 6700, `${JSON.stringify(told).length} characters`)
+  assert.ok(JSON.stringify(told).length < 7400, `${JSON.stringify(told).length} characters`)
 })
 
 test('each description is written by one template, in its order, and names the inputs as they are', (t) => {

@@ -13,7 +13,7 @@ import { profileTraits, seatedAgent } from '../seat.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { runAcpProcess } from './acp-process.ts'
 
-export type AcpParts = Pick<PipeParts, 'env' | 'changed' | 'enclose'>
+export type AcpParts = Pick<PipeParts, 'env' | 'changed' | 'enclose' | 'lend'>
 
 /**
  * An agent that speaks the Agent Client Protocol on its pipes: it can ask, and our answers hold it to its leash. One
@@ -57,6 +57,7 @@ async function takeAcpTurn(
     argv: unshadowedArgv(argv, env, turn.cwd),
     env,
     enclose: parts.enclose,
+    server: (await parts.lend?.())?.server,
     key: thread.key,
     prompt: (resumed) =>
       (prompt = promptText({

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
+import type { LentServer } from '../../core/work/profile.ts'
 import type { Emit } from '../seat.ts'
 import type { TurnWatch } from '../turn-watch.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
@@ -31,6 +32,8 @@ type AcpJob = {
   argv: [string, ...string[]]
   env: Record<string, string | undefined>
   enclose?: Enclose
+  /** An MCP server that the agent is given for this turn. */
+  server?: LentServer | undefined
   /** The key of the thread to resume. */
   key: string | undefined
   /** The prompt: with the whole view, or with what a resumed thread has not seen. */
@@ -99,7 +102,8 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
       steering: spec.profile?.acp?.steering,
       steer: () => turn.steer(),
     }).connect(link.stream)
-    const wanted = { spec, cwd: turn.cwd, leash: turn.leash, key: job.key, quiet: () => side.quiet(turn.clock) }
+    const { key, server } = job
+    const wanted = { spec, cwd: turn.cwd, leash: turn.leash, key, server, quiet: () => side.quiet(turn.clock) }
     const { id: sessionId } = (session = await openSession(agent, sdk, wanted))
     side.telling.listening = true
     cancelSession = () => {

@@ -9,6 +9,7 @@ import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { Sdk } from './acp-connection.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
+import type { LentServer } from '../../core/work/profile.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { cannotHold } from '../process-failure.ts'
 import { isAuth, isRpcError } from './acp-outcome.ts'
@@ -20,6 +21,8 @@ type Wanted = {
   leash: Leash
   /** The key of the thread to resume. */
   key: string | undefined
+  /** An MCP server that the agent is given for this turn. */
+  server?: LentServer | undefined
   /** Resolves when a `session/load` replays nothing more. */
   quiet(): Promise<void>
 }
@@ -50,10 +53,24 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
     throw new SessionRefused({ kind: 'missing', message })
   }
   const resumed = await resume(agent, sdk, hello, wanted)
-  const made = resumed ?? (await agent.request(sdk.methods.agent.session.new, { cwd: wanted.cwd, mcpServers: [] }))
+  const fresh = { cwd: wanted.cwd, mcpServers: serversOf(wanted) }
+  const made = resumed ?? (await agent.request<NewSessionResponse>(sdk.methods.agent.session.new, fresh))
   await hold(agent, sdk, made, wanted)
   return { id: made.sessionId, resumed: resumed !== undefined, lasting: canLoad(hello) || canResume(hello) }
 }
+
+/** Every agent that speaks ACP takes MCP servers over stdio. */
+const serversOf = ({ server }: Wanted) =>
+  server
+    ? [
+        {
+          name: server.name,
+          command: server.command,
+          args: [...server.args],
+          env: Object.entries(server.env).map(([name, value]) => ({ name, value })),
+        },
+      ]
+    : []
 
 const canResume = ({ agentCapabilities }: InitializeResponse) => !!agentCapabilities?.sessionCapabilities?.resume
 const canLoad = ({ agentCapabilities }: InitializeResponse) => agentCapabilities?.loadSession === true
@@ -63,10 +80,11 @@ async function resume(
   agent: ClientContext,
   { methods }: Sdk,
   hello: InitializeResponse,
-  { cwd, key: sessionId, quiet }: Wanted,
+  wanted: Wanted,
 ): Promise<NewSessionResponse | undefined> {
+  const { cwd, key: sessionId, quiet } = wanted
   if (sessionId === undefined) return undefined
-  const params = { sessionId, cwd, mcpServers: [] }
+  const params = { sessionId, cwd, mcpServers: serversOf(wanted) }
   try {
     if (canResume(hello))
       return { ...(await agent.request<ResumeSessionResponse>(methods.agent.session.resume, params)), sessionId }

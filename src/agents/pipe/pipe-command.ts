@@ -28,14 +28,16 @@ export function composingProfile(spec: PipeSpec): Profile | undefined {
   return spec.command === undefined ? spec.profile : undefined
 }
 
+/** The command of a turn; `more` are words that are added to a command that the profile composes. */
 export function pipeArgv(
   spec: PipeSpec,
   { leash, attended = false }: Pick<Turn, 'leash' | 'attended'>,
   resume: string | undefined,
+  more = '',
 ): [string, ...string[]] {
   if (spec.command !== undefined && spec.args) return [spec.command, ...spec.args]
   const composed = composingProfile(spec)?.command({ leash, resume, model: spec.model, attended })
-  return ['bash', '-c', spec.command ?? composed ?? '']
+  return ['bash', '-c', spec.command ?? [composed, more].filter(Boolean).join(' ')]
 }
 
 /** The dialect of a turn's output: that of the composed command, or of the person's own command when it asks for it. */

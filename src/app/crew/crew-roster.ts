@@ -65,7 +65,7 @@ export function crewRoster(
           terminal: seat.terminal && { ...seat.terminal, mode },
           model: seat.model,
         },
-        { ...parts, enclose: wallAround(agent, { env: io.env, advises, readable: [parts.temp] }) },
+        { ...parts, enclose: wallAround(agent, { env: io.env, advises, readable: () => [parts.temp] }) },
       )
     },
   }

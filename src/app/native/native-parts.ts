@@ -10,6 +10,8 @@ import type { ToolSet } from '../../tools/all.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
 import type { ProjectDoc } from '../project.ts'
+import type { LentServer } from '../../core/work/profile.ts'
+import type { AdviceAsk } from '../../mind/think/thinking-parts.ts'
 import type { ScratchRooms } from './native-scratch.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
@@ -45,6 +47,17 @@ export type Consult = NonNullable<ToolParts['consult']>
  */
 export type Toolbox = { box: ToolSet; use(consult: Consult, skills: readonly Skill[]): void }
 
+/**
+ * How the agent that acts calls for thought in the turn that runs: our own agent by `ask`, a CLI by an MCP server of ours
+ * that ends with the turn. The server is opened when the first CLI is started.
+ */
+export type TurnAdvice = {
+  ask: AdviceAsk
+  /** The folder with the files that the CLI, and our program that it starts, must be able to read. */
+  folder: string
+  lend(): Promise<{ server: LentServer; folder: string } | undefined>
+}
+
 /** State that native agents keep between the turns of one run. */
 export type NativeState = {
   /** The tools of each agent, by its name; they remember which files were read. */
@@ -68,6 +81,10 @@ export type NativeState = {
   scratches: Map<string, ScratchRooms>
   /** What is known of the machine; `scan` ends a scan that runs in the background. */
   machine?: { known: Machine; scan?: AbortController }
+  /** Whether turns of this run may be thought through, so that our own agents are offered the tool `think`. */
+  thinks?: boolean
+  /** How the acting agent calls for thought in the turn that runs; undefined where it may not. */
+  advice?: TurnAdvice
   /** Notes that were shown once and are not shown again. */
   told: Set<string>
   /** Whether the folder was trusted during a turn, after the desk had read its settings. */

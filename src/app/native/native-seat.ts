@@ -1,5 +1,6 @@
 import type { Agent, Leash } from '../../core/work/agent.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
+import { withoutPart } from '../../core/talk/transcript.ts'
 import { looser } from '../../core/work/agent.ts'
 import { vendorOf } from '../../settings/agent-settings.ts'
 import { scratchRooms } from './native-scratch.ts'
@@ -35,7 +36,9 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
         import('./native-hooks.ts'),
       ])
       const { seat: own, trusted } = yield* checkTrust(turn, seat, parts)
-      const held = { ...turn, leash: own.leash, ask: notifying(turn.ask, own, parts) }
+      // The system prompt of our own agent tells what the machine can do.
+      const prompt = withoutPart(turn.prompt, turn.machine)
+      const held = { ...turn, prompt, leash: own.leash, ask: notifying(turn.ask, own, parts) }
       const rooms = scratchRooms(agent.name, parts)
       rooms.begin()
       try {

@@ -1,6 +1,7 @@
 import { defined } from '../../base/defined.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { ToolSet } from '../../tools/all.ts'
+import type { Advise } from '../../tools/think.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
 import type { Toolbox, Consult, NativeParts } from './native-parts.ts'
 import { maskWithin } from '../../safety/redaction.ts'
@@ -55,6 +56,8 @@ export function openTools(name: string, parts: NativeParts, skills: readonly Ski
     skills,
     isSecret: isSecretName,
     consult,
+    // Only the agent that leads a turn has the tools that hand work on.
+    thinking: consult && { advise: adviceOf(parts), available: () => state.thinks === true },
     sandboxed: runApart(parts),
     shell: sandbox.shell,
     interpreter: sandbox.interpreter,
@@ -64,6 +67,17 @@ export function openTools(name: string, parts: NativeParts, skills: readonly Ski
     },
   })
   return { ...made, tools: made.tools.map(sandbox.explain) }
+}
+
+/** Asks for advice in the turn that runs. */
+function adviceOf({ state }: NativeParts): Advise {
+  return async (request, signal) => {
+    if (!state.advice)
+      throw new Error(
+        'think cannot be called in this turn: thinking is off, or the turn is thought through already. Go on without it.',
+      )
+    return state.advice.ask(request, signal)
+  }
 }
 
 /** The file that a program is written to, and the command that runs it. */

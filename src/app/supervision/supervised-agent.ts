@@ -60,7 +60,7 @@ export function cliOpener(
     const how = found ? 'there' : resume !== undefined && composes(spec) ? 'resumed' : 'began'
     found = false
     const parts = screenParts(io, { host })
-    const enclose = wallAround(agent, { env: io.env, readable: [parts.temp] })
+    const enclose = wallAround(agent, { env: io.env, readable: () => [parts.temp] })
     return { agent: screenAgent(spec, seat, { ...parts, enclose }), how }
   }
 }

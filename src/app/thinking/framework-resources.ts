@@ -5,7 +5,7 @@ import type { App } from '../app.ts'
 import type { Snapshots } from '../../safety/snapshots.ts'
 import { machineSummary } from '../../machine/machine-summary.ts'
 import { machineWall, needsWall } from '../agent-wall.ts'
-import { openConsultant } from '../rotation.ts'
+import { openConsultant, openRotation } from '../rotation.ts'
 import { findProgram } from '../installed-programs.ts'
 import { machineOf } from '../native/machine-facts.ts'
 import { frameworkTools } from './framework-tools.ts'
@@ -109,17 +109,22 @@ export function projectCheckpoints(snapshots: Snapshots, mask: (text: string) =>
   }
 }
 
-/** Opens the cheapest agent that can name a framework: our own agent with one short request, else a CLI. */
-export async function openSelector(app: App): Promise<Agent | undefined> {
+/**
+ * Opens our own cheapest agent for one short request without tools: which framework fits. Undefined where there is none, and
+ * where the person must first be asked whether another vendor may see the conversation: a label is not worth a card.
+ */
+export async function openLabeller(app: App): Promise<Agent | undefined> {
+  if (app.settings.sharing === 'ask') return undefined
   const found = await readersOf(app)
   if ('why' in found) return undefined
   const [own] = nativeAgents(app.settings)
     .filter(({ name }) => found.names.includes(name))
     .sort((a, b) => priceOf(a) - priceOf(b))
-  // With `sharing: ask` the rotation must first ask whether another vendor may see the request.
-  if (!own || app.settings.sharing === 'ask')
-    return openConsultant(app, [], { names: found.names, first: own?.name ?? found.names[0]! })
-  return withoutTools(own, app)
+  if (!own) return undefined
+  const agent = await withoutTools(own, app)
+  // The rotation notes a quota that the request met, so that no turn runs into it again.
+  const rotation = openRotation(app, { consulted: true, roster: { names: () => [own.name], open: () => agent } })
+  return { name: own.name, traits: agent.traits, turn: (turn) => rotation.turn(turn), close: () => rotation.close() }
 }
 
 /** Models without a known price come last. */

@@ -2,17 +2,27 @@ import type { Thinking, Framework } from '../../core/talk/framework.ts'
 import type { Agent } from '../../core/work/agent.ts'
 import type { App } from '../app.ts'
 import type { Agreement } from '../../mind/think/cost-consent.ts'
+import type { Resources } from '../../mind/think/resources.ts'
 import type { FrameworkDefinition } from '../../mind/think/framework-agent.ts'
 import { unfinishedTreeFor } from '../../mind/think/decompose/saved-trees.ts'
 import { think } from '../../mind/think/think.ts'
 import { machineOf } from '../native/machine-facts.ts'
-import { frameworkResources, openSelector } from './framework-resources.ts'
+import { machineSummary } from '../../machine/machine-summary.ts'
+import { frameworkResources, openLabeller } from './framework-resources.ts'
+import { offerAdvice } from './turn-advice.ts'
 import { treesOf } from './task-trees.ts'
 
-/** Makes an agent that thinks before `actor` acts. `first` is the agent that the person named. */
-export function openThinking(app: App, actor: Agent, how: Exclude<Thinking, 'off'> | 'resume', first?: string): Agent {
+/** Makes an agent that thinks before `actor` acts. `first` is the agent that the person named, `turnBegan` the files before the turn. */
+export function openThinking(
+  app: App,
+  actor: Agent,
+  how: Exclude<Thinking, 'off'> | 'resume',
+  { first, turnBegan }: { first?: string; turnBegan?: Resources['turnBegan'] } = {},
+): Agent {
+  app.native.state.thinks = true
   const agreement = {
     agreed: app.thinking.agreed,
+    freeCalls: app.thinking.calls ?? app.settings.thinkingCalls,
     async agree() {
       app.thinking.agreed = true
       await app.project.doc.update((doc) => ({ ...doc, thinkingAgreed: true as const }))
@@ -21,9 +31,13 @@ export function openThinking(app: App, actor: Agent, how: Exclude<Thinking, 'off
   const load = frameworkLoaders(app, agreement, how === 'resume', first)
   return think(actor, {
     how: how === 'resume' ? 'decompose' : how,
-    spec: async () => (await machineOf(app.native).known.known()).spec,
-    openSelector: () => openSelector(app),
-    resources: () => frameworkResources(app, actor),
+    machine: async () => machineSummary((await machineOf(app.native).known.known()).spec),
+    openLabeller: () => openLabeller(app),
+    resources: async () => {
+      const resources = await frameworkResources(app, actor)
+      return 'why' in resources ? resources : { ...resources, turnBegan }
+    },
+    offerAdvice: (ask) => offerAdvice(app, ask),
     load: (framework) => load[framework](),
     continuesTree: async (turn) => (await unfinishedTreeFor(turn, treesOf(app)).catch(() => undefined)) !== undefined,
     ...agreement,

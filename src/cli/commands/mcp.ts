@@ -25,6 +25,11 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
       unnote()
       return 0
     }
+    case 'turn': {
+      // Started by a CLI, for the turn that gave it this server: not a command for a person.
+      const { passToTurn } = await import('../../app/thinking/turn-advice.ts')
+      return passToTurn(io, client ?? '')
+    }
     case 'install':
       return install(io, client, wishes)
     case 'remove':

@@ -55,6 +55,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     ephemeral: values.ephemeral === true,
     ...flag('name', values.session),
     ...(flag('think', values.think) as { think?: Thinking }),
+    ...allowedCalls(text(values['think-calls'])),
     mode,
     budget: purse(io, values),
   }
@@ -151,6 +152,14 @@ function screenOf({ env }: Io, { screenReader }: Settings, values: Parsed['value
 }
 
 const said = (words: readonly string[]) => (words.length > 0 ? { prompt: words.join(' ') } : {})
+
+function allowedCalls(given: string | undefined): { thinkCalls?: number } {
+  if (given === undefined) return {}
+  const number = Number(given)
+  if (!Number.isInteger(number) || number < 0)
+    throw new UsageError(`--think-calls: found "${given}", allowed: a whole number, 0 or more.`)
+  return { thinkCalls: number }
+}
 
 function purse(io: Io, values: Parsed['values']): Budget {
   const limit = (name: string) => {

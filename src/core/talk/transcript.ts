@@ -35,6 +35,10 @@ export function promptText(asked: TranscriptRequest): string {
   return [...parts, ...(tail.length ? ['', tail.join('\n')] : [])].join('\n') + '\n'
 }
 
+/** A prompt without one of its paragraphs, for an agent that is told the paragraph otherwise. */
+export const withoutPart = (prompt: string, part: string | undefined): string =>
+  part ? prompt.replace(`\n\n${part}`, () => '') : prompt
+
 function whatToAnswer({ steered }: TranscriptRequest): string {
   if (steered.length === 0) return 'Answer the last message from the user.'
   return `Answer the last ${steered.length + 1} messages from the user: they are one request, and the later ones were typed while it was worked on.`

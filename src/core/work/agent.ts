@@ -100,6 +100,8 @@ export interface Turn {
   steer(until?: AbortSignal): Promise<string[]>
   /** Whether a person watches and wants to be asked when a quota is spent or an agent is silent. */
   attended?: boolean
+  /** The part of the prompt that tells what this machine can do; an agent whose own system prompt tells it leaves the part out. */
+  machine?: string
   /** The mark of a prompt that was pasted already: the agent only watches for its answer. */
   sent?: string
 }

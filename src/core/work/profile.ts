@@ -173,6 +173,8 @@ export interface Profile {
   /** Whether a command that a person wrote prints the dialect. */
   speaks(command: string): boolean
   dialect?(seat?: DialectSeat): Dialect
+  /** Like `screen.lends`, for `command`; left out where the words cannot be put after the command. */
+  lends?: ScreenFacts['lends']
   /** How the CLI speaks ACP, where it does. Over ACP it can ask before it acts, so ACP is preferred to `command`. */
   acp?: AcpFacts
   /** Whether `command` can resume a thread. */

@@ -10,14 +10,17 @@ import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { plural } from './prompt-text.ts'
 import { consultedHistory, note } from './thinking-turn.ts'
 
-/** More extra calls than this are not made without asking the person. */
-export const freeCalls = 2
-
 /** The tokens of one consultation's own words and answer, and its seconds, where nothing better is known. */
 const usual = { tokens: 1_500, seconds: 20 }
 
-/** Whether the cost was agreed to before, and how a lasting yes is remembered. */
-export type Agreement = { agreed: boolean; agree(): Promise<void> }
+export type Agreement = {
+  /** Whether the cost was agreed to before: in this project, or by the mode. */
+  agreed: boolean
+  /** More extra calls than this are not made in a turn without asking the person. */
+  freeCalls: number
+  /** Remembers for this project that the cost need not be asked about again. */
+  agree(): Promise<void>
+}
 
 type ProposedFramework = Agreement & {
   framework: Framework
@@ -33,7 +36,7 @@ export async function* announced(o: ProposedFramework, turn: Turn): AsyncGenerat
   const chosen = `thinking: ${framework}, ${why}${unwalledWords(asks, resources)}`
   const calls = plural(asks.length, 'extra call')
   const cost = `about ${costWords(asks, definition.rounds, resources, turn)}`
-  const expensive = asks.length > freeCalls
+  const expensive = asks.length > o.freeCalls
   if (!expensive || o.agreed || !turn.attended) {
     yield note(expensive ? `${chosen}; ${calls} (${assignmentLines(asks).join('; ')}), ${cost}` : chosen)
     return true
@@ -54,12 +57,19 @@ export function consentForMore({
   ...agreement
 }: Omit<ProposedFramework, 'why'>): NonNullable<Resources['moreCalls']> {
   return {
-    agreed: Math.max(freeCalls, definition.asks(resources).length),
+    agreed: Math.max(agreement.freeCalls, definition.asks(resources).length),
     async *may(asked, calls, turn) {
       if (agreement.agreed || !turn.attended) return true
       const cost = costWords([asked], 1, resources, turn)
       const text = `${framework}: ${plural(calls, 'call')} were made, and ${asked.agent} as ${roleLabel(asked.role)} would be one more, about ${cost}.`
       return yield* askAgreement({ text }, agreement, turn, 'No, make no more calls')
+    },
+    async *mayConvene(asks, turn) {
+      if (agreement.agreed || !turn.attended) return true
+      const cost = costWords(asks, 2, resources, turn)
+      const text = `${framework}: every known approach failed. The council can be asked for others: ${plural(asks.length, 'extra call')}, about ${cost}.`
+      const shows: Question['shows'] = [{ type: 'text', text: assignmentLines(asks, resources).join('\n') }]
+      return yield* askAgreement({ text, shows }, agreement, turn, 'No, stop and say what was tried')
     },
   }
 }
@@ -67,7 +77,7 @@ export function consentForMore({
 /** Asks the person to agree to a cost. */
 export async function* askAgreement(
   card: Pick<Question, 'text' | 'shows'>,
-  { agree }: Agreement,
+  { agree }: Pick<Agreement, 'agree'>,
   turn: Turn,
   without = 'No, one agent answers directly',
 ): AsyncGenerator<Event, boolean> {
@@ -92,7 +102,10 @@ function unwalledWords(asks: readonly RoleAssignment[], { unwalledReaders = [] }
 }
 
 /** One line for each agent with its roles: "claude: lists options, chair". */
-function assignmentLines(asks: readonly RoleAssignment[], { unwalledReaders = [] }: Partial<Resources> = {}): string[] {
+export function assignmentLines(
+  asks: readonly RoleAssignment[],
+  { unwalledReaders = [] }: Partial<Resources> = {},
+): string[] {
   const roles = new Map<string, string[]>()
   for (const { role, agent } of asks) roles.set(agent, [...(roles.get(agent) ?? []), roleLabel(role)])
   return [...roles].map(

@@ -15,6 +15,11 @@ export type FrameworkDefinition = {
   /** How many of the consulted agents are waited for one after another. */
   rounds: number
   agent(resources: Resources): Agent
+  /** The framework as advice for an agent that acts itself: the agents it consults at the least, and how its answer is found. */
+  advice: {
+    asks(resources: Pick<Resources, 'readers' | 'assigned'>): RoleAssignment[]
+    advise(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome>
+  }
 }
 
 /** An agent that goes through its turn by one framework. */

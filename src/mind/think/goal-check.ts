@@ -13,6 +13,12 @@ export type Check =
   | { kind: 'file'; path: string; holds?: string }
   | { kind: 'judge'; question: string }
 
+/** A goal without a check of its own is judged by its result. */
+export const resultCheck: Check = {
+  kind: 'judge',
+  question: 'Does the reply, or what was changed, give what the task asks for, wholly and working?',
+}
+
 /** The work that a judge looks at. */
 export type WorkDone = { task: string; reply: string; patch?: string }
 

@@ -28,9 +28,16 @@ export type Resources = {
   /** Hides secrets in what other agents said, before the actor is told it: the actor may be of another vendor. */
   maskAdvice(text: string): string
   /** How many calls were agreed to, and whether one more may be made; without it there is no limit. */
-  moreCalls?: { agreed: number; may(asked: RoleAssignment, calls: number, turn: Turn): AsyncGenerator<Event, boolean> }
+  moreCalls?: {
+    agreed: number
+    may(asked: RoleAssignment, calls: number, turn: Turn): AsyncGenerator<Event, boolean>
+    /** Whether the council may be asked again, after every approach has failed. */
+    mayConvene(asks: readonly RoleAssignment[], turn: Turn): AsyncGenerator<Event, boolean>
+  }
   /** Earlier states of the project's files; without it nothing can be reverted. */
   checkpoints?: Checkpoints
+  /** The mark of the files as they were when the turn began; undefined where they are not kept. */
+  turnBegan?(): Promise<string | undefined>
 }
 
 /** The tools that a framework uses itself, under the rules that hold for termaite's own agent. */

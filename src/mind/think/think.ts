@@ -3,34 +3,19 @@ import type { Framework } from '../../core/talk/framework.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
-import type { SystemSpec } from '../../core/work/system-spec.ts'
-import type { FrameworkDefinition } from './framework-agent.ts'
-import type { Resources } from './resources.ts'
-import type { FrameworkChoice } from './select/framework-choice.ts'
-import { drain, relay } from '../../base/relay.ts'
+import type { ThinkingParts } from './thinking-parts.ts'
+import { callAfter } from '../../base/clock.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { relay } from '../../base/relay.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { consult, take } from '../../core/work/verbs.ts'
+import { AdviceCalls } from './advice-calls.ts'
 import { announced, consentForMore } from './cost-consent.ts'
-import { chooseFramework } from './select/framework-choice.ts'
+import { firstLine } from './prompt-text.ts'
+import { labelPrompt, parseLabel } from './select/framework-choice.ts'
+import { select } from './select/select.ts'
+import { prepared } from './thinking-parts.ts'
 import { note } from './thinking-turn.ts'
-
-export type ThinkingParts = {
-  /** A framework that the person chose, or the one that the request needs. */
-  how: 'auto' | Framework
-  spec(): Promise<SystemSpec>
-  /** Opens the cheapest healthy agent for the question which framework fits; undefined where there is none. */
-  openSelector(): Promise<Agent | undefined>
-  /** Gives what a framework can use; or why there is none, where no agent can be held to reading. */
-  resources(): Promise<Resources | { why: string }>
-  load(framework: Exclude<Framework, 'direct'>): Promise<FrameworkDefinition>
-  /** Whether the turn continues a task tree that an earlier turn left unfinished. */
-  continuesTree?(turn: Turn): Promise<boolean>
-  /** Whether the cost was agreed to before: in this project, by the mode, or by choosing a framework where no person can be asked. */
-  agreed: boolean
-  /** Remembers for this project that the cost need not be asked about again. */
-  agree(): Promise<void>
-}
 
 /** An agent that first decides how to think about its turn: a request that needs no thought goes straight to the actor. */
 export function think(actor: Agent, o: ThinkingParts): Agent {
@@ -39,16 +24,11 @@ export function think(actor: Agent, o: ThinkingParts): Agent {
     traits: actor.traits,
     async *turn(whole) {
       const turn = { ...whole, ask: askSharingOnce(whole.ask) }
-      const selector = new FrameworkSelector(o, turn)
       let outcome: Outcome
       try {
-        outcome = yield* thought(actor, o, selector, turn)
-        await selector.ended
-        yield* selector.takeEvents()
+        outcome = yield* thought(actor, o, turn)
       } catch (error) {
         outcome = failed('crash', `thinking broke: ${messageOf(error)}`)
-      } finally {
-        await selector.ended
       }
       yield { type: 'end', outcome }
     },
@@ -56,107 +36,104 @@ export function think(actor: Agent, o: ThinkingParts): Agent {
   }
 }
 
-async function* thought(
-  actor: Agent,
-  o: ThinkingParts,
-  selector: FrameworkSelector,
-  turn: Turn,
-): AsyncGenerator<Event, Outcome> {
-  const { framework, why } = await selector.choose()
-  yield* selector.takeEvents()
+async function* thought(actor: Agent, o: ThinkingParts, turn: Turn): AsyncGenerator<Event, Outcome> {
+  const { framework, why, calls } = yield* chosen(o, turn)
   if (turn.signal.aborted) return failed('aborted', 'cancelled')
-  if (framework === 'direct') return yield* direct(actor, why, selector, turn)
+  if (framework === 'direct') return yield* direct(actor, { why, calls }, o, turn)
   const ready = await prepared(framework, o)
   if ('lacks' in ready) {
     if (!ready.expected) yield note(`${framework} would fit (${why}), but ${ready.lacks}; answering directly`)
-    return yield* direct(actor, why, selector, turn)
+    return yield* direct(actor, { why, calls }, o, turn)
   }
-  const proposed = { framework, ...ready, agreed: o.agreed, agree: o.agree }
+  const proposed = { framework, ...ready, agreed: o.agreed, freeCalls: o.freeCalls, agree: o.agree }
   const agreed = yield* announced({ ...proposed, why }, turn)
   if (turn.signal.aborted) return failed('aborted', 'cancelled')
-  if (!agreed) return yield* direct(actor, why, selector, turn)
+  if (!agreed) return yield* direct(actor, { why, calls }, o, turn)
   const agent = ready.definition.agent({ ...ready.resources, moreCalls: consentForMore(proposed) })
-  // The verdict says what kind of request it was, and counts the selector's call.
+  // The verdict says what kind of request it was, and counts the call for the label.
   return yield* relay(take(agent, turn), (event) =>
-    event.type === 'verdict' ? { ...event, why, calls: event.calls + selector.calls } : event,
+    event.type === 'verdict' ? { ...event, why, calls: event.calls + calls } : event,
   )
 }
 
-/** Loads a framework; a request that cannot be thought through can still be done. */
-async function prepared(framework: Exclude<Framework, 'direct'>, o: ThinkingParts): Promise<Ready | Lacking> {
-  try {
-    const resources = await o.resources()
-    // A person who did not choose a framework need not hear at every turn that it cannot be had.
-    if ('why' in resources) return { lacks: resources.why, expected: o.how === 'auto' }
-    return { resources, definition: await o.load(framework) }
-  } catch (error) {
-    return { lacks: messageOf(error), expected: false }
-  }
+/** The framework of a turn, why, and how many agents were asked for it. */
+type FrameworkChoice = { framework: Framework; why: string; calls: number }
+
+/** Chooses the framework of a turn: by its words where they are sure, else by one short request to our own agent, else none. */
+async function* chosen(o: ThinkingParts, turn: Turn): AsyncGenerator<Event, FrameworkChoice> {
+  if (o.how !== 'auto') return { framework: o.how, why: 'you chose it', calls: 0 }
+  if (await o.continuesTree?.(turn)) return { framework: 'decompose', why: 'an unfinished task tree', calls: 0 }
+  const sure = select(turn.prompt, turn.history.length > 0)
+  if (sure) return { ...sure, calls: 0 }
+  const labeller = await o.openLabeller().catch(() => undefined)
+  return labeller ? yield* askForLabel(labeller, o, turn) : { framework: 'direct', why: left, calls: 0 }
 }
 
-type Ready = { resources: Resources; definition: FrameworkDefinition }
-type Lacking = { lacks: string; expected: boolean }
+/** A wrong guess at a framework costs calls and time; this costs nothing, and the agent can still call for thought. */
+const left = 'left to the agent'
 
-/** One agent takes the whole turn: nothing is added to it. */
+/** How long a person waits for the label before the request goes on without it. */
+const labelMs = 8_000
+
+/** Asks our own agent for one word. Every such question has a line in the transcript, however it ended. */
+async function* askForLabel(labeller: Agent, o: ThinkingParts, turn: Turn): AsyncGenerator<Event, FrameworkChoice> {
+  const began = turn.clock.now()
+  const late = new AbortController()
+  const settled = new AbortController()
+  callAfter(turn.clock, labelMs, settled.signal, () => late.abort())
+  yield { type: 'phase', framework: 'direct', words: `asking ${labeller.name} how to think about this`, by: 'termaite' }
+  const prompt = labelPrompt(turn.prompt, await o.machine().catch(() => ''), turn.history)
+  const { files: _, sent: __, attended: ___, ...own } = turn
+  const signal = AbortSignal.any([turn.signal, late.signal])
+  const asked: Turn = { ...own, prompt, history: [], attempts: [], steered: [], signal }
+  let outcome: Outcome
+  try {
+    outcome = yield* consult(labeller, 'label', asked)
+  } finally {
+    settled.abort()
+  }
+  const seconds = ((turn.clock.now() - began) / 1000).toFixed(1)
+  const framework = outcome.ok ? parseLabel(outcome.text) : undefined
+  if (framework) {
+    if (framework === 'direct') yield note(`thinking: ${labeller.name} chose direct (${seconds} s)`)
+    return { framework, why: `${labeller.name} chose it in ${seconds} s`, calls: 1 }
+  }
+  if (!turn.signal.aborted)
+    yield note(
+      `thinking: ${labeller.name} was asked for a framework and ${labelFault(outcome, late.signal)}; answering directly`,
+    )
+  return { framework: 'direct', why: left, calls: 1 }
+}
+
+function labelFault(outcome: Outcome, late: AbortSignal): string {
+  if (late.aborted) return `did not answer in ${labelMs / 1000} s`
+  return outcome.ok ? 'named none' : `could not answer (${firstLine(outcome.failure.message)})`
+}
+
+/** One agent takes the whole turn. In `auto` it can call for thought, and the events of that are the turn's own. */
 async function* direct(
   actor: Agent,
-  why: string,
-  { calls }: FrameworkSelector,
+  { why, calls }: Omit<FrameworkChoice, 'framework'>,
+  o: ThinkingParts,
   turn: Turn,
 ): AsyncGenerator<Event, Outcome> {
   const began = turn.clock.now()
   let by: string | undefined
-  const outcome = yield* take(actor, turn, (event) => {
+  const see = (event: Event) => {
     if (event.type === 'reply') by = event.by
-  })
+  }
+  const advice = o.how === 'auto' && o.offerAdvice ? new AdviceCalls(o, turn, calls) : undefined
+  const withdraw = advice && o.offerAdvice?.((request, signal) => advice.ask(request, signal))
+  const acting = take(actor, turn, see)
+  let outcome: Outcome
+  try {
+    outcome = yield* advice ? advice.beside(acting) : acting
+  } finally {
+    withdraw?.()
+  }
   const ms = turn.clock.now() - began
-  yield { type: 'verdict', framework: 'direct', why, calls, ms, by: by ?? 'termaite' }
+  yield { type: 'verdict', framework: 'direct', why, calls: advice?.calls ?? calls, ms, by: by ?? 'termaite' }
   return outcome
-}
-
-/** Chooses a turn's framework: by its words, otherwise by asking an agent, which may take longer than it is waited for. */
-class FrameworkSelector {
-  /** How many agents were asked for the choice. */
-  calls = 0
-  /** Resolves once no agent is at work on the choice any more. */
-  ended: Promise<unknown> = Promise.resolve()
-  #o: ThinkingParts
-  #turn: Turn
-  #events: Event[] = []
-
-  constructor(o: ThinkingParts, turn: Turn) {
-    this.#o = o
-    this.#turn = turn
-  }
-
-  async choose(): Promise<Pick<FrameworkChoice, 'framework' | 'why'>> {
-    const { how, continuesTree, spec } = this.#o
-    if (how !== 'auto') return { framework: how, why: 'you chose it' }
-    if (await continuesTree?.(this.#turn)) return { framework: 'decompose', why: 'an unfinished task tree' }
-    const { clock, signal, prompt, history } = this.#turn
-    const ask = (question: string, until: AbortSignal) => {
-      const answer = this.#ask(question, until)
-      this.ended = answer.catch(() => {})
-      return answer
-    }
-    return chooseFramework(prompt, spec, { ask, clock, signal }, history.length > 0)
-  }
-
-  /** The events of the consultation since the last call: its cost is kept with the turn. */
-  takeEvents(): Event[] {
-    return this.#events.splice(0)
-  }
-
-  async #ask(question: string, signal: AbortSignal): Promise<string> {
-    const selector = await this.#o.openSelector()
-    if (!selector) throw new Error('there is no agent to ask')
-    this.calls++
-    const { files: _, sent: __, attended: ___, ...own } = this.#turn
-    const asked: Turn = { ...own, prompt: question, history: [], attempts: [], steered: [], signal }
-    const outcome = await drain(consult(selector, 'selector', asked), (event) => this.#events.push(event))
-    if (!outcome.ok) throw new Error(outcome.failure.message)
-    return outcome.text
-  }
 }
 
 type Answer = string[] | undefined

@@ -13,6 +13,7 @@ import { isFact } from '../../core/talk/entry.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { lastTurns, view } from '../../core/talk/view.ts'
+import { withoutPart } from '../../core/talk/transcript.ts'
 import { consult, take } from '../../core/work/verbs.ts'
 import { parseAnswer } from './json-answer.ts'
 import { clipped, firstLine, jsonInstructions, quoted } from './prompt-text.ts'
@@ -28,6 +29,9 @@ const longestAnswer = 64_000
 
 /** So many more calls may be made after each yes. */
 const fewMore = 3
+
+/** A goal that two councils could not reach needs a person. */
+const mostCouncils = 2
 
 const declined = failed('denied', 'you declined another call')
 
@@ -54,6 +58,7 @@ export class ThinkingTurn {
   /** The number of calls that the person agreed to; negative after a no. */
   #agreed: number
   #overBudget: Outcome | undefined
+  #councils = 0
 
   constructor(framework: Framework, turn: Turn, resources: Resources) {
     this.framework = framework
@@ -78,6 +83,17 @@ export class ThinkingTurn {
     this.#agreed = Infinity
   }
 
+  /** Whether the whole council may be asked once more: a person is shown its cost first, and it meets only a few times in a turn. */
+  async *mayConvene(asks: readonly RoleAssignment[]): AsyncGenerator<Event, boolean> {
+    const { moreCalls } = this.resources
+    if (this.over || this.#councils === mostCouncils || this.#agreed < 0) return false
+    this.#councils++
+    if (!moreCalls) return true
+    const may = yield* moreCalls.mayConvene(asks, this.turn)
+    if (may) this.#agreed = Math.max(this.#agreed, this.calls + asks.length)
+    return may
+  }
+
   /** An event that says what the framework is doing. */
   phase(words: string): Event {
     return { type: 'phase', framework: this.framework, words: firstLine(words), by: 'termaite' }
@@ -97,7 +113,9 @@ export class ThinkingTurn {
       const at = turn.clock.now()
       entries.push({ ...fact, id: newId(at), at, by, session: '', turn: piece })
     }
-    keep({ type: 'prompt', text: prompt }, 'user')
+    const machine = this.resources.machine.description
+    // Later pieces need not read again what the machine can do.
+    keep({ type: 'prompt', text: withoutPart(prompt, machine) }, 'user')
     const steer: Turn['steer'] = async (until) => {
       const typed = await turn.steer(until)
       // The agent that takes the next piece is told it too.
@@ -105,7 +123,7 @@ export class ThinkingTurn {
       return typed
     }
     const history = view([...turn.history, ...this.#done])
-    const outcome = yield* take(actor, { ...turn, prompt, steer, history }, (event) => {
+    const outcome = yield* take(actor, { ...turn, prompt, machine, steer, history }, (event) => {
       const { by = actor.name, ...fact } = event
       if (isFact(event)) keep(fact as Fact, by)
     })
@@ -125,7 +143,8 @@ export class ThinkingTurn {
     // No agent's own thread is continued: two at once would both write to it.
     const history = view([...turn.history, ...this.#done]).filter(({ type }) => type !== 'thread')
     const { sent: _, attended: __, ...own } = turn
-    const asked = consult(actor, role, { ...own, prompt, history, cwd }, turn.leash)
+    const { description: machine } = this.resources.machine
+    const asked = consult(actor, role, { ...own, prompt, machine, history, cwd }, turn.leash)
     const { outcome, by } = yield* signed(asked, actor.name)
     return { outcome: this.#noteBudget(outcome), by }
   }
@@ -162,7 +181,8 @@ export class ThinkingTurn {
     // The timer need not be awaited: it only aborts a consultation that is still under way.
     callAfter(turn.clock, ms, settled.signal, () => late.abort())
     const { files: _, sent: __, attended: ___, ...own } = turn
-    const asked: Turn = { ...own, prompt, history: told, attempts: [], steered: [] }
+    const { description: machine } = resources.machine
+    const asked: Turn = { ...own, prompt, machine, history: told, attempts: [], steered: [] }
     const signal = AbortSignal.any([turn.signal, late.signal, ...(enough ? [enough] : [])])
     try {
       // Some agents say nothing until they have their answer: the screen shows at once who is asked.

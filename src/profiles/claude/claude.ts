@@ -107,6 +107,7 @@ export const claude: Profile = {
   leashes,
   speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
   dialect: ({ command } = {}) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
+  lends: claudeScreen.lends,
   resumes: true,
   // One retry overcomes a short failure; ten would wait for minutes while another agent is free.
   env: { CLAUDE_CODE_MAX_RETRIES: '1' },

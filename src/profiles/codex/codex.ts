@@ -93,6 +93,7 @@ export const codex: Profile = {
     const mode = leash === undefined ? {} : modes[leash]
     return codexDialect(signs, failure, { ...mode, model }, thread)
   },
+  lends: codexScreen.lends,
   resumes: true,
   failure,
   lostThread: ({ out }) => /^\{"(?:error|id)":.*no rollout found for thread id/m.test(out),

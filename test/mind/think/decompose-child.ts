@@ -21,7 +21,7 @@ export function projectIn(folder: string, actor: Script[]) {
   const owner = ownerMark()
   const log = store.log<Entry>('projects/p/history')
   const blobs = store.blobs('projects/p/output')
-  const way = decompose({ kept, owner, alive: isAlive, agreed: true, agree: async () => {} })
+  const way = decompose({ kept, owner, alive: isAlive, agreed: true, freeCalls: 2, agree: async () => {} })
   return {
     kept,
     log,

@@ -15,6 +15,7 @@ export function grove(o: Rigged, parts: Partial<DecomposeParts> = {}) {
     owner: 'me',
     alive: (owner: string) => owner === 'me',
     agreed: true,
+    freeCalls: 2,
     agree: async () => {},
     ...parts,
   }

@@ -34,6 +34,8 @@ export type Rigged = {
   tools?: readonly Tool[]
   /** The project's files, as hands read them and a rewind puts them back. */
   files?: Map<string, string>
+  /** Whether the council may be asked again once everything failed. */
+  council?: boolean
   /** Whether the files have a past. */
   rewind?: boolean | Checkpoints
 }
@@ -61,6 +63,15 @@ export function minds(o: Rigged = {}) {
     machine: { spec, description: machineSummary(spec) },
     tools: handsOf(o, files),
     maskAdvice: (text) => text,
+    moreCalls: {
+      agreed: Infinity,
+      async *may() {
+        return true
+      },
+      async *mayConvene() {
+        return o.council === true
+      },
+    },
     ...(o.rewind ? { checkpoints: o.rewind === true ? projectCheckpoints(files) : o.rewind } : {}),
   }
   return {

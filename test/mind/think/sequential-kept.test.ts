@@ -27,7 +27,7 @@ test('the conversation keeps the evidence, a line for each hypothesis and one re
   const { conversation, kept, clock } = project()
   await all(
     conversation.converse(
-      sequential({ agreed: true, agree: async () => {} }).agent(rig.minds),
+      sequential({ agreed: true, freeCalls: 2, agree: async () => {} }).agent(rig.minds),
       'why does it time out?',
       here(),
     ),

@@ -6,7 +6,7 @@ import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
 import { cancelled } from './cancel.ts'
 import { dies, empty, hangs, json, minds, notesIn, person, phasesIn, purse, says } from './rig.ts'
 
-const way = sequential({ agreed: false, agree: async () => {} })
+const way = sequential({ agreed: false, freeCalls: 2, agree: async () => {} })
 
 const port = { cause: 'the port is taken', why: 'it is fixed', diagnostic: 'ss -ltn', expects: ':3000 in use' }
 const key = { cause: 'the key is missing', why: 'no .env', diagnostic: 'cat .env', expects: 'no API_KEY' }

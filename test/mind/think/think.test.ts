@@ -1,7 +1,8 @@
 import type { Turn } from '../../../src/core/work/agent.ts'
-import type { ThinkingParts } from '../../../src/mind/think/think.ts'
+import type { ThinkingParts } from '../../../src/mind/think/thinking-parts.ts'
 import type { FrameworkDefinition } from '../../../src/mind/think/framework-agent.ts'
 import type { Rigged } from './rig.ts'
+import type { Script } from '../../../src/agents/scripted-agent.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
@@ -13,8 +14,7 @@ import { think } from '../../../src/mind/think/think.ts'
 import { frameworkAgent } from '../../../src/mind/think/framework-agent.ts'
 import { answeredTurn, drained, entryMaker } from '../../core/made.ts'
 import { all, here, project } from '../../walks/world.ts'
-import { machines } from './machines.ts'
-import { dies, empty, hangs, minds, person, purse, says } from './rig.ts'
+import { empty, hangs, minds, person, phasesIn, purse, says } from './rig.ts'
 
 /** A way that asks its roles one after another, and then acts. */
 const way = (...roles: string[]): FrameworkDefinition => ({
@@ -25,6 +25,18 @@ const way = (...roles: string[]): FrameworkDefinition => ({
       for (const seat of assign(roles, from)) yield* course.ask(seat, `as the ${seat.role}`)
       return course.over ?? (yield* course.act(course.turn.prompt))
     }),
+  advice: {
+    asks: (among) => assign(roles, among),
+    async *advise(course) {
+      const heard: string[] = []
+      for (const seat of assign(roles, course.resources)) {
+        const { outcome } = yield* course.ask(seat, `${seat.role}: ${course.turn.prompt}`)
+        if (!outcome.ok) return outcome
+        heard.push(outcome.text)
+      }
+      return { ok: true, text: heard.join(', ') }
+    },
+  },
 })
 
 const ambiguous = 'Warum ist das so?'
@@ -34,11 +46,12 @@ function thinking(part: Partial<ThinkingParts> = {}, rigged: Rigged = {}, roles:
   const seen: string[] = []
   const agent = think(rig.minds.actor, {
     how: 'auto',
-    spec: async () => (seen.push('spec'), machines.bare),
-    openSelector: async () => (seen.push('teller'), rig.minds.openReader('gemini', [])),
+    machine: async () => (seen.push('machine'), 'a machine'),
+    openLabeller: async () => (seen.push('teller'), { ...rig.minds.openReader('gemini', []), name: 'gemini' }),
     resources: async () => (seen.push('minds'), rig.minds),
     load: async (framework) => (seen.push(framework), way(...roles)),
     agreed: false,
+    freeCalls: 2,
     agree: async () => void seen.push('agreed'),
     ...part,
   })
@@ -88,9 +101,39 @@ test('what was asked for is not questioned, also where the words say otherwise',
   assert.deepEqual(direct.seen, [])
 })
 
-test('what is ambiguous is put to one agent, once, and what that cost is kept', async () => {
+test('what the words do not know is one short question to our own agent, in any message, and has its line', async () => {
+  const history = answeredTurn(entryMaker(), 't0', 'hi', 'claude', 'hello')
+  for (const before of [[], history]) {
+    const { rig, seen, run } = thinking({}, { agents: { claude: [says('so')], gemini: [says('CONSENSUS')] } })
+    const { events, facts } = await run(ambiguous, { history: before })
+    assert.deepEqual(facts, [
+      note('thinking: consensus, gemini chose it in 0.0 s'),
+      reply,
+      verdict('consensus', 'gemini chose it in 0.0 s', 2),
+    ])
+    assert.deepEqual(phasesIn(events).slice(0, 1), ['asking gemini how to think about this'])
+    assert.deepEqual(
+      [seen, rig.names()],
+      [
+        ['teller', 'machine', 'minds', 'consensus'],
+        ['gemini', 'claude'],
+      ],
+    )
+    const { leash, history: told, prompt } = rig.asked[0]!.turns[0]!
+    assert.deepEqual([leash, told, prompt.includes('a machine')], ['read', [], true])
+    assert.equal(prompt.includes('person: "hi"'), before.length > 0)
+  }
+  const simple = thinking({}, { agents: { gemini: [says('DIRECT')] } })
+  assert.deepEqual((await simple.run(ambiguous)).facts, [
+    note('thinking: gemini chose direct (0.0 s)'),
+    reply,
+    verdict('direct', 'gemini chose it in 0.0 s', 1),
+  ])
+})
+
+test('what the question for a label cost is kept', async () => {
   const { conversation, log } = project()
-  const { agent, rig, seen } = thinking({}, { agents: { claude: [says('so')], gemini: [says('CONSENSUS')] } })
+  const { agent } = thinking({}, { agents: { claude: [says('so')], gemini: [says('CONSENSUS')] } })
   await all(conversation.converse(agent, ambiguous, here()))
   const kept = []
   for await (const { item } of log.back()) kept.unshift([item!.type, item!.by])
@@ -104,47 +147,36 @@ test('what is ambiguous is put to one agent, once, and what that cost is kept', 
     ['verdict', 'actor'],
     ['end', 'actor'],
   ])
-  assert.deepEqual(
-    [seen, rig.names()],
-    [
-      ['spec', 'teller', 'minds', 'consensus'],
-      ['gemini', 'claude'],
-    ],
+})
+
+test('without an agent of our own nobody is asked; one that dies, rambles or is silent is named, and the request goes on', async () => {
+  const nobody = thinking({ openLabeller: async () => undefined })
+  assert.deepEqual((await nobody.run(ambiguous)).facts, [reply, verdict('direct', 'left to the agent', 0)])
+  const quota: Script = [{ fail: { kind: 'quota', message: 'out of quota until 17:11' } }]
+  const spent = thinking({}, { agents: { gemini: [quota] } })
+  const { facts } = await spent.run(ambiguous)
+  assert.match(
+    (facts[0] as { text: string }).text,
+    /^thinking: gemini was asked for a framework and could not answer \(.*\); answering directly$/,
   )
-  const { leash, history } = rig.asked[0]!.turns[0]!
-  assert.deepEqual([leash, history], ['read', []])
-})
-
-test('the verdict counts who was asked how to think', async () => {
-  const { run } = thinking({}, { agents: { claude: [says('so')], gemini: [says('CONSENSUS')] } })
-  assert.deepEqual((await run(ambiguous)).facts.at(-1), verdict('consensus', 'an agent was asked', 2))
-  const simple = thinking({}, { agents: { gemini: [says('DIRECT')] } })
-  assert.deepEqual((await simple.run(ambiguous)).facts, [reply, verdict('direct', 'an agent was asked', 1)])
-})
-
-test('nobody to ask, one that dies and one that is silent: it is taken directly, and nobody is left behind', async () => {
-  const nobody = thinking({ openSelector: async () => undefined })
-  assert.deepEqual((await nobody.run(ambiguous)).facts, [reply, verdict('direct', 'nothing says otherwise', 0)])
-  const dead = thinking({}, { agents: { gemini: [dies()] } })
-  assert.deepEqual((await dead.run(ambiguous)).facts, [reply, verdict('direct', 'nothing says otherwise', 1)])
-  const blind = thinking({ spec: () => Promise.reject(new Error('disk')) })
-  assert.deepEqual((await blind.run(ambiguous)).facts, [reply, verdict('direct', 'nothing says otherwise', 0)])
+  assert.deepEqual(facts.slice(1), [reply, verdict('direct', 'left to the agent', 1)])
+  const vague = thinking({}, { agents: { gemini: [says('It depends.')] } })
+  assert.deepEqual((await vague.run(ambiguous)).facts, [
+    note('thinking: gemini was asked for a framework and named none; answering directly'),
+    reply,
+    verdict('direct', 'left to the agent', 1),
+  ])
   const silent = thinking({}, { agents: { gemini: [hangs] } })
   const turn = silent.run(ambiguous)
   await settled()
   assert.deepEqual(silent.rig.running(), ['gemini'])
   await silent.rig.clock.turn(8_000)
-  assert.deepEqual((await turn).facts, [reply, verdict('direct', 'nothing says otherwise', 1)])
+  assert.deepEqual((await turn).facts, [
+    note('thinking: gemini was asked for a framework and did not answer in 8 s; answering directly'),
+    reply,
+    verdict('direct', 'left to the agent', 1),
+  ])
   assert.deepEqual([silent.rig.running(), silent.rig.clock.asleep], [[], 0])
-})
-
-test('in a talk an ambiguous message, and one that goes on with it, costs nothing', async () => {
-  const history = answeredTurn(entryMaker(), 't0', 'hi', 'claude', 'hello')
-  for (const prompt of [ambiguous, 'make it faster']) {
-    const { seen, run } = thinking()
-    assert.deepEqual((await run(prompt, { history })).facts, [reply, verdict('direct', 'a follow-up', 0)])
-    assert.deepEqual(seen, [])
-  }
 })
 
 test('where nobody can be held to reading it is taken directly, and only whoever asked for more is told', async () => {
@@ -215,8 +247,8 @@ test('what breaks is a turn that failed', async () => {
   const { rig } = thinking()
   const agent = think(rig.minds.actor, {
     how: 'script',
-    spec: async () => machines.bare,
-    openSelector: async () => undefined,
+    machine: async () => '',
+    openLabeller: async () => undefined,
     resources: async () => rig.minds,
     load: async () => ({
       asks: () => {
@@ -224,8 +256,10 @@ test('what breaks is a turn that failed', async () => {
       },
       rounds: 0,
       agent: () => rig.minds.actor,
+      advice: way().advice,
     }),
     agreed: false,
+    freeCalls: 2,
     agree: async () => {},
   })
   assert.deepEqual((await rig.run(agent)).result, failed('crash', 'thinking broke: no roles'))
@@ -303,12 +337,19 @@ test('a cancel while the card is open ends the turn', async () => {
 
 test('one call beyond what was shown is put on a card, unless that was agreed to or nobody watches', async () => {
   const rig = minds()
-  const definition = { asks: () => [{ role: 'critic', agent: 'claude' }], rounds: 1, agent: () => rig.minds.actor }
+  const { advice } = way()
+  const definition = {
+    asks: () => [{ role: 'critic', agent: 'claude' }],
+    rounds: 1,
+    agent: () => rig.minds.actor,
+    advice,
+  }
   const proposed = {
     framework: 'reflect' as const,
     definition,
     resources: rig.minds,
     agreed: false,
+    freeCalls: 2,
     agree: async () => {},
   }
   const judge = { role: 'judge', agent: 'gemini' }

@@ -245,7 +245,10 @@ test('beyond what was agreed to the person is asked: yes is for a few more, no f
     asked.push([role, calls])
     return given.shift()!
   }
-  const course = new ThinkingTurn('reflect', rig.turn(), { ...rig.minds, moreCalls: { agreed: 2, may } })
+  const course = new ThinkingTurn('reflect', rig.turn(), {
+    ...rig.minds,
+    moreCalls: { ...rig.minds.moreCalls!, agreed: 2, may },
+  })
   const outcomes: boolean[] = []
   for (let at = 0; at < 8; at++)
     outcomes.push((await drained(course.ask({ role: `r${at}`, agent: 'claude' }, 'well?'))).result.outcome.ok)

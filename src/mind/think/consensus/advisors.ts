@@ -1,5 +1,6 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Parser, Shape } from '../../../core/work/shape.ts'
+import type { FailedApproach } from '../plan-act-check.ts'
 import type { Resources, RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import { callAfter } from '../../../base/clock.ts'
@@ -7,12 +8,25 @@ import { merge } from '../../../base/merge.ts'
 import { roleLabel } from '../../../core/talk/framework.ts'
 import { boolean, list, oneOf, optional, string } from '../../../core/work/shape.ts'
 import { answerShape, part } from '../json-answer.ts'
-import { firstLine, quoted } from '../prompt-text.ts'
+import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { assign } from '../resources.ts'
 import { note } from '../thinking-turn.ts'
 
 /** One advisor's answer: its proposals, and its words for the chair; `prose`: the answer could only be read as words. */
 export type Advice = RoleAssignment & { by: string; proposals: Proposal[]; words: string; prose?: true }
+
+/** What a council is asked: the task, and the approaches to it that were tried and failed. */
+export type CouncilQuestion = { task: string; failed: readonly FailedApproach[] }
+
+export const questionTexts = ({ task, failed }: CouncilQuestion): string[] => [
+  quoted('request', task),
+  ...(failed.length > 0
+    ? [
+        'These approaches were tried and failed. Propose none of them again, and nothing that fails for the same reason:',
+        ...failed.map(({ approach, evidence }) => quoted('failed', `${approach.name}\n${clipped(evidence, 2_000)}`)),
+      ]
+    : []),
+]
 
 /** An advisor that gave no advice. */
 type NoAdvice = RoleAssignment & { why: string }
@@ -31,7 +45,7 @@ export const advisorSeats = (resources: Pick<Resources, 'readers' | 'assigned'>)
   )
 
 /** Asks the five advisors at the same time; a slow one does not hold up the rest. */
-export async function* askAdvisors(thinking: ThinkingTurn): AsyncGenerator<Event, AdviceRound> {
+export async function* askAdvisors(asked: CouncilQuestion, thinking: ThinkingTurn): AsyncGenerator<Event, AdviceRound> {
   const { turn, resources } = thinking
   const seats = advisorSeats(resources)
   const heard = new Map<RoleAssignment, Advice | NoAdvice>()
@@ -51,7 +65,7 @@ export async function* askAdvisors(thinking: ThinkingTurn): AsyncGenerator<Event
   try {
     yield* merge(
       seats.map(async function* (seat, at): AsyncGenerator<Event, void> {
-        hear(seat, yield* askAdvisor(advisors[at]!, seat, enough.signal, thinking))
+        hear(seat, yield* askAdvisor(advisors[at]!, seat, asked, enough.signal, thinking))
         yield thinking.phase(`${heard.size} of ${seats.length} advisors are done`)
       }),
     )
@@ -74,21 +88,29 @@ function roundOf(seats: readonly RoleAssignment[], heard: ReadonlyMap<RoleAssign
 async function* askAdvisor(
   { asked, shape, proposals }: Advisor,
   seat: RoleAssignment,
+  about: CouncilQuestion,
   enough: AbortSignal,
   thinking: ThinkingTurn,
 ): AsyncGenerator<Event, Advice | NoAdvice> {
   // An unreadable answer is not sent back: the chair can read words, and the others are waiting.
-  const answer = yield* thinking.askFor(seat, advicePrompt(seat.role, asked, thinking), shape, 0, undefined, enough)
+  const answer = yield* thinking.askFor(
+    seat,
+    advicePrompt(seat.role, asked, about, thinking),
+    shape,
+    0,
+    undefined,
+    enough,
+  )
   if (answer.ok)
     return { ...seat, by: answer.by, proposals: proposals(answer.value), words: JSON.stringify(answer.value) }
   if (answer.words?.trim()) return { ...seat, by: answer.by, proposals: [], words: answer.words, prose: true }
   return { ...seat, why: enough.aborted ? 'it took too long' : answer.why }
 }
 
-function advicePrompt(role: string, asked: string, { turn, resources }: ThinkingTurn): string {
+function advicePrompt(role: string, asked: string, about: CouncilQuestion, { resources }: ThinkingTurn): string {
   return [
     'Five advisors are asked at the same time how a request is best met; then a chair weighs what they say, and another agent does the work. You are one of the five. Do not do the work: change nothing, and look only as far as your answer depends on it. The chair knows only what you write, and waits two minutes for it.',
-    quoted('request', turn.prompt),
+    ...questionTexts(about),
     resources.machine.description,
     `You are the ${role}. ${asked}`,
     approachInstructions,

@@ -1,58 +1,57 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { FrameworkDefinition } from '../framework-agent.ts'
-import type { Check } from '../goal-check.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { AdviceRound } from './advisors.ts'
 import type { ApproachPlan } from './approach-plan.ts'
-import type { ChairDecision } from './chair.ts'
-import type { KnownMachine } from './machine-fit.ts'
+import { failed } from '../../../core/talk/outcome.ts'
 import { frameworkAgent, giveUp } from '../framework-agent.ts'
+import { checkName, resultCheck } from '../goal-check.ts'
 import { pursue } from '../plan-act-check.ts'
 import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { note } from '../thinking-turn.ts'
-import { advisorSeats, askAdvisors } from './advisors.ts'
-import { makePlan, planNotes, toApproach } from './approach-plan.ts'
-import { askChair, chairSeat } from './chair.ts'
-import { neededPrograms } from './machine-fit.ts'
+import { planNotes, toApproach } from './approach-plan.ts'
+import { conveneCouncil, councilSeats, SteppingBack } from './council.ts'
 
 /** Five advisors are asked at the same time, a chair ranks their approaches, and one is acted on; the others are stepped back to. */
 export const consensus: FrameworkDefinition = {
-  asks(resources) {
-    const seats = advisorSeats(resources)
-    return [...seats, chairSeat(resources, seats)]
-  },
+  asks: councilSeats,
   rounds: 2,
   agent: (resources) => frameworkAgent('consensus', resources, agree),
+  advice: { asks: councilSeats, advise: adviseApproaches },
+}
+
+/** Gives the ranked approaches as advice: the caller acts on them. */
+async function* adviseApproaches(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const council = yield* conveneCouncil(thinking)
+  if (thinking.over) return thinking.over
+  if (!council) return failed('unmet', 'no advisor answered')
+  const { plan, round } = council
+  if (plan.steps.length === 0) {
+    const words = round.advice.map(({ role, words }) => quoted('advice', clipped(words, 4_000), role))
+    return { ok: true, text: [...planNotes(plan), ...words].join('\n\n') }
+  }
+  const steps = plan.steps.map((step, at) => {
+    const { name, how, check } = toApproach(step, at === 0 ? plan.dissent : '')
+    return [`${at + 1}. ${name}`, how, ...(check ? [`It worked when this passes: ${checkName(check)}`] : [])].join('\n')
+  })
+  const dropped = plan.dropped.map(({ name, why }) => `- ${firstLine(name, 60)}: ${firstLine(why)}`)
+  const text = [
+    'Approaches, the best first. Take the next one when the one before it failed twice.',
+    ...steps,
+    ...(dropped.length > 0 ? [`Not worth trying:\n${dropped.join('\n')}`] : []),
+  ]
+  return { ok: true, text: text.join('\n\n') }
 }
 
 async function* agree(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
-  const round = yield* askAdvisors(thinking)
+  const council = yield* conveneCouncil(thinking)
   if (thinking.over) return thinking.over
-  if (round.advice.length === 0) return yield* actAlone(thinking)
-  const needs = round.advice.flatMap(({ proposals }) => proposals.flatMap((one) => one.needs))
-  const decision = yield* askChair(round, await machineFor(needs, thinking), thinking)
-  if (thinking.over) return thinking.over
-  const plan = await planFor(decision, round, thinking)
+  if (!council) return yield* actAlone(thinking)
+  const { plan, round } = council
   for (const words of planNotes(plan)) yield note(words)
   if (plan.steps.length === 0) return yield* actAlone(thinking, plan, round)
   return yield* carryOut(plan, thinking)
-}
-
-async function planFor(
-  decision: ChairDecision,
-  { advice }: AdviceRound,
-  thinking: ThinkingTurn,
-): Promise<ApproachPlan> {
-  const proposed = advice.flatMap(({ proposals }) => proposals)
-  const needs = [...decision.ranked, ...proposed].flatMap((one) => one.needs)
-  return makePlan(decision, advice, await machineFor(needs, thinking))
-}
-
-/** An approach without a check of its own is judged by its result. */
-const resultCheck: Check = {
-  kind: 'judge',
-  question: 'Does the reply, or what was changed, give what the task asks for, wholly and working?',
 }
 
 async function* carryOut(
@@ -61,10 +60,15 @@ async function* carryOut(
 ): AsyncGenerator<Event, Outcome> {
   const task = thinking.turn.prompt
   const approaches = steps.map((step, at) => toApproach(step, at === 0 ? dissent : ''))
-  const { outcome, by, failed } = yield* pursue({ task, check: resultCheck, approaches }, thinking)
+  const back = new SteppingBack(thinking)
+  const {
+    outcome,
+    by,
+    failed: failures,
+  } = yield* pursue({ task, check: resultCheck, approaches, another: (tried) => back.next(tried) }, thinking)
   if (thinking.over) return thinking.over
   if (by) return outcome
-  const tried = failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) }))
+  const tried = failures.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) }))
   const known = dropped.map(({ name, why }) => `${firstLine(name, 60)} was not tried: ${firstLine(why)}`)
   return yield* giveUp(clipped(task, 300), tried, known)
 }
@@ -95,10 +99,4 @@ async function* actAlone(
       : []),
   ]
   return yield* thinking.act(words.join('\n\n'))
-}
-
-/** The machine, with programs that its scan did not look for. */
-async function machineFor(needs: readonly string[], { resources }: ThinkingTurn): Promise<KnownMachine> {
-  const { spec, programs } = resources.machine
-  return { spec, found: new Set(await programs?.(neededPrograms(needs))) }
 }

@@ -6,8 +6,10 @@ import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { ProjectCopies } from './parallel-tasks.ts'
 import type { SavedTree, TreeStore } from './saved-trees.ts'
 import type { TreeTask } from './task-tree.ts'
-import { askAgreement, costWords, freeCalls } from '../cost-consent.ts'
+import { askAgreement, costWords } from '../cost-consent.ts'
+import { failed } from '../../../core/talk/outcome.ts'
 import { frameworkAgent, giveUp } from '../framework-agent.ts'
+import { checkName } from '../goal-check.ts'
 import { clipped, plural, quoted } from '../prompt-text.ts'
 import { assign } from '../resources.ts'
 import { note } from '../thinking-turn.ts'
@@ -25,7 +27,23 @@ export const decompose = (parts: DecomposeParts): FrameworkDefinition => ({
   asks: (resources) => assign(['planner', 'judge'], resources),
   rounds: 2,
   agent: (resources) => frameworkAgent('decompose', resources, (thinking) => doAsTree(parts, thinking)),
+  advice: { asks: (resources) => assign(['planner'], resources), advise: adviseTree },
 })
+
+/** Gives the tree as advice: the caller does the tasks. */
+async function* adviseTree(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const planned = yield* planTree(thinking.turn.prompt, thinking)
+  if (thinking.over) return thinking.over
+  if (!planned.ok) return planned.words ? { ok: true, text: planned.words } : failed('unmet', planned.why)
+  const checks = workTasks(planned.value).flatMap(({ id, check }) => (check ? [`- ${id}: ${checkName(check)}`] : []))
+  const text = [
+    'Do these tasks in this order; a task is done when its check passes.',
+    drawTree(planned.value),
+    ...workTasks(planned.value).map((task) => `${task.id}. ${task.task}`),
+    ...(checks.length > 0 ? ['Checks:', ...checks] : []),
+  ]
+  return { ok: true, text: text.join('\n') }
+}
 
 async function* doAsTree(parts: DecomposeParts, thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   const { turn } = thinking
@@ -61,7 +79,7 @@ async function* agreedTo(
   const judging = Array.from({ length: judged }, () => ({ role: 'judge', agent: resources.readers[0]! }))
   const cost = `${plural(judged, 'extra call')} to judge, about ${costWords(judging, judged, resources, turn)} besides the work`
   const words = `${plural(all.length, 'task')}${judged === 0 ? ', each with a check of its own' : `; ${cost}`}`
-  const expensive = all.length + judged > freeCalls
+  const expensive = all.length + judged > agreement.freeCalls
   if (!expensive || !turn.attended || agreement.agreed) {
     yield note(words)
     return true

@@ -4,6 +4,7 @@ import type { CheckResult } from '../goal-check.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { TreeTask } from './task-tree.ts'
 import { runCheck } from '../goal-check.ts'
+import { SteppingBack } from '../consensus/council.ts'
 import { pursue } from '../plan-act-check.ts'
 import { clipped, quoted } from '../prompt-text.ts'
 import { drawTree, isLeaf, taskTitle } from './task-tree.ts'
@@ -53,12 +54,15 @@ export async function* runTask(
     ...(task.failed === undefined ? [] : ['It was tried in an earlier turn, and failed:', clipped(task.failed, 2_000)]),
     ...(now && !now.refused ? [clipped(now.evidence, 2_000)] : []),
   ]
+  const back = new SteppingBack(thinking, treeTaskPrompt(request, tasks))
   const pursuit = yield* pursue(
     {
       task: treeTaskPrompt(request, tasks),
       check,
       approaches: [{ name: title, how: hints.join('\n') }],
-      another: (failed) => planAnotherWay(task, tasks, request, failed, thinking),
+      async *another(failed) {
+        return (yield* planAnotherWay(task, tasks, request, failed, thinking)) ?? (yield* back.next(failed))
+      },
     },
     thinking,
   )

@@ -2,10 +2,13 @@ import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { FrameworkDefinition, TriedWay } from '../framework-agent.ts'
 import type { Check, CheckResult } from '../goal-check.ts'
+import type { FailedApproach } from '../plan-act-check.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { Critique, Flaw, ReviewedWork } from './critique.ts'
+import { SteppingBack } from '../consensus/council.ts'
 import { frameworkAgent, giveUp } from '../framework-agent.ts'
 import { askJudge, runCheck } from '../goal-check.ts'
+import { pursue } from '../plan-act-check.ts'
 import { projectChecks } from '../project-checks.ts'
 import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { offerRevert } from '../revert-offer.ts'
@@ -18,6 +21,21 @@ export const reflect: FrameworkDefinition = {
   asks: (resources) => [criticSeat(resources, resources.readers[0]!)],
   rounds: 1,
   agent: (resources) => frameworkAgent('reflect', resources, reflection),
+  advice: { asks: (resources) => [criticSeat(resources, resources.readers[0]!)], advise: adviseCritique },
+}
+
+/** Has another agent criticise what was done in the turn so far, or the plan in the question. */
+async function* adviseCritique(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const { turn, resources } = thinking
+  const mark = await resources.turnBegan?.()
+  const work = await workSince(turn.prompt, mark, thinking)
+  const critique = yield* askCritic(work, thinking)
+  if (thinking.over) return thinking.over
+  const { by, flaws, words } = critique
+  if (words !== undefined) return { ok: true, text: words }
+  const text =
+    flaws.length === 0 ? [`${by} found nothing that must be fixed.`] : [`${by} found:`, ...flaws.map(flawText)]
+  return { ok: true, text: text.join('\n') }
 }
 
 async function* reflection(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
@@ -74,9 +92,35 @@ async function* verify(
     if (!isDone(again)) return again
     outcome = again
   }
-  yield note(`the check failed ${mostFailures} times; nothing is left to try`)
+  return yield* stepBack({ tried, critique, mark }, proof, thinking)
+}
+
+/** The work failed its check twice: the council is asked for other approaches, and each is tried. */
+async function* stepBack(
+  { tried, critique, mark }: { tried: TriedWay[]; critique: Critique; mark: string | undefined },
+  proof: Proof,
+  thinking: ThinkingTurn,
+): AsyncGenerator<Event, Outcome> {
+  const { prompt: task } = thinking.turn
+  const back = new SteppingBack(thinking)
+  const failures = [{ approach: { name: 'the work as it was done first', how: '' }, evidence: tried.at(-1)!.seen }]
+  const first = yield* back.next(failures)
+  if (thinking.over) return thinking.over
+  yield note(
+    `the check failed ${mostFailures} times; ${first ? `stepping back to ${first.name}` : 'nothing is left to try'}`,
+  )
   if (mark !== undefined) yield* offerRevert('the work', mark, thinking)
   if (thinking.over) return thinking.over
+  if (first) {
+    const another = (more: readonly FailedApproach[]) => back.next([...failures, ...more])
+    const pursuit = yield* pursue({ task, check: yield* proof.goal(), approaches: [first], another }, thinking)
+    if (thinking.over) return thinking.over
+    if (pursuit.by) return pursuit.outcome
+    tried.push(
+      ...pursuit.failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) })),
+    )
+  }
+  thinking.passed = false
   const known = critique.flaws.map(({ where, what }) => `${critique.by} found in ${where}: ${clipped(what, 300)}`)
   return yield* giveUp(clipped(thinking.turn.prompt, 300), tried, known)
 }
@@ -113,6 +157,11 @@ class Proof {
     if (passed.length > 0 && !this.#refused) return { passed: true, evidence: passed.join('\n') }
     yield this.#thinking.phase('judging the work')
     return yield* askJudge(this.#question(), work, this.#thinking)
+  }
+
+  /** One check for approaches of the council: the project's last check, which is its tests, otherwise a judge. */
+  async *goal(): AsyncGenerator<Event, Check> {
+    return (yield* this.#projectChecks()).at(-1) ?? { kind: 'judge', question: this.#question() }
   }
 
   async *#projectChecks(): AsyncGenerator<Event, Check[]> {

@@ -2,12 +2,17 @@ import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { SystemSpec } from '../../../core/work/system-spec.ts'
 import type { FrameworkDefinition } from '../framework-agent.ts'
+import type { FailedApproach } from '../plan-act-check.ts'
 import type { RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import { isForbidden } from '../../../core/work/perform.ts'
 import { oneOf, optional, string } from '../../../core/work/shape.ts'
-import { frameworkAgent } from '../framework-agent.ts'
+import { failed } from '../../../core/talk/outcome.ts'
+import { SteppingBack } from '../consensus/council.ts'
+import { frameworkAgent, giveUp } from '../framework-agent.ts'
+import { resultCheck } from '../goal-check.ts'
 import { answerShape } from '../json-answer.ts'
+import { pursue } from '../plan-act-check.ts'
 import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { assign } from '../resources.ts'
 import { note } from '../thinking-turn.ts'
@@ -30,6 +35,26 @@ export const script: FrameworkDefinition = {
   asks: (resources) => assign(roles, resources),
   rounds: 1,
   agent: (resources) => frameworkAgent('script', resources, answerByScript),
+  advice: { asks: (resources) => assign(roles, resources), advise: adviseScript },
+}
+
+/** Has a script written, and run where it can only read; the caller runs a script that could not be run so. */
+async function* adviseScript(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const [coder] = assign(roles, thinking.resources) as [RoleAssignment]
+  yield thinking.phase('writing a script')
+  const written = yield* askForScript(coder, [], thinking)
+  if (thinking.over) return thinking.over
+  if ('none' in written) return failed('unmet', written.none)
+  yield thinking.phase('running the script')
+  const run = yield* runScript(written, thinking)
+  if (thinking.over) return thinking.over
+  const how: Record<ScriptRun['ended'], string> = {
+    well: 'This script was run and printed the result below.',
+    badly: 'This script was run and failed; fix it before you use it.',
+    'not allowed': 'This script was written but not run, because advice may only read. Run it yourself if you may.',
+    'not run': 'This script was written but could not be run.',
+  }
+  return { ok: true, text: [how[run.ended], ...runTexts(run, longestResult)].join('\n\n') }
 }
 
 async function* answerByScript(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
@@ -54,10 +79,31 @@ async function* answerByScript(thinking: ThinkingTurn): AsyncGenerator<Event, Ou
     }
     failed.push(run)
     const error = errorLine(run)
-    if (failed.length === mostFailures)
-      return yield* actDirectly(`the script failed ${mostFailures} times (${error})`, failed, thinking)
+    if (failed.length === mostFailures) return yield* stepBack(failed, error, thinking)
     yield note(`the script failed (${error}); ${written.by} fixes it`)
   }
+}
+
+/** The script failed twice: the council is asked for other approaches; where it knows none, the actor works by itself. */
+async function* stepBack(
+  runs: readonly ScriptRun[],
+  error: string,
+  thinking: ThinkingTurn,
+): AsyncGenerator<Event, Outcome> {
+  const back = new SteppingBack(thinking)
+  const failures = [{ approach: { name: 'a throw-away script', how: '' }, evidence: error }]
+  const first = yield* back.next(failures)
+  if (thinking.over) return thinking.over
+  const why = `the script failed ${mostFailures} times (${error})`
+  if (!first) return yield* actDirectly(why, runs, thinking)
+  yield note(`${why}; stepping back to ${first.name}`)
+  const { prompt: task } = thinking.turn
+  const another = (more: readonly FailedApproach[]) => back.next([...failures, ...more])
+  const pursuit = yield* pursue({ task, check: resultCheck, approaches: [first], another }, thinking)
+  if (thinking.over) return thinking.over
+  if (pursuit.by) return pursuit.outcome
+  const tried = pursuit.failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) }))
+  return yield* giveUp(clipped(task, 300), [{ what: 'a throw-away script', seen: error }, ...tried])
 }
 
 /** Asks for a script, or for a better one than those that failed; `none` says why there is none. */

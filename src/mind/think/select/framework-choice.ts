@@ -1,96 +1,37 @@
-import type { Clock } from '../../../base/clock.ts'
+import type { Entry } from '../../../core/talk/entry.ts'
 import type { Framework } from '../../../core/talk/framework.ts'
-import type { SystemSpec } from '../../../core/work/system-spec.ts'
-import type { RuleMatch } from './framework-rules.ts'
-import type { Request } from './request-text.ts'
 import { frameworkNames, frameworkUses } from '../../../core/talk/framework.ts'
-import { match } from './framework-rules.ts'
-import { opens, requestOf, shortened, sign } from './request-text.ts'
-import { select } from './select.ts'
-
-/** Asks an agent about an ambiguous request: it answers in words, throws, or says nothing until the signal aborts. */
-export type SelectorQuestion = {
-  ask(prompt: string, signal: AbortSignal): Promise<string>
-  clock: Clock
-  signal?: AbortSignal
-  /** How long the person waits for the answer. */
-  ms?: number
-}
-
-/** `by`: decided by the words of the request, by an agent that was asked, or by neither. */
-export type FrameworkChoice = RuleMatch & { by: 'words' | 'agent' | 'default' }
-
-/** Frameworks that are kept for a follow-up; the others are not worth their cost there. */
-const keptForFollowUp = new Set<Framework>(['direct', 'reflect'])
-
-/** Chooses a framework by the words of a request, otherwise by asking an agent; a follow-up costs no call. Never throws. */
-export async function chooseFramework(
-  request: string,
-  spec: () => Promise<SystemSpec>,
-  asking?: SelectorQuestion,
-  followsUp = false,
-): Promise<FrameworkChoice> {
-  const { ambiguous, ...selected } = select(request)
-  if (followsUp && !keptForFollowUp.has(selected.framework) && isFollowUp(requestOf(request)))
-    return { ...match('direct', 0.8, 'a follow-up'), by: 'words' }
-  if (!ambiguous) return { ...selected, by: 'words' }
-  if (followsUp) return { ...match('direct', 0, 'a follow-up'), by: 'default' }
-  const framework = asking && parseLabel((await askAgent(request, spec, asking)) ?? '')
-  return framework ? { ...match(framework, 0.7, 'an agent was asked'), by: 'agent' } : { ...unknown, by: 'default' }
-}
-
-/** A wrong guess at any other framework costs calls and time; this one costs nothing, and every agent can still think by itself. */
-const unknown = match('direct', 0, 'nothing says otherwise')
-
-async function askAgent(
-  request: string,
-  spec: () => Promise<SystemSpec>,
-  { ask, clock, signal, ms = 8000 }: SelectorQuestion,
-): Promise<string | undefined> {
-  if (signal?.aborted) return undefined
-  const over = new AbortController()
-  const until = signal ? AbortSignal.any([signal, over.signal]) : over.signal
-  const late = clock.sleep(ms, until).then(() => undefined)
-  const answer = async () => ask(labelPrompt(request, await spec()), until)
-  try {
-    return await Promise.race([answer(), late])
-  } catch {
-    return undefined
-  } finally {
-    over.abort()
-  }
-}
-
-/** A longer request says itself what it is about. */
-const longestFollowUp = 8
-
-/** Words that stand for something that was said before; "this app" names a thing of its own, "this" alone does not. */
-const refers = sign(
-  'it|its|them|they|again|instead|too|as well|(do |try )?the same|another one|the (others?|rest|remaining ones)',
-  'the (first|second|third|fourth|last|next|previous|former|latter|other|old|new) (one|ones|option|approach|way|idea|version)',
-  '(this|that|these|those)(?= ( *[.,;:!?]| *$|(and|as|at|better|by|did|does|do|down|fail\\w*|faster|first|for|from|in|into|is|are|was|were|now|off|on|out|so|to|too|up|with|work\\w*) ))',
-)
-const wonders = opens(
-  '(and|but|so|why|why not|how|how so|how come|really|what else|anything else|what now|what then) [.?!]',
-)
-
-/** Whether a few words only make sense after the conversation before them: they need no framework. */
-const isFollowUp = ({ text, words }: Request) => words.length <= longestFollowUp && (refers(text) || wonders(text))
+import { shortened } from './request-text.ts'
 
 /** The beginning and the end of a long request say what it wants. */
 const longestRequest = 2000
 
-/** The prompt names what is installed, which decides whether a request is one step or has several ways. */
-export function labelPrompt(request: string, { binaries, runtimes }: SystemSpec): string {
-  const installed = [...Object.keys(runtimes), ...Object.keys(binaries)].sort()
+/** The newest messages are enough to say what "it" stands for. */
+const mostMessages = 6
+const longestMessage = 400
+
+/** The question which framework a request needs, with the machine's capabilities and the conversation so far. */
+export function labelPrompt(request: string, machine: string, history: readonly Entry[]): string {
+  const before = recentMessages(history)
   return [
+    ...(before.length > 0 ? ['The conversation so far:', ...before] : []),
     `Given this request: ${JSON.stringify(shortened(request, longestRequest))}`,
     'Which thinking framework is most appropriate?',
     ...frameworkNames.map((name) => `- ${name.toUpperCase()}: ${frameworkUses[name]}`),
-    `Installed on this machine: ${installed.join(', ') || 'nothing that is known'}.`,
-    'Do not act on the request. Answer with one of these words and nothing else.',
+    machine,
+    'Do not act on the request. A request that one agent can simply do is DIRECT; the others cost more calls and time. Answer with one of these words and nothing else.',
   ].join('\n')
 }
+
+function recentMessages(history: readonly Entry[]): string[] {
+  const said = history.flatMap((entry) => {
+    if (entry.type === 'prompt') return [`person: ${line(entry.text)}`]
+    return entry.type === 'reply' ? [`${entry.by}: ${line(entry.text)}`] : []
+  })
+  return said.slice(-mostMessages)
+}
+
+const line = (text: string) => JSON.stringify(shortened(text.trim(), longestMessage))
 
 const names = frameworkNames.join('|')
 

@@ -1,42 +1,38 @@
 import type { RuleMatch } from './framework-rules.ts'
 import type { Request } from './request-text.ts'
-import {
-  dataProcessing,
-  debugging,
-  exploring,
-  largeFeature,
-  match,
-  ordinary,
-  safetyCritical,
-  trivial,
-} from './framework-rules.ts'
-import { isForeign, requestOf } from './request-text.ts'
+import { englishRules, foreignRules } from './framework-rules.ts'
+import { opens, isForeign, requestOf, sign } from './request-text.ts'
 
-/** The first rule that matches decides. */
-const rules = [trivial, debugging, largeFeature, safetyCritical, dataProcessing, exploring, ordinary]
-
-/** Below this confidence the words alone do not decide. */
-const threshold = 0.45
-
-type Selection = RuleMatch & { ambiguous: boolean }
-
-/** Chooses a framework for a request by its words alone. */
-export function select(text: string): Selection {
+/**
+ * Names the framework that the words of a request surely call for; undefined where they leave any doubt. `followsUp`: other
+ * messages came before, so that a few words may only be understood from them.
+ */
+export function select(text: string, followsUp = false): RuleMatch | undefined {
   const request = requestOf(text)
-  const found = isForeign(request) ? foreign : firstMatch(request)
-  return { ...found, ambiguous: found.confidence < threshold }
-}
-
-function firstMatch(request: Request): RuleMatch {
+  const rules = isForeign(request) ? foreignRules : englishRules
   for (const rule of rules) {
     const found = rule(request)
-    if (found) return found
+    if (!found) continue
+    // What cannot be undone stays delicate, whatever "it" stands for.
+    return followsUp && isFollowUp(request) && found.framework !== 'reflect' && found.framework !== 'direct'
+      ? undefined
+      : found
   }
-  return request.words.length > 3 ? unsure : tooShort
+  return undefined
 }
 
-/** Consensus is the default, but this is not sure enough to spend five advisors on. */
-const unsure = match('consensus', 0.4, 'open-ended')
+/** A longer request says itself what it is about. */
+const longestFollowUp = 8
 
-const foreign = match('direct', 0, 'in a language that is not known')
-const tooShort = match('direct', 0.2, 'too little to tell')
+/** Words that stand for something that was said before; "this app" names a thing of its own, "this" alone does not. */
+const refers = sign(
+  'it|its|them|they|again|instead|too|as well|(do |try )?the same|another one|the (others?|rest|remaining ones)',
+  'the (first|second|third|fourth|last|next|previous|former|latter|other|old|new) (one|ones|option|approach|way|idea|version)',
+  '(this|that|these|those)(?= ( *[.,;:!?]| *$|(and|as|at|better|by|did|does|do|down|fail\\w*|faster|first|for|from|in|into|is|are|was|were|now|off|on|out|so|to|too|up|with|work\\w*) ))',
+)
+const wonders = opens(
+  '(and|but|so|why|why not|how|how so|how come|really|what else|anything else|what now|what then) [.?!]',
+)
+
+/** Whether a few words only make sense after the conversation before them. */
+const isFollowUp = ({ text, words }: Request) => words.length <= longestFollowUp && (refers(text) || wonders(text))

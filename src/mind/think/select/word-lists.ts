@@ -1,81 +1,61 @@
-import { opens, sign } from './request-text.ts'
+import { sign } from './request-text.ts'
 
-/** The first word of a request says most about what is asked for. */
-export const makes = opens(
-  '(add|build|create|write|implement|make|develop|design|introduce|code|program|integrate|give|generate)',
-)
-export const changes = opens(
-  '(refactor|change|update|upgrade|migrate|harden|rotate|restructure|reorganise|reorganize|replace|rewrite|rework|modify|adjust|move|review|audit|clean up|simplify|secure|protect|encrypt|sanitize|sanitise|reset|apply|revoke|grant)',
-)
-export const removes = opens(
-  '(delete|remove|drop|wipe|erase|purge|rm|truncate|destroy|clear|force push|format the disk)',
-)
-export const fixes = opens('(fix|repair|solve|resolve|correct|debug|get rid of)')
-export const inquires = opens(
-  '(debug|diagnose|troubleshoot|investigate|track down|trace|reproduce|bisect|figure out|find out|look into|analyse why|analyze why|why|how come)',
-)
-export const questions = opens(
-  '(what|which|where|who|whose|when|how|is|are|was|does|do|did|has|have|can|could|should|would|will|am)',
-)
-
-/** Something does not work as it should. */
-export const trouble = sign(
-  'bugs?|buggy|crash(es|ed|ing)?|fail(s|ed|ing|ure|ures)?|errors?|exceptions?|broken|breaks|stack ?traces?|tracebacks?|segfaults?|panics?|deadlocks?',
-  'freez(es|ing)|froze|hangs|hanging|leak(s|ing)?|regressions?|flaky|flakes|stuck|corrupt(ed)?|glitch(es|ing)?|lags|lagging',
-  'time ?outs?|times out|timed out|timing out|stopped (working|responding)|stops (working|responding)',
-  '(does|do|did|is|are|was|has|have|will|would|can|could) not( \\w+)?( (work|start|run|load|open|respond|connect|compile|build|show|render|find|update|save|appear|happen|match|change)(ing|s|ed)?)',
-  'can not|unable to|refuses to|keeps? (getting|on|\\w+ing)|nothing happens|does nothing|not working|no longer works?|no module named|not found|not defined|permission denied|connection refused',
-  'wrong|incorrect(ly)?|unexpected(ly)?|misbehav\\w+|weird(ly)?|strange(ly)?|off by one|out of memory|oom|blank since|intermittent(ly)?|randomly',
-  '\\w*(error|exception) :|exit(s|ed)? (with )?(code|status)|(4\\d\\d|5\\d\\d) (errors?|from|sometimes|when|on|status)|(returns?|gets?|getting|throws|gives?|answers with) (an? )?(4|5)\\d\\d',
-  '(?<!changed )since (yesterday|today|the (last )?(update|upgrade|deploy\\w*|release|merge)|this morning)|after the (last )?(update|upgrade|reboot)',
-  '(is|are|gets|got|became|so|too|very) (slow|sluggish|laggy|unresponsive|blank|empty|hot)|high (cpu|memory) usage',
+/** Plain words for something that does not work. Words that also name a feature, such as "error" and "slow", are not among them. */
+export const strongTrouble = sign(
+  'crash(es|ed|ing)?|fail(s|ed|ing)|(is|are|was|were|got|gets|seems) (broken|stuck|corrupted)|breaks|stack ?traces?|tracebacks?|segfault(s|ed|ing)?|deadlocks|freez(es|ing)|froze|hangs|hanging|leaks|leaking|flaky|race condition',
+  'times out|timed out|timing out|stopped working|stops working|stopped responding|no longer works?|nothing happens|not working|permission denied|connection refused|out of memory',
+  '(does|do|did|is|are|was|has|have|will|can|could) not( \\w+)? (work|start|run|load|open|respond|connect|compile|build|show up|render|boot)(ing|s|ed)?',
+  '(throws|throwing|getting|gets|get|got|see|seeing|returns?|gives?) (an? |the |these |this |lots of )?(\\w+ )?(errors?|exceptions?|4\\d\\d|5\\d\\d)',
+  'exit(s|ed) with (code|status)',
 )
 
 /** The name of an error, in the letters in which it was typed. */
-export const errorName = /\b(E[A-Z]{4,}|[A-Z]\w*(Error|Exception)\b|SIG[A-Z]{3,4})/
+export const errorName =
+  /\b(E(?:NOENT|ACCES|PERM|EXIST|CONNREFUSED|CONNRESET|ADDRINUSE|PIPE|MFILE|TIMEDOUT|ISDIR|NOTDIR|INVAL)|[A-Z]\w*(?:Error|Exception):|SIG(?:SEGV|ABRT|KILL|BUS|FPE)|Traceback \(most recent call last\))/
 
-/** One thing in the code that a request can be about. */
-const piece =
-  '(function|method|class|component|callback|promise|hook|helper|module|test|interface|type|enum|constant|variable|loop|block|switch|query|regex|branch|code|snippet|expression|handler|endpoint|route|field|form|page|button)s?'
-
-/** Code changes its form: neither data nor an open question. */
-export const reshapesCode = opens(
-  `(convert|turn|extract|split|move|sort|rewrite|transform|merge) (this|that|the|these) (\\w+ )?${piece}`,
+/** Actions on things that are gone for good afterwards; a comment or an unused import is none of them. */
+export const destroyedThings = sign(
+  '(delet(e|es|ing)|remov(e|es|ing)|eras(e|es|ing)|wip(e|es|ing)|purg(e|es|ing)|destroy(s|ing)?|truncat(e|es|ing)) (all |every |everything |the |my |our |these |old |inactive |entire |whole |of )*(users?|customers?|accounts?|rows|records|data|database|databases|tables?|backups?|(hard )?(disk|drive)|partition|home( folder| directory)?|production|branches|files|buckets?|volumes?|history)',
+  'drop (the |our |this )?(\\w+ )?(table|tables|database|schema|column)|rm -r\\w*|force[ -]push|push --force|reset --hard|format (the|my|this) (disk|drive)|mkfs|dd if',
 )
 
-/** An ordinary piece of work, for one agent in one turn. */
-export const works = opens(
-  '(add|append|apply|bump|change|check|clean|clean up|comment|cover|create|cut|delete|document|do|drop|edit|enable|expose|extend|extract|find|finish|format|generate|give|handle|have a look|hide|implement|import|inline|insert|introduce|keep|let|limit|look at|look up|make|mark|merge|move|open|pass|polish|put|read|refactor|remove|rename|render|reorder|replace|return|review|rewrite|save|search|set|shorten|show|simplify|sort|split|squash|style|summari[sz]e|support|swap|test|tidy|tidy up|tweak|type|update|upgrade|use|wire|wrap|write)',
+/** Parts of a program in which a mistake is dangerous. */
+export const delicateParts = sign(
+  'auth|authentication|authorization|authorisation|oauth|sso|jwts?|passwords?|access control|credentials?|secrets?|api keys?|private keys?|signing keys?|encryption( keys?| layer)?|decryption|cryptography|payments?|billing|refunds?|money transfers?|payroll|session (tokens?|handling)|permission (checks?|system|model)',
 )
 
-/** A result outside of the code, to which there are always several ways. */
-export const outcome = sign(
-  '(videos?|audio|recordings?|talks?|music|songs?|playlists?|photos?|pictures?|screens?|screenshots?|thumbnails?|pdfs?|docx|word documents?|slides|presentations?|booklet|diagrams?|drawings?|laptop|computers?|phone|servers|raspberry|nas|desktop|usb|stick|iso|e-?mails? from|newsletter|website as|backups of)',
-)
-export const wishes = opens('(i|we) (need|want|would like) (a|an|some|my|our|this)')
-
-/** Requests about production data, money or credentials: choose `reflect`. */
-export const delicate = sign(
-  'auth|authn|authz|authentication|authorization|authorisation|oauth|sso|jwts?|passwords?|permissions?|privileges?|access control|credentials?|secrets?|tokens?|api keys?|private keys?|sessions? handling',
-  'encrypt(ion|ed|s)?|decrypt(ion)?|crypto(graphy|graphic)?|hashing|signatures?|certificates?|tls|ssl|keys? rotation|encryption keys?|firewall( rules)?|security|secure(ly)?|vulnerabilit(y|ies)|vulnerable|exploits?|injection|xss|csrf|sanitiz\\w+|sanitis\\w+',
-  'payments?|billing|invoic(e|es|ing)|charges?|credit cards?|money|refunds?|transactions?|transfers?|bank\\w*|payroll|taxes',
-  'migrations?|production|prod|live (database|system|data)|(database|db) schema|schema (change|migration)s?|backups?|restore',
-  'thread-?safe(ty)?|lock(s|ing)?|lock-free|mutex(es)?|concurren(t|cy)|race conditions?|data races?|atomic(ity)?|deadlock-free',
-  'safely|safety-critical|critical|irreversibl[ey]|gdpr|personal data|medical|must (be|not|never)|compliance',
+/** Something that is built in many parts; it ends the object of a request: "a dashboard", and not "a dashboard test". */
+export const products = sign(
+  '((web|mobile|desktop|todo|chat|full-stack|fullstack|native|android|ios|react|booking|weather|notes?) app|app|application|website|web ?site|platform|dashboard|portal|admin panel|marketplace|(online|web|e-?commerce) (shop|store)|video game|\\w+ game|game|text editor|code editor|compiler|crm|cms|forum|social network|\\w+ clone|backend|frontend|search engine)(?= $)',
 )
 
-/** Actions that cannot be undone. */
-export const destroys = sign(
-  '(delet(e|es|ing)|remov(e|es|ing)|eras(e|es|ing)|wip(e|es|ing)|drop(s|ping)?|purg(e|es|ing)|clear(s|ing)?|destroy(s|ing)?|truncat(e|es|ing)) (all|every|everything|the (entire|whole|disk|database|table|users|production)|old|my (disk|drive|files|data|home)|\\w+ (table|tables|database|rows|disk|drive))',
-  'wip(e|es|ing)|eras(e|es|ing)|rm -r\\w*|force[ -]push|push --force|reset --hard|format (the|my) (disk|drive)|drop (table|database)|mkfs|dd if',
+/** The whole of a program, which no single change covers. */
+export const widePlaces = sign(
+  '(the |our |this |my )?(whole |entire )?(codebase|code base|monolith)|(whole|entire) (app|application|project|backend|frontend|site|website|server)',
 )
 
-/** Several ways are possible, and one has to be chosen. */
-export const open = sign(
-  '(best|better|good|right|easiest|fastest|simplest|safest|cleanest|recommended|proper) (way|ways|approach|approaches|practices?|choice|option|solution|tool|library|place)',
-  'options|alternatives|pros and cons|trade-?offs?|(should|shall) (i|we)|would you (use|choose|recommend)|which .* (should|fits?|is best|is better|would you)|is it better|or should|(some|a) way',
-  'a way to|an? (good |better )?approach|approaches|somewhere|ideas?|how (can|could|should|would|might) (i|we|you)|how do (i|we) best|what do you think (about|of)|would you rather',
+/** Words for data that a program reads. */
+export const dataNouns = sign(
+  'csv|tsv|json|jsonl|xml|xlsx|excel|spreadsheets?|parquet|log files?|logs|access log|rows|columns?|records|emails|e-?mail addresses|urls|phone numbers|timestamps|(by|per) (\\w+ )?(type|kind|user|month|day|week|year|country|category|process|extension|file type)',
 )
-export const explores = opens(
-  '(convert|set up|setup|deploy|host|improve|optimi[sz]e|speed up|reduce|suggest|recommend|propose|compare|choose|pick|select|decide|brainstorm|plan|think about|come up with|find (me )?(a|an|some)|turn(?! (on|off))|automate|sync|synchroni[sz]e|back up|record|monitor|publish|install|configure|schedule|stream|share|mirror|download|burn|digiti[sz]e|scan|visuali[sz]e|send|get .* (running|going|working|up)|organi[sz]e|prepare|research|evaluate|explore|make .* (faster|smaller|better|nicer|cheaper|easier|prettier|simpler|cleaner|quicker))',
+
+/** Words that say that a request is about code, though it names data or a document. */
+export const codeNouns = sign(
+  '(function|method|class|component|callback|promise|hook|helper|module|tests?|interface|enum|constant|variable|loop|handler|endpoint|route|button|form|parser|code|library|package|command|flag)s?',
+)
+
+/** Formats of documents and media, between which there are always several ways. */
+export const documentFormats = sign(
+  '(docx?|odt|pdfs?|epub|pptx?|word documents?|word files?|slides|presentations?|mp4|mp3|mkv|wav|flac|heic|videos?|audio)( files?)? (to|into) .*',
+)
+
+/** Things that are set up in more than one way. */
+export const installations = sign(
+  '(setup .*)?(rest api|api|server|mail server|web server|ci|ci pipeline|ci/cd|pipeline|cluster|vpn|monitoring|backups?|database|development environment|dev environment|home server|proxy|reverse proxy)(?= $)',
+)
+
+/** Several ways are possible, and the person asks for the choice. */
+export const openQuestions = sign(
+  '(the |a )?(best|better|easiest|fastest|simplest|safest|cleanest|recommended) (way|ways|approach|approaches|practices?|choice|option|solution|tool|library|strategy|framework)',
+  'pros and cons|trade-?offs? (between|of)|(should|shall) (i|we) (use|choose|pick|go with|take|switch)|which .* (should (i|we)|would you|do you recommend|is better|is best|fits (us|me|best))|would you (recommend|choose|rather)|is it better to|what are (my|our|the) (options|alternatives)|what (alternatives|options) (are there|do (i|we) have)|different ways (to|of)',
 )

@@ -3,14 +3,16 @@ import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { Agreement } from '../cost-consent.ts'
 import type { FrameworkDefinition, TriedWay } from '../framework-agent.ts'
 import type { Check } from '../goal-check.ts'
-import type { Pursuit } from '../plan-act-check.ts'
+import type { FailedApproach, Pursuit } from '../plan-act-check.ts'
 import type { RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { Finding } from './diagnosis.ts'
 import type { Hypothesis } from './hypotheses.ts'
-import { askAgreement, costWords, freeCalls } from '../cost-consent.ts'
+import { askAgreement, costWords } from '../cost-consent.ts'
+import { failed } from '../../../core/talk/outcome.ts'
+import { SteppingBack } from '../consensus/council.ts'
 import { frameworkAgent, giveUp } from '../framework-agent.ts'
-import { checkName, runCheck } from '../goal-check.ts'
+import { checkName, resultCheck, runCheck } from '../goal-check.ts'
 import { pursue } from '../plan-act-check.ts'
 import { projectChecks } from '../project-checks.ts'
 import { clipped, firstLine, plural, quoted } from '../prompt-text.ts'
@@ -26,7 +28,42 @@ export const sequential = (agreement: Agreement): FrameworkDefinition => ({
   asks: (resources) => assign(roles, resources),
   rounds: 2,
   agent: (resources) => frameworkAgent('sequential', resources, (thinking) => diagnose(agreement, thinking)),
+  advice: { asks: (resources) => assign(roles, resources), advise: adviseCause },
 })
+
+/** Advice tests this many causes; the others are named with their diagnostics, for the caller to run. */
+const mostAdvised = 3
+
+/** Looks for the cause without fixing anything: the diagnostics may only read. */
+async function* adviseCause(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const [diagnostician, decider] = assign(roles, thinking.resources) as [RoleAssignment, RoleAssignment]
+  yield thinking.phase('naming possible causes')
+  const named = yield* thinking.askFor(diagnostician, hypothesesPrompt(thinking), hypothesesShape)
+  if (thinking.over) return thinking.over
+  if (!named.ok) return named.words ? { ok: true, text: named.words } : failed('unmet', named.why)
+  const untested = new UntestedHypotheses(named.value.hypotheses)
+  const found: Finding[] = []
+  for (let next = untested.next(); next && found.length < mostAdvised; next = untested.next()) {
+    const observation = yield* runDiagnostic(next, thinking)
+    if (thinking.over) return thinking.over
+    const finding = yield* askDecider(next, observation, found, decider, thinking)
+    if (thinking.over) return thinking.over
+    found.push(finding)
+    yield note(findingLine(finding))
+    if (finding.verdict === 'confirmed') break
+    untested.learn(found)
+  }
+  const left = untested.left.map(({ cause, diagnostic, expects }) =>
+    [`- ${cause}`, `  test it with: ${diagnostic}`, `  expected: ${expects}`].join('\n'),
+  )
+  const [fix] = found.flatMap(({ verdict, check }) => (verdict === 'confirmed' && check ? [checkName(check)] : []))
+  const text = [
+    ...found.map(findingText),
+    ...(fix === undefined ? [] : [`The cause is fixed when this passes: ${fix}`]),
+    ...(left.length > 0 ? ['Possible causes that were not tested:', ...left] : []),
+  ]
+  return { ok: true, text: text.join('\n') }
+}
 
 async function* diagnose(agreement: Agreement, thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   const [diagnostician, decider] = assign(roles, thinking.resources) as [RoleAssignment, RoleAssignment]
@@ -61,8 +98,31 @@ async function* diagnose(agreement: Agreement, thinking: ThinkingTurn): AsyncGen
     }
     untested.learn(found)
   }
+  return yield* stepBack(found, thinking)
+}
+
+/** No cause is left to test: the council is asked for other approaches, and each is tried. */
+async function* stepBack(found: readonly Finding[], thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
+  const back = new SteppingBack(thinking)
+  const failures = found.map((finding) => ({
+    approach: { name: firstLine(finding.hypothesis.cause), how: '' },
+    evidence: `${finding.verdict}: ${finding.why}`,
+  }))
+  const first = yield* back.next(failures)
+  if (thinking.over) return thinking.over
+  const tried = found.map(toTriedWay)
+  if (first) {
+    const { prompt: task } = thinking.turn
+    const another = (more: readonly FailedApproach[]) => back.next([...failures, ...more])
+    const pursuit = yield* pursue({ task, check: resultCheck, approaches: [first], another }, thinking)
+    if (thinking.over) return thinking.over
+    if (pursuit.by) return pursuit.outcome
+    tried.push(
+      ...pursuit.failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) })),
+    )
+  }
   thinking.passed = false
-  return yield* giveUp(clipped(thinking.turn.prompt, 300), found.map(toTriedWay), found.flatMap(knownFact))
+  return yield* giveUp(clipped(thinking.turn.prompt, 300), tried, found.flatMap(knownFact))
 }
 
 /** The likeliest cause is tested without asking; a watching person agrees before the others are, which may be many. */
@@ -73,7 +133,7 @@ async function* mayGoOn(
   thinking: ThinkingTurn,
 ): AsyncGenerator<Event, boolean> {
   const { turn, resources, calls } = thinking
-  if (agreement.agreed || !turn.attended || calls < freeCalls) return true
+  if (agreement.agreed || !turn.attended || calls < agreement.freeCalls) return true
   const asks = left.map(() => decider)
   const cost = `up to ${plural(asks.length, 'extra call')} to ${decider.agent}, about ${costWords(asks, asks.length, resources, turn)}`
   const text = `sequential: the likeliest cause was not it, and ${plural(left.length, 'other')} may be. Testing them takes ${cost}.`
