@@ -129,6 +129,8 @@ export function conversationOf(io: Io, project: Project, blobs: Blobs, session: 
     clock: io.clock,
     owner: ownerMark(),
     alive: isAlive,
+    shown: project.shown,
+    settling: project.settling,
   })
 }
 

@@ -1,8 +1,10 @@
 import { defined } from '../base/defined.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
+import type { ShownPiece } from '../core/talk/shown-words.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
+import type { Settling } from '../core/work/conversation.ts'
 import type { Io } from '../core/io.ts'
 import { shortHash } from '../base/hash.ts'
 import { newId } from '../base/id.ts'
@@ -39,7 +41,15 @@ export type ProjectDoc = {
 }
 
 /** One project's place in the store. */
-export type Project = { root: string; slug: string; doc: Doc<ProjectDoc>; log: Log<Entry> }
+export type Project = {
+  root: string
+  slug: string
+  doc: Doc<ProjectDoc>
+  log: Log<Entry>
+  /** The side log of a turn, with the words that it shows while it runs. */
+  shown(turn: string): Log<ShownPiece>
+  settling: Doc<Settling>
+}
 
 /** Keeps folder names far below the limit of 255 bytes. */
 const mostBytes = 80
@@ -77,6 +87,8 @@ export function openProject(store: Store, root: string): Project {
     slug,
     doc: store.doc<ProjectDoc>(`projects/${slug}/project`, { path: root, lastUsed: 0, sessions: {} }, knownProject),
     log: store.log<Entry>(`projects/${slug}/history`),
+    settling: store.doc<Settling>(`projects/${slug}/settling`, {}),
+    shown: (turn) => store.log<ShownPiece>(`projects/${slug}/shown/${turn}`),
   }
 }
 

@@ -52,6 +52,7 @@ export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry
     case 'prompt':
     case 'steer':
     case 'reply':
+    case 'words':
     case 'summary':
     case 'guide':
     case 'note':

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
+import type { ShownPiece } from '../core/talk/shown-words.ts'
 import type { Blobs, Doc, Log, Store } from '../core/talk/store.ts'
 import type { Slot, Slots } from './slot.ts'
 import { allOf, CrewError, isGone, isSettled, noSlots, parseSlots } from './slot.ts'
@@ -16,6 +17,11 @@ export function workspaceNamed(name: string): string {
 /** The conversation of a slot. */
 export function logOf(store: Store, workspace: string, slot: number): Log<Entry> {
   return store.log(`crew/${workspace}/${slot}`)
+}
+
+/** The side log of a slot's turn, with the words that it shows while it runs. */
+export function shownOf(store: Store, workspace: string, turn: string): Log<ShownPiece> {
+  return store.log(`crew/${workspace}/shown/${turn}`)
 }
 
 /** The long texts of a workspace: artifacts, and the last screens of agents that have ended. */

@@ -18,7 +18,7 @@ import { keepArtifact, withArtifacts } from './artifact.ts'
 import { interruptedTurn } from './interrupted-turn.ts'
 import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
 import { endSlot, lastScreen } from './slot-ending.ts'
-import { blobsOf, logOf } from './slot-ledger.ts'
+import { blobsOf, logOf, shownOf } from './slot-ledger.ts'
 import { seenAlive, settled, takenOff, withoutQuestions } from './slot-moves.ts'
 import { isGone } from './slot.ts'
 
@@ -55,7 +55,16 @@ export class SlotRunner {
     this.#ledger = ledger
     this.#blobs = blobsOf(store, workspace)
     const log = logOf(store, workspace, slot.id)
-    this.#conversation = new Conversation({ log, blobs: this.#blobs, session: slot.session, clock, owner, alive })
+    const shown = (turn: string) => shownOf(store, workspace, turn)
+    this.#conversation = new Conversation({
+      log,
+      blobs: this.#blobs,
+      session: slot.session,
+      clock,
+      owner,
+      alive,
+      shown,
+    })
     // When not even the end can be stored, the keeper does not try again at once.
     this.done = this.#run(slot).catch((error) =>
       this.#end('failed', messageOf(error)).catch(() => clock.sleep(retryMs, this.#left.signal)),

@@ -41,6 +41,10 @@ class MemoryLog<T> implements Log<T> {
     for (let at = Math.min(before, lines.length) - 1; at >= 0; at--) yield { at, item: JSON.parse(lines[at]!) as T }
   }
 
+  async *read(): AsyncGenerator<Line<T>> {
+    for (const [at, line] of [...this.#lines].entries()) yield { at, item: JSON.parse(line) as T }
+  }
+
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<Line<T>> {
     const bell = new ChangeSignal()
     let lines = this.#lines

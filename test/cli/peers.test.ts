@@ -71,6 +71,7 @@ test('a turn is cancelled from another process as Ctrl+C would, and takes no wor
   machine.agents({ slow: twoWords })
   const { result, peer, turn } = await met(machine, t, ['-p', 'count'])
   const seen = following(peer, turn.turn)
+  await seen.seen((events) => events.some(({ type }) => type === 'text'))
   // Whoever typed them keeps them for a turn of their own.
   assert.equal(await peer.steer(turn.turn, 'in French'), false)
   assert.equal(await peer.cancel(turn.turn), true)
@@ -80,6 +81,7 @@ test('a turn is cancelled from another process as Ctrl+C would, and takes no wor
   assert.equal((await seen.over).at(-1)!.type, 'end')
   assert.deepEqual(machine.kept(), [
     ['prompt', 'user', 'count'],
+    ['words', 'slow', 'one'],
     ['end', 'rotation', 'aborted'],
   ])
 })

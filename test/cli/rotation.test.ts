@@ -14,6 +14,7 @@ test('one failing and one good agent: the good answer alone on stdout, one promp
   assert.deepEqual({ code, out }, { code: 0, out: 'the answer\n' })
   assert.deepEqual(machine.kept(), [
     ['prompt', 'user', 'hello'],
+    ['words', 'bad', 'half an answer'],
     ['attempt', 'bad', 'crash'],
     ['reply', 'good', 'the answer'],
     ['end', 'rotation', 'ok'],
@@ -34,7 +35,7 @@ test('all fail: exit 1, every attempt named, no reply kept', async (t) => {
   ])
   assert.deepEqual(
     machine.kept().map(([type]) => type),
-    ['prompt', 'attempt', 'attempt', 'attempt', 'end'],
+    ['prompt', 'words', 'attempt', 'attempt', 'attempt', 'end'],
   )
 })
 

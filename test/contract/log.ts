@@ -42,6 +42,9 @@ export function logContract(name: string, make: LogMaker): void {
       items.toReversed(),
     )
     assert.deepEqual(await firstFollowed(same, 0, 3), back.toReversed())
+    const read: Line<Item>[] = []
+    for await (const line of same.read()) read.push(line)
+    assert.deepEqual(read, back.toReversed())
   })
 
   test(`${name}: a position leads to its item and to none before it`, async () => {

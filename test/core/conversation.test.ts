@@ -71,6 +71,7 @@ test('what could not be kept is still shown, and the end says that it is lost', 
     append: (entry) => (entry.type === 'reply' ? Promise.reject(new Error('disk full')) : inner.append(entry)),
     end: () => inner.end(),
     back: () => inner.back(),
+    read: () => inner.read(),
     follow: (after, signal) => inner.follow(after, signal),
     clear: () => inner.clear(),
   }
@@ -234,6 +235,7 @@ test('of two answers at the same moment the first on the log wins', async () => 
     append: (entry) => log.append(entry),
     end: () => log.end(),
     back: () => log.back(),
+    read: () => log.read(),
     clear: () => log.clear(),
     async *follow(_after, signal) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -347,6 +349,7 @@ test('a log that cannot be followed takes the question back, which is a no and a
     append: (entry) => inner.append(entry),
     end: () => inner.end(),
     back: () => inner.back(),
+    read: () => inner.read(),
     clear: () => inner.clear(),
     follow: () => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('the disk is gone')) }),

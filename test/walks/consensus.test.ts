@@ -60,24 +60,45 @@ test('five advise, the chair decides, one acts and is checked; the conversation 
   const { conversation, kept, agent, seats } = sitting(council(), [{ say: 'a.pdf is there' }])
   await all(conversation.converse(agent, 'Convert docx to pdf', here()))
   const by = 'termaite'
-  assert.deepEqual(await kept(), [
-    { type: 'prompt', by: 'user', text: 'Convert docx to pdf', owner: 'me' },
-    {
-      type: 'note',
-      by,
-      text: 'advice: lists options (claude), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini)',
-    },
-    {
-      type: 'note',
-      by,
-      text: 'chosen by codex: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)',
-    },
-    { type: 'reply', by: 'claude', text: 'a.pdf is there' },
-    { type: 'call', by, call: 'c1', tool: 'bash', input: { command: 'file a.pdf', timeout_seconds: 600 } },
-    { type: 'result', by, call: 'c1', ok: true, text: 'a.pdf: PDF', data: { exit: 0 } },
-    { type: 'verdict', by: 'claude', framework: 'consensus', why: '', passed: true, calls: 6, ms: 0 },
-    { type: 'end', by: 'consensus', outcome: { ok: true, text: '' } },
-  ])
+  const facts = await kept()
+  const advice = facts.filter((fact) => fact.type === 'words')
+  assert.deepEqual(
+    advice.map(({ by, from, cut }) => [by, from, cut]),
+    [
+      ['codex', ['dependency scanner'], undefined],
+      ['gemini', ['code generator'], undefined],
+      ['gemini', ['pattern matcher'], undefined],
+      ['claude', ['fallback chain'], undefined],
+      ['claude', ['enumerator'], undefined],
+      ['codex', ['chair'], undefined],
+    ],
+  )
+  assert.deepEqual(
+    (await conversation.view()).filter(({ type }) => type === 'words'),
+    [],
+    'and no agent is told what the others advised',
+  )
+  assert.deepEqual(
+    facts.filter((fact) => fact.type !== 'words'),
+    [
+      { type: 'prompt', by: 'user', text: 'Convert docx to pdf', owner: 'me' },
+      {
+        type: 'note',
+        by,
+        text: 'advice: lists options (claude), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini)',
+      },
+      {
+        type: 'note',
+        by,
+        text: 'chosen by codex: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)',
+      },
+      { type: 'reply', by: 'claude', text: 'a.pdf is there' },
+      { type: 'call', by, call: 'c1', tool: 'bash', input: { command: 'file a.pdf', timeout_seconds: 600 } },
+      { type: 'result', by, call: 'c1', ok: true, text: 'a.pdf: PDF', data: { exit: 0 } },
+      { type: 'verdict', by: 'claude', framework: 'consensus', why: '', passed: true, calls: 6, ms: 0 },
+      { type: 'end', by: 'consensus', outcome: { ok: true, text: '' } },
+    ],
+  )
   assert.deepEqual(
     seats.flatMap(({ name, closed, turns }) => turns.map(({ leash }) => [name, closed, leash])),
     [...vendors, 'claude', 'gemini', 'codex'].map((name) => [name, true, 'read']).concat([['claude', true, 'edit']]),

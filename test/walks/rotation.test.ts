@@ -36,6 +36,7 @@ test('a quota in the middle of a turn: the next agent goes on with what the firs
     { type: 'prompt', by: 'user', text: 'fix the parser', owner: 'me' },
     { type: 'call', by: 'gemini', call: 'g1', tool: 'edit', input: { path: 'src/parser.ts' } },
     { type: 'result', by: 'gemini', call: 'g1', ok: true, text: 'edited' },
+    { type: 'words', by: 'gemini', text: 'I edit the parser and', cut: 'limit' },
     attempt,
     { type: 'reply', by: 'claude', text: 'The parser is done.' },
     { type: 'end', by: 'rotation', outcome: { ok: true, text: '' } },

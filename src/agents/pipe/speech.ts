@@ -1,8 +1,8 @@
 import type { Ended } from '../../core/work/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
-import type { Blobs, BlobWriter, Ref } from '../../core/talk/store.ts'
+import type { Blobs } from '../../core/talk/store.ts'
 import type { Emit } from '../seat.ts'
-import { cutEnds, joinCut, longestBody } from '../../core/talk/body.ts'
+import { LongText } from '../../core/talk/body.ts'
 
 /** Turns a command's output into events: as plain text, or by its dialect. */
 export interface Speech {
@@ -26,7 +26,7 @@ export interface Speech {
 
 /** Speech without a dialect: all output is the answer. */
 export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
-  const answer = new PlainAnswer(blobs)
+  const answer = new LongText(blobs)
   return {
     typed: false,
     open: (prompt) => ({ text: prompt, stays: false }),
@@ -40,52 +40,5 @@ export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
     busy: () => false,
     finish: async () => ({ ok: true, ...(await answer.finish()) }),
     drop: () => answer.drop(),
-  }
-}
-
-/** Gathers a plain answer: in memory while it is short, as its two ends and a blob once it is long. */
-class PlainAnswer {
-  #blobs: Blobs
-  #writer: BlobWriter | undefined
-  #encoder = new TextEncoder()
-  #text = ''
-  #tail = ''
-  #chars = 0
-
-  constructor(blobs: Blobs) {
-    this.#blobs = blobs
-  }
-
-  get chars() {
-    return this.#chars
-  }
-
-  async add(text: string): Promise<void> {
-    const more = this.#chars === 0 ? text.trimStart() : text
-    if (more === '') return
-    this.#chars += more.length
-    if (!this.#writer) {
-      this.#text += more
-      if (this.#text.length <= longestBody) return
-      this.#writer = this.#blobs.writer('text/plain')
-      await this.#writer.write(this.#encoder.encode(this.#text))
-      this.#tail = this.#text.slice(-cutEnds.tailChars)
-      this.#text = this.#text.slice(0, cutEnds.headChars)
-      return
-    }
-    await this.#writer.write(this.#encoder.encode(more))
-    this.#tail = (this.#tail + more).slice(-cutEnds.tailChars)
-  }
-
-  /** The answer; `whole` is the blob of one that was cut. */
-  async finish(): Promise<{ text: string; whole?: Ref }> {
-    if (!this.#writer) return { text: this.#text.trimEnd() }
-    const whole = await this.#writer.done()
-    const missing = this.#chars - cutEnds.headChars - this.#tail.length
-    return { text: joinCut(this.#text, this.#tail.trimEnd(), missing, this.#blobs.place(whole)), whole }
-  }
-
-  async drop(): Promise<void> {
-    await this.#writer?.drop()
   }
 }

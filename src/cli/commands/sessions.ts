@@ -4,7 +4,7 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../../app/place.ts'
 import type { Project, ProjectDoc } from '../../app/project.ts'
-import type { Entry } from '../../core/talk/entry.ts'
+import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
@@ -18,6 +18,7 @@ import { borderOf } from '../../app/border.ts'
 import { maskWithin } from '../../safety/redaction.ts'
 import { maskedEntry } from '../../app/vendor-border.ts'
 import { wholeEntry } from '../../core/talk/body.ts'
+import { cutWords } from '../../core/talk/shown-words.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
@@ -164,6 +165,8 @@ function markdown(entry: Entry): string {
     case 'steer':
     case 'reply':
       return `${head}${entry.text.trim()}\n`
+    case 'words':
+      return `${head}${entry.text.trim()}\n${entry.from || entry.cut ? `\n> ${wordsNote(entry)}\n` : ''}`
     case 'summary':
       return `\n## Summary of everything before\n\n${entry.text.trim()}\n`
     case 'call':
@@ -181,6 +184,12 @@ function markdown(entry: Entry): string {
     default:
       return ''
   }
+}
+
+function wordsNote({ by, cut, from }: EntryOf<'words'>): string {
+  const how = cut && `${cutWords[cut]}`
+  const asked = from && `${by} was only consulted (${from.join(', ')})`
+  return [asked, how].filter((part) => part !== undefined).join('; ')
 }
 
 /** Puts text into a Markdown fence that is longer than any fence inside the text. */

@@ -1,7 +1,7 @@
 import type { Entry, Fact } from './entry.ts'
 import type { Answer } from './outcome.ts'
 import type { Shown } from './question.ts'
-import type { Blobs } from './store.ts'
+import type { Blobs, BlobWriter } from './store.ts'
 import { defined } from '../../base/defined.ts'
 import { readText } from './store.ts'
 
@@ -22,8 +22,6 @@ export function joinCut(head: string, tail: string, missing: number, place: stri
   const where = place ? `; the whole is in ${place}` : ''
   return `${head}\n[… ${missing} characters cut${where} …]\n${tail}`
 }
-
-export const cutEnds = { headChars, tailChars }
 
 /** Returns the fact as it goes into the log: a long body is cut, and `whole`, or the cut itself, says where the rest is. */
 export async function withShortBody(fact: Fact, blobs: Blobs): Promise<Fact> {
@@ -87,4 +85,51 @@ export async function wholeEntry(entry: Entry, blobs: Blobs): Promise<Entry> {
   const { whole, ...rest } = entry
   const body = await readText(blobs, whole)
   return (entry.type === 'call' ? { ...rest, input: JSON.parse(body) } : { ...rest, text: body }) as Entry
+}
+
+/** Gathers a text that comes in pieces: in memory while it is short, as its two ends and a blob once it is long. */
+export class LongText {
+  #blobs: Blobs
+  #writer: BlobWriter | undefined
+  #encoder = new TextEncoder()
+  #text = ''
+  #tail = ''
+  #chars = 0
+
+  constructor(blobs: Blobs) {
+    this.#blobs = blobs
+  }
+
+  get chars() {
+    return this.#chars
+  }
+
+  async add(text: string): Promise<void> {
+    const more = this.#chars === 0 ? text.trimStart() : text
+    if (more === '') return
+    this.#chars += more.length
+    if (!this.#writer) {
+      this.#text += more
+      if (this.#text.length <= longestBody) return
+      this.#writer = this.#blobs.writer('text/plain')
+      await this.#writer.write(this.#encoder.encode(this.#text))
+      this.#tail = this.#text.slice(-tailChars)
+      this.#text = this.#text.slice(0, headChars)
+      return
+    }
+    await this.#writer.write(this.#encoder.encode(more))
+    this.#tail = (this.#tail + more).slice(-tailChars)
+  }
+
+  /** The text; `whole` is the blob of one that was cut. */
+  async finish(): Promise<Answer> {
+    if (!this.#writer) return { text: this.#text.trimEnd() }
+    const whole = await this.#writer.done()
+    const missing = this.#chars - headChars - this.#tail.length
+    return { text: joinCut(this.#text, this.#tail.trimEnd(), missing, this.#blobs.place(whole)), whole }
+  }
+
+  async drop(): Promise<void> {
+    await this.#writer?.drop()
+  }
 }

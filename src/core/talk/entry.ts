@@ -21,6 +21,15 @@ export type Attempt = {
   did?: { calls: string[]; files: string[]; lastWords: string }
 }
 
+/** What ended an agent's words before they were an answer; `limit` is time, money, a quota or the context window. */
+export type Cut = 'person' | 'limit' | 'crash' | 'failure'
+
+/**
+ * Words that an agent showed and that no reply holds. `cut` says what ended them; without it the agent went on by itself.
+ * `from`: the roles of an agent that was only consulted, the outermost first. Such words are never given to another agent.
+ */
+export type Words = { type: 'words'; text: string; cut?: Cut; from?: string[] }
+
 /**
  * Instructions that an agent must follow from here on, beside its frame: a skill it loaded, an instruction file that changed.
  * A summary keeps them. `mark` names the content of a changed file: the next frame contains that file, so a guide with a mark
@@ -57,6 +66,7 @@ export type Fact = (
   | { type: 'call'; call: string; tool: string; input: unknown; step?: number; opaque?: unknown }
   | { type: 'result'; call: string; ok: boolean; text: string; data?: unknown; files?: Ref[] }
   | Attempt
+  | Words
   | { type: 'question'; ask: string; question: Question }
   | { type: 'answer'; ask: string; picks?: string[] }
   /** `vendor`: the company that the frame was sent to. */

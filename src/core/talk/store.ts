@@ -17,6 +17,8 @@ export interface Log<T> {
   end(): Promise<number>
   /** Reads newest first, from the end or from a position; the cost depends on what is read, not on the size of the log. */
   back(before?: number): AsyncIterable<Line<T>>
+  /** Reads oldest first, up to the end as it is now. */
+  read(): AsyncIterable<Line<T>>
   /** Reads oldest first from a position, then every item as it is appended, until the signal aborts. */
   follow(after: number, signal: AbortSignal): AsyncIterable<Line<T>>
   /** Deletes all items. */

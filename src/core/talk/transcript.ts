@@ -1,4 +1,4 @@
-import type { Attempt, Entry } from './entry.ts'
+import type { Attempt, Cut, Entry, EntryOf } from './entry.ts'
 
 /**
  * A turn that is put into one text, for an agent that reads a pipe. The text only grows at its end from turn to turn, so that
@@ -60,6 +60,8 @@ export function entryText(entry: Entry): string {
       return message('user', entry.text)
     case 'reply':
       return message(entry.by, entry.text)
+    case 'words':
+      return entry.from ? '' : wordsText(entry)
     case 'summary':
       return tag('summary', '', entry.text)
     case 'attempt':
@@ -79,6 +81,24 @@ export function entryText(entry: Entry): string {
     default:
       return ''
   }
+}
+
+/** How words ended, for an agent. */
+const ending: Record<Cut, string> = {
+  person: 'by the user',
+  limit: 'by a limit',
+  crash: 'by a crash',
+  failure: 'by a failure',
+}
+
+/** How much of words that are no answer an agent reads: how they began, and where they stopped. */
+const longestWords = { head: 2_000, tail: 6_000 }
+
+function wordsText({ by, text, cut }: EntryOf<'words'>): string {
+  const { head, tail } = longestWords
+  const left = text.length - head - tail
+  const told = left <= 0 ? text : `${text.slice(0, head)}[… ${left} characters left out …]${text.slice(-tail)}`
+  return tag('message', ` from="${attribute(by)}"${cut ? ` cut_off="${ending[cut]}"` : ''}`, told)
 }
 
 function attempt(tried: Attempt & { by: string }): string {

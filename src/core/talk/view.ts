@@ -33,14 +33,17 @@ export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
   return turns
 }
 
-/** Returns what the next turn is given: the furthest summary, and the turns that ended after it, without the replies of failed attempts. */
+/**
+ * Returns what the next turn is given: the furthest summary, and the turns that ended after it, without the words of failed
+ * attempts and of agents that were only consulted.
+ */
 export function view(entries: readonly Entry[]): Entry[] {
   const turns = endedTurns(entries)
   const summary = furthest(entries, turns, 'summary')
   const trim = furthest(entries, turns, 'trim')
   const kept = turns.slice(summary.past).flatMap((turn, index) => {
     if (nobodyTook(turn)) return []
-    const told = withoutOldSteps(withoutFailedReplies(turn.entries))
+    const told = withoutOldSteps(withoutFailedWords(turn.entries.filter((entry) => !isConsulted(entry))))
     return summary.past + index < trim.past ? told.map(withoutOutput) : told
   })
   return summary.entry ? [summary.entry, ...kept] : kept
@@ -67,8 +70,11 @@ export function missed(history: readonly Entry[], agent: string): { key?: string
   return { entries: history }
 }
 
-const spoken = new Set<Entry['type']>(['reply', 'call', 'attempt', 'thread'])
-const done = new Set<Entry['type']>(['reply', 'call', 'result', 'attempt'])
+const spoken = new Set<Entry['type']>(['reply', 'words', 'call', 'attempt', 'thread'])
+const done = new Set<Entry['type']>(['reply', 'words', 'call', 'result', 'attempt'])
+
+/** Says whether an entry is of an agent that was only consulted. */
+const isConsulted = (entry: Entry) => entry.type === 'words' && entry.from !== undefined
 
 /** Returns the agents that have seen these entries: all that spoke or tried, and those that a summary names. */
 export function toldTo(entries: readonly Entry[]): string[] {
@@ -95,13 +101,16 @@ function furthest<K extends Through['type']>(entries: readonly Entry[], turns: E
   return found
 }
 
-/** Leaves out the replies of failed attempts. A note or result of termaite's own separates pieces of a turn: replies of earlier pieces stay. */
-function withoutFailedReplies(entries: Entry[]): Entry[] {
+/**
+ * Leaves out the replies and the other words of failed attempts, because an attempt itself says its last words. A note or result
+ * of termaite's own separates pieces of a turn: replies of earlier pieces stay.
+ */
+function withoutFailedWords(entries: Entry[]): Entry[] {
   const failed = new Set<Entry>()
   let piece: Entry[] = []
   for (const entry of entries) {
     if (entry.by === 'termaite' && (entry.type === 'note' || entry.type === 'result')) piece = []
-    else if (entry.type === 'reply') piece.push(entry)
+    else if (entry.type === 'reply' || entry.type === 'words') piece.push(entry)
     else if (entry.type === 'attempt') for (const reply of piece) if (reply.by === entry.by) failed.add(reply)
   }
   return entries.filter((entry) => !failed.has(entry))

@@ -2,9 +2,10 @@ import type { Clock } from '../../base/clock.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
 import type { Budget } from './budget.ts'
 import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
-import type { Ref, Blobs, Log } from '../talk/store.ts'
+import type { Ref, Blobs, Doc, Log } from '../talk/store.ts'
 import type { Failure, Outcome } from '../talk/outcome.ts'
 import type { Ask } from '../talk/question.ts'
+import type { ShownPiece } from '../talk/shown-words.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { Channel } from '../../base/channel.ts'
 import { drain } from '../../base/relay.ts'
@@ -18,6 +19,7 @@ import { isFact, isEntry } from '../talk/entry.ts'
 import { turnQuestions } from '../talk/turn-questions.ts'
 import { failed } from '../talk/outcome.ts'
 import { nobody } from '../talk/question.ts'
+import { cutBy, ShownWords } from '../talk/shown-words.ts'
 import { toldTo, view } from '../talk/view.ts'
 
 /** What a conversation is made of. */
@@ -31,7 +33,14 @@ export type ConversationParts = {
   /** The mark of this process, by which others know whether the owner of a turn is still alive. */
   owner: string
   alive(owner: string): boolean
+  /** Opens the side log of a turn: words that were shown and that no entry holds yet. No view and no index reads it. */
+  shown?(turn: string): Log<ShownPiece>
+  /** The processes that are ending a dead turn right now: each turn is ended by one of them. */
+  settling?: Doc<Settling>
 }
+
+/** The claims of processes on the turns that they are ending, by turn. */
+export type Settling = Record<string, { owner: string; id: string }>
 
 /** The circumstances that a turn is run in. */
 export type TurnWorld = {
@@ -54,6 +63,10 @@ export type TurnWorld = {
  * end is kept. The texts they return are kept as notes; an error becomes a note too and never stops the turn.
  */
 export type AroundTurn = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
+
+/** How often, and after which pause, a process asks again for a turn that another process is ending. */
+const claimTries = 100
+const claimPauseMs = 50
 
 /** What the agent is given, and the turn's calls that have no result yet. */
 type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
@@ -98,18 +111,56 @@ export class Conversation {
     // A process may have kept the end of its turn after the log was read and before it was found dead.
     const { entries, broken } = gone.size > 0 ? await this.read() : seen
     const dead = unended(entries).filter(({ turn }) => gone.has(turn))
-    for (const prompt of dead) {
-      const open = new Set<string>()
-      for (const entry of entries) if (entry.turn === prompt.turn) followCalls(open, entry)
-      for (const call of open) await this.append(interrupted(call), 'termaite', prompt.turn)
-      const outcome = failed('aborted', 'interrupted: termaite stopped during this turn')
-      await this.append({ type: 'end', outcome }, 'termaite', prompt.turn)
-    }
+    for (const { turn } of dead) await this.#alone(turn, () => this.#endDead(turn))
     return { view: dead.length > 0 ? await this.view() : view(entries), broken, ended: dead.length }
+  }
+
+  /** Ends a turn of a dead process, unless another process has ended it by now. What the process had shown is kept. */
+  async #endDead(turn: string): Promise<void> {
+    const own = (await this.read()).entries.filter((entry) => entry.turn === turn)
+    if (unended(own).length === 0) return
+    const open = new Set<string>()
+    for (const entry of own) followCalls(open, entry)
+    for (const call of open) await this.append(interrupted(call), 'termaite', turn)
+    await this.#keepShown(own, turn)
+    const outcome = failed('aborted', 'interrupted: termaite stopped during this turn')
+    await this.append({ type: 'end', outcome }, 'termaite', turn)
+  }
+
+  /** Runs `work` while no other process ends the same turn; it does not wait long for one that hangs. */
+  async #alone(turn: string, work: () => Promise<void>): Promise<void> {
+    const { settling, owner, clock, alive } = this.#parts
+    const id = newId(clock.now())
+    for (let tries = 0; tries < claimTries; tries++) {
+      const living = (claims: Settling) => Object.entries(claims).filter(([, claim]) => alive(claim.owner))
+      // Without the document the turn is ended all the same: twice is better than never.
+      const claims = await settling
+        ?.update((now) => ({ [turn]: { owner, id }, ...Object.fromEntries(living(now)) }))
+        .catch(() => undefined)
+      if (!claims || claims[turn]?.id === id) break
+      await clock.sleep(claimPauseMs)
+    }
+    try {
+      await work()
+    } finally {
+      const others = (now: Settling) => Object.fromEntries(Object.entries(now).filter(([, claim]) => claim.id !== id))
+      await settling?.update(others).catch(() => {})
+    }
   }
 
   #isGone(owner: string | undefined): boolean {
     return owner !== undefined && !this.#parts.alive(owner)
+  }
+
+  /** Keeps the words that the dead process of a turn had shown; `own` are the entries of the turn. */
+  async #keepShown(own: readonly Entry[], turn: string): Promise<void> {
+    const { blobs, clock, shown } = this.#parts
+    if (!shown) return
+    const words = ShownWords.ofTurn({ log: shown(turn), blobs, clock }, own, false)
+    const facts = await words.rest('crash').catch(unreadable)
+    for (const { by, ...fact } of facts) await this.append(fact, by, turn)
+    // A side log that could not be read stays: a person may still look into it.
+    await words.close({ remove: facts.every(({ type }) => type === 'words') })
   }
 
   /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */
@@ -118,7 +169,7 @@ export class Conversation {
     const history = await this.view()
     const files = world.files?.length ? world.files : undefined
     const asked = await this.append({ type: 'prompt', text: prompt, files, owner }, 'user', newId(clock.now()))
-    yield* this.#take(agent, asked, defined({ prompt, files, history, open: new Set<string>() }), world)
+    yield* this.#take(agent, asked, defined({ prompt, files, history, open: new Set<string>() }), world, [])
   }
 
   /**
@@ -136,11 +187,18 @@ export class Conversation {
     for (const ask of unanswered(own)) await this.append({ type: 'answer', ask }, 'termaite', turn)
     const whole = (await wholeEntry(asked, this.#parts.blobs)) as EntryOf<'prompt'>
     const given = defined({ prompt: whole.text, files: asked.files, history: view(entries), open, sent })
-    yield* this.#take(agent, asked, given, world)
+    yield* this.#take(agent, asked, given, world, own)
   }
 
-  async *#take(agent: Agent, asked: Entry, given: Given, world: TurnWorld): AsyncGenerator<Event> {
-    const { clock } = this.#parts
+  /** `before` are the entries of the turn that another process kept. */
+  async *#take(
+    agent: Agent,
+    asked: Entry,
+    given: Given,
+    world: TurnWorld,
+    before: readonly Entry[],
+  ): AsyncGenerator<Event> {
+    const { clock, blobs } = this.#parts
     const { open, ...told } = given
     const leave = new AbortController()
     const out = new Channel<Event>(256)
@@ -148,6 +206,13 @@ export class Conversation {
     let unkept: string | undefined
     let reply: string | undefined
     let answer: Outcome | undefined
+    const side = {
+      log: this.#parts.shown?.(asked.turn),
+      blobs,
+      clock,
+      warn: (text: string) => out.offer({ type: 'note', text, by: 'termaite' }),
+    }
+    const shown = before.length > 0 ? ShownWords.ofTurn(side, before, told.sent !== undefined) : new ShownWords(side)
     const keep = async (event: Event, by: string) => {
       if (!isFact(event)) return out.push(event)
       if (world.left?.aborted) return
@@ -155,12 +220,16 @@ export class Conversation {
         const { by: signed, ...fact } = event
         const entry = await this.append(withoutEcho(fact, reply), signed ?? by, asked.turn)
         followCalls(open, entry)
+        shown.kept(entry)
         if (entry.type === 'reply') reply = (fact as EntryOf<'reply'>).text
         await out.push(fact.type === 'end' ? ({ ...entry, outcome: fact.outcome } as Entry) : entry)
       } catch (error) {
         unkept ??= messageOf(error)
         await out.push(event)
       }
+    }
+    const keepWords = async (words: Promise<(Fact & { by: string })[]>) => {
+      for (const fact of await words.catch(unreadable)) await keep(fact, agent.name)
     }
     const questions = turnQuestions({
       log: this.#parts.log,
@@ -196,6 +265,11 @@ export class Conversation {
       let counted: Promise<void> | undefined
       answer = await drain(take(agent, turn), async (event) => {
         for (const usage of innerUsage(event)) await keep(usage, agent.name)
+        await shown.see(event)
+        const over = innerEnd(event)
+        if (over) await keepWords(shown.consulted(over.from, over.failure))
+        // The words of a failed attempt are kept whole; the attempt itself says only the last of them.
+        if (event.type === 'attempt') await keepWords(shown.failed(event.by ?? agent.name, event.failure))
         const kept = keep(event, agent.name)
         // Nothing depends on a usage: it becomes durable together with the next line.
         if (event.type === 'usage') counted = kept
@@ -204,6 +278,9 @@ export class Conversation {
       await counted
       await questions.close()
       for (const call of [...open]) await keep(interrupted(call), 'termaite')
+      if (!world.left?.aborted) await keepWords(unheld(shown, answer))
+      // The words that facts could not take up wait in the side log for a later process.
+      await shown.close({ remove: !unkept && !world.left?.aborted })
       await tell(world.around?.end(asked.turn))
       await keep({ type: 'end', outcome: unkept ? lost(unkept) : answer }, agent.name)
     })().finally(() => out.close())
@@ -268,6 +345,26 @@ function interrupted(call: string): Fact {
 function innerUsage(event: Event): Event[] {
   if (event.type !== 'inner') return []
   return event.event.type === 'usage' ? [event.event] : innerUsage(event.event)
+}
+
+/** The end of a consultation at any depth: the roles of the agent, and why it failed. */
+function innerEnd(event: Event, from: readonly string[] = []): { from: string[]; failure?: Failure } | undefined {
+  if (event.type !== 'inner') return undefined
+  const roles = [...from, event.role]
+  if (event.event.type !== 'end') return innerEnd(event.event, roles)
+  const { outcome } = event.event
+  return outcome.ok ? { from: roles } : { from: roles, failure: outcome.failure }
+}
+
+/** Returns the words that were shown and that neither a reply nor the answer holds. */
+async function unheld(shown: ShownWords, answer: Outcome): Promise<(Fact & { by: string })[]> {
+  if (!answer.ok) return shown.rest(cutBy(answer.failure))
+  return (await shown.rest()).filter(({ text }) => !answer.text.includes(text))
+}
+
+function unreadable(error: unknown): (Fact & { by: string })[] {
+  const text = `What was shown in this turn could not be read back and is not in the history: ${messageOf(error)}.`
+  return [{ type: 'note', text, by: 'termaite' }]
 }
 
 /** The end of a turn whose facts could not be kept. `answer` is only shown: it is in no log. */

@@ -262,7 +262,7 @@ const mostReplayed = 2_000
 const page = 500
 
 /** Notes of termaite are left out: they were news when they were written. */
-const replayed = new Set<Entry['type']>(['prompt', 'steer', 'reply', 'call', 'result', 'end'])
+const replayed = new Set<Entry['type']>(['prompt', 'steer', 'reply', 'words', 'call', 'result', 'end'])
 
 async function replay({ desk, opened }: EditorDesk, updates: SessionUpdates): Promise<void> {
   let { entries, more } = opened

@@ -2,6 +2,7 @@ import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { Clock } from '../../base/clock.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import { newId } from '../../base/id.ts'
+import { cutWords } from '../../core/talk/shown-words.ts'
 import { toolKind, locationsOf, resultContent, textContent, toolTitle } from './tool-call-content.ts'
 
 export type SendUpdate = (update: SessionUpdate) => Promise<void>
@@ -54,6 +55,8 @@ export class SessionUpdates {
         return this.#say('agent_thought_chunk', event.delta)
       case 'reply':
         return this.#reply(event.text)
+      case 'words':
+        return event.from ? undefined : this.#words(event)
       case 'call':
         return this.#call(`${turn}/${event.call}`, event.tool, event.input)
       case 'progress':
@@ -123,6 +126,14 @@ export class SessionUpdates {
     const [streamed] = [this.#streamed, (this.#streamed = '')]
     if (streamed.trim() === '') await this.#say('agent_message_chunk', text)
     else if (text.startsWith(streamed)) await this.#say('agent_message_chunk', text.slice(streamed.length))
+    this.#pause()
+  }
+
+  /** Words that no reply holds were streamed; an editor that opens the session again is sent them, and how they ended. */
+  async #words({ text, cut }: Extract<Event, { type: 'words' }>): Promise<void> {
+    const [streamed] = [this.#streamed, (this.#streamed = '')]
+    if (streamed.trim() === '')
+      await this.#say('agent_message_chunk', cut ? `${text}\n\n_(${cutWords[cut]})_\n\n` : text)
     this.#pause()
   }
 

@@ -2,6 +2,7 @@ import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Command } from '../../core/talk/command.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Closing, Standing } from './chat-desk.ts'
+import { cutWords } from '../../core/talk/shown-words.ts'
 import { localTime } from '../../base/local-time.ts'
 import { questionText } from '../question-text.ts'
 import { commandUsage, findCommands } from './command-search.ts'
@@ -13,6 +14,9 @@ export function eventWords(event: Event): string | undefined {
   switch (event.type) {
     case 'reply':
       return `${event.by ?? 'agent'} says:\n${event.text}`
+    case 'words':
+      if (event.from) return undefined
+      return `${event.by ?? 'agent'} says${event.cut ? ` (${cutWords[event.cut]})` : ''}:\n${event.text}`
     case 'note':
       return event.text
     case 'phase':

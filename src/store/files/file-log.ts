@@ -61,6 +61,21 @@ export class FileLog<T> implements Log<T> {
     }
   }
 
+  async *read(): AsyncGenerator<Line<T>> {
+    const source = await LogReader.open(this.#path)
+    if (!source) return
+    try {
+      for await (const line of linesOn(source.read, 0, await source.size())) {
+        const found = parseLine<T>(line)
+        const partial = line.open && found.at(-1)?.item === undefined
+        if (partial && (await source.age(this.#clock.now())) < freshMs) continue
+        yield* found
+      }
+    } finally {
+      await source.close()
+    }
+  }
+
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<Line<T>> {
     const bell = new ChangeSignal()
     this.#bells.add(bell)
@@ -73,6 +88,7 @@ export class FileLog<T> implements Log<T> {
 
   /** Removes the file instead of emptying it, so that other processes notice that the log is a new file. */
   async clear(): Promise<void> {
+    this.#pen.close()
     try {
       unlinkSync(this.#path)
       syncFolder(dirname(this.#path))

@@ -26,6 +26,12 @@ export class LineWriter {
     return at
   }
 
+  /** Closes the file; the next line opens it again. */
+  close(): void {
+    this.#sheet?.close()
+    this.#sheet = undefined
+  }
+
   /** Writes a line with one write(2), so that the lines of two processes never mix. */
   #put(line: string): { sheet: OpenFile; at: number } {
     const sheet = this.#current() ?? this.#open()
@@ -44,8 +50,7 @@ export class LineWriter {
   }
 
   #open(): OpenFile {
-    this.#sheet?.close()
-    this.#sheet = undefined
+    this.close()
     makeFolder(dirname(this.#path))
     const fd = openSync(this.#path, 'a+', 0o600)
     syncFolder(dirname(this.#path))

@@ -80,7 +80,7 @@ function isSpoilt(error: unknown): boolean {
 }
 
 /** Increased with every change of the tables: a file of another version is deleted and made again from the logs. */
-export const version = 3
+export const version = 4
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -168,10 +168,10 @@ const tables = `
     strftime('%Y-%m-%dT%H:%M:%fZ', started / 1000.0, 'unixepoch') AS timestamp,
     (
       SELECT json_group_array(
-        json_object('role', iif(type = 'reply', 'assistant', 'user'), 'by', by, 'text', text, 'at', at) ORDER BY seq
+        json_object('role', iif(type IN ('reply', 'words'), 'assistant', 'user'), 'by', by, 'text', text, 'at', at) ORDER BY seq
       )
       FROM entries
-      WHERE session = sessions.id AND type IN ('prompt', 'steer', 'reply')
+      WHERE session = sessions.id AND type IN ('prompt', 'steer', 'reply', 'words')
     ) AS chat_history
   FROM sessions;
 `

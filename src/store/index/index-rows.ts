@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
+import { cutWords } from '../../core/talk/shown-words.ts'
 
 /** An entry and the position of its line in the log. */
 export type Placed = { entry: Entry; begins: number; ends: number }
@@ -28,7 +29,9 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
     const { session, turn, id, at, by, type } = entry
     const text = searchedText(entry)
     const { call, tool, ok } = toolColumns(entry)
-    intoEntries.run(project, session, turn, id, at, by, type, text, call, tool, ok)
+    // The words of an agent that was only consulted are found, and are no part of the session's messages.
+    const kind = entry.type === 'words' && entry.from ? 'consulted' : type
+    intoEntries.run(project, session, turn, id, at, by, kind, text, call, tool, ok)
     if (entry.type === 'usage') {
       const { input, output, cached, cost, source } = entry
       intoUsage.run(
@@ -83,6 +86,8 @@ function searchedText(entry: Entry): string | null {
       return typeof entry.input === 'string' ? entry.input : (JSON.stringify(entry.input) ?? null)
     case 'attempt':
       return lines(`${entry.failure?.kind}: ${entry.failure?.message}`, entry.did?.lastWords)
+    case 'words':
+      return lines(entry.text, entry.cut && `(${cutWords[entry.cut]})`)
     case 'question':
       return lines(entry.question?.text)
     case 'end':

@@ -206,6 +206,52 @@ test('a turn that ends without an answer shows why, and what was said is no repl
   ])
 })
 
+test('words that were cut off stay where they were streamed and say what cut them, and a restart shows the same', () => {
+  const words: Event = { type: 'words', text: 'I look.\n\nIt is in', cut: 'person', by: 'claude' }
+  const over: Event = { type: 'end', outcome: { ok: false, failure: { kind: 'aborted', message: 'cancelled' } } }
+  const streamed = turn(
+    prompt,
+    { type: 'text', delta: 'I look.', by: 'claude' },
+    { type: 'call', call: 'c', tool: 'Read', input: {}, by: 'claude' },
+    { type: 'result', call: 'c', ok: true, text: 'done', by: 'claude' },
+    { type: 'text', delta: 'It is in', by: 'claude' },
+    words,
+    over,
+  )
+  const error = { type: 'error', failure: { kind: 'aborted', message: 'cancelled' }, said: '' }
+  assert.deepEqual(
+    seen(streamed).filter((block) => (block as Block).type !== 'call'),
+    [
+      { type: 'prompt', text: 'hi', by: 'you' },
+      { type: 'reply', text: 'I look.', live: false, by: 'claude' },
+      { type: 'reply', text: 'It is in', live: false, cut: 'person', by: 'claude' },
+      error,
+    ],
+  )
+  assert.deepEqual(seen(turn(prompt, words, over)), [
+    { type: 'prompt', text: 'hi', by: 'you' },
+    { type: 'reply', text: 'I look.\n\nIt is in', live: false, cut: 'person', by: 'claude' },
+    error,
+  ])
+})
+
+test('words of a consulted agent are in its group, while it is at work and after a restart', () => {
+  const words: Event = { type: 'words', text: 'no', from: ['critic'], by: 'gemini' }
+  const inner = (event: Event): Event => ({ type: 'inner', role: 'critic', event })
+  const group = { type: 'group', role: 'critic', by: 'gemini', state: 'ok' }
+  const reply = { type: 'reply', text: 'no', live: false, by: 'gemini' }
+  const streamed = turn(
+    prompt,
+    inner({ type: 'text', delta: 'n', by: 'gemini' }),
+    inner({ type: 'reply', text: 'no', by: 'gemini' }),
+    words,
+    inner({ type: 'end', outcome: { ok: true, text: 'no' }, by: 'gemini' }),
+    end,
+  )
+  assert.deepEqual(seen(streamed)[1], { ...group, since: 2000, ms: 3000, blocks: [reply] })
+  assert.deepEqual(seen(turn(prompt, words, end))[1], { ...group, since: 2000, blocks: [reply] })
+})
+
 test('a call shows its progress, then what came of it and which files it changed', () => {
   const change = { path: 'a.ts', before: 'x', after: 'y' }
   const running = turn(
@@ -330,25 +376,12 @@ test('consulted agents are one group a role, and a plan is one block that change
   ])
 })
 
-test('of an endless text that is still written the end is held, and code in it stays code', () => {
-  const lines = Array.from({ length: 30_000 }, (_, at) => `line ${at}\n`)
+test('endless text and output are cut', () => {
   const state = turn(
     prompt,
-    { type: 'text', delta: 'Look:\n```ts\n', by: 'a' },
-    ...lines.map((delta) => ({ type: 'text' as const, delta, by: 'a' })),
-    { type: 'text', delta: 'the end', by: 'a' },
+    { type: 'text', delta: 'x'.repeat(150_000), by: 'a' },
+    { type: 'text', delta: 'y'.repeat(150_000), by: 'a' },
   )
-  const { text, dropped } = state.live[1] as { text: string; dropped: number }
-  const whole = `Look:\n\`\`\`ts\n${lines.join('')}the end`
-  assert.match(text, /^```ts\nline \d+\n[^]*line 29999\nthe end$/)
-  assert.ok(text.length <= 64 * 1024)
-  // The fence stands before each held end, and is counted when that end is cut again.
-  assert.ok(whole.endsWith(text.slice('```ts\n'.length)))
-  assert.ok(dropped >= whole.length - text.length)
-})
-
-test('of an endless text that is whole the beginning is held', () => {
-  const state = turn(prompt, { type: 'reply', text: 'x'.repeat(300_000), by: 'a' })
   const { text, more } = state.live[1] as { text: string; more: number }
   assert.deepEqual([text.length, more], [200_000, 100_000])
 })

@@ -10,13 +10,14 @@ test('the conversation keeps the evidence, a line for each hypothesis and one re
     { cause: 'no network', why: 'it times out', diagnostic: 'ip route', expects: 'nothing' },
     { cause: 'a wrong host', why: 'a typo', diagnostic: 'cat hosts', expects: 'exmaple' },
   ]
+  const verdicts = [
+    { verdict: 'rejected', quote: 'default via', why: 'there is a way out' },
+    { verdict: 'confirmed', quote: 'exmaple.com', why: 'a typo' },
+  ]
   const rig = minds({
     agents: {
       claude: [json({ wants: 'answer', hypotheses })],
-      gemini: [
-        json({ verdict: 'rejected', quote: 'default via', why: 'there is a way out' }),
-        json({ verdict: 'confirmed', quote: 'exmaple.com', why: 'a typo' }),
-      ],
+      gemini: verdicts.map((verdict) => json(verdict)),
     },
     actor: [says('It is a typo in hosts.')],
     commands: {
@@ -37,11 +38,21 @@ test('the conversation keeps the evidence, a line for each hypothesis and one re
     { type: 'call', by, call, tool: 'bash', input: { command, timeout_seconds: 120 } },
     { type: 'result', by, call, ok: true, text, data: { exit: 0 } },
   ]
+  const said = (by: string, role: string, answer: object) => ({
+    type: 'words',
+    by,
+    from: [role],
+    text: `I thought about it.\n\n\`\`\`json\n${JSON.stringify(answer)}\n\`\`\``,
+  })
+  const [rejected, confirmed] = verdicts
   assert.deepEqual(await kept(), [
     { type: 'prompt', by: 'user', text: 'why does it time out?', owner: 'me' },
+    said('claude', 'diagnostician', { wants: 'answer', hypotheses }),
     ...looked('c1', 'ip route', 'default via 10.0.0.1'),
+    said('gemini', 'decider', rejected!),
     { type: 'note', by, text: 'rejected: no network (`ip route`: default via)' },
     ...looked('c2', 'cat hosts', 'api.exmaple.com'),
+    said('gemini', 'decider', confirmed!),
     { type: 'note', by, text: 'confirmed: a wrong host (`cat hosts`: exmaple.com)' },
     { type: 'reply', by: 'actor', text: 'It is a typo in hosts.' },
     { type: 'verdict', by: 'actor', framework: 'sequential', why: '', calls: 3, ms: 0 },

@@ -140,8 +140,10 @@ test('what the question for a label cost is kept', async () => {
   assert.deepEqual(kept, [
     ['prompt', 'user'],
     ['usage', 'gemini'],
+    ['words', 'gemini'],
     ['note', 'termaite'],
     ['usage', 'claude'],
+    ['words', 'claude'],
     ['reply', 'actor'],
     ['usage', 'actor'],
     ['verdict', 'actor'],

@@ -1,6 +1,7 @@
 import type { Block, GroupBlock, SpeechBlock } from './block.ts'
 import type { Columns } from './markdown/markdown.ts'
 import type { RenderContext } from './render-context.ts'
+import { cutWords } from '../../../core/talk/shown-words.ts'
 import { isAgentSpeech } from './block.ts'
 import {
   attemptLines,
@@ -16,9 +17,6 @@ import { groupLine } from './blocks/group-lines.ts'
 import { Prose } from './markdown/markdown.ts'
 import { promptMark } from '../border.ts'
 import { bounded, fit, safeText, indented, oneLine, wrapped } from './screen-text.ts'
-
-/** A text of which the beginning or the end may not be held. */
-type SpokenText = Pick<SpeechBlock, 'text' | 'dropped' | 'more'>
 
 /** Lines of a prompt that are shown before it is folded. */
 const mostPromptLines = 20
@@ -44,8 +42,10 @@ export class BlockRenderer {
       case 'prompt':
       case 'steer':
         return promptLines(block.text, width, context, open)
-      case 'reply':
-        return this.#markdown(block, width, context, 'wrapped')
+      case 'reply': {
+        const lines = this.#markdown(block, width, context, 'wrapped')
+        return block.cut ? [...lines, theme.quiet(`  (${cutWords[block.cut]})`)] : lines
+      }
       case 'thought':
         return thoughtLines(block, width, context, open)
       case 'call':
@@ -73,13 +73,10 @@ export class BlockRenderer {
     }
   }
 
-  #markdown(block: SpokenText, width: number, context: RenderContext, columns: Columns): string[] {
-    const { quiet } = context.theme
+  #markdown(block: { text: string; more?: number }, width: number, context: RenderContext, columns: Columns): string[] {
     const { text, rest } = bounded(block.text, block.more)
     const lines = this.#prose.render(safeText(text).trimStart(), Math.max(1, width - 2), context, columns)
-    const above =
-      block.dropped === undefined ? [] : [quiet(`… the first ${block.dropped} characters are not shown here`)]
-    return indented([...above, ...lines, ...(rest ? [quiet(rest)] : [])], '  ')
+    return indented(rest ? [...lines, context.theme.quiet(rest)] : lines, '  ')
   }
 }
 

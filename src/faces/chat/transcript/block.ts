@@ -1,4 +1,4 @@
-import type { FileChange, PlanItem } from '../../../core/talk/entry.ts'
+import type { Cut, FileChange, PlanItem } from '../../../core/talk/entry.ts'
 import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Question } from '../../../core/talk/question.ts'
 import type { Closing } from '../chat-desk.ts'
@@ -9,16 +9,10 @@ type Common = { key: number; turn: string; by?: string; entry?: string }
 type TextBlock = Common & { type: 'prompt' | 'steer' | 'note' | 'summary'; text: string }
 
 /**
- * `live` while the text grows, or is not yet kept. `dropped` characters before the text and `more` after it are not held:
- * of a text that grows its end is shown, of one that is whole its beginning.
+ * `live` while the text grows, or is not yet kept; `more` characters of it are not on the screen. `cut` says what ended words
+ * that are no answer.
  */
-export type SpeechBlock = Common & {
-  type: 'reply' | 'thought'
-  text: string
-  live: boolean
-  dropped?: number
-  more?: number
-}
+export type SpeechBlock = Common & { type: 'reply' | 'thought'; text: string; live: boolean; more?: number; cut?: Cut }
 
 export type CallBlock = Common & {
   type: 'call'

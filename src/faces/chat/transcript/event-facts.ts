@@ -4,6 +4,7 @@ const agentEvents = new Set<Event['type']>([
   'text',
   'thought',
   'reply',
+  'words',
   'call',
   'progress',
   'result',

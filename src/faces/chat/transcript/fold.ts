@@ -5,8 +5,6 @@ import type { Block, CallBlock, GroupBlock, NewBlock, SpeechBlock } from './bloc
 import { defined } from '../../../base/defined.ts'
 import { isAgentSpeech, isOwnQuestion } from './block.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './event-facts.ts'
-import { openFence } from './markdown/markdown-parts.ts'
-import { mostShown } from './screen-text.ts'
 
 /** The turn and the time of an event; `mint` gives the next key of a block. */
 type EventPlace = { turn: string; at: number; mint(): number }
@@ -39,6 +37,8 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
       if (at === undefined) return append(rest, reply, event, place)
       return replaced(rest, at, { ...placed(reply, event, place), key: rest[at]!.key })
     }
+    case 'words':
+      return event.from ? consultedWords(blocks, event, place) : withWords(blocks, event, place)
     case 'call':
       return called(blocks, event, place)
     case 'progress':
@@ -127,25 +127,15 @@ function grown(blocks: Blocks, type: SpeechBlock['type'], delta: string, event: 
   const at = blocks.findLastIndex((block) => block.turn === place.turn)
   const last = blocks[at]
   if (last?.type !== type || !last.live || last.by !== event.by)
-    return append(blocks, { type, live: true, ...tailOf(delta) }, event, place)
-  return replaced(blocks, at, { ...last, ...tailOf(last.text + delta, last.dropped) })
+    return append(blocks, { type, live: true, ...held(delta) }, event, place)
+  const room = longest - last.text.length
+  if (delta.length <= room) return replaced(blocks, at, { ...last, text: last.text + delta })
+  return replaced(blocks, at, {
+    ...last,
+    text: last.text + delta.slice(0, room),
+    more: (last.more ?? 0) + delta.length - room,
+  })
 }
-
-/**
- * The end of a text that grows, from the beginning of a line on, and how many characters before it were dropped. Much is
- * dropped at once, because everything that is left is laid out again. Code stays code: its fence is put before it again.
- */
-function tailOf(text: string, dropped = 0): { text: string; dropped?: number } {
-  if (text.length <= mostShown) return dropped > 0 ? { text, dropped } : { text }
-  const least = text.length - mostShown * 0.75
-  const line = text.indexOf('\n', least) + 1
-  const from = line > 0 && line < least + longestLine ? line : /[\udc00-\udfff]/.test(text[least]!) ? least + 1 : least
-  const fence = openFence(text.slice(0, from))
-  const tail = text.slice(from)
-  return { text: fence === undefined ? tail : `${fence}\n${tail}`, dropped: dropped + from }
-}
-
-const longestLine = 4000
 
 function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: EventPlace): Blocks {
   const { call, tool, input } = event
@@ -208,6 +198,40 @@ function withInner(blocks: Blocks, { role, event }: Extract<Event, { type: 'inne
       : { type: 'group', key: place.mint(), turn: place.turn, role, state: 'running', since: place.at, blocks: [] }
   const more = extended(group, event, place)
   return known ? replaced(blocks, at, more) : [...blocks, more]
+}
+
+/**
+ * The blocks after words that no reply holds: the text that was streamed is theirs and stays where it is; in a conversation that
+ * was opened again it is added.
+ */
+function withWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
+  const streamed = (block: Block): block is SpeechBlock =>
+    block.type === 'reply' && block.entry === undefined && block.turn === place.turn && block.by === event.by
+  const last = blocks.findLastIndex(streamed)
+  const cut = defined({ cut: event.cut })
+  if (last < 0) return append(blocks, { type: 'reply', live: false, ...held(event.text), ...cut }, event, place)
+  const entry = defined({ entry: (event as Partial<Entry>).id })
+  return blocks.map((block, at) =>
+    streamed(block) ? { ...block, live: false, ...entry, ...(at === last ? cut : {}) } : block,
+  )
+}
+
+/** The blocks after words of an agent that was only consulted: they are in its group. */
+function consultedWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
+  const [role = '', ...deeper] = event.from ?? []
+  const { from: _from, ...words } = event
+  const inside = withInner(
+    blocks,
+    { type: 'inner', role, event: defined({ ...words, from: deeper.length ? deeper : undefined }) },
+    place,
+  )
+  // A group that was there is running and told its end by itself.
+  if (inside.length === blocks.length) return inside
+  return changed(
+    inside,
+    (block) => block.type === 'group',
+    (group) => ({ ...group, state: event.cut ? 'stopped' : 'ok' }) as Block,
+  )
 }
 
 function extended(group: GroupBlock, event: Event, place: EventPlace): GroupBlock {
@@ -293,10 +317,8 @@ function placeReply(
   const last = blocks.findLastIndex(mine)
   if (last < 0) return { rest: blocks }
   const acted = blocks.findLastIndex((block) => block.turn === turn && block.type === 'call')
-  // Of a long text only the end is held, after a fence that it may not have.
-  const words = (block: SpeechBlock) => (block.dropped === undefined ? block.text : block.text.slice(-1000)).trim()
   const stays = (block: Block, at: number) =>
-    !mine(block) || (at === last && acted < last) || !text.includes(words(block))
+    !mine(block) || (at === last && acted < last) || !text.includes(block.text.trim())
   const rest = blocks.filter(stays)
   return acted < last ? { rest, at: rest.indexOf(blocks[last]!) } : { rest }
 }

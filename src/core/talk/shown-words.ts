@@ -1,0 +1,227 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Cut, Entry, Event, Fact, Words } from './entry.ts'
+import type { Failure, FailureKind } from './outcome.ts'
+import type { Blobs, Log } from './store.ts'
+import { callAfter } from '../../base/clock.ts'
+import { defined } from '../../base/defined.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { serialQueue } from '../../base/serial-queue.ts'
+import { LongText } from './body.ts'
+
+/**
+ * Words of one agent, as a line of the side log of a turn. `after` counts the facts of the conversation that hold earlier words
+ * of the same agent, so that a reader knows which words are in no fact yet. `again`: the agent's screen is read from its
+ * beginning once more, and these words may repeat the earlier ones.
+ */
+export type ShownPiece = { by: string; from?: string[]; after: number; again?: true; text: string }
+
+/** Words that became a fact, signed by the agent that showed them. */
+type SignedWords = Words & { by: string }
+
+export type ShownParts = {
+  /** The side log of the turn; without one, words are held in memory alone. */
+  log?: Log<ShownPiece>
+  blobs: Blobs
+  clock: Clock
+  /** Called once, when words cannot be written to the side log. */
+  warn?(text: string): void
+}
+
+/** Words wait this long before they are written: with the time that the disk takes, they are at most a second behind. */
+const pauseMs = 500
+
+/** When so many characters of one agent wait, the turn waits until they are written. */
+const mostWaiting = 256 * 1024
+
+/** How many characters of one agent are held while the disk refuses them. */
+const mostHeld = 8 * 1024 ** 2
+
+/** One agent that speaks in a turn. `waiting` are its words that are not in the side log yet. */
+type Voice = {
+  by: string
+  from: string[]
+  after: number
+  waiting: string
+  /** Whether the agent showed words that are in no fact, and whether its next words begin a new paragraph. */
+  spoke: boolean
+  paused: boolean
+  again: boolean
+  /** Why the agent failed, where the turn went on without it. */
+  failure?: Failure
+}
+
+/**
+ * The words that a turn has shown and that no fact of its conversation holds. They go to the side log of the turn a little later
+ * than to the screen, so that the next process finds them when this one is killed.
+ */
+export class ShownWords {
+  #parts: ShownParts
+  #voices = new Map<string, Voice>()
+  #serial = serialQueue()
+  #closed = new AbortController()
+  #sleeping = false
+  #refused = false
+  /** Whether this process wrote to the side log, and whether another one may have. */
+  #written = false
+  #inherited = false
+  #again = false
+
+  constructor(parts: ShownParts) {
+    this.#parts = parts
+  }
+
+  /** Goes on with the words of a turn that another process began; `entries` are those that the turn has kept so far. */
+  static ofTurn(parts: ShownParts, entries: readonly Entry[], again: boolean): ShownWords {
+    const shown = new ShownWords(parts)
+    for (const entry of entries) shown.kept(entry)
+    for (const voice of shown.#voices.values()) voice.again = again
+    shown.#again = again
+    shown.#inherited = true
+    return shown
+  }
+
+  /** Notes the words of an event. Resolves at once, unless too many words wait to be written. */
+  async see(event: Event, from: readonly string[] = []): Promise<void> {
+    if (event.type === 'inner') return this.see(event.event, [...from, event.role])
+    if (event.by === undefined) return
+    if (event.type === 'text') return this.#hear(this.#voice(event.by, from), event.delta)
+    if (event.type === 'call') this.#voice(event.by, from).paused = true
+    if (from.length === 0) return
+    const voice = this.#voice(event.by, from)
+    if (event.type === 'attempt') voice.failure = event.failure
+    // The reply of an agent that was consulted is in no log, and an agent that does not stream shows nothing before it.
+    if (event.type === 'reply' && !voice.spoke) return this.#hear(voice, event.text)
+  }
+
+  /** Notes a fact that is in the log now: a reply, an attempt or words hold everything that the agent showed before. */
+  kept(fact: Fact & { by: string }): void {
+    if (fact.type !== 'reply' && fact.type !== 'attempt' && fact.type !== 'words') return
+    const voice = this.#voice(fact.by, (fact.type === 'words' && fact.from) || [])
+    Object.assign(voice, { after: voice.after + 1, waiting: '', spoke: false, paused: false })
+  }
+
+  /** Returns the words of an agent whose attempt failed, as facts to keep. */
+  failed(by: string, failure: Failure): Promise<SignedWords[]> {
+    return this.#gather((voice) => voice.by === by && voice.from.length === 0, cutBy(failure))
+  }
+
+  /** Returns the words of the agents in a role whose consultation is over, as facts to keep. */
+  consulted(from: readonly string[], failure: Failure | undefined): Promise<SignedWords[]> {
+    return this.#gather((voice) => voice.from.join('\n') === from.join('\n'), failure && cutBy(failure))
+  }
+
+  /** Returns all words that are in no fact yet, as facts to keep. */
+  rest(cut?: Cut): Promise<SignedWords[]> {
+    return this.#gather(() => true, cut)
+  }
+
+  /** Stops writing. With `remove` the side log is deleted, because facts hold all words. */
+  async close({ remove }: { remove: boolean }): Promise<void> {
+    this.#closed.abort()
+    await this.#serial(async () => {
+      if (!remove) await this.#write()
+      // The words in a side log that cannot be deleted are in facts: nobody takes them up again.
+      else if (this.#written || this.#inherited) await this.#parts.log?.clear().catch(() => {})
+    })
+  }
+
+  async #hear(voice: Voice, delta: string): Promise<void> {
+    if (delta === '') return
+    voice.waiting += voice.paused && voice.spoke ? `\n\n${delta.trimStart()}` : delta
+    voice.spoke = true
+    voice.paused = false
+    if (!this.#parts.log) return
+    if (voice.waiting.length > mostWaiting && !this.#refused) return this.#serial(() => this.#write())
+    if (this.#sleeping) return
+    this.#sleeping = true
+    callAfter(this.#parts.clock, pauseMs, this.#closed.signal, () => {
+      this.#sleeping = false
+      // A failure to write was told by then.
+      void this.#serial(() => this.#write())
+    })
+  }
+
+  #voice(by: string, from: readonly string[]): Voice {
+    const key = JSON.stringify([by, ...from])
+    const again = this.#again
+    const made = { by, from: [...from], after: 0, waiting: '', spoke: false, paused: false, again }
+    const voice = this.#voices.get(key) ?? made
+    this.#voices.set(key, voice)
+    return voice
+  }
+
+  async #write(): Promise<void> {
+    const { log, warn } = this.#parts
+    for (const voice of log ? this.#voices.values() : []) {
+      const { after, waiting } = voice
+      if (waiting === '') continue
+      voice.waiting = ''
+      try {
+        await log!.append(pieceOf(voice, waiting))
+        voice.again = false
+        this.#written = true
+        this.#refused = false
+      } catch (error) {
+        // Words that a fact took up meanwhile are not held.
+        if (voice.after === after) voice.waiting = (waiting + voice.waiting).slice(-mostHeld)
+        if (!this.#refused) warn?.(unsaved(error))
+        this.#refused = true
+        return
+      }
+    }
+  }
+
+  /** Reads the words of the agents that `which` chooses from the side log, and adds those that wait. Meanwhile nothing is written. */
+  #gather(which: (voice: Voice) => boolean, cut: Cut | undefined): Promise<SignedWords[]> {
+    return this.#serial(async () => {
+      const { log, blobs } = this.#parts
+      const texts = new Map<Voice, LongText[]>()
+      const add = async ({ by, from = [], after, again, text }: ShownPiece) => {
+        const voice = this.#voice(by, from)
+        if (after !== voice.after || !which(voice)) return
+        const all = texts.get(voice) ?? []
+        if (again || all.length === 0) all.push(new LongText(blobs))
+        texts.set(voice, all)
+        await all.at(-1)!.add(text)
+      }
+      const spoke =
+        this.#inherited || (this.#written && [...this.#voices.values()].some((one) => one.spoke && which(one)))
+      if (log && spoke) for await (const { item } of log.read()) if (item) await add(item)
+      for (const voice of this.#voices.values()) if (voice.waiting !== '') await add(pieceOf(voice, voice.waiting))
+      const facts: SignedWords[] = []
+      for (const [{ by, from, failure }, all] of texts) {
+        // Of the same words that were shown more than once, the longest text holds the others.
+        const [longest, ...others] = all.sort((a, b) => b.chars - a.chars)
+        for (const other of others) await other.drop()
+        const body = await longest!.finish()
+        const how = failure ? cutBy(failure) : cut
+        const roles = from.length > 0 ? from : undefined
+        if (body.text !== '') facts.push(defined({ type: 'words', by, from: roles, cut: how, ...body }))
+      }
+      return facts
+    })
+  }
+}
+
+function pieceOf({ by, from, after, again }: Voice, text: string): ShownPiece {
+  return defined({ by, from: from.length > 0 ? from : undefined, after, again: again || undefined, text })
+}
+
+function unsaved(error: unknown): string {
+  return `What the agent says in this turn cannot be saved while it runs (${messageOf(error)}). The turn goes on; if termaite is killed before its end, these words are lost.`
+}
+
+const limits = new Set<FailureKind>(['timeout', 'budget', 'quota', 'busy', 'overflow'])
+
+export function cutBy({ kind }: Failure): Cut {
+  if (kind === 'aborted') return 'person'
+  return limits.has(kind) ? 'limit' : kind === 'crash' ? 'crash' : 'failure'
+}
+
+/** How words ended, for a person. */
+export const cutWords: Record<Cut, string> = {
+  person: 'cut off by you',
+  limit: 'cut off by a limit',
+  crash: 'cut off by a crash',
+  failure: 'cut off by a failure',
+}
