@@ -1,27 +1,55 @@
-import type { AuditEntry } from '../safety/audit-log.ts'
-import type { AuditCheck } from '../safety/audit-log.ts'
+import type { AuditCheck, UnclosedAct } from '../safety/audit-check.ts'
+import type { AuditEntry } from '../safety/audit-entry.ts'
+import { isAlive } from '../base/owner.ts'
 import { localTime } from '../base/local-time.ts'
 import { oneLine, table } from '../base/table.ts'
+import { unclosedActs } from '../safety/audit-check.ts'
 
-/** Writes audit entries as rows: time, decision or result, tool, and subject. */
-export function auditTable(entries: readonly AuditEntry[]): string {
+/** Writes the newest audit entries as rows: time, decision or result, tool, and subject. An act is one row, whether it ended or not. */
+export function auditTable(entries: readonly AuditEntry[], newest: number): string {
+  const unclosed = new Set<AuditEntry>(unclosedActs(entries))
+  const rows = entries.filter((entry) => entry.type !== 'begin' || unclosed.has(entry)).slice(-newest)
   return table(
-    entries.map((entry) => [
+    rows.map((entry) => [
       localTime(entry.at),
-      entry.type,
+      entry.type === 'begin' ? 'execution' : entry.type,
       cameOf(entry),
-      entry.type === 'trust' ? '' : entry.tool,
+      'tool' in entry ? entry.tool : '',
       oneLine(entry.what, 80),
     ]),
   )
 }
 
+/** What is shown of an act whose process stopped before the act was closed. */
+export const endUnknown = 'began, end unknown: termaite stopped'
+
 function cameOf(entry: AuditEntry): string {
   if (entry.type === 'execution') return entry.ok ? 'ok' : 'failed'
+  if (entry.type === 'begin') return isAlive((entry as UnclosedAct).owner) ? 'running' : endUnknown
+  if (entry.type === 'mend') return 'mended'
   return entry.type === 'refusal' ? 'no' : entry.answer
 }
 
-export function verifiedWords({ ok, entries, faults }: AuditCheck): string {
-  const count = `${entries} ${entries === 1 ? 'entry' : 'entries'}`
-  return ok ? `${count}; the chain is whole.` : `${count}; the chain is broken:\n${faults.join('\n')}`
+/** Says in words what a check of the audit found. */
+export function verifiedWords({ state, entries, faults, unclosed, mended }: AuditCheck): string {
+  const count = counted(entries, 'entry', 'entries')
+  const lines = {
+    whole: [`${count}; the record is whole: no entry is missing, and none was changed.`],
+    incomplete: [
+      `${count}; entries are missing:`,
+      ...faults.map((fault) => `  ${fault}`),
+      'The entries that are there were not changed. The others were lost with the disk, or somebody removed them.',
+    ],
+    changed: [`${count}; the record was changed after it was written:`, ...faults.map((fault) => `  ${fault}`)],
+  }[state]
+  if (mended > 0)
+    lines.push(`${counted(mended, 'torn line', 'torn lines')} of a process that was killed while it wrote, mended.`)
+  if (unclosed.length > 0)
+    lines.push(
+      `${counted(unclosed.length, 'act', 'acts')} began, and the end is unknown because termaite stopped:`,
+      ...unclosed.map(({ seq, at, tool, what }) => `  entry ${seq}, ${localTime(at)}: ${tool} ${oneLine(what, 80)}`),
+    )
+  return lines.join('\n')
 }
+
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`

@@ -32,6 +32,13 @@ class MemoryLog<T> implements Log<T> {
     return at
   }
 
+  async link(make: (last: readonly Line<T>[]) => readonly T[]): Promise<void> {
+    const at = this.#lines.length - 1
+    const items = make(at < 0 ? [] : [{ at, item: JSON.parse(this.#lines[at]!) as T }])
+    this.#lines.push(...items.map((item) => JSON.stringify(item)))
+    this.#ring()
+  }
+
   async end(): Promise<number> {
     return this.#lines.length
   }

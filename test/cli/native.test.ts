@@ -253,21 +253,26 @@ test(
         return { type, tool, by, project, came: answer ?? ok }
       }),
       [
+        { type: 'begin', tool: 'bash', came: undefined },
         { type: 'execution', tool: 'bash', came: true },
         { type: 'approval', tool: 'file_creator', came: 'nobody' },
+        { type: 'begin', tool: 'file_reader', came: undefined },
         { type: 'execution', tool: 'file_reader', came: false },
       ].map((entry) => ({ ...entry, by: 'native', project: machine.project })),
     )
     assert.ok(!lines.join().includes('hunter2'))
     assert.deepEqual(await run('audit', 'verify').then(({ code, out }) => [code, out]), [
       0,
-      '3 entries; the chain is whole.\n',
+      '5 entries; the record is whole: no entry is missing, and none was changed.\n',
     ])
     const file = join(machine.home, 'audit.jsonl')
     writeFileSync(file, readFileSync(file, 'utf8').replace('"nobody"', '"always"'))
     const broken = await run('audit', 'verify')
     assert.equal(broken.code, 1)
-    assert.match(broken.out, /entry 2 was changed after it was written/)
+    assert.equal(
+      broken.out,
+      '5 entries; the record was changed after it was written:\n  entry 3 was changed after it was written\n',
+    )
     assert.equal((await run('audit', 'burn')).code, 2)
     assert.deepEqual(
       JSON.parse((await run('where', '--json')).out).files.filter(({ ours }: { ours: boolean }) => !ours),

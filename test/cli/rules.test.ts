@@ -31,6 +31,7 @@ test('--allow spares a question in this run, --deny goes before it, and what is 
       return [type, answer ?? why ?? verdict]
     }),
     [
+      ['begin', 'yes: a rule of this run allows it'],
       ['execution', 'yes: a rule of this run allows it'],
       ['refusal', 'the rule Edit(b.txt) denies it'],
       ['approval', 'nobody'],

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Line, Log } from '../../src/core/talk/store.ts'
+import { StoreError } from '../../src/core/talk/store.ts'
 
 export type Item = { id: number; text?: string }
 
@@ -56,6 +57,29 @@ export function logContract(name: string, make: LogMaker): void {
     assert.deepEqual(ids(await firstFollowed(log, second, 2)), [2, 3])
     assert.deepEqual(ids(await firstFollowed(log, end, 1)), [3])
     for (const { at, item } of await allBack(log)) assert.deepEqual(ids(await firstFollowed(log, at, 1)), [item?.id])
+  })
+
+  test(`${name}: items that are linked continue the last one, in one order for everybody`, async () => {
+    const { log, same } = make()
+    const next = (from: Log<Item>) =>
+      from.link((last) => {
+        const id = last.at(-1)?.item?.id ?? 0
+        return [{ id: id + 1, text: 'x'.repeat(20_000) }, { id: id + 2 }]
+      })
+    await Promise.all(Array.from({ length: 10 }, (_, i) => next(i % 2 ? log : same)))
+    await log.link(() => [])
+    assert.deepEqual(
+      ids(await allBack(same)).reverse(),
+      Array.from({ length: 20 }, (_, i) => i + 1),
+    )
+    await assert.rejects(
+      log.link(() => {
+        throw new StoreError('no')
+      }),
+      /no/,
+    )
+    await next(log)
+    assert.deepEqual(ids(await allBack(same)).slice(0, 2), [22, 21])
   })
 
   test(`${name}: reading back goes on before any line that was read`, async () => {

@@ -69,6 +69,7 @@ test('what could not be kept is still shown, and the end says that it is lost', 
   const inner = store.log<Entry>('history')
   const log: Log<Entry> = {
     append: (entry) => (entry.type === 'reply' ? Promise.reject(new Error('disk full')) : inner.append(entry)),
+    link: (make) => inner.link(make),
     end: () => inner.end(),
     back: () => inner.back(),
     read: () => inner.read(),
@@ -233,6 +234,7 @@ test('of two answers at the same moment the first on the log wins', async () => 
   // The other process's line is there, and nobody has been told of it yet.
   const deaf: Log<Entry> = {
     append: (entry) => log.append(entry),
+    link: (make) => log.link(make),
     end: () => log.end(),
     back: () => log.back(),
     read: () => log.read(),
@@ -347,6 +349,7 @@ test('a log that cannot be followed takes the question back, which is a no and a
   const inner = memoryStore().log<Entry>('history')
   const log: Log<Entry> = {
     append: (entry) => inner.append(entry),
+    link: (make) => inner.link(make),
     end: () => inner.end(),
     back: () => inner.back(),
     read: () => inner.read(),

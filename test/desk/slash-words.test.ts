@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { auditOf } from '../../src/app/native/native-permissions.ts'
+import { auditOf } from '../../src/app/native/native-audit.ts'
 import { plain, seated } from '../app/seat.ts'
 
 const fine = plain({ amber: 'cat >/dev/null; echo fine' })
@@ -114,5 +114,8 @@ test('/audit says what was done in this project, and whether the record is whole
   const [rows, whole] = await seat.type('/audit')
   assert.match(rows![1], /execution +ok +ls +\{\}/)
   assert.ok(!rows![1].includes('bash'))
-  assert.deepEqual(whole, ['note', 'In all projects: 2 entries; the chain is whole.'])
+  assert.deepEqual(whole, [
+    'note',
+    'In all projects: 2 entries; the record is whole: no entry is missing, and none was changed.',
+  ])
 })

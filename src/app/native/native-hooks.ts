@@ -14,6 +14,7 @@ import { runHooks } from '../../safety/hooks/hook-run.ts'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { slugOf } from '../project.ts'
+import { hookRecord } from './native-audit.ts'
 import { enclosed } from './native-enclosure.ts'
 
 /** Why a hook wants a turn ended, by the turn's signal: a subagent's turn has its own. */
@@ -140,6 +141,7 @@ export async function runSeatHooks(
       const hint = hook.project ? projectHint : ownHint
       return how.argv === argv ? how : { ...how, hint }
     },
+    record: hookRecord(event, parts),
   }
   const said = await runHooks(event, input, world)
   state.notes.push(...said.messages, ...said.warnings)

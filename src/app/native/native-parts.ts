@@ -69,7 +69,7 @@ export type NativeState = {
   /** How the policy judged a call, by the call's input: a file that changes meanwhile does not change where the call runs. */
   judged: WeakMap<object, JudgedCall>
   /** Audit lines that are still being written. */
-  lines: Promise<void>[]
+  lines: Promise<unknown>[]
   /** Notes to show to the person with the next event. */
   notes: string[]
   /** The session whose hooks were told that it began; `end` tells them that it is over, and returns their faults. */

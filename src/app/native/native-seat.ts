@@ -32,7 +32,7 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       const [{ openNative }, { checkTrust }, { auditTrouble }, { notifying, notifyOfAsks }] = await Promise.all([
         import('./native-agent.ts'),
         import('./native-trust.ts'),
-        import('./native-permissions.ts'),
+        import('./native-audit.ts'),
         import('./native-hooks.ts'),
       ])
       const { seat: own, trusted } = yield* checkTrust(turn, seat, parts)

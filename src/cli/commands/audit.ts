@@ -1,4 +1,5 @@
-import type { AuditEntry } from '../../safety/audit-log.ts'
+import type { AuditCheck } from '../../safety/audit-check.ts'
+import type { AuditEntry } from '../../safety/audit-entry.ts'
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { Audit } from '../../safety/audit-log.ts'
@@ -10,17 +11,22 @@ import { print, say, UsageError } from '../../core/io.ts'
 
 const newest = 20
 
-export async function run(io: Io, { words }: Parsed): Promise<number> {
+/** The exit codes of `audit verify`. 2 is for bad usage, as everywhere. */
+const exitCodes: Record<AuditCheck['state'], number> = { whole: 0, changed: 1, incomplete: 3 }
+
+export async function run(io: Io, { words, values }: Parsed): Promise<number> {
   const [what] = words
   if (what !== undefined && what !== 'verify' && what !== 'export')
     throw new UsageError(`audit: found "${what}", allowed: verify, export, or nothing.`)
+  if (values.json === true && what === undefined)
+    throw new UsageError('audit: --json works with verify; "termaite audit export" prints every entry as JSON.')
   const home = homeFolder(io.env)
   const store = fileStore(home, { clock: io.clock })
   const audit = new Audit(store, { clock: io.clock, mask: borderOf(io.env, home).toward('audit') })
   if (what === 'verify') {
     const verified = await audit.verify()
-    print(io, verifiedWords(verified))
-    return verified.ok ? 0 : 1
+    print(io, values.json === true ? JSON.stringify(verified) : verifiedWords(verified))
+    return exitCodes[verified.state]
   }
   const entries: AuditEntry[] = []
   for await (const entry of audit.export())
@@ -28,6 +34,6 @@ export async function run(io: Io, { words }: Parsed): Promise<number> {
     else entries.push(entry)
   if (what === 'export') return 0
   if (entries.length === 0) say(io, 'termaite’s own agent has done nothing yet.')
-  else print(io, auditTable(entries.slice(-newest)))
+  else print(io, auditTable(entries, newest))
   return 0
 }

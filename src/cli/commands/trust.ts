@@ -27,6 +27,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const audit = new Audit(store, { clock: io.clock, mask: borderOf(io.env, home).toward('audit') })
   const record = async (what: string, answer: 'trust' | 'no' | 'forget') => {
     await audit.record({ type: 'trust', what, answer })
+    await audit.settle()
   }
   if (list) return listed(io, book, json === true)
   if (revoke) {
@@ -55,10 +56,10 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       return 1
     }
   }
+  await record(place.root, 'trust')
   const after = await book.trust(place.root, now.mark, place.cwd)
   if (after.state !== 'trusted')
     throw new UsageError(`trust: files in ${place.root} changed meanwhile, so nothing was trusted. Run it again.`, 1)
-  await record(place.root, 'trust')
   if (yes === true && !json) print(io, shown)
   return reported(io, place, after, json === true)
 }

@@ -13,6 +13,11 @@ export type Line<T> = { at: number; item: T; broken?: undefined } | { at: number
 export interface Log<T> {
   /** Appends an item, durably when it resolves. Returns a position at or before the item: following from it shows the item. */
   append(item: T): Promise<number>
+  /**
+   * Appends items that continue the last one, as a chain of hashes does. `make` gets the last whole item and the lines after it
+   * that cannot be read, the oldest first; no other process links items in between. Durable when it resolves.
+   */
+  link(make: (last: readonly Line<T>[]) => readonly T[]): Promise<void>
   /** Returns a position at or after the end of the last item. */
   end(): Promise<number>
   /** Reads newest first, from the end or from a position; the cost depends on what is read, not on the size of the log. */

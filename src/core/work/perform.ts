@@ -65,6 +65,7 @@ async function outcome(
     const refused = await refusal(tool, input, turn, verdict)
     if (refused) return refused
     if (turn.signal.aborted) return no('cancelled before it ran')
+    await verdict.begins?.()
     let ok = false
     try {
       const until = Number.MAX_SAFE_INTEGER

@@ -20,6 +20,8 @@ export type PolicyDecision = {
   places?: readonly CheckedPlace[]
   /** Called with the person's answer and the rules that it allows, before the tool runs. */
   answered?(answer: Consent, rules: readonly string[]): Promise<void>
+  /** Called when everything is decided, before the tool runs. When it throws, the tool does not run. */
+  begins?(): Promise<void>
   /** Called after the tool has run. */
   ran?(ok: boolean): void
 }

@@ -1,8 +1,8 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { AuditEntry } from '../../safety/audit-log.ts'
+import type { AuditEntry } from '../../safety/audit-entry.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { auditTable, verifiedWords } from '../audit-table.ts'
-import { auditOf } from '../../app/native/native-permissions.ts'
+import { auditOf } from '../../app/native/native-audit.ts'
 import { block } from './code-block.ts'
 
 const newest = 20
@@ -20,8 +20,8 @@ export function auditCommand(controls: DeskControls): Command {
         if (entry.project === native.root || (entry.type === 'trust' && entry.what === native.root)) entries.push(entry)
       if (entries.length === 0) return say('termaite’s own agent has done nothing in this project yet.', 'note')
       const verified = await audit.verify()
-      say(block(auditTable(entries.slice(-newest))), 'text')
-      say(`In all projects: ${verifiedWords(verified)}`, verified.ok ? 'note' : 'error')
+      say(block(auditTable(entries, newest)), 'text')
+      say(`In all projects: ${verifiedWords(verified)}`, verified.state === 'whole' ? 'note' : 'error')
     },
   }
 }

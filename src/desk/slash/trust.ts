@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { UsageError } from '../../core/io.ts'
-import { auditOf } from '../../app/native/native-permissions.ts'
+import { auditOf } from '../../app/native/native-audit.ts'
 import { folderFileLines, folderQuestion } from '../../app/native/native-trust.ts'
 import { closeNative } from '../../app/native/native-parts.ts'
 import { choose } from './choice.ts'
@@ -29,31 +29,34 @@ export function trustCommand(controls: DeskControls): Command {
           { id: 'forget', label: 'Stop trusting them: ask again before they are used' },
         ]
         if ((await choose(world, text, options, shows)) !== 'forget') return
+        await audited(controls, 'forget')
         await book.forget(root)
-        await settled(controls, 'forget')
+        await applied(controls)
         return world.say(`${root} is no longer trusted. ${begun}`, 'note')
       }
       const picks = await world.ask(await folderQuestion(app.native, now, book), world.signal)
-      if (picks?.includes('no')) await audited(controls, 'no')
+      if (picks) await audited(controls, picks.includes('trust') ? 'trust' : 'no')
       if (!picks?.includes('trust')) return world.say('The folder stays untrusted.', 'note')
       if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')
         throw new UsageError(
           'the folder changed while you looked at it, so it was not trusted. Type /trust to see it again.',
         )
-      await settled(controls, 'trust')
+      await applied(controls)
       world.say(`Trusted from the next turn on. ${begun}`, 'note')
     },
   }
 }
 
 /** Closes tools and servers that were opened under the old decision, and reads the settings again. */
-async function settled(controls: DeskControls, answer: 'trust' | 'forget'): Promise<void> {
-  await audited(controls, answer)
+async function applied(controls: DeskControls): Promise<void> {
   await closeNative(controls.app().native)
   await controls.reload()
 }
 
+/** Records the person's answer before anything follows from it. */
 async function audited(controls: DeskControls, answer: 'trust' | 'no' | 'forget'): Promise<void> {
   const { native } = controls.app()
-  await auditOf(native)?.record({ type: 'trust', what: native.root, answer, session: native.session })
+  const audit = auditOf(native)
+  await audit?.record({ type: 'trust', what: native.root, answer, session: native.session })
+  await audit?.settle()
 }

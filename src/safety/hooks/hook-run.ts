@@ -18,6 +18,8 @@ export type HookParts = {
   tool?: NamedTool
   /** Puts a hook's program behind a wall; `settle` is called after its end. */
   enclose?(hook: Hook, argv: HookArgv, env: HookParts['env']): Promise<EnclosedHook>
+  /** Records a hook before it runs; the function that it returns is called after it. */
+  record?(hook: Hook): Promise<(ok: boolean) => void>
 }
 
 type HookArgv = readonly [string, ...string[]]
@@ -113,10 +115,13 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
   const plain: EnclosedHook = { argv: ['/bin/sh', '-c', command], env, settle: async () => [] }
   let run
   let how = plain
+  let ran: ((ok: boolean) => void) | undefined
   try {
     how = (await world.enclose?.(hook, plain.argv, env)) ?? plain
+    ran = await world.record?.(hook)
     run = await start({ argv: how.argv, cwd, env: how.env, clock })
   } catch (error) {
+    ran?.(false)
     await how.settle()
     return { ...nothing, trouble: `could not start: ${messageOf(error)}` }
   }
@@ -136,6 +141,8 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
   const [out, err, exit] = await Promise.all([textOf(run.stdout), textOf(run.stderr), run.exited])
   over.abort()
   signal.removeEventListener('abort', cancel)
+  // Code 2 is an answer: the hook did its work and forbids the call.
+  ran?.(trouble === undefined && (exit.code === 0 || exit.code === 2))
   await how.settle()
   return defined({ command, out, err, code: exit.code, trouble, hint: how.hint })
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Line, Log } from '../../core/talk/store.ts'
 import type { FSWatcher } from 'node:fs'
+import type { Mutex } from './file-mutex.ts'
 import { unlinkSync, watch } from 'node:fs'
 import { dirname, basename } from 'node:path'
 import { isMissing, syncFolder } from '../../base/files.ts'
@@ -18,17 +19,34 @@ export class FileLog<T> implements Log<T> {
   #path: string
   #clock: Clock
   #pen: LineWriter
+  #mutex: Mutex
   #bells = new Set<ChangeSignal>()
 
-  constructor(path: string, clock: Clock) {
+  constructor(path: string, clock: Clock, mutex: Mutex) {
     this.#path = path
     this.#clock = clock
+    this.#mutex = mutex
     this.#pen = new LineWriter(path)
   }
 
   async append(item: T): Promise<number> {
     try {
-      return await this.#pen.write(JSON.stringify(item))
+      return await this.#pen.write([JSON.stringify(item)])
+    } catch (error) {
+      throw storeError('write', this.#path, error)
+    } finally {
+      this.#ring()
+    }
+  }
+
+  async link(make: (last: readonly Line<T>[]) => readonly T[]): Promise<void> {
+    try {
+      const { flushed } = await this.#mutex.hold(() => {
+        const items = make(this.#pen.last<T>())
+        // Written under the lock and flushed after it, so that nobody waits for this disk write.
+        return { flushed: items.length > 0 ? this.#pen.write(items.map((item) => JSON.stringify(item))) : undefined }
+      })
+      await flushed
     } catch (error) {
       throw storeError('write', this.#path, error)
     } finally {

@@ -15,7 +15,7 @@ export function fileStore(home: string, { clock = realClock }: { clock?: Clock }
   const blobs = new Map<string, FileBlobs>()
   return {
     log<T>(name: string) {
-      return kept(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, clock)) as FileLog<T>
+      return kept(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, clock, mutex)) as FileLog<T>
     },
     doc: (name, initial, known) => new FileDoc(`${place(home, name)}.json`, initial, mutex, known),
     blobs: (name) => kept(blobs, name, () => new FileBlobs(place(home, name))),

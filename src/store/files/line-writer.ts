@@ -1,12 +1,16 @@
+import type { Line } from '../../core/talk/store.ts'
+import type { RawLine } from './log-lines.ts'
 import { fdatasync, fstatSync, closeSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { makeFolder, syncFolder } from '../../base/files.ts'
 import { shortWrite } from '../store-error.ts'
+import { parseLine } from './log-lines.ts'
 
 const flush = promisify(fdatasync)
 const breath = promisify(setImmediate)
 const newline = 0x0a
+const firstChunk = 16 * 1024
 
 /** Appends lines to a file that other processes append to as well. */
 export class LineWriter {
@@ -17,11 +21,12 @@ export class LineWriter {
     this.#path = path
   }
 
-  /** Appends a line, durably when it resolves. Returns a position at or before the line. */
-  async write(line: string): Promise<number> {
-    const first = this.#put(line)
-    // If another process cleared the log in that moment, the line belongs into the new file.
-    const { sheet, at } = this.#current() === first.sheet ? first : this.#put(line)
+  /** Appends lines, at once when it is called and durably when it resolves. Returns a position at or before the first line. */
+  async write(lines: readonly string[]): Promise<number> {
+    const text = `${lines.join('\n')}\n`
+    const first = this.#put(text)
+    // If another process cleared the log in that moment, the lines belong into the new file.
+    const { sheet, at } = this.#current() === first.sheet ? first : this.#put(text)
     await sheet.keep()
     return at
   }
@@ -32,12 +37,24 @@ export class LineWriter {
     this.#sheet = undefined
   }
 
-  /** Writes a line with one write(2), so that the lines of two processes never mix. */
-  #put(line: string): { sheet: OpenFile; at: number } {
+  /** Reads the last whole item and the lines after it that cannot be read, the oldest first. */
+  last<T>(): Line<T>[] {
     const sheet = this.#current() ?? this.#open()
     const { size } = fstatSync(sheet.fd)
-    // The unfinished line of a killed process must not swallow this one.
-    const bytes = Buffer.from(sheet.isTorn(size) ? `\n${line}\n` : `${line}\n`)
+    for (let length = firstChunk; ; length *= 4) {
+      const from = Math.max(0, size - length)
+      const lines = linesOf(sheet.read(from, size - from), from).flatMap((line) => parseLine<T>(line))
+      const whole = lines.findLastIndex(({ item }) => item !== undefined)
+      if (whole >= 0 || from === 0) return lines.slice(Math.max(0, whole))
+    }
+  }
+
+  /** Writes lines with one write(2), so that the lines of two processes never mix. */
+  #put(text: string): { sheet: OpenFile; at: number } {
+    const sheet = this.#current() ?? this.#open()
+    const { size } = fstatSync(sheet.fd)
+    // The unfinished line of a killed process must not swallow the first one.
+    const bytes = Buffer.from(sheet.isTorn(size) ? `\n${text}` : text)
     const written = writeSync(sheet.fd, bytes)
     if (written < bytes.length) throw shortWrite(this.#path, written, bytes.length)
     return { sheet, at: size }
@@ -75,8 +92,15 @@ class OpenFile {
   }
 
   isTorn(size: number): boolean {
-    const last = Buffer.alloc(1)
-    return size > 0 && readSync(this.fd, last, 0, 1, size - 1) === 1 && last[0] !== newline
+    return size > 0 && this.read(size - 1, 1)[0] !== newline
+  }
+
+  read(at: number, length: number): Buffer {
+    const bytes = Buffer.alloc(length)
+    let have = 0
+    for (let got = 1; got > 0 && have < length; have += got)
+      got = readSync(this.fd, bytes, have, length - have, at + have)
+    return bytes.subarray(0, have)
   }
 
   /** Makes the written lines durable. One flush serves all lines that were written before it began. */
@@ -95,4 +119,18 @@ class OpenFile {
     // The system reuses the number of a closed file, and a late flush would then hit the wrong file.
     ;(this.#next ?? this.#flushing).then(done, done)
   }
+}
+
+/** Divides the end of a file into lines. Unless it is the whole file, its first line may have begun before and is left out. */
+function linesOf(bytes: Buffer, from: number): RawLine[] {
+  const lines: RawLine[] = []
+  let start = from === 0 ? 0 : bytes.indexOf(newline) + 1
+  if (from > 0 && start === 0) return []
+  while (start < bytes.length) {
+    const end = bytes.indexOf(newline, start)
+    const open = end < 0
+    lines.push({ at: from + start, bytes: bytes.subarray(start, open ? bytes.length : end), open })
+    start = open ? bytes.length : end + 1
+  }
+  return lines
 }

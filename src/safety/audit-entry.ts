@@ -1,0 +1,61 @@
+import { sha256 } from '../base/hash.ts'
+
+/**
+ * One entry of the audit: the person was asked, a rule refused a call, an act began or ended, a folder was trusted, or a torn
+ * line was mended. The `begin` of an execution is the number of the entry with which the act began.
+ */
+export type AuditedAct =
+  | {
+      type: 'approval'
+      tool: string
+      what: string
+      answer: 'once' | 'always' | 'no' | 'nobody'
+      rule?: string
+      by?: string
+    }
+  | { type: 'refusal'; tool: string; what: string; why: string; by?: string }
+  | { type: 'begin'; tool: string; what: string; verdict: string; by?: string }
+  | { type: 'execution'; tool: string; what: string; ok: boolean; verdict: string; by?: string; begin?: number }
+  | { type: 'trust'; what: string; answer: 'trust' | 'no' | 'forget' }
+  | { type: 'mend'; what: string; torn: TornLine[] }
+
+/** A line that a process was killed in, as it stands in the log. */
+export type TornLine = { at: number; hash: string }
+
+/** Where an act happened. */
+export type AuditContext = { project?: string; session?: string; turn?: string }
+
+/** An act and where it happened. */
+export type Act = AuditedAct & AuditContext
+
+/** One line of the audit: its number, the process that wrote it, the hash of the line before, and the hash of all that. */
+export type AuditEntry = Act & { seq: number; at: number; owner?: string; before: string; hash: string }
+
+/** The hash before the first line. */
+export const beginning = '0'.repeat(64)
+
+/** The last entry that is known to have been written, kept beside the log so that a removed end is missed. */
+export type AuditHead = { seq: number; hash: string }
+
+export function knownHead(found: unknown): AuditHead | undefined {
+  const { seq, hash } = (found ?? {}) as Partial<AuditHead>
+  return typeof seq === 'number' && typeof hash === 'string' ? { seq, hash } : undefined
+}
+
+export function isAuditEntry(found: AuditEntry): boolean {
+  return Number.isSafeInteger(found.seq) && typeof found.hash === 'string' && typeof found.before === 'string'
+}
+
+export function withHash(entry: Omit<AuditEntry, 'hash'>): AuditEntry {
+  return { ...entry, hash: hashOf(entry) } as AuditEntry
+}
+
+/** The hash of an entry's JSON text, with its keys in their order. */
+export function hashOf(entry: object): string {
+  const { hash: _own, ...body } = entry as { hash?: string }
+  return hashOfText(JSON.stringify(body))
+}
+
+export function hashOfText(text: string): string {
+  return sha256().update(text).digest('hex')
+}
