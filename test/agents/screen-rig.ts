@@ -108,6 +108,11 @@ function scriptedTty(tty: Tty, clock: Clock, gate: () => Promise<void>): FakeTty
     },
     read: tty.read,
     sleep: (ms) => clock.sleep(ms, tty.signal),
+    async tool(ms) {
+      tty.children++
+      await clock.sleep(ms, tty.signal)
+      tty.children--
+    },
     gate,
     height: 23,
   }

@@ -17,9 +17,9 @@ test('a prompt is found however it is folded, framed or indented', () => {
     ['│ > fix the │', '│   bug in  │', '│   the     │', '│   parser  │'],
     ['❯ fix the bug in th', 'e parser'],
   ])
-    assert.equal(echoRow(rows, 'fix the bug in the parser'), rows.length - 1)
-  assert.equal(echoRow(['please fix the bug in the parser now'], 'fix the bug in the parser'), -1)
-  assert.equal(echoRow(['> yes', 'said', '> yes', 'again', '> '], 'yes'), 2)
+    assert.equal(echoRow(rows, { text: 'fix the bug in the parser' }), rows.length - 1)
+  assert.equal(echoRow(['please fix the bug in the parser now'], { text: 'fix the bug in the parser' }), -1)
+  assert.equal(echoRow(['> yes', 'said', '> yes', 'again', '> '], { text: 'yes' }), 2)
 })
 
 test('the answer is between the prompt and the composer', () => {

@@ -65,3 +65,18 @@ test('property: a known program that shows no mark of its own is never idle', ()
     }),
   )
 })
+
+test('a child process of the turn outweighs the prompt of a program without a busy pattern, for two minutes', () => {
+  const standing = (over: Partial<Look>) =>
+    read(look(['> do it', 'begins', '> '], { children: 1, ...over }), { idle: /^> /m })
+  assert.deepEqual(standing({ stillMs: 119_999 }), { state: 'busy', by: 'children' })
+  assert.deepEqual(standing({ stillMs: 120_000 }), { state: 'idle', by: 'pattern' })
+  assert.deepEqual(standing({ stillMs: 5_000, children: 0 }), { state: 'idle', by: 'pattern' })
+  // Without a turn nobody knows which children a program has at rest.
+  assert.deepEqual(standing({}), { state: 'idle', by: 'pattern' })
+})
+
+test('a busy machine is waited for longer', () => {
+  assert.deepEqual(read(look(['?'], { quietMs: 3 * quietAfterMs - 1, stretch: 3 }), {}), { state: 'busy', by: 'quiet' })
+  assert.deepEqual(read(look(['?'], { quietMs: 3 * quietAfterMs, stretch: 3 }), {}), { state: 'idle', by: 'quiet' })
+})

@@ -5,7 +5,7 @@ import type { ScreenWatcher, Sight, TurnMarks } from './screen-watcher.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import { echoRow } from './screen-answer.ts'
+import { chrome, echoRow } from './screen-answer.ts'
 import { idleRow } from '../../core/screen/reading.ts'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -117,7 +117,7 @@ export async function resumeDelivery(text: string, first: Sight, sending: Delive
   const waits = (sight: Sight) =>
     isUnsent(sight, text, facts) ||
     (sight.reading.state === 'idle' && !facts.composer && echoesBelowIdle(sight.screen, text, facts))
-  const inSight = async () => echoRow(await watcher.terminal.history(longAgo), text) >= 0 || (await kept())
+  const inSight = async () => echoRow(await watcher.terminal.history(longAgo), { text }) >= 0 || (await kept())
   let sight = first
   // A program that is slow to draw may have been given the paste, and not show it yet.
   if (resting(sight) && !waits(sight) && !(await inSight()))
@@ -137,12 +137,12 @@ export async function resumeDelivery(text: string, first: Sight, sending: Delive
 export function isUnsent({ screen, reading }: Sight, text: string, { composer }: ScreenFacts): boolean {
   if (reading.by === 'fence' || (reading.by === 'pattern' && reading.state !== 'idle')) return false
   if (composer) return (composer(screen) ?? '') !== ''
-  const echo = echoRow(screen.rows, text)
+  const echo = echoRow(screen.rows, { text })
   return echo >= 0 && screen.cursor.row === echo
 }
 
 function echoesBelowIdle(screen: Screen, text: string, { reader }: ScreenFacts): boolean {
-  const echo = echoRow(screen.rows, text)
+  const echo = echoRow(screen.rows, { text })
   return echo >= 0 && echo >= idleRow(screen.rows, reader)
 }
 
@@ -171,19 +171,32 @@ async function enter(text: string, then: PastePlace, sending: DeliveryParts): Pr
   }
 }
 
-/** Where a pasted text was just before Enter. */
-type PastePlace = { row: string; below: number; found: boolean }
+/** Where a pasted text was just before Enter, and the last row above the composer that says something. */
+type PastePlace = { row: string; cursor: number; above: string; below: number; found: boolean }
 
 function pastePlace(screen: Screen, text: string, facts: ScreenFacts): PastePlace {
-  const echo = echoRow(screen.rows, text)
-  return { row: composerRow(screen, facts), below: screen.cursor.row - echo, found: echo >= 0 }
+  const echo = echoRow(screen.rows, { text })
+  const { row: cursor } = screen.cursor
+  return {
+    row: composerRow(screen, facts),
+    cursor,
+    above: rowAbove(screen, facts),
+    below: cursor - echo,
+    found: echo >= 0,
+  }
 }
 
 /** Whether the composer still holds the paste: as the profile reads it, else by the rows of the text and the cursor. */
 function stillHolds(screen: Screen, text: string, facts: ScreenFacts, then: PastePlace): boolean {
   if (facts.composer) return (facts.composer(screen) ?? '') !== ''
-  if (!then.found) return composerRow(screen, facts) === then.row
-  const echo = echoRow(screen.rows, text)
+  // A program that does not show what is typed has taken it when it has printed something.
+  if (!then.found)
+    return (
+      composerRow(screen, facts) === then.row &&
+      screen.cursor.row === then.cursor &&
+      rowAbove(screen, facts) === then.above
+    )
+  const echo = echoRow(screen.rows, { text })
   if (echo < 0 || echo < idleRow(screen.rows, facts.reader)) return false
   // A cursor that has moved to another row has left the text.
   return screen.cursor.row - echo <= then.below
@@ -195,20 +208,28 @@ const stillMs = 100
 /** Whether a paste is in sight: as itself, or as what the program shows in its place. */
 function pasteArrived({ screen, quietMs }: Sight, text: string, facts: ScreenFacts, before: Screen): boolean {
   if (facts.composer) return (facts.composer(screen) ?? '') !== ''
-  const echo = echoRow(screen.rows, text)
-  if (echo >= 0 && echo !== echoRow(before.rows, text)) return true
+  const echo = echoRow(screen.rows, { text })
+  if (echo >= 0 && echo !== echoRow(before.rows, { text })) return true
   return quietMs >= stillMs && composerRow(screen, facts) !== composerRow(before, facts)
 }
 
 /** Whether the program waits for the next prompt; an idle mark on the echo of the last prompt does not count. */
 export function awaitsPrompt(screen: Screen, text: string, { composer, reader }: ScreenFacts): boolean {
   if (composer) return (composer(screen) ?? '') === ''
-  const echo = echoRow(screen.rows, text)
+  const echo = echoRow(screen.rows, { text })
   return echo < 0 || !reader.idle || idleRow(screen.rows, reader) > echo
 }
 
 /** The row of the composer: that of the idle mark, else that of the cursor. */
-function composerRow({ rows, cursor }: Screen, { reader }: ScreenFacts): string {
+function composerRow(screen: Screen, facts: ScreenFacts): string {
+  return screen.rows[composerIndex(screen, facts)] ?? ''
+}
+
+function composerIndex({ rows, cursor }: Screen, { reader }: ScreenFacts): number {
   const idle = idleRow(rows, reader)
-  return rows[idle < 0 ? cursor.row : idle] ?? ''
+  return idle < 0 ? cursor.row : idle
+}
+
+function rowAbove(screen: Screen, facts: ScreenFacts): string {
+  return screen.rows.slice(0, composerIndex(screen, facts)).findLast((row) => !chrome.test(row)) ?? ''
 }

@@ -1,8 +1,9 @@
 import type { Journalled, ScreenFacts } from '../../core/work/profile.ts'
-import type { Screen, Terminal } from '../../core/screen/terminal.ts'
+import type { Screen } from '../../core/screen/terminal.ts'
+import type { ScreenWatcher } from './screen-watcher.ts'
 import type { Marks } from '../../core/screen/fence.ts'
 import type { Reader } from '../../core/screen/reading.ts'
-import { fenceMarks, findFence, isMark, plainMarks, dedent } from '../../core/screen/fence.ts'
+import { fenceCloses, fenceMarks, findFence, isMark, plainMarks, dedent } from '../../core/screen/fence.ts'
 import { idleRow } from '../../core/screen/reading.ts'
 
 /** An answer. `whole` is false when its beginning has scrolled out of sight; `by` says what ended the turn. */
@@ -20,7 +21,7 @@ export function journalAnswer({ answer }: Journalled, nonce: string): ScreenAnsw
 
 /** The answer from the terminal: the text inside the fence, else all text after the prompt. */
 export async function screenAnswer(
-  terminal: Terminal,
+  watcher: ScreenWatcher,
   screen: Screen,
   asked: PastedPrompt,
   nonce: string,
@@ -28,11 +29,34 @@ export async function screenAnswer(
   by: string,
 ): Promise<ScreenAnswer> {
   // A window that was closed by hand has no history.
-  const history = await terminal.history(longestAnswer).catch(() => screen.rows)
+  const history = await watcher.terminal.history(longestAnswer).catch(() => screen.rows)
   const { rows, whole } = rowsSince(history, asked, reader)
   const inside = fencedIn(unfolded(rows, screen.cols).join('\n'), nonce)
   if (inside !== undefined) return { text: inside, fenced: true, whole: true, by: 'fence' }
-  return { text: answerText(rows, screen.cols, nonce, { reader }), fenced: false, whole, by }
+  // The opening mark has scrolled out of the terminal; the output itself may still hold it.
+  const closed = marksOf(nonce).find((marks) => fenceCloses(rows.join('\n'), marks))
+  const printed = closed && watcher.printed(closed)
+  const text = printed === undefined ? undefined : fencedIn(printed, nonce)
+  if (text !== undefined) return { text, fenced: true, whole: true, by: 'fence' }
+  const shown = answerText(rows, screen.cols, nonce, { reader })
+  return { text: shown, fenced: closed !== undefined, whole: whole && !closed, by: closed ? 'fence' : by }
+}
+
+/**
+ * The answer of a program that is done and shows nothing between its prompt and its idle mark: some print their mark before
+ * the answer, and some answer with the words of the prompt, which look like its echo.
+ */
+export function oddAnswer({ rows, cols }: Screen, asked: PastedPrompt, nonce: string, { reader }: ScreenFacts): string {
+  const composer = idleRow(rows, reader)
+  const textFrom = (start: number, old?: ReadonlySet<string>) => {
+    const said = rows.filter((row, at) => at >= start && at !== composer && !old?.has(row.trim()))
+    return answerText(said, cols, nonce, { reader })
+  }
+  const places = asked.before ? startsAfter(rows, asked.before) : []
+  const echo = echoesOf(rows, asked, places.at(-1)).findLast(({ exact }) => exact)
+  if (echo) return textFrom(echo.row + 1)
+  const texts = [...places, ...(places.length === 0 ? [0] : [])].map((place) => textFrom(place, asked.before?.below))
+  return texts.find((text) => text !== '') ?? ''
 }
 
 /** The text in rows of a screen, without the marks of the fence. */
@@ -42,7 +66,7 @@ export function answerText(
   nonce: string,
   { reader }: Pick<ScreenFacts, 'reader'>,
 ): string {
-  const marks = [fenceMarks(nonce), plainMarks]
+  const marks = marksOf(nonce)
   return rowsText(
     rows.filter((row) => !marks.some((mark) => isMark(row, mark))),
     cols,
@@ -50,13 +74,17 @@ export function answerText(
   )
 }
 
-function fencedIn(text: string, nonce: string): string | undefined {
-  const both: Marks[] = [fenceMarks(nonce), plainMarks]
-  return both.map((marks) => findFence(text, marks)?.answer).find((answer) => answer !== undefined)
+const marksOf = (nonce: string): Marks[] => [fenceMarks(nonce), plainMarks]
+
+/** The text in the fence of a turn; undefined where it is not closed. */
+export function fencedIn(text: string, nonce: string): string | undefined {
+  return marksOf(nonce)
+    .map((marks) => findFence(text, marks)?.answer)
+    .find((answer) => answer !== undefined)
 }
 
-/** A screen before a prompt was pasted: the conversation, and below it the composer and its footer. */
-type ScreenBefore = { said: readonly string[]; below: ReadonlySet<string> }
+/** A screen before a prompt was pasted: the conversation, the text before the cursor, and the composer with its footer. */
+type ScreenBefore = { said: readonly string[]; sign: string; below: ReadonlySet<string> }
 
 /** A prompt as it was pasted; without the screen `before` it is looked for everywhere. */
 export type PastedPrompt = { text: string; before?: ScreenBefore }
@@ -68,21 +96,34 @@ const squeeze = (text: string) => text.replaceAll(added, '')
 /** How much of the end of a prompt is looked for. */
 const longestTail = 100
 
-/** The last row of the prompt's last echo, or of its first echo from a row on; -1 when there is none. */
-export function echoRow(rows: readonly string[], text: string, from?: number): number {
-  const tail = squeeze(text).slice(-longestTail)
-  if (tail === '') return -1
+/** A row at which the prompt ends; `exact` when nothing but the sign of the composer stands before the prompt. */
+type Echo = { row: number; exact: boolean }
+
+/** Finds the rows, from one on, at which the prompt ends: where a row ends, so that a word within a sentence does not count. */
+function echoesOf(rows: readonly string[], { text, before }: PastedPrompt, from = 0): Echo[] {
+  const whole = squeeze(text)
+  const tail = whole.slice(-longestTail)
+  if (tail === '') return []
+  const signs = ['', squeeze(before?.sign ?? '')]
+  const echoes: Echo[] = []
   let end = ''
-  let found = -1
-  for (let index = from ?? 0; index < rows.length; index++) {
+  for (let index = from; index < rows.length; index++) {
     const row = squeeze(rows[index]!)
-    // A prompt ends where a row ends, so that a word within a sentence is not taken for it.
     end = (end + row).slice(-tail.length)
     if (row === '' || end !== tail) continue
-    found = index
-    if (from !== undefined) break
+    // A longer prompt begins further up; its end alone is telling enough.
+    const lead = whole.length > tail.length || row.length < tail.length ? '' : row.slice(0, -tail.length)
+    echoes.push({ row: index, exact: signs.includes(lead) })
   }
-  return found
+  return echoes
+}
+
+/** The last row of the prompt's last echo, or of its first echo from a row on; -1 when there is none. */
+export function echoRow(rows: readonly string[], asked: PastedPrompt, from?: number): number {
+  const all = echoesOf(rows, asked, from)
+  const exact = all.filter((echo) => echo.exact)
+  const echoes = exact.length > 0 ? exact : all
+  return (from === undefined ? echoes.at(-1) : echoes[0])?.row ?? -1
 }
 
 /** A row of nothing but lines, blocks and the sign before a prompt. */
@@ -94,21 +135,26 @@ export function screenBefore({ rows, cursor }: Screen, reader: Reader): ScreenBe
   const composer = idle < 0 ? cursor.row : idle
   const above = rows.slice(0, composer)
   const said = above.slice(0, above.findLastIndex((row) => !chrome.test(row)) + 1)
-  return { said, below: new Set(rows.slice(composer).map((row) => row.trim())) }
+  const sign = (rows[cursor.row] ?? '').slice(0, cursor.col)
+  return { said, sign, below: new Set(rows.slice(composer).map((row) => row.trim())) }
 }
 
 /** How many old rows are looked for to find where new ones begin. */
 const anchorRows = 8
 
-/** The first row after those that were there before. */
-function newFrom(rows: readonly string[], { said }: ScreenBefore): number | undefined {
+/** How many places are looked at; there are several when the same was said before. */
+const mostPlaces = 20
+
+/** The rows that may be the first after those that were there before, the last one first. */
+function startsAfter(rows: readonly string[], { said }: ScreenBefore): number[] {
   const anchor = said.filter((row) => row.trim() !== '').slice(-anchorRows)
-  if (anchor.length === 0) return 0
+  if (anchor.length === 0) return [0]
   const full = rows.flatMap((row, index) => (row.trim() === '' ? [] : [{ row, index }]))
-  for (let at = full.length - anchor.length; at >= 0; at--)
+  const places: number[] = []
+  for (let at = full.length - anchor.length; at >= 0 && places.length < mostPlaces; at--)
     if (anchor.every((row, i) => full[at + i]!.row.trimEnd() === row.trimEnd()))
-      return full[at + anchor.length - 1]!.index + 1
-  return undefined
+      places.push(full[at + anchor.length - 1]!.index + 1)
+  return places
 }
 
 /** The rows between a prompt and the composer; `whole` is false when their beginning is out of sight. */
@@ -117,15 +163,19 @@ export function rowsSince(
   asked: PastedPrompt,
   reader: Reader,
 ): { rows: string[]; whole: boolean } {
-  const from = asked.before && newFrom(rows, asked.before)
-  const echo = echoRow(rows, asked.text, from)
+  const places = asked.before ? startsAfter(rows, asked.before) : []
+  // An answer that is the same as the one before looks like the end of the old rows: no prompt follows it.
+  const from = places.find((place) => echoRow(rows, asked, place) >= 0) ?? places[0]
+  const echo = echoRow(rows, asked, from)
   const start = echo >= 0 ? echo + 1 : (from ?? 0)
   const composer = idleRow(rows, reader)
   // In a program that shows its idle mark before each line, the only one may be the echo itself.
   const end = composer >= start ? composer : rows.length
   const said = rows.slice(start, end)
-  const first = said.findIndex((row) => !chrome.test(row))
-  const last = said.findLastIndex((row) => !chrome.test(row) && !asked.before?.below.has(row.trim()))
+  const isOld = (row: string) => asked.before?.below.has(row.trim()) === true
+  // Without an echo, the composer from before the prompt may be the first of the new rows.
+  const first = said.findIndex((row) => !chrome.test(row) && (echo >= 0 || !isOld(row)))
+  const last = said.findLastIndex((row) => !chrome.test(row) && !isOld(row))
   return { rows: first < 0 ? [] : said.slice(first, last + 1), whole: echo >= 0 || from !== undefined }
 }
 

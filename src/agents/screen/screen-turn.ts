@@ -84,13 +84,17 @@ export async function takeScreenTurn(
   async function answered({ text, fenced, whole, by }: ScreenAnswer): Promise<void> {
     await state('idle')
     if (!whole)
-      await emit({ type: 'note', text: `the beginning of the answer of ${spec.name} has scrolled out of sight` })
+      await emit({ type: 'note', text: `The beginning of ${spec.name}'s answer has scrolled out of its terminal.` })
+    if (spec.fence && !fenced) await emit({ type: 'note', text: unmarkedWords(spec.name) })
     await tellThread(program.thread)
     await emit({ type: 'reply', text })
     await emit(usageOf(run, text))
-    await end({ ok: true, text, seen: { fenced, by } })
+    await end({ ok: true, text, seen: whole ? { fenced, by } : { fenced, by, whole } })
   }
 }
+
+const unmarkedWords = (name: string) =>
+  `${name} did not mark its answer as it was asked to, and its screen stood still: all text since the prompt counts as the answer.`
 
 /** Emits a state when it changes. */
 function stateEmitter(emit: Emit): (state: State) => Promise<void> {
@@ -164,7 +168,7 @@ async function runInTerminal(job: ScreenJob): Promise<ScreenResult> {
   const missed = ready.how === 'began' ? turn.history : own.entries
   const words = promptFor(turn, missed, spec.name)
   const prompt = await preparePrompt(words, { temp: parts.temp, nonce, fence: spec.fence === true })
-  program.watcher.expect(fenceMarks(nonce).close)
+  program.watcher.expect(spec.fence ? fenceMarks(nonce) : undefined)
   try {
     return { prompt: prompt.text, ...(await askInTerminal(job, ready.sight, prompt, nonce)) }
   } finally {
@@ -190,7 +194,8 @@ async function askInTerminal(
     return said
   }
   const asked: PastedPrompt = { text }
-  const marks: TurnMarks = { nonce, since: ({ rows }) => sinceIn(rows, asked, facts) }
+  const childrenAtRest = facts.reader.busy ? 0 : await watcher.children()
+  const marks: TurnMarks = { nonce, since: ({ rows }) => sinceIn(rows, asked, facts), childrenAtRest }
   const kept = async () => (await journal()) !== undefined
   const sending = { name: spec.name, watcher, facts, clock, signal, marks, kept }
   let failure: Failure | undefined

@@ -1,13 +1,27 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Marks } from '../../core/screen/fence.ts'
 import type { Reader, Reading } from '../../core/screen/reading.ts'
 import type { Exit, Screen, Terminal } from '../../core/screen/terminal.ts'
-import { quietAfterMs, read } from '../../core/screen/reading.ts'
+import { stripAnsi } from '../../base/ansi.ts'
+import { Lateness } from '../../core/screen/lateness.ts'
+import { read } from '../../core/screen/reading.ts'
 
 /** One look at a terminal. */
-export type Sight = { screen: Screen; reading: Reading; quietMs: number; at: number; gone?: Exit }
+export type Sight = {
+  screen: Screen
+  reading: Reading
+  /** How long nothing has been drawn, in ms. */
+  quietMs: number
+  at: number
+  /** When the last child process of the turn was seen to have ended; -Infinity when none was seen. */
+  childGoneAt: number
+  /** The factor by which this machine, busy as it is, is waited for longer than one at rest. */
+  stretch: number
+  gone?: Exit
+}
 
-/** How a turn under way is recognised on the screen. */
-export type TurnMarks = { nonce?: string; since?(screen: Screen): string | undefined }
+/** How a turn under way is recognised: by its fence, by the text since its prompt, and by child processes beyond those at rest. */
+export type TurnMarks = { nonce?: string; since?(screen: Screen): string | undefined; childrenAtRest?: number }
 
 /** A look costs time (tmux is a process each time), so looks take a twentieth of the time at most. */
 const share = 20
@@ -16,7 +30,7 @@ const mostGapMs = 500
 
 /** How long a look counts while nothing is drawn. */
 const patienceMs = 5_000
-const childrenMs = 1_000
+const childrenMs = 500
 
 /** How long reading a screen may fail before the error counts, unless its program is known to have ended. */
 const exitMs = 5_000
@@ -32,8 +46,12 @@ export class ScreenWatcher {
   #reader: Reader
   #clock: Clock
   #bell: OutputBell
+  #lateness: Lateness
   #gone: Exit | undefined
   #last: Screen | undefined
+  #tape: AnswerTape | undefined
+  #hadChildren = false
+  #childGoneAt = -Infinity
   #lookedAt = -Infinity
   #gapMs = leastGapMs
   #tookMs = 0
@@ -43,7 +61,8 @@ export class ScreenWatcher {
     this.terminal = terminal
     this.#reader = reader
     this.#clock = clock
-    this.#bell = new OutputBell(terminal, clock)
+    this.#lateness = new Lateness(clock)
+    this.#bell = new OutputBell(terminal, clock, this.#lateness)
     void terminal.exited.then((exit) => (this.#gone = exit))
   }
 
@@ -52,8 +71,22 @@ export class ScreenWatcher {
     return this.#gone
   }
 
-  expect(mark: string | undefined): void {
-    this.#bell.expect(mark)
+  /** Sets the fence of the turn under way: its closing mark is worth a look at once, and the output is kept from here on. */
+  expect(fence: Marks | undefined): void {
+    this.#bell.expect(fence?.close)
+    this.#tape = fence && new AnswerTape()
+    this.#bell.tape = this.#tape
+    this.#hadChildren = false
+    this.#childGoneAt = -Infinity
+  }
+
+  /** The text between the marks as the program printed it; undefined when it was drawn in any other way than line by line. */
+  printed(fence: Marks): string | undefined {
+    return this.#tape?.between(fence)
+  }
+
+  async children(): Promise<number> {
+    return this.#gone ? 0 : this.terminal.children().catch(() => 0)
   }
 
   async look(marks: TurnMarks = {}): Promise<Sight> {
@@ -62,6 +95,7 @@ export class ScreenWatcher {
     // Taken before the screen is read, so that a screen seen with an exit is the last one.
     const gone = this.#gone
     const screen = (this.#last = await this.#screen())
+    this.#lateness.noteRead(this.#clock.now() - at)
     const reading = await this.#read(screen, marks)
     const now = this.#clock.now()
     // The quicker of two looks counts: one slow look is chance, and the first one always is.
@@ -69,7 +103,8 @@ export class ScreenWatcher {
     this.#tookMs = now - at
     this.#lookedAt = now
     this.#patienceMs = this.#patience(reading)
-    return { screen, reading, quietMs: this.#bell.quietMs, at: now, gone }
+    const { stretch } = this.#lateness
+    return { screen, reading, quietMs: this.#bell.quietMs, at: now, childGoneAt: this.#childGoneAt, stretch, gone }
   }
 
   /** Resolves when another look may show something new, at the latest after `atMost`. */
@@ -78,13 +113,13 @@ export class ScreenWatcher {
     await this.#bell.urgent(this.#lookedAt + this.#gapMs - this.#clock.now(), signal)
   }
 
-  /** Looks until `so` is true, for at most `ms`; returns the last sight and whether it was. */
+  /** Looks until `so` is true, for at most `ms`, or longer on a busy machine; returns the last sight and whether it was. */
   async until(so: (sight: Sight) => boolean | Promise<boolean>, ms: number, signal: AbortSignal, marks?: TurnMarks) {
-    const end = this.#clock.now() + ms
+    const start = this.#clock.now()
     for (;;) {
       const sight = await this.look(marks)
       if (await so(sight)) return { so: true, sight }
-      const left = end - this.#clock.now()
+      const left = start + ms * sight.stretch - this.#clock.now()
       if (left <= 0 || signal.aborted || sight.gone) return { so: false, sight }
       await this.next(signal, Math.min(left, paceMs))
     }
@@ -104,25 +139,56 @@ export class ScreenWatcher {
   }
 
   /** Reads the state; child processes are counted only where the screen does not tell, because that costs a process. */
-  async #read(screen: Screen, { nonce, since: sinceOf }: TurnMarks): Promise<Reading> {
+  async #read(screen: Screen, { nonce, since: sinceOf, childrenAtRest }: TurnMarks): Promise<Reading> {
     const since = sinceOf?.(screen)
-    const look = {
-      screen,
-      children: 0,
-      quietMs: this.#bell.quietMs,
-      nonce,
-      since,
-    }
+    const inTurn = childrenAtRest !== undefined
+    const drawnMs = this.#bell.quietMs
+    const quietMs = Math.min(drawnMs, this.#clock.now() - this.#childGoneAt)
+    const stillMs = inTurn ? drawnMs : undefined
+    const look = { screen, children: 0, stillMs, quietMs, stretch: this.#lateness.stretch, nonce, since }
     const reading = read(look, this.#reader)
+    // A prompt that a program without a busy mark shows counts in a turn only while no child process works.
+    const doubtful = reading.state === 'idle' && reading.by === 'pattern' && !this.#reader.busy
+    // While a turn is quiet they are counted again and again: the end of one that nobody saw would not count.
+    const quiet = reading.by === 'quiet' && drawnMs >= childrenMs / 2
     const told = reading.by === 'fence' || reading.by === 'pattern' || reading.state === 'busy'
-    if (told || this.#gone) return reading
-    return read({ ...look, children: await this.terminal.children().catch(() => 0) }, this.#reader)
+    if (this.#gone || (told && !(inTurn && (doubtful || quiet)))) return reading
+    const children = Math.max(0, (await this.children()) - (childrenAtRest ?? 0))
+    // Quiet is counted anew from the end of the last child process: only then can the program go on.
+    if (this.#hadChildren && children === 0) this.#childGoneAt = this.#clock.now()
+    this.#hadChildren = children > 0
+    return read({ ...look, children, quietMs: Math.min(quietMs, this.#clock.now() - this.#childGoneAt) }, this.#reader)
   }
 
   #patience({ by }: Reading): number {
-    if (by === 'children') return childrenMs
-    const quiet = quietAfterMs - this.#bell.quietMs
-    return by === 'quiet' && quiet > 0 ? quiet : patienceMs
+    return by === 'children' || by === 'quiet' ? childrenMs : patienceMs
+  }
+}
+
+/** How much of a turn's output is kept: more than an artifact may hold, with its colours. */
+const longestTape = 4 * 1024 * 1024
+
+/** Moves of the cursor other than to the next line, and scrolling regions: text between them is not in the order of its lines. */
+const moves = /\u001b(?:\[[\d;?]*[A-HJLMPSTXdfr@]|[78DEHM])|\u001b\[\?(?:47|1047|1049)[hl]/
+
+/** The output of a turn, for an answer whose beginning has scrolled out of the terminal. */
+class AnswerTape {
+  #chunks: Buffer[] = []
+  #length = 0
+
+  push(bytes: Uint8Array): void {
+    this.#chunks.push(Buffer.from(bytes))
+    this.#length += bytes.length
+    while (this.#length > longestTape) this.#length -= this.#chunks.shift()!.length
+  }
+
+  between({ open, close }: Marks): string | undefined {
+    const text = Buffer.concat(this.#chunks).toString()
+    const end = text.lastIndexOf(close)
+    const start = end < 0 ? -1 : text.lastIndexOf(open, end)
+    const printed = start < 0 ? '' : text.slice(start, end + close.length)
+    if (printed === '' || moves.test(printed)) return undefined
+    return stripAnsi(printed.replaceAll('\r\n', '\n'))
   }
 }
 
@@ -130,7 +196,9 @@ export class ScreenWatcher {
  * Wakes a waiter when a terminal has drawn something or its program has ended, and knows how long nothing was drawn.
  */
 class OutputBell {
+  tape: AnswerTape | undefined
   #clock: Clock
+  #lateness: Lateness
   #drawnAt: number
   #rung = true
   #urgent = false
@@ -138,8 +206,9 @@ class OutputBell {
   #mark: string | undefined
   #rest = ''
 
-  constructor(terminal: Terminal, clock: Clock) {
+  constructor(terminal: Terminal, clock: Clock, lateness: Lateness) {
     this.#clock = clock
+    this.#lateness = lateness
     this.#drawnAt = clock.now()
     this.#listen(terminal).catch(() => this.#ring())
     void terminal.exited.then(() => this.hurry())
@@ -183,7 +252,7 @@ class OutputBell {
     const stop = () => enough.abort('rung')
     signal.addEventListener('abort', stop, { once: true })
     this.#wake = () => so() && stop()
-    await this.#clock.sleep(ms, enough.signal)
+    await this.#lateness.sleep(ms, enough.signal)
     this.#wake = undefined
     signal.removeEventListener('abort', stop)
   }
@@ -191,6 +260,7 @@ class OutputBell {
   async #listen(terminal: Terminal): Promise<void> {
     for await (const { bytes } of terminal.output()) {
       this.#drawnAt = this.#clock.now()
+      this.tape?.push(bytes)
       if (this.#expected(bytes)) this.hurry()
       else this.#ring()
     }

@@ -7,7 +7,7 @@ import type { Sight, TurnMarks } from './screen-watcher.ts'
 import type { State, TerminalProgram } from './screen-program.ts'
 import type { ScreenSpec } from './screen-spec.ts'
 import type { Emit } from '../seat.ts'
-import { journalAnswer, answerText, screenAnswer, rowsSince } from './screen-answer.ts'
+import { answerText, fencedIn, journalAnswer, oddAnswer, rowsSince, screenAnswer } from './screen-answer.ts'
 import { awaitsPrompt } from './prompt-delivery.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
 import { faultFailure, exitFailure } from './screen-failure.ts'
@@ -28,8 +28,14 @@ type FollowParts = {
   journal(): Promise<Journalled | undefined>
 }
 
-/** How long an idle screen must stand still; longer when a fence was asked for and has not come. */
-const settleMs = { seenBusy: 300, neverBusy: 600, unfenced: 2_000 }
+/**
+ * How long the screen of a program that waits for its next prompt must stand still, on a machine that is not busy: after its
+ * busy mark was seen, when it was not, and when the prompt has stood there all the time and so says little.
+ */
+const settleMs = { seenBusy: 300, neverBusy: 600, neverLeft: 2_000 }
+
+/** How long a fence that was asked for is waited for: at a prompt that stands there, and at a screen that only is silent. */
+const fenceMs = { pattern: 10_000, silence: 120_000 }
 
 /** How long a journal may lag behind the screen, and how long an idle screen may show no answer. */
 const journalMs = 1_500
@@ -49,6 +55,8 @@ export class TurnFollower {
   #stillSince = 0
   #doneSince: number | undefined
   #seenBusy = false
+  /** Whether the program's prompt was ever out of sight since ours was sent. */
+  #promptLeft = false
   #state: Sight['reading']['state'] = 'busy'
   #drawnAt = -Infinity
   #lookedAt = -Infinity
@@ -78,6 +86,8 @@ export class TurnFollower {
         if (dialog) {
           await state('asking')
           await askDialog(dialog, { name: spec.name, watcher, facts, clock, ask, signal })
+          // The turn goes on, however soon the program is seen to be done.
+          if (!signal.aborted && !watcher.gone) await state('busy')
           continue
         }
       }
@@ -108,9 +118,10 @@ export class TurnFollower {
 
   async #ended(sight: Sight): Promise<ScreenAnswer | Failure | undefined> {
     const { spec, asked, nonce, program } = this.#parts
-    const { at, reading, gone } = sight
-    const resting =
-      reading.state === 'idle' && (reading.by === 'fence' || awaitsPrompt(sight.screen, asked.text, program.facts))
+    const { at, reading, gone, stretch } = sight
+    const awaits = awaitsPrompt(sight.screen, asked.text, program.facts)
+    this.#promptLeft ||= !awaits || (reading.state !== 'idle' && reading.by === 'pattern')
+    const resting = reading.state === 'idle' && (reading.by === 'fence' || awaits)
     const journal = await this.#look(at, resting || gone !== undefined)
     if (journal?.failure && journal.over) return journal.failure
     if (journal?.fault !== undefined && journal.over) return faultFailure(spec, journal.fault, at)
@@ -119,13 +130,15 @@ export class TurnFollower {
     if (gone) return this.#left(sight, written)
     if (!resting) {
       this.#doneSince = undefined
-      return undefined
+      return this.#writtenAlone(sight, written)
     }
-    if (reading.by !== 'fence' && at - this.#stillSince < this.#settleMs(reading)) return undefined
+    const marked =
+      reading.by === 'fence' || (journal?.answer !== undefined && fencedIn(journal.answer, nonce) !== undefined)
+    if (!marked && this.#stillMs(sight) < this.#settleMs(sight)) return undefined
     this.#doneSince ??= at
     // The journal is whole and the screen may not be: it is given time to be written.
     const since = journal ? Math.max(this.#doneSince, this.#journalAt) : this.#doneSince
-    if (program.facts.journal && at - since < this.#writeMs(journal, written)) return undefined
+    if (program.facts.journal && at - since < this.#writeMs(journal, written) * stretch) return undefined
     if (written) return written
     if (reading.by !== 'fence') {
       // The screen of a resumed thread may show an error of long ago; a journal speaks of this turn alone.
@@ -134,8 +147,17 @@ export class TurnFollower {
     }
     const answer = await this.#shown(sight, reading.by)
     if (answer.text !== '') return answer
-    if (reading.by !== 'pattern' || at - this.#doneSince < emptyMs) return undefined
-    return { kind: 'crash', message: `${spec.name} gave an empty answer` }
+    if (reading.by !== 'pattern') return undefined
+    const odd = program.facts.reader.busy ? '' : oddAnswer(sight.screen, asked, nonce, program.facts)
+    const isLate = at - this.#doneSince >= emptyMs * stretch
+    if (odd !== '' && (this.#promptLeft || isLate)) return { ...answer, text: odd }
+    return isLate ? { kind: 'crash', message: `${spec.name} gave an empty answer` } : undefined
+  }
+
+  /** An answer in the journal to which nothing was added for long: it counts although the screen cannot be read as idle. */
+  #writtenAlone({ at, reading, stretch }: Sight, written: ScreenAnswer | undefined): ScreenAnswer | undefined {
+    const works = reading.state === 'busy' || reading.state === 'asking'
+    return !works && written && at - this.#journalAt >= emptyMs * stretch ? written : undefined
   }
 
   /** The end of a turn whose program has ended: its answer if there is one, else a failure. */
@@ -149,7 +171,7 @@ export class TurnFollower {
 
   #shown({ screen }: Sight, by: string): Promise<ScreenAnswer> {
     const { asked, nonce, program } = this.#parts
-    return screenAnswer(program.watcher.terminal, screen, asked, nonce, program.facts, by)
+    return screenAnswer(program.watcher, screen, asked, nonce, program.facts, by)
   }
 
   get #atWork(): boolean {
@@ -184,18 +206,30 @@ export class TurnFollower {
     return this.#seenBusy && !this.#parts.program.journals ? journalMs : emptyMs
   }
 
-  #settleMs({ by }: Sight['reading']): number {
-    if (this.#parts.spec.fence) return settleMs.unfenced
-    if (by === 'quiet' || by === 'children') return 0
-    return this.#seenBusy ? settleMs.seenBusy : settleMs.neverBusy
+  /** How long the text has not changed and no child process of the turn has ended. */
+  #stillMs({ at, childGoneAt }: Sight): number {
+    return at - Math.max(this.#stillSince, childGoneAt)
+  }
+
+  /** How long a screen that shows the program at rest must stand still before the turn is over. */
+  #settleMs({ reading: { by }, stretch }: Sight): number {
+    const { spec, program } = this.#parts
+    const silent = by === 'quiet' || by === 'children'
+    // Silence alone is only believed before it would end the turn as a failure.
+    if (spec.fence) return silent ? Math.min(fenceMs.silence, spec.silenceMs / 2) : fenceMs.pattern
+    // Silence has been counted already.
+    if (silent) return 0
+    const { busy, idle } = program.facts.reader
+    const says = busy !== undefined || idle === undefined || this.#promptLeft
+    return (this.#seenBusy ? settleMs.seenBusy : says ? settleMs.neverBusy : settleMs.neverLeft) * stretch
   }
 
   /** When a screen that stands still would mean something new. */
-  #wakeMs({ reading, at }: Sight): number | undefined {
+  #wakeMs(sight: Sight): number | undefined {
     if (this.#reporter.restless) return restlessMs
-    if (reading.state !== 'idle') return undefined
+    if (sight.reading.state !== 'idle') return undefined
     if (this.#doneSince !== undefined) return restlessMs
-    return Math.max(0, this.#settleMs(reading) - (at - this.#stillSince))
+    return Math.max(0, this.#settleMs(sight) - this.#stillMs(sight))
   }
 }
 

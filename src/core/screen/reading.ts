@@ -8,8 +8,12 @@ export type Reader = { busy?: RegExp; asking?: RegExp; idle?: RegExp; ready?: Re
 export type Look = {
   screen: Screen
   children: number
-  /** How long the screen has not changed, in ms. */
+  /** How long nothing has been drawn, in ms. Given where all children belong to the current turn: they outweigh the idle pattern. */
+  stillMs?: number
+  /** How long nothing has been drawn and no child process has ended, in ms. */
   quietMs: number
+  /** The factor by which a busy machine is waited for longer. */
+  stretch?: number
   /** The nonce in the fence of the current turn. */
   nonce?: string
   /** The text after the prompt of the current turn, where it is known, so that no older text is taken for its answer. */
@@ -25,6 +29,9 @@ export type Reading = {
 /** How long a program without patterns must draw nothing before it counts as idle. */
 export const quietAfterMs = 2_000
 
+/** An idle pattern that has stood for this long counts although a child process runs: a server that was started may run for ever. */
+const longestChildMs = 120_000
+
 /** The idle pattern is looked for in this many last lines that are not empty. */
 const idleLines = 5
 
@@ -34,9 +41,13 @@ export function read(look: Look, reader: Reader): Reading {
   if (fenced(look, text)) return { state: 'idle', by: 'fence' }
   if (reader.busy?.test(text)) return { state: 'busy', by: 'pattern' }
   if (reader.asking?.test(text)) return { state: 'asking', by: 'pattern' }
-  if (idleRow(lastRows(look.screen.rows, idleLines), reader) >= 0) return { state: 'idle', by: 'pattern' }
+  if (idleRow(lastRows(look.screen.rows, idleLines), reader) >= 0) {
+    // A program without a busy pattern may keep its prompt while a tool works in silence.
+    const works = !reader.busy && look.children > 0 && (look.stillMs ?? Infinity) < longestChildMs
+    return works ? { state: 'busy', by: 'children' } : { state: 'idle', by: 'pattern' }
+  }
   if (look.children > 0) return { state: 'busy', by: 'children' }
-  if (look.quietMs < quietAfterMs) return { state: 'busy', by: 'quiet' }
+  if (look.quietMs < quietAfterMs * (look.stretch ?? 1)) return { state: 'busy', by: 'quiet' }
   // A program whose patterns are known and not seen is in an unknown state: nothing is typed into it.
   return { state: reader.busy || reader.idle ? 'unknown' : 'idle', by: 'quiet' }
 }

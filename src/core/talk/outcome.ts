@@ -9,9 +9,9 @@ export type Failure = { kind: FailureKind; message: string; retryAt?: number }
 
 /**
  * How the answer of an agent in a terminal was read: whether it was marked as the answer (by a fence or the CLI's journal),
- * and by which sign the turn was known to be over.
+ * and by which sign the turn was known to be over. `whole` is false when the beginning of the answer had scrolled out of the terminal.
  */
-export type Seen = { fenced: boolean; by: string }
+export type Seen = { fenced: boolean; by: string; whole?: false }
 
 /** An answer; `whole` points to the full text when `text` was cut. */
 export type Answer = { text: string; whole?: Ref }

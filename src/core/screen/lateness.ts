@@ -1,0 +1,49 @@
+import type { Clock } from '../../base/clock.ts'
+
+/** How many of the last samples count. */
+const remembered = 16
+
+/** A timer may be this late on a machine at rest. */
+const usualMs = 2
+
+/** A machine that is late by this much more is waited for twice as long. */
+const doubleMs = 4
+
+const mostStretch = 8
+
+/**
+ * Measures how late this machine is, by its own timers and reads. On a busy machine programs draw late as well: there, a
+ * screen must stand still for longer before its stillness means anything.
+ */
+export class Lateness {
+  #clock: Clock
+  #samples: number[] = []
+  #quickestRead = Infinity
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Sleeps, and notes by how much the sleep was too long. */
+  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const end = this.#clock.now() + ms
+    await this.#clock.sleep(ms, signal)
+    if (!signal.aborted) this.#note(this.#clock.now() - end)
+  }
+
+  /** Notes how long a read took; the quickest one so far shows how long it takes at rest. */
+  noteRead(tookMs: number): void {
+    this.#quickestRead = Math.min(this.#quickestRead, tookMs)
+    this.#note(tookMs - this.#quickestRead)
+  }
+
+  /** The factor by which waits are longer than on a machine at rest. One late sample alone is chance and does not count. */
+  get stretch(): number {
+    const late = this.#samples.toSorted((a, b) => b - a)[1] ?? 0
+    return Math.min(mostStretch, 1 + Math.max(0, late - usualMs) / doubleMs)
+  }
+
+  #note(lateMs: number): void {
+    this.#samples = [...this.#samples, Math.max(0, lateMs)].slice(-remembered)
+  }
+}
