@@ -9,6 +9,8 @@ import { openRoster } from './roster.ts'
 export type RotationOptions = {
   /** The agent that is tried first. */
   first?: string
+  /** Whether no other agent than `first` may take the turn. */
+  only?: boolean
   /** Whether the rotation's answer is no part of the conversation. */
   consulted?: boolean
   /** A roster other than the app's own. */

@@ -24,6 +24,8 @@ export type TurnRequest = {
   files?: Ref[]
   /** The agent that the person named; without a name the rotation chooses. */
   agent?: string
+  /** Whether the turn fails when the named agent cannot take it, instead of going to another one. */
+  only?: boolean
   /** How this turn is thought through, whatever is set for the others. */
   think?: Thinking | 'resume'
   signal: AbortSignal
@@ -110,9 +112,10 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
 
 /** Opens the rotation, and around it the thinking that the turn needs; a turn without thinking loads none of its code. */
 async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshots): Promise<Agent> {
-  const { agent: first, think, attended } = request
+  const { agent: first, only, think, attended } = request
   const rotation = openRotation(app, {
     first,
+    only,
     changes: changedFiles(app.snapshots, () => snapshots.tree),
     async compact({ id, history, signal }) {
       if (!(await compactNow(app, 'auto', signal)).ok) return undefined

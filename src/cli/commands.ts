@@ -17,6 +17,9 @@ export const chatCommand: CliCommand = {
       help: 'run one turn without a screen; "-" reads the prompt from stdin, and piped stdin beside a prompt is context',
     },
     agent: { short: 'a', value: 'name|auto', help: 'the agent that takes the first turn' },
+    only: {
+      help: 'with -p and -a: fail with exit code 75 when that agent is out of quota or busy; no other agent answers',
+    },
     rotation: { short: 'r', value: 'strategy', choices: strategies, help: 'the rotation strategy for this run' },
     continue: { short: 'c', help: 'continue the most recently used project' },
     new: { help: 'start a new session' },

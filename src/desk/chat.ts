@@ -7,6 +7,7 @@ import { quote } from '../profiles/shared/command-words.ts'
 import { ProjectDesk } from './project-desk.ts'
 import { DeskApp } from './desk-app.ts'
 import { say } from '../core/io.ts'
+import { leashKeyCommand } from './slash/leash.ts'
 import { setupCommand } from './slash/setup.ts'
 import { slashCommands } from './slash/slash-commands.ts'
 import { noteProcess } from '../app/running-processes.ts'
@@ -24,10 +25,15 @@ export type ChatOptions = DeskAppParts & {
 export async function chat(wishes: ChatOptions): Promise<number> {
   const { io } = wishes
   const hangup = io.hangup?.() ?? new AbortController().signal
-  const desk = new ProjectDesk(await DeskApp.open(wishes), { commands: slashCommands, firstStart: setupCommand })
+  const desk = new ProjectDesk(await DeskApp.open(wishes), {
+    commands: slashCommands,
+    firstStart: setupCommand,
+    leashKey: leashKeyCommand,
+  })
   readyWatchdog(io.env.PATH)
   const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
   await desk.begun()
+  await desk.confirmLeash()
   if (wishes.agent !== undefined) desk.controls.aim(wishes.agent)
   if (wishes.prompt !== undefined) desk.first(wishes.prompt)
   const { home, cwd } = desk.app().place

@@ -20,6 +20,8 @@ export interface DeskControls {
   reload(): Promise<void>
   /** Chooses the agent for the next turn only; undefined leaves the choice to the rotation. */
   aim(agent: string | undefined): void
+  /** Chooses the agent for all turns until this process ends; undefined leaves the choice to the rotation. */
+  stay(agent: string | undefined): void
   setStrategy(strategy: Strategy): void
   setLeash(leash: Leash): void
   /** Sets the thinking framework for this project from now on. */
@@ -74,6 +76,11 @@ export class LiveDeskControls implements DeskControls {
 
   aim(agent: string | undefined): void {
     this.#parts.work.aim(agent)
+    this.#showStatus()
+  }
+
+  stay(agent: string | undefined): void {
+    this.#parts.work.stay(agent)
     this.#showStatus()
   }
 

@@ -13,6 +13,8 @@ import { defaultThinking } from '../app/thinking/thinking-choice.ts'
 export type DeskStatusParts = {
   app(): App
   aimed(): string | undefined
+  /** Whether the aimed agent takes all turns. */
+  stays(): boolean
   waiting(): Standing['waiting']
   told(now: Standing): Promise<void>
 }
@@ -86,6 +88,7 @@ export class DeskStatus {
       spent: this.#spent,
       health,
       ...(aimed === undefined ? {} : { aimed }),
+      stays: this.#parts.stays(),
       ...(waiting ? { waiting: { agent: waiting.agent, until: waiting.until } } : {}),
     }
   }
@@ -96,6 +99,7 @@ export type KnownStatus = {
   spent: SpentInView
   health: Health
   aimed?: string
+  stays?: boolean
   waiting?: Standing['waiting']
 }
 
@@ -125,6 +129,7 @@ export function standingOf(app: App, known: KnownStatus): Standing {
     thinking,
     agents,
     ...(next === undefined ? {} : { next }),
+    ...(known.stays ? { stays: true } : {}),
     tokens: known.spent.standing(),
     ...(known.waiting ? { waiting: known.waiting } : {}),
   }

@@ -16,6 +16,7 @@ import { enabledAgents, nobodyWords } from '../settings/enabled-agents.ts'
 import { title } from './session-lookup.ts'
 import { readSettings } from '../settings/settings.ts'
 import { slashCommands } from './slash/slash-commands.ts'
+import { leashKeyCommand } from './slash/leash.ts'
 import { setupCommand } from './slash/setup.ts'
 import { workModes } from '../settings/work-mode.ts'
 import { DeskApp } from './desk-app.ts'
@@ -78,6 +79,7 @@ export class ProjectEditorDesks implements EditorDesks {
     const desk = new ProjectDesk(station, {
       commands: (controls, warn) => slashCommands(controls, warn).filter(({ screen }) => !screen),
       firstStart: setupCommand,
+      leashKey: leashKeyCommand,
       turns: this.#turns,
     })
     if (session !== undefined) await desk.controls.open({ id: session })

@@ -2,12 +2,20 @@ import type { Command } from '../core/talk/command.ts'
 import type { TurnSummary } from './turn-summary.ts'
 import type { CommandRunner } from './command-runner.ts'
 import type { DeskControls } from './desk-controls.ts'
+import type { Failure } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
+import type { App } from '../app/app.ts'
+import { defined } from '../base/defined.ts'
+import { localTime } from '../base/local-time.ts'
+import { resetTime } from '../core/talk/reset-time.ts'
+import { afterFailure, away, healthDoc } from '../mind/rotation/health.ts'
+import { learn, learnedAs } from '../mind/rotation/learned-quotas.ts'
+import { profileOf } from '../settings/agent-settings.ts'
 import { isPlan, buildPrompt, planAnswer, planQuestion } from '../agents/native/plan-card.ts'
 
 export type FollowUpParts = { controls: DeskControls; errands: CommandRunner }
 
-/** Cards after a turn: the agent's questions, or its plan for approval. */
+/** Cards after a turn: the agent's questions, its plan for approval, or what an unknown failure meant. */
 export class FollowUpCards {
   #parts: FollowUpParts
   #instead = new AbortController()
@@ -16,8 +24,9 @@ export class FollowUpCards {
     this.#parts = parts
   }
 
-  after({ outcome, by, asks }: TurnSummary): void {
+  after({ outcome, by, asks, crashed }: TurnSummary): void {
     const { controls } = this.#parts
+    if (crashed && (!outcome?.ok || outcome.asks === undefined)) void this.#askAboutFault(controls.app(), crashed)
     if (!outcome?.ok) return
     /** The agent that asked gets the answer. */
     const tell = (prompt: string) => (controls.aim(by), controls.send(prompt))
@@ -25,6 +34,15 @@ export class FollowUpCards {
     if (controls.app().settings.permissions.mode !== 'plan' || !isPlan(outcome.text)) return
     const build = (prompt: string) => (controls.leavePlan(), tell(prompt))
     this.#put(planCard(outcome.text, by, { build, change: tell }))
+  }
+
+  /** Asks once about a message that termaite does not know. A health record that cannot be read is no reason to ask. */
+  async #askAboutFault(app: App, crashed: Crashed): Promise<void> {
+    const health = await healthDoc(app.store)
+      .read()
+      .catch(() => undefined)
+    if (health && mayBeQuota(app, crashed) && learnedAs(health, crashed.name, crashed.message) === undefined)
+      this.#put(faultCard(app, crashed))
   }
 
   /** Withdraws the card, because a typed prompt is an answer too. */
@@ -38,6 +56,57 @@ export class FollowUpCards {
       command.run(args, { ...world, signal: AbortSignal.any([world.signal, instead]) })
     // The command shows its own errors; the desk goes on beside its card.
     void this.#parts.errands.run({ ...command, run }, '')
+  }
+}
+
+type Crashed = { name: string; message: string }
+
+/** Words that a message about a limit has in some form. */
+const limitWords =
+  /limit|quota|credit|usage|\bplan\b|exceed|exhaust|subscri|billing|balance|allowance|upgrade|\b4(?:02|29)\b/i
+
+/** Whether a failure may have been a spent quota: any failure of a command without a profile, else one that speaks of limits. */
+function mayBeQuota({ settings }: App, { name, message }: Crashed): boolean {
+  const agent = settings.agents.find((one) => one.name === name)
+  if (agent === undefined || !message.includes(': ')) return false
+  return limitWords.test(message) || (agent.kind !== 'native' && profileOf(agent) === undefined)
+}
+
+/** Asks whether a failure was a spent quota, and remembers the answer for the next time. */
+export function faultCard(app: App, { name, message }: Crashed): Command {
+  return {
+    name: 'failure',
+    help: 'Say whether the last failure was a spent quota.',
+    async run(_args, { ask, signal, say }) {
+      const picks = await ask(
+        {
+          about: 'choice',
+          text: `Was that the end of ${name}'s quota? termaite does not know this message, and remembers your answer.`,
+          from: [],
+          agent: name,
+          shows: [{ type: 'text', text: message }],
+          options: [
+            { id: 'quota', label: `Yes, it was a quota: do not ask ${name} again until it is back` },
+            { id: 'fault', label: 'No, it was something else' },
+          ],
+        },
+        signal,
+      )
+      const as = picks?.includes('quota') ? 'quota' : picks?.includes('fault') ? 'fault' : undefined
+      if (as === undefined) return
+      const now = app.io.clock.now()
+      const failure = defined<Failure>({ kind: 'quota', message, retryAt: resetTime(message, now) })
+      const health = await healthDoc(app.store).update((before) => {
+        const after = learn(before, name, message, as)
+        return as === 'quota' ? afterFailure(after, name, failure, now, app.settings.cooldown) : after
+      })
+      const until = away(health, name, now)?.until
+      if (as === 'quota' && until !== undefined)
+        say(
+          `${name} is out of quota and is asked again after ${localTime(until)}. termaite doctor checks earlier.`,
+          'note',
+        )
+    },
   }
 }
 

@@ -32,6 +32,8 @@ const firstPage = 200
 export type DeskWords = {
   commands(controls: DeskControls, warn: (words: string) => void): Command[]
   firstStart(controls: DeskControls): Command
+  /** The command that changes the leash when a key is pressed. */
+  leashKey(controls: DeskControls): Command
   /** The turns of all desks of this process, which share one socket. */
   turns?: RunningTurns
 }
@@ -40,6 +42,7 @@ export type DeskWords = {
 export class ProjectDesk implements ChatDesk {
   readonly commands: readonly Command[]
   readonly controls: DeskControls
+  #leashKey: Command
   #warnings: string[]
   #deskApp: DeskApp
   #audience = new Audience()
@@ -82,6 +85,7 @@ export class ProjectDesk implements ChatDesk {
     this.#status = new DeskStatus({
       app: this.app,
       aimed: () => this.#turns.aimed,
+      stays: () => this.#turns.stays,
       waiting: () => this.#waiting.now,
       told: (standing) => audience.tell({ type: 'standing', standing }),
     })
@@ -104,6 +108,7 @@ export class ProjectDesk implements ChatDesk {
       moving: (move) => this.#move(move),
       send: (prompt) => this.#send(prompt),
     })
+    this.#leashKey = words.leashKey(this.controls)
     this.#followUps = new FollowUpCards({ controls: this.controls, errands: this.#commandRunner })
     this.#warnings = [...this.app().settings.warnings]
     this.commands = words.commands(this.controls, (warning) => this.#warnings.push(warning))
@@ -169,7 +174,7 @@ export class ProjectDesk implements ChatDesk {
   }
 
   setLeash(leash: Leash): void {
-    this.controls.setLeash(leash)
+    void this.#commandRunner.run(this.#leashKey, leash)
   }
 
   setScreen(screen: CommandScreen): void {
@@ -177,6 +182,13 @@ export class ProjectDesk implements ChatDesk {
   }
 
   // For the code that opened the desk:
+
+  /** Asks whether agents may do everything, where the settings or the command line say so. Until the answer the leash is tighter. */
+  async confirmLeash(): Promise<void> {
+    if (this.app().settings.leash !== 'all') return
+    this.controls.setLeash('edit')
+    await this.#commandRunner.run(this.#leashKey, 'all')
+  }
 
   app = (): App => this.#deskApp.app
 

@@ -36,7 +36,9 @@ export class TurnRunner {
   #parts: TurnRunnerParts
   #stop: AbortController | undefined
   #idle: Promise<void> = Promise.resolve()
-  #aimed: string | undefined
+  /** The agent that the person chose for the next turn, and the one for all turns until the person chooses again. */
+  #aimedOnce: string | undefined
+  #aimedAlways: string | undefined
   #turns: RunningTurns
   #served: ReturnType<typeof serveTurns> | undefined
   #reach: Reach = {
@@ -56,12 +58,23 @@ export class TurnRunner {
     return this.#stop !== undefined
   }
 
+  /** The agent of the next turn, where the person chose it. */
   get aimed(): string | undefined {
-    return this.#aimed
+    return this.#aimedOnce ?? this.#aimedAlways
+  }
+
+  /** Whether the person chose an agent for all turns. */
+  get stays(): boolean {
+    return this.#aimedAlways !== undefined
   }
 
   aim(agent: string | undefined): void {
-    this.#aimed = agent
+    this.#aimedOnce = agent
+  }
+
+  /** Chooses the agent of all turns from now on; undefined leaves the choice to the rotation again. */
+  stay(agent: string | undefined): void {
+    this.#aimedAlways = agent
   }
 
   /** Starts a turn, or queues the prompt behind the running one. */
@@ -107,7 +120,8 @@ export class TurnRunner {
     for (let how = make; prompt !== undefined; [prompt, how] = [line.next(), runTurn]) {
       const stop = (this.#stop = new AbortController())
       this.running = true
-      const [aimed] = [this.#aimed, (this.#aimed = undefined)]
+      const { aimed } = this
+      this.#aimedOnce = undefined
       try {
         await this.#turn(prompt, how, aimed, AbortSignal.any([stop.signal, app().io.signal]))
       } catch (error) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { EntryOf, Event } from '../core/talk/entry.ts'
-import type { Outcome } from '../core/talk/outcome.ts'
+import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Closing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
@@ -14,6 +14,8 @@ export class TurnSummary {
   outcome: Outcome | undefined
   /** The agent that failed before, and why. */
   after: { name: string; kind: string } | undefined
+  /** The last agent that crashed in the turn, and its message. */
+  crashed: { name: string; message: string } | undefined
   /** The questions that the turn ended with. */
   asks: readonly Question[] = []
   /** The agent whose quota the user chose to wait for. */
@@ -36,7 +38,7 @@ export class TurnSummary {
     if (event.type === 'prompt' && 'turn' in event && this.turn === '') this.#begin(event as EntryOf<'prompt'>)
     if (event.type === 'reply' && event.by !== undefined) this.by = event.by
     if (event.type === 'verdict' && event.framework !== 'direct') this.#judge(event)
-    if (event.type === 'attempt') this.after = { name: event.by ?? '', kind: event.failure.kind }
+    if (event.type === 'attempt') this.#fail(event.by ?? '', event.failure)
     if (event.type === 'question' && event.question.about === 'quota' && event.question.agent !== undefined)
       this.#quota.set(event.ask, event.question.agent)
     if (event.type === 'answer' && event.picks?.includes('wait')) this.waits = this.#quota.get(event.ask)
@@ -55,6 +57,11 @@ export class TurnSummary {
   #judge({ framework, calls, by }: Extract<Event, { type: 'verdict' }>): void {
     this.thought = { framework, calls }
     this.by = by === 'termaite' ? undefined : by
+  }
+
+  #fail(name: string, { kind, message }: Failure): void {
+    this.after = { name, kind }
+    if (kind === 'crash') this.crashed = { name, message }
   }
 
   #begin({ turn, at }: EntryOf<'prompt'>): void {

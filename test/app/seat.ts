@@ -91,6 +91,7 @@ export class Seat {
       this.turned.push(['reload'])
     },
     aim: (agent) => void this.turned.push(['aim', agent]),
+    stay: (agent) => void this.turned.push(['stay', agent]),
     setStrategy: (strategy) => void this.turned.push(['strategy', strategy]),
     setLeash: (leash) => void this.turned.push(['leash', leash]),
     setThinking: async (how) => void this.turned.push(['think', how]),

@@ -65,12 +65,20 @@ test('the report names whom it asks, and what keeps an agent from its turns', as
   assert.equal(one.err, 'Asking good for one word; --quick skips this.\n')
   const all = await machine.run(['doctor'], { env })
   assert.equal(all.err, 'Asking 4 agents for one word each; --quick skips this.\n')
+  assert.deepEqual(
+    all.out.split('\n').filter((line) => /^\S/.test(line)),
+    ['✓ good', '○ off (switched off)', '✗ tight', '✓ free'],
+  )
   const rows = JSON.parse((await machine.run(['doctor', '--json'], { env })).out) as Row[]
+  assert.deepEqual(
+    rows.map(({ enabled }) => enabled),
+    [true, false, true, true],
+  )
   assert.deepEqual(
     rows.map(({ name, answers, works, next }) => [name, answers, works, next]),
     [
       ['good', true, true, undefined],
-      ['off', 'not asked', false, 'the agent is switched off: set "enabled" to true with termaite config edit'],
+      ['off', 'not asked', false, 'set "enabled" to true with termaite config edit, if this agent is to take turns'],
       [
         'tight',
         'not asked',
@@ -89,11 +97,16 @@ test('an agent that answers the doctor is back in the rotation', async (t) => {
   machine.agents({ a: `cat >/dev/null; [ -e ${spent} ] && { echo "usage limit reached" >&2; exit 1; }; echo OK` })
   const parked = await machine.run(['-p', 'x'])
   assert.deepEqual([parked.code, /termaite doctor/.test(parked.err)], [75, true], parked.err)
-  assert.equal((await machine.run(['doctor'])).code, 1)
+  const away = await machine.run(['doctor'])
+  assert.equal(away.code, 1)
+  assert.match(
+    away.out,
+    /^ +quota +out of quota until .*; a takes turns again after that, or as soon as it answers termaite doctor$/m,
+  )
   rmSync(spent)
   assert.equal((await machine.run(['-p', 'x'])).code, 75)
   const [row] = JSON.parse((await machine.run(['doctor', '--json'])).out) as Row[]
-  assert.match(String(row!.quota), /^was parked until \d{4}-.*; it answers, so it is back in the rotation$/)
+  assert.match(String(row!.quota), /^was out of quota until .*; a answers again, so it takes turns again from now on$/)
   assert.deepEqual(machine.health(), { agents: {} })
   assert.equal((await machine.run(['-p', 'x'])).code, 0)
 })

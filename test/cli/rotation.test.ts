@@ -56,6 +56,29 @@ test('a spent quota parks an agent over processes; when all are parked the exit 
   )
 })
 
+test('--only asks the named agent alone: a parked one ends with 75, and nothing else can be meant', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ spent, good })
+  const first = await machine.run(['-p', 'one', '-a', 'spent', '--only'])
+  const again = await machine.run(['-p', 'two', '-a', 'spent', '--only'])
+  const nameless = await machine.run(['-p', 'three', '--only'])
+  const thinking = await machine.run(['-p', 'four', '-a', 'good', '--only', '--think', 'consensus'])
+  const works = await machine.run(['-p', 'five', '-a', 'good', '--only'])
+  assert.deepEqual(
+    [first, again, nameless, thinking, works].map(({ code, out }) => [code, out]),
+    [
+      [75, ''],
+      [75, ''],
+      [2, ''],
+      [2, ''],
+      [0, 'the answer\n'],
+    ],
+  )
+  assert.match(again.err, /spent: out of quota until /)
+  assert.match(nameless.err, /--only needs the name of an agent: add -a and its name\./)
+  assert.match(thinking.err, /--only and --think consensus cannot be combined: thinking asks other agents\./)
+})
+
 test('round-robin goes on after whoever answered, over processes; -a does not move it', async (t) => {
   const machine = new Machine(t)
   machine.agents({ a: 'cat >/dev/null; echo a', b: 'cat >/dev/null; echo b', c: 'cat >/dev/null; echo c' })

@@ -10,7 +10,7 @@ import { healthDoc } from '../../src/mind/rotation/health.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { initCommand } from '../../src/desk/slash/init.ts'
 import { treesDoc } from '../../src/app/thinking/task-trees.ts'
-import { closings, folderOf, questions, replies, sitDown } from './desk.ts'
+import { closings, folderOf, questions, replies, seat, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
 
@@ -236,18 +236,6 @@ test('what a command asks is a card like any other, and a broken one says why', 
     ],
   )
 })
-
-/** A screen that nobody looks at. */
-function seat() {
-  return {
-    suspend: <T>(work: () => Promise<T>) => work(),
-    copy: async () => '',
-    clear() {},
-    palette() {},
-    exit() {},
-    fill(_text: string) {},
-  }
-}
 
 test('of several commands at work the newest is cancelled first, and leaving ends them all', options, async (t) => {
   const folder = folderOf(t)

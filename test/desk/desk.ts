@@ -11,6 +11,7 @@ import { PassThrough } from 'node:stream'
 import { realClock } from '../../src/base/clock.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { ProjectDesk } from '../../src/desk/project-desk.ts'
+import { leashKeyCommand } from '../../src/desk/slash/leash.ts'
 import { setupCommand } from '../../src/desk/slash/setup.ts'
 import { DeskApp } from '../../src/desk/desk-app.ts'
 import { placeOf } from '../../src/app/place.ts'
@@ -60,7 +61,11 @@ export async function sitDown(
     settings: await read(),
     wishes: { ...wishes, budget: noBudget },
   })
-  const desk = new ProjectDesk(station, { commands: seating.commands ?? (() => []), firstStart: setupCommand })
+  const desk = new ProjectDesk(station, {
+    commands: seating.commands ?? (() => []),
+    firstStart: setupCommand,
+    leashKey: leashKeyCommand,
+  })
   const heard: DeskEvent[] = []
   const looks = new Set<() => void>()
   void (async () => {
@@ -97,3 +102,15 @@ export const replies = (heard: readonly DeskEvent[]) =>
 
 export const questions = (heard: readonly DeskEvent[]) =>
   heard.flatMap((one) => (one.type === 'event' && one.event.type === 'question' ? [one.event] : []))
+
+/** A screen that nobody looks at. */
+export function seat() {
+  return {
+    suspend: <T>(work: () => Promise<T>) => work(),
+    copy: async () => '',
+    clear() {},
+    palette() {},
+    exit() {},
+    fill(_text: string) {},
+  }
+}

@@ -35,7 +35,24 @@ test('/switch to somebody unknown says who was meant, and to somebody parked unt
   assert.deepEqual(await seat.type('/switch brich'), [['error', 'there is no agent "brich"; did you mean "birch"?']])
   seat.agents.push({ name: 'birch', state: 'parked', until: Date.parse('2026-11-15T13:00'), why: 'usage limit' })
   assert.deepEqual(await seat.type('/switch birch'), [
-    ['note', 'birch takes the next turn, and only that one. It is parked until 2026-11-15 13:00.'],
+    [
+      'note',
+      'birch takes the next turn, and only that one. It is out of quota until 2026-11-15 13:00: you are asked what to do when you send a request.',
+    ],
+  ])
+})
+
+test('/switch with --stay aims all turns, until the next choice', async (t) => {
+  const seat = await seated(t, two)
+  assert.deepEqual(await seat.type('/switch birch --stay'), [
+    ['note', 'birch takes all turns until you leave or type /switch auto.'],
+  ])
+  assert.deepEqual(await seat.type('/switch birch --sty'), [
+    ['error', 'there is no option "--sty"; did you mean "--stay"?'],
+  ])
+  assert.deepEqual(seat.turned, [
+    ['stay', 'birch'],
+    ['aim', undefined],
   ])
 })
 
@@ -83,7 +100,7 @@ test('/strategy and /leash are set by word or by card, and what was meant is tol
 
 test('what may follow is completed', async (t) => {
   const seat = await seated(t, two)
-  assert.deepEqual(await seat.complete('switch', 'A'), ['amber', 'auto'])
+  assert.deepEqual(await seat.complete('switch', 'A'), ['amber', 'amber --stay', 'auto'])
   assert.deepEqual(await seat.complete('strategy', ''), ['round-robin', 'exhaustion', 'random'])
   assert.deepEqual(await seat.complete('leash', 'e'), ['edit'])
   assert.deepEqual(await seat.complete('usage', 'd'), ['day'])

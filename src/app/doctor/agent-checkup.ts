@@ -9,6 +9,7 @@ import type { Settings } from '../../settings/settings.ts'
 import type { NativeParts } from '../native/native-parts.ts'
 import { collect } from '../../base/collect.ts'
 import { away } from '../../mind/rotation/health.ts'
+import { awayWords } from '../../mind/rotation/no-answer.ts'
 import { programOf } from '../../profiles/shared/command-words.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 import { unshadowed } from '../../base/program-path.ts'
@@ -17,7 +18,6 @@ import { leashWords } from '../agent-channel.ts'
 import { nativeKey } from '../provider-key.ts'
 import { whereabouts, wiredClients } from '../mcp/mcp-entries.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
-import { localTime } from '../../base/local-time.ts'
 import { newId } from '../../base/id.ts'
 import { drain } from '../../base/relay.ts'
 import { nobody } from '../../core/talk/question.ts'
@@ -34,6 +34,8 @@ import { withOwnKeys } from '../../core/work/key-variables.ts'
 /** The findings about one agent; `works` decides the exit code. */
 export type Checkup = {
   name: string
+  /** Whether the settings let the agent take turns. One that is switched off is not broken. */
+  enabled: boolean
   /** The program's file; a command that is no file may still be a function of the shell. */
   installed: string | false
   version?: string
@@ -75,6 +77,7 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
   const next = hindrance ?? (failure && nextOf(failure, profile))
   return {
     name: agent.name,
+    enabled: agent.enabled !== false,
     installed: failure?.kind === 'missing' ? (file ?? false) : there,
     version,
     loggedIn: answer?.ok ? true : key ? keyless === undefined : loggedIn,
@@ -97,7 +100,7 @@ function fileOf(agent: AgentSettings, profile: Profile | undefined, at: Pick<Io,
 
 /** Says why an agent gets no turns whatever its health, and what to do about it. */
 function hindranceOf(agent: AgentSettings, profile: Profile | undefined, leash: Leash, there: boolean) {
-  if (agent.enabled === false) return 'the agent is switched off: set "enabled" to true with termaite config edit'
+  if (agent.enabled === false) return 'set "enabled" to true with termaite config edit, if this agent is to take turns'
   if (!there) return `install it: ${profile?.install}`
   if (agent.kind !== 'native' && agent.command === undefined && profile?.leashes[leash] === undefined)
     return `the CLI cannot be held to the leash "${leash}": give it the leash "all" if you trust it with that`
@@ -116,10 +119,13 @@ function nextOf(failure: Failure, profile: Profile | undefined): string | undefi
 
 function quotaWords({ health, io }: CheckupParts, name: string, answered: boolean): string {
   if (!health) return 'not known'
-  const absent = away(health, name, io.clock.now())
+  const now = io.clock.now()
+  const absent = away(health, name, now)
   if (!absent) return 'none known to be spent'
-  const was = `${absent.as} until ${localTime(absent.until)}`
-  return answered ? `was ${was}; it answers, so it is back in the rotation` : was
+  const words = awayWords(absent, now)
+  return answered
+    ? `was ${words}; ${name} answers again, so it takes turns again from now on`
+    : `${words}; ${name} takes turns again after that, or as soon as it answers termaite doctor`
 }
 
 /** The slowest CLI says its version within this time, and a person still waits so long. */

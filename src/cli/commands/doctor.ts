@@ -77,8 +77,9 @@ function report(checkup: Checkup): string {
     ['may do', checkup.mayDo],
     ...(checkup.next ? [['next', checkup.next]] : []),
   ]
+  const mark = !checkup.enabled ? '○' : checkup.works ? '✓' : '✗'
   return [
-    `${checkup.works ? '✓' : '✗'} ${checkup.name}`,
+    `${mark} ${checkup.name}${checkup.enabled ? '' : ' (switched off)'}`,
     ...rows.map(([name, words]) => `    ${name!.padEnd(10)} ${words}`),
   ].join('\n')
 }

@@ -50,6 +50,11 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const own = withFallback(settings, await fallbackNative(settings, mode, { io, place }))
   const names = enabledAgents(inMode(own, mode)).map(({ name }) => name)
   const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
+  const only = values.only === true
+  if (only && aimed(wanted, names).agent === undefined)
+    throw new UsageError('--only needs the name of an agent: add -a and its name.')
+  if (only && (values.think ?? 'off') !== 'off' && values.think !== 'direct')
+    throw new UsageError(`--only and --think ${text(values.think)} cannot be combined: thinking asks other agents.`)
   const wishes = {
     fresh: values.new === true,
     ephemeral: values.ephemeral === true,
@@ -61,6 +66,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
   if (isChat(io, values)) {
     if (values.exclusive) throw new UsageError('--exclusive works only with -p.')
+    if (only) throw new UsageError('--only works only with -p. In the chat, type /switch and the name of an agent.')
     const { chat } = await import('../../desk/chat.ts')
     return chat({
       io,
@@ -91,6 +97,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     ...(files.length > 0 ? { files } : {}),
     signal: io.signal,
     exclusive,
+    ...(only ? { only, think: 'off' as const } : {}),
     snapshots,
     ...(agent === undefined ? {} : { agent }),
   })

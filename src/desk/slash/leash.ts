@@ -1,4 +1,4 @@
-import type { Command } from '../../core/talk/command.ts'
+import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { leashMeanings, leashes } from '../../core/work/agent.ts'
@@ -19,6 +19,7 @@ export function leashCommand(controls: DeskControls): Command {
           ? await choose(world, `How much may the agents do? Now: ${controls.standing().leash}.`, leashes.map(asOption))
           : knownWord('leash', args.trim(), leashes)
       if (leash === undefined) return
+      if (leash === 'all' && !(await agreesToAll(controls, world))) return
       controls.setLeash(leash)
       const agents = enabledAgents(controls.app().settings).map(
         (agent) => `- ${agent.name}: ${leashWords(agent, leash)}`,
@@ -26,6 +27,38 @@ export function leashCommand(controls: DeskControls): Command {
       world.say([`The leash is ${leash} until you leave: ${leashMeanings[leash]}.`, '', ...agents].join('\n'), 'text')
     },
   }
+}
+
+/** The command that a key runs: sets the leash without words, and asks first where it is `all`. */
+export function leashKeyCommand(controls: DeskControls): Command {
+  return {
+    name: 'leash',
+    help: 'Choose how much the agents may do.',
+    async run(args, world) {
+      const leash = knownWord('leash', args.trim(), leashes)
+      if (leash !== 'all' || (await agreesToAll(controls, world))) controls.setLeash(leash)
+    },
+  }
+}
+
+/** Asks before agents may do everything in a project; true when the person agrees, or agreed for good earlier. */
+async function agreesToAll(controls: DeskControls, world: CommandWorld): Promise<boolean> {
+  const { project } = controls.app()
+  if ((await project.doc.read()).allAgreed) return true
+  const now = controls.app().settings.leash
+  const pick = await choose(
+    world,
+    `Leash all: the agents may change and delete everything that you can, run any command and use the network, without asking. Allow that in ${project.root}?`,
+    [
+      { id: 'once', label: 'Yes, until you leave' },
+      { id: 'always', label: 'Yes, and do not ask again in this project' },
+      { id: 'no', label: now === 'all' ? 'No' : `No, keep the leash ${now}` },
+    ],
+  )
+  if (pick === 'always') await project.doc.update((doc) => ({ ...doc, allAgreed: true }))
+  if (pick === 'once' || pick === 'always') return true
+  world.say(`The leash is ${now}.`, 'note')
+  return false
 }
 
 const asOption = (leash: Leash) => ({ id: leash, label: `${leash}: ${leashMeanings[leash]}` })

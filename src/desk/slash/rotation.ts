@@ -1,6 +1,5 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { Strategy } from '../../core/work/agent.ts'
-import type { AgentStanding } from '../../faces/chat/chat-desk.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { localTime } from '../../base/local-time.ts'
 import { strategies } from '../../core/work/agent.ts'
@@ -11,6 +10,8 @@ import { stateWords } from './agents.ts'
 
 /** The option that leaves the next turn to the rotation. */
 const auto = 'auto'
+/** The flag that makes a choice hold for all turns. */
+const stay = '--stay'
 
 const meanings: Record<Strategy, string> = {
   'round-robin': 'the agent after the one that answered last',
@@ -24,17 +25,22 @@ export function rotationCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'switch',
-      words: '[agent|auto]',
-      help: 'Choose the agent of the next turn only.',
+      words: '[agent|auto] [--stay]',
+      help: 'Choose the agent of the next turn, or with --stay of all turns.',
       matters: true,
-      complete: (typed) => goingOn(typed, [...names(), auto]),
+      complete: (typed) => goingOn(typed, [...names().flatMap((name) => [name, `${name} ${stay}`]), auto]),
       async run(args, world) {
         if (names().length === 0) throw new UsageError(nobodyWords(controls.app().settings, atDesk))
+        const [name, ...flags] = args.split(/\s+/).filter((word) => word !== '')
+        for (const flag of flags) knownWord('option', flag, [stay])
         const agent =
-          args.trim() === '' ? await pickAgent(controls, world) : knownWord('agent', args.trim(), [...names(), auto])
+          name === undefined ? await pickAgent(controls, world) : knownWord('agent', name, [...names(), auto])
         if (agent === undefined) return
-        controls.aim(agent === auto ? undefined : agent)
-        world.say(aimedWords(agent, controls.standing().agents), 'note')
+        const stays = flags.includes(stay) && agent !== auto
+        // A choice for all turns ends with the next choice, or it would come back after one turn.
+        if (stays || controls.standing().stays) controls.stay(stays ? agent : undefined)
+        controls.aim(stays || agent === auto ? undefined : agent)
+        world.say(aimedWords(agent, stays, controls), 'note')
       },
     },
     {
@@ -69,10 +75,20 @@ function pickAgent(controls: DeskControls, world: CommandWorld): Promise<string 
   ])
 }
 
-/** Warns when the chosen agent is away. A cool-down is ignored for a chosen agent; other reasons show in the turn. */
-function aimedWords(agent: string, agents: readonly AgentStanding[]): string {
+/** Warns when the chosen agent is away. A cool-down is ignored for a chosen agent; about a spent quota the turn asks. */
+function aimedWords(agent: string, stays: boolean, controls: DeskControls): string {
   if (agent === auto) return 'The rotation chooses the next agent.'
-  const { state, until } = agents.find(({ name }) => name === agent) ?? { state: 'ready' }
-  const away = state === 'ready' ? '' : ` It is ${state}${until === undefined ? '' : ` until ${localTime(until)}`}.`
-  return `${agent} takes the next turn, and only that one.${away}`
+  const standing = controls.standing().agents.find(({ name }) => name === agent)
+  const { state, until } = standing ?? { state: 'ready' }
+  const when = until === undefined ? '' : ` until ${localTime(until)}`
+  const away =
+    state === 'parked' || state === 'busy'
+      ? ` ${stateNames[state]}${when}: you are asked what to do when you send a request.`
+      : ''
+  const out = state === 'out' && standing?.why !== undefined ? ` It cannot answer now: ${standing.why}` : ''
+  return stays
+    ? `${agent} takes all turns until you leave or type /switch auto.${away}${out}`
+    : `${agent} takes the next turn, and only that one.${away}${out}`
 }
+
+const stateNames = { parked: 'It is out of quota', busy: 'It is busy' }

@@ -3,7 +3,7 @@ import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
-/** An agent as the status line shows it; `left` is the free part of its quota window, from 1 to 0. */
+/** An agent as the status line shows it; `left` is the free part of its context window, from 1 to 0. */
 export type AgentStanding = {
   name: string
   state: 'ready' | 'parked' | 'busy' | 'cooling down' | 'out'
@@ -24,6 +24,8 @@ export type Standing = {
   agents: AgentStanding[]
   /** The agent of the next turn; undefined where that is decided only then. */
   next?: string
+  /** Whether the person chose that agent for all turns. */
+  stays?: boolean
   /** The usage of this session; `source` is the least exact of its parts. */
   tokens: { used: number; cost?: number; source: 'reported' | 'parsed' | 'estimated' }
   /** A prompt that waits for an agent's quota and is then sent by itself. */

@@ -1,9 +1,18 @@
 import type { Live } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Doc, Store } from '../../core/talk/store.ts'
+import type { LearnedMessages } from './learned-quotas.ts'
+import { isLearned } from './learned-quotas.ts'
 
-/** The agents' failures and quotas, kept over restarts and shared by processes; `position` is the agent that answered last. */
-export type Health = { position?: string; agents: Record<string, AgentHealth> }
+/**
+ * The agents' failures and quotas, kept over restarts and shared by processes. `position` is the agent that answered last;
+ * `learned` holds what the person said of messages that termaite did not know.
+ */
+export type Health = {
+  position?: string
+  agents: Record<string, AgentHealth>
+  learned?: Record<string, LearnedMessages>
+}
 
 /** `failures` counts failures in a row. A cool-down or parking that is over is kept: the next one is measured by it. */
 export type AgentHealth = {
@@ -25,9 +34,10 @@ export const healthDoc = (store: Store): Doc<Health> => store.doc('health', noHe
 /** Reads a stored health record: an empty one means that nothing is known, one of another shape is rejected. */
 export function knownHealth(found: unknown): Health | undefined {
   if (!isObject(found)) return undefined
-  const { position, agents = {} } = found
+  const { position, agents = {}, learned } = found
   if (position !== undefined && typeof position !== 'string') return undefined
   if (!isObject(agents) || !Object.values(agents).every(isAgentHealth)) return undefined
+  if (learned !== undefined && !isLearned(learned)) return undefined
   return { ...found, agents: agents as Health['agents'] }
 }
 

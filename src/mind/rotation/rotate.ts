@@ -4,15 +4,18 @@ import type { Ask } from '../../core/talk/question.ts'
 import type { Doc } from '../../core/talk/store.ts'
 import type { Agent, Leash, Roster, Traits, Turn, Strategy } from '../../core/work/agent.ts'
 import type { Cooldown, Health, Limit } from './health.ts'
+import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { resetTime } from '../../core/talk/reset-time.ts'
 import { take } from '../../core/work/verbs.ts'
 import { AttemptRecord } from '../attempt.ts'
 import { agentOrder } from './agent-order.ts'
 import { afterFailure, afterSuccess, away, noHealth, spentLimit, withLimit } from './health.ts'
+import { learnedAs } from './learned-quotas.ts'
 import { awayWords, firstBack, newTally, noAnswer } from './no-answer.ts'
 import { openSeat, sharedTraits, vendorOf, vendorsTold } from './roster-seats.ts'
-import { askAllow, askHandOver, askLogin, askToShare, askWait, denialsOf } from './rotation-cards.ts'
+import { askAbsence, askAllow, askHandOver, askLogin, askToShare, askWait, denialsOf } from './rotation-cards.ts'
 
 export type Rotation = {
   strategy: Strategy
@@ -20,6 +23,8 @@ export type Rotation = {
   cooldown: Cooldown
   /** The agent that the person named for this turn: its cool-down is ignored and the position stays, but the turn still fails over. */
   first?: string
+  /** Whether no other agent than `first` may take the turn. */
+  only?: boolean
   random(): number
   /** Hides secrets in the report of a failed attempt. */
   mask(text: string): string
@@ -91,10 +96,11 @@ class Round {
 
   /** Asks one agent after another until an outcome ends the turn. `previous` answered an earlier piece of the same turn. */
   async *run(previous: string | undefined): AsyncGenerator<Event, Outcome> {
-    const { first, health, sharing, strategy, random, told } = this.#o
-    const names = this.#roster.names()
-    const unknown = unknownAgent(names, first)
+    const { first, only, health, sharing, strategy, random, told } = this.#o
+    const known = this.#roster.names()
+    const unknown = unknownAgent(known, first)
     if (unknown) return unknown
+    const names = only && first !== undefined ? [first] : known
 
     this.#health = yield* this.#healthFrom(health.read(), noHealth)
     if (sharing === 'ask') this.#vendors = await vendorsTold(this.#roster, told ?? this.#turn.history, this.#turn)
@@ -103,9 +109,15 @@ class Round {
     for (const [at, name] of line.entries()) {
       if (this.#turn.signal.aborted) return cancelled
       const why = this.#whySkipped(name)
-      // The other agents' absence was reported by the attempt that sent them away.
-      if (why !== undefined && name === first) yield note(`Skipped ${name}: ${why}`)
-      if (why !== undefined) continue
+      if (why !== undefined) {
+        // The other agents' absence was reported by the attempt that sent them away.
+        if (name !== first) continue
+        const decided = await this.#askAboutAbsence(name, line.slice(at + 1))
+        if (decided === undefined) yield note(`Skipped ${name}: ${why}`)
+        if (decided === undefined) continue
+        if (decided !== 'try') return decided
+        this.#tally.away = this.#tally.away.filter((absent) => absent.name !== name)
+      }
       const outcome = yield* this.#tryAgent(name, line.slice(at + 1))
       if (outcome?.ok) this.answeredBy = name
       if (outcome) return outcome
@@ -124,6 +136,14 @@ class Round {
     if (!absence) return undefined
     this.#tally.away.push({ name, away: absence })
     return awayWords(absence, now)
+  }
+
+  /** Asks what to do about a chosen agent that is out of quota or busy: 'try' it anyway, end the turn, or (undefined) skip it. */
+  async #askAboutAbsence(name: string, others: readonly string[]): Promise<Outcome | 'try' | undefined> {
+    const absence = this.#tally.away.find((absent) => absent.name === name)
+    if (!absence || this.#o.only || this.#o.consulted) return undefined
+    const decided = await askAbsence(this.#turn, absence, this.#nextFree(others))
+    return this.#turn.signal.aborted ? cancelled : decided
   }
 
   /** One agent's attempts at the turn: the outcome that ends the turn, or undefined when the next agent goes on. */
@@ -173,11 +193,11 @@ class Round {
         yield* this.#recordSuccess(name, limits)
         return outcome
       }
-      const { failure } = outcome
-      if (endsTheTurn.has(failure.kind))
-        return { ...outcome, failure: { ...failure, message: this.#o.mask(failure.message) } }
+      if (endsTheTurn.has(outcome.failure.kind))
+        return { ...outcome, failure: { ...outcome.failure, message: this.#o.mask(outcome.failure.message) } }
       // What an agent says while it is being cancelled counts for nothing.
       if (turn.signal.aborted) return cancelled
+      const failure = this.#asLearned(name, outcome.failure)
       yield* this.#recordFailure(name, failure)
       yield await this.#handOver(record, failure, person)
       const after = await this.#afterFailure(agent, failure, others)
@@ -210,6 +230,14 @@ class Round {
     }
     const before = yield* this.#healthFrom(health.read(), this.#health)
     if (change(before) !== before) yield* this.#healthFrom(health.update(change), before)
+  }
+
+  /** A crash with a message that the person called a quota is one. The learned message is the masked one, as the person saw it. */
+  #asLearned(name: string, failure: Failure): Failure {
+    if (failure.kind !== 'crash' || learnedAs(this.#health, name, this.#o.mask(failure.message)) !== 'quota')
+      return failure
+    const retryAt = resetTime(failure.message, this.#turn.clock.now())
+    return defined<Failure>({ kind: 'quota', message: failure.message, retryAt })
   }
 
   async *#recordFailure(name: string, failure: Failure): AsyncGenerator<Event, void> {

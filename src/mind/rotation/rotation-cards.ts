@@ -3,6 +3,7 @@ import type { Agent, Looser, Turn } from '../../core/work/agent.ts'
 import type { Absent } from './no-answer.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { awayWords } from './no-answer.ts'
 
 /** Asks whether an agent of another vendor may be given the conversation. */
 export async function askToShare(turn: Turn, agent: Agent, vendor: string): Promise<boolean> {
@@ -99,6 +100,33 @@ export async function askHandOver(
     turn.signal,
   )
   return waitOrStop(picks, spent.name, spent.until, 'quota')
+}
+
+/** Asks about an agent that the person chose and that is away: 'try' it anyway, the outcome that ends the turn, or undefined to skip it. */
+export async function askAbsence(
+  turn: Turn,
+  { name, away }: Absent,
+  next: string | undefined,
+): Promise<Outcome | 'try' | undefined> {
+  const now = turn.clock.now()
+  const back = localTimeFrom(now, away.until)
+  const picks = await turn.ask(
+    {
+      about: 'quota',
+      text: `You chose ${name}, but it is ${awayWords(away, now)}.`,
+      from: [],
+      agent: name,
+      options: [
+        { id: 'skip', label: next === undefined ? `Continue without ${name}` : `Let ${next} answer instead` },
+        { id: 'try', label: `Ask ${name} anyway` },
+        waitOption(name, back),
+        stopOption,
+      ],
+    },
+    turn.signal,
+  )
+  if (picks?.includes('try')) return 'try'
+  return waitOrStop(picks, name, away.until, away.as === 'parked' ? 'quota' : 'busy')
 }
 
 /** Asks whether to wait while no agent is free: the outcome that ends the turn, or undefined without an answer. */

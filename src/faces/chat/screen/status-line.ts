@@ -30,11 +30,13 @@ export class StatusLine implements Component {
   }
 
   #segments(standing: Standing): Segment[] {
-    const { quiet, strong, warn } = this.#theme
+    const { quiet, strong, warn, bad } = this.#theme
     const { agents, next, tokens: used, waiting } = standing
+    // An agent without limits is shown in the colour of danger.
+    const leash = standing.leash === 'all' ? (words: string) => bad(strong(words)) : strong
     return [
       { forms: [quiet(standing.mode), ''], priority: 3 },
-      { forms: [strong(`leash ${standing.leash}`), strong(standing.leash)], priority: 10 },
+      { forms: [leash(`leash ${standing.leash}`), leash(standing.leash)], priority: 10 },
       ...(waiting
         ? [
             {
@@ -52,7 +54,11 @@ export class StatusLine implements Component {
         ? []
         : [
             {
-              forms: [`next ${this.#name(next)}`, `→ ${this.#name(next)}`, ''] as [string, string, string],
+              forms: [
+                `${standing.stays ? 'always' : 'next'} ${this.#name(next)}`,
+                `${standing.stays ? '⇒' : '→'} ${this.#name(next)}`,
+                '',
+              ] as [string, string, string],
               priority: 6,
             },
           ]),
@@ -76,8 +82,12 @@ export class StatusLine implements Component {
     const short = `${this.#name(agent.name)} ${paint(marks[agent.state])}`
     const until = agent.until === undefined ? '' : ` until ${this.#time(agent.until)}`
     const health = agent.state === 'ready' ? '' : ` ${agent.state}${until}`
-    const left = agent.left === undefined ? '' : ` ${Math.round(agent.left * 100)}%`
-    const forms = [short + quiet(health + left), short + quiet(health), short]
+    const share = agent.left === undefined ? undefined : `${Math.round(agent.left * 100)}%`
+    const left =
+      share === undefined
+        ? []
+        : [short + quiet(`${health} ${share} context free`), short + quiet(`${health} ${share} free`)]
+    const forms = [...left, short + quiet(health), short]
     return { forms: (isNext ? forms : [...forms, '']) as [string, ...string[]], priority: isNext ? 8 : 5 - at / 100 }
   }
 

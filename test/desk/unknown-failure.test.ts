@@ -1,0 +1,91 @@
+import type { Health } from '../../src/mind/rotation/health.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { closings, folderOf, questions, replies, seat, sitDown } from './desk.ts'
+
+const options = { timeout: 60_000 }
+const odd = 'cat >/dev/null; echo "allowance of today is gone, try again in 2 hours" >&2; exit 3'
+const good = 'cat >/dev/null; echo fine'
+const message = 'odd failed with exit code 3: allowance of today is gone, try again in 2 hours'
+
+const healthIn = (folder: string) => JSON.parse(readFileSync(join(folder, 'termaite', 'health.json'), 'utf8')) as Health
+
+test('an unknown failure is asked about once; called a quota, it parks the agent from then on', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { odd, good })
+  desk.setScreen(seat())
+  desk.submit('hello')
+  await until((all) => questions(all).length === 1)
+  const [card] = questions(heard)
+  assert.deepEqual(card!.question, {
+    about: 'choice',
+    text: "Was that the end of odd's quota? termaite does not know this message, and remembers your answer.",
+    from: [],
+    agent: 'odd',
+    shows: [{ type: 'text', text: message }],
+    options: [
+      { id: 'quota', label: 'Yes, it was a quota: do not ask odd again until it is back' },
+      { id: 'fault', label: 'No, it was something else' },
+    ],
+  })
+  assert.deepEqual(replies(heard), ['fine'], 'the turn went on without an answer')
+  desk.answer(card!.ask, ['quota'])
+  await until((all) => all.some((one) => one.type === 'said' && one.text.startsWith('odd is out of quota')))
+  const { agents, learned } = healthIn(folder)
+  assert.equal(agents.odd?.parked?.why, message)
+  assert.deepEqual(learned, {
+    odd: { quota: ['odd failed with exit code #: allowance of today is gone, try again in # hours'], fault: [] },
+  })
+})
+
+test('called a fault, the same message is not asked about again', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { odd, good })
+  desk.setScreen(seat())
+  desk.submit('one')
+  await until((all) => questions(all).length === 1)
+  desk.answer(questions(heard)[0]!.ask, ['fault'])
+  await until((all) => all.filter((one) => one.type === 'event' && one.event.type === 'answer').length === 1)
+  await until(() => {
+    try {
+      return healthIn(folder).learned?.odd?.fault.length === 1
+    } catch {
+      return false
+    }
+  })
+  desk.submit('two')
+  await until((all) => closings(all).length === 2)
+  desk.submit('/nothing')
+  await until((all) => all.filter((one) => one.type === 'standing').length > 3)
+  assert.equal(questions(heard).length, 1)
+})
+
+test('the leash all is agreed to first, once or for good; no keeps the leash', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { good })
+  desk.setScreen(seat())
+  desk.controls.setLeash('edit')
+  const pressed = async (pick: string, count: number) => {
+    desk.setLeash('all')
+    await until((all) => questions(all).length === count)
+    desk.answer(questions(heard).at(-1)!.ask, [pick])
+  }
+  await pressed('no', 1)
+  await until((all) => all.some((one) => one.type === 'said' && one.text === 'The leash is edit.'))
+  assert.equal(desk.app().settings.leash, 'edit')
+  assert.deepEqual(
+    questions(heard)[0]!.question.options.map(({ label }) => label),
+    ['Yes, until you leave', 'Yes, and do not ask again in this project', 'No, keep the leash edit'],
+  )
+  await pressed('always', 2)
+  await until((all) => all.some((one) => one.type === 'standing' && one.standing.leash === 'all'))
+  desk.setLeash('read')
+  await until((all) => all.at(-1)?.type === 'standing' && desk.app().settings.leash === 'read')
+  desk.setLeash('all')
+  await until(() => desk.app().settings.leash === 'all')
+  assert.equal(questions(heard).length, 2, 'agreed for good')
+  await desk.confirmLeash()
+  assert.equal(desk.app().settings.leash, 'all')
+})

@@ -1,0 +1,63 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { localTimeFrom } from '../../src/base/local-time.ts'
+import { failed } from '../../src/core/talk/outcome.ts'
+import { person, told } from './cards.ts'
+import { rig } from './rig.ts'
+
+const until = 5 * 3_600_000
+const back = localTimeFrom(0, until)
+
+/** Claude is parked; asked all the same, it answers. */
+async function parked() {
+  const made = rig({ claude: [[{ say: 'C' }]], gemini: [[{ say: 'G' }]] })
+  await made.health.update(() => ({ agents: { claude: { failures: 0, parked: { until, why: 'limit' } } } }))
+  return made
+}
+
+test('a chosen agent that is parked is asked about: another one answers, or it is asked anyway', async () => {
+  const { turn } = await parked()
+  const { ask, asked } = person('skip', 'try')
+  const skipped = await turn({ ask }, { first: 'claude' })
+  assert.deepEqual(asked, [
+    {
+      about: 'quota',
+      text: `You chose claude, but it is out of quota until ${back}.`,
+      from: [],
+      agent: 'claude',
+      options: [
+        { id: 'skip', label: 'Let gemini answer instead' },
+        { id: 'try', label: 'Ask claude anyway' },
+        { id: 'wait', label: `Wait for claude until ${back}, then continue automatically` },
+        { id: 'stop', label: 'Stop the turn' },
+      ],
+    },
+  ])
+  assert.deepEqual(told(skipped.facts), ['note', 'gemini said G'])
+  const tried = await turn({ ask }, { first: 'claude' })
+  assert.deepEqual(told(tried.facts), ['claude said C'])
+})
+
+test('the turn can wait for the chosen agent, or stop', async () => {
+  const { turn, names } = await parked()
+  const waits = await turn({ ask: person('wait').ask }, { first: 'claude' })
+  const stops = await turn({ ask: person('stop').ask }, { first: 'claude' })
+  assert.deepEqual(
+    [waits.result, stops.result, names()],
+    [failed('quota', 'waiting for claude', until), failed('aborted', 'stopped instead of waiting for claude'), []],
+  )
+})
+
+test('with only, nobody else is asked and nothing is asked about: the turn fails with the time of the reset', async () => {
+  const { turn, names } = await parked()
+  const { ask, asked } = person('try')
+  const { result } = await turn({ ask }, { first: 'claude', only: true })
+  const words = `no agent is free: claude: out of quota until ${back}; \`termaite doctor\` checks again now; claude is the first one back`
+  assert.deepEqual([result, names(), asked], [failed('quota', words, until), [], []])
+  const crashing = rig({ claude: [[{ fail: { kind: 'crash', message: 'boom' } }]], gemini: [[{ say: 'G' }]] })
+  const crashed = await crashing.turn({}, { first: 'claude', only: true })
+  assert.deepEqual(
+    [crashed.result, crashing.names()],
+    [failed('crash', 'no agent could answer: claude: crash: boom'), ['claude']],
+  )
+})
