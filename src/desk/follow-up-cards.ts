@@ -83,7 +83,6 @@ export function faultCard(app: App, { name, message }: Crashed): Command {
           about: 'choice',
           text: `Was that the end of ${name}'s quota? termaite does not know this message, and remembers your answer.`,
           from: [],
-          agent: name,
           shows: [{ type: 'text', text: message }],
           options: [
             { id: 'quota', label: `Yes, it was a quota: do not ask ${name} again until it is back` },

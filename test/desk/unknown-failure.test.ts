@@ -23,7 +23,6 @@ test('an unknown failure is asked about once; called a quota, it parks the agent
     about: 'choice',
     text: "Was that the end of odd's quota? termaite does not know this message, and remembers your answer.",
     from: [],
-    agent: 'odd',
     shows: [{ type: 'text', text: message }],
     options: [
       { id: 'quota', label: 'Yes, it was a quota: do not ask odd again until it is back' },

@@ -22,7 +22,7 @@ const standing: Standing = {
   leash: 'ask',
   strategy: 'round-robin',
   agents: [
-    { name: 'claude', state: 'ready', left: 0.824 },
+    { name: 'claude', state: 'ready', left: 0.424 },
     { name: 'gemini', state: 'parked', until: new Date(now).setHours(23, 59, 0, 0) },
     { name: 'codex', state: 'out', why: 'not logged in' },
   ],
@@ -35,14 +35,14 @@ test('the status line shows everything where there is room, and otherwise the mo
     bare(new StatusLine(plain, clock, () => ({ ...standing, ...how })).render(width)[0])
   assert.equal(
     line(140),
-    ' chat · leash ask · claude ● 82% context free · gemini ○ parked until 23:59 · codex ✗ out · next claude · ~45.7k tokens · ~$0.35',
+    ' chat · leash ask · claude ● 42% context free · gemini ○ parked until 23:59 · codex ✗ out · next claude · ~45.7k tokens · ~$0.35',
   )
   assert.equal(line(80), ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · ~45.7k tokens · ~$0.35')
   assert.equal(line(50), ' ask · claude ● · gemini ○ · codex ✗ · → claude')
   assert.equal(line(20), ' ask · claude ●')
   assert.equal(
     line(160, { thinking: 'auto' }),
-    ' chat · leash ask · claude ● 82% context free · gemini ○ parked until 23:59 · codex ✗ out · next claude · think auto · ~45.7k tokens · ~$0.35',
+    ' chat · leash ask · claude ● 42% context free · gemini ○ parked until 23:59 · codex ✗ out · next claude · think auto · ~45.7k tokens · ~$0.35',
   )
   assert.equal(line(160, { thinking: 'off' }), line(160))
   assert.equal(line(130, { thinking: 'consensus' }), line(130), 'it is the first to go')

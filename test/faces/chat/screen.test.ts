@@ -30,7 +30,7 @@ test('an empty conversation says welcome and what to do next', { timeout }, asyn
     '╭──────────────────────────────────────────────────────────────────────╮',
     '│ Ask anything · / for commands · @ for files                          │',
     '╰──────────────────────────────────────────────────────────────────────╯',
-    ' chat · leash ask · claude ● 82% free · gemini ● · → claude · 0 tokens',
+    ' chat · leash ask · claude ● · gemini ● · next claude · 0 tokens',
   ])
   terminal.press(ctrlD)
   await end

@@ -82,7 +82,8 @@ export class StatusLine implements Component {
     const short = `${this.#name(agent.name)} ${paint(marks[agent.state])}`
     const until = agent.until === undefined ? '' : ` until ${this.#time(agent.until)}`
     const health = agent.state === 'ready' ? '' : ` ${agent.state}${until}`
-    const share = agent.left === undefined ? undefined : `${Math.round(agent.left * 100)}%`
+    // An agent's context matters once it is getting full.
+    const share = agent.left === undefined || agent.left > 0.5 ? undefined : `${Math.round(agent.left * 100)}%`
     const left =
       share === undefined
         ? []
