@@ -25,7 +25,7 @@ test('a message is recognised on another day, with other numbers', () => {
 })
 
 test('what was learned survives a restart; a record of another shape is refused', () => {
-  const health = learn({ agents: { a: { failures: 1 } } } as Health, 'a', 'gone', 'fault')
+  const health = learn<Health>({ agents: { a: { failures: 1 } } }, 'a', 'gone', 'fault')
   assert.deepEqual(knownHealth(JSON.parse(JSON.stringify(health))), health)
   for (const learned of [[], 'x', { a: {} }, { a: { quota: [1], fault: [] } }])
     assert.equal(knownHealth({ agents: {}, learned }), undefined, JSON.stringify(learned))
