@@ -145,7 +145,7 @@ test('opening settles the turns of dead owners, and no others', async () => {
     {
       by: 'termaite',
       type: 'end',
-      outcome: failed('aborted', 'interrupted: termaite stopped during this turn'),
+      outcome: failed('aborted', 'termaite stopped during this turn'),
     },
   ])
   await conversation.settle()

@@ -52,7 +52,7 @@ test('a call is kept before it runs; one that a crash left open is closed, and t
   const shown = await all(conversation.converse(native, 'note that tests pass', here()))
 
   const interrupted = 'interrupted: it may or may not have run; look before you do it again'
-  const gone = { kind: 'aborted', message: 'interrupted: termaite stopped during this turn' }
+  const gone = { kind: 'aborted', message: 'termaite stopped during this turn' }
   const call = { call: 'c2', tool: 'write_note', input: { text: 'tests pass' }, step: 1 }
   assert.deepEqual(await kept(), [
     { type: 'prompt', by: 'user', text: 'note that we began', owner: 'dead' },

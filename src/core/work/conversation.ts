@@ -123,7 +123,7 @@ export class Conversation {
     for (const entry of own) followCalls(open, entry)
     for (const call of open) await this.append(interrupted(call), 'termaite', turn)
     await this.#keepShown(own, turn)
-    const outcome = failed('aborted', 'interrupted: termaite stopped during this turn')
+    const outcome = failed('aborted', 'termaite stopped during this turn')
     await this.append({ type: 'end', outcome }, 'termaite', turn)
   }
 

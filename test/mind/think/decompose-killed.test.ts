@@ -51,7 +51,7 @@ test('a process that is killed in the middle of a tree leaves it to the next one
     'termaite: 3 tasks, each with a check of its own',
     'actor: wrote a',
     'termaite: 1 of 3 done: write a (a is there and holds "whole")',
-    'interrupted: termaite stopped during this turn',
+    'termaite stopped during this turn',
     'user: write them all',
     'termaite: continuing with 3 tasks, 1 of them done',
     'actor: wrote b',

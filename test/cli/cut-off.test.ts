@@ -1,0 +1,194 @@
+import type { ChildProcess } from 'node:child_process'
+import type { TestContext } from 'node:test'
+import type { Entry } from '../../src/core/talk/entry.ts'
+import type { ShownPiece } from '../../src/core/talk/shown-words.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { sized } from '../full.ts'
+import { until } from '../until.ts'
+import { Machine } from './program.ts'
+
+const rounds = sized(6, 100)
+const lanes = 3
+
+/** How an answer is cut off: by Ctrl+C, by `kill -9` of termaite, or by the death of the agent. */
+type Way = 'cancel' | 'kill' | 'death'
+
+/** Says `r<round>w1 r<round>w2 …` without end, or dies after its prompt's number of words. */
+const pipe = `r=$(grep -o 'round [0-9]* until [0-9]*' | tail -1); set -- $r; i=0
+while i=$((i+1)); do echo "r$2w$i"; [ $i = "$4" ] && kill -9 $$; sleep 0.01; done`
+
+/** The same over ACP, with only as much of the protocol as a turn needs. */
+const acp = `
+import { createInterface } from 'node:readline'
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+let over
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line)
+  if (method === 'initialize') send({ id, result: { protocolVersion: 1, agentCapabilities: {} } })
+  else if (method === 'session/new') send({ id, result: { sessionId: 's' } })
+  else if (method === 'session/cancel') over()
+  else if (method === 'session/prompt') {
+    const asked = params.prompt.map(({ text }) => text).join('')
+    const [, round, last] = [...asked.matchAll(/round (\\d+) until (\\d+)/g)].at(-1)
+    let word = 0
+    const timer = setInterval(() => {
+      const content = { type: 'text', text: 'r' + round + 'w' + ++word + ' ' }
+      send({ method: 'session/update', params: { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content } } })
+      if (word === Number(last)) process.kill(process.pid, 'SIGKILL')
+    }, 10)
+    over = () => (clearInterval(timer), send({ id, result: { stopReason: 'cancelled' } }))
+  } else if (id !== undefined) send({ id, result: {} })
+}
+process.exit()
+`
+
+/** The same as a model on loopback; it "dies" by closing its connection. */
+async function model(t: TestContext): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const [, round, last] = [...(await text(request)).matchAll(/round (\d+) until (\d+)/g)].at(-1)!
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    let word = 0
+    const timer = setInterval(() => {
+      const choices = [{ index: 0, delta: { content: `r${round}w${++word} ` }, finish_reason: null }]
+      const dies = word === Number(last)
+      if (dies) clearInterval(timer)
+      response.write(`data: ${JSON.stringify({ choices })}\n\n`, () => dies && response.destroy())
+    }, 10)
+    response.on('close', () => clearInterval(timer))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+}
+
+/** The words of a round in some text, in their order. */
+const wordsIn = (round: number, found: string) => found.match(new RegExp(`\\br${round}w\\d+\\b`, 'g')) ?? []
+
+/** Gathers the words that a process prints as its agent says them. */
+function printed(child: ChildProcess, round: number) {
+  let out = ''
+  child.stderr!.resume()
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (out += chunk))
+  const closed = new Promise((resolve) => child.on('close', resolve))
+  const lines = () =>
+    out
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Entry | { type: 'text'; delta: string })
+  return {
+    closed,
+    turn: () => lines().flatMap((event) => (event.type === 'prompt' ? [event.turn] : []))[0],
+    words: () =>
+      wordsIn(
+        round,
+        lines()
+          .map((event) => (event.type === 'text' ? event.delta : ''))
+          .join(''),
+      ),
+  }
+}
+
+/** The words of a turn that are in its side log. */
+function written(machine: Machine, turn: string, round: number): string[] {
+  const file = machine.file(join('shown', `${turn}.jsonl`))
+  if (!existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
+  return wordsIn(round, lines.map((line) => (JSON.parse(line) as ShownPiece).text).join(''))
+}
+
+type Round = { round: number; way: Way; kind: string; turn: string; seen: string[] }
+
+/** Cuts one answer off after so many words; returns the words that must be in the history. */
+async function cutOff(machine: Machine, round: number, kinds: readonly string[]): Promise<Round> {
+  const way = (['cancel', 'kill', 'death'] as const)[round % 3]!
+  const kind = kinds[Math.floor(round / 3) % kinds.length]!
+  const moment = 1 + ((round * 37) % 53)
+  const asked = `round ${round} until ${way === 'death' ? moment : 0}`
+  const child = machine.start(['-p', asked, '-a', kind, '--output-format', 'stream-json'], {
+    env: { GROQ_API_KEY: 'made-up' },
+  })
+  child.stdin!.on('error', () => {}).end()
+  const { closed, turn, words } = printed(child, round)
+  if (way !== 'death') await until(() => words().length >= moment)
+  // Words are at most a second behind: those that the side log has by now are on time.
+  if (way === 'kill') await until(() => written(machine, turn()!, round).length >= moment)
+  const seen = way === 'kill' ? written(machine, turn()!, round) : undefined
+  if (way !== 'death') child.kill(way === 'kill' ? 'SIGKILL' : 'SIGINT')
+  await closed
+  return { round, way, kind, turn: turn()!, seen: seen ?? words() }
+}
+
+const cut = { cancel: ['person', 'by the user'], kill: ['crash', 'by a crash'], death: ['crash', ''] } as const
+
+test(
+  `${rounds} answers that are cancelled, killed or die at any moment: every word that was shown is in the history, once, and the next agent reads it`,
+  { timeout: 600_000 },
+  async (t) => {
+    const machine = new Machine(t)
+    const prompts = join(machine.folder, 'prompts')
+    const acpFile = join(machine.folder, 'acp.mjs')
+    writeFileSync(acpFile, acp)
+    const agent = { contextWindowTokens: 400_000 }
+    const keeps = `p=$(cat); r=$(printf %s "$p" | grep -o 'round [0-9]*' | tail -1 | tr -dc 0-9); printf %s "$p" > ${prompts}-$r; echo ok`
+    machine.settings({
+      metaInstruction: false,
+      cooldown: { failures: 1000 },
+      agents: [
+        { name: 'keeps', command: keeps, ...agent },
+        { name: 'pipe', command: pipe, ...agent },
+        { name: 'acp', kind: 'acp', command: `${process.execPath} ${acpFile}`, ...agent },
+        { name: 'native', kind: 'native', model: 'groq/openai/gpt-oss-120b', baseURL: await model(t), ...agent },
+      ],
+    })
+    const next = Array.from({ length: rounds }, (_, at) => at + 1)
+    const cuts: Round[] = []
+    const lane = async () => {
+      for (let round = next.shift(); round !== undefined; round = next.shift())
+        cuts.push(await cutOff(machine, round, ['pipe', 'acp', 'native']))
+    }
+    await Promise.all(Array.from({ length: lanes }, lane))
+    const last = await machine.run(['-p', 'round 0', '-a', 'keeps'])
+    assert.equal(last.code, 0, last.err)
+    const told = readFileSync(`${prompts}-0`, 'utf8')
+    const history = machine.history()
+    for (const { round, way, kind, turn, seen } of cuts) {
+      const about = `round ${round}: ${way} of ${kind}`
+      const facts = history.filter((entry) => entry.turn === turn)
+      const kept = facts.flatMap((entry) => (entry.type === 'words' ? [entry] : []))
+      assert.deepEqual(
+        kept.map(({ by, cut, from }) => ({ by, cut, from })),
+        [{ by: kind, cut: cut[way][0], from: undefined }],
+        about,
+      )
+      const words = wordsIn(round, kept[0]!.text)
+      assert.deepEqual(
+        words,
+        words.map((_, at) => `r${round}w${at + 1}`),
+        `${about}: each word once, and none is missing`,
+      )
+      assert.deepEqual(words.slice(0, seen.length), seen, `${about}: every word that was shown`)
+      assert.equal(facts.filter(({ type }) => type === 'end').length, 1, about)
+      if (way === 'death') {
+        assert.ok(
+          readFileSync(`${prompts}-${round}`, 'utf8').includes(words.at(-1)!),
+          `${about}: the next agent of the turn reads it`,
+        )
+        assert.ok(told.includes(words.at(-1)!), `${about}: and so does the next turn`)
+      } else {
+        const message = `<message from="${kind}" cut_off="${cut[way][1]}">\n${kept[0]!.text}\n</message>`
+        assert.equal(told.split(message).length, 2, `${about}: the next turn reads it once`)
+      }
+    }
+    assert.deepEqual(readdirSync(machine.file('shown')), [], 'no side log is left')
+    t.diagnostic(`${cuts.reduce((sum, { seen }) => sum + seen.length, 0)} words were shown`)
+  },
+)
