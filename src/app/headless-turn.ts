@@ -41,6 +41,7 @@ export function runHeadless(
     steer: (until) => queue.steer(until),
     peers: { turns, reach },
     async close() {
+      app.snapshots.stop()
       for (const text of queue.takeAll())
         say(io, `termaite: No agent took what was typed during the turn: ${oneLine(text, 200)}`)
       for (const words of await leaveSession(app.native, 'other')) say(io, `termaite: ${words}`)

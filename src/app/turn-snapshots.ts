@@ -2,6 +2,9 @@ import type { Agent } from '../core/work/agent.ts'
 import type { AroundTurn } from '../core/work/conversation.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { App } from './app.ts'
+import { within } from '../base/clock.ts'
+import { defined } from '../base/defined.ts'
+import { clockTime } from '../base/local-time.ts'
 import { messageOf } from '../base/error-message.ts'
 import { say } from '../core/io.ts'
 import { unfinishedIn } from './unfinished-turns.ts'
@@ -9,31 +12,69 @@ import { unfinishedIn } from './unfinished-turns.ts'
 /** The snapshots of a project before and after one turn. A fault with them is told in a note, and never stops the turn. */
 export type TurnSnapshots = AroundTurn & {
   /** The snapshot from before the turn, where there is one. */
-  tree?: string
+  readonly tree?: string
 }
 
 const noSnapshots: TurnSnapshots = { begin: async () => [], end: async () => [] }
 
-/** Takes the snapshot from before a turn. */
-export async function openTurnSnapshots(app: App, prompt: string): Promise<TurnSnapshots> {
+/** How long a turn waits for a snapshot: of a small project, of what changed in a large one, of a large one as a whole. */
+const patienceMs = { small: 15_000, changed: 3_000, whole: 1_500 }
+
+/**
+ * Begins the snapshot from before a turn. The turn waits for it only for a moment: in a very large project the turn goes
+ * on, and what changes after the snapshot is ready can be undone.
+ */
+export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
   if (app.ephemeral) return noSnapshots
-  const { snapshots } = app
-  const before = await snapshots.take()
-  if ('off' in before) return { ...noSnapshots, begin: () => toldOnce(app, before.off) }
-  const record = { before: before.tree, at: app.io.clock.now(), prompt: prompt.slice(0, 200) }
+  const { snapshots, io } = app
+  const { clock } = io
+  const record = { at: clock.now(), prompt: prompt.slice(0, 200) }
+  const patience = async () =>
+    (await snapshots.large()) ? patienceMs[snapshots.copied ? 'changed' : 'whole'] : patienceMs.small
+  const waited = patience()
+  const taking = snapshots.take()
+  let before: { tree: string; from?: number } | undefined
+  let late: Promise<unknown> | undefined
+  const put = (turn: string, after?: string) =>
+    snapshots.keep(turn, defined({ ...record, before: before!.tree, from: before!.from, after }))
   return {
-    tree: before.tree,
-    // Kept at the start as well, so that a turn that is killed can be undone.
-    begin: (turn) => orNote('this turn cannot be undone', snapshots.keep(turn, record)),
-    end: (turn) =>
-      orNote(
-        'this turn cannot be undone',
-        snapshots.take().then((after) => {
-          if ('tree' in after) return snapshots.keep(turn, { ...record, after: after.tree })
-        }),
-      ),
+    get tree() {
+      return before?.tree
+    },
+    async begin(turn) {
+      const taken = await within(clock, taking, await waited)
+      if (!taken) {
+        late = taking.then(async (taken) => {
+          if ('off' in taken) return
+          before = { tree: taken.tree, from: clock.now() }
+          await put(turn)
+        })
+        // A fault is told when the turn ends.
+        late.catch(() => {})
+        return ['termaite is still copying the project’s files; until that is done, changes cannot be undone.']
+      }
+      if ('off' in taken) return taken.passing ? [cannotUndo(taken.off)] : toldOnce(app, taken.off)
+      before = { tree: taken.tree }
+      // Kept at the start as well, so that a turn that is killed can be undone.
+      return orNote(cannotUndo(), put(turn))
+    },
+    async end(turn) {
+      if (late && !before)
+        return [`${cannotUndo('the project’s files were not copied in time')} The copying goes on with the next turn.`]
+      if (!before) return []
+      const from = before.from === undefined ? [] : [`Undo works for what changed after ${clockTime(before.from)}.`]
+      const work = async () => {
+        await late
+        // A turn without a snapshot of its end ends, for an undo, where the next turn begins.
+        const after = await within(clock, snapshots.take(), await patience())
+        if (after && 'tree' in after) await put(turn, after.tree)
+      }
+      return [...from, ...(await orNote(cannotUndo(), work()))]
+    },
   }
 }
+
+const cannotUndo = (why?: string) => `This turn cannot be undone${why === undefined ? '' : `: ${why}.`}`
 
 /** Says once for each project that it has no snapshots; where that cannot be remembered, at every turn. */
 async function toldOnce(app: App, off: string): Promise<string[]> {
@@ -65,7 +106,7 @@ export function snapshotsInLine(app: App, prompt: string, signal: AbortSignal): 
     async begin(turn) {
       await olderTurnsOver(app, turn, signal)
       if (signal.aborted) return []
-      snapshots = await openTurnSnapshots(app, prompt)
+      snapshots = openTurnSnapshots(app, prompt)
       return snapshots.begin(turn)
     },
     end: async (turn) => snapshots?.end(turn) ?? [],

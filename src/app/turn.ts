@@ -37,7 +37,7 @@ export type TurnRequest = {
   /** Lets the person's other processes follow and reach the turn. */
   peers?: TurnPeers
   /** Snapshots that were opened earlier, while there was time. */
-  snapshots?: Promise<TurnSnapshots>
+  snapshots?: TurnSnapshots
   /** Makes the turn wait until the turns before it are over. */
   exclusive?: boolean
   /** Called last, however the turn ended. */
@@ -90,7 +90,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   )
   const snapshots = exclusive
     ? snapshotsInLine(app, prompt, signal)
-    : await (request.snapshots ?? openTurnSnapshots(app, prompt))
+    : (request.snapshots ?? openTurnSnapshots(app, prompt))
   const agent = await openAgent(app, request, snapshots)
   const traces = await openTraces(app)
   const around = {

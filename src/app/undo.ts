@@ -1,7 +1,7 @@
 import type { TurnRecord, Snapshots, UndoPlan, UndoResult, FileStat } from '../safety/snapshots.ts'
 import type { Project } from './project.ts'
 import type { UnfinishedTurn } from './unfinished-turns.ts'
-import { localTime } from '../base/local-time.ts'
+import { clockTime, localTime } from '../base/local-time.ts'
 import { lastUndoable, SnapshotsOff } from '../safety/snapshots.ts'
 import { UsageError } from '../core/io.ts'
 import { unfinishedIn } from './unfinished-turns.ts'
@@ -35,9 +35,14 @@ export function planWords({ turn, steps, conflicts }: UndoPlan): string[] {
   if (steps.length === 0) return [`Turn ${turn.turn} has no changes to undo.`]
   return [
     `Undoing “${oneLine(turn.prompt, 60)}” (${turn.turn}):`,
-    ...(turn.cutOff ? ['That turn was cut off: every change since it began counts as its own.'] : []),
+    ...(turn.cutOff
+      ? ['The end of that turn was not recorded: every change up to the next turn counts as its own.']
+      : []),
+    ...(turn.from === undefined
+      ? []
+      : [`Only changes after ${clockTime(turn.from)} are undone: the project’s files had not been copied before.`]),
     table(steps.map((step) => [`  ${step.action}`, step.path])),
-    ...conflicts.map((path) => `  ${path} was changed again since; the version of now is kept aside.`),
+    ...conflicts.map((path) => `  ${path} was changed again after that turn; a copy of its present version is kept.`),
   ]
 }
 
@@ -46,7 +51,7 @@ export function leftWords(left: UndoPlan['left']): string[] {
 }
 
 export function asideWords({ aside }: UndoResult): string[] {
-  return aside ? [`TurnRecord aside in ${aside.folder}: ${aside.files.join(', ')}`] : []
+  return aside ? [`Copies of the versions that were replaced are in ${aside.folder}: ${aside.files.join(', ')}`] : []
 }
 
 /** The turns that run while an undo is asked for: in words, one that runs on this machine, and whether the undone turn itself runs. */

@@ -12,6 +12,16 @@ export function callAfter(clock: Clock, ms: number, signal: AbortSignal, act: ()
   })
 }
 
+/** Waits for a result at most so long; undefined when it has not come by then. */
+export async function within<T>(clock: Clock, result: Promise<T>, ms: number): Promise<T | undefined> {
+  const enough = new AbortController()
+  try {
+    return await Promise.race([result, clock.sleep(ms, enough.signal).then(() => undefined)])
+  } finally {
+    enough.abort()
+  }
+}
+
 export const realClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>

@@ -10,3 +10,9 @@ export function localTimeFrom(now: number, at: number): string {
   const today = localTime(now).slice(0, 10)
   return localTime(at).replace(`${today} `, '')
 }
+
+/** Writes the time of day to the second: 17:11:09. */
+export function clockTime(at: number): string {
+  const date = new Date(at)
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map((n) => String(n).padStart(2, '0')).join(':')
+}

@@ -21,6 +21,9 @@ export type GitPlaces = {
   common?: string
   tree?: string
   index?: string
+  /** The folder that new objects are written to, in place of the usual one, and others whose objects are read. */
+  objects?: string
+  alternates?: readonly string[]
   /** Whether git reads the person's and the system's own configuration. */
   person?: boolean
   /** A folder made by `makeStop`: git then cannot start itself. */
@@ -75,8 +78,16 @@ export function makeStop(folder: string): string {
 }
 
 function gitEnv(places: GitPlaces): Record<string, string | undefined> {
-  const { dir, common, tree, index, person = false, stop } = places
-  const where = { GIT_DIR: dir, GIT_COMMON_DIR: common, GIT_WORK_TREE: tree, GIT_INDEX_FILE: index }
+  const { dir, common, tree, index, objects, alternates = [], person = false, stop } = places
+  const where = {
+    GIT_DIR: dir,
+    GIT_COMMON_DIR: common,
+    GIT_WORK_TREE: tree,
+    GIT_INDEX_FILE: index,
+    GIT_OBJECT_DIRECTORY: objects,
+    // The folders are quoted, because a colon separates them.
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates.length === 0 ? undefined : alternates.map(quoted).join(':'),
+  }
   return {
     ...withGitConfig(ownVariables(places.env), overrides),
     ...defined(where),
@@ -97,6 +108,8 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
     GIT_LFS_SKIP_DOWNLOAD_ERRORS: '1',
   }
 }
+
+const quoted = (path: string) => JSON.stringify(path)
 
 /** Variables that git needs to find the person's settings and its own files. Keys and tokens have other names. */
 const passed =

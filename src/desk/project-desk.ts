@@ -232,7 +232,8 @@ export class ProjectDesk implements ChatDesk {
     this.#others.close()
     await this.#commandRunner.close()
     this.#audience.close()
-    const { native } = this.app()
+    const { native, snapshots } = this.app()
+    snapshots.stop()
     await leaveSession(native, 'prompt_input_exit')
     await Promise.all([this.#turns.close(), closeNative(native)])
   }
@@ -244,6 +245,8 @@ export class ProjectDesk implements ChatDesk {
     const { view, broken, ended } = await app.conversation.settle()
     if (ended > 0) await this.#page()
     this.#status.open(view)
+    // Nobody waits for it; a turn that comes before it is done goes on without it.
+    if (!app.ephemeral) void app.snapshots.prepare()
     for (const text of this.#warnings) this.#say(text)
     if (broken.length > 0) this.#say(unreadableLines(broken.length), 'error')
     await this.#takeUp()

@@ -4,6 +4,7 @@ import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Closing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
+import { within } from '../base/clock.ts'
 import { whyChosen } from '../mind/rotation/agent-order.ts'
 import { SpentInView } from './desk-status.ts'
 
@@ -70,9 +71,13 @@ export class TurnSummary {
   }
 }
 
+/** How long the summary of a turn waits for the number of changed lines. */
+const statMs = 3_000
+
 export async function closingOf(app: App, seen: TurnSummary, aimed: string | undefined): Promise<Closing> {
   const { ms, spent } = seen
-  const stat = app.ephemeral ? [] : await app.snapshots.stat(seen.turn).catch(() => [])
+  const counting = app.ephemeral ? Promise.resolve([]) : app.snapshots.stat(seen.turn).catch(() => [])
+  const stat = (await within(app.io.clock, counting, statMs)) ?? []
   const sum = (pick: 'added' | 'removed') => stat.reduce((total, file) => total + file[pick], 0)
   const { by, after } = seen
   const how = {

@@ -10,12 +10,13 @@ import { realClock } from '../base/clock.ts'
 import { bringBack, checkOutCopy } from './snapshots/project-copy.ts'
 import { TurnRecords, lastUndoable } from './snapshots/turn-records.ts'
 import { RecentTrees, asideFolder, cleanUp, isCleanupDue, usualLimits } from './snapshots/retention.ts'
-import { SnapshotsOff, openRepository, readablePath } from './snapshots/snapshot-repository.ts'
+import { NoRoom, SnapshotsOff, openRepository, readablePath } from './snapshots/snapshot-repository.ts'
 import { briefDiff, changesBetween, diffTrees, statTrees } from './snapshots/tree-diff.ts'
 import { planUndo } from './snapshots/undo-plan.ts'
 import { messageOf } from '../base/error-message.ts'
 import { newId } from '../base/id.ts'
 import { TreeTaker } from './snapshots/tree-taker.ts'
+import { isLarge } from './snapshots/person-index.ts'
 import { containsHome, ignoreRules, isWithin, isWorktree, ourHome } from './snapshots/ignore-rules.ts'
 import { copyConflicts, restoreFiles } from './snapshots/file-restore.ts'
 import { defined } from '../base/defined.ts'
@@ -23,8 +24,8 @@ import { defined } from '../base/defined.ts'
 export type { CopyResult, Diff, FileStat, TurnRecord, SkippedPath, Limits, UndoPlan, UndoStep }
 export { lastUndoable, SnapshotsOff }
 
-/** A tree, or why none could be taken. */
-export type TakeResult = { tree: string } | { off: string }
+/** A tree, or why none could be taken. `passing` when the cause may be gone at the next try, as on a full disk. */
+export type TakeResult = { tree: string } | { off: string; passing?: true }
 
 /** An undo that ran: its own turn, by which it can be undone; the paths it skipped; and where copies of overwritten files are. */
 export type UndoResult = { turn: string; left: SkippedPath[]; aside?: { folder: string; files: string[] } }
@@ -39,6 +40,14 @@ const longestPatch = 256 * 1024
 export interface Snapshots {
   /** Takes a tree of the project's files as they are now; never rejects. */
   take(): Promise<TakeResult>
+  /** Whether the whole project was copied before: the next tree is then taken quickly, because it reads only what changed. */
+  readonly copied: boolean
+  /** Whether the project is so large that copying it takes long. */
+  large(): Promise<boolean>
+  /** Copies a large project before the first turn needs it; a small one is copied quickly enough then. Never rejects. */
+  prepare(): Promise<void>
+  /** Ends the work that goes on in the background. Nothing can be taken afterwards. */
+  stop(): void
   /** Records a turn; called again with `after` when the turn has ended. */
   keep(turn: string, trees: Omit<TurnRecord, 'turn'>): Promise<void>
   /** Lists the recorded turns, oldest first. */
@@ -89,6 +98,8 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     store().recent.add(tree, clock.now())
     return tree
   }
+  let sized: Promise<boolean> | undefined
+  const large = () => (sized ??= isLarge(root, limits))
   const find = (turn: string): TurnRecord => {
     const found = store()
       .turns.list()
@@ -102,8 +113,18 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       try {
         return { tree: await now() }
       } catch (error) {
-        return { off: messageOf(error) }
+        return defined({ off: messageOf(error), passing: error instanceof NoRoom || undefined })
       }
+    },
+    get copied() {
+      return existsSync(dir) && store().taker.copied
+    },
+    large,
+    async prepare() {
+      if (!containsHome(root, env) && (await large())) await this.take()
+    },
+    stop() {
+      opened?.taker.stop()
     },
     async keep(turn, trees) {
       store().turns.put({ turn, ...trees })

@@ -367,7 +367,10 @@ test('a turn that was cut off ends where the next one began, and is undone only 
   const refused = await machine.run(['undo', '--yes'])
   const named = /To undo it anyway: termaite undo (\w+) --yes\n$/.exec(refused.err)?.[1]
   assert.deepEqual({ code: refused.code, named: named !== undefined }, { code: 1, named: true })
-  assert.match(refused.err, /That turn was cut off: every change since it began counts as its own\./)
+  assert.match(
+    refused.err,
+    /The end of that turn was not recorded: every change up to the next turn counts as its own\./,
+  )
   assert.equal((await machine.run(['undo', named!, '--yes'])).code, 0)
   assert.deepEqual(readdirSync(machine.project), ['mine'])
 })

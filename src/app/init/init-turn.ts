@@ -35,7 +35,7 @@ export function runInit(
       leash: 'read',
       signal,
       budget,
-      around: await openTurnSnapshots(app, initPrompt),
+      around: openTurnSnapshots(app, initPrompt),
       ask,
     },
   }))

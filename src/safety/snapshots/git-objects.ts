@@ -11,7 +11,9 @@ export async function writeObjects(
   if (wanted.length === 0) return
   const { dir, root } = repository
   const env = withoutProject(repository.env, root)
-  const child = startGit(['cat-file', '--batch', '--buffer'], { cwd: dir, dir, env })
+  const lender = repository.lender()
+  const places = { cwd: dir, dir, env, alternates: lender === undefined ? [] : [lender] }
+  const child = startGit(['cat-file', '--batch', '--buffer'], places)
   child.on('error', () => {})
   child.stdin.on('error', () => {}).end(wanted.map(({ id }) => `${id}\n`).join(''))
   const source = new ByteSource(child.stdout)

@@ -35,7 +35,7 @@ export async function checkOutCopy(
     forget,
     async tree() {
       const options = await rules.refresh()
-      return addedTree((args, more) => git([...options, ...args], more), folder, limits)
+      return addedTree(repository, (args, more) => git([...options, ...args], more), folder, limits)
     },
   }
 }

@@ -1,14 +1,20 @@
 import type { TurnRecord, TurnRecords } from './turn-records.ts'
 import type { Repository } from './snapshot-repository.ts'
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import type { Ran } from '../../base/collect.ts'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { stamp, stampedAt } from './snapshot-repository.ts'
+import { clearQuarantines, inQuarantine, writePack } from './object-quarantine.ts'
+import { checked, stamp, stampedAt } from './snapshot-repository.ts'
 
 export type Limits = {
   /** How many files one snapshot may read: the first one reads the whole tree. */
   files: number
   /** How many bytes one snapshot may read. */
   bytes: number
+  /** A project is large when the index of its repository has as many bytes, or its folder without git as many files. */
+  large: { index: number; files: number }
+  /** A take of more files than `from` puts them into packs, so many into each: alone they need many times the room. */
+  packs: { from: number; files: number }
   /** How long one snapshot may take. */
   ms: number
   /** How many turns are kept. */
@@ -20,9 +26,11 @@ export type Limits = {
 const gigabyte = 1024 ** 3
 
 export const usualLimits: Limits = {
-  files: 60_000,
+  files: 200_000,
   bytes: gigabyte,
-  ms: 15_000,
+  large: { index: 256 * 1024, files: 2_000 },
+  packs: { from: 2_000, files: 8_000 },
+  ms: 120_000,
   turns: 200,
   storedBytes: 2 * gigabyte,
 }
@@ -69,7 +77,8 @@ export function requestCleanup(dir: string): void {
   rmSync(join(dir, 'tidied'), { force: true })
 }
 
-const day = 24 * 3_600_000
+const hour = 3_600_000
+const day = 24 * hour
 const fewestRecent = 8
 
 /** A clean-up is due once a day, or when there are a quarter more turns than allowed. */
@@ -82,6 +91,7 @@ export function isCleanupDue({ repository, turns, limits }: SnapshotStore, now: 
 export async function cleanUp({ repository, turns, recent, limits }: SnapshotStore, now: number): Promise<void> {
   stamp(join(repository.dir, 'tidied'), now)
   clearWork(join(repository.dir, 'work'), now - day)
+  clearQuarantines(repository.dir, now, hour)
   const kept = turns.list()
   const drop = (count: number) => {
     for (const { turn } of kept.splice(0, count)) {
@@ -112,7 +122,33 @@ export function asideFolder(dir: string, undo: string): string {
 /** Removes unreachable objects. Young ones stay: a take in another process has written objects but no tree yet. */
 async function prune(repository: Repository, kept: readonly TurnRecord[], recent: RecentTrees): Promise<void> {
   const trees = kept.flatMap(({ before, after }) => (after === undefined ? [before] : [before, after]))
-  await repository.git(['prune', '--expire=5.minutes.ago', '--', ...new Set([...trees, ...recent.list()])])
+  const needed = [...new Set([...trees, ...recent.list()])]
+  await repository.git(['prune', '--expire=5.minutes.ago', '--', ...needed])
+  await repack(repository, needed)
+}
+
+/** How old a pack must be to be replaced; git renews the time of a pack whose contents a take needs again. */
+const youngMs = 5 * 60_000
+
+/** Replaces all old packs by one that holds only what is needed. Git itself never removes anything from a pack. */
+async function repack(repository: Repository, trees: readonly string[]): Promise<void> {
+  const folder = join(repository.dir, 'objects', 'pack')
+  const packs = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.pack'))
+  const isOld = (name: string) => Date.now() - (stampedAt(join(folder, name)) ?? Infinity) > youngMs
+  if (packs.length < 2 || repository.lender() !== undefined || !packs.every(isOld)) return
+  const wanted = trees.length === 0 ? [] : neededObjects(await repository.git(['rev-list', '--objects', ...trees]))
+  const index = neededObjects(await repository.git(['ls-files', '-s', '-z']))
+  const made = await inQuarantine(repository, ({ objects }) => writePack(repository, objects, [...wanted, ...index]))
+  for (const name of packs.filter((one) => !made.includes(one)))
+    for (const part of ['.idx', '.rev', '.pack']) rmSync(join(folder, name.replace(/\.pack$/, part)), { force: true })
+}
+
+/** The objects in a list that names one in each line, or one after the mode of each file. */
+function neededObjects(ran: Ran): string[] {
+  const lines = checked(ran)
+    .out.toString('latin1')
+    .split(/[\n\0]/)
+  return lines.flatMap((line) => /^(?:\d{6} )?([0-9a-f]{40})\b/.exec(line)?.[1] ?? [])
 }
 
 async function stored(repository: Repository): Promise<number> {

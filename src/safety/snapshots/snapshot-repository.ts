@@ -1,19 +1,29 @@
 import type { Ran, RunOptions } from '../../base/collect.ts'
-import { mkdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { randomName } from '../../base/id.ts'
-import { isMissing } from '../../base/files.ts'
+import { errorCode, isMissing } from '../../base/files.ts'
 import { makeStop, runGit } from '../../base/run-git.ts'
+import { defined } from '../../base/defined.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-export type GitOptions = Omit<RunOptions, 'cwd' | 'env'> & { index?: string; tree?: string }
+export type GitOptions = Omit<RunOptions, 'cwd' | 'env'> & {
+  index?: string
+  tree?: string
+  /** The folder that new objects are written to, in place of the store's own. */
+  objects?: string
+  /** Whether git sees objects that are still in the person's repository; by default where it writes none. */
+  lent?: boolean
+}
 
 /** A git repository of our own over the project's files; the project's own repository is not touched. */
 export type Repository = {
   dir: string
   root: string
   env: Env
+  /** The object folder of the person's repository, while the store still needs objects in it. */
+  lender(): string | undefined
   git(args: readonly string[], options?: GitOptions): Promise<Ran>
 }
 
@@ -63,14 +73,44 @@ export function openRepository(dir: string, root: string, env: Env): Repository 
   ensureFile(join(dir, 'info', 'attributes'), attributes)
   ensureFile(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
   const stop = makeStop(join(dir, 'stop'))
+  const lender = () => loanOf(dir)?.objects
   return {
     dir,
     root,
     env,
+    lender,
     // The person's own configuration is read for their global excludes.
-    git: (args, { index = join(dir, 'index'), tree = root, ...options } = {}) =>
-      runGit(args, { ...options, cwd: tree, env, dir, tree, index, person: true, stop }),
+    git: (
+      args,
+      { index = join(dir, 'index'), tree = root, objects, lent = objects === undefined, ...options } = {},
+    ) => {
+      const own = objects === undefined ? [] : [join(dir, 'objects')]
+      const other = lent ? lender() : undefined
+      const places = defined({ objects, alternates: other === undefined ? own : [...own, other] })
+      return runGit(args, { ...options, ...places, cwd: tree, env, dir, tree, index, person: true, stop })
+    },
   }
+}
+
+/** The first tree of a store that began with the person's own index: the contents of its files are still in their repository. */
+export type Loan = { tree: string; objects: string }
+
+const loanFile = (dir: string) => join(dir, 'borrowed')
+
+export function loanOf(dir: string): Loan | undefined {
+  try {
+    return JSON.parse(readFileSync(loanFile(dir), 'utf8')) as Loan
+  } catch {
+    return undefined
+  }
+}
+
+export function keepLoan(dir: string, loan: Loan): void {
+  ensureFile(loanFile(dir), JSON.stringify(loan))
+}
+
+export function endLoan(dir: string): void {
+  rmSync(loanFile(dir), { force: true })
 }
 
 /** Says why there is no snapshot, in words for the person. */
@@ -78,10 +118,31 @@ export class SnapshotsOff extends Error {
   override name = 'Off'
 }
 
+/** There is no room on the disk for a snapshot. Later there may be. */
+export class NoRoom extends Error {
+  override name = 'NoRoom'
+}
+
+const noRoomWords = /No space left on device|Disk quota exceeded/
+
+/** Whether git said that the disk is full. */
+export const isNoRoom = (words: string) => noRoomWords.test(words)
+
+const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '')
+
+/** An error of a snapshot; one that comes from a full disk says so plainly. */
+export function roomError(error: unknown): unknown {
+  const words = error instanceof Error ? error.message : ''
+  if (!isFull(error) && !noRoomWords.test(words)) return error
+  return new NoRoom('the disk has no room for a copy of the project’s files', { cause: error })
+}
+
 /** Returns the run if git exited with one of `codes`; throws git's last error line otherwise. */
 export function checked(ran: Ran, codes: readonly number[] = [0]): Ran {
   if (ran.code !== undefined && codes.includes(ran.code)) return ran
   if (ran.error && isMissing(ran.error)) throw new SnapshotsOff('git is not installed')
+  const full = noRoomWords.exec(ran.err)
+  if (full) throw new Error(full[0])
   throw new Error(ran.err.trim().split('\n').at(-1) || ran.error?.message || 'git was killed')
 }
 
@@ -97,10 +158,18 @@ export function ensureFile(path: string, body: string): void {
   } catch (error) {
     if (!isMissing(error)) throw error
   }
-  // Not synced to the disk: the next run rewrites what a power cut tears.
-  const draft = join(dirname(path), `.${randomName()}`)
-  writeFileSync(draft, body, { mode: 0o600 })
-  renameSync(draft, path)
+  writeWhole(path, body, join(dirname(path), `.${randomName()}`))
+}
+
+/** Writes a file by way of a draft, which a full disk does not leave behind. Not synced: a power cut may tear the file. */
+export function writeWhole(path: string, body: string, draft: string): void {
+  try {
+    writeFileSync(draft, body, { mode: 0o600 })
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
 }
 
 /** A path below the root as git knows it, one character per byte, because names need not be UTF-8. */

@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Limits } from './retention.ts'
-import type { GitOptions, RawPath, Repository } from './snapshot-repository.ts'
+import type { RawPath, Repository } from './snapshot-repository.ts'
 import type { Ran } from '../../base/collect.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
+import type { Git } from './file-adder.ts'
 import { callAfter } from '../../base/clock.ts'
 import {
   copyFileSync,
@@ -17,12 +18,21 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { requestCleanup } from './retention.ts'
+import { addAll, addForced, addMany } from './file-adder.ts'
+import { borrowPersonIndex, repayLoan } from './person-index.ts'
+import { clearQuarantines, inQuarantine } from './object-quarantine.ts'
+import { serialQueue } from '../../base/serial-queue.ts'
 import {
+  NoRoom,
   SnapshotsOff,
   checked,
+  endLoan,
   ensureFile,
   fileMark,
+  keepLoan,
+  loanOf,
   onDisk,
+  roomError,
   splitPaths,
   stamp,
   stampedAt,
@@ -30,17 +40,22 @@ import {
 } from './snapshot-repository.ts'
 import { ignoreRules, ourHome } from './ignore-rules.ts'
 import { isMissing } from '../../base/files.ts'
-import { nestedIn } from '../../base/git.ts'
 
 const day = 24 * 3_600_000
 
-/** Takes trees of the project within a time limit. A damaged index is rebuilt; after a take that was too slow, none is tried for a day. */
+/**
+ * Takes trees of the project within a time limit, one after another. A damaged index is rebuilt; after a take that was too
+ * slow, none is tried for a day.
+ */
 export class TreeTaker {
   #repository: Repository
   #limits: Limits
   #clock: Clock
   #slow: string
   #rules: ReturnType<typeof ignoreRules> | undefined
+  #inTurn = serialQueue()
+  #stop = new AbortController()
+  #repaying = false
 
   constructor(repository: Repository, limits: Limits, clock: Clock) {
     this.#repository = repository
@@ -49,34 +64,75 @@ export class TreeTaker {
     this.#slow = join(repository.dir, 'too-slow')
   }
 
-  async take(): Promise<string> {
+  /** Whether a whole tree was ever taken: the next one then reads only what changed. */
+  get copied(): boolean {
+    return existsSync(lastFile(this.#repository.dir))
+  }
+
+  take(): Promise<string> {
+    return this.#inTurn(() => this.#takeInTime())
+  }
+
+  /** Ends the take that runs. What a first take has copied so far is kept, and the next one goes on from there. */
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  async #takeInTime(): Promise<string> {
     const since = stampedAt(this.#slow)
     if (since !== undefined && this.#clock.now() - since < day) throw this.#tooSlow()
     const late = new AbortController()
     const done = new AbortController()
     callAfter(this.#clock, this.#limits.ms, done.signal, () => late.abort())
     try {
-      return await this.#takeOrRebuild(late.signal)
+      return await this.#takeOrRebuild(AbortSignal.any([late.signal, this.#stop.signal]))
     } catch (error) {
       if (!late.signal.aborted) throw error
       stamp(this.#slow, this.#clock.now())
       throw this.#tooSlow()
     } finally {
       done.abort()
+      this.#repay()
     }
+  }
+
+  /** Copies borrowed contents into the store, beside everything else. A process that ends before leaves it to the next one. */
+  #repay(): void {
+    const { dir } = this.#repository
+    if (this.#repaying || loanOf(dir) === undefined) return
+    this.#repaying = true
+    repayLoan(this.#repository, this.#stop.signal)
+      .catch(() => {
+        // Contents that can no longer be borrowed are read from the files again.
+        if (!this.#stop.signal.aborted) this.#inTurn(async () => (forgetIndex(dir), endLoan(dir))).catch(() => {})
+      })
+      .finally(() => (this.#repaying = false))
   }
 
   async #takeOrRebuild(signal: AbortSignal): Promise<string> {
     const take = () => takeTree(this.#repository, (this.#rules ??= this.#newRules()), this.#limits, signal)
     try {
       return await take()
-    } catch (error) {
-      if (error instanceof SnapshotsOff || signal.aborted) throw error
+    } catch (cause) {
+      const error = roomError(cause)
+      if (error instanceof NoRoom) this.#makeRoom()
+      if (error instanceof SnapshotsOff || error instanceof NoRoom || signal.aborted) throw error
       // A power cut can tear the index, or its objects may be gone: without an index git reads every file again.
-      rmSync(join(this.#repository.dir, 'index'), { force: true })
+      forgetIndex(this.#repository.dir)
       this.#rules = undefined
-      return take()
+      return await take().catch((again) => {
+        throw roomError(again)
+      })
     }
+  }
+
+  /** Gives back what takes that failed have used of a full disk. */
+  #makeRoom(): void {
+    const { dir } = this.#repository
+    clearQuarantines(dir, this.#clock.now(), longestTakeMs)
+    if (this.copied) return
+    forgetIndex(dir)
+    rmSync(join(dir, 'objects', 'pack'), { recursive: true, force: true })
   }
 
   #newRules() {
@@ -90,7 +146,12 @@ export class TreeTaker {
   }
 }
 
-type Git = (args: readonly string[], more?: GitOptions) => Promise<Ran>
+/** No take lasts longer, in any process. */
+const longestTakeMs = 10 * 60_000
+
+function forgetIndex(dir: string): void {
+  rmSync(join(dir, 'index'), { force: true })
+}
 
 /**
  * Writes the project as it is now and returns its tree. Each take works on its own index,
@@ -102,65 +163,94 @@ async function takeTree(
   limits: Limits,
   signal: AbortSignal,
 ): Promise<string> {
-  const shared = join(repository.dir, 'index')
+  const { dir, root } = repository
+  const shared = join(dir, 'index')
   const index = workFile(repository)
   try {
-    borrowIndex(shared, index)
+    const lender = borrowIndex(shared, index) ? undefined : await borrowPersonIndex(repository, index, limits)
     const options = await rules.refresh()
-    const git: Git = (args, more) => repository.git([...options, ...args], { index, signal, ...more })
-    const last = lastTake(repository.dir, index)
+    const last = lastTake(dir, index)
     const userIndex = rules.userIndex()
+    const look: Git = (args, more) => repository.git([...options, ...args], { index, signal, ...more })
     const [changed, forced] = await Promise.all([
-      changedPaths(git, limits.files),
-      last?.userIndex === userIndex ? [] : rules.forced(),
+      changedPaths(look, limits.files),
+      // Every file of the person's index is in the copy of it.
+      last?.userIndex === userIndex || lender !== undefined ? [] : rules.forced(),
     ])
     if (last && changed.length === 0 && forced.length === 0) {
-      rememberTake(repository.dir, { tree: last.tree, userIndex })
+      rememberTake(dir, { tree: last.tree, userIndex })
       return last.tree
     }
-    const bytes = await checkBytes(repository.root, [...changed, ...forced], limits.bytes)
-    if (bytes > muchAtOnce) requestCleanup(repository.dir)
-    await addAll(git, repository.root)
-    if (forced.length > 0) await git(addForced, { input: existingPaths(repository.root, forced) })
-    const tree = treeOf(checked(await git(['write-tree'])))
+    const bytes = await checkBytes(root, [...changed, ...forced], limits.bytes)
+    if (bytes > muchAtOnce) requestCleanup(dir)
+    const tree = await inQuarantine(repository, async ({ objects, admit }) => {
+      const git: Git = (args, more) => look(args, { objects, ...more })
+      await addMany(git, changed, limits, () => {
+        admit()
+        if (lender === undefined) publish(index, shared)
+      })
+      await addAll(git, root)
+      await addForced(git, root, forced)
+      const lent = lender !== undefined || repository.lender() !== undefined
+      return treeOf(checked(await git(['write-tree', ...(lent ? ['--missing-ok'] : [])])))
+    })
+    if (lender !== undefined) keepLoan(dir, { tree, objects: lender })
     if (existsSync(index)) renameSync(index, shared)
-    rememberTake(repository.dir, { tree, userIndex })
+    rememberTake(dir, { tree, userIndex })
     return tree
   } finally {
     for (const path of [index, `${index}.lock`]) rmSync(path, { force: true })
   }
 }
 
+/** Makes an index the one that the next take begins with, while this take goes on with its own. */
+function publish(index: string, shared: string): void {
+  const link = `${index}.link`
+  try {
+    linkSync(index, link)
+    renameSync(link, shared)
+  } catch {
+    // Where links are not possible, a first take that is ended begins again.
+    rmSync(link, { force: true })
+  }
+}
+
 /** Writes a folder with an index of its own and returns its tree. Files in the index stay in the tree even if git ignores them now. */
-export async function addedTree(git: Git, folder: string, limits: Limits): Promise<string> {
-  await checkBytes(folder, await changedPaths(git, limits.files), limits.bytes)
-  await addAll(git, folder)
-  return treeOf(checked(await git(['write-tree'])))
+export async function addedTree(repository: Repository, look: Git, folder: string, limits: Limits): Promise<string> {
+  await checkBytes(folder, await changedPaths(look, limits.files), limits.bytes)
+  return inQuarantine(repository, async ({ objects }) => {
+    const git: Git = (args, more) => look(args, { objects, lent: true, ...more })
+    await addAll(git, folder)
+    return treeOf(checked(await git(['write-tree'])))
+  })
 }
 
 /**
- * Gives a take its own link to the last index, whose file times make the take fast.
+ * Gives a take its own link to the last index, whose file times make the take fast; returns whether there is one.
  * Git replaces an index and never writes into one, so a second link is as good as a copy.
  */
-function borrowIndex(shared: string, own: string): void {
+function borrowIndex(shared: string, own: string): boolean {
   try {
     linkSync(shared, own)
   } catch (error) {
-    if (isMissing(error)) return
+    if (isMissing(error)) return false
     copyFileSync(shared, own)
     // Git compares a file's content only if the file is not older than the index: a copy that seemed newer would hide a change.
     const { mtimeMs } = statSync(shared)
     utimesSync(own, Math.floor(mtimeMs / 1000), Math.floor(mtimeMs / 1000))
   }
+  return true
 }
 
 /** The result of the last take, so that a take of an unchanged project asks git only once. */
 type LastTake = { index: string; tree: string; userIndex: string }
 
+const lastFile = (dir: string) => join(dir, 'last')
+
 /** Reads the last take; undefined when the index has changed since, or its tree was pruned. */
 function lastTake(dir: string, index: string): LastTake | undefined {
   try {
-    const last = JSON.parse(readFileSync(join(dir, 'last'), 'utf8')) as LastTake
+    const last = JSON.parse(readFileSync(lastFile(dir), 'utf8')) as LastTake
     const object = join(dir, 'objects', last.tree.slice(0, 2), last.tree.slice(2))
     return last.index === fileMark(index) && last.index !== '' && existsSync(object) ? last : undefined
   } catch {
@@ -169,7 +259,7 @@ function lastTake(dir: string, index: string): LastTake | undefined {
 }
 
 function rememberTake(dir: string, take: Omit<LastTake, 'index'>): void {
-  ensureFile(join(dir, 'last'), JSON.stringify({ index: fileMark(join(dir, 'index')), ...take }))
+  ensureFile(lastFile(dir), JSON.stringify({ index: fileMark(join(dir, 'index')), ...take }))
 }
 
 /** Lists the paths that differ from the index: all of them at the first take, few later. */
@@ -221,42 +311,6 @@ function amount(bytes: number): string {
 
 /** A take that adds more bytes than this requests a clean-up of the store with the next kept turn. */
 const muchAtOnce = 64 * 1024 ** 2
-
-const mostTries = 10
-
-/**
- * Unreadable files are left out, which makes git exit with 1. A file that vanishes under git makes it give up, so it is run again.
- * Nested repositories in the index are left out too: git would start itself in each of them, with a stranger's settings.
- */
-async function addAll(git: Git, root: string): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const nested = nestedIn(checked(await git(['ls-files', '-z', '-s'])).out, root)
-    if (nested.length > 0) await git(['update-index', '-z', '--stdin'], { input: asInput(nested) })
-    const input = asInput(['.', ...nested.map((path) => `:(exclude,literal)${path}`)])
-    const ran = await git(['add', '-A', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'], { input })
-    if (tries === mostTries || !/unable to stat/.test(ran.err)) {
-      checked(ran, [0, 1])
-      return
-    }
-  }
-}
-
-const addForced = [
-  '--literal-pathspecs',
-  'add',
-  '-f',
-  '--ignore-errors',
-  '--pathspec-from-file=-',
-  '--pathspec-file-nul',
-]
-
-/** Keeps the paths that exist, as input for git, which fails at a missing one. */
-function existingPaths(root: string, paths: readonly RawPath[]): Buffer {
-  const present = paths.filter((path) => lstatSync(onDisk(root, path), { throwIfNoEntry: false }))
-  return asInput(present)
-}
-
-const asInput = (paths: readonly RawPath[]) => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1')
 
 function treeOf(ran: Ran): string {
   return ran.out.toString('latin1').trim()

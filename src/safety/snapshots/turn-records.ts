@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomName } from '../../base/id.ts'
+import { writeWhole } from './snapshot-repository.ts'
 
 /** A turn and the trees before and after it. A turn that was cut off ends where the next one began, or now. */
 export type TurnRecord = {
@@ -9,6 +10,8 @@ export type TurnRecord = {
   after?: string
   at: number
   prompt: string
+  /** When the tree `before` was ready, if that was after the turn had begun: only later changes can be undone. */
+  from?: number
   /** The turn was cut off: whatever else changed until its assumed end counts as its change. */
   cutOff?: true
   /** The turn that this one undid. */
@@ -27,9 +30,7 @@ export class TurnRecords {
   }
 
   put(kept: TurnRecord): void {
-    const draft = join(this.#work, randomName())
-    writeFileSync(draft, JSON.stringify(kept), { mode: 0o600 })
-    renameSync(draft, this.#place(kept.turn))
+    writeWhole(this.#place(kept.turn), JSON.stringify(kept), join(this.#work, randomName()))
   }
 
   drop(turn: string): void {

@@ -1,0 +1,75 @@
+import type { Ran } from '../../base/collect.ts'
+import type { Limits } from './retention.ts'
+import type { GitOptions, RawPath } from './snapshot-repository.ts'
+import { lstatSync } from 'node:fs'
+import { nestedIn } from '../../base/git.ts'
+import { checked, isNoRoom, onDisk, readablePath, splitPaths } from './snapshot-repository.ts'
+
+export type Git = (args: readonly string[], more?: GitOptions) => Promise<Ran>
+
+const packed = ['-c', 'core.bigFileThreshold=1', '-c', 'core.compression=1', '-c', 'pack.compression=1']
+
+/** Adds very many files in portions, `done` after each. Files that git refuses here are left to `addAll`. */
+export async function addMany(git: Git, paths: readonly RawPath[], { packs }: Limits, done: () => void): Promise<void> {
+  if (paths.length <= packs.from) return
+  for (let from = 0; from < paths.length; from += packs.files) {
+    // A nested repository is listed with a slash at its end.
+    const input = asInput(paths.slice(from, from + packs.files).filter((path) => !path.endsWith('/')))
+    const args = [...packed, 'update-index', '--add', '--remove', '-z', '--stdin']
+    const ran = await git(args, { input })
+    if (ran.code === undefined) checked(ran)
+    if (ran.code === 0) done()
+    else if (isNoRoom(ran.err)) checked(ran)
+  }
+}
+
+const mostTries = 10
+
+/**
+ * Unreadable files are left out, which makes git exit with 1; a file that can be read must not be missing from the tree,
+ * because an undo would delete it. A file that vanishes under git makes it give up, so it is run again.
+ * Nested repositories in the index are left out too: git would start itself in each of them, with a stranger's settings.
+ */
+export async function addAll(git: Git, root: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const nested = nestedIn(checked(await git(['ls-files', '-z', '-s'])).out, root)
+    if (nested.length > 0) await git(['update-index', '-z', '--stdin'], { input: asInput(nested) })
+    const input = asInput(['.', ...nested.map((path) => `:(exclude,literal)${path}`)])
+    const ran = await git(['add', '-A', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'], { input })
+    if (tries === mostTries || !/unable to stat/.test(ran.err)) {
+      checked(ran, [0, 1])
+      if (ran.code === 1) await checkLeftOut(git, ran)
+      return
+    }
+  }
+}
+
+/** Throws if git left out a file that it can read, as it does when the disk is full. */
+async function checkLeftOut(git: Git, ran: Ran): Promise<void> {
+  if (isNoRoom(ran.err)) checked({ ...ran, code: 128 })
+  const { out } = await git(['ls-files', '-z', '-o', '-m', '--exclude-standard'])
+  for (const path of splitPaths(out).slice(0, mostTried)) {
+    const { code } = await git(['hash-object', '--no-filters', '--', readablePath(path)])
+    if (code === 0) throw new Error(`git did not copy ${readablePath(path)}: ${ran.err.trim().split('\n')[0]}`)
+  }
+}
+
+/** A full disk concerns every file after the first: so many are tried. */
+const mostTried = 5
+
+const forcedArgs = [
+  '--literal-pathspecs',
+  'add',
+  '-f',
+  '--ignore-errors',
+  '--pathspec-from-file=-',
+  '--pathspec-file-nul',
+]
+
+/** Adds files that git would ignore. Missing ones are left out, because git fails at them. */
+export async function addForced(git: Git, root: string, paths: readonly RawPath[]): Promise<void> {
+  const present = paths.filter((path) => lstatSync(onDisk(root, path), { throwIfNoEntry: false }))
+  if (paths.length > 0) await git(forcedArgs, { input: asInput(present) })
+}
+
+const asInput = (paths: readonly RawPath[]) => Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1')
