@@ -2,6 +2,7 @@ import type { Io } from '../core/io.ts'
 import { realpathSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { isMissing } from '../base/files.ts'
 import { projectRoot } from '../base/git.ts'
 import { UsageError } from '../core/io.ts'
 
@@ -25,11 +26,14 @@ function ownHome(): string {
 export function placeOf(io: Io, wanted = '.'): Place {
   const folder = isAbsolute(wanted) ? wanted : resolve(io.cwd, wanted)
   let cwd: string
+  let isFolder: boolean
   try {
     cwd = realpathSync(folder)
-    if (!statSync(cwd).isDirectory()) throw new Error('it is no folder')
+    isFolder = statSync(cwd).isDirectory()
   } catch (error) {
-    throw new UsageError(`--cwd: ${folder} cannot be used: ${(error as Error).message}.`)
+    if (isMissing(error)) throw new UsageError(`--cwd: there is no folder ${folder}. Make it, or name another.`)
+    throw new UsageError(`--cwd: the folder ${folder} cannot be used: ${(error as Error).message}.`)
   }
+  if (!isFolder) throw new UsageError(`--cwd: ${folder} is not a folder. Name the folder that it is in.`)
   return { home: homeOf(io.env), cwd, root: projectRoot(cwd) }
 }

@@ -1,5 +1,6 @@
 import type { Io } from '../core/io.ts'
 import type { Stats } from 'node:fs'
+import type { EarlyFailure, Format } from '../faces/print.ts'
 import { createReadStream, fstatSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
@@ -75,28 +76,47 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const code = await command.load()
     return await code.run(io, parsed, { chat: chatCommand, commands, run })
   } catch (error) {
-    return await failed(error, io)
+    return await failed(error, io, argv)
   }
 }
 
-/** Prints what went wrong, with secrets masked, and returns the exit code. */
-async function failed(error: unknown, io: Io): Promise<number> {
+/** Prints what went wrong, with secrets masked, and returns the exit code. A program that asked for JSON gets it as JSON too. */
+async function failed(error: unknown, io: Io, argv: readonly string[]): Promise<number> {
+  const { kind, message, code } = await failureOf(error, io)
+  say(io, `termaite: ${message}`)
+  const format = formatAsked(argv)
+  if (format === 'text') return code
+  const { printFailure } = await import('../faces/print.ts')
+  await printFailure({ kind, message }, { format, out: io.out, clock: io.clock })
+  return code
+}
+
+/** Says what an error is to the person, in words and as an exit code. */
+async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code: number }> {
   if (error instanceof UsageError) {
-    say(io, `termaite: ${error.message}`)
-    return error.code
+    // Codes above 128 are those of the signal that interrupted the run.
+    const kind = error.code > 128 ? 'aborted' : 'usage'
+    return { kind, message: error.message, code: error.code }
   }
-  if (error instanceof StoreError) {
-    say(io, `termaite: ${error.message}`)
-    return 1
-  }
+  if (error instanceof StoreError) return { kind: 'store', message: error.message, code: 1 }
   const [{ borderOf }, { homeOf }] = await Promise.all([import('../app/border.ts'), import('../app/place.ts')])
   const mask = borderOf(io.env, homeOf(io.env)).toward('error')
   const debug = io.env.TERMAITE_DEBUG === '1' && error instanceof Error && error.stack
-  say(
-    io,
-    `termaite: internal error: ${mask(debug || messageOf(error))}. Run the same command with TERMAITE_DEBUG=1 to see where it happened.`,
-  )
-  return 1
+  const next = 'Run the same command with TERMAITE_DEBUG=1 to see where it happened.'
+  return { kind: 'internal', message: `internal error: ${mask(debug || messageOf(error))}. ${next}`, code: 1 }
+}
+
+/** The output format that a command line asks for, also where the rest of it is wrong. */
+function formatAsked(argv: readonly string[]): Format {
+  if (commands.some(({ name }) => name === argv[0])) return 'text'
+  const end = argv.indexOf('--')
+  const flags = end < 0 ? argv : argv.slice(0, end)
+  const named = flags.flatMap((arg, index) => {
+    if (arg === '--output-format') return [flags[index + 1]]
+    return arg.startsWith('--output-format=') ? [arg.slice('--output-format='.length)] : []
+  })
+  const last = named.at(-1)
+  return last === 'json' || last === 'stream-json' ? last : 'text'
 }
 
 function statOf(fd: number): Stats | undefined {

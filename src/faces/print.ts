@@ -22,6 +22,25 @@ type PrintTarget = {
 
 type AttemptReport = { agent: string; ok: boolean; failure?: { kind: string; message: string }; ms: number }
 
+/**
+ * A failure before a turn could begin or be printed. `usage`: bad flags, settings or names; `store`: a file of termaite cannot
+ * be read or written; `internal`: a mistake of termaite; `aborted`: interrupted.
+ */
+export type EarlyFailure = { kind: 'usage' | 'store' | 'internal' | 'aborted'; message: string }
+
+/** Prints such a failure as the object or the last line that a program expects of every run. */
+export async function printFailure(
+  failure: EarlyFailure,
+  { format, out, clock }: Pick<PrintTarget, 'out' | 'clock'> & { format: Format },
+): Promise<void> {
+  const none = { attempts: [], denials: [], usage: null, session: null, project: null }
+  const line =
+    format === 'json'
+      ? { ok: false, agent: '', text: '', failure, ...none }
+      : { type: 'end', at: clock.now(), by: 'termaite', outcome: { ok: false, failure } }
+  await write(out, `${JSON.stringify(line)}\n`)
+}
+
 /** Prints one turn without a screen, its answer to stdout and all else to stderr, and returns the exit code. */
 export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget): Promise<number> {
   const started = page.clock.now()
@@ -94,8 +113,12 @@ async function printJson(
     session: page.session,
     project: page.project,
   }
+  const answer = pieces(page, outcome, report)
+  // An answer that cannot be read fails here, before the object has begun.
+  const first = await answer.next()
   await write(page.out, `${JSON.stringify({ ok: outcome.ok, agent }).slice(0, -1)},"text":"`)
-  for await (const text of pieces(page, outcome, report)) await write(page.out, JSON.stringify(text).slice(1, -1))
+  for (let next = first; !next.done; next = await answer.next())
+    await write(page.out, JSON.stringify(next.value).slice(1, -1))
   await write(page.out, `",${JSON.stringify(rest).slice(1)}\n`)
 }
 

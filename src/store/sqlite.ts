@@ -7,6 +7,7 @@ import { storeError } from './store-error.ts'
 
 export const busy = 5
 const longestNapMs = 40
+const mostPatienceMs = 60_000
 
 /** Opens a database file that only its owner can read. */
 export function openDatabase(path: string): DatabaseSync {
@@ -48,15 +49,17 @@ export function holding<T>(db: DatabaseSync, clock: Clock, work: () => T): Promi
   })
 }
 
-/** Repeats `work` while another process has the database locked. */
+/** Repeats `work` while another process has the database locked, for a minute: a lock is held for milliseconds, so its holder hangs. */
 export async function patiently<T>(clock: Clock, work: () => T | Promise<T>): Promise<T> {
+  let slept = 0
   for (let nap = 1; ; nap = Math.min(nap * 2, longestNapMs)) {
     try {
       return await work()
     } catch (error) {
-      if (sqliteCode(error) !== busy) throw error
+      if (sqliteCode(error) !== busy || slept >= mostPatienceMs) throw error
     }
     await clock.sleep(nap)
+    slept += nap
   }
 }
 

@@ -19,11 +19,13 @@ const words: Record<string, string> = {
   ENOTDIR: inTheWay,
   EISDIR: inTheWay,
   EEXIST: inTheWay,
+  EBUSY:
+    'another process has held it for a minute and does not go on; `termaite ps` lists the processes: end that one, and try again',
   EIO: 'the disk reported an error; check it and its cable or mount, then try again',
 }
 
 /** The file system's name for SQLite's error codes. */
-const sqlite: Record<number, string> = { 3: 'EACCES', 8: 'EROFS', 10: 'EIO', 13: 'ENOSPC', 14: 'EACCES' }
+const sqlite: Record<number, string> = { 5: 'EBUSY', 3: 'EACCES', 8: 'EROFS', 10: 'EIO', 13: 'ENOSPC', 14: 'EACCES' }
 
 /** Makes an error whose message says what failed, why, and what to do next. */
 export function storeError(doing: string, path: string, cause: unknown): StoreError {

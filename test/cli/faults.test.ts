@@ -177,7 +177,12 @@ test('bad usage is one sentence and exit 2', async (t) => {
     2,
     '--max-tokens: found "many", allowed: a number above 0.',
   )
-  await refuses(machine, ['-p', 'x', '--cwd', 'nowhere'], 2, /^termaite: --cwd: .*nowhere cannot be used: /)
+  await refuses(
+    machine,
+    ['-p', 'x', '--cwd', 'nowhere'],
+    2,
+    /^termaite: --cwd: there is no folder \S+nowhere\. Make it, or name another\.\n$/,
+  )
   await refuses(machine, ['--continue', '-p', 'x'], 2, /no project was used yet/)
 })
 

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { HandClock } from '../../src/base/hand-clock.ts'
 import { StoreError } from '../../src/core/talk/store.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { storeError } from '../../src/store/store-error.ts'
@@ -218,4 +220,22 @@ test('a name or a ref that leads out of the home is refused', async (t) => {
     name: 'StoreError',
     message: '"../../etc/passwd" names no stored body',
   })
+})
+
+test('a lock whose holder hangs is waited for a minute, and then told', async (t) => {
+  const home = tempFolder(t)
+  const clock = new HandClock()
+  const doc = fileStore(home, { clock }).doc<{ count: number }>('health', { count: 0 })
+  await doc.update(() => ({ count: 1 }))
+  const holder = new DatabaseSync(join(home, 'lock.db'))
+  holder.exec('BEGIN IMMEDIATE')
+  const came = said(doc.update(() => ({ count: 2 })))
+  await clock.turn(70_000)
+  assert.equal(
+    await came,
+    `StoreError: cannot lock ${home}/lock.db: another process has held it for a minute and does not go on; \`termaite ps\` lists the processes: end that one, and try again`,
+  )
+  holder.exec('ROLLBACK')
+  holder.close()
+  assert.deepEqual(await doc.update(() => ({ count: 3 })), { count: 3 })
 })
