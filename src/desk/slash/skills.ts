@@ -72,7 +72,7 @@ export async function triggerCommands(controls: DeskControls, taken: readonly st
     found.set(name, {
       name,
       words: '[request]',
-      help: oneLine(`Skill: ${skill.description}`, 80),
+      help: oneLine(`Skill: ${skill.description}`, 300),
       async run(args) {
         controls.aim(nativeAgent(controls).name)
         controls.send(skillPrompt(skill.name, args.trim() || 'do what it says.'))

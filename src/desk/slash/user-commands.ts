@@ -38,7 +38,7 @@ function commandIn(controls: DeskControls, path: string, name: string, taken: re
     return {
       name,
       ...(hint === undefined ? {} : { words: hint }),
-      help: oneLine(description ?? body, 80),
+      help: oneLine(description ?? body, 300),
       // The file is read again at each use, so that edits count at once.
       run: async (args) => controls.send(filled(template(readFileSync(path, 'utf8')).body, args)),
     }

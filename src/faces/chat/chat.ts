@@ -210,6 +210,8 @@ class Chat {
   }
 
   #happened(event: DeskEvent): void {
+    if (event.type === 'standing' && this.#theme.setAgents(event.standing.agents.map(({ name }) => name)))
+      this.#layout.tui.invalidate()
     this.#set(nextState(this.#state, event, this.#parts.clock.now()))
   }
 

@@ -19,12 +19,12 @@ type PaletteParts = {
   theme: Theme
   commands: readonly Command[]
   query: string
+  /** How many lines the commands may take; the others are found by a letter or an arrow key. */
+  lines(): number
   pick(command: Command): void
   close(): void
 }
 
-/** Rows in sight; the others are found by a letter or an arrow key. */
-const most = 12
 const prompt = '/'
 
 /** All commands, to be found by a few letters. */
@@ -93,8 +93,8 @@ export class Palette implements Component, Focusable {
   render(width: number): string[] {
     const { theme } = this.#parts
     const inside = Math.max(1, width - boxSides)
-    const rows = this.#choices.render(inside, most)
-    const place = this.#choices.place(most)
+    const rows = this.#choices.render(inside, this.#parts.lines())
+    const place = this.#choices.place()
     const lines = [
       theme.accent(prompt) + this.#line.render(Math.max(1, inside - prompt.length)),
       theme.quiet('─'.repeat(inside)),
@@ -114,6 +114,10 @@ type OverlayParts = {
   broken(error: unknown): void
 }
 
+/** The part of the screen's height that the palette may take, and its lines that are no commands. */
+const part = 0.8
+const chrome = 4
+
 /** Shows the palette over the transcript, one at a time. */
 export class PaletteOverlay {
   #parts: OverlayParts
@@ -130,6 +134,7 @@ export class PaletteOverlay {
       theme,
       commands: commands(),
       query,
+      lines: () => Math.max(3, Math.min(24, Math.floor(tui.terminal.rows * part) - chrome)),
       pick: (command) => {
         this.close()
         pick(command)
@@ -137,8 +142,11 @@ export class PaletteOverlay {
       close: () => this.close(),
     })
     this.#overlay = tui.showOverlay(new GuardedComponent(palette, broken), {
-      width: Math.min(80, tui.terminal.columns - 4),
-      maxHeight: '80%',
+      // Read at every paint, so that the palette follows the window.
+      get width() {
+        return Math.min(100, tui.terminal.columns - 4)
+      },
+      maxHeight: `${part * 100}%`,
     })
   }
 

@@ -21,7 +21,9 @@ export type Theme = {
   link: Paint
   /** The row that Enter would choose. */
   chosen: Paint
-  /** The colour of a name, the same every time. */
+  /** The looks of agents' names; `AgentColours` says which agent has which. */
+  speakers: readonly Paint[]
+  /** The look of one agent's name. */
   speaker(name: string): Paint
 }
 
@@ -33,7 +35,8 @@ export type Theme = {
  * 2. No meaning is in a colour alone: a mark or a word says it too, so that a screen without colours loses nothing.
  * 3. Red is for failures and removed lines, green for success and added lines, yellow for what waits for a person; for nothing else.
  * 4. One accent: the border, its title, the large letters, and links.
- * 5. Each agent has one colour, the same in every session and on every machine, and never one of rule 3.
+ * 5. Each agent has one colour, the same in every session, and never one of rule 3. No two agents of a roster share one:
+ *    the first three differ in hue, the next two are brighter, and those after them are underlined too.
  * 6. Less important text is dim, more important text is bold; neither is a colour.
  */
 const sgr =
@@ -61,7 +64,12 @@ const [red, green, yellow, blue, magenta, cyan] = [31, 32, 33, 34, 35, 36].map(c
   Paint,
   Paint,
 ]
-const [brightBlue, brightMagenta, brightCyan] = [94, 95, 96].map(colour) as [Paint, Paint, Paint]
+const [brightBlack, brightBlue, brightMagenta, brightCyan] = [90, 94, 95, 96].map(colour) as [
+  Paint,
+  Paint,
+  Paint,
+  Paint,
+]
 
 export const dark: Theme = {
   name: 'dark',
@@ -77,7 +85,7 @@ export const dark: Theme = {
   code: brightBlue,
   link: both(cyan, underline),
   chosen: reverse,
-  speaker: steady([magenta, brightBlue, cyan, brightMagenta].map((paint) => both(paint, bold))),
+  ...named([magenta, brightBlue, cyan], [brightMagenta, brightCyan]),
 }
 
 /** On white, yellow and most bright colours cannot be read: warnings are magenta, which no agent has here. */
@@ -89,7 +97,7 @@ export const light: Theme = {
   warn: magenta,
   code: blue,
   link: both(blue, underline),
-  speaker: steady([blue, cyan, brightBlue].map((paint) => both(paint, bold))),
+  ...named([blue, cyan, brightBlack], [brightBlue, none]),
 }
 
 /** For NO_COLOR: weight, underline and reverse alone. */
@@ -107,16 +115,53 @@ export const plain: Theme = {
   code: none,
   link: underline,
   chosen: reverse,
-  speaker: () => bold,
+  ...named([none, none, none], [none, none]),
 }
 
-/** Gives the same name the same colour in every session and on every machine. */
-function steady(paints: readonly Paint[]): (name: string) => Paint {
-  return (name) => {
-    let sum = 7
-    for (const char of name) sum = (sum * 37 + char.codePointAt(0)!) % 9973
-    return paints[sum % paints.length]!
+/** The looks of names in the order in which they are given away: hues, then their brighter forms, then all of them underlined. */
+function named(
+  hues: readonly [Paint, Paint, Paint],
+  more: readonly [Paint, Paint],
+): Pick<Theme, 'speakers' | 'speaker'> {
+  const names = [...hues, ...more].map((paint) => both(paint, bold))
+  const speakers = [...names, ...names.map((paint) => both(paint, underline))]
+  return { speakers, speaker: (name) => speakers[new AgentColours().of(name)]! }
+}
+
+const hueCount = 3
+const plainCount = 5
+
+/** Which look each agent's name has: its own as long as the roster stays the same, and distinct from all others while there are enough. */
+export class AgentColours {
+  #given = new Map<string, number>()
+
+  /** Gives each agent of a roster a look. A name has a hue that it prefers; where two prefer the same, the first in the alphabet has it. */
+  set(names: readonly string[]): void {
+    this.#given.clear()
+    const free = new Set(dark.speakers.keys())
+    for (const name of [...new Set(names)].sort()) {
+      const preferred = Array.from({ length: hueCount }, (_, at) => (hashOf(name) + at) % hueCount)
+      const look = [...preferred, ...free].find((at) => free.has(at)) ?? this.#stranger(name)
+      free.delete(look)
+      this.#given.set(name, look)
+    }
   }
+
+  of(name: string): number {
+    return this.#given.get(name) ?? this.#stranger(name)
+  }
+
+  /** An agent that is not in the roster, such as one of an old conversation, has an underlined name. */
+  #stranger(name: string): number {
+    return this.#given.size === 0 ? hashOf(name) % hueCount : plainCount + (hashOf(name) % plainCount)
+  }
+}
+
+/** A number for a name, the same on every machine. */
+function hashOf(name: string): number {
+  let sum = 7
+  for (const char of name) sum = (sum * 37 + char.codePointAt(0)!) % 9973
+  return sum
 }
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -158,6 +203,7 @@ function themeByHint(env: Env): Theme | undefined {
  */
 export class ThemeSwitch implements Theme {
   #now: Theme
+  #agents = new AgentColours()
   readonly accent: Paint = (text) => this.#now.accent(text)
   readonly strong: Paint = (text) => this.#now.strong(text)
   readonly quiet: Paint = (text) => this.#now.quiet(text)
@@ -170,7 +216,7 @@ export class ThemeSwitch implements Theme {
   readonly code: Paint = (text) => this.#now.code(text)
   readonly link: Paint = (text) => this.#now.link(text)
   readonly chosen: Paint = (text) => this.#now.chosen(text)
-  readonly speaker = (name: string): Paint => this.#now.speaker(name)
+  readonly speaker = (name: string): Paint => this.#now.speakers[this.#agents.of(name)]!
 
   constructor(first: Theme) {
     this.#now = first
@@ -178,6 +224,17 @@ export class ThemeSwitch implements Theme {
 
   get name(): Theme['name'] {
     return this.#now.name
+  }
+
+  get speakers(): readonly Paint[] {
+    return this.#now.speakers
+  }
+
+  /** Gives the agents of a roster their colours; returns whether any of these names changed. */
+  setAgents(names: readonly string[]): boolean {
+    const before = names.map((name) => this.#agents.of(name))
+    this.#agents.set(names)
+    return names.some((name, at) => this.#agents.of(name) !== before[at])
   }
 
   /** Returns whether the theme changed. */

@@ -1,6 +1,6 @@
 import type { Theme, Paint } from './theme.ts'
 import type { Focusable } from '@earendil-works/pi-tui'
-import { truncateToWidth, visibleWidth, Input } from '@earendil-works/pi-tui'
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi, Input } from '@earendil-works/pi-tui'
 import { oneLine } from './transcript/screen-text.ts'
 import { cleanText } from '../../base/ansi.ts'
 
@@ -8,14 +8,21 @@ import { cleanText } from '../../base/ansi.ts'
 export type Choice = { label: string; help?: string }
 
 const widestLabel = 34
+/** Beside its name a description has at least so many columns; with fewer it stands below the name. */
+const leastHelp = 24
 
-/** A list in which one row is chosen; the chosen row is always among those that are shown. */
+/**
+ * A list in which one row is chosen; the chosen row is always among those that are shown. A description is never cut:
+ * it is wrapped, and its row is as many lines high as it needs.
+ */
 export class ChoiceList<T extends Choice> {
   #theme: Theme
   #items: readonly T[] = []
   #chosen = 0
   #widest = 0
   #from = 0
+  /** The position in `#items` of each line that was drawn last. */
+  #drawn: number[] = []
 
   constructor(theme: Theme) {
     this.#theme = theme
@@ -49,39 +56,71 @@ export class ChoiceList<T extends Choice> {
   }
 
   /** Chooses the row that was drawn at that line. */
-  point(row: number): T | undefined {
-    const item = this.#items[this.#from + row]
-    if (item) this.#chosen = this.#from + row
-    return item
+  point(line: number): T | undefined {
+    const at = this.#drawn[line]
+    if (at !== undefined) this.#chosen = at
+    return at === undefined ? undefined : this.#items[at]
   }
 
+  /** Draws whole rows, at most `most` lines of them. */
   render(width: number, most: number): string[] {
-    const count = this.#items.length
-    this.#from = Math.max(0, Math.min(this.#from, this.#chosen, count - most))
-    this.#from = Math.max(this.#from, this.#chosen - most + 1)
-    const shown = this.#items.slice(this.#from, this.#from + most)
-    const labels = Math.min(widestLabel, Math.floor(width / 2), this.#widest)
-    return shown.map((item, row) => this.#row(item, this.#from + row === this.#chosen, labels, width))
+    this.#drawn = []
+    if (this.#items.length === 0) return []
+    const row = (at: number) => this.#row(this.#items[at]!, at === this.#chosen, width)
+    this.#from = this.#firstShown(most, (at) => row(at).length)
+    const lines: string[] = []
+    for (let at = this.#from; at < this.#items.length; at++) {
+      const more = row(at)
+      // A row that is taller than everything is cut: there is no place for the rest of it.
+      if (lines.length > 0 && lines.length + more.length > most) break
+      lines.push(...more.slice(0, most))
+      while (this.#drawn.length < lines.length) this.#drawn.push(at)
+    }
+    return lines
   }
 
   /** The position of the chosen row, where not all rows are shown. */
-  place(most: number): string {
-    return this.#items.length > most ? `${this.#chosen + 1} of ${this.#items.length}` : ''
+  place(): string {
+    const shown = new Set(this.#drawn).size
+    return this.#items.length > shown ? `${this.#chosen + 1} of ${this.#items.length}` : ''
   }
 
-  #row(item: T, chosen: boolean, labels: number, width: number): string {
+  /** The first row in sight: as before where possible, with the chosen row in sight and no empty lines at the end. */
+  #firstShown(most: number, height: (at: number) => number): number {
+    let from = Math.min(this.#from, this.#chosen)
+    let room = most
+    for (let at = from; at <= this.#chosen; at++) room -= height(at)
+    while (room < 0 && from < this.#chosen) room += height(from++)
+    for (let at = this.#chosen + 1; at < this.#items.length && room >= 0; at++) room -= height(at)
+    while (from > 0 && room - height(from - 1) >= 0) room -= height(--from)
+    return from
+  }
+
+  #row(item: T, chosen: boolean, width: number): string[] {
     // A name may hold line breaks, and must stay one row.
     const label = oneLine(item.label)
     const help = item.help && oneLine(item.help)
-    const { chosen: paint, quiet } = this.#theme
+    const { chosen: reversed, quiet } = this.#theme
+    const whole = (line: string) => (chosen ? reversed(fitToWidth(line, width)) : fitToWidth(line, width))
+    const paint = chosen ? (words: string) => words : quiet
     const mark = chosen ? '› ' : '  '
-    const room = width - 2
     // A row without help has the whole line, so that a long path is not cut for an empty column.
-    if (!help || room - labels < 12)
-      return chosen ? paint(fitToWidth(mark + label, width)) : fitToWidth(mark + label, width)
-    const name = `${fitToWidth(label, labels)}  `
-    const words = truncateToWidth(help, room - labels - 2, '…')
-    return chosen ? paint(fitToWidth(mark + name + words, width)) : fitToWidth(mark + name + quiet(words), width)
+    if (!help) return [whole(mark + label)]
+    const labels = Math.min(widestLabel, Math.floor(width / 2), this.#widest)
+    const beside = width - 4 - labels
+    if (beside < leastHelp || visibleWidth(label) > labels)
+      return this.#stacked(mark + label, help, width, whole, paint)
+    const [first = '', ...others] = wrapTextWithAnsi(help, beside)
+    const margin = ' '.repeat(labels + 4)
+    return [
+      whole(`${mark}${fitToWidth(label, labels)}  ${paint(first)}`),
+      ...others.map((line) => whole(margin + paint(line))),
+    ]
+  }
+
+  #stacked(head: string, help: string, width: number, whole: Paint, paint: Paint): string[] {
+    const lines = wrapTextWithAnsi(help, Math.max(1, width - 4))
+    return [whole(head), ...lines.map((line) => whole(`    ${paint(line)}`))]
   }
 }
 

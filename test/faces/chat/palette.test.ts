@@ -19,7 +19,7 @@ function open(query = '', all: readonly Command[] = commands) {
   const picked: string[] = []
   let closed = 0
   const pick = ({ name }: Command) => picked.push(name)
-  const palette = new Palette({ theme: plain, commands: all, query, pick, close: () => closed++ })
+  const palette = new Palette({ theme: plain, commands: all, query, lines: () => 12, pick, close: () => closed++ })
   palette.focused = true
   return {
     picked,
@@ -41,6 +41,44 @@ test('important commands come first, each with its help', () => {
     '│   /history         What was said                         │',
     '╰─ Enter picks · Esc closes ───────────────────────────────╯',
   ])
+})
+
+test('a description is wrapped and never cut, beside its name or below it', () => {
+  const help = 'Skill: reads the changelog of a package and says what an update would break in this project'
+  const all = [command('news', { words: '[package]', help }), command('help', { help: 'What can be typed' })]
+  const { lines, press, picked, palette } = open('', all)
+  assert.deepEqual(lines(60).slice(3, -1), [
+    '│ › /news [package]  Skill: reads the changelog of a       │',
+    '│                    package and says what an update would │',
+    '│                    break in this project                 │',
+    '│   /help            What can be typed                     │',
+  ])
+  assert.deepEqual(lines(40).slice(3, -1), [
+    '│ › /news [package]                    │',
+    '│     Skill: reads the changelog of a  │',
+    '│     package and says what an update  │',
+    '│     would break in this project      │',
+    '│   /help                              │',
+    '│     What can be typed                │',
+  ])
+  palette.handleMouse({
+    ...{ x: 9, y: 7, screenX: 9, screenY: 7, width: 40, height: 10, shift: false, alt: false, ctrl: false },
+    type: 'click',
+    button: 'left',
+  })
+  press(legacy.up, legacy.enter)
+  assert.deepEqual(picked, ['help', 'news'])
+})
+
+test('the chosen command is whole in sight, however high the others are', () => {
+  const all = Array.from({ length: 9 }, (_, at) => command(`c${at}`, { help: `${'word '.repeat(3 + at * 5)}end${at}` }))
+  const { lines, press } = open('', all)
+  for (let at = 0; at < 20; at++) {
+    const shown = lines(44).join('\n')
+    assert.match(shown, new RegExp(`› /c${at % 9} [^›]*end${at % 9}`), shown)
+    assert.ok(lines(44).length <= 16)
+    press(legacy.down)
+  }
 })
 
 test('a name is found by its letters, and by a word of its help after that', () => {

@@ -376,12 +376,25 @@ test('consulted agents are one group a role, and a plan is one block that change
   ])
 })
 
-test('endless text and output are cut', () => {
+test('of an endless text that is still written the end is held, and code in it stays code', () => {
+  const lines = Array.from({ length: 30_000 }, (_, at) => `line ${at}\n`)
   const state = turn(
     prompt,
-    { type: 'text', delta: 'x'.repeat(150_000), by: 'a' },
-    { type: 'text', delta: 'y'.repeat(150_000), by: 'a' },
+    { type: 'text', delta: 'Look:\n```ts\n', by: 'a' },
+    ...lines.map((delta) => ({ type: 'text' as const, delta, by: 'a' })),
+    { type: 'text', delta: 'the end', by: 'a' },
   )
+  const { text, dropped } = state.live[1] as { text: string; dropped: number }
+  const whole = `Look:\n\`\`\`ts\n${lines.join('')}the end`
+  assert.match(text, /^```ts\nline \d+\n[^]*line 29999\nthe end$/)
+  assert.ok(text.length <= 64 * 1024)
+  // The fence stands before each held end, and is counted when that end is cut again.
+  assert.ok(whole.endsWith(text.slice('```ts\n'.length)))
+  assert.ok(dropped >= whole.length - text.length)
+})
+
+test('of an endless text that is whole the beginning is held', () => {
+  const state = turn(prompt, { type: 'reply', text: 'x'.repeat(300_000), by: 'a' })
   const { text, more } = state.live[1] as { text: string; more: number }
   assert.deepEqual([text.length, more], [200_000, 100_000])
 })

@@ -75,18 +75,41 @@ test('only the sixteen colours, each closed again; a plain theme has none', () =
       .match(/\x1b\[[\d;]*m/g)!
   const closers = new Set(['\x1b[39m', '\x1b[22m', '\x1b[24m', '\x1b[27m'])
   for (const theme of [dark, light]) {
-    for (const code of codes(theme)) assert.match(code, /^\x1b\[(?:[1247]|22|24|27|39|3[1-6]|9[1-6])m$/)
+    for (const code of codes(theme)) assert.match(code, /^\x1b\[(?:[1247]|22|24|27|39|3[1-6]|9[0-6])m$/)
     assert.equal(codes(theme).filter((code) => closers.has(code)).length * 2, codes(theme).length)
   }
   for (const code of codes(plain)) assert.match(code, /^\x1b\[(?:[1247]|22|24|27)m$/)
   for (const name of paints) assert.equal(dark[name](''), '')
 })
 
-test('a name keeps its colour, and agents that are often used together differ', () => {
-  const colour = (theme: Theme, name: string) => theme.speaker(name)('x')
-  for (const theme of [dark, light]) {
-    const [claude, gemini, codex] = ['claude', 'gemini', 'codex'].map((name) => colour(theme, name))
-    assert.equal(new Set([claude, gemini, codex]).size, 3)
-    assert.equal(colour(theme, 'claude'), claude)
+test('no two agents of a roster look the same, dark or light, whatever their names and their order', () => {
+  const looks = (first: Theme, names: readonly string[]) => {
+    const theme = new ThemeSwitch(first)
+    theme.setAgents(names)
+    return Object.fromEntries(names.toSorted().map((name) => [name, theme.speaker(name)('x')]))
   }
+  const rosters = [
+    ['claude', 'gemini', 'codex'],
+    ['a', 'd', 'g', 'j', 'm'],
+    Array.from({ length: 10 }, (_, at) => `agent-${at}`),
+  ]
+  for (const theme of [dark, light])
+    for (const names of rosters) {
+      const given = looks(theme, names)
+      assert.equal(new Set(Object.values(given)).size, names.length, `${theme.name}: ${names.join(' ')}`)
+      assert.deepEqual(looks(theme, names.toReversed()), given)
+    }
+})
+
+test('the first three agents differ in hue, and an agent of another roster has an underlined name', () => {
+  const theme = new ThemeSwitch(dark)
+  const names = ['amber', 'beryl', 'coral']
+  assert.equal(theme.setAgents(names), true)
+  assert.equal(theme.setAgents(names.toReversed()), false)
+  const hue = (name: string) => /\x1b\[[39](\d)m/.exec(theme.speaker(name)('x'))![1]
+  assert.deepEqual(new Set(names.map(hue)), new Set(['4', '5', '6']))
+  assert.deepEqual(
+    ['amber', 'stranger'].map((name) => theme.speaker(name)('x').includes('\x1b[4m')),
+    [false, true],
+  )
 })

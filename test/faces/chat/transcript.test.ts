@@ -285,7 +285,7 @@ test('a number keeps its unit, and a wait says until when', () => {
   ])
   const until = new Date(2026, 10, 15, 8, 5).getTime()
   assert.deepEqual(shown({ type: 'waits', agent: 'alpha', until }, 80), [
-    '⏸ waiting for alpha until 2026-11-15 08:05, then it is sent by itself',
+    '⏸ waiting for alpha until 2026-11-15 08:05; the request is sent then',
   ])
 })
 

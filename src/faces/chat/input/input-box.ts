@@ -201,7 +201,7 @@ export class InputBox implements Component, Focusable {
     this.#drawn = { above: queue.length + popup.length, queue: queue.length }
     const rows = this.#rows(Math.max(1, width - boxSides))
     const { above, below } = this.#editor
-    const title = above > 0 ? `↑ ${above} more` : this.#popup.place(most)
+    const title = above > 0 ? `↑ ${above} more` : this.#popup.place()
     const foot = below > 0 ? `↓ ${below} more` : ''
     return [
       ...queue,

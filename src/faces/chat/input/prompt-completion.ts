@@ -92,8 +92,8 @@ export class CompletionPopup {
   }
 
   /** The position of the chosen suggestion, where not all of them are shown. */
-  place(most: number): string {
-    return this.#choices.place(most)
+  place(): string {
+    return this.#choices.place()
   }
 
   /** Closes the popup for the person; it stays closed until there is another target. */

@@ -18,6 +18,9 @@ import { Prose } from './markdown/markdown.ts'
 import { promptMark } from '../border.ts'
 import { bounded, fit, safeText, indented, oneLine, wrapped } from './screen-text.ts'
 
+/** A text of which the beginning or the end may not be held. */
+type SpokenText = Pick<SpeechBlock, 'text' | 'dropped' | 'more'>
+
 /** Lines of a prompt that are shown before it is folded. */
 const mostPromptLines = 20
 
@@ -73,10 +76,13 @@ export class BlockRenderer {
     }
   }
 
-  #markdown(block: { text: string; more?: number }, width: number, context: RenderContext, columns: Columns): string[] {
+  #markdown(block: SpokenText, width: number, context: RenderContext, columns: Columns): string[] {
+    const { quiet } = context.theme
     const { text, rest } = bounded(block.text, block.more)
     const lines = this.#prose.render(safeText(text).trimStart(), Math.max(1, width - 2), context, columns)
-    return indented(rest ? [...lines, context.theme.quiet(rest)] : lines, '  ')
+    const above =
+      block.dropped === undefined ? [] : [quiet(`… the first ${block.dropped} characters are not shown here`)]
+    return indented([...above, ...lines, ...(rest ? [quiet(rest)] : [])], '  ')
   }
 }
 

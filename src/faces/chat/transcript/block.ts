@@ -9,10 +9,17 @@ type Common = { key: number; turn: string; by?: string; entry?: string }
 type TextBlock = Common & { type: 'prompt' | 'steer' | 'note' | 'summary'; text: string }
 
 /**
- * `live` while the text grows, or is not yet kept; `more` characters of it are not on the screen. `cut` says what ended words
- * that are no answer.
+ * `live` while the text grows, or is not yet kept. `dropped` characters before the text and `more` after it are not held:
+ * of a text that grows its end is shown, of one that is whole its beginning. `cut` says what ended words that are no answer.
  */
-export type SpeechBlock = Common & { type: 'reply' | 'thought'; text: string; live: boolean; more?: number; cut?: Cut }
+export type SpeechBlock = Common & {
+  type: 'reply' | 'thought'
+  text: string
+  live: boolean
+  dropped?: number
+  more?: number
+  cut?: Cut
+}
 
 export type CallBlock = Common & {
   type: 'call'

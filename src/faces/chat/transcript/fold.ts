@@ -5,6 +5,8 @@ import type { Block, CallBlock, GroupBlock, NewBlock, SpeechBlock } from './bloc
 import { defined } from '../../../base/defined.ts'
 import { isAgentSpeech, isOwnQuestion } from './block.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './event-facts.ts'
+import { openFence } from './markdown/markdown-parts.ts'
+import { mostShown } from './screen-text.ts'
 
 /** The turn and the time of an event; `mint` gives the next key of a block. */
 type EventPlace = { turn: string; at: number; mint(): number }
@@ -127,15 +129,25 @@ function grown(blocks: Blocks, type: SpeechBlock['type'], delta: string, event: 
   const at = blocks.findLastIndex((block) => block.turn === place.turn)
   const last = blocks[at]
   if (last?.type !== type || !last.live || last.by !== event.by)
-    return append(blocks, { type, live: true, ...held(delta) }, event, place)
-  const room = longest - last.text.length
-  if (delta.length <= room) return replaced(blocks, at, { ...last, text: last.text + delta })
-  return replaced(blocks, at, {
-    ...last,
-    text: last.text + delta.slice(0, room),
-    more: (last.more ?? 0) + delta.length - room,
-  })
+    return append(blocks, { type, live: true, ...tailOf(delta) }, event, place)
+  return replaced(blocks, at, { ...last, ...tailOf(last.text + delta, last.dropped) })
 }
+
+/**
+ * The end of a text that grows, from the beginning of a line on, and how many characters before it were dropped. Much is
+ * dropped at once, because everything that is left is laid out again. Code stays code: its fence is put before it again.
+ */
+function tailOf(text: string, dropped = 0): { text: string; dropped?: number } {
+  if (text.length <= mostShown) return dropped > 0 ? { text, dropped } : { text }
+  const least = text.length - mostShown * 0.75
+  const line = text.indexOf('\n', least) + 1
+  const from = line > 0 && line < least + longestLine ? line : /[\udc00-\udfff]/.test(text[least]!) ? least + 1 : least
+  const fence = openFence(text.slice(0, from))
+  const tail = text.slice(from)
+  return { text: fence === undefined ? tail : `${fence}\n${tail}`, dropped: dropped + from }
+}
+
+const longestLine = 4000
 
 function called(blocks: Blocks, event: Extract<Event, { type: 'call' }>, place: EventPlace): Blocks {
   const { call, tool, input } = event
@@ -317,8 +329,10 @@ function placeReply(
   const last = blocks.findLastIndex(mine)
   if (last < 0) return { rest: blocks }
   const acted = blocks.findLastIndex((block) => block.turn === turn && block.type === 'call')
+  // Of a long text only the end is held, after a fence that it may not have.
+  const words = (block: SpeechBlock) => (block.dropped === undefined ? block.text : block.text.slice(-1000)).trim()
   const stays = (block: Block, at: number) =>
-    !mine(block) || (at === last && acted < last) || !text.includes(block.text.trim())
+    !mine(block) || (at === last && acted < last) || !text.includes(words(block))
   const rest = blocks.filter(stays)
   return acted < last ? { rest, at: rest.indexOf(blocks[last]!) } : { rest }
 }

@@ -2,7 +2,7 @@ import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works
 import { terminalText } from '../../../base/ansi.ts'
 
 /** Characters of one text that are shown; a hint says how many more there are. */
-const mostShown = 64 * 1024
+export const mostShown = 64 * 1024
 
 /** A longer run without a break is split, because the library would measure it again and again. */
 const longestRun = 4096

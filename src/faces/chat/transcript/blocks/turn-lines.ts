@@ -8,6 +8,7 @@ import type {
   AttemptBlock,
 } from '../block.ts'
 import type { RenderContext } from '../render-context.ts'
+import type { Theme } from '../../theme.ts'
 import type { Failure, FailureKind } from '../../../../core/talk/outcome.ts'
 import { localTime } from '../../../../base/local-time.ts'
 import { isOwnQuestion, ourselves } from '../block.ts'
@@ -35,8 +36,9 @@ export function questionLines(asked: QuestionBlock, width: number, { theme }: Re
 /** A turn that waits for an agent and continues by itself. */
 export function waitLines({ agent, until }: WaitBlock, width: number, { theme }: RenderContext): string[] {
   const when = until === undefined ? '' : ` until ${localTime(until)}`
-  const words = `waiting for ${oneLine(agent, 60)}${when}, then it is sent by itself`
-  return indented(wrapped(words, width - 2).map(theme.quiet), '  ', `${theme.warn('⏸')} `)
+  const name = oneLine(agent, 60)
+  const words = `waiting for ${name}${when}; the request is sent then`
+  return indented(withNames(wrapped(words, width - 2), [name], theme), '  ', `${theme.warn('⏸')} `)
 }
 
 /** The closing line of a turn: the agent, why it was chosen, the duration, the changes and the usage. */
@@ -54,7 +56,21 @@ export function closingLines({ closing }: ClosingBlock, width: number, { theme }
       : '',
     closing.tokens === undefined ? '' : tokens(closing.tokens, closing.source ?? 'estimated'),
   ]
-  return indented(listed(parts, width - 2).map(theme.quiet), '  ', `${theme.quiet('─')} `)
+  return indented(withNames(listed(parts, width - 2), [parts[0]!], theme), '  ', `${theme.quiet('─')} `)
+}
+
+/** Quiet lines in which the first mention of each agent has the agent's own colour. */
+function withNames(lines: readonly string[], names: readonly string[], { quiet, speaker }: Theme): string[] {
+  const left = names.filter((name) => name !== '')
+  return lines.map((line) => {
+    let [painted, rest] = ['', line]
+    for (let at; left.length > 0 && (at = rest.indexOf(left[0]!)) >= 0;) {
+      const name = left.shift()!
+      painted += (at > 0 ? quiet(rest.slice(0, at)) : '') + speaker(name)(name)
+      rest = rest.slice(at + name.length)
+    }
+    return painted + (rest === '' ? '' : quiet(rest))
+  })
 }
 
 const boxes = { pending: '☐', in_progress: '◐', completed: '☑' } as const
@@ -98,9 +114,11 @@ const nextSteps: Record<FailureKind, string> = {
 export function attemptLines(tried: AttemptBlock, width: number, context: RenderContext, open: boolean): string[] {
   const { theme } = context
   const who = tried.by ?? 'an agent'
-  const on = tried.next === undefined ? '' : tried.next === tried.by ? ' → once more' : ` → ${oneLine(tried.next, 60)}`
+  const next = tried.next === undefined || tried.next === tried.by ? '' : oneLine(tried.next, 60)
+  const on = tried.next === undefined ? '' : ` → ${next || 'once more'}`
   const why = `${oneLine(who, 60)}: ${tried.failure.kind}: ${withRetryTime(oneLine(tried.failure.message, 1000), tried.failure)}`
-  const lines = listed([why, `${duration(tried.ms)}${on}`], width - 2).map(theme.quiet)
+  const names = [tried.by === undefined ? '' : oneLine(who, 60), next]
+  const lines = withNames(listed([why, `${duration(tried.ms)}${on}`], width - 2), names, theme)
   return [...indented(lines, '  ', `${theme.warn('↷')} `), ...(open ? saidLines(tried.said, width, context) : [])]
 }
 

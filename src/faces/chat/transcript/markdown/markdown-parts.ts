@@ -42,12 +42,28 @@ export function split(text: string, end: PartEnd = { joined: false }): Part[] {
   }
 }
 
+/** The line that opened the code in which a text ends; undefined where it ends in prose. */
+export function openFence(text: string): string | undefined {
+  let open: string | undefined
+  for (const line of text.split('\n')) {
+    const mark = opening.exec(line)?.[1]
+    if (open === undefined) open = mark && line
+    else if (isClosing(line, opening.exec(open)![1]!)) open = undefined
+  }
+  return open
+}
+
 /** Where a line that is too long is broken: at a space near its end, and never inside a character. */
 function breakIn(text: string, at: number): number {
   const end = at + longestLine
   const space = text.lastIndexOf(' ', end)
   if (space > end - 200) return space + 1
   return /[\udc00-\udfff]/.test(text[end]!) ? end - 1 : end
+}
+
+function isClosing(line: string, mark: string): boolean {
+  const word = line.trim()
+  return word.length >= mark.length && word === mark[0]!.repeat(word.length)
 }
 
 class Cutter {
@@ -120,9 +136,7 @@ class Cutter {
   }
 
   #closes(line: string): boolean {
-    const { mark } = this.#fence!
-    const word = line.trim()
-    return word.length >= mark.length && word === mark[0]!.repeat(word.length)
+    return isClosing(line, this.#fence!.mark)
   }
 
   #hold(line: string): void {
