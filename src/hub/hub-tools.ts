@@ -284,7 +284,7 @@ function taskView(task: Task) {
 }
 
 function agentView(hub: Hub, id: string) {
-  const { role, name, capabilities, workspace, source, seen, tokens, cost } = hub.agent(id)
+  const { role, name, capabilities, workspace, source, seen, tokens, cost, asks } = hub.agent(id)
   const { waits, about, task } = hub.standing(id)
   return defined({
     agentId: id,
@@ -295,6 +295,7 @@ function agentView(hub: Hub, id: string) {
     source,
     status: task ? 'WORKING' : waits ? 'WAITING' : about ? 'ABOUT' : 'AWAY',
     taskId: task?.id,
+    question: asks?.text,
     lastSeen: new Date(seen).toISOString(),
     tokens,
     cost,

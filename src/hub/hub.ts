@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Spent } from '../core/work/budget.ts'
 import type {
+  AgentQuestion,
   HeldTask,
   HubAgent,
   HubChange,
@@ -15,6 +16,7 @@ import type {
 import type { NewTask } from './task-rules.ts'
 import type { Given } from './waiting-agents.ts'
 import { defined } from '../base/defined.ts'
+import { allowedAnswers, picksIn } from '../core/talk/question.ts'
 import { Dispatcher } from './dispatch.ts'
 import { HubRecords } from './hub-records.ts'
 import { acknowledged, approved, blocked, cancelled, noted, progressed, queuedAgain, responded } from './task-moves.ts'
@@ -141,8 +143,40 @@ export class Hub {
     return this.#answered(taskId)
   }
 
-  /** Answers a blocked task, which goes back to the agent that asked while that agent is present. */
+  /** Keeps an open question of an agent, which goes on with its task once it is answered; undefined withdraws it. */
+  async ask(agentId: string, asked: Omit<AgentQuestion, 'at'> | undefined): Promise<HubAgent> {
+    this.#heardOf(agentId)
+    const agent = this.agent(agentId)
+    const asks = asked && { ...asked, at: this.#clock.now() }
+    this.#records.know(defined({ ...agent, asks, answered: asks ? undefined : agent.answered }))
+    const task = this.#taskOf(asks)
+    if (asks && task) this.#records.replace(noted(task, this.#note(agentId, 'question', questionWords(asks))))
+    await this.#dispatcher.go()
+    return this.agent(agentId)
+  }
+
+  /** Answers the open question of an agent. */
+  async answerAgent(agentId: string, text: string, by: string): Promise<HubAgent> {
+    const agent = this.agent(agentId)
+    const { asks } = agent
+    if (!asks) throw new HubError('conflict', `Agent ${agentId} asks nothing.`)
+    const picks = picksIn(asks, text.split(/\s+/))
+    if (!picks) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers(asks)}.`)
+    this.#records.know(defined({ ...agent, asks: undefined, answered: { ask: asks.id, picks, by } }))
+    const task = this.#taskOf(asks)
+    if (task) this.#records.replace(noted(task, this.#note(by, 'answer', text)))
+    await this.#dispatcher.go()
+    return this.agent(agentId)
+  }
+
+  /** Answers a blocked task, which goes back to the agent that asked while that agent is present, or a question of the agent that has the task. */
   async answer(taskId: string, text: string, by: string): Promise<Task> {
+    const { agent } = this.task(taskId)
+    const asks = agent === undefined ? undefined : this.#records.agents.get(agent)?.asks
+    if (agent !== undefined && asks?.task === taskId) {
+      await this.answerAgent(agent, text, by)
+      return this.task(taskId)
+    }
     const task = this.#in(taskId, 'BLOCKED', 'waits for no answer')
     const note = this.#note(by, 'answer', text)
     this.#records.replace(queuedAgain(task, { at: note.at, by, note, wish: task.agent }))
@@ -241,6 +275,10 @@ export class Hub {
     return this.#dispatcher.run(signal)
   }
 
+  #taskOf(asks: AgentQuestion | undefined): Task | undefined {
+    return asks?.task === undefined ? undefined : this.#records.tasks.get(asks.task)
+  }
+
   #answered(taskId: string): Promise<Task> {
     return this.#dispatcher.go().then(() => this.task(taskId))
   }
@@ -263,6 +301,11 @@ export class Hub {
   #note(by: string, kind: TaskNote['kind'], text: string, percentage?: number): TaskNote {
     return defined({ at: this.#clock.now(), by, kind, text, percentage })
   }
+}
+
+/** A question with its options, as one text. */
+function questionWords({ text, options }: AgentQuestion): string {
+  return [text, ...options.map(({ label }, at) => `  ${at + 1} ${label}`)].join('\n')
 }
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

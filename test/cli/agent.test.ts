@@ -51,13 +51,19 @@ test('what is missing is said in the words that say what to do', async (t) => {
 })
 
 test('a dry run tells all that would be done, and does none of it', async (t) => {
-  const { machine, agent, env } = machineWith(t, 'gemini')
+  const { machine, home, agent, env } = machineWith(t, 'gemini')
+  mkdirSync(join(home, '.gemini'))
   const { code, out, err } = await agent(['--start=gemini', '--dry-run'], { GEMINI_API_KEY: 'x' })
-  assert.deepEqual([code, err], [0, 'Cannot connect to termaite hub. Agent will run without MCP.'])
+  assert.deepEqual(
+    [code, err],
+    [0, `No hub answers at ${env.TERMAITE_HUB} yet. Its tools and tasks come as soon as it runs: termaite serve`],
+  )
   const rows = Object.fromEntries(
     out
       .trimEnd()
       .split('\n')
+      // The change of its settings is shown above the plan.
+      .filter((row) => /^\w/.test(row))
       .map((row) => row.split(/ {2,}/, 2)),
   )
   const { hub, ...rest } = rows
@@ -66,12 +72,12 @@ test('a dry run tells all that would be done, and does none of it', async (t) =>
     agent: 'gemini (Gemini CLI), leash ask',
     command: 'gemini --approval-mode default',
     workflow: 'orc, built in',
-    tools: 'none of the hub',
+    tools: `termaite-hub would be written into ${join(home, '.gemini', 'settings.json')}`,
     'works in': 'a worktree of its own',
     terminal: 'this one',
     session: 'a fresh one',
   })
-  assert.match(hub, new RegExp(`^${env.TERMAITE_HUB}, not reachable; known there as gemini-\\w{6}$`))
+  assert.match(hub, new RegExp(`^${env.TERMAITE_HUB}, not running yet; known there as gemini-\\w{6}$`))
   assert.equal(execFileSync('git', ['status', '--porcelain'], { cwd: machine.project }).toString(), '')
 })
 

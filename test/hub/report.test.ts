@@ -89,7 +89,7 @@ test('a task is shown whole, without control sequences', () => {
   const done = task('aaaa', 'FAILED', 3, { needs: ['task-x'], why: 'no disk', notes: [said] })
   const result = { message: 'No\u001b[31m.\u001b[0m', diff: '-a\n+b' }
   assert.equal(
-    taskWords({ ...done, result }, undefined),
+    taskWords({ ...done, result }),
     `task-aaaa  FAILED: no disk
 w, with orc
 after task-x

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Io } from '../../core/io.ts'
-import type { HubPlace } from './hub-address.ts'
+import type { HubPlaceNow } from './hub-address.ts'
 import type { KeySource } from './hub-key-source.ts'
 import { rmSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
@@ -19,7 +19,7 @@ const patienceMs = 3_000
 
 type AgentKeyParts<File> = {
   /** The hub, and the key of the client that lends. */
-  place: HubPlace
+  place: HubPlaceNow
   /** The agent's name at the hub. */
   name: string
   /**
@@ -73,12 +73,12 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
     const secret = await this.#secret?.catch(() => undefined)
     this.#secret = undefined
     if (this.#lentAt !== undefined && secret !== undefined)
-      await new HubClient({ url: place.url, key: secret }).endKey(AbortSignal.timeout(patienceMs)).catch(() => {})
+      await new HubClient({ url: place().url, key: secret }).endKey(AbortSignal.timeout(patienceMs)).catch(() => {})
   }
 
   async #get(): Promise<string | undefined> {
     const { place, name, file } = this.#parts
-    const { url, key } = place
+    const { url, key } = place()
     const secret = await this.#lend(new HubClient({ url, key }), name, key)
     if (file !== undefined && secret !== undefined) {
       makeFolderHere(dirname(file))
@@ -100,7 +100,7 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
 export type RunKey = KeySource & { end(): Promise<void> }
 
 /** The key of an MCP client that our program connects to the hub: the key of the agent that started it, else one that is lent for the run. */
-export function clientKey({ env, clock }: Io, place: HubPlace): RunKey {
+export function clientKey({ env, clock }: Io, place: HubPlaceNow): RunKey {
   const file = env[keyFileVariable]
   if (file) return { ...keyInFile(file), end: async () => {} }
   return new AgentKey({ place, name: `mcp-${randomBytes(3).toString('hex')}`, file: undefined, clock })

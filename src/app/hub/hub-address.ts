@@ -16,6 +16,9 @@ export const keyFileVariable = 'TERMAITE_HUB_FILE'
 /** The address of a hub and the key to it. */
 export type HubPlace = { url: string; key?: string }
 
+/** Looks the place of a hub up anew: a hub that is started later may be at another port, and makes its key only then. */
+export type HubPlaceNow = () => HubPlace
+
 type HubSettings = { hub?: { url?: string | undefined } | undefined }
 
 /** The address of the hub that the person named, if any: by the command's option, the environment or the settings. */
@@ -45,7 +48,7 @@ export function keyFileOf(url: string): string {
 }
 
 /** The key to a hub. A program that an agent runs has the agent's key and no other, whatever it inherited from the person. */
-function keyFor({ env }: Io, url: string): string | undefined {
+export function keyFor({ env }: Io, url: string): string | undefined {
   const file = env[keyFileVariable]
   if (file) return readKey(file)
   return env.TERMAITE_HUB_KEY ?? readKey(join(homeOf(env), keyFileOf(url)))

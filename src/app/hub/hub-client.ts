@@ -1,5 +1,5 @@
 import type { Spent } from '../../core/work/budget.ts'
-import type { HubAgent, HubChange, Task } from '../../core/work/task.ts'
+import type { AgentQuestion, HubAgent, HubChange, Task } from '../../core/work/task.ts'
 import type { AgentNow, GivenTicket, RemoteHub } from '../../hub/remote-hub.ts'
 import type { Registration, Response } from '../../hub/hub.ts'
 import type { NewTask as HubTask } from '../../hub/task-rules.ts'
@@ -30,18 +30,22 @@ export type NewTask = Omit<HubTask, 'by'>
 
 /** Reaches the hub over HTTP from another process. */
 export class HubClient implements RemoteHub, KeyDesk {
-  readonly url: string
+  #url: () => string
   #source: KeySource
   #mask: (text: string) => string
 
   /** `mask` hides secrets in what an agent tells the hub of its tasks; a person's own words need none. */
   constructor(
-    { url, key }: { url: string; key?: string | KeySource },
+    { url, key }: { url: string | (() => string); key?: string | KeySource },
     mask: (text: string) => string = (text) => text,
   ) {
-    this.url = url
+    this.#url = typeof url === 'string' ? () => url : url
     this.#source = typeof key === 'object' ? key : fixedKey(key)
     this.#mask = mask
+  }
+
+  get url(): string {
+    return this.#url()
   }
 
   /** The client that the hub takes us for. */
@@ -121,6 +125,20 @@ export class HubClient implements RemoteHub, KeyDesk {
 
   agent(id: string): Promise<AgentNow> {
     return this.#ask('GET', `/api/agents/${encodeURIComponent(id)}`)
+  }
+
+  /** Keeps a question of the agent at the hub; a question that the agent has meanwhile answered itself is withdrawn. */
+  ask(agent: string, asked: Omit<AgentQuestion, 'at'>, signal?: AbortSignal): Promise<HubAgent> {
+    const body = maskWithin(asked, this.#mask) as object
+    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/ask`, body, signal)
+  }
+
+  withdraw(agent: string): Promise<HubAgent> {
+    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/withdraw`, {})
+  }
+
+  answerAgent(agent: string, text: string): Promise<HubAgent> {
+    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/answer`, { text })
   }
 
   spent(agent: string, all: Spent): Promise<object> {

@@ -1,9 +1,11 @@
-import { sayIfDebugging } from '../server-access.ts'
-import type { Tool } from '../../core/work/tool.ts'
+import type { Client } from '@modelcontextprotocol/client'
+import type { Clock } from '../../base/clock.ts'
+import type { Tool, ToolCall } from '../../core/work/tool.ts'
 import type { Io } from '../../core/io.ts'
-import type { HubPlace } from './hub-address.ts'
-import { messageOf } from '../../base/error-message.ts'
-import { UsageError } from '../../core/io.ts'
+import type { HubPlaceNow } from './hub-address.ts'
+import type { RunKey } from './agent-key.ts'
+import { fetchMessage } from '../../base/error-message.ts'
+import { sayIfDebugging } from '../server-access.ts'
 import { clientKey } from './agent-key.ts'
 import { fetchWithKey } from './hub-key-source.ts'
 import { version } from '../version.ts'
@@ -11,36 +13,26 @@ import { version } from '../version.ts'
 /** The longest time that a call may wait at the hub. */
 const longestMs = 300_000
 
-/** Serves the hub's tools over stdin and stdout, for MCP clients that cannot use HTTP. */
-export async function serveProxy(io: Io, place: HubPlace): Promise<void> {
-  const { url } = place
+/** How long a call waits for a hub that is away: a restart takes less. A tool that waits for work itself waits as long as that. */
+const awayMs = 20_000
+const napMs = 500
+
+/** How long the start waits for the hub's own list of tools, before the list of this version is used. */
+const listMs = 3_000
+
+/**
+ * Serves the hub's tools over stdin and stdout, for MCP clients that cannot use HTTP. The client keeps its tools while the
+ * hub is away: a call waits for the hub, connects anew where the hub was restarted, and says plainly when it is still away.
+ */
+export async function serveProxy(io: Io, place: HubPlaceNow): Promise<void> {
   const key = clientKey(io, place)
-  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
-  const client = new Client({ name: 'termaite', version })
-  const withKey = (to: string | URL, init?: RequestInit) => fetchWithKey(key, to, init)
-  try {
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { fetch: withKey }))
-  } catch (error) {
-    throw new UsageError(
-      `serve --stdio-proxy: no hub answers at ${url}: ${messageOf(error)}. Start one: termaite serve`,
-      1,
-    )
-  }
-  const { tools } = await client.listTools()
-  const passedOn = tools.map(({ name, description = '', inputSchema }): Tool => ({
-    name,
-    description,
-    schema: inputSchema,
+  const link = new HubLink(place, key, io.clock)
+  const tools = (await link.listTools(listMs)) ?? (await ownTools(io.clock))
+  const passedOn = tools.map((tool): Tool => ({
+    ...tool,
     risk: 'write',
     parse: (input) => input,
-    async run(input, call) {
-      const patience = { signal: call.signal, timeout: longestMs, resetTimeoutOnProgress: true }
-      const passed = { ...patience, onprogress: ({ message }: { message?: string }) => call.progress(message ?? '') }
-      const result = await client.callTool({ name, arguments: input as Record<string, unknown> }, passed)
-      const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
-      if (result.isError) throw new Error(text)
-      return { text, data: result.structuredContent }
-    },
+    run: (input, call) => link.call(tool, input as Record<string, unknown>, call),
   }))
   const [{ loadMcpLibrary, noResources, toolServer }, { serveMcpStdio }] = await Promise.all([
     import('../../faces/mcp/tool-server.ts'),
@@ -55,6 +47,116 @@ export async function serveProxy(io: Io, place: HubPlace): Promise<void> {
     resources: noResources,
   })
   await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble: sayIfDebugging(io) })
-  await client.close()
+  await link.close()
   await key.end()
+}
+
+type ListedTool = Pick<Tool, 'name' | 'description' | 'schema'>
+
+/** The tools of an agent as this version of termaite has them, for a hub that cannot be asked. */
+async function ownTools(clock: Clock): Promise<ListedTool[]> {
+  const { hubTools } = await import('../../hub/hub-tools.ts')
+  const { Hub } = await import('../../hub/hub.ts')
+  const nobody = { id: 'none', name: 'none', role: 'agent' } as const
+  const { memoryHubLedger } = await import('../../store/memory-hub-ledger.ts')
+  const hub = new Hub({ ledger: memoryHubLedger(), clock, published() {} })
+  return hubTools(hub, clock, nobody).map(({ name, description, schema }) => ({ name, description, schema }))
+}
+
+/** A connection to the hub's MCP endpoint that is made anew whenever the hub has lost it. */
+class HubLink {
+  #place: HubPlaceNow
+  #key: RunKey
+  #clock: Clock
+  #client: Promise<Client> | undefined
+
+  constructor(place: HubPlaceNow, key: RunKey, clock: Clock) {
+    this.#place = place
+    this.#key = key
+    this.#clock = clock
+  }
+
+  /** The hub's tools; undefined where it does not answer within `ms`. */
+  async listTools(ms: number): Promise<ListedTool[] | undefined> {
+    const listed = this.#connected().then((client) => client.listTools(undefined, { timeout: ms }))
+    const late = new AbortController()
+    const none = this.#clock.sleep(ms, late.signal).then(() => undefined)
+    const answer = await Promise.race([listed.catch(() => undefined), none])
+    late.abort()
+    if (!answer) this.#drop()
+    return answer?.tools.map(({ name, description = '', inputSchema }) => ({ name, description, schema: inputSchema }))
+  }
+
+  /** Calls a tool of the hub. A call whose connection broke is made again: the hub knows an agent's repeated call. */
+  async call({ name, schema }: ListedTool, input: Record<string, unknown>, call: ToolCall): ReturnType<Tool['run']> {
+    const began = this.#clock.now()
+    const patience = waits(schema) ? Number(input.timeout ?? longestMs / 1000) * 1000 : awayMs
+    for (;;) {
+      try {
+        const client = await this.#connected()
+        const passed = {
+          signal: call.signal,
+          timeout: longestMs,
+          resetTimeoutOnProgress: true,
+          onprogress: ({ message }: { message?: string }) => call.progress(message ?? ''),
+        }
+        const result = await client.callTool({ name, arguments: input }, passed)
+        const text = result.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+        if (result.isError) throw new ToolRefused(text)
+        return { text, data: result.structuredContent }
+      } catch (error) {
+        if (call.signal.aborted || error instanceof ToolRefused || (await isAnswer(error))) throw error
+        this.#drop()
+        const until = Math.min(began + patience, call.until)
+        if (this.#clock.now() + napMs >= until) throw new Error(this.#awayWords(error))
+        call.progress(`waiting for the hub at ${this.#place().url}`)
+        await this.#clock.sleep(napMs, call.signal)
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined)
+    await client?.close().catch(() => {})
+  }
+
+  #connected(): Promise<Client> {
+    this.#client ??= this.#connect().catch((error: unknown) => {
+      this.#client = undefined
+      throw error
+    })
+    return this.#client
+  }
+
+  async #connect(): Promise<Client> {
+    const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+    const client = new Client({ name: 'termaite', version })
+    const withKey = (to: string | URL, init?: RequestInit) => fetchWithKey(this.#key, to, init)
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${this.#place().url}/mcp`), { fetch: withKey }))
+    return client
+  }
+
+  /** Forgets a connection that the hub does not know any more. */
+  #drop(): void {
+    const client = this.#client
+    this.#client = undefined
+    // The connection is broken already; closing it only frees its memory.
+    void client?.then((open) => open.close()).catch(() => {})
+  }
+
+  #awayWords(error: unknown): string {
+    return `The hub at ${this.#place().url} does not answer at the moment (${fetchMessage(error)}). Your work is safe. Wait a minute, then call this tool again.`
+  }
+}
+
+/** Whether a tool waits by itself, for as long as its caller says. */
+const waits = ({ properties }: Tool['schema']) => typeof properties === 'object' && 'timeout' in (properties ?? {})
+
+/** The hub answered, and its tool refused the call. */
+class ToolRefused extends Error {}
+
+/** Whether an error is the hub's answer in the protocol, as for a wrong argument, and not a broken connection. */
+async function isAnswer(error: unknown): Promise<boolean> {
+  const { ProtocolError } = await import('@modelcontextprotocol/client')
+  return error instanceof ProtocolError
 }

@@ -1,4 +1,4 @@
-import type { HubPlace } from '../hub/hub-address.ts'
+import type { HubPlace, HubPlaceNow } from '../hub/hub-address.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
@@ -7,7 +7,7 @@ import type { Consent } from '../mcp/mcp-entries.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
-import { checkAddress, hubPlace, keyFileOf, namedHub, usualHub } from '../hub/hub-address.ts'
+import { checkAddress, hubPlace, keyFileOf, keyFor, namedHub, usualHub } from '../hub/hub-address.ts'
 import { writeKey } from '../server-access.ts'
 import { runningHubUrl } from '../running-processes.ts'
 import { HubClient, unknownKey } from '../hub/hub-client.ts'
@@ -19,8 +19,11 @@ import { readConfig, writeConfig } from '../../mcp-config/config-file.ts'
 import { isSecretVariable } from '../../safety/secret-patterns.ts'
 import { hubName } from '../mcp/clients.ts'
 
-/** A hub, and the client that it takes us for; without a client it does not answer. */
-export type FoundHub = { place: HubPlace; caller?: HubCaller }
+/**
+ * A hub, and the client that it takes us for; without a client it does not answer yet. `now` looks
+ * its place up anew, and `fixed` says that the place stays as it is, because it was named or the hub answered there.
+ */
+export type FoundHub = { place: HubPlace; now: HubPlaceNow; fixed: boolean; caller?: HubCaller }
 
 /** Finds the hub: by option, environment, settings, other programs' settings, or by asking the person; and checks whether it answers. */
 export async function findHub(
@@ -32,11 +35,36 @@ export async function findHub(
   const known = namedHub(io, settings, server) ?? runningHubUrl(home) ?? wired.find(({ url }) => url !== undefined)?.url
   const told = known ?? (yes || dry || existsSync(join(home, 'hub.key')) ? usualHub : await askedFor(io, home))
   const place = withKey(hubPlace(io, settings, checked(told)), wired)
-  const caller = await callerAt(io, place)
-  if (!caller) say(io, 'Cannot connect to termaite hub. Agent will run without MCP.')
+  // A hub that nobody named may be started later, at any port.
+  const now = () =>
+    known === undefined ? withKey(hubPlace(io, settings), wired) : { ...place, key: place.key ?? keyFor(io, place.url) }
+  const caller = (await callerAt(io, place)) ?? (dry ? undefined : await awaitedName(io, now))
+  if (!caller)
+    say(io, `No hub answers at ${place.url} yet. Its tools and tasks come as soon as it runs: termaite serve`)
   if (caller?.role === 'observer')
     throw new UsageError(`the key of ${caller.name} only reads at ${place.url}: an agent needs a key of role agent.`, 1)
-  return { place, caller }
+  return { place: caller ? now() : place, now, fixed: known !== undefined || caller !== undefined, caller }
+}
+
+/** How often a hub that does not answer is asked again. */
+const againMs = 1_000
+
+/**
+ * Waits for the hub where an agent's own key was handed in, because the hub alone knows which name that key has.
+ * Undefined where the agent's name does not depend on the hub.
+ */
+async function awaitedName(io: Io, now: HubPlaceNow): Promise<HubCaller | undefined> {
+  if (io.env.TERMAITE_HUB_KEY === undefined) return undefined
+  say(
+    io,
+    `Waiting for the hub at ${now().url}, which knows the name of the agent with this key. Start it with termaite serve; Ctrl+C stops waiting.`,
+  )
+  while (!io.signal.aborted) {
+    await io.clock.sleep(againMs, io.signal)
+    const caller = io.signal.aborted ? undefined : await callerAt(io, now())
+    if (caller) return caller
+  }
+  throw new UsageError('stopped waiting for the hub; nothing was started.', 130)
 }
 
 /** Uses the key from another program's settings where we have none for this address. */

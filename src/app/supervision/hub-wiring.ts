@@ -6,7 +6,7 @@ import { makeFolderHere, replaceFile } from '../../base/files.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { planInstall, whereabouts, wiredClients } from '../mcp/mcp-entries.ts'
 import { atHub, clientOf, hubName } from '../mcp/clients.ts'
-import type { HubPlace } from '../hub/hub-address.ts'
+import type { FoundHub } from './hub-discovery.ts'
 import { keyFileVariable } from '../hub/hub-address.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
 import { confirmChange } from '../mcp/mcp-install.ts'
@@ -18,10 +18,13 @@ export type Wiring = { how: string; profile: Profile; wired: boolean }
 const proxy = ['serve', '--stdio-proxy']
 
 /** Variables by which the CLI, and our program that it starts, find the hub and the file with the agent's key. No key is among them. */
-export function hubEnv(io: Io, { url }: HubPlace, keyFile: string): Record<string, string> {
+export function hubEnv(io: Io, { place, fixed }: FoundHub, keyFile: string): Record<string, string> {
   const { TERMAITE_HOME: home } = io.env
-  const known = { TERMAITE_HUB: url, [keyFileVariable]: keyFile }
-  return home === undefined ? known : { ...known, TERMAITE_HOME: home }
+  const env: Record<string, string> = { [keyFileVariable]: keyFile }
+  // A hub that nobody named and that does not run yet is looked for by each program when it needs the hub.
+  if (fixed) env.TERMAITE_HUB = place.url
+  if (home !== undefined) env.TERMAITE_HOME = home
+  return env
 }
 
 /**
@@ -32,7 +35,7 @@ export function hubEnv(io: Io, { url }: HubPlace, keyFile: string): Record<strin
 export async function wire(
   io: Io,
   profile: Profile,
-  hub: HubPlace,
+  hub: FoundHub,
   { folder, keyFile, ...consent }: Consent & { folder: string; keyFile: string },
 ): Promise<Wiring> {
   const own = clientOf(profile)

@@ -37,14 +37,14 @@ export async function workOnHubTasks(
     // Crews of several projects work at one hub, and each has a slot 1.
     const ownName = `${agent}-slot-${id}-${shortHash(place.root).slice(-4)}`
     const name = hub.caller?.role === 'agent' ? hub.caller.name : ownName
-    hubKey = new AgentKey({ place: hub.place, name, file: undefined, clock: io.clock })
+    hubKey = new AgentKey({ place: hub.now, name, file: undefined, clock: io.clock })
     const known = { id: name, role: 'crew', name: `slot ${id}`, source: 'CLI' as const }
     const as = { ...known, capabilities: [agent, ...capabilities], workspace: place.root }
     // An agent that works in the project itself has no branch to give for review.
     const { worktrees } = open.parts
     const workspace = worktree && worktrees ? worktreeWorkspace(io, place.root, worktree, worktrees) : plainWorkspace
     const taskSource = hubTaskSource({
-      hub: new HubClient({ url: hub.place.url, key: hubKey }),
+      hub: new HubClient({ url: () => hub.now().url, key: hubKey }),
       as,
       clock: io.clock,
       workspace,

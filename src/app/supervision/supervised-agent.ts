@@ -3,6 +3,7 @@ import type { ScreenSpec } from '../../agents/screen/screen-spec.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { OpenCli } from '../../mind/supervise/supervision.ts'
 import type { Io } from '../../core/io.ts'
+import type { Ask } from '../../core/talk/question.ts'
 import type { ReadyAgent, SupervisionPlan } from './preflight.ts'
 import type { Conversation } from '../../core/work/conversation.ts'
 import type { TaskSource, TaskWorkspace } from '../../core/work/task-source.ts'
@@ -18,6 +19,7 @@ import { openProject, openSession, slugOf } from '../project.ts'
 import { borderOf } from '../border.ts'
 import { HubClient } from '../hub/hub-client.ts'
 import { hubTaskSource } from '../../hub/hub-task-source.ts'
+import { askAtHub } from './hub-questions.ts'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
@@ -35,7 +37,7 @@ export function supervisedSpec(io: Io, { agent, settings, hub, hubKey, wiring }:
   return {
     ...spec,
     profile: spec.profile && (wiring?.profile ?? spec.profile),
-    env: { ...hubEnv(io, hub.place, hubKey.file), ...spec.env },
+    env: { ...hubEnv(io, hub, hubKey.file), ...spec.env },
     timeoutMs: longestTurnMs,
   }
 }
@@ -84,12 +86,12 @@ export async function supervisedConversation(
 
 export type TaskOptions = { workspace: TaskWorkspace; capabilities: readonly string[] }
 
-/** Registers the agent at the hub; returns the tasks that the hub gives it. */
-export function openHubTasks(
+/** Registers the agent at the hub; returns the tasks that the hub gives it, and how its dialogs are asked there. */
+export function openHubWork(
   io: Io,
   { place, agent, profile, hub, hubKey, session }: ReadyAgent,
-  { workspace, capabilities, warn }: TaskOptions & { warn(words: string): void },
-): TaskSource {
+  { workspace, capabilities, warn, ticket }: TaskOptions & { warn(words: string): void; ticket(): string | undefined },
+): { taskSource: TaskSource; ask: Ask } {
   const { hubId: id, workflow: role } = session.state
   const as: Registration = {
     id,
@@ -99,10 +101,14 @@ export function openHubTasks(
     workspace: place.root,
     source: 'CLI',
   }
-  const client = new HubClient({ url: hub.place.url, key: hubKey }, borderOf(io.env, place.home).toward('hub'))
+  const client = new HubClient({ url: () => hub.now().url, key: hubKey }, borderOf(io.env, place.home).toward('hub'))
   // Registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub it is tried again later.
-  if (hub.caller) client.register(as).catch(() => {})
-  return hubTaskSource({ hub: client, as, clock: io.clock, workspace, tell: warn })
+  client.register(as).catch(() => {})
+  const { clock } = io
+  return {
+    taskSource: hubTaskSource({ hub: client, as, clock, workspace, tell: warn }),
+    ask: askAtHub({ hub: client, as, clock, ticket }),
+  }
 }
 
 export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }

@@ -1,4 +1,3 @@
-import type { Ask } from '../../core/talk/question.ts'
 import type { SupervisedState } from '../../mind/supervise/supervision.ts'
 import type { SupervisionEnd, SupervisionEvent } from '../../mind/supervise/supervision.ts'
 import type { SupervisedSessionState } from '../../app/supervision/supervised-session.ts'
@@ -6,9 +5,10 @@ import type { Io } from '../../core/io.ts'
 import type { TaskWorkspace } from '../../core/work/task-source.ts'
 import type { ReadyAgent } from '../../app/supervision/preflight.ts'
 import type { TaskOptions } from '../../app/supervision/supervised-agent.ts'
-import { once } from 'node:events'
 import { screenFactsOf } from '../../agents/screen/screen-spec.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { taskIdOf } from '../../hub/task-rules.ts'
+import { shortId } from '../../app/hub/hub-client.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { superviseCli } from '../../mind/supervise/supervisor.ts'
 import { borderOf } from '../../app/border.ts'
@@ -19,7 +19,7 @@ import {
   supervisedConversation,
   cliOpener,
   supervisedSpec,
-  openHubTasks,
+  openHubWork,
 } from '../../app/supervision/supervised-agent.ts'
 import { CurrentTerminal } from '../../app/supervision/current-terminal.ts'
 import { logsIn } from '../../app/supervision/supervised-session.ts'
@@ -27,12 +27,6 @@ import { TokenMeter } from '../../mind/supervise/token-meter.ts'
 import { TerminalLog } from '../../store/terminal-log.ts'
 import { SupervisionMessages } from './supervision-messages.ts'
 import { fillWorkflow } from '../../app/supervision/workflow.ts'
-
-/** A dialog of the CLI is answered by the user on the CLI's own screen, so this never answers. */
-const onItsScreen: Ask = async (_, withdrawn) => {
-  if (!withdrawn.aborted) await once(withdrawn, 'abort')
-  return undefined
-}
 
 /** How many of the last rows of the screen are saved with the session. */
 const lastRows = 40
@@ -75,15 +69,18 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
     const lives = kind === 'tmux' && (await (await host()).find(terminal)) !== undefined
     const spec = supervisedSpec(io, ready)
     const conversation = await supervisedConversation(io, ready)
+    let ticket: string | undefined
+    const hubWork = { workspace, capabilities, warn, ticket: () => ticket }
+    const { taskSource, ask } = openHubWork(io, ready, hubWork)
     const working = superviseCli({
       open: cliOpener(io, ready, spec, host, lives),
       facts: screenFactsOf(spec),
-      taskSource: openHubTasks(io, ready, { workspace, capabilities, warn }),
+      taskSource,
       workflow: fillWorkflow(workflow.text, { agent: agent.name, id: hubId, workspace: place.root }),
       ...(conversation ? { conversation } : {}),
       cwd,
       leash,
-      ask: onItsScreen,
+      ask,
       budget: noBudget,
       clock: io.clock,
       signal: AbortSignal.any([io.signal, leave.signal, ...(dropped ? [dropped] : [])]),
@@ -92,9 +89,9 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
       keep: async (kept: SupervisedState) =>
         session.keep({ cliSession: kept.session, flight: kept.flight, ...kept.spent }),
       tell(told: SupervisionEvent) {
+        if (told.type === 'working') ticket = told.ticket
         messages.tell(told)
-        if (told.type === 'asking' && !attended && kind === 'pty')
-          warn('there is no terminal to answer this in. Start the agent in a terminal, or with --tmux.')
+        if (told.type === 'asking') warn(`answer it with: ${answerCommand(hubId, ticket)}`)
         save().catch((error) => warn(messageOf(error)))
       },
       used: (usage) => meter.spend(usage),
@@ -115,6 +112,12 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
     messages.close()
     await terminals.close()
   }
+}
+
+/** The command that answers a dialog of the agent from any shell. */
+function answerCommand(hubId: string, ticket: string | undefined): string {
+  const id = ticket === undefined ? hubId : shortId(taskIdOf(ticket))
+  return `termaite task answer ${id} <number>`
 }
 
 /** Opens the terminal host. The error names the system's reason and the usual remedy. */

@@ -24,16 +24,16 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const folder = join(sessionsIn(place.root), state.id)
   const keyFile = join(folder, 'agent-key')
   // A CLI that is resumed was wired, if it was, by the same words: they are made anew.
-  const wiring =
-    profile?.screen && hub.caller ? await wire(io, profile, hub.place, { ...wishes, folder, keyFile }) : undefined
+  const wiring = profile?.screen ? await wire(io, profile, hub, { ...wishes, folder, keyFile }) : undefined
   if (wishes.dry) {
     print(io, planned(plan, wiring?.how))
     return 0
   }
   const { cwd, worktree, workspace, notes } = await openWorkPlace(io, plan)
   for (const words of notes) say(io, `${plan.agent.name}: ${words}`)
+  for (const words of stopWords(plan, io)) say(io, `${plan.agent.name}: ${words}`)
   const session = new SupervisedSession(place.root, { ...state, cwd, worktree }, io.clock)
-  const hubKey = new AgentKey({ place: hub.place, name: state.hubId, file: keyFile, clock: io.clock })
+  const hubKey = new AgentKey({ place: hub.now, name: state.hubId, file: keyFile, clock: io.clock })
   const unnote = noteProcess(place.home, { process: 'agent', project: cwd, about: state.hubId }, io.clock)
   try {
     return await keepAtWork(io, { ...plan, session, wiring, hubKey }, { workspace, capabilities: wishes.capabilities })
@@ -41,6 +41,19 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     await hubKey.end()
     unnote()
   }
+}
+
+/** Says, before an agent starts that nobody watches, what its leash makes it wait for or fail at. */
+function stopWords({ agent, leash, state }: SupervisionPlan, io: Io): string[] {
+  const attended = io.in.isTTY === true && io.out.isTTY === true && state.host === 'pty'
+  if (attended) return []
+  if (leash === 'read') return ['may only read (leash read): a task that changes files will fail. Use --leash edit.']
+  if (leash !== 'ask') return []
+  return [
+    'asks before it edits a file or runs a command (leash ask), and waits at each question until somebody answers it.',
+    'shows its questions in: termaite task list. Answer one with: termaite task answer <id> <number>',
+    `works without these questions with: termaite agent --start=${agent.name} --leash edit`,
+  ]
 }
 
 /** An agent that is in a terminal already: nothing is started, and it only needs its work. */
@@ -77,7 +90,7 @@ function wishesOf(values: Parsed['values']): AgentOptions {
 function planned({ place, agent, profile, leash, workflow, hub, state, resumed }: SupervisionPlan, how?: string) {
   const { cliSession: resume } = state
   const command = profile?.screen?.command({ leash, ...(resume === undefined ? {} : { resume }) })
-  const hubWords = `${hub.place.url}${hub.caller ? '' : ', not reachable'}`
+  const hubWords = `${hub.place.url}${hub.caller ? '' : ', not running yet'}`
   return table([
     ['workspace', place.root],
     ['agent', `${agent.name}${profile ? ` (${profile.title})` : ''}, leash ${leash}`],

@@ -15,7 +15,8 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   if (values['stdio-proxy']) {
     const { serveProxy } = await import('../../app/hub/hub-proxy.ts')
     const settings = await readSettings({ home: place.home }, { env: io.env })
-    await serveProxy(io, hubPlace(io, settings, typeof values.server === 'string' ? values.server : undefined))
+    const server = typeof values.server === 'string' ? values.server : undefined
+    await serveProxy(io, () => hubPlace(io, settings, server))
     return 0
   }
   const port = portOf(values.port)

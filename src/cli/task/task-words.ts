@@ -1,4 +1,4 @@
-import type { Task } from '../../core/work/task.ts'
+import type { AgentQuestion, Task } from '../../core/work/task.ts'
 import type { TaskWork } from '../../core/work/task-changes.ts'
 import type { LocalWork } from '../../worktrees/task-merge.ts'
 import { shortId } from '../../app/hub/hub-client.ts'
@@ -11,8 +11,8 @@ import { sizeWords, workIn } from '../../core/work/task-changes.ts'
 const mostLines = 200
 const mostFiles = 40
 
-/** Writes a task: its state, question, history, notes, changes, answer and diff. `local` is its work on this machine. */
-export function taskWords(task: Task, local: LocalWork | undefined): string {
+/** Writes a task: its state, question, history, notes, changes, answer and diff. `work` is its work on this machine, `asks` an open question of its agent. */
+export function taskWords(task: Task, { work, asks }: { work?: LocalWork; asks?: AgentQuestion } = {}): string {
   const { id, state, why, agent, workspace, prompt, needs, notes, history, result } = task
   const parts = [
     `${id}  ${state}${why === undefined ? '' : `: ${why}`}`,
@@ -20,7 +20,7 @@ export function taskWords(task: Task, local: LocalWork | undefined): string {
     ...(needs.length > 0 ? [`after ${needs.join(', ')}`] : []),
     '',
     prompt,
-    ...questionLines(task),
+    ...questionLines(task, asks),
     '',
     ...history.map(
       ({ at, state, by, why }) => `${localTime(at)}  ${state} by ${by}${why === undefined ? '' : `: ${why}`}`,
@@ -28,7 +28,7 @@ export function taskWords(task: Task, local: LocalWork | undefined): string {
     ...(notes.length > 0
       ? ['', ...notes.map(({ at, by, kind, text }) => `${localTime(at)}  ${by}, ${kind}: ${text}`)]
       : []),
-    ...workLines(task, local),
+    ...workLines(task, work),
     ...(result ? ['', result.message] : []),
     ...(result?.diff ? ['', shortened(result.diff, shortId(id))] : []),
   ]
@@ -37,9 +37,16 @@ export function taskWords(task: Task, local: LocalWork | undefined): string {
 }
 
 /** The open question of a task and how to answer it. */
-function questionLines({ id, question }: Task): string[] {
+function questionLines({ id, question }: Task, asks: AgentQuestion | undefined): string[] {
+  if (asks) return ['', ...agentQuestionLines(asks, shortId(id))]
   if (question === undefined) return []
   return ['', `Question: ${question}`, `Answer it: termaite task answer ${shortId(id)} <words>`]
+}
+
+/** A question of an agent with its options, and how to answer it; `id` names the task or the agent. */
+export function agentQuestionLines({ text, options, free }: AgentQuestion, id: string): string[] {
+  const choices = options.map(({ label }, at) => `  ${at + 1} ${label}`)
+  return [`Question: ${text}`, ...choices, `Answer it: termaite task answer ${id} <${free ? 'words' : 'number'}>`]
 }
 
 /** Names the branch, the worktree and the changed files of a task, and the commands that show and merge them. */

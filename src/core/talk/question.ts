@@ -45,3 +45,37 @@ export function picksTyped({ options, multiple, free }: Question, line: string):
 export function unclearWords({ options, multiple }: Question): string {
   return `${multiple ? 'Numbers' : 'A number'} from 1 to ${options.length}, or Enter for none.`
 }
+
+/**
+ * Reads typed words as picks of a question: one option by its number, its label or the beginning of its label, several where
+ * the question takes them, or free words. Undefined where they are none of these.
+ */
+export function picksIn(
+  question: Pick<Question, 'options' | 'multiple' | 'free'>,
+  words: readonly string[],
+): string[] | undefined {
+  const { multiple, free } = question
+  const whole = words.join(' ').trim()
+  const one = optionOf(question, whole)
+  if (one !== undefined) return [one]
+  const each = words.flatMap((word) => word.split(',').filter(Boolean)).map((word) => optionOf(question, word))
+  if (multiple && each.length > 0 && each.every((pick) => pick !== undefined)) return [...new Set(each)]
+  return free && whole !== '' ? [whole] : undefined
+}
+
+/** Names every answer that a question takes. */
+export function allowedAnswers({ options, multiple }: Pick<Question, 'options' | 'multiple'>): string {
+  return `${multiple ? 'some' : 'one'} of ${options.map(({ label }, at) => `${at + 1} ${label}`).join(' | ')}`
+}
+
+function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
+  const typed = word.toLowerCase()
+  if (typed === '') return undefined
+  const ways = [
+    options.filter(({ id }, at) => id === word || String(at + 1) === word),
+    options.filter(({ label }) => label.toLowerCase() === typed),
+    options.filter(({ label }) => label.toLowerCase().startsWith(typed)),
+  ]
+  const found = ways.find((way) => way.length > 0)
+  return found?.length === 1 ? found[0]!.id : undefined
+}

@@ -1,3 +1,4 @@
+import type { Question } from '../talk/question.ts'
 import type { Spent } from './budget.ts'
 import type { HubKeyBook } from './hub-key.ts'
 
@@ -107,6 +108,14 @@ export function parseTask(stored: unknown): Task {
   }
 }
 
+/** A question that an agent asks while it works, such as a dialog of its CLI; `task` is the task that it is about. */
+export type AgentQuestion = Pick<Question, 'options' | 'multiple' | 'free'> & {
+  id: string
+  text: string
+  task?: string
+  at: number
+}
+
 export type AgentSource = 'CLI' | 'IDE'
 
 /** An agent as the hub knows it, and its own report of what it has used in all. */
@@ -122,6 +131,9 @@ export type HubAgent = Partial<Spent> & {
   seen: number
   /** Messages that the agent gets the next time it waits. */
   inbox: string[]
+  /** The open question of the agent, and the answer to its last one. */
+  asks?: AgentQuestion
+  answered?: { ask: string; picks: string[]; by: string }
   /** Why the agent has to leave; it is told the next time it waits. */
   evicted?: string
 }

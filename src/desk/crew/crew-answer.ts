@@ -2,6 +2,7 @@ import type { Question } from '../../core/talk/question.ts'
 import type { Crew } from '../../crew/crew.ts'
 import type { Asked, Slot } from '../../crew/slot.ts'
 import type { Io } from '../../core/io.ts'
+import { allowedAnswers, picksIn } from '../../core/talk/question.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { questionText } from '../../faces/question-text.ts'
 import { ask } from '../../faces/terminal-questions.ts'
@@ -49,28 +50,9 @@ async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: 
   }
 }
 
-/** Reads typed words as one option, several options, or free text, as the question allows. */
+/** Reads typed words as an answer to the question. */
 export function picked(question: Question, words: readonly string[]): string[] {
-  const { options, multiple, free } = question
-  const whole = words.join(' ').trim()
-  const one = optionOf(question, whole)
-  if (one !== undefined) return [one]
-  const each = words.flatMap((word) => word.split(',').filter(Boolean)).map((word) => optionOf(question, word))
-  if (multiple && each.length > 0 && each.every((pick) => pick !== undefined)) return [...new Set(each)]
-  if (free && whole !== '') return [whole]
-  const allowed = options.map(({ label }, at) => `${at + 1} ${label}`).join(' | ')
-  throw new UsageError(`found "${whole}", allowed: ${multiple ? 'some' : 'one'} of ${allowed}.`)
-}
-
-/** Finds the option by number or id, by its label, or by the beginning of its label. */
-function optionOf({ options }: Question, word: string): string | undefined {
-  const typed = word.toLowerCase()
-  if (typed === '') return undefined
-  const ways = [
-    options.filter(({ id }, at) => id === word || String(at + 1) === word),
-    options.filter(({ label }) => label.toLowerCase() === typed),
-    options.filter(({ label }) => label.toLowerCase().startsWith(typed)),
-  ]
-  const found = ways.find((way) => way.length > 0)
-  return found?.length === 1 ? found[0]!.id : undefined
+  const picks = picksIn(question, words)
+  if (!picks) throw new UsageError(`found "${words.join(' ')}", allowed: ${allowedAnswers(question)}.`)
+  return picks
 }

@@ -7,7 +7,18 @@ import type { Hub } from '../../hub/hub.ts'
 import type { HubRoute, RoutedRequest } from './hub-router.ts'
 import { hubRoles } from '../../core/work/hub-key.ts'
 import { defined } from '../../base/defined.ts'
-import { anything, integer, list, number, oneOf, optional, parser, string } from '../../core/work/shape.ts'
+import {
+  anything,
+  boolean,
+  integer,
+  list,
+  number,
+  object,
+  oneOf,
+  optional,
+  parser,
+  string,
+} from '../../core/work/shape.ts'
 import { agentOf } from '../../hub/hub-roles.ts'
 import { checkTicket, taskIdOf, ticketOf } from '../../hub/task-rules.ts'
 import { readBody } from './hub-router.ts'
@@ -79,6 +90,26 @@ export function hubRoutes(hub: Hub, keys: HubKeys, clock: Clock): HubRoute[] {
         await hub.spent(agentOf(caller, id), spent)
         return {}
       },
+    ),
+    post(
+      '/api/agents/:id/ask',
+      'ask',
+      parser({
+        id: text,
+        text,
+        options: list(object({ id: text, label: text })),
+        multiple: optional(boolean()),
+        free: optional(boolean()),
+        task: optional(text),
+      }),
+      async (asked, { id, caller }) =>
+        hub.ask(agentOf(caller, id), defined({ ...asked, task: asked.task && taskIdOf(asked.task) })),
+    ),
+    post('/api/agents/:id/withdraw', 'ask', anyBody, async (_, { id, caller }) =>
+      hub.ask(agentOf(caller, id), undefined),
+    ),
+    post('/api/agents/:id/answer', 'answer', parser({ text }), async (said, { id, caller }) =>
+      hub.answerAgent(id, said.text, caller.name),
     ),
     get('/api/tasks', async ({ query }) => hub.tasks().filter((each) => matches(each, query))),
     post(

@@ -1,0 +1,69 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { until } from '../until.ts'
+import { modelServer } from '../real/model-server.ts'
+import { machineWithHub } from './agent-machine.ts'
+
+const options = { timeout: 120_000 }
+
+test(
+  'an unattended agent at leash ask says what will stop it, and its dialogs are answered at the hub',
+  options,
+  async (t) => {
+    const server = await modelServer(({ body }) => {
+      const said = JSON.stringify(body.messages)
+      if (!said.includes('Make a file.')) return { text: 'ready' }
+      if (said.includes('"name":"file_creator"')) return { text: 'It is made.' }
+      return { call: { tool: 'file_creator', input: { file_path: 'made.txt', content: 'made\n' } } }
+    })
+    t.after(() => server.close())
+    const own = { kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
+    const at = await machineWithHub(t, {
+      leash: 'ask',
+      agents: [{ name: 'own', ...own, contextWindowTokens: 200_000 }],
+    })
+    const env = { ANTHROPIC_API_KEY: 'made-up' }
+    const agent = at.start(['agent', '--start=own'], env)
+    const id = await at.add('Make a file.')
+    const short = id.slice(-8)
+    const list = async () => (await at.machine.run(['task', 'list'])).out
+    await until(async () => /ASKING/.test(await list()))
+    assert.deepEqual(
+      agent
+        .said()
+        .split('\n')
+        .filter((line) => /leash|task answer/.test(line)),
+      [
+        'own: asks before it edits a file or runs a command (leash ask), and waits at each question until somebody answers it.',
+        'own: shows its questions in: termaite task list. Answer one with: termaite task answer <id> <number>',
+        'own: works without these questions with: termaite agent --start=own --leash edit',
+        `termaite: answer it with: termaite task answer ${short} <number>`,
+      ],
+    )
+    const shown = (await at.machine.run(['task', 'show', short])).out
+    assert.match(
+      shown,
+      new RegExp(`^Question: [^]*made\\.txt[^]*^  1 .*\n[^]*^Answer it: termaite task answer ${short} <number>$`, 'm'),
+    )
+    const wrong = await at.machine.run(['task', 'answer', short, 'perhaps'])
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.err, /Found "perhaps", allowed: one of 1 /)
+    assert.match(await list(), /ASKING/)
+    assert.equal((await at.machine.run(['task', 'answer', short, '1'])).code, 0)
+    const [task] = await at.settled([id])
+    agent.child.kill('SIGTERM')
+    await once(agent.child, 'exit')
+    assert.deepEqual([task!.state, task!.result?.message], ['IN_REVIEW', 'It is made.'])
+    assert.match(task!.result!.diff!, /^\+made$/m)
+    assert.deepEqual(
+      task!.notes.map(({ kind, by }) => [kind, by]).filter(([kind]) => kind !== 'progress'),
+      [
+        ['question', task!.agent],
+        ['answer', 'user'],
+        ['response', task!.agent],
+      ],
+    )
+    assert.equal((await at.hub.agents())[0]!.asks, undefined)
+  },
+)
