@@ -148,6 +148,7 @@ export class Hub {
     this.#heardOf(agentId)
     const agent = this.agent(agentId)
     const asks = asked && { ...asked, at: this.#clock.now() }
+    if (asks?.task !== undefined) heldTask(this.task(asks.task), agentId)
     this.#records.know(defined({ ...agent, asks, answered: asks ? undefined : agent.answered }))
     const task = this.#taskOf(asks)
     if (asks && task) this.#records.replace(noted(task, this.#note(agentId, 'question', questionWords(asks))))

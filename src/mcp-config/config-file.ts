@@ -55,7 +55,9 @@ export function writeConfig(file: ConfigFile, text: string | undefined): void {
 function placeOf(path: string, home: string): string {
   const folder = dirname(path)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new UnusableConfig(`cannot be written: there is no folder ${folder} yet. Start the program once, then run this again`)
+    throw new UnusableConfig(
+      `cannot be written: there is no folder ${folder} yet. Start the program once, then run this again`,
+    )
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return join(realpathSync(folder), basename(path))
   let real: string
   try {

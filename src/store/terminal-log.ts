@@ -2,32 +2,24 @@ import type { Clock } from '../base/clock.ts'
 import type { Terminal } from '../core/screen/terminal.ts'
 import { appendFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { StringDecoder } from 'node:string_decoder'
 import { stripAnsi } from '../base/ansi.ts'
 import { makeFolder } from '../base/files.ts'
+import { ShownLines } from './shown-lines.ts'
 
 /** How many logs of each agent are kept. */
 const mostLogs = 10
 
-/** A line that a screen redraws is written once, as long as it is among this many last lines. */
-const remembered = 400
-
 /** The largest log, so that a program that draws without end does not fill the disk. */
 const mostBytes = 64 * 1024 * 1024
 
-/** Moves to another row end a line; moves within a row become a space. */
-const rowMoves = /\u001b\[\d*(?:;\d*)?[ABEFHJdf]|\r/g
-const columnMoves = /\u001b\[\d*[CG]/g
-/** A spinner at the head of a line. What changes in such a line, numbers too, does not make it a new line. */
-const spins = /^\s*[\u2800-\u28ff·✢✳✶✻✽*○◦]\s/
-const changing = /[\d\u2800-\u28ff·✢✳✶✻✽*○◦]+/g
+/** How often a screen that changes is looked at for new lines. */
+const lookMs = 500
 
 /** Writes what a supervised agent's terminal showed and what happened to it, each line with its time. */
 export class TerminalLog {
   readonly file: string
   #clock: Clock
   #mask: (text: string) => string
-  #last = new Set<string>()
   #bytes = 0
   #seen: (line: string) => void
 
@@ -50,29 +42,35 @@ export class TerminalLog {
     this.#write(`-- ${words}`)
   }
 
-  /** Writes everything that a terminal shows from now on. */
+  /** Writes every line that a terminal shows from now on, once for each time that it is shown. */
   async follow(terminal: Terminal): Promise<void> {
-    const decoder = new StringDecoder()
-    let rest = ''
-    for await (const { bytes } of terminal.output()) {
-      const lines = (rest + decoder.write(Buffer.from(bytes)))
-        .replaceAll(rowMoves, '\n')
-        .replaceAll(columnMoves, ' ')
-        .split('\n')
-      rest = lines.pop()!
-      for (const line of lines) this.#line(line)
+    const { cols, rows } = await terminal.screen()
+    const lines = await ShownLines.open({ cols, rows: rows.length }, (line) => this.#line(line))
+    const over = new AbortController()
+    let drawn = false
+    const looking = async () => {
+      while (!over.signal.aborted) {
+        await this.#clock.sleep(lookMs, over.signal)
+        if (!drawn || over.signal.aborted) continue
+        drawn = false
+        const now = await terminal.screen().catch(() => undefined)
+        if (now && now.rows.length > 0) lines.resize(now.cols, now.rows.length)
+        lines.look()
+      }
     }
-    this.#line(rest)
+    const looks = looking()
+    for await (const { bytes } of terminal.output()) {
+      await lines.draw(bytes)
+      drawn = true
+    }
+    over.abort()
+    await looks
+    lines.look(true)
   }
 
   #line(raw: string): void {
-    const line = stripAnsi(raw).trimEnd()
-    if (line.trim() === '') return
+    const line = stripAnsi(raw)
     this.#seen(line)
-    const same = spins.test(line) ? line.replaceAll(changing, '#') : line
-    if (this.#last.has(same)) return
-    this.#last.add(same)
-    if (this.#last.size > remembered) this.#last.delete(this.#last.values().next().value!)
     this.#write(line)
   }
 

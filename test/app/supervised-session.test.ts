@@ -89,7 +89,7 @@ test('a session whose keys look like flags, or name another folder, is not resum
   })
 })
 
-test('a log has a time on each line, no secrets, each line once while it spins; ten are kept per agent', async (t) => {
+test('a log has a time on each line, no secrets, and a repeated line as often as it was shown; ten are kept per agent', async (t) => {
   const folder = folderOf(t)
   for (let n = 10; n < 22; n++) writeFileSync(join(folder, `claude-2026-01-01T00-00-${n}-000Z.log`), '')
   for (const other of ['claude-two-2026-01-01T00-00-00-000Z.log', 'mine.log']) writeFileSync(join(folder, other), '')
@@ -102,7 +102,7 @@ test('a log has a time on each line, no secrets, each line once while it spins; 
   }
   const scribe = new TerminalLog(folder, 'claude', parts)
   const host = scriptedTerminals(() => async (tty) => {
-    tty.print('answer 1\nanswer 2\n⠋ Thinking 1s\n⠙ Thinking 2s\n\u001b[1mhidden\u001b[0m\u001b[3Cword\n')
+    tty.print('answer 1\nanswer 2\nanswer 1\n\u001b[1mhidden\u001b[0m\u001b[3Cword\n')
     return 0
   })
   scribe.tell('started')
@@ -110,9 +110,9 @@ test('a log has a time on each line, no secrets, each line once while it spins; 
   const rows = readFileSync(scribe.file, 'utf8').trimEnd().split('\n')
   assert.deepEqual(
     rows,
-    ['-- started', 'answer 1', 'answer 2', '⠋ Thinking 1s', '*** word'].map((row) => `1970-01-01T00:00:00.000Z ${row}`),
+    ['-- started', 'answer 1', 'answer 2', 'answer 1', '***   word'].map((row) => `1970-01-01T00:00:00.000Z ${row}`),
   )
-  assert.equal(seen.length, 5)
+  assert.equal(seen.length, 4)
   const left = readdirSync(folder).filter((name) => /^claude-\d/.test(name))
   assert.equal(left.length, 10)
   assert.equal(readdirSync(folder).length, 12)

@@ -40,6 +40,9 @@ const routes: Record<string, HubOperation> = {
   'POST /api/agents/:id/wait': 'take',
   'POST /api/agents/:id/evict': 'evict',
   'POST /api/agents/:id/spent': 'report',
+  'POST /api/agents/:id/ask': 'ask',
+  'POST /api/agents/:id/withdraw': 'ask',
+  'POST /api/agents/:id/answer': 'answer',
   'GET /api/tasks': 'read',
   'POST /api/tasks': 'add',
   'GET /api/tasks/:id': 'read',
@@ -156,6 +159,8 @@ test('an agent speaks for itself alone, over every route and tool that names an 
     ['/api/agents', { id: agent, role: 'r', workspace: 'w' }],
     ['/api/agents/victim/wait', {}],
     ['/api/agents/victim/spent', { tokens: 1 }],
+    ['/api/agents/victim/ask', { id: 'q', text: 't', options: [] }],
+    ['/api/agents/victim/withdraw', {}],
     [`/api/tasks/${id}/ack`, { agent }],
     [`/api/tasks/${id}/progress`, { agent, message: 'm' }],
     [`/api/tasks/${id}/block`, { agent, reason: 'r', question: 'q' }],
@@ -174,7 +179,7 @@ test('an agent speaks for itself alone, over every route and tool that names an 
   assert.deepEqual(hub.task(id), before)
   // Without a name in the request the agent is the key's own, which does not have the task.
   await send('/api/agents', { role: 'r', workspace: 'w' })
-  for (const [path, body] of tries.slice(3)) {
+  for (const [path, body] of tries.slice(5)) {
     const { agent: _, ...unnamed } = body as { agent?: string }
     const [status, error] = await send(path, unnamed)
     assert.equal(status, 409, path)
