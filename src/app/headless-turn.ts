@@ -7,6 +7,7 @@ import { say } from '../core/io.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
 import { personAt } from '../faces/terminal-questions.ts'
 import { Cards } from './cards.ts'
+import { scanAtStart } from './native/machine-facts.ts'
 import { closeNative, leaveSession } from './native/native-parts.ts'
 import { serveTurns } from './peers.ts'
 import { PromptQueue } from './prompt-queue.ts'
@@ -33,6 +34,7 @@ export function runHeadless(
     await turns.unwatched(withdrawn)
     return undefined
   }
+  scanAtStart(app.native)
   const served = serveTurns(place.home, turns, io.clock)
   return runTurn(app, {
     ...request,

@@ -8,6 +8,7 @@ import { ProjectDesk } from './project-desk.ts'
 import { DeskApp } from './desk-app.ts'
 import { say } from '../core/io.ts'
 import { leashKeyCommand } from './slash/leash.ts'
+import { scanAtStart } from '../app/native/machine-facts.ts'
 import { setupCommand } from './slash/setup.ts'
 import { slashCommands } from './slash/slash-commands.ts'
 import { noteProcess } from '../app/running-processes.ts'
@@ -33,6 +34,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   readyWatchdog(io.env.PATH)
   const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
   await desk.begun()
+  scanAtStart(desk.app().native)
   await desk.confirmLeash()
   if (wishes.agent !== undefined) desk.controls.aim(wishes.agent)
   if (wishes.prompt !== undefined) desk.first(wishes.prompt)

@@ -41,6 +41,7 @@ const roster = {
     { name: 'own', command: 'cat', contextWindowTokens: 1000 },
     { name: 'tame', command: 'cat', leash: 'read', wall: false, contextWindowTokens: 1000 },
     { name: 'held', command: 'cat', leash: 'read', contextWindowTokens: 1000 },
+    { name: 'opus', command: 'claude -p --model opus', leash: 'read', contextWindowTokens: 1000 },
     { name: 'gemini', profile: 'gemini', contextWindowTokens: 1000 },
     { name: 'local', kind: 'native', model: 'ollama/x', baseURL: 'http://127.0.0.1:9', contextWindowTokens: 1000 },
   ],
@@ -50,10 +51,10 @@ const asking = ({ settings }: App) => ({ ...settings, sharing: 'ask' as const })
 
 test('readers are those that can be held to reading, one of each vendor before a second of any', async (t) => {
   const { app } = await seated(t, roster)
-  // Without a sandbox a command of a person's own does not advise, unless the settings say that it needs no wall.
-  const names = ['claude', 'tame', ...(noSandbox ? [] : ['held']), 'gemini', 'local', 'claude-two']
-  const unwalled = noSandbox ? ['claude', 'claude-two', 'tame', 'gemini'] : ['tame']
-  assert.deepEqual(await readersOf(app), { names, promised: ['tame'], unwalled })
+  // A command of a person's own advises where the settings give it the leash, with a wall around it or by the person's word.
+  const names = ['claude', 'tame', 'held', 'gemini', 'local', 'claude-two', 'opus']
+  const unwalled = noSandbox ? ['claude', 'claude-two', 'tame', 'held', 'opus', 'gemini'] : ['tame']
+  assert.deepEqual(await readersOf(app), { names, promised: noSandbox ? ['tame', 'held', 'opus'] : ['tame'], unwalled })
   assert.deepEqual(
     [(await openLabeller(app))?.name, (await openLabeller({ ...app, settings: asking(app) }))?.name],
     ['local', undefined],
@@ -88,14 +89,19 @@ test('who is parked, cooling down or out is not asked; where nobody is left it s
   const { app } = await seated(t, roster)
   const until = app.io.clock.now() + 60_000
   const parked = { failures: 0, parked: { until, why: 'spent' } }
-  await healthDoc(app.store).update((health) => ({ ...health, agents: { gemini: parked, tame: parked, held: parked } }))
+  await healthDoc(app.store).update((health) => ({
+    ...health,
+    agents: { gemini: parked, tame: parked, held: parked, opus: parked },
+  }))
   app.out.set('local', failed('auth', 'not logged in').failure)
   const names = ['claude', 'claude-two']
   assert.deepEqual(await readersOf(app), { names, promised: [], unwalled: noSandbox ? names : [] })
   for (const name of ['claude', 'claude-two']) app.out.set(name, failed('missing', 'gone').failure)
   assert.deepEqual(await readersOf(app), { why: 'every agent that can be held to reading is unavailable now' })
   const { app: wild } = await seated(t, { agents: [roster.agents[2]] })
-  assert.deepEqual(await readersOf(wild), { why: 'no agent here can be held to reading' })
+  assert.deepEqual(await readersOf(wild), {
+    why: 'no agent here can be held to reading (give one of them "leash": "read" in the settings)',
+  })
 })
 
 test('/think says, sets and tells what it knows; with a request it is for that one only', async (t) => {
@@ -113,7 +119,7 @@ test('/think says, sets and tells what it knows; with a request it is for that o
   assert.deepEqual(seat.turned, [['think', 'consensus']])
   const notes = (await seat.app.conversation.view()).flatMap((entry) => (entry.type === 'note' ? [entry.text] : []))
   assert.deepEqual(notes, [
-    'reflect would fit (you chose it), but no agent here can be held to reading; answering directly',
+    'reflect would fit (you chose it), but no agent here can be held to reading (give one of them "leash": "read" in the settings); answering directly',
   ])
 })
 

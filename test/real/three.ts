@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Entry } from '../../src/core/talk/entry.ts'
-import type { Answer, Asked } from './model-server.ts'
+import type { Script } from './model-server.ts'
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,12 @@ import { rigAll } from './rig.ts'
 const windows = { claude: 200_000, gemini: 1_000_000, codex: 272_000 }
 
 /** The built program over the three real CLIs, on models that say what the script says. */
-export async function machine(t: TestContext, script: (asked: Asked) => Answer, more: Record<string, unknown> = {}) {
+export async function machine(
+  t: TestContext,
+  script: Script,
+  more: Record<string, unknown> = {},
+  kinds: Record<string, 'acp'> = {},
+) {
   const model = await modelServer(script)
   const rig = await rigAll(model.url)
   t.after(async () => {
@@ -23,6 +28,7 @@ export async function machine(t: TestContext, script: (asked: Asked) => Answer, 
   const agents = Object.entries(windows).map(([name, contextWindowTokens]) => ({
     name,
     profile: name,
+    ...(kinds[name] ? { kind: kinds[name] } : {}),
     contextWindowTokens,
     silenceSeconds: 60,
   }))

@@ -25,12 +25,26 @@ export function machineOf({ store, env, clock, state, root }: MachineParts) {
   return (state.machine ??= { known: new Machine(store, { env: withoutProject(env, root), clock }) })
 }
 
-async function scanBehind(parts: NativeParts, asked: Promise<void>): Promise<void> {
+/** The start of a chat or of a turn comes first; a run that ends sooner never pays for a scan. */
+const startDelayMs = 3000
+
+/** Scans the machine in the background of a start, where it was never scanned or the facts are old. Closing the run ends it. */
+export function scanAtStart(parts: MachineParts): void {
+  if (machineOf(parts).scan) return
+  // Nobody waits for the scan, and one that fails is tried again at the next start.
+  scanBehind(parts, Promise.resolve(), startDelayMs).catch(() => {})
+}
+
+async function scanBehind(parts: MachineParts, asked: Promise<void>, delayMs = scanDelayMs): Promise<void> {
   const machine = machineOf(parts)
   const { signal } = (machine.scan = new AbortController())
   await asked
-  await parts.clock.sleep(scanDelayMs, signal)
+  await parts.clock.sleep(delayMs, signal)
   if (signal.aborted) return
+  if ((await machine.known.known()).fresh) {
+    delete machine.scan
+    return
+  }
   const { unkept } = await machine.known.scan({ signal })
   // A chat may last longer than the facts do, so another scan may follow; without a home that keeps them, every turn would scan.
   if (unkept === undefined) delete machine.scan

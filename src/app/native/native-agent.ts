@@ -71,12 +71,12 @@ export async function* openNative(
   }
   use(subagentConsult(subagents), loadableSkills(opened.skills))
   const tools = offeredTools([...box.tools, ...(servers?.tools() ?? [])]).filter(
-    (tool) => mode === 'agent' || isPlanTool(tool),
+    (tool) => (mode === 'agent' || isPlanTool(tool)) && !(seat.advises && tool.delegates),
   )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   const guarded = (tool: Tool) => borderedTool(toolWithHooks(tool, seat, parts), parts)
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
-    key: `${mode} ${model.name}${machine.edition}`,
+    key: `${seat.advises ? 'advice' : mode} ${model.name}${machine.edition}`,
     vendor: vendorOf(agent),
     async make(): Promise<FrameAndTold> {
       // An untrusted folder has its own note already.

@@ -16,8 +16,14 @@ import type { ScratchRooms } from './native-scratch.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 
-/** Our own agent in a turn: its settings, its leash and its window. */
-export type NativeSeat = { agent: NativeAgentSettings; settings: Settings; leash: Leash; window: number }
+/** Our own agent in a turn: its settings, its leash and its window; `advises`: it is only asked for advice, and hands no work on. */
+export type NativeSeat = {
+  agent: NativeAgentSettings
+  settings: Settings
+  leash: Leash
+  window: number
+  advises?: boolean
+}
 
 /** Everything that the native agents of one run share. */
 export type NativeParts = {

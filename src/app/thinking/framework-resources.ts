@@ -50,7 +50,7 @@ async function freshMachine({ native }: App) {
 
 /**
  * Agents that only read. `unwalled` are those around which no wall stands: their own flags hold them. `promised` are those
- * of them without such flags, of which the person says that they only read and need no wall.
+ * of them without such flags, of which only the person's settings say that they read.
  */
 export type Readers = { names: string[]; promised: string[]; unwalled: string[] }
 
@@ -68,18 +68,20 @@ export async function readersOf(app: App): Promise<Readers | { why: string }> {
     const { talks, vendor = agent.name } = seat.traits
     const own = agent.kind === 'native'
     const walled = needsWall(agent, { leash: 'read', advises: true }) && none === undefined
-    // A command that the person wrote is held to reading by a wall alone; without one the settings must say that it needs none.
+    // A command that the person wrote is held to reading by a wall; without one the person's word in the settings counts.
     const said = !own && !talks && app.settings.readOnly.includes(agent.name)
-    const promised = said && agent.wall === false
-    if (!talks && !promised && !(said && walled)) return []
+    if (!talks && !said) return []
+    const promised = said && !walled
     return [{ name: agent.name, vendor, promised, unwalled: !own && !walled }]
   })
-  if (able.length === 0) return { why: 'no agent here can be held to reading' }
+  if (able.length === 0) return { why: noReader }
   const available = able.filter(({ name }) => !app.out.has(name) && !away(health, name, now))
   if (available.length === 0) return { why: 'every agent that can be held to reading is unavailable now' }
   const those = (is: 'promised' | 'unwalled') => available.flatMap((agent) => (agent[is] ? [agent.name] : []))
   return { names: spread(available), promised: those('promised'), unwalled: those('unwalled') }
 }
+
+const noReader = 'no agent here can be held to reading (give one of them "leash": "read" in the settings)'
 
 /** Orders the agents so that the first of each vendor come first. */
 function spread(agents: readonly { name: string; vendor: string }[]): string[] {

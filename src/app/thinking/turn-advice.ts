@@ -8,6 +8,7 @@ import type { Place } from '../place.ts'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { thinkTool } from '../../tools/think.ts'
 import { ownStart, thisProgram } from '../mcp/own-program.ts'
 import { homeOf } from '../place.ts'
@@ -73,13 +74,10 @@ async function serveTool(socket: Socket, tool: Tool, context: CallContext): Prom
   const served = { name: 'termaite', version, ...context, tools: [tool], resources: noResources }
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
-  const trouble = () => {}
-  await serveMcpStdio(toolServer(await loadMcpLibrary(), served), {
-    in: socket,
-    out: socket,
-    signal: gone.signal,
-    trouble,
-  })
+  // The socket stands still since its greeting was read; a pipe makes it flow once somebody listens.
+  const lines = socket.pipe(new PassThrough())
+  const make = toolServer(await loadMcpLibrary(), served)
+  await serveMcpStdio(make, { in: lines, out: socket, signal: gone.signal, trouble: () => {} })
   socket.destroy()
 }
 

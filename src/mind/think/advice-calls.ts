@@ -19,7 +19,7 @@ const longestAdvice = 24_000
  */
 export class AdviceCalls {
   /** How many agents were asked in this turn beside the one that acts. */
-  calls: number
+  calls = 0
   #o: ThinkingParts
   #turn: Turn
   /** The answer to each request, by its words: the same request again is answered by the call that was made first. */
@@ -27,15 +27,16 @@ export class AdviceCalls {
   #over = new AbortController()
   #waiting: { event: Event; taken(): void }[] = []
   #wake = () => {}
+  /** The agent that acts, as far as its events told its name. */
+  #caller: string | undefined
   /** Whether nobody takes events any more. */
   #left = false
   /** Whether the person agreed to the cost in this turn. */
   #allowed = false
 
-  constructor(o: ThinkingParts, turn: Turn, calls: number) {
+  constructor(o: ThinkingParts, turn: Turn) {
     this.#o = o
     this.#turn = turn
-    this.calls = calls
   }
 
   /** Answers a request; `signal` only ends the waiting, so that the same request can be asked for again. */
@@ -79,6 +80,7 @@ export class AdviceCalls {
         } else if (fault) throw fault.error
         else if (step?.done && settled) return step.value
         else if (step && !step.done) {
+          this.#caller = step.value.by ?? this.#caller
           yield step.value
           advance()
         } else {
@@ -120,6 +122,7 @@ export class AdviceCalls {
         mayConvene: () => this.#mayCallMore(turn),
       },
     })
+    thinking.caller = this.#caller
     try {
       const advising = advice.advise(thinking)
       for (;;) {
@@ -151,7 +154,7 @@ export class AdviceCalls {
     if (!turn.attended) {
       await this.#show(note(`thinking: ${words}; refused, because nobody is here to agree to ${calls}`))
       throw new Error(
-        `think was refused: ${framework} takes ${calls}, ${plural(this.calls, 'call')} were made, and without a person at most ${freeCalls} are made in a turn. Go on without it, or name in your answer what should be thought through. The person can allow more with --think-calls or "thinkingCalls" in the settings.`,
+        `This call was refused: ${framework} takes ${calls}, ${plural(this.calls, 'call')} were made, and without a person at most ${freeCalls} are made in a turn. Go on without it, or name in your answer what should be thought through. The person can allow more with --think-calls or "thinkingCalls" in the settings.`,
       )
     }
     const cost = costWords(asks, 1, resources, turn)
@@ -164,7 +167,9 @@ export class AdviceCalls {
     for (; !next.done; next = await asking.next()) await this.#show(next.value)
     await this.#show(note(`thinking: ${words}; ${next.value ? calls : 'you declined'}`))
     if (!next.value)
-      throw new Error('think was refused: the person declined. Go on without it, and do not ask again in this turn.')
+      throw new Error(
+        'This call was refused: the person declined. Go on without it, and do not ask again in this turn.',
+      )
     this.#allowed = true
   }
 

@@ -122,7 +122,7 @@ async function* direct(
   const see = (event: Event) => {
     if (event.type === 'reply') by = event.by
   }
-  const advice = o.how === 'auto' && o.offerAdvice ? new AdviceCalls(o, turn, calls) : undefined
+  const advice = o.how === 'auto' && o.offerAdvice ? new AdviceCalls(o, turn) : undefined
   const withdraw = advice && o.offerAdvice?.((request, signal) => advice.ask(request, signal))
   const acting = take(actor, turn, see)
   let outcome: Outcome
@@ -132,7 +132,7 @@ async function* direct(
     withdraw?.()
   }
   const ms = turn.clock.now() - began
-  yield { type: 'verdict', framework: 'direct', why, calls: advice?.calls ?? calls, ms, by: by ?? 'termaite' }
+  yield { type: 'verdict', framework: 'direct', why, calls: calls + (advice?.calls ?? 0), ms, by: by ?? 'termaite' }
   return outcome
 }
 

@@ -73,9 +73,12 @@ export class ThinkingTurn {
     return this.turn.signal.aborted ? failed('aborted', 'cancelled') : this.#overBudget
   }
 
+  /** The agent that asked for advice and acts itself. */
+  caller: string | undefined
+
   /** The agent that acted last, if any did. */
   get actor(): string | undefined {
-    return this.#done.findLast(({ type }) => type === 'reply')?.by
+    return this.#done.findLast(({ type }) => type === 'reply')?.by ?? this.caller
   }
 
   /** Lifts the limit of calls, because the person saw their cost and agreed. */

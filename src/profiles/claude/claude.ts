@@ -107,7 +107,11 @@ export const claude: Profile = {
   leashes,
   speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
   dialect: ({ command } = {}) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
-  lends: claudeScreen.lends,
+  lends: ({ name, ...start }, file) => ({
+    words: commandLine(option('--mcp-config', file), option('--allowedTools', `mcp__${name}`)),
+    // Otherwise the model is told only the names of the tools, and must search for what they do.
+    text: JSON.stringify({ mcpServers: { [name]: { type: 'stdio', ...start, alwaysLoad: true } } }),
+  }),
   resumes: true,
   // One retry overcomes a short failure; ten would wait for minutes while another agent is free.
   env: { CLAUDE_CODE_MAX_RETRIES: '1' },

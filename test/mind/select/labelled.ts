@@ -12,3 +12,9 @@ export function labelled(set: string): Labelled[] {
     return line === '' || line.startsWith('# ') ? [] : [{ label, request: line }]
   })
 }
+
+/** A request of the fresh set: the frameworks that are right for it, and the messages before it where there are any. */
+export type FreshRequest = { language: string; request: string; context?: unknown; wants: readonly string[] }
+
+export const fresh = (): FreshRequest[] =>
+  JSON.parse(readFileSync(join(import.meta.dirname, '../../fixtures/requests/fresh.json'), 'utf8')) as FreshRequest[]

@@ -124,7 +124,7 @@ test('without a person the third extra call is refused with words that say how t
     return said
   }
   const refused =
-    'refused: think was refused: reflect takes 1 extra call, 2 calls were made, and without a person at most 2 are made in a turn. Go on without it, or name in your answer what should be thought through. The person can allow more with --think-calls or "thinkingCalls" in the settings.'
+    'refused: This call was refused: reflect takes 1 extra call, 2 calls were made, and without a person at most 2 are made in a turn. Go on without it, or name in your answer what should be thought through. The person can allow more with --think-calls or "thinkingCalls" in the settings.'
   const { events, result } = await rigged(three).run()
   assert.deepEqual(result, { ok: true, text: `fine\nfine\n${refused}` })
   assert.equal(
