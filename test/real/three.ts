@@ -11,12 +11,7 @@ import { rigAll } from './rig.ts'
 const windows = { claude: 200_000, gemini: 1_000_000, codex: 272_000 }
 
 /** The built program over the three real CLIs, on models that say what the script says. */
-export async function machine(
-  t: TestContext,
-  script: Script,
-  more: Record<string, unknown> = {},
-  kinds: Record<string, 'acp'> = {},
-) {
+export async function machine(t: TestContext, script: Script, more: Record<string, unknown> = {}) {
   const model = await modelServer(script)
   const rig = await rigAll(model.url)
   t.after(async () => {
@@ -28,7 +23,6 @@ export async function machine(
   const agents = Object.entries(windows).map(([name, contextWindowTokens]) => ({
     name,
     profile: name,
-    ...(kinds[name] ? { kind: kinds[name] } : {}),
     contextWindowTokens,
     silenceSeconds: 60,
   }))
