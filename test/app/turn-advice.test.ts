@@ -1,5 +1,4 @@
 import type { Io } from '../../src/core/io.ts'
-import type { NativeParts } from '../../src/app/native/native-parts.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -24,7 +23,7 @@ test('the MCP server of a turn has one tool, answers retry after 50 s, gives the
   const end = offerAdvice(
     {
       io: { env: { TERMAITE_HOME: home }, clock } as unknown as Io,
-      native: { state } as Pick<NativeParts, 'state'>,
+      native: { state },
       place: { home, cwd: home, root: home },
     },
     async ({ framework, question }) => {
