@@ -144,12 +144,15 @@ export function screenSeat({ agent, settings, leash, window, seat, advises }: Sc
       ])
       const terminals = terminalsOf(io, settings, { lends: false })
       const terminal = { id: crypto.randomUUID(), title: agent.name }
-      const own = crewRoster(io, settings, terminals, { advises }).open(agent.name, {
-        ...seat,
-        leash,
-        allowed: leash,
-        terminal,
-      })
+      const own = crewRoster(io, settings, terminals, { advises, metaInstruction: settings.metaInstruction }).open(
+        agent.name,
+        {
+          ...seat,
+          leash,
+          allowed: leash,
+          terminal,
+        },
+      )
       try {
         yield* own.turn(turn)
       } finally {

@@ -272,6 +272,7 @@ export const commands: readonly CliCommand[] = [
     },
     examples: [
       'termaite mcp install claude',
+      'termaite mcp install claude-desktop --cwd ~/project',
       'termaite mcp serve',
       'termaite mcp serve --http 3920',
       'termaite mcp remove claude',

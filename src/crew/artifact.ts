@@ -1,17 +1,26 @@
-import type { Answer } from '../core/talk/outcome.ts'
+import type { Terminal } from '../core/screen/terminal.ts'
+import type { Answer, Seen } from '../core/talk/outcome.ts'
 import type { Blobs } from '../core/talk/store.ts'
+import type { CrewParts } from './crew-parts.ts'
 import type { SlotLedger } from './slot-ledger.ts'
 import type { Artifact, Slot } from './slot.ts'
+import { fenceMarks, findFence, nonceOf, unfolded } from '../core/screen/fence.ts'
+import { newId } from '../base/id.ts'
 import { readText } from '../core/talk/store.ts'
 import { fillPlaceholders, placeholders } from '../core/work/dependencies.ts'
+import { blobsOf, logOf } from './slot-ledger.ts'
 
 /** A longer artifact is cut, because it is handed whole to other agents and to clients. */
 export const longestArtifact = 1024 * 1024
 
 /** Keeps an answer as a slot's artifact. */
-export async function keepArtifact(blobs: Blobs, turn: string, answer: Answer, fenced: boolean): Promise<Artifact> {
-  const { body, bytes } = await beginning(blobs, answer)
-  if (bytes <= longestArtifact) return { turn, ref: await blobs.put(body, 'text/plain'), fenced, truncated: false }
+export async function keepArtifact(blobs: Blobs, turn: string, answer: Answer, seen?: Seen): Promise<Artifact> {
+  const fenced = seen?.fenced === true
+  const isCut = seen?.whole === false
+  const given = await beginning(blobs, answer)
+  const body = isCut ? Buffer.concat([Buffer.from(headless), given.body]) : given.body
+  const bytes = given.bytes + body.length - given.body.length
+  if (bytes <= longestArtifact) return { turn, ref: await blobs.put(body, 'text/plain'), fenced, truncated: isCut }
   const place = answer.whole && blobs.place(answer.whole)
   const notice = `\n[cut: this is the beginning of ${bytes} bytes${place ? `; the whole is in ${place}` : ''}]`
   const head = body.subarray(0, characterEnd(body, longestArtifact - Buffer.byteLength(notice)))
@@ -23,6 +32,60 @@ export async function keepArtifact(blobs: Blobs, turn: string, answer: Answer, f
   }
 }
 
+const headless = '[cut: the beginning of this answer has scrolled out of the terminal and is lost]\n'
+
+/** How many rows are looked through for a fence. */
+const mostRows = 20_000
+
+/**
+ * The artifact of a slot. An agent that was taken to be done before it was may have marked its true answer since then: that
+ * answer replaces the artifact, and the slot's log says so.
+ */
+export async function trueArtifact(parts: CrewParts, ledger: SlotLedger, id: number): Promise<Artifact | undefined> {
+  const { store, workspace, clock } = parts
+  const slot = await ledger.slot(id)
+  if (!slot?.artifact || slot.artifact.fenced) return slot?.artifact
+  const blobs = blobsOf(store, workspace)
+  const { turn } = slot.artifact
+  const text = await lateAnswer(slot, slot.artifact, slot.terminal && (await parts.find(slot.terminal.id)), blobs)
+  if (text === undefined) return slot.artifact
+  const artifact = await keepArtifact(blobs, turn, { text }, { fenced: true, by: 'fence' })
+  const edited = await ledger.edit(id, (now) => {
+    if (now.artifact?.turn !== turn || now.artifact.fenced) return undefined
+    return { ...now, artifact, last: now.last && { ...now.last, by: 'fence' } }
+  })
+  if (edited?.artifact?.ref.sha !== artifact.ref.sha) return edited?.artifact
+  const at = clock.now()
+  const words = `${slot.agent} marked its answer after this turn had been taken for finished: the marked answer is its artifact now.`
+  const { session } = slot
+  await logOf(store, workspace, id).append({
+    type: 'note',
+    text: words,
+    id: newId(at),
+    at,
+    by: 'termaite',
+    session,
+    turn,
+  })
+  return artifact
+}
+
+/** The answer inside the fence of the artifact's turn, on the screen of the slot as it is now or as it was last. */
+async function lateAnswer(
+  { screen }: Slot,
+  artifact: Artifact,
+  terminal: Terminal | undefined,
+  blobs: Blobs,
+): Promise<string | undefined> {
+  const rows = terminal
+    ? await terminal.history(mostRows).catch(() => [])
+    : screen
+      ? (await readText(blobs, screen)).split('\n')
+      : []
+  const cols = (await terminal?.screen().catch(() => undefined))?.cols
+  return findFence(unfolded(rows, cols).join('\n'), fenceMarks(nonceOf(artifact.turn)))?.answer
+}
+
 /**
  * Replaces `{{slot_1.output}}` by the artifact of slot 1, with its secrets masked, for slots that this one depends on;
  * without an artifact by nothing.
@@ -30,14 +93,17 @@ export async function keepArtifact(blobs: Blobs, turn: string, answer: Answer, f
 export async function withArtifacts(
   text: string,
   slot: Slot,
-  { ledger, blobs, mask }: { ledger: SlotLedger; blobs: Blobs; mask(text: string): string },
+  {
+    artifact,
+    blobs,
+    mask,
+  }: { artifact(id: number): Promise<Artifact | undefined>; blobs: Blobs; mask(text: string): string },
 ): Promise<string> {
   const wanted = placeholders(text).filter((id) => slot.needs.includes(Number(id)))
   if (wanted.length === 0) return text
-  const { slots } = await ledger.read()
   const outputs = new Map<string, string>()
   for (const id of wanted) {
-    const ref = slots[Number(id)]?.artifact?.ref
+    const ref = (await artifact(Number(id)))?.ref
     outputs.set(id, ref ? mask(await readText(blobs, ref)) : '')
   }
   return fillPlaceholders(text, (id) => outputs.get(id))

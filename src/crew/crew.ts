@@ -8,6 +8,7 @@ import type { Spawn } from './spawn.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 import { readText } from '../core/talk/store.ts'
+import { trueArtifact } from './artifact.ts'
 import { endSlot } from './slot-ending.ts'
 import { blobsOf, logOf, SlotLedger } from './slot-ledger.ts'
 import { withSend } from './slot-moves.ts'
@@ -117,9 +118,10 @@ export class Crew {
   /** The last answer of a slot. */
   async artifact(id: number): Promise<{ output: string; truncated: boolean; fenced: boolean }> {
     const slot = await this.slot(id)
-    if (!slot.artifact) throw new CrewError(`${nameOf(id)} has not answered yet: it is ${stateWords(slot)}.`)
-    const output = await readText(blobsOf(this.#parts.store, this.workspace), slot.artifact.ref)
-    return { output, truncated: slot.artifact.truncated, fenced: slot.artifact.fenced }
+    const artifact = await trueArtifact(this.#parts, this.#ledger, id)
+    if (!artifact) throw new CrewError(`${nameOf(id)} has not answered yet: it is ${stateWords(slot)}.`)
+    const output = await readText(blobsOf(this.#parts.store, this.workspace), artifact.ref)
+    return { output, truncated: artifact.truncated, fenced: artifact.fenced }
   }
 
   /** The conversation of a slot. */

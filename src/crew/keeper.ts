@@ -15,7 +15,6 @@ export class Keeper {
   #parts: KeeperParts
   #ledger: SlotLedger
   #runners = new Map<number, SlotRunner>()
-  #patience = new Patience()
   #leave = new AbortController()
   #due = new Channel<void>(1)
   #tending: Promise<void>
@@ -117,9 +116,14 @@ export class Keeper {
     const may = readinessOf(nameOf(slot.id), worksOf(slots))
     if (may.ready) return started(slot, now)
     if ('never' in may) return ended('failed', may.never)
-    if (!this.#patience.isOver(slot, slots, now, this.#parts.alive)) return slot
+    // The time counts from the spawn, which is when a held slot's state began.
+    if (now - slot.since < slot.patience) return slot
     const needs = may.waitsFor.join(' and ')
-    return ended('failed', `${nameOf(slot.id)} waited ${slot.patience / 1000} s, and ${needs} did not finish`)
+    const mend = 'spawn it again with a longer depends_on_timeout'
+    return ended(
+      'failed',
+      `${nameOf(slot.id)} waited ${slot.patience / 1000} s for ${needs}, which had not finished; ${mend}`,
+    )
   }
 
   #run(slot: LivingSlot): void {
@@ -139,33 +143,4 @@ function withoutOwner(now: Slots, owner: string): Slots {
   const slots = { ...now.slots }
   for (const { owner: _owner, ...slot } of own) slots[slot.id] = slot
   return { ...now, slots }
-}
-
-/** How long each held slot has waited in vain: the time stands still while the slots that it needs make progress. */
-class Patience {
-  #spent = new Map<number, { ms: number; at: number }>()
-
-  /** Whether a slot has waited long enough; asked again and again. */
-  isOver(slot: HeldSlot, slots: Slots, now: number, alive: (owner: string) => boolean): boolean {
-    const before = this.#spent.get(slot.id) ?? { ms: 0, at: now }
-    const ms = before.ms + (needsProgress(slot, slots, now, alive) ? 0 : now - before.at)
-    this.#spent.set(slot.id, { ms, at: now })
-    return ms >= slot.patience
-  }
-}
-
-/** A busy agent that shows nothing for this long makes no progress. */
-const silentMs = 60_000
-
-/** Whether a slot that a held slot needs is at work, asks a person, or is held for a slot that makes progress. */
-function needsProgress(slot: HeldSlot, { slots }: Slots, now: number, alive: (owner: string) => boolean): boolean {
-  const progresses = (id: number, path: readonly number[]): boolean => {
-    const need = slots[id]
-    if (!need || path.includes(id)) return false
-    if (need.state === 'held') return need.needs.some((further) => progresses(further, [...path, id]))
-    if (need.owner === undefined || !alive(need.owner)) return false
-    if (need.state === 'asking') return true
-    return need.state === 'busy' && now - (need.seen ?? need.since) < silentMs
-  }
-  return slot.needs.some((id) => progresses(id, [slot.id]))
 }

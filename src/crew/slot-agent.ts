@@ -6,12 +6,12 @@ import { answered, asking } from './slot-moves.ts'
 
 /** Opens a slot's agent in the slot's terminal; a terminal that lives is taken up, else it opens with the first turn. */
 export function openSlotAgent(roster: Roster, slot: LivingSlot): Agent {
-  const { agent, cwd, leash, allowed, terminal, mode, model, thread } = slot
+  const { agent, cwd, leash, allowed, terminal, mode, path, model, thread } = slot
   return roster.open(agent, {
     cwd,
     leash,
     allowed,
-    terminal: { id: terminal.id, title: titleOf(slot), mode },
+    terminal: { id: terminal.id, title: titleOf(slot), mode, path },
     model,
     resume: thread,
   })

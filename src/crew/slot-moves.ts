@@ -32,15 +32,14 @@ export function withSend(slot: LivingSlot, send: Send): LivingSlot {
 }
 
 /** Begins the turn of a queued prompt: from here on it is under way, and no longer in the queue. */
-export function takenOff(slot: LivingSlot, send: Send, flight: Flight, now: number): WorkingSlot {
+export function takenOff(slot: LivingSlot, send: Send, flight: Flight): WorkingSlot {
   const queue = slot.queue.filter(({ id }) => id !== send.id)
-  return { ...fieldsOf(slot), state: 'busy', flight, queue, seen: now }
+  return { ...fieldsOf(slot), state: 'busy', flight, queue }
 }
 
-/** Notes that the agent showed life; `taken` when it was seen at work on its prompt. */
-export function seenAlive(slot: LivingSlot, now: number, taken: boolean): LivingSlot {
-  if (!taken || !slot.flight) return { ...slot, seen: now }
-  return { ...slot, seen: now, flight: { ...slot.flight, taken: true } }
+/** Notes that the agent was seen at work on its prompt. */
+export function seenAtWork(slot: LivingSlot): LivingSlot {
+  return slot.flight ? { ...slot, flight: { ...slot.flight, taken: true } } : slot
 }
 
 export function asking(slot: LivingSlot, one: Asked): AskingSlot {

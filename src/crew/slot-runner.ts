@@ -14,16 +14,13 @@ import { newId } from '../base/id.ts'
 import { nonceOf } from '../core/screen/fence.ts'
 import { turnQuestions } from '../core/talk/turn-questions.ts'
 import { Conversation } from '../core/work/conversation.ts'
-import { keepArtifact, withArtifacts } from './artifact.ts'
+import { keepArtifact, trueArtifact, withArtifacts } from './artifact.ts'
 import { interruptedTurn } from './interrupted-turn.ts'
 import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
 import { endSlot, lastScreen } from './slot-ending.ts'
 import { blobsOf, logOf, shownOf } from './slot-ledger.ts'
-import { seenAlive, settled, takenOff, withoutQuestions } from './slot-moves.ts'
+import { seenAtWork, settled, takenOff, withoutQuestions } from './slot-moves.ts'
 import { isGone } from './slot.ts'
-
-/** How often the life of an agent at work is noted in its slot. */
-const lifeMs = 15_000
 
 const retryMs = 1_000
 
@@ -46,7 +43,6 @@ export class SlotRunner {
   /** Whether the agent was opened here: if it still has no terminal then, it is one without. */
   #used = false
   #taken = false
-  #seenAt = 0
 
   constructor(slot: LivingSlot, parts: KeeperParts, ledger: SlotLedger) {
     const { store, workspace, clock, owner, alive } = parts
@@ -145,13 +141,12 @@ export class SlotRunner {
 
   async #next(slot: LivingSlot, send: Send): Promise<void> {
     const text = await withArtifacts(send.text, slot, {
-      ledger: this.#ledger,
+      artifact: (id) => trueArtifact(this.#parts, this.#ledger, id),
       blobs: this.#blobs,
       mask: this.#parts.mask,
     })
     // The flight is kept before anything is typed.
-    const takeOff = ({ id: turn }: Turn) =>
-      this.#edit((slot) => takenOff(slot, send, { turn, mark: nonceOf(turn) }, this.#parts.clock.now()))
+    const takeOff = ({ id: turn }: Turn) => this.#edit((slot) => takenOff(slot, send, { turn, mark: nonceOf(turn) }))
     const agent = announced(this.#open(slot), takeOff)
     await this.#follow(this.#conversation.converse(agent, text, this.#world(slot)))
   }
@@ -181,19 +176,16 @@ export class SlotRunner {
   async #see(event: Event): Promise<void> {
     if (event.type === 'prompt') return
     if (event.type === 'thread') await this.#edit((slot) => ({ ...slot, thread: event.key }))
-    const now = this.#parts.clock.now()
-    const taken = !this.#taken && showsWork(event)
-    if (!taken && now - this.#seenAt < lifeMs) return
-    this.#seenAt = now
-    this.#taken ||= taken
-    const slot = await this.#edit((slot) => seenAlive(slot, now, this.#taken))
-    if (taken && slot) await this.#lives(slot)
+    if (this.#taken || !showsWork(event)) return
+    this.#taken = true
+    const slot = await this.#edit(seenAtWork)
+    if (slot) await this.#lives(slot)
   }
 
   async #land(turn: string, outcome: Outcome): Promise<void> {
     if (!outcome.ok) return this.#settle(outcome.failure, { last: { turn, failure: outcome.failure } })
     const { seen } = outcome
-    const artifact = await keepArtifact(this.#blobs, turn, outcome, seen?.fenced === true)
+    const artifact = await keepArtifact(this.#blobs, turn, outcome, seen)
     await this.#settle(undefined, { last: defined({ turn, by: seen?.by }), artifact })
   }
 

@@ -42,6 +42,8 @@ type SlotBase = {
   allowed?: Leash
   model?: string
   mode?: 'window' | 'pane'
+  /** The PATH of the process that spawned it, which need not be the one that runs it. */
+  path?: string
   /** The slots that must have finished before it starts. */
   needs: number[]
   /** How long it waits for them, in ms. */
@@ -56,8 +58,6 @@ type SlotBase = {
   last?: LastTurn
   artifact?: Artifact
   worktree?: Worktree
-  /** When the agent last showed life. */
-  seen?: number
 }
 
 type Living = SlotBase & {

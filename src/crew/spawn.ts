@@ -18,6 +18,8 @@ export type Spawn = {
   allowed?: Leash
   model?: string
   mode?: 'window' | 'pane'
+  /** The PATH of this process. */
+  path?: string
   dependsOn?: readonly number[]
   dependsOnTimeoutMs?: number
   /** Whether it works in a worktree of its own; a text is the worktree's name. */
@@ -36,7 +38,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
   refuseUnknown(spawn.agent, parts)
   refuseFlag('model', spawn.model)
   refuseTooMany(now, parts.limits, elsewhere)
-  const { agent, cwd, leash, allowed, model, mode, task = '', dependsOn = [] } = spawn
+  const { agent, cwd, leash, allowed, model, mode, path, task = '', dependsOn = [] } = spawn
   const id = now.next
   const stray = placeholders(task).find((need) => !dependsOn.includes(Number(need)))
   if (stray !== undefined)
@@ -51,6 +53,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
     allowed,
     model,
     mode,
+    path,
     needs: [...new Set(dependsOn)],
     patience: spawn.dependsOnTimeoutMs ?? defaultPatienceMs,
     state: 'held' as const,

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Exit, Opening } from '../core/screen/terminal.ts'
 import { statSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, delimiter, isAbsolute } from 'node:path'
 import { endProcesses, kinOf } from '../base/process/end-processes.ts'
 import { withoutOurKeys } from '../core/work/key-variables.ts'
 
@@ -25,15 +25,24 @@ function loginShell(shell: string, command: string): string[] {
   return [shell, '-l', '-i', '-c', command, layerName]
 }
 
+type ShellOptions = { shell: string | undefined; withheld?: readonly string[]; path: string | undefined }
+
 /**
- * Runs a command in the person's own shell; an unknown shell is replaced by /bin/sh. The withheld variables are unset in
- * the shell itself, because its init files may set them again.
+ * Runs a command in the person's own shell; an unknown shell is replaced by /bin/sh. The init files of the shell may set any
+ * variable: after them the withheld ones are unset, and the folders of `path` come first again.
  */
-export function shellArgv(command: string, shell: string | undefined, withheld: readonly string[] = []): string[] {
+export function shellArgv(command: string, { shell, withheld = [], path }: ShellOptions): string[] {
   const known = shell !== undefined && Object.hasOwn(shells, basename(shell))
-  const unset = known && basename(shell) === 'fish' ? 'set -e' : 'unset'
-  const line = withheld.length === 0 ? command : `${unset} ${withheld.join(' ')}; ${command}`
+  const isFish = known && basename(shell) === 'fish'
+  const unset = withheld.length === 0 ? [] : [`${isFish ? 'set -e' : 'unset'} ${withheld.join(' ')}`]
+  const folders = (path ?? '').split(delimiter).filter(isAbsolute)
+  const first = isFish ? `set -gx PATH ${folders.map(quoted).join(' ')} $PATH` : pathAssignment(folders)
+  const line = [...unset, ...(folders.length === 0 ? [] : [first]), command].join('; ')
   return known ? shells[basename(shell)]!(shell, line) : loginShell('/bin/sh', line)
+}
+
+function pathAssignment(folders: readonly string[]): string {
+  return `PATH=${quoted(folders.join(delimiter))}"\${PATH:+:$PATH}"; export PATH`
 }
 
 /** The title of a terminal that was given none. */

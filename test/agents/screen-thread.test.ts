@@ -12,6 +12,7 @@ import { turning } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { failureIn } from './pipe-rig.ts'
 import { faked, partsOf, played, stageOf } from './screen-rig.ts'
+import { promptFor } from '../../src/agents/screen/prompt-delivery.ts'
 import { screenAgent } from '../../src/agents/screen/screen-agent.ts'
 
 /** A composer; `answer` is what is printed for each prompt that is entered. */
@@ -218,6 +219,15 @@ test('a running program is given what it missed, and a new one the whole view', 
   )
   await agent.close()
   await stage.close()
+})
+
+test('every prompt carries the meta-instruction, where there is one', async () => {
+  const turn = turnOf({ prompt: 'look\n', history: [] })
+  const meta = { name: 'faker', metaInstruction: 'Close with a summary.' }
+  assert.equal(promptFor(turn, [], meta), 'look\n\nClose with a summary.')
+  assert.equal(promptFor(turn, [], { name: 'faker' }), 'look')
+  const tried = { ...turn, steered: ['and mend it'] }
+  assert.match(promptFor(tried, [], meta), /and mend it[^]*\nClose with a summary\.$/)
 })
 
 test('a prompt that misses nothing is pasted as it was typed', async () => {

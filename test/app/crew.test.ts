@@ -11,7 +11,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { worktreesIn, worktreesOf } from '../../src/worktrees/slot-worktrees.ts'
 import { localTimeFrom } from '../../src/base/local-time.ts'
-import { ownProfile, lacking } from '../../src/app/crew/crew-roster.ts'
+import { ownProfile, lacking, spawnable } from '../../src/app/crew/crew-roster.ts'
 import { picked } from '../../src/desk/crew/crew-answer.ts'
 import { crewTable } from '../../src/desk/crew/crew-table.ts'
 import { toolVerbs } from '../../src/desk/crew/crew-verbs.ts'
@@ -208,4 +208,22 @@ test('a CLI that is known but not there says how to install it, and one that is 
   )
   assert.equal(lacking(settings, 'mine'), 'mine is switched off in the settings.')
   assert.equal(lacking(settings, 'nobody'), undefined)
+})
+
+test('an agent without a screen is not listed, and says what to do; a setting for terminals makes a command one with a screen', () => {
+  const agents = [
+    { name: 'piped', kind: 'pipe', command: 'my-agent --print' },
+    { name: 'patterned', kind: 'pipe', command: 'my-agent', idle_pattern: '> ' },
+    { name: 'shown', kind: 'screen', command: 'my-agent' },
+  ]
+  const settings = { agents, leash: 'ask', timeoutSeconds: 1, silenceSeconds: 1 } as unknown as Settings
+  const at = { env: { PATH: '' }, cwd: '/' }
+  assert.deepEqual(
+    spawnable(settings, at).map(({ name }) => name),
+    ['patterned', 'shown'],
+  )
+  assert.equal(
+    lacking(settings, 'piped'),
+    'piped has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.',
+  )
 })

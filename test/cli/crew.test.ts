@@ -179,14 +179,39 @@ test(
   },
 )
 
-/** The least that a client of MCP says. */
+test('a server that was started in / asks for a folder, and takes it from a spawn or from the roots of its client', async (context) => {
+  const machine = new CrewMachine(context, 'pty')
+  const server = new Client(context, machine.start(['mcp', 'serve'], { cwd: '/' }))
+  const asks =
+    'This server was started in /, so it does not know which project to work in. Call spawn_agent with cwd, the absolute path of the project folder; the other tools then use the crew of that project. Or set the folder once, in the settings of this MCP client: add "--cwd=<folder>" to the arguments after "mcp", "serve".'
+  assert.deepEqual(await server.error('spawn_agent', { type: 'quick', task: 'begin' }), asks)
+  assert.deepEqual(await server.error('list_agents', {}), asks)
+  const made = await server.call('spawn_agent', { type: 'quick', task: 'begin', cwd: machine.project })
+  assert.equal((await server.call('wait_for_idle', { slot: made.slot, timeout: 60 })).is_idle, true)
+  const { agents } = await server.call('list_agents', {})
+  assert.deepEqual(
+    agents.map(({ slot, state, cwd }: any) => [slot, state, cwd]),
+    [[1, 'idle', machine.project]],
+  )
+  await server.call('kill_agent', { slot: 1 })
+
+  const rooted = new Client(context, machine.start(['mcp', 'serve'], { cwd: '/' }), machine.project)
+  assert.deepEqual(
+    (await rooted.call('list_agents', {})).agents.map(({ slot, why }: any) => [slot, why]),
+    [[1, 'killed']],
+  )
+})
+
+/** The least that a client of MCP says; one with a root tells the server that it works there. */
 class Client {
+  #root: string | undefined
   #child: ChildProcess
   #next = 1
   #waiting = new Map<number, (result: any) => void>()
 
-  constructor(context: TestContext, child: ChildProcess) {
+  constructor(context: TestContext, child: ChildProcess, root?: string) {
     this.#child = child
+    this.#root = root
     context.after(() => child.kill('SIGKILL'))
     let rest = ''
     child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
@@ -199,7 +224,8 @@ class Client {
     child.once('exit', () => {
       for (const heard of this.#waiting.values()) heard({ result: { isError: true, content: err } })
     })
-    const info = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+    const capabilities = root === undefined ? {} : { roots: {} }
+    const info = { protocolVersion: '2025-06-18', capabilities, clientInfo: { name: 'test', version: '1' } }
     void this.#ask('initialize', info)
     this.#tell({ method: 'notifications/initialized' })
   }
@@ -208,6 +234,13 @@ class Client {
     const { result } = await this.#ask('tools/call', { name, arguments: input })
     assert.ok(!result.isError, JSON.stringify(result.content))
     return result.structuredContent
+  }
+
+  /** The words of a call that is refused. */
+  async error(name: string, input: unknown): Promise<string> {
+    const { result } = await this.#ask('tools/call', { name, arguments: input })
+    assert.equal(result.isError, true)
+    return result.content[0].text
   }
 
   async kill(): Promise<void> {
@@ -225,8 +258,10 @@ class Client {
     this.#child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   }
 
-  #hear(message: { id?: number }): void {
+  #hear(message: { id?: number; method?: string }): void {
     if (message.id === undefined) return
+    if (message.method === 'roots/list')
+      return this.#tell({ id: message.id, result: { roots: [{ uri: `file://${this.#root}`, name: 'project' }] } })
     this.#waiting.get(message.id)?.(message)
     this.#waiting.delete(message.id)
   }

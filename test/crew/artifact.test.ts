@@ -1,3 +1,4 @@
+import type { Agent } from '../../src/core/work/agent.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
@@ -5,15 +6,16 @@ import { settled } from '../../src/base/hand-clock.ts'
 import { keepArtifact, longestArtifact } from '../../src/crew/artifact.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { readText } from '../../src/core/talk/store.ts'
-import { crewOf, place } from './rig.ts'
+import { nonceOf, fenceMarks } from '../../src/core/screen/fence.ts'
+import { crewOf, machine, place } from './rig.ts'
 
 test('an artifact of a megabyte is kept whole; a longer one is cut between two characters and says so', async () => {
   const blobs = memoryStore().blobs('b')
   const most = 'a'.repeat(longestArtifact)
-  const whole = await keepArtifact(blobs, 't', { text: most }, true)
+  const whole = await keepArtifact(blobs, 't', { text: most }, { fenced: true, by: 'fence' })
   assert.deepEqual([whole.truncated, whole.fenced, (await readText(blobs, whole.ref)) === most], [false, true, true])
   for (const text of [`${most}b`, 'é'.repeat(longestArtifact / 2) + '.']) {
-    const cut = await keepArtifact(blobs, 't', { text }, false)
+    const cut = await keepArtifact(blobs, 't', { text })
     const kept = await readText(blobs, cut.ref)
     assert.equal(cut.truncated, true)
     assert.ok(cut.ref.bytes <= longestArtifact && cut.ref.bytes > longestArtifact - 4)
@@ -25,7 +27,7 @@ test('an artifact of a megabyte is kept whole; a longer one is cut between two c
 test('an answer in a blob is read only as far as it can be kept', async () => {
   const blobs = memoryStore().blobs('b')
   const text = 'x'.repeat(3 * longestArtifact)
-  const cut = await keepArtifact(blobs, 't', { text: 'short', whole: await blobs.put(text, 'text/plain') }, false)
+  const cut = await keepArtifact(blobs, 't', { text: 'short', whole: await blobs.put(text, 'text/plain') })
   assert.match(await readText(blobs, cut.ref), /^x{1048000}x*\n\[cut: this is the beginning of 3145728 bytes\]$/)
 })
 
@@ -45,4 +47,50 @@ test('the last artifact survives a failed turn, and a long one is filled in whol
   assert.equal((await crew.slot(1)).state, 'failed')
   assert.deepEqual([truncated, output.length], [true, longestArtifact])
   assert.equal(reader.turns[0]!.prompt, `<output slot="1">\n${output}\n</output>`)
+})
+
+test('an answer whose beginning scrolled out of the terminal says so', async () => {
+  const blobs = memoryStore().blobs('b')
+  const cut = await keepArtifact(blobs, 't', { text: 'the end' }, { fenced: true, by: 'fence', whole: false })
+  assert.deepEqual([cut.truncated, cut.fenced], [true, true])
+  assert.equal(
+    await readText(blobs, cut.ref),
+    '[cut: the beginning of this answer has scrolled out of the terminal and is lost]\nthe end',
+  )
+})
+
+/** An agent whose turns end without a fence. */
+function unfenced(agent: Agent): Agent {
+  return {
+    ...agent,
+    async *turn(turn) {
+      for await (const event of agent.turn(turn))
+        if (event.type === 'end' && event.outcome.ok)
+          yield { ...event, outcome: { ...event.outcome, seen: { fenced: false, by: 'quiet' } } }
+        else yield event
+    },
+  }
+}
+
+test('an answer that is marked after its turn was taken for finished replaces the artifact, also for the slots that wait', async (context) => {
+  const { host, find, seat, print, answer, pasted } = machine()
+  const { crew, clock } = crewOf(context, { claude: (wanted) => unfenced(seat('claude')(wanted)) }, { find })
+  context.after(() => host.close())
+  await crew.spawn({ ...place, agent: 'claude', task: 'look' })
+  await clock.turn(300)
+  answer(1, 'half of it')
+  await clock.turn(300)
+  assert.deepEqual(await crew.artifact(1), { output: 'half of it', truncated: false, fenced: false })
+  const turn = (await crew.slot(1)).artifact!.turn
+  const { open, close } = fenceMarks(nonceOf(turn))
+  print(1, `${open}\nall of it\n${close}\n`)
+  await crew.spawn({ ...place, agent: 'claude', task: 'sum up {{slot_1.output}}', dependsOn: [1] })
+  await clock.turn(300)
+  assert.deepEqual(pasted, ['look', 'sum up <output slot="1">'])
+  assert.deepEqual(await crew.artifact(1), { output: 'all of it', truncated: false, fenced: true })
+  const notes: string[] = []
+  for await (const { item } of crew.log(1).back()) if (item?.type === 'note') notes.push(item.text)
+  assert.deepEqual(notes, [
+    'claude marked its answer after this turn had been taken for finished: the marked answer is its artifact now.',
+  ])
 })

@@ -5,44 +5,38 @@ import { crewOf, machine, place } from './rig.ts'
 
 const minute = 60_000
 
-test('the timeout of a held slot stands still while the slots that it needs show life, and runs otherwise', async (context) => {
+test('a slot fails when the slots that it needs have not finished in time, which counts from the spawn', async (context) => {
+  const question = { about: 'choice' as const, text: 'which?', from: [], options: [{ id: 'a', label: 'A' }] }
   const words = Array.from({ length: 20 }, () => [{ wait: minute / 2 }, { type: 'text' as const, delta: '.' }]).flat()
   const { crew, clock } = crewOf(context, {
     lively: () => scriptedAgent('lively', [[...words, { hang: true }]]),
+    asker: () => scriptedAgent('asker', [[{ ask: question, then: () => [{ say: 'thanks' }] }]]),
     idle: () => scriptedAgent('idle', [[{ say: 'done' }]]),
   })
   await crew.spawn({ ...place, agent: 'lively', task: 'long' })
-  await crew.spawn({ ...place, agent: 'idle', task: 'next', dependsOn: [1] })
-  await crew.spawn({ ...place, agent: 'idle', task: 'last', dependsOn: [2] })
-  await clock.turn(10 * minute)
-  assert.deepEqual(
-    (await crew.slots()).map(({ state }) => state),
-    ['busy', 'held', 'held'],
-  )
-  // A minute of silence is still life, then the five minutes of a held spawn run.
-  await clock.turn(6 * minute + 2_000)
-  assert.deepEqual(
-    (await crew.slots()).map(({ state, why }) => [state, why]),
-    [
-      ['busy', undefined],
-      ['failed', 'slot 2 waited 300 s, and slot 1 did not finish'],
-      ['failed', 'slot 3 needs slot 2, which failed: slot 2 waited 300 s, and slot 1 did not finish'],
-    ],
-  )
-})
-
-test('an unanswered question stops the timeout of the slots that wait for the agent', async (context) => {
-  const question = { about: 'choice' as const, text: 'which?', from: [], options: [{ id: 'a', label: 'A' }] }
-  const { crew, clock } = crewOf(context, {
-    asker: () => scriptedAgent('asker', [[{ ask: question, then: () => [{ say: 'thanks' }] }]]),
-  })
-  await crew.spawn({ ...place, agent: 'asker', task: 'one' })
-  await crew.spawn({ ...place, agent: 'asker', task: 'two', dependsOn: [1], dependsOnTimeoutMs: 1_000 })
-  await clock.turn(10 * minute)
-  assert.equal((await crew.slot(2)).state, 'held')
-  await crew.answer(1, ['a'])
-  await clock.turn(1_000)
-  assert.equal((await crew.slot(2)).state, 'asking')
+  await crew.spawn({ ...place, agent: 'asker', task: 'ask' })
+  await crew.spawn({ ...place, agent: 'idle', task: 'next', dependsOn: [1, 2] })
+  await crew.spawn({ ...place, agent: 'idle', task: 'last', dependsOn: [3] })
+  await crew.spawn({ ...place, agent: 'idle', task: 'patient', dependsOn: [1], dependsOnTimeoutMs: 20 * minute })
+  await clock.turn(5 * minute - 2_000)
+  const states = async () => (await crew.slots()).map(({ state, why }) => [state, why])
+  assert.deepEqual(await states(), [
+    ['busy', undefined],
+    ['asking', undefined],
+    ['held', undefined],
+    ['held', undefined],
+    ['held', undefined],
+  ])
+  await clock.turn(4_000)
+  const late =
+    'slot 3 waited 300 s for slot 1 and slot 2, which had not finished; spawn it again with a longer depends_on_timeout'
+  assert.deepEqual(await states(), [
+    ['busy', undefined],
+    ['asking', undefined],
+    ['failed', late],
+    ['failed', `slot 4 needs slot 3, which failed: ${late}`],
+    ['held', undefined],
+  ])
 })
 
 test('the limits count living agents, in this workspace and in all', async (context) => {

@@ -1,6 +1,7 @@
 import type { ScreenFacts } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Clock } from '../../base/clock.ts'
+import type { ScreenSpec } from './screen-spec.ts'
 import type { ScreenWatcher, Sight, TurnMarks } from './screen-watcher.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Entry } from '../../core/talk/entry.ts'
@@ -23,11 +24,15 @@ export type PreparedPrompt = { text: string; mark: string; remove(): Promise<voi
 type PromptParts = { temp: string; nonce: string; fence: boolean }
 
 /** The prompt for an agent: as it was typed when the agent knows the rest, else with what it missed. */
-export function promptFor(turn: Turn, missed: readonly Entry[], name: string): string {
+export function promptFor(
+  turn: Turn,
+  missed: readonly Entry[],
+  { name, metaInstruction }: Pick<ScreenSpec, 'name' | 'metaInstruction'>,
+): string {
   const { prompt, attempts, steered } = turn
   const known = attempts.length === 0 && steered.length === 0 && missed.every((entry) => entryText(entry) === '')
-  const words = known ? prompt : promptText({ agent: name, prompt, history: missed, attempts, steered })
-  return words.trimEnd()
+  if (!known) return promptText({ agent: name, prompt, history: missed, attempts, steered, metaInstruction }).trimEnd()
+  return [prompt.trimEnd(), ...(metaInstruction === undefined ? [] : [metaInstruction])].join('\n\n')
 }
 
 export async function preparePrompt(words: string, { temp, nonce, fence }: PromptParts): Promise<PreparedPrompt> {

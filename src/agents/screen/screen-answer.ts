@@ -3,7 +3,7 @@ import type { Screen } from '../../core/screen/terminal.ts'
 import type { ScreenWatcher } from './screen-watcher.ts'
 import type { Marks } from '../../core/screen/fence.ts'
 import type { Reader } from '../../core/screen/reading.ts'
-import { fenceCloses, fenceMarks, findFence, isMark, plainMarks, dedent } from '../../core/screen/fence.ts'
+import { fenceCloses, fenceMarks, findFence, isMark, plainMarks, dedent, unfolded } from '../../core/screen/fence.ts'
 import { idleRow } from '../../core/screen/reading.ts'
 
 /** An answer. `whole` is false when its beginning has scrolled out of sight; `by` says what ended the turn. */
@@ -190,18 +190,4 @@ export function rowsText(rows: readonly string[], cols: number, reader: Reader):
   const said = rows.filter((row) => !spinner.test(row) && !reader.busy?.test(row))
   const lines = unfolded(said, cols).map((row, index) => (index === 0 ? row.replace(bullet, '$1 ') : row).trimEnd())
   return dedent(lines).join('\n').trim()
-}
-
-const drawn = /[─━═│┃║╭╮╰╯┌┐└┘█▀▄]$/
-
-/** Joins rows that the terminal folded: a row that is full to the edge continues in the next one. */
-export function unfolded(rows: readonly string[], cols: number): string[] {
-  const lines: string[] = []
-  let open = false
-  for (const row of rows) {
-    if (open) lines.push(lines.pop()! + row)
-    else lines.push(row)
-    open = [...row].length >= cols && !drawn.test(row)
-  }
-  return lines
 }

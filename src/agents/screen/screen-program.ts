@@ -118,7 +118,8 @@ export class TerminalProgram {
     const { model = this.#spec.model, cwd, terminal } = this.#seat
     const thread = resume === undefined && names ? crypto.randomUUID() : undefined
     this.#key = composes(this.#spec) ? (resume ?? thread) : undefined
-    const all = { ...this.#parts.env, ...env, ...this.#spec.env }
+    const path: Record<string, string> = terminal?.path === undefined ? {} : { PATH: terminal.path }
+    const all = { ...this.#parts.env, ...path, ...env, ...this.#spec.env }
     const line = unshadowed(command({ leash: this.#leash, resume, model, thread }), all, cwd)
     const seat = { leash: this.#leash, cwd, env: all, terminal: this.id }
     const walled = await this.#parts.enclose?.(['bash', '-c', line], seat)
@@ -126,7 +127,7 @@ export class TerminalProgram {
     const opening: Opening = defined({
       cwd,
       id: this.id,
-      env: { ...env, ...this.#spec.env, ...walled?.vars },
+      env: { ...path, ...env, ...this.#spec.env, ...walled?.vars },
       withheld: this.#spec.withheld,
       title: terminal?.title ?? this.#spec.name,
       mode: terminal?.mode,

@@ -27,6 +27,8 @@ export type ScreenSpec = {
   readyPattern?: RegExp
   /** Whether the agent is told to put its answer between marks. */
   fence?: boolean
+  /** What every prompt of a person is followed by. */
+  metaInstruction?: string
 }
 
 export type ScreenSeat = Pick<RosterSeat, 'cwd' | 'leash' | 'resume' | 'terminal' | 'model'>

@@ -159,14 +159,14 @@ async function runInTerminal(job: ScreenJob): Promise<ScreenResult> {
   const own = resumedThread(spec.name, turn.history, resume)
   const nonce = turn.sent ?? nonceOf(turn.id)
   // A prompt that was pasted and not entered makes a screen that is not idle, and yet no key will change it but ours.
-  const pasted = turn.sent === undefined ? undefined : promptEnd(promptFor(turn, own.entries, spec.name), nonce, spec)
+  const pasted = turn.sent === undefined ? undefined : promptEnd(promptFor(turn, own.entries, spec), nonce, spec)
   const unsent = (sight: Sight) => pasted !== undefined && isUnsent(sight, pasted, program.facts)
   const ready = await readyProgram(program, own.key, turn.leash, { ...waiting, unsent })
   if (!ready) return {}
   if ('failure' in ready) return { end: ready.failure }
   await job.thread()
   const missed = ready.how === 'began' ? turn.history : own.entries
-  const words = promptFor(turn, missed, spec.name)
+  const words = promptFor(turn, missed, spec)
   const prompt = await preparePrompt(words, { temp: parts.temp, nonce, fence: spec.fence === true })
   program.watcher.expect(spec.fence ? fenceMarks(nonce) : undefined)
   try {

@@ -22,27 +22,44 @@ import { terminalsFolder } from './crew-terminals.ts'
 import { quote } from '../../profiles/shared/command-words.ts'
 import { termaite } from '../../profiles/termaite.ts'
 
-/** Lists the agents that can be spawned: those of the settings, and every installed CLI that runs in a terminal. */
+/** Lists the agents that can be spawned: those of the settings that have a screen, and every installed CLI that runs in a terminal. */
 export function spawnable(settings: Settings, at: Pick<Io, 'env' | 'cwd'>): AgentSettings[] {
-  const configured = enabledAgents(settings)
+  const configured = enabledAgents(settings).filter(hasScreen)
   const names = new Set(settings.agents.map(({ name }) => name))
   const bare = installedProfiles(at).filter(({ name, screen }) => screen && !names.has(name))
   return [...configured, ...bare.map(({ name }) => ({ name, kind: 'screen' as const, profile: name }))]
 }
 
+/** Whether an agent runs in a terminal. A command for a pipe does not: it would read its prompt to an end that never comes. */
+function hasScreen(agent: AgentSettings): boolean {
+  if (agent.kind === 'native' || profileOf(agent)?.screen !== undefined) return true
+  const { kind, command, idle_pattern, ready_pattern, response_fence, spawn_mode } = agent
+  // A setting that only a terminal has says that the command is for one.
+  const forTerminals = [idle_pattern, ready_pattern, response_fence, spawn_mode].some(
+    (setting) => setting !== undefined,
+  )
+  return command !== undefined && (kind === 'screen' || forTerminals)
+}
+
 /** Says why a known agent cannot be spawned. */
 export function lacking(settings: Settings, name: string): string | undefined {
-  if (settings.agents.some((agent) => agent.name === name)) return `${name} is switched off in the settings.`
+  const agent = settings.agents.find((one) => one.name === name)
+  if (agent && enabledAgents(settings).includes(agent) && !hasScreen(agent)) return noScreen(name)
+  if (agent) return `${name} is switched off in the settings.`
   const profile = profileNamed(name)
-  return profile?.screen && `${profile.title} is not installed. Install it with: ${profile.install}`
+  if (profile && !profile.screen) return noScreen(name)
+  return profile && `${profile.title} is not installed. Install it with: ${profile.install}`
 }
+
+const noScreen = (name: string) =>
+  `${name} has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.`
 
 /** Opens every agent in a terminal, whatever its kind: a headless command is replaced by the interactive command of its profile. */
 export function crewRoster(
   io: Io,
   settings: Settings,
   terminals: Terminals,
-  { advises }: { advises?: boolean } = {},
+  { advises, metaInstruction }: { advises?: boolean; metaInstruction?: string } = {},
 ): Roster {
   const agents = new Map(spawnable(settings, io).map((agent) => [agent.name, agent]))
   const parts = screenParts(io, terminals)
@@ -57,7 +74,7 @@ export function crewRoster(
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
       return screenAgent(
-        specOf(agent, settings),
+        { ...specOf(agent, settings), metaInstruction },
         {
           cwd: seat.cwd,
           leash,

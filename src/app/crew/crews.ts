@@ -86,6 +86,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
     crew: (workspace) => of(workspace).crew,
     clock: io.clock,
     cwd: place.cwd,
+    path: io.env.PATH,
     leash: loosestLeash(settings),
     person: !carries,
     agents: () =>

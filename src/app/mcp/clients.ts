@@ -52,11 +52,23 @@ export function clientOf({ name, title, mcp }: Profile): Client | undefined {
 }
 
 const configFolder = ({ home, env }: Whereabouts) => env.XDG_CONFIG_HOME || join(home, '.config')
-const desktopFolder = (where: Whereabouts) =>
-  where.platform === 'darwin' ? join(where.home, 'Library', 'Application Support') : configFolder(where)
+const desktopFolder = (where: Whereabouts) => {
+  if (where.platform === 'darwin') return join(where.home, 'Library', 'Application Support')
+  if (where.platform === 'win32') return where.env.APPDATA || join(where.home, 'AppData', 'Roaming')
+  return configFolder(where)
+}
 
-/** Programs that call our tools and are no CLI that we run: editors. */
-const editors: readonly ClientFacts[] = [
+/** Programs that call our tools and are no CLI that we run: Claude Desktop, and editors. */
+const desktopPrograms: readonly ClientFacts[] = [
+  {
+    name: 'claude-desktop',
+    title: 'Claude Desktop',
+    file: (where) => join(desktopFolder(where), 'Claude', 'claude_desktop_config.json'),
+    format: 'json',
+    path: ['mcpServers'],
+    entry: ({ command, args }) => ({ command, args }),
+    desktop: true,
+  },
   {
     name: 'cursor',
     title: 'Cursor',
@@ -95,8 +107,8 @@ const editors: readonly ClientFacts[] = [
   },
 ]
 
-/** Every program that can be given our tools: the CLIs whose profile says how, then the editors. */
+/** Every program that can be given our tools: the CLIs whose profile says how, then the desktop programs. */
 export const clients: readonly Client[] = [
   ...profiles.flatMap((profile) => clientOf(profile) ?? []),
-  ...editors.map(clientFrom),
+  ...desktopPrograms.map(clientFrom),
 ]

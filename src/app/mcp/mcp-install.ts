@@ -12,10 +12,11 @@ import { backupOf, readConfig, refuseUnwritable } from '../../mcp-config/config-
 import { UnusableConfig } from '../../mcp-config/config-format.ts'
 import { ownStart, thisProgram } from './own-program.ts'
 
-/** Writes our entry into a client's settings, after the person's yes. */
-export async function install(io: Io, name: string | undefined, consent: Consent): Promise<number> {
+/** Writes our entry into a client's settings, after the person's yes; `folder` is where its agents work by default. */
+export async function install(io: Io, name: string | undefined, consent: Consent, folder?: string): Promise<number> {
   const client = clientNamed('install', name)
-  const start = ownStart(client, thisProgram(), io.env.PATH)
+  const serve = ['mcp', 'serve', ...(folder === undefined ? [] : [`--cwd=${folder}`])]
+  const start = ownStart(client, thisProgram(), io.env.PATH, serve)
   return confirmChange(io, client, (file) => planInstall(client, file, start), consent, {
     none: `${client.title} has our tools already; nothing was changed.`,
     ask: `Write this into the settings of ${client.title}?`,

@@ -23,19 +23,19 @@ const instructions =
 
 /** Opens what MCP clients can call and read: the crews' tools and resources. Agents that a dead server left are taken up at once. */
 export async function openMcpTools(io: Io, place: Place): Promise<OpenMcpTools> {
-  const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const warn = (why: string) => say(io, `termaite: ${why}`)
+  const common = { name: 'termaite', version, instructions, cwd: place.cwd, clock: io.clock }
+  const mask = borderOf(io.env, place.home).toward('crew')
+  if (place.cwd === '/') {
+    const { PlacelessCrews } = await import('./placeless-tools.ts')
+    const crews = await PlacelessCrews.open(io, place, warn)
+    const served = { ...common, tools: crews.tools, resources: crewResources(() => crews.chosen, mask) }
+    return { served, [Symbol.asyncDispose]: () => crews.close() }
+  }
+  const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const crews = openCrews(io, place, settings, { carries: true, warn })
   crews.of()
-  const served: ToolServerOptions = {
-    name: 'termaite',
-    version,
-    instructions,
-    cwd: place.cwd,
-    clock: io.clock,
-    tools: crews.tools,
-    resources: crewResources(crews, borderOf(io.env, place.home).toward('crew')),
-  }
+  const served = { ...common, tools: crews.tools, resources: crewResources(() => crews, mask) }
   return { served, [Symbol.asyncDispose]: () => crews.close() }
 }
 
@@ -44,8 +44,8 @@ const log = (workspace: string, slot: number | string) => `termaite://crew/${wor
 
 const place = /^termaite:\/\/crew\/([^/]+)\/([1-9]\d*)\/(artifact|log)$/
 
-/** The resources of a crew: each agent's last answer, and its conversation. */
-function crewResources(crews: Crews, mask: (text: string) => string): Resources {
+/** The resources of a crew: each agent's last answer, and its conversation. None while no project is chosen. */
+function crewResources(chosen: () => Crews | Promise<Crews> | undefined, mask: (text: string) => string): Resources {
   return {
     families: [
       {
@@ -62,6 +62,8 @@ function crewResources(crews: Crews, mask: (text: string) => string): Resources 
       },
     ],
     async list() {
+      const crews = await chosen()
+      if (!crews) return []
       const { crew } = crews.of()
       return (await crew.slots()).flatMap(({ id, agent, artifact: answer }): Resource[] => [
         ...(answer
@@ -85,7 +87,8 @@ function crewResources(crews: Crews, mask: (text: string) => string): Resources 
     },
     async read(uri) {
       const [, workspace, slot, what] = place.exec(uri) ?? []
-      if (workspace === undefined) return undefined
+      const crews = await chosen()
+      if (workspace === undefined || !crews) return undefined
       try {
         const { crew } = crews.of(decodeURIComponent(workspace))
         const { id } = await crew.slot(Number(slot))

@@ -30,8 +30,10 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
       const { passToTurn } = await import('../../app/thinking/turn-advice.ts')
       return passToTurn(io, client ?? '')
     }
-    case 'install':
-      return install(io, client, wishes)
+    case 'install': {
+      const folder = typeof values.cwd === 'string' ? placeOf(io, values.cwd).cwd : undefined
+      return install(io, client, wishes, folder)
+    }
     case 'remove':
       return remove(io, client, wishes)
     case 'list':

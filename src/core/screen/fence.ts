@@ -91,3 +91,17 @@ export function dedent(rows: readonly string[]): string[] {
   const shared = Math.min(...indents, Infinity)
   return rows.map((row) => row.slice(Number.isFinite(shared) ? shared : 0))
 }
+
+const drawn = /[─━═│┃║╭╮╰╯┌┐└┘█▀▄]$/
+
+/** Joins rows that the terminal folded: a row that is full to the edge continues in the next one. */
+export function unfolded(rows: readonly string[], cols = Infinity): string[] {
+  const lines: string[] = []
+  let open = false
+  for (const row of rows) {
+    if (open) lines.push(lines.pop()! + row)
+    else lines.push(row)
+    open = [...row].length >= cols && !drawn.test(row)
+  }
+  return lines
+}

@@ -115,7 +115,7 @@ export type RosterSeat = {
   /** A leash that the person allowed for this seat alone; it overrides every other limit. */
   allowed?: Leash
   /** The terminal for the agent: found by its id if it still runs, else opened with that id. */
-  terminal?: { id: string; title?: string; mode?: 'window' | 'pane' }
+  terminal?: { id: string; title?: string; mode?: 'window' | 'pane'; path?: string }
   model?: string
 }
 

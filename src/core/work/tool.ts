@@ -43,6 +43,8 @@ export type ToolCall = {
   consult(agent: Agent, role: string, task: string): Promise<Outcome>
   /** When the caller stops waiting, in ms since 1970. */
   until: number
+  /** The folders that a client from outside says it works in. */
+  folders?(): Promise<string[]>
 }
 
 export type ToolOutput = string | { text: string; data?: unknown; files?: Ref[] }

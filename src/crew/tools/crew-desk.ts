@@ -10,6 +10,8 @@ export type CrewDesk = {
   crew(workspace?: string): Crew
   clock: Clock
   cwd: string
+  /** The PATH that the agents get. */
+  path?: string
   /** The leash of an agent that is spawned without one. */
   leash: Leash
   /** Whether a person uses the tools: a leash that a person names overrides the settings. */

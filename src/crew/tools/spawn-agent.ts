@@ -26,7 +26,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
     spawn_mode: wish('Open a new terminal window, or a pane in the current one.', oneOf('window', 'pane')),
     depends_on: wish('Slots that must have finished first; until then the agent waits (state held).', list(slot)),
     depends_on_timeout: wish(
-      'How many seconds the agent waits at most; the time stands still while a dependency is at work. Default 300.',
+      'How many seconds after this call the dependencies must have finished at the latest; else the agent fails. Default 300.',
       seconds,
     ),
     worktree: wish(
@@ -60,6 +60,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
         allowed: desk.person ? wishes.leash : undefined,
         model: wishes.model,
         mode: wishes.spawn_mode,
+        path: desk.path,
         dependsOn: wishes.depends_on,
         dependsOnTimeoutMs: wishes.depends_on_timeout && wishes.depends_on_timeout * 1000,
         worktree: wishes.worktree,

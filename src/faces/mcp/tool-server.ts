@@ -1,6 +1,7 @@
 import type { CallToolResult, Server, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Clock } from '../../base/clock.ts'
 import type { Risk, Tool, ToolOutput } from '../../core/work/tool.ts'
+import { fileURLToPath } from 'node:url'
 import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { nobody } from '../../core/talk/question.ts'
@@ -53,7 +54,7 @@ export function toolServer(
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const tool = tools.find((one) => one.name === params.name)
       if (!tool) throw absent(`there is no tool ${params.name}; there are: ${tools.map((one) => one.name).join(', ')}`)
-      const result = await callTool(tool, params.arguments ?? {}, mcpReq, options)
+      const result = await callTool(tool, params.arguments ?? {}, mcpReq, options, () => foldersOf(server))
       return server.projectCallToolResult(result, tool.output)
     })
     server.setRequestHandler('resources/list', async () => ({ resources: (await resources.list()).map(resourceRow) }))
@@ -67,6 +68,13 @@ export function toolServer(
     })
     return server
   }
+}
+
+/** The folders that the client works in (its roots); none where it does not tell. */
+async function foldersOf(server: Server): Promise<string[]> {
+  if (!server.getClientCapabilities()?.roots) return []
+  const { roots } = await server.listRoots().catch(() => ({ roots: [] }))
+  return roots.flatMap(({ uri }) => (uri.startsWith('file:///') ? [fileURLToPath(uri)] : []))
 }
 
 const annotations: Record<Risk, ToolAnnotations> = {
@@ -105,6 +113,7 @@ async function callTool(
   input: unknown,
   request: ToolRequest,
   context: CallContext,
+  folders: () => Promise<string[]>,
 ): Promise<CallToolResult> {
   const over = new AbortController()
   const token = request._meta?.progressToken
@@ -119,6 +128,7 @@ async function callTool(
       progress: (delta) => tell?.(delta),
       consult: async () => failed('missing', 'there is nobody to consult over MCP'),
       until: tell ? Number.MAX_SAFE_INTEGER : context.clock.now() + patienceMs,
+      folders,
     })
     return resultOf(output)
   } catch (error) {

@@ -43,12 +43,13 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
       const marks = env[markVariable] ? `${env[markVariable]}:${mark}` : mark
       watch(mark, env.PATH)
       try {
-        const argv = [layerName, ...shellArgv(command, env.SHELL, withheld)]
+        const variables = terminalEnv(env, { env: given, withheld, cwd })
+        const argv = [layerName, ...shellArgv(command, { shell: env.SHELL, withheld, path: variables.PATH })]
         const pty = spawn('/bin/sh', ['-c', ptyScript(id), ...argv], {
           name: 'xterm-256color',
           ...size,
           cwd,
-          env: { ...terminalEnv(env, { env: given, withheld, cwd }), [markVariable]: marks },
+          env: { ...variables, [markVariable]: marks },
           encoding: null,
         })
         watchGroup(mark, pty.pid)

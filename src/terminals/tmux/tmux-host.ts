@@ -77,8 +77,11 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
     { cwd, env: given, withheld, title, mode, size }: Wanted,
   ): Promise<TmuxTerminal> {
     const files = new TerminalFiles(folder, id)
-    const variables = { ...terminalEnv(env, { env: given, withheld, cwd }), [markVariable]: markOf(id) }
-    const argv = shellArgv(command, env.SHELL, withheld)
+    const variables: Record<string, string> = {
+      ...terminalEnv(env, { env: given, withheld, cwd }),
+      [markVariable]: markOf(id),
+    }
+    const argv = shellArgv(command, { shell: env.SHELL, withheld, path: variables.PATH })
     const run = runScript({ id, folder: files.folder, tmux: program, title, mode, cwd, env: variables, argv })
     files.make({ run, keep: keepScript(files.out) })
     await makeAlivePipe(files.folder)
