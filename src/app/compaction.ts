@@ -3,6 +3,7 @@ import type { App } from './app.ts'
 import type { Settings } from '../settings/settings.ts'
 import { newId } from '../base/id.ts'
 import { frameTokens, needsCompaction } from '../core/talk/compaction.ts'
+import { viewTokens } from '../core/talk/tokens.ts'
 import { nobody } from '../core/talk/question.ts'
 import { drain } from '../base/relay.ts'
 import { consult } from '../core/work/verbs.ts'
@@ -18,24 +19,26 @@ export async function compactNow(app: App, trigger: Trigger, signal = app.io.sig
   if (refused !== undefined) return { ok: false, why: refused }
   const used: (Usage & { by?: string })[] = []
   const told = (await app.conversation.read()).entries
-  const compacted = await app.conversation.compact((prompt) =>
-    drain(
-      consult(openConsultant(app, told), 'summary', {
-        id: newId(app.io.clock.now()),
-        prompt,
-        history: [],
-        attempts: [],
-        steered: [],
-        cwd: app.place.cwd,
-        leash: 'read',
-        signal,
-        clock: app.io.clock,
-        ask: nobody,
-        budget: app.budget,
-        steer: async () => [],
-      }),
-      ({ event }) => collectUsage(event, used),
-    ),
+  const compacted = await app.conversation.compact(
+    (prompt) =>
+      drain(
+        consult(openConsultant(app, told), 'summary', {
+          id: newId(app.io.clock.now()),
+          prompt,
+          history: [],
+          attempts: [],
+          steered: [],
+          cwd: app.place.cwd,
+          leash: 'read',
+          signal,
+          clock: app.io.clock,
+          ask: nobody,
+          budget: app.budget,
+          steer: async () => [],
+        }),
+        ({ event }) => collectUsage(event, used),
+      ),
+    longestPrompt(app.settings),
   )
   for (const { by, ...usage } of used) await app.conversation.append(usage, by ?? 'termaite')
   if (compacted.ok && app.native.state.session) app.native.state.session.compacted = true
@@ -49,13 +52,34 @@ export function compactedWords(compacted: CompactionResult): string {
   return `nothing was changed: ${why}${failure?.retryAt === undefined ? '' : `, at ${localTime(failure.retryAt)}`}.`
 }
 
-/** Compacts the conversation before a turn that would not fit into a window; returns what to tell the person. */
-export async function compactIfFull(app: App, view: readonly Entry[]): Promise<string | undefined> {
-  if (!isFull(view, app.settings)) return undefined
-  const compacted = await compactNow(app, 'auto')
-  return compacted.ok
-    ? 'The oldest half of the conversation is now a summary.'
-    : `The conversation is long, and it could not be summarised: ${compacted.why}. Nothing was changed.`
+/** How much of a window the prompt for a summary may fill. */
+const promptShare = 0.75
+
+/** The tokens of the longest prompt that some agent can summarise: a window that is too small for it hands it on. */
+function longestPrompt(settings: Settings): number {
+  return Math.floor(Math.max(...enabledAgents(settings).map(windowOf), 0) * promptShare)
+}
+
+/**
+ * Compacts the conversation before a turn until it fits into every agent's window: a smaller model may take the turn than
+ * the last one. Tells the person what is done.
+ */
+export async function compactIfFull(app: App, view: readonly Entry[], say: (words: string) => void): Promise<void> {
+  let now = view
+  for (let rounds = 0; ; rounds++) {
+    if (!isFull(now, app.settings)) {
+      if (rounds === 1) say('The oldest half of the conversation is now a summary.')
+      if (rounds > 1) say('All but the newest part of the conversation is now a summary.')
+      return
+    }
+    if (rounds === 0) say('The conversation is long: its oldest part is being summarised before the agent is asked.')
+    const compacted = await compactNow(app, 'auto')
+    if (!compacted.ok)
+      return say(`The conversation is long, and it could not be summarised: ${compacted.why}. Nothing was removed.`)
+    const shorter = await app.conversation.view()
+    if (viewTokens(shorter) >= viewTokens(now)) return say('The conversation is long, and its summary is no shorter.')
+    now = shorter
+  }
 }
 
 /** Whether the view is too long for an agent, with its frame. An agent with a view of its own gets what fits, and does not count. */

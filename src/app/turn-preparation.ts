@@ -13,8 +13,7 @@ export async function prepareTurn(app: App, say: (words: string) => void): Promi
     say(
       `Another turn has been running in this project since ${localTime(since)}${pid === undefined ? ', on another machine, where its end cannot be seen' : ''}: ${oneLine(prompt, 60)}`,
     )
-  const words = await compactIfFull(app, view)
-  if (words) say(words)
+  await compactIfFull(app, view, say)
 }
 
 export function unreadableLines(lines: number): string {

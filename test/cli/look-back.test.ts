@@ -177,6 +177,26 @@ test('compact turns the oldest half into a summary, and nothing is removed; a fa
   assert.doesNotMatch(out, /\ntwo\n/)
 })
 
+test('a window that shrank: the conversation is summarised until it fits, and nobody is asked more than fits', async (t) => {
+  const machine = new Machine(t)
+  const command = `in=$(cat); case "$in" in *Summarise*) echo "summary of \${#in}";; *) echo "asked with \${#in}"; seq 1 500;; esac`
+  const agents = (contextWindowTokens: number) =>
+    machine.settings({ metaInstruction: false, agents: [{ name: 'wordy', command, contextWindowTokens }] })
+  agents(1_000_000)
+  for (let i = 1; i <= 8; i++) await machine.run(['-p', `turn ${i}`])
+  agents(1_000)
+  const { code, err } = await machine.run(['-p', 'the last one'])
+  assert.equal(code, 0)
+  assert.deepEqual(err.match(/^.*(?:summarised|summary).*$/gm), [
+    'The conversation is long: its oldest part is being summarised before the agent is asked.',
+    'All but the newest part of the conversation is now a summary.',
+  ])
+  const words = machine.history().map((entry) => ('text' in entry ? String(entry.text) : ''))
+  const sizes = (of: string) => words.flatMap((text) => (text.startsWith(of) ? [Number(/\d+/.exec(text)![0])] : []))
+  const asked = [...sizes('summary of'), sizes('asked with').at(-1)!]
+  assert.ok(asked.length > 3 && Math.max(...asked) < 4_000, `characters of each prompt: ${asked.join(' ')}`)
+})
+
 test('a conversation that fills the smallest window is summarised before the next turn', async (t) => {
   const machine = new Machine(t)
   const agents = (window: number) =>
@@ -192,7 +212,7 @@ test('a conversation that fills the smallest window is summarised before the nex
     })
   agents(1_000_000)
   for (const prompt of ['one', 'two', 'three', 'four']) await machine.run(['-p', prompt])
-  agents(2_000)
+  agents(2_500)
   const { code, err } = await machine.run(['-p', 'five'])
   assert.equal(code, 0)
   assert.match(err, /^The oldest half of the conversation is now a summary\.$/m)

@@ -11,8 +11,14 @@ const trimAt = 0.5
  */
 const worth = { turns: 0.05, steps: 0.1 }
 
-/** How many of the last steps of a running turn keep their tool output, because the next ones build on it. */
-const stepsKept = 3
+/**
+ * How many of the last steps of a running turn stay whole, because the next ones build on them. Where they alone would
+ * fill the window, fewer stay.
+ */
+const stepsKept = [3, 2, 1]
+
+/** How full the window may be after the older steps were left out. */
+const fullAt = 0.75
 
 /** A trim, and the number of tokens it frees. */
 type Due = { trim: Trim; frees: number }
@@ -26,18 +32,22 @@ function turnsDue(view: readonly Entry[], window: number): Due | undefined {
   return frees > window * worth.turns ? { trim, frees } : undefined
 }
 
-/** The trim that leaves out the output of a running turn's old steps: one turn may fill a window. */
-function stepsDue(done: readonly Fact[], window: number): Due | undefined {
+/** The trim that leaves out the long inputs and outputs of a running turn's old steps: one turn may fill a window. */
+function stepsDue(done: readonly Fact[], window: number, used: number): Due | undefined {
   const steps = new Map(done.flatMap((fact) => (fact.type === 'call' ? [[fact.call, fact.step ?? 0]] : [])))
-  const step = Math.max(0, ...steps.values()) - stepsKept
+  const newest = Math.max(0, ...steps.values())
   const already = done.findLast((fact) => fact.type === 'trim' && fact.step !== undefined)
   const from = already?.type === 'trim' ? already.step! : 0
-  const old = done.filter((fact) => {
-    const at = fact.type === 'result' ? (steps.get(fact.call) ?? 0) : 0
-    return at > from && at <= step
+  const dues = stepsKept.map((kept): Due => {
+    const step = newest - kept
+    const old = done.filter((fact) => {
+      const at = fact.type === 'result' || fact.type === 'call' ? (steps.get(fact.call) ?? 0) : 0
+      return at > from && at <= step
+    })
+    return { trim: { type: 'trim', step }, frees: tokensOf(old) - tokensOf(old.map(withoutOutput)) }
   })
-  const frees = tokensOf(old) - tokensOf(old.map(withoutOutput))
-  return frees > window * worth.steps ? { trim: { type: 'trim', step }, frees } : undefined
+  const due = dues.find(({ frees }) => used - frees <= window * fullAt) ?? dues.at(-1)!
+  return due.frees > window * worth.steps ? due : undefined
 }
 
 /** The view as a trim leaves it. */
@@ -66,7 +76,8 @@ export class WindowUse {
     this.#tokens += tokensOf(done.slice(this.#counted))
     this.#counted = done.length
     if (this.#tokens <= window * trimAt) return []
-    const [turns, steps] = [turnsDue(this.#history, window), stepsDue(done, window)]
+    const turns = turnsDue(this.#history, window)
+    const steps = stepsDue(done, window, this.#tokens - (turns?.frees ?? 0))
     if (turns) this.#history = trimmed(this.#history, turns.trim)
     this.#tokens -= (turns?.frees ?? 0) + (steps?.frees ?? 0)
     const trim = { type: 'trim' as const, ...turns?.trim, ...steps?.trim }

@@ -27,8 +27,11 @@ export type Half = { through: string; entries: Entry[] }
 /** A little less than half, so that a few bytes do not decide over a whole turn. */
 const aboutHalf = 0.45
 
-/** Returns the oldest half of a view by tokens, cut between two turns; undefined when there is nothing to summarise. */
-export function oldestHalf(view: readonly Entry[]): Half | undefined {
+/**
+ * Returns the oldest half of a view by tokens, cut between two turns; undefined when there is nothing to summarise. Fewer
+ * turns are returned where the half has more tokens than `most`, but always one.
+ */
+export function oldestHalf(view: readonly Entry[], most = Infinity): Half | undefined {
   const turns = endedTurns(view)
   if (turns.length === 0) return undefined
   const earlier = view.filter((entry) => entry.type === 'summary')
@@ -36,19 +39,46 @@ export function oldestHalf(view: readonly Entry[]): Half | undefined {
   const total = sizes.reduce((sum, size) => sum + size, 0)
   let count = 0
   for (let sum = 0; count < turns.length && sum < total * aboutHalf; count++) sum += sizes[count]!
-  count = Math.max(1, Math.min(count, turns.length - 1))
+  count = Math.min(count, turns.length - 1)
+  const first = (n: number) => sizes.slice(0, n).reduce((sum, size) => sum + size, 0)
+  while (count > 1 && first(count) > most) count--
+  count = Math.max(1, count)
   const chosen = turns.slice(0, count)
   return { through: chosen.at(-1)!.end.id, entries: [...earlier, ...chosen.flatMap((turn) => turn.entries)] }
 }
 
-export function compactionPrompt(half: Half): string {
-  return [
+/** The prompt for a summary. With `most`, the prompt has no more tokens than that, and asks for a summary of a tenth of it. */
+export function compactionPrompt(half: Half, most = Infinity): string {
+  const length = most === Infinity ? [] : [`Use at most ${Math.max(100, Math.floor(most / 10))} words.`]
+  const head = [
     'Summarise the conversation below so that it can be thrown away: the agent that goes on will have only your summary.',
     'Keep what the user asked for and decided, what was done and where (files, commands, names, numbers), what was found out, what failed and why, and what is still open.',
     'Write plain text, as short as it can be without losing any of that. Do not act on it and do not call tools.',
+    ...length,
     '',
-    ...half.entries.map(entryText).filter((text) => text !== ''),
   ].join('\n')
+  const texts = half.entries.map(entryText).filter((text) => text !== '')
+  return [head, ...shortened(texts, most * charactersPerToken - head.length)].join('\n')
+}
+
+const charactersPerToken = 4
+
+/** Cuts the longest texts in their middle until all of them together have no more characters than `most`. */
+function shortened(texts: readonly string[], most: number): string[] {
+  const sum = (longest: number) => texts.reduce((all, text) => all + Math.min(text.length, longest) + 1, 0)
+  if (sum(Infinity) <= most) return [...texts]
+  let longest = Math.max(...texts.map((text) => text.length))
+  while (longest > shortestCut && sum(longest) > most) longest = Math.floor(longest * 0.9)
+  return texts.map((text) => (text.length <= longest ? text : cutInMiddle(text, longest)))
+}
+
+const shortestCut = 100
+
+function cutInMiddle(text: string, longest: number): string {
+  const mark = `\n[${text.length - longest} characters left out]\n`
+  const kept = Math.max(0, longest - mark.length)
+  const head = Math.ceil((kept * 2) / 3)
+  return `${text.slice(0, head)}${mark}${text.slice(text.length - (kept - head))}`
 }
 
 /** Returns the guides that a summary must keep: the newest of each name, in the order in which they were first given. */

@@ -125,24 +125,38 @@ function nobodyTook({ end, entries }: EndedTurn): boolean {
   return !entries.some((entry) => spoken.has(entry.type))
 }
 
-/** Returns the facts of one turn without the outputs that a trim inside it leaves out. */
+/** Returns the facts of one turn without the long inputs and outputs that a trim inside it leaves out. */
 export function withoutOldSteps<F extends Fact>(facts: readonly F[]): F[] {
   const last = facts.findLastIndex((fact) => fact.type === 'trim' && fact.step !== undefined)
   const trim = facts[last]
   if (trim?.type !== 'trim') return [...facts]
   const steps = new Map(facts.flatMap((fact) => (fact.type === 'call' ? [[fact.call, fact.step ?? 0]] : [])))
-  const isOld = (fact: F, at: number) => at < last && fact.type === 'result' && steps.get(fact.call)! <= trim.step!
+  const isOld = (fact: F, at: number) =>
+    at < last && (fact.type === 'call' || fact.type === 'result') && (steps.get(fact.call) ?? 0) <= trim.step!
   return facts.map((fact, at) => (isOld(fact, at) ? withoutOutput(fact) : fact))
 }
 
 const longestKept = 200
+const longestInput = 1_000
 
-/** Replaces a long tool output with a stub of one line; its call stays. */
+/** Replaces a long output of a tool, and long texts in the input of a call, with stubs of one line. */
 export function withoutOutput<F extends Fact>(fact: F): F {
+  if (fact.type === 'call') return { ...fact, input: withShortTexts(fact.input) }
   if (fact.type !== 'result' || (fact.text.length <= longestKept && !fact.files)) return fact
   const { data: _data, files: _files, ...rest } = fact
   const text = `[output of ${fact.text.length} characters left out; call the tool again if it is needed]`
   return { ...rest, text } as F
+}
+
+/** The text of a written file, for instance, is in the file: a window need not hold it for the rest of the turn. */
+function withShortTexts(value: unknown): unknown {
+  if (typeof value === 'string')
+    return value.length <= longestInput
+      ? value
+      : `[${value.length} characters left out here; the call was made with all of them]`
+  if (Array.isArray(value)) return value.map(withShortTexts)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withShortTexts(one)]))
 }
 
 /** Returns the summaries and the newest turns of a view that fit into `tokens`, for an agent with a small window. */

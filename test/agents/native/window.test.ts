@@ -146,3 +146,25 @@ test('a turn that fills the window by itself leaves out its older steps, and is 
   const resumed = modelMessages('native', turnOf({ prompt: 'on', history: view(kept) }), [])
   assert.deepEqual(resumed.slice(0, now.length), now)
 })
+
+test('a turn that writes files into a small window leaves out what it wrote, and keeps fewer whole steps where three are too many', () => {
+  const room = new WindowUse({ system: '', tools: [] }, [])
+  const done: Fact[] = []
+  const window = 20_000
+  const sizes: number[] = []
+  for (let number = 1; number <= 12; number++) {
+    done.push(...room.due(done, window))
+    sizes.push(estimateTokens(JSON.stringify(modelMessages('native', turnOf({ prompt: 'go' }), done))))
+    const input = { file_path: `${number}.ts`, content: 'x'.repeat(24_000) }
+    done.push({ type: 'call', call: `s${number}`, tool: 'file_creator', input, step: number })
+    done.push({ type: 'result', call: `s${number}`, ok: true, text: 'created' })
+  }
+  assert.ok(Math.max(...sizes) < window, `no request is larger than the window: ${sizes.join(' ')}`)
+  const calls = modelMessages('native', turnOf({ prompt: 'go' }), done).flatMap((message) =>
+    message.role === 'assistant' ? message.calls.map(({ input }) => input) : [],
+  )
+  assert.deepEqual(calls[0], {
+    file_path: '1.ts',
+    content: '[24000 characters left out here; the call was made with all of them]',
+  })
+})
