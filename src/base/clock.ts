@@ -22,13 +22,30 @@ export async function within<T>(clock: Clock, result: Promise<T>, ms: number): P
   }
 }
 
+/** How much longer a sleep lasts that would have ended while the process stood still. */
+const lateMs = 3000
+let awakeSince = -Infinity
+
+/**
+ * Tells the real clock that this process stood still until now, for example because a shell had stopped it. Sleeps that
+ * ended meanwhile last a moment longer, so that whatever others did meanwhile is read before anybody calls them silent.
+ */
+export function stoodStill(): void {
+  awakeSince = performance.now()
+}
+
 export const realClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve()
+      const due = performance.now() + ms
       // setTimeout overflows above 2^31-1 ms and would fire at once.
-      const timer = setTimeout(done, Math.min(ms, 2_147_483_647))
+      let timer = setTimeout(ended, Math.min(ms, 2_147_483_647))
+      function ended() {
+        if (due >= awakeSince) return done()
+        timer = setTimeout(done, lateMs)
+      }
       function done() {
         clearTimeout(timer)
         signal?.removeEventListener('abort', done)

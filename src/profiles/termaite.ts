@@ -64,7 +64,8 @@ function paragraphs(rows: readonly string[]): string[] {
     .filter((part) => part !== '')
 }
 
-const placeholder = 'Ask anything · / for commands · @ for files'
+/** The hint in an empty composer; a narrow screen cuts it. */
+const placeholder = /^Ask anything · \/ /
 
 function composer({ rows }: Screen): string | undefined {
   if (asking.test(rows.join('\n'))) return undefined
@@ -74,7 +75,7 @@ function composer({ rows }: Screen): string | undefined {
   const text = unframed(rows.slice(top + 1, bottom))
     .join('\n')
     .trim()
-  return text === placeholder ? '' : text
+  return placeholder.test(text) ? '' : text
 }
 
 /** Our own log of the project, which holds the turns of several sessions. */

@@ -131,6 +131,7 @@ export class Seat {
       clear: () => void this.turned.push(['clear']),
       fill: (text) => void this.turned.push(['fill', text]),
       palette: (query) => void this.turned.push(['palette', query]),
+      keys: () => void this.turned.push(['keys']),
       exit: () => void this.turned.push(['exit']),
     },
   }

@@ -33,6 +33,7 @@ const noScreen: CommandScreen = {
   clear() {},
   fill() {},
   palette() {},
+  keys() {},
   exit() {},
 }
 

@@ -72,6 +72,7 @@ test('a cancelled turn gives back what was typed meanwhile', options, async (t) 
     copy: none,
     clear() {},
     palette() {},
+    keys() {},
     exit() {},
     fill: (text) => void filled.push(text),
   })
@@ -375,7 +376,15 @@ test('a secret goes to the command that asked for it, and to nobody who listens'
   const run = async (_args: string, { ask, signal }: CommandWorld) => given.resolve(await ask(question, signal))
   const commands = () => [{ name: 'asks', help: 'Asks.', run }]
   const { desk, heard, until } = await sitDown(t, folderOf(t), {}, { commands })
-  desk.setScreen({ suspend: (work) => work(), copy: async () => '', clear() {}, palette() {}, exit() {}, fill() {} })
+  desk.setScreen({
+    suspend: (work) => work(),
+    copy: async () => '',
+    clear() {},
+    palette() {},
+    keys() {},
+    exit() {},
+    fill() {},
+  })
   const events = () => heard.flatMap((one) => (one.type === 'event' ? [one.event] : []))
   desk.submit('/asks')
   await until(() => events().some(({ type }) => type === 'question'))

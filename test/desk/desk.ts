@@ -110,6 +110,7 @@ export function seat() {
     copy: async () => '',
     clear() {},
     palette() {},
+    keys() {},
     exit() {},
     fill(_text: string) {},
   }

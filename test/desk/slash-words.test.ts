@@ -10,7 +10,7 @@ const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 test('every command has its name once, one line of help, and about a dozen matter', async (t) => {
   const commands = (await seated(t, fine)).commands()
   const names =
-    'agents audit clear cls compact config connect context context_size copy crew diff exit help history init leash mcp mode models permissions plan refresh-system reset resume sessions setup skill skills strategy switch think todos trust undo usage'
+    'agents audit clear cls compact config connect context context_size copy crew diff exit help history init keys leash mcp mode models permissions plan refresh-system reset resume sessions setup skill skills strategy switch think todos trust undo usage'
   assert.equal(
     commands
       .map(({ name }) => name)
@@ -24,14 +24,14 @@ test('every command has its name once, one line of help, and about a dozen matte
   )
   assert.deepEqual(
     commands.filter(({ matters }) => matters).map(({ name }) => name),
-    'help exit switch agents leash think diff undo reset sessions clear compact usage init config'.split(' '),
+    'help keys exit switch agents leash think diff undo reset sessions clear compact usage init config'.split(' '),
   )
 })
 
 test('the screen is told what is its own', async (t) => {
   const seat = await seated(t, fine)
-  for (const line of ['/help', '/help undo', '/cls', '/exit']) assert.deepEqual(await seat.type(line), [])
-  assert.deepEqual(seat.turned, [['palette', ''], ['palette', 'undo'], ['clear'], ['exit']])
+  for (const line of ['/help', '/help undo', '/keys', '/cls', '/exit']) assert.deepEqual(await seat.type(line), [])
+  assert.deepEqual(seat.turned, [['palette', ''], ['palette', 'undo'], ['keys'], ['clear'], ['exit']])
 })
 
 test('/copy takes the last answer, or one of its code blocks', async (t) => {

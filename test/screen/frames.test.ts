@@ -27,6 +27,11 @@ describe('golden frames', { concurrency: 2 }, () => {
       await sitting.framed('palette', ['Commands', /› \/help/])
       glass.type(keys.escape)
       await glass.shows((screen) => !screen.includes('Commands'))
+      glass.type('?')
+      await sitting.framed('keys', ['What the first character means', 'Ctrl+J', 'Esc closes'])
+      if (look === 'dark') await sitting.framed('keys', ['What the first'], narrow)
+      glass.type(keys.escape)
+      await glass.shows((screen) => !screen.includes('What the first'))
 
       glass.type('explain it\r')
       const answered = ['See https', '─ alpha · ', rested('~73 tokens')]

@@ -10,7 +10,14 @@ import { frameOf, rowsOf } from './frame.ts'
 
 export type Size = { cols: number; rows: number }
 
-export type GlassOptions = { size?: Size; args?: readonly string[]; env?: Record<string, string>; background?: string }
+export type GlassOptions = {
+  size?: Size
+  args?: readonly string[]
+  env?: Record<string, string>
+  background?: string
+  /** Starts this instead, from which the program can be started by hand. */
+  shell?: readonly [string, ...string[]]
+}
 
 /** Who waits longer would wait for ever: then the screen is shown instead. */
 const patienceMs = 30_000
@@ -50,7 +57,8 @@ export class Glass {
   constructor(machine: Machine, options: GlassOptions = {}) {
     const { cols, rows } = options.size ?? { cols: 80, rows: 24 }
     this.emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 1000 })
-    this.pty = pty.spawn(process.execPath, [program, ...(options.args ?? [])], {
+    const [file, ...args] = options.shell ?? [process.execPath, program, ...(options.args ?? [])]
+    this.pty = pty.spawn(file, args, {
       // It becomes TERM whatever the environment says.
       name: options.env?.TERM ?? 'xterm-256color',
       cols,

@@ -20,6 +20,8 @@ export type CommandScreen = {
   fill(text: string): void
   /** Opens the searchable list of commands. */
   palette(query?: string): void
+  /** Shows every key and what it does. */
+  keys(): void
   exit(): void
 }
 

@@ -11,6 +11,13 @@ export const screenCommands: readonly Command[] = [
     run: async (args, { screen }) => screen.palette(args),
   },
   {
+    name: 'keys',
+    screen: true,
+    help: 'Show every key and what it does.',
+    matters: true,
+    run: async (_args, { screen }) => screen.keys(),
+  },
+  {
     name: 'exit',
     screen: true,
     help: 'Leave; the conversation is kept.',

@@ -253,6 +253,7 @@ const noScreen: CommandScreen = {
   clear: () => {},
   fill: () => {},
   palette: () => {},
+  keys: () => {},
   exit: () => {},
 }
 

@@ -11,10 +11,14 @@ import { messageOf } from '../../base/error-message.ts'
 import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
 import { farewell, welcome } from './screen/welcome.ts'
+import { KeysOverlay } from './keys-page.ts'
+import { bindKeys } from './keys.ts'
+import { elapsed } from './numbers.ts'
 import { PaletteOverlay } from './palette.ts'
 import { screenLayout } from './screen/screen-layout.ts'
 import { GuardedComponent, guard } from './screen/guarded-component.ts'
-import { bindKeys, pressKey, cardKeys, typingKeys } from './screen/screen-keys.ts'
+import { stopJob } from './screen/job-control.ts'
+import { pressKey, cardKeys, typingKeys } from './screen/screen-keys.ts'
 import { restoreAtExit, TerminalControl } from './screen/terminal-control.ts'
 import { InputArea } from './screen/input-area.ts'
 import { StatusLine } from './screen/status-line.ts'
@@ -32,6 +36,8 @@ export type ChatParts = {
   altScreen: boolean
   /** Replaces the terminal of this process, for tests. */
   terminal?: Terminal
+  /** Replaces what Ctrl+Z does to this process, for tests; see `stopJob`. */
+  stop?(clock: Clock): Promise<number | undefined>
 }
 
 /** How the chat ended; `broken` says what fault ended it. */
@@ -45,6 +51,7 @@ export async function openChat(desk: ChatDesk, parts: ChatParts): Promise<ChatEn
     : restoreAtExit(
         () => chat.restore(),
         (error) => chat.broke(error),
+        () => chat.continued(),
       )
   try {
     return await chat.opened()
@@ -76,6 +83,7 @@ class Chat {
   #input: InputBox
   #inputArea: InputArea
   #palette: PaletteOverlay
+  #keysPage: KeysOverlay
   #control: TerminalControl
   #loading = false
   #keys: KeyActions
@@ -89,6 +97,7 @@ class Chat {
     this.#terminal = terminal
     const { clock, env, altScreen } = parts
     const theme = (this.#theme = new ThemeSwitch(firstTheme(env)))
+    theme.setAgents(desk.standing().agents.map(({ name }) => name))
     const broken = (error: unknown) => this.broke(error)
     const later = (work: () => void) => {
       setImmediate(() => guard(work, broken))
@@ -143,6 +152,7 @@ class Chat {
         desk.submit(text)
       },
       openPalette: (query) => this.#palette.open(query),
+      showKeys: () => this.#keysPage.open(),
       edit: (text) => this.#control.lend(() => editInEditor(text, env)),
     })
     const answer = (ask: string, picks?: string[]) => desk.answer(ask, picks)
@@ -152,15 +162,20 @@ class Chat {
       theme,
       commands: () => desk.commands,
       pick: (command) => this.#picked(command),
+      showKeys: () => this.#keysPage.open(),
       closed: () => this.#inputArea.focus(),
       broken,
     })
+    this.#keysPage = new KeysOverlay({ tui, theme, closed: () => this.#inputArea.focus(), broken })
     this.#keys = typingKeys({
       desk,
       clock,
       input: this.#input,
       openAll: () => this.#transcript.toggleAll(),
       palette: () => this.#palette.open(''),
+      suspend: () => {
+        this.#suspend().catch(broken)
+      },
       flash: (words) => this.#layout.flash(words),
       leave: () => this.#leave({ why: 'exit' }),
     })
@@ -196,6 +211,23 @@ class Chat {
   restore(): void {
     this.#inputArea.close()
     this.#control.giveBack()
+  }
+
+  /** Takes the terminal again after the process was stopped and continued by somebody else than Ctrl+Z here. */
+  continued(): void {
+    this.#control.retake()
+  }
+
+  /** Gives the terminal to the shell until the person continues this job, then says what the agents did meanwhile. */
+  async #suspend(): Promise<void> {
+    const { clock, stop = stopJob } = this.#parts
+    const names = [...new Set(this.#state.running.map(({ by }) => by ?? 'the agent'))]
+    const stopped = await this.#control.lend(() => stop(clock))
+    if (this.#end) return
+    if (stopped === undefined) return this.#layout.flash('No shell here can suspend termaite')
+    if (names.length === 0) return
+    const text = `Suspended for ${elapsed(stopped)}; ${names.join(' and ')} kept working meanwhile.`
+    this.#set(nextState(this.#state, { type: 'said', how: 'note', text }, clock.now()))
   }
 
   broke(error: unknown): void {
@@ -291,6 +323,7 @@ class Chat {
         this.#control.repaint()
       },
       palette: (query) => this.#palette.open(query ?? ''),
+      keys: () => this.#keysPage.open(),
       exit: () => this.#leave({ why: 'exit' }),
     }
   }

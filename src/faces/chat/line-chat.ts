@@ -14,6 +14,7 @@ import {
   closingWords,
   commandWords,
   eventWords,
+  lineKeys,
   openedWords,
   questionWords,
   unfenced,
@@ -92,6 +93,7 @@ class LineConversation {
       },
       clear: () => {},
       fill: (text) => this.#writer.say(`Not sent: ${text}`),
+      keys: () => this.#writer.say(lineKeys),
       palette: (query = '') => this.#writer.say(commandWords(this.#desk.commands, query)),
       exit,
     }

@@ -83,6 +83,17 @@ export function commandWords(commands: readonly Command[], typed: string): strin
   return found.map((command) => `${commandUsage(command)}: ${command.help}`).join('\n')
 }
 
+/** The keys of the plain chat, which are those of the line editor below it. */
+export const lineKeys = [
+  'Enter sends the line, or answers the question.',
+  'Tab completes a command after /.',
+  'Up and Down recall what was typed before.',
+  'Ctrl+C clears the line, then cancels what runs; twice within 2 s it leaves.',
+  'Ctrl+D leaves when the line is empty.',
+  'Ctrl+Z suspends termaite; fg in the shell brings it back.',
+  'A line that begins with ! runs in your shell; the next agent is told of its output.',
+].join('\n')
+
 /** A text without code fences, which a screen reader would read aloud. */
 export function unfenced(text: string): string {
   return text.replaceAll(/^(?:`{3,}|~{3,})[\w-]*\n?/gm, '').trimEnd()

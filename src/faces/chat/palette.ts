@@ -9,8 +9,8 @@ import type {
 import type { Command } from '../../core/talk/command.ts'
 import type { Theme } from './theme.ts'
 import type { Choice } from './widgets.ts'
-import { matchesKey } from '@earendil-works/pi-tui'
 import { PasteReader } from './input/paste.ts'
+import { actionOf } from './keys.ts'
 import { boxSides, boxed, ChoiceList, TextField } from './widgets.ts'
 import { commandUsage, findCommands } from './command-search.ts'
 import { GuardedComponent } from './screen/guarded-component.ts'
@@ -22,6 +22,7 @@ type PaletteParts = {
   /** How many lines the commands may take; the others are found by a letter or an arrow key. */
   lines(): number
   pick(command: Command): void
+  showKeys(): void
   close(): void
 }
 
@@ -59,10 +60,11 @@ export class Palette implements Component, Focusable {
   }
 
   #key(data: string): void {
-    if (matchesKey(data, 'escape') || matchesKey(data, 'ctrl+c')) return this.#parts.close()
-    if (matchesKey(data, 'enter') || matchesKey(data, 'tab')) return this.#pick(this.#choices.chosen)
-    if (matchesKey(data, 'up')) return this.#choices.move(-1)
-    if (matchesKey(data, 'down')) return this.#choices.move(1)
+    const action = actionOf('palette', data)
+    if (action === 'close') return this.#parts.close()
+    if (action === 'pick') return this.#pick(this.#choices.chosen)
+    if (action === 'up' || action === 'down') return this.#choices.move(action === 'up' ? -1 : 1)
+    if (action === 'keys' && this.#line.text === '') return this.#parts.showKeys()
     this.#write(() => this.#line.handleInput(data))
   }
 
@@ -100,7 +102,7 @@ export class Palette implements Component, Focusable {
       theme.quiet('─'.repeat(inside)),
       ...(rows.length > 0 ? rows : [theme.quiet('  No command matches; Esc closes.')]),
     ]
-    const foot = [...(place ? [place] : []), 'Enter picks', 'Esc closes'].join(' · ')
+    const foot = [...(place ? [place] : []), 'Enter picks', '? keys', 'Esc closes'].join(' · ')
     return boxed(lines, width, theme.accent, { title: theme.strong('Commands'), foot: theme.quiet(foot) })
   }
 }
@@ -110,6 +112,7 @@ type OverlayParts = {
   theme: Theme
   commands(): readonly Command[]
   pick(command: Command): void
+  showKeys(): void
   closed(): void
   broken(error: unknown): void
 }
@@ -138,6 +141,10 @@ export class PaletteOverlay {
       pick: (command) => {
         this.close()
         pick(command)
+      },
+      showKeys: () => {
+        this.close()
+        this.#parts.showKeys()
       },
       close: () => this.close(),
     })

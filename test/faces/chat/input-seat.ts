@@ -61,6 +61,7 @@ export function seat(script: Script = {}, parts: { desk?: ScriptedDesk; rows?: n
     clock,
     onSubmit: (text) => sent.push(text),
     openPalette: (query) => palettes.push(query),
+    showKeys: () => palettes.push('the keys'),
     edit: (text) => new Promise((done) => edits.push({ text, done })),
   })
   box.focused = true

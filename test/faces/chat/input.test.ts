@@ -34,7 +34,7 @@ test('a prompt of spaces is neither sent nor lost', () => {
 test('an empty input says what can be done, in a frame that is as wide as it is told', () => {
   assert.deepEqual(seat().lines(50), [
     '╭────────────────────────────────────────────────╮',
-    '│ Ask anything · / for commands · @ for files    │',
+    '│ Ask anything · / commands · @ files · ! shell… │',
     '╰────────────────────────────────────────────────╯',
   ])
 })

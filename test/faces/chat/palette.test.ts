@@ -19,7 +19,15 @@ function open(query = '', all: readonly Command[] = commands) {
   const picked: string[] = []
   let closed = 0
   const pick = ({ name }: Command) => picked.push(name)
-  const palette = new Palette({ theme: plain, commands: all, query, lines: () => 12, pick, close: () => closed++ })
+  const palette = new Palette({
+    theme: plain,
+    commands: all,
+    query,
+    lines: () => 12,
+    pick,
+    showKeys: () => picked.push('?'),
+    close: () => closed++,
+  })
   palette.focused = true
   return {
     picked,
@@ -39,7 +47,7 @@ test('important commands come first, each with its help', () => {
     '│   /help            What can be typed                     │',
     '│   /agents          Who can take a turn                   │',
     '│   /history         What was said                         │',
-    '╰─ Enter picks · Esc closes ───────────────────────────────╯',
+    '╰─ Enter picks · ? keys · Esc closes ──────────────────────╯',
   ])
 })
 
@@ -121,7 +129,7 @@ test('more than a dozen scroll, and say where one is', () => {
       16,
       '│   /c4   what c4 does                 │',
       '│ › /c15  what c15 does                │',
-      '╰─ 15 of 30 · Enter picks · Esc clos… ─╯',
+      '╰─ 15 of 30 · Enter picks · ? keys ·… ─╯',
     ],
   )
 })

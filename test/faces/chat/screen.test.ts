@@ -28,7 +28,7 @@ test('an empty conversation says welcome and what to do next', { timeout }, asyn
     '│                                                                      │',
     '╰──────────────────────────────────────────────────────────────────────╯',
     '╭──────────────────────────────────────────────────────────────────────╮',
-    '│ Ask anything · / for commands · @ for files                          │',
+    '│ Ask anything · / commands · @ files · ! shell · ? keys               │',
     '╰──────────────────────────────────────────────────────────────────────╯',
     ' chat · leash ask · claude ● · gemini ● · next claude · 0 tokens',
   ])

@@ -2,7 +2,8 @@ import type { Component, Focusable, TUI, TuiMouseEvent, TuiMouseEventResult } fr
 import type { Clock } from '../../../base/clock.ts'
 import type { ChatDesk } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
-import { CURSOR_MARKER, matchesKey, truncateToWidth } from '@earendil-works/pi-tui'
+import { CURSOR_MARKER, truncateToWidth } from '@earendil-works/pi-tui'
+import { actionOf } from '../keys.ts'
 import { boxSides, boxed, fitToWidth } from '../widgets.ts'
 import { commandName, Completer, CompletionPopup } from './prompt-completion.ts'
 import { PromptHistory, HistoryRecall, HistorySearch } from './prompt-history.ts'
@@ -18,11 +19,13 @@ type InputParts = {
   onSubmit(text: string): void
   /** Opens the palette; the text stays in the input until a command is picked. */
   openPalette(query: string): void
+  /** Shows every key and what it does. */
+  showKeys(): void
   /** Hands the text to the person's own editor; undefined when it was left without saving. */
   edit(text: string): Promise<string | undefined>
 }
 
-const placeholder = 'Ask anything · / for commands · @ for files'
+const placeholder = 'Ask anything · / commands · @ files · ! shell · ? keys'
 /** A longer paste is shown as a chip. */
 const mostLines = 10
 const mostChars = 1000
@@ -120,26 +123,32 @@ export class InputBox implements Component, Focusable {
   }
 
   #key(key: string): void {
-    if (newLine(key)) return this.#edited('\n')
+    const action = actionOf('input', key)
+    if (action === 'newLine') return this.#edited('\n')
     const taken = this.#popup.open ? this.#completer.take(key) : undefined
     if (taken === 'send') return this.#enter()
-    if (taken || matchesKey(key, 'escape')) return
-    if (matchesKey(key, 'enter')) return this.#enter()
-    if (matchesKey(key, 'tab')) return this.#completer.follow(true)
-    if (matchesKey(key, 'up')) return this.#up(key)
-    if (matchesKey(key, 'ctrl+g')) {
-      // The chat goes on while the editor is open.
-      void this.#editElsewhere()
-      return
+    if (taken || actionOf('screen', key) === 'escape') return
+    switch (action) {
+      case 'send':
+        return this.#enter()
+      case 'complete':
+        return this.#completer.follow(true)
+      case 'up':
+        return this.#up(key)
+      case 'edit':
+        // The chat goes on while the editor is open.
+        void this.#editElsewhere()
+        return
+      case 'search':
+        // Prompts that cannot be read are left out.
+        void this.#openSearch()
+        return
+      case 'keys':
+        return this.#editor.getText() === '' ? this.#parts.showKeys() : this.#edited(key)
+      default:
+        // C1 control characters begin escape sequences, and no keyboard sends them.
+        if (!/[\x80-\x9f]/.test(key)) this.#edited(key)
     }
-    if (matchesKey(key, 'ctrl+r')) {
-      // Prompts that cannot be read are left out.
-      void this.#openSearch()
-      return
-    }
-    if (matchesKey(key, 'ctrl+k') || matchesKey(key, 'f1')) return this.#parts.openPalette('')
-    // C1 control characters begin escape sequences, and no keyboard sends them.
-    if (!/[\x80-\x9f]/.test(key)) this.#edited(key)
   }
 
   /** Hands a key to the editor; the popup follows an edit, and is not opened by a move of the cursor. */
@@ -233,13 +242,6 @@ export class InputBox implements Component, Focusable {
     if (this.#popup.point(event.y - queue)) this.#completer.accept()
     return { handled: true, focus: true }
   }
-}
-
-const newLines = ['shift+enter', 'ctrl+j', 'alt+enter'] as const
-
-/** Terminals without a keyboard protocol send Alt+Enter as Escape and Return, and Ctrl+J as a line feed. */
-function newLine(key: string): boolean {
-  return key === '\n' || key === '\x1b\r' || newLines.some((id) => matchesKey(key, id))
 }
 
 const mostQueued = 3

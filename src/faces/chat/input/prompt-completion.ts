@@ -3,8 +3,9 @@ import type { ChatDesk } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
 import type { Choice } from '../widgets.ts'
 import type { PromptEditor } from './prompt-editor.ts'
-import { fuzzyMatch, matchesKey } from '@earendil-works/pi-tui'
+import { fuzzyMatch } from '@earendil-works/pi-tui'
 import { commandUsage, findCommands } from '../command-search.ts'
+import { actionOf } from '../keys.ts'
 import { ChoiceList } from '../widgets.ts'
 import { cleanText } from '../../../base/ansi.ts'
 
@@ -190,12 +191,12 @@ export class Completer {
 
   /** Takes a key while the popup is open; `send` means that Enter sends the prompt, undefined that the key is not used. */
   take(key: string): 'taken' | 'send' | undefined {
-    if (matchesKey(key, 'enter')) return this.#enter()
-    if (matchesKey(key, 'escape')) this.#popup.dismiss()
-    else if (matchesKey(key, 'up')) this.#popup.move(-1)
-    else if (matchesKey(key, 'down')) this.#popup.move(1)
-    else if (matchesKey(key, 'tab')) this.accept()
-    else return undefined
+    const action = actionOf('popup', key)
+    if (action === undefined) return undefined
+    if (action === 'enter') return this.#enter()
+    if (action === 'close') this.#popup.dismiss()
+    else if (action === 'accept') this.accept()
+    else this.#popup.move(action === 'up' ? -1 : 1)
     return 'taken'
   }
 

@@ -3,7 +3,8 @@ import type { ChatDesk } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
 import type { Choice } from '../widgets.ts'
 import type { PromptEditor } from './prompt-editor.ts'
-import { fuzzyMatch, matchesKey } from '@earendil-works/pi-tui'
+import { fuzzyMatch } from '@earendil-works/pi-tui'
+import { actionOf } from '../keys.ts'
 import { ChoiceList, TextField } from '../widgets.ts'
 import { cleanText } from '../../../base/ansi.ts'
 
@@ -121,12 +122,19 @@ export class HistorySearch implements Focusable {
   }
 
   handleInput(data: string): void {
-    if (matchesKey(data, 'escape') || matchesKey(data, 'ctrl+c')) return this.#done()
-    if (matchesKey(data, 'enter') || matchesKey(data, 'tab')) return this.#done(this.#choices.chosen?.text)
-    if (matchesKey(data, 'up')) return this.#choices.move(-1)
-    if (matchesKey(data, 'down') || matchesKey(data, 'ctrl+r')) return this.#choices.move(1)
-    this.#field.handleInput(data)
-    this.#search()
+    switch (actionOf('history', data)) {
+      case 'close':
+        return this.#done()
+      case 'take':
+        return this.#done(this.#choices.chosen?.text)
+      case 'up':
+        return this.#choices.move(-1)
+      case 'down':
+        return this.#choices.move(1)
+      default:
+        this.#field.handleInput(data)
+        this.#search()
+    }
   }
 
   insert(text: string): void {

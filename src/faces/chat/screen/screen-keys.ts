@@ -1,41 +1,17 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { ChatDesk } from '../chat-desk.ts'
 import type { InputBox } from '../input/input-box.ts'
-import { KeybindingsManager, TUI_KEYBINDINGS, isKeyRelease, matchesKey, setKeybindings } from '@earendil-works/pi-tui'
+import type { KeyAction } from '../keys.ts'
 import { leashes } from '../../../core/work/agent.ts'
+import { actionOf } from '../keys.ts'
 
 /** The actions of the screen's own keys; one that returns false leaves the key to the focused component. */
-export type KeyActions = Record<'interrupt' | 'escape' | 'leave' | 'nextLeash' | 'openAll' | 'palette', () => boolean>
-
-const keys = {
-  'ctrl+c': 'interrupt',
-  escape: 'escape',
-  'ctrl+d': 'leave',
-  'shift+tab': 'nextLeash',
-  'ctrl+o': 'openAll',
-  f1: 'palette',
-  'ctrl+k': 'palette',
-} as const
-
-/** Leaves Home and End to the text that is typed, and lets Ctrl+F search, as everywhere else. */
-export function bindKeys(): void {
-  setKeybindings(
-    new KeybindingsManager(TUI_KEYBINDINGS, {
-      'tui.altScreen.top': 'ctrl+home',
-      'tui.altScreen.bottom': 'ctrl+end',
-      'tui.altScreen.search': ['ctrl+f', 'ctrl+shift+f'],
-      'tui.editor.cursorRight': 'right',
-      'tui.editor.cursorLineStart': ['home', 'ctrl+a'],
-      'tui.editor.cursorLineEnd': ['end', 'ctrl+e'],
-    }),
-  )
-}
+export type KeyActions = Record<KeyAction<'screen'>, () => boolean>
 
 /** Runs the action of a key; false where the screen does not take it. */
 export function pressKey(data: string, actions: KeyActions): boolean {
-  if (isKeyRelease(data)) return false
-  const key = (Object.keys(keys) as (keyof typeof keys)[]).find((each) => matchesKey(data, each))
-  return key !== undefined && actions[keys[key]]()
+  const action = actionOf('screen', data)
+  return action !== undefined && actions[action]()
 }
 
 type TypingParts = {
@@ -44,6 +20,7 @@ type TypingParts = {
   input: InputBox
   openAll(): void
   palette(): void
+  suspend(): void
   flash(words: string): void
   leave(): void
 }
@@ -78,6 +55,10 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
       screen.leave()
       return true
     },
+    suspend: () => {
+      screen.suspend()
+      return true
+    },
     nextLeash: () => {
       const at = leashes.indexOf(desk.standing().leash)
       desk.setLeash(leashes[(at + 1) % leashes.length]!)
@@ -94,8 +75,8 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
   }
 }
 
-/** While a card is open it has all keys except the one that cancels. */
-export function cardKeys(actions: KeyActions): KeyActions {
+/** While a card is open it has all keys except those that cancel and suspend. */
+export function cardKeys({ interrupt, suspend }: KeyActions): KeyActions {
   const none = () => false
-  return { interrupt: actions.interrupt, escape: none, leave: none, nextLeash: none, openAll: none, palette: none }
+  return { interrupt, suspend, escape: none, leave: none, nextLeash: none, openAll: none, palette: none }
 }

@@ -39,6 +39,14 @@ export class TerminalControl {
     }
   }
 
+  /** Sets the terminal up and paints everything again, after others may have changed it. */
+  retake(): void {
+    if (!this.#on) return
+    this.#frame.stop({ preserveScreen: true })
+    this.#start()
+    this.#frame.tui.requestRender(true)
+  }
+
   /** Gives the terminal back for good; does nothing a second time. */
   giveBack(): void {
     this.#over = true
@@ -62,15 +70,22 @@ const ignoreGone = () => {}
 
 /**
  * Runs `restore` however the process ends; the returned function undoes that. An uncaught fault is handed to `broken`,
- * so that the chat ends in order; a second one ends the process.
+ * so that the chat ends in order; a second one ends the process. `continued` is called when the process was stopped and
+ * goes on.
  */
-export function restoreAtExit(restore: () => void, broken: (error: unknown) => void): () => void {
+export function restoreAtExit(
+  restore: () => void,
+  broken: (error: unknown) => void,
+  continued: () => void,
+): () => void {
+  process.on('SIGCONT', continued)
   process.on('exit', restore)
   process.on('uncaughtExceptionMonitor', restore)
   process.once('uncaughtException', broken)
   // These listeners stay, because the last write may fail after the chat is left.
   for (const stream of [process.stdin, process.stdout]) stream.off('error', ignoreGone).on('error', ignoreGone)
   return () => {
+    process.off('SIGCONT', continued)
     process.off('exit', restore)
     process.off('uncaughtExceptionMonitor', restore)
     process.off('uncaughtException', broken)

@@ -1,0 +1,254 @@
+import type { Keybinding, KeyId } from '@earendil-works/pi-tui'
+import {
+  KeybindingsManager,
+  TUI_KEYBINDINGS,
+  decodeKittyPrintable,
+  isKeyRelease,
+  matchesKey,
+  setKeybindings,
+} from '@earendil-works/pi-tui'
+
+/** The keys of one action, and what they do, as the page of keys says it. */
+type KeyRow = { keys: readonly KeyId[]; does: string }
+
+/**
+ * All keys of the chat, by the part of the screen that takes them. The code acts on this table and the page of keys shows
+ * it, so that neither can know a key that the other does not.
+ */
+export const chatKeys = {
+  screen: {
+    interrupt: {
+      keys: ['ctrl+c'],
+      does: 'Clears the input. With an empty input: cancels what runs; a second time within 2 s leaves termaite.',
+    },
+    escape: { keys: ['escape'], does: 'Cancels the newest command, the running turn, or a request that waits.' },
+    leave: { keys: ['ctrl+d'], does: 'Leaves termaite when the input is empty. The conversation is kept.' },
+    suspend: { keys: ['ctrl+z'], does: 'Suspends termaite; fg in the shell brings it back. Agents at work go on.' },
+    nextLeash: { keys: ['shift+tab'], does: 'Changes how much the agents may do: read, ask, edit, all.' },
+    openAll: { keys: ['ctrl+o'], does: 'Opens or folds all tool calls, thoughts and outputs.' },
+    palette: { keys: ['f1', 'ctrl+k'], does: 'Opens the list of all commands.' },
+  },
+  input: {
+    newLine: { keys: ['shift+enter', 'ctrl+j', 'alt+enter'], does: 'Begins a new line. So does Enter after a \\.' },
+    send: { keys: ['enter'], does: 'Sends. While a turn runs, the agent gets it at once, or it waits in the queue.' },
+    complete: { keys: ['tab'], does: 'Completes a command after /, a file after @, an earlier command after !.' },
+    up: { keys: ['up'], does: 'In the first line: takes the newest waiting prompt back, or recalls an earlier one.' },
+    edit: { keys: ['ctrl+g'], does: 'Opens the input in your own editor ($VISUAL or $EDITOR).' },
+    search: { keys: ['ctrl+r'], does: 'Searches the prompts that were sent in this project.' },
+    keys: { keys: ['?'], does: 'In an empty input: shows this page.' },
+  },
+  popup: {
+    up: { keys: ['up'], does: 'Chooses the suggestion above.' },
+    down: { keys: ['down'], does: 'Chooses the suggestion below.' },
+    accept: { keys: ['tab'], does: 'Takes the chosen suggestion.' },
+    enter: { keys: ['enter'], does: 'Takes the chosen suggestion, or sends when the word is whole.' },
+    close: { keys: ['escape'], does: 'Closes the suggestions.' },
+  },
+  history: {
+    up: { keys: ['up'], does: 'Chooses the prompt above.' },
+    down: { keys: ['down', 'ctrl+r'], does: 'Chooses the prompt below.' },
+    take: { keys: ['enter', 'tab'], does: 'Puts the chosen prompt into the input.' },
+    close: { keys: ['escape', 'ctrl+c'], does: 'Closes the search.' },
+  },
+  card: {
+    up: { keys: ['up', 'shift+tab'], does: 'Chooses the answer above.' },
+    down: { keys: ['down', 'tab'], does: 'Chooses the answer below.' },
+    enter: { keys: ['enter'], does: 'Gives the chosen answer.' },
+    number: {
+      keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'],
+      does: 'Gives the answer with that number, or marks it where several can be chosen.',
+    },
+    mark: { keys: ['space'], does: 'Marks an answer where several can be chosen.' },
+    open: { keys: ['ctrl+o', 'pageDown'], does: 'Shows the next page of a long question.' },
+    back: { keys: ['pageUp'], does: 'Shows the page before.' },
+    escape: { keys: ['escape'], does: 'Gives the harmless answer, which the card names.' },
+  },
+  palette: {
+    up: { keys: ['up'], does: 'Chooses the command above.' },
+    down: { keys: ['down'], does: 'Chooses the command below.' },
+    pick: { keys: ['enter', 'tab'], does: 'Runs the chosen command, or puts it into the input when it needs words.' },
+    keys: { keys: ['?'], does: 'Before anything is typed: shows this page.' },
+    close: { keys: ['escape', 'ctrl+c'], does: 'Closes the list.' },
+  },
+  page: {
+    up: { keys: ['up', 'k'], does: 'One line up.' },
+    down: { keys: ['down', 'j'], does: 'One line down.' },
+    pageUp: { keys: ['pageUp', 'b'], does: 'One page up.' },
+    pageDown: { keys: ['pageDown', 'space'], does: 'One page down.' },
+    top: { keys: ['home', 'g'], does: 'To the beginning.' },
+    bottom: { keys: ['end', 'shift+g'], does: 'To the end.' },
+    close: { keys: ['escape', 'q', 'enter', '?', 'f1', 'ctrl+c'], does: 'Closes this page.' },
+  },
+} as const satisfies Record<string, Record<string, KeyRow>>
+
+export type KeyPlace = keyof typeof chatKeys
+export type KeyAction<P extends KeyPlace> = keyof (typeof chatKeys)[P] & string
+
+/** The action of a key at one place; undefined where the place does not take the key. */
+export function actionOf<P extends KeyPlace>(place: P, data: string): KeyAction<P> | undefined {
+  if (isKeyRelease(data)) return undefined
+  const rows = Object.entries<KeyRow>(chatKeys[place])
+  return rows.find(([, { keys }]) => keys.some((key) => isKey(data, key)))?.[0] as KeyAction<P> | undefined
+}
+
+/** Terminals without a keyboard protocol send Alt+Enter as Escape and Return, and Ctrl+J as a line feed. */
+const asSent: Partial<Record<KeyId, string>> = { 'alt+enter': '\x1b\r', 'ctrl+j': '\n', 'shift+g': 'G' }
+
+function isKey(data: string, key: KeyId): boolean {
+  return matchesKey(data, key) || data === asSent[key] || (key.length === 1 && decodeKittyPrintable(data) === key)
+}
+
+/** Keys that the screen library takes, with our own words for what they do. */
+const libraryRows = {
+  editing: {
+    'tui.editor.cursorUp': 'Moves up a line.',
+    'tui.editor.cursorDown': 'Moves down a line, or back to a later prompt.',
+    'tui.editor.cursorLeft': 'Moves left.',
+    'tui.editor.cursorRight': 'Moves right.',
+    'tui.editor.cursorWordLeft': 'Moves to the word before.',
+    'tui.editor.cursorWordRight': 'Moves to the next word.',
+    'tui.editor.cursorLineStart': 'Moves to the beginning of the line.',
+    'tui.editor.cursorLineEnd': 'Moves to the end of the line.',
+    'tui.editor.jumpForward': 'Then a character: moves forward to it.',
+    'tui.editor.jumpBackward': 'Then a character: moves back to it.',
+    'tui.editor.deleteCharBackward': 'Deletes the character before the cursor.',
+    'tui.editor.deleteCharForward': 'Deletes the character at the cursor.',
+    'tui.editor.deleteWordBackward': 'Deletes the word before the cursor.',
+    'tui.editor.deleteWordForward': 'Deletes the word after the cursor.',
+    'tui.editor.deleteToLineStart': 'Deletes to the beginning of the line.',
+    'tui.editor.yank': 'Inserts what was deleted last.',
+    'tui.editor.yankPop': 'After that: inserts what was deleted before it instead.',
+    'tui.editor.undo': 'Undoes the last edit.',
+  },
+  reading: {
+    'tui.altScreen.pageUp': 'Scrolls the conversation one page up.',
+    'tui.altScreen.pageDown': 'Scrolls the conversation one page down.',
+    'tui.altScreen.top': 'Scrolls to the beginning of the conversation.',
+    'tui.altScreen.bottom': 'Scrolls to the newest line and follows it.',
+    'tui.altScreen.previousPrompt': 'Scrolls to the prompt before.',
+    'tui.altScreen.nextPrompt': 'Scrolls to the next prompt.',
+    'tui.altScreen.search': 'Searches the conversation.',
+    'tui.altScreen.searchNext': 'In a search: goes to the next match.',
+    'tui.altScreen.searchPrevious': 'In a search: goes to the match before.',
+    'tui.altScreen.searchClose': 'In a search: closes it.',
+  },
+} as const satisfies Record<string, Partial<Record<Keybinding, string>>>
+
+/**
+ * Keys of the library that never reach it here: the screen takes Ctrl+K and the page keys first, the input handles what is
+ * sent and completed itself, and lists have keys of their own.
+ */
+export const unusedBindings: readonly Keybinding[] = [
+  'tui.editor.deleteToLineEnd',
+  'tui.editor.pageUp',
+  'tui.editor.pageDown',
+  'tui.input.newLine',
+  'tui.input.submit',
+  'tui.input.tab',
+  'tui.input.copy',
+  'tui.select.up',
+  'tui.select.down',
+  'tui.select.pageUp',
+  'tui.select.pageDown',
+  'tui.select.confirm',
+  'tui.select.cancel',
+]
+
+/** Leaves Home and End to the text that is typed, and lets Ctrl+F search, as everywhere else. */
+const ourBindings = {
+  'tui.altScreen.top': 'ctrl+home',
+  'tui.altScreen.bottom': 'ctrl+end',
+  'tui.altScreen.search': ['ctrl+f', 'ctrl+shift+f'],
+  'tui.editor.cursorRight': 'right',
+  'tui.editor.cursorLineStart': ['home', 'ctrl+a'],
+  'tui.editor.cursorLineEnd': ['end', 'ctrl+e'],
+} as const
+
+/** The keys that the library acts on. */
+export const libraryKeys = new KeybindingsManager(TUI_KEYBINDINGS, ourBindings as never)
+
+export function bindKeys(): void {
+  setKeybindings(libraryKeys)
+}
+
+/** A part of the page of keys: a title, and a row for each action. */
+export type KeySection = { title: string; rows: readonly { keys: string; does: string }[] }
+
+const titles: Record<KeyPlace, string> = {
+  input: 'While you type',
+  screen: 'At any time',
+  popup: 'While suggestions are open',
+  history: 'While you search earlier prompts (Ctrl+R)',
+  card: 'While a question is open',
+  palette: 'In the list of commands (F1)',
+  page: 'On this page',
+}
+
+/** What begins a line of the input, which is no key and belongs on the page all the same. */
+const beginnings: KeySection = {
+  title: 'What the first character means',
+  rows: [
+    { keys: '/', does: 'A command of termaite, such as /agents.' },
+    { keys: '!', does: 'A command for your own shell, such as !git status. The next agent is told of its output.' },
+    { keys: '@', does: 'Anywhere in a prompt: a file or a folder that the agent shall read.' },
+  ],
+}
+
+const mouse: KeySection = {
+  title: 'Mouse',
+  rows: [
+    { keys: 'Wheel', does: 'Scrolls the conversation.' },
+    { keys: 'Click', does: 'Opens or folds what is clicked; answers a question; takes a suggestion.' },
+    { keys: 'Drag', does: 'Selects text and copies it.' },
+  ],
+}
+
+/** Every key that does something, by the state of the screen in which it does. */
+export function keySections(): KeySection[] {
+  const own = (place: KeyPlace) => section(titles[place], Object.values<KeyRow>(chatKeys[place]))
+  return [
+    beginnings,
+    own('input'),
+    own('screen'),
+    own('card'),
+    section('In a long conversation', ofLibrary(libraryRows.reading)),
+    section('In the text that you type', ofLibrary(libraryRows.editing)),
+    own('popup'),
+    own('history'),
+    own('palette'),
+    own('page'),
+    mouse,
+  ]
+}
+
+function section(title: string, rows: readonly KeyRow[]): KeySection {
+  return { title, rows: rows.map(({ keys, does }) => ({ keys: keyNames(keys), does })) }
+}
+
+function ofLibrary(rows: Partial<Record<Keybinding, string>>): KeyRow[] {
+  return Object.entries(rows).map(([binding, does]) => ({ keys: libraryKeys.getKeys(binding as Keybinding), does }))
+}
+
+const names: Record<string, string> = {
+  escape: 'Esc',
+  pageUp: 'PgUp',
+  pageDown: 'PgDn',
+  up: 'Up',
+  down: 'Down',
+  left: 'Left',
+  right: 'Right',
+}
+
+/** Keys as people write them: `Ctrl+C, Esc`; nine digits are a range. */
+export function keyNames(keys: readonly KeyId[]): string {
+  if (keys.length > 3 && keys.every((key) => /^\d$/.test(key))) return `${keys[0]}–${keys.at(-1)}`
+  return keys.map(keyName).join(', ')
+}
+
+function keyName(key: KeyId): string {
+  const parts = key === 'ctrl+-' ? ['ctrl', '-'] : key.split('+')
+  const held = parts.length > 1
+  return parts
+    .map((part) => names[part] ?? (part.length > 1 || held ? part[0]!.toUpperCase() + part.slice(1) : part))
+    .join('+')
+}

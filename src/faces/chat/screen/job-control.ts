@@ -1,0 +1,26 @@
+import type { Clock } from '../../../base/clock.ts'
+import { stoodStill } from '../../../base/clock.ts'
+
+/** A process that was stopped hears of its continuation within this time; without it nobody stopped it. */
+const patienceMs = 300
+
+/**
+ * Stops this job as Ctrl+Z does in other programs: its whole process group, so that the shell takes the terminal. Agents
+ * run in groups of their own and go on. Returns for how long it was stopped, once it was continued; undefined where no
+ * shell watches over the job, because the system then ignores the signal.
+ */
+export async function stopJob(clock: Clock): Promise<number | undefined> {
+  const since = clock.now()
+  const heard = new AbortController()
+  const continued = () => heard.abort()
+  process.once('SIGCONT', continued)
+  try {
+    process.kill(0, 'SIGTSTP')
+    // Here the process has been stopped and continued: overdue timers wait until everything that came meanwhile is read.
+    stoodStill()
+    await clock.sleep(patienceMs, heard.signal)
+    return heard.signal.aborted ? clock.now() - since : undefined
+  } finally {
+    process.off('SIGCONT', continued)
+  }
+}
