@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import type { ShownPiece } from '../../src/core/talk/shown-words.ts'
@@ -9,9 +10,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { shortHash } from '../../src/base/hash.ts'
 import { sized } from '../full.ts'
 import { until } from '../until.ts'
 import { Machine } from './program.ts'
+
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
 
 const rounds = sized(6, 100)
 const lanes = 3
@@ -192,3 +196,77 @@ test(
     t.diagnostic(`${cuts.reduce((sum, { seen }) => sum + seen.length, 0)} words were shown`)
   },
 )
+
+/** Cuts off the answer of an agent whose words are in the side log. */
+async function killed(machine: Machine, args: readonly string[], words: RegExp): Promise<void> {
+  const child = machine.start(args)
+  child.stdin!.on('error', () => {}).end()
+  child.stdout!.resume()
+  child.stderr!.resume()
+  const closed = new Promise((resolve) => child.on('close', resolve))
+  const side = () => {
+    const files = readdirSync(machine.home, { recursive: true, encoding: 'utf8' })
+    const logs = files.filter((name) => /\bshown\b.*\.jsonl$/.test(name))
+    return logs.map((name) => readFileSync(join(machine.home, name), 'utf8')).join('')
+  }
+  await until(() => words.test(side()))
+  child.kill('SIGKILL')
+  await closed
+}
+
+test('words that were cut off are in sessions show, search and export, and another vendor reads them without their secrets', async (t) => {
+  const machine = new Machine(t)
+  const half = 'cat >/dev/null; echo "The key is $DEPLOY_TOKEN and"; sleep 60'
+  machine.agents({ half, reads: 'cat' }, { metaInstruction: false })
+  const env = { DEPLOY_TOKEN: 'planted-41a7c09e' }
+  const child = machine.start(['-p', 'which key?', '-a', 'half', '--output-format', 'stream-json'], { env })
+  child.stdin!.end()
+  child.stderr!.resume()
+  const { closed, turn } = printed(child, 0)
+  await until(() => turn() !== undefined && existsSync(machine.file(join('shown', `${turn()}.jsonl`))))
+  child.kill('SIGINT')
+  await closed
+  const told = (await machine.run(['-p', 'go on', '-a', 'reads'], { env })).out
+  const key = /The key is (.*) and/.exec(told)?.[1]
+  assert.deepEqual([key, told.includes('cut_off="by the user"')], ['[masked $DEPLOY_TOKEN]', true], told)
+  const { out: shown } = await machine.run(['sessions', 'show'], { env })
+  assert.match(shown, /half: The key is planted-41a7c09e and\n\(cut off by you\)\n/)
+  assert.match((await machine.run(['sessions', 'search', 'key'], { env })).out, /half/)
+  const { out: exported } = await machine.run(['sessions', 'list'], { env })
+  const { out: file } = await machine.run(['sessions', 'export', /^(\S{26}) /m.exec(exported)![1]!], { env })
+  assert.match(file, /The key is \[masked \$DEPLOY_TOKEN\] and\n\n> cut off by you\n/)
+})
+
+for (const host of ['tmux', 'pty'] as const)
+  test(
+    `${host}: what an agent in a terminal had shown is kept when termaite is killed`,
+    { skip: host === 'tmux' && spawnSync('tmux', ['-V']).status !== 0 && 'there is no tmux here', timeout: 60_000 },
+    async (t) => {
+      const machine = new Machine(t)
+      t.after(() => spawnSync('tmux', ['-L', `termaite-${shortHash(machine.home)}`, 'kill-server']))
+      const command = [process.execPath, fake, '/dev/null', 'scroll', 'never'].join(' ')
+      const screen = {
+        kind: 'screen',
+        command,
+        idle_pattern: '^> ?$',
+        response_fence: true,
+        contextWindowTokens: 100_000,
+      }
+      machine.settings({
+        terminals: { host },
+        metaInstruction: false,
+        agents: [
+          { name: 'screen', ...screen },
+          { name: 'reads', command: 'cat', contextWindowTokens: 100_000 },
+        ],
+      })
+      await killed(machine, ['-p', 'what is wrong?', '-a', 'screen'], /half/)
+      const { out, err } = await machine.run(['-p', 'go on', '-a', 'reads'])
+      assert.match(out, /<message from="screen" cut_off="by a crash">\n[^<]*half[^<]*\n<\/message>/, err)
+      const words = machine.history().filter(({ type }) => type === 'words')
+      assert.deepEqual(
+        words.map(({ by }) => by),
+        ['screen'],
+      )
+    },
+  )

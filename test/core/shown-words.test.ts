@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Script } from '../../src/agents/scripted-agent.ts'
+import type { Script, ScriptStep } from '../../src/agents/scripted-agent.ts'
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { ShownPiece } from '../../src/core/talk/shown-words.ts'
 import type { Log } from '../../src/core/talk/store.ts'
@@ -161,6 +161,45 @@ test('words around a tool call are paragraphs of one fact', async () => {
   assert.deepEqual(
     (await facts()).filter(({ type }) => type === 'words'),
     [{ type: 'words', by: 'a', text: 'I look.\n\nI found it', cut: 'limit' }],
+  )
+})
+
+test('what an agent says before its calls is kept too, unless its reply says it again; no agent is told', async () => {
+  const { open, facts } = machine()
+  const call = (call: string): ScriptStep[] => [
+    { type: 'call', call, tool: 'bash', input: {} },
+    { type: 'result', call, ok: true, text: 'done' },
+  ]
+  const said: ScriptStep[] = [
+    text('I look.\n'),
+    ...call('c'),
+    ...call('d'),
+    text('Not there. '),
+    ...call('e'),
+    text('Found.'),
+  ]
+  const ends = (reply: string): ScriptStep[] => [
+    { type: 'reply', text: reply },
+    { type: 'end', outcome: { ok: true, text: reply } },
+  ]
+  const conversation = open()
+  await all(conversation.converse(scriptedAgent('a', [[...said, ...ends('Found.')]]), 'x', world()))
+  assert.deepEqual((await facts()).slice(7, -1), [
+    { type: 'words', by: 'a', call: 'c', text: 'I look.' },
+    { type: 'words', by: 'a', call: 'e', text: 'Not there.' },
+    { type: 'reply', by: 'a', text: 'Found.' },
+  ])
+  assert.deepEqual(
+    (await conversation.view()).filter(({ type }) => type === 'words'),
+    [],
+  )
+  const other = machine()
+  await all(
+    other.open().converse(scriptedAgent('a', [[...said, ...ends('I look.\n\nNot there.\n\nFound.')]]), 'x', world()),
+  )
+  assert.deepEqual(
+    (await other.facts()).filter(({ type }) => type === 'words'),
+    [],
   )
 })
 

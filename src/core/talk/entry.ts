@@ -25,10 +25,11 @@ export type Attempt = {
 export type Cut = 'person' | 'limit' | 'crash' | 'failure'
 
 /**
- * Words that an agent showed and that no reply holds. `cut` says what ended them; without it the agent went on by itself.
- * `from`: the roles of an agent that was only consulted, the outermost first. Such words are never given to another agent.
+ * Words that an agent showed and that no reply holds. `cut` says what ended them; words without it are no answer, and no other
+ * agent is given them. `call`: the call that the agent made after them. `from`: the roles of an agent that was only consulted,
+ * the outermost first.
  */
-export type Words = { type: 'words'; text: string; cut?: Cut; from?: string[] }
+export type Words = { type: 'words'; text: string; cut?: Cut; call?: string; from?: string[] }
 
 /**
  * Instructions that an agent must follow from here on, beside its frame: a skill it loaded, an instruction file that changed.

@@ -36,6 +36,9 @@ const mostWaiting = 256 * 1024
 /** How many characters of one agent are held while the disk refuses them. */
 const mostHeld = 8 * 1024 ** 2
 
+/** A longer paragraph is not held until the reply: what of it the reply lacks is lost when the turn ends well. */
+const longestParagraph = 1024 ** 2
+
 /** One agent that speaks in a turn. `waiting` are its words that are not in the side log yet. */
 type Voice = {
   by: string
@@ -46,6 +49,9 @@ type Voice = {
   spoke: boolean
   paused: boolean
   again: boolean
+  /** The words since the last call, and those before each call: a reply may hold them or not. */
+  paragraph: string
+  earlier: { call: string; text: string }[]
   /** Why the agent failed, where the turn went on without it. */
   failure?: Failure
 }
@@ -85,19 +91,32 @@ export class ShownWords {
     if (event.type === 'inner') return this.see(event.event, [...from, event.role])
     if (event.by === undefined) return
     if (event.type === 'text') return this.#hear(this.#voice(event.by, from), event.delta)
-    if (event.type === 'call') this.#voice(event.by, from).paused = true
-    if (from.length === 0) return
     const voice = this.#voice(event.by, from)
+    if (event.type === 'call') paused(voice, event.call)
+    if (from.length === 0) return
     if (event.type === 'attempt') voice.failure = event.failure
     // The reply of an agent that was consulted is in no log, and an agent that does not stream shows nothing before it.
     if (event.type === 'reply' && !voice.spoke) return this.#hear(voice, event.text)
   }
 
-  /** Notes a fact that is in the log now: a reply, an attempt or words hold everything that the agent showed before. */
+  /**
+   * Notes a fact that is in the log now: a reply, an attempt or words hold everything that the agent showed before. Words before
+   * a call are followed by the reply that does.
+   */
   kept(fact: Fact & { by: string }): void {
     if (fact.type !== 'reply' && fact.type !== 'attempt' && fact.type !== 'words') return
+    if (fact.type === 'words' && fact.call !== undefined) return
     const voice = this.#voice(fact.by, (fact.type === 'words' && fact.from) || [])
-    Object.assign(voice, { after: voice.after + 1, waiting: '', spoke: false, paused: false })
+    Object.assign(voice, { after: voice.after + 1, ...silent() })
+  }
+
+  /** Returns what an agent said before its calls and its reply does not say again, as facts to keep before the reply. */
+  asides(by: string, reply: string): SignedWords[] {
+    const { earlier } = this.#voice(by, [])
+    const said = earlier.map(({ call, text }) => ({ call, text: text.trim() }))
+    return said
+      .filter(({ text }) => text !== '' && !reply.includes(text))
+      .map(({ call, text }) => ({ type: 'words', by, call, text }))
   }
 
   /** Returns the words of an agent whose attempt failed, as facts to keep. */
@@ -130,6 +149,7 @@ export class ShownWords {
     voice.waiting += voice.paused && voice.spoke ? `\n\n${delta.trimStart()}` : delta
     voice.spoke = true
     voice.paused = false
+    if (voice.paragraph.length <= longestParagraph) voice.paragraph += delta
     if (!this.#parts.log) return
     if (voice.waiting.length > mostWaiting && !this.#refused) return this.#serial(() => this.#write())
     if (this.#sleeping) return
@@ -143,8 +163,7 @@ export class ShownWords {
 
   #voice(by: string, from: readonly string[]): Voice {
     const key = JSON.stringify([by, ...from])
-    const again = this.#again
-    const made = { by, from: [...from], after: 0, waiting: '', spoke: false, paused: false, again }
+    const made = { by, from: [...from], after: 0, again: this.#again, ...silent() }
     const voice = this.#voices.get(key) ?? made
     this.#voices.set(key, voice)
     return voice
@@ -201,6 +220,22 @@ export class ShownWords {
       return facts
     })
   }
+}
+
+/** What is known of an agent that has not spoken since its last fact. */
+const silent = (): Pick<Voice, 'waiting' | 'spoke' | 'paused' | 'paragraph' | 'earlier'> => ({
+  waiting: '',
+  spoke: false,
+  paused: false,
+  paragraph: '',
+  earlier: [],
+})
+
+/** Ends a paragraph at a call. */
+function paused(voice: Voice, call: string): void {
+  voice.paused = true
+  if (voice.paragraph.length <= longestParagraph) voice.earlier.push({ call, text: voice.paragraph })
+  voice.paragraph = ''
 }
 
 function pieceOf({ by, from, after, again }: Voice, text: string): ShownPiece {

@@ -61,7 +61,7 @@ export function entryText(entry: Entry): string {
     case 'reply':
       return message(entry.by, entry.text)
     case 'words':
-      return entry.from ? '' : wordsText(entry)
+      return entry.from || !entry.cut ? '' : wordsText(entry, entry.cut)
     case 'summary':
       return tag('summary', '', entry.text)
     case 'attempt':
@@ -94,11 +94,11 @@ const ending: Record<Cut, string> = {
 /** How much of words that are no answer an agent reads: how they began, and where they stopped. */
 const longestWords = { head: 2_000, tail: 6_000 }
 
-function wordsText({ by, text, cut }: EntryOf<'words'>): string {
+function wordsText({ by, text }: EntryOf<'words'>, cut: Cut): string {
   const { head, tail } = longestWords
   const left = text.length - head - tail
   const told = left <= 0 ? text : `${text.slice(0, head)}[… ${left} characters left out …]${text.slice(-tail)}`
-  return tag('message', ` from="${attribute(by)}"${cut ? ` cut_off="${ending[cut]}"` : ''}`, told)
+  return tag('message', ` from="${attribute(by)}" cut_off="${ending[cut]}"`, told)
 }
 
 function attempt(tried: Attempt & { by: string }): string {

@@ -35,7 +35,7 @@ export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
 
 /**
  * Returns what the next turn is given: the furthest summary, and the turns that ended after it, without the words of failed
- * attempts and of agents that were only consulted.
+ * attempts, of agents that were only consulted, and on the way to an answer.
  */
 export function view(entries: readonly Entry[]): Entry[] {
   const turns = endedTurns(entries)
@@ -43,7 +43,7 @@ export function view(entries: readonly Entry[]): Entry[] {
   const trim = furthest(entries, turns, 'trim')
   const kept = turns.slice(summary.past).flatMap((turn, index) => {
     if (nobodyTook(turn)) return []
-    const told = withoutOldSteps(withoutFailedWords(turn.entries.filter((entry) => !isConsulted(entry))))
+    const told = withoutOldSteps(withoutFailedWords(turn.entries.filter((entry) => !isAside(entry))))
     return summary.past + index < trim.past ? told.map(withoutOutput) : told
   })
   return summary.entry ? [summary.entry, ...kept] : kept
@@ -73,8 +73,8 @@ export function missed(history: readonly Entry[], agent: string): { key?: string
 const spoken = new Set<Entry['type']>(['reply', 'words', 'call', 'attempt', 'thread'])
 const done = new Set<Entry['type']>(['reply', 'words', 'call', 'result', 'attempt'])
 
-/** Says whether an entry is of an agent that was only consulted. */
-const isConsulted = (entry: Entry) => entry.type === 'words' && entry.from !== undefined
+/** Says whether an entry is of an agent that was only consulted, or said on the way to an answer. */
+const isAside = (entry: Entry) => entry.type === 'words' && (entry.from !== undefined || entry.cut === undefined)
 
 /** Returns the agents that have seen these entries: all that spoke or tried, and those that a summary names. */
 export function toldTo(entries: readonly Entry[]): string[] {

@@ -228,8 +228,8 @@ export class Conversation {
         await out.push(event)
       }
     }
-    const keepWords = async (words: Promise<(Fact & { by: string })[]>) => {
-      for (const fact of await words.catch(unreadable)) await keep(fact, agent.name)
+    const keepWords = async (words: (Fact & { by: string })[] | Promise<(Fact & { by: string })[]>) => {
+      for (const fact of await Promise.resolve(words).catch(unreadable)) await keep(fact, agent.name)
     }
     const questions = turnQuestions({
       log: this.#parts.log,
@@ -268,6 +268,7 @@ export class Conversation {
         await shown.see(event)
         const over = innerEnd(event)
         if (over) await keepWords(shown.consulted(over.from, over.failure))
+        if (event.type === 'reply') await keepWords(shown.asides(event.by ?? agent.name, event.text))
         // The words of a failed attempt are kept whole; the attempt itself says only the last of them.
         if (event.type === 'attempt') await keepWords(shown.failed(event.by ?? agent.name, event.failure))
         const kept = keep(event, agent.name)

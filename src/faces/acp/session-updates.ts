@@ -131,9 +131,8 @@ export class SessionUpdates {
 
   /** Words that no reply holds were streamed; an editor that opens the session again is sent them, and how they ended. */
   async #words({ text, cut }: Extract<Event, { type: 'words' }>): Promise<void> {
-    const [streamed] = [this.#streamed, (this.#streamed = '')]
-    if (streamed.trim() === '')
-      await this.#say('agent_message_chunk', cut ? `${text}\n\n_(${cutWords[cut]})_\n\n` : text)
+    if (this.#streamed.trim() !== '') return
+    await this.#say('agent_message_chunk', cut ? `${text}\n\n_(${cutWords[cut]})_\n\n` : text)
     this.#pause()
   }
 

@@ -15,8 +15,9 @@ export function eventWords(event: Event): string | undefined {
     case 'reply':
       return `${event.by ?? 'agent'} says:\n${event.text}`
     case 'words':
-      if (event.from) return undefined
-      return `${event.by ?? 'agent'} says${event.cut ? ` (${cutWords[event.cut]})` : ''}:\n${event.text}`
+      // Only an answer and what is left of one are printed.
+      if (event.from || !event.cut) return undefined
+      return `${event.by ?? 'agent'} says (${cutWords[event.cut]}):\n${event.text}`
     case 'note':
       return event.text
     case 'phase':

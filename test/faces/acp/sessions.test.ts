@@ -205,3 +205,21 @@ test('an editor that hangs up leaves no session open', async (context) => {
   await over
   assert.equal(seat.closed, true)
 })
+
+test('a loaded session shows words that were cut off, and not those of agents that were only consulted', async (context) => {
+  const entries = (
+    [
+      { type: 'prompt', text: 'first' },
+      { type: 'words', text: 'bad idea', from: ['critic'] },
+      { type: 'words', text: 'Half an', cut: 'person' },
+      { type: 'end', outcome: { ok: false, failure: { kind: 'aborted', message: 'cancelled' } } },
+    ] satisfies Fact[]
+  ).map(entry)
+  const { request, heard } = await editorAt(context, {
+    resume: async () => new ScriptedEditorDesk('s1', { entries, shown: 4 }),
+  })
+  heard.length = 0
+  const loaded = await request('session/load', { cwd: '/project', sessionId: 's1', mcpServers: [] })
+  const before = heard.slice(0, heard.indexOf(loaded)).map(({ params }) => params.update.content.text)
+  assert.deepEqual(before, ['first', 'Half an\n\n_(cut off by you)_\n\n'])
+})

@@ -235,6 +235,28 @@ test('words that were cut off stay where they were streamed and say what cut the
   ])
 })
 
+test('words before a call are in their place after a restart', () => {
+  const call: Event[] = [
+    { type: 'call', call: 'c', tool: 'Read', input: {}, by: 'claude' },
+    { type: 'result', call: 'c', ok: true, text: 'done', by: 'claude' },
+  ]
+  const kept: Event[] = [
+    { type: 'words', text: 'I look.', call: 'c', by: 'claude' },
+    { type: 'reply', text: 'hello', by: 'claude' },
+    end,
+  ]
+  const told = (delta: string): Event => ({ type: 'text', delta, by: 'claude' })
+  const kinds = (state: ChatState) =>
+    (seen(state) as Block[]).map((block) => ('text' in block ? block.text : block.type))
+  assert.deepEqual(kinds(turn(prompt, told('I look.\n'), ...call, told('hel'), ...kept)), [
+    'hi',
+    'I look.',
+    'call',
+    'hello',
+  ])
+  assert.deepEqual(kinds(turn(prompt, ...call, ...kept)), ['hi', 'I look.', 'call', 'hello'])
+})
+
 test('words of a consulted agent are in its group, while it is at work and after a restart', () => {
   const words: Event = { type: 'words', text: 'no', from: ['critic'], by: 'gemini' }
   const inner = (event: Event): Event => ({ type: 'inner', role: 'critic', event })

@@ -219,6 +219,7 @@ function withInner(blocks: Blocks, { role, event }: Extract<Event, { type: 'inne
 function withWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
   const streamed = (block: Block): block is SpeechBlock =>
     block.type === 'reply' && block.entry === undefined && block.turn === place.turn && block.by === event.by
+  if (event.call !== undefined) return withAside(blocks, event, place, streamed)
   const last = blocks.findLastIndex(streamed)
   const cut = defined({ cut: event.cut })
   if (last < 0) return append(blocks, { type: 'reply', live: false, ...held(event.text), ...cut }, event, place)
@@ -226,6 +227,20 @@ function withWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, pla
   return blocks.map((block, at) =>
     streamed(block) ? { ...block, live: false, ...entry, ...(at === last ? cut : {}) } : block,
   )
+}
+
+/** The blocks with words that stand before a call. */
+function withAside(
+  blocks: Blocks,
+  event: Extract<Event, { type: 'words' }>,
+  place: EventPlace,
+  streamed: (block: Block) => block is SpeechBlock,
+): Blocks {
+  const words = placed({ type: 'reply', live: false, ...held(event.text) }, event, place)
+  const shown = blocks.findIndex((block) => streamed(block) && block.text.trim() === event.text)
+  if (shown >= 0) return replaced(blocks, shown, { ...words, key: blocks[shown]!.key })
+  const call = blocks.findIndex(isCall(event.call!))
+  return call < 0 ? [...blocks, words] : [...blocks.slice(0, call), words, ...blocks.slice(call)]
 }
 
 /** The blocks after words of an agent that was only consulted: they are in its group. */
