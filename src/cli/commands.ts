@@ -226,7 +226,7 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'crew',
     words:
-      '[list|spawn <agent> [task…]|send <slot> <text…>|answer <slot> [option]|read <slot>|wait <slot…>|kill <slot>|attach <slot>|artifact <slot>|logs <slot>|close]',
+      '[list|watch|spawn <agent> [task…]|send <slot> <text…>|answer <slot> [option]|read <slot>|wait <slot…>|kill <slot>|attach <slot>|artifact <slot>|logs <slot>|close]',
     summary: 'Run agents side by side, each in its own terminal: start, prompt, wait for, chain and end them.',
     flags: {
       workspace: { short: 'w', value: 'name', help: 'another crew than this project’s' },
@@ -256,6 +256,7 @@ export const commands: readonly CliCommand[] = [
       'termaite crew wait 2 && termaite crew artifact 2',
       'termaite crew answer 1 yes',
       'termaite crew attach 1',
+      'termaite crew watch',
     ],
     load: () => import('./commands/crew.ts'),
   },

@@ -12,7 +12,7 @@ import { trueArtifact } from './artifact.ts'
 import { endSlot } from './slot-ending.ts'
 import { blobsOf, logOf, SlotLedger } from './slot-ledger.ts'
 import { withSend } from './slot-moves.ts'
-import { lastRowsInMemory, readSlot } from './slot-output.ts'
+import { cleaned, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
 import { allOf, CrewError, isGone, isLiving, nameOf } from './slot.ts'
 import { withSlot } from './spawn.ts'
 
@@ -86,6 +86,11 @@ export class Crew {
   async read(id: number, options: ReadOptions): Promise<Read> {
     await this.slot(id)
     return readSlot({ ...this.#parts, ledger: this.#ledger, lastRows: this.#lastRows }, id, options)
+  }
+
+  /** The last rows that a slot shows, without borders; a later read is not changed by it. */
+  async rows(slot: Slot, lines: number): Promise<string[]> {
+    return cleaned(await rowsOf(this.#parts, slot, lines))
   }
 
   async wait(ids: readonly number[], options: WaitOptions): Promise<Waited[]> {

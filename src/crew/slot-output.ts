@@ -31,7 +31,8 @@ export function lastRowsInMemory(): LastRows {
   }
 }
 
-type Parts = Pick<CrewParts, 'store' | 'workspace' | 'clock' | 'find'> & { ledger: SlotLedger; lastRows: LastRows }
+type RowParts = Pick<CrewParts, 'store' | 'workspace' | 'find'>
+type Parts = RowParts & Pick<CrewParts, 'clock'> & { ledger: SlotLedger; lastRows: LastRows }
 
 /** How far back a read looks for the rows of the last read. */
 const mostRows = 10_000
@@ -64,7 +65,8 @@ export async function readSlot(parts: Parts, id: number, options: ReadOptions): 
   }
 }
 
-async function rowsOf({ store, workspace, find }: Parts, slot: Slot, lines: number): Promise<string[]> {
+/** The last rows of a slot's terminal, or those that were kept of it. Nothing is remembered of this look. */
+export async function rowsOf({ store, workspace, find }: RowParts, slot: Slot, lines: number): Promise<string[]> {
   const terminal = slot.terminal && (await find(slot.terminal.id))
   if (terminal) return withoutEmptyEnd(await terminal.history(lines + emptyRows)).slice(-lines)
   // An agent that has ended, or never had a screen, is known by what was kept of it.

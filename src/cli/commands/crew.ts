@@ -28,6 +28,7 @@ const verbs: Record<string, (desk: OpenedCrew, words: readonly string[]) => Prom
   // A question whose process died is asked again by the new keeper, so that one must run first.
   answer: async ({ io, place, open }, words) => (await ensureKeeper(io, place, open), answer(io, open.crew, words)),
   attach: ({ io, open }, words) => attach(io, open, words),
+  watch,
   logs,
   close,
   keep,
@@ -109,6 +110,16 @@ async function list(desk: OpenedCrew, words: readonly string[]): Promise<number>
   if (slots.length === 0) say(io, nobodyWords(open.parts.names()))
   else print(io, crewTable(slots, { now: io.clock.now(), answer: 'termaite crew answer', columns: io.out.columns }))
   return 0
+}
+
+async function watch({ io, place, open }: OpenedCrew, words: readonly string[]): Promise<number> {
+  if ((await open.crew.slots()).length === 0) {
+    say(io, nobodyWords(open.parts.names()))
+    return 0
+  }
+  await ensureKeeper(io, place, open)
+  const { watch: show } = await import('../../desk/crew/crew-watch.ts')
+  return show(io, place, open, words)
 }
 
 function nobodyWords(names: readonly string[]): string {

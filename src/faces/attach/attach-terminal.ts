@@ -189,7 +189,7 @@ export const restoreSequence = [
 ].join('')
 
 /** Takes the person's screen; the returned function gives it back, as does the end of this process. */
-function takeScreen(out: Writable & { fd?: number }): () => void {
+export function takeScreen(out: Writable & { fd?: number }): () => void {
   let taken = true
   const exited = () => {
     if (taken && out.fd !== undefined) writeSync(out.fd, restoreSequence)

@@ -1,0 +1,98 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glass, keys } from '../screen/glass.ts'
+import { shortHash } from '../../src/base/hash.ts'
+import { until } from '../until.ts'
+import { Machine } from './program.ts'
+
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const options = { timeout: 120_000 }
+
+/** A machine whose agents are fake CLIs in embedded terminals; slow ones answer once the gate is there. */
+function crewMachine(t: TestContext) {
+  const machine = new Machine(t)
+  const gate = join(machine.folder, 'gate')
+  const agent = (...modes: string[]) => ({
+    command: [process.execPath, fake, gate, 'scroll', ...modes].join(' '),
+    idle_pattern: '^> ?$',
+    response_fence: true,
+  })
+  machine.settings({ terminals: { host: 'pty' }, leash: 'edit', agents: { quick: agent(), slow: agent('slow') } })
+  const left = () =>
+    spawnSync('pgrep', ['-af', machine.folder], { encoding: 'utf8' })
+      .stdout.split('\n')
+      .filter((line) => line !== '' && !line.includes('pgrep'))
+  t.after(() => {
+    spawnSync('tmux', ['-L', `termaite-${shortHash(machine.home)}`, 'kill-server'])
+    for (const line of left()) process.kill(Number(line.split(' ')[0]), 'SIGKILL')
+  })
+  const crew = async (...args: string[]) => {
+    const ran = await machine.run(['crew', ...args])
+    assert.equal(ran.code, 0, ran.err)
+    return ran
+  }
+  return { machine, gate, crew, left }
+}
+
+test(
+  'all agents are watched live: they come, answer and go, one is zoomed and attached to, and nothing is left',
+  options,
+  async (t) => {
+    const { machine, gate, crew, left } = crewMachine(t)
+    assert.match((await crew('watch')).err, /^No agent is running here\. Start one: termaite crew spawn quick/)
+    await crew('spawn', 'slow', 'Read', 'the', 'code')
+    assert.match(
+      (await machine.run(['crew', 'watch'])).err,
+      /crew watch needs a terminal\. For a list, use: termaite crew list/,
+    )
+    const glass = new Glass(machine, { args: ['crew', 'watch'] })
+    t.after(() => glass.close())
+    await glass.shows(/1 {2}slow ● busy[^]*› Read the code[^]*half of answer 1/)
+    await glass.shows(/· 1 agent · 1 busy/)
+    await crew('spawn', 'quick', 'Say', 'hello')
+    await glass.shows(/2 quick ○ idle[^]*› Say hello[^]*answer 1/)
+    writeFileSync(gate, '')
+    await glass.shows(/slow ○ idle/)
+    assert.match(glass.text(), /· 2 agents/)
+    glass.type(keys.down)
+    await glass.shows(/ 2 {2}quick/)
+    glass.type(keys.enter)
+    await glass.shows((screen) => /› Say hello/.test(screen) && !/slow/.test(screen) && /Esc all agents/.test(screen))
+    await glass.resize({ cols: 120, rows: 30 })
+    await glass.shows((screen) => screen.split('\n')[1]!.length === 120)
+    glass.type(keys.escape)
+    await glass.shows(/slow/)
+    glass.type('a')
+    await glass.shows(/leaves it running/)
+    glass.type('typed by me')
+    await glass.shows(/> typed by me/)
+    glass.type('\u001d')
+    await glass.shows(/select · Enter zoom/)
+    await crew('kill', '2')
+    await glass.shows(/quick × exited/)
+    glass.type('q')
+    assert.equal((await glass.exited).exitCode, 0)
+    await crew('close', '--yes')
+    await until(() => left().length === 0)
+  },
+)
+
+test('a keeper that is killed is told, and replaced', options, async (t) => {
+  const { machine, crew } = crewMachine(t)
+  await crew('spawn', 'slow', 'Read', 'the', 'code')
+  const glass = new Glass(machine, { args: ['crew', 'watch'] })
+  t.after(() => glass.close())
+  await glass.shows(/slow ● busy/)
+  const rows = JSON.parse((await machine.run(['ps', '--json'])).out) as { process?: string; pid: number }[]
+  const keeper = rows.find(({ process }) => process === 'keeper')!
+  process.kill(keeper.pid, 'SIGKILL')
+  await glass.shows(/^! The keeper of slot 1 has stopped/)
+  // The next keeper takes the slot up; its terminal died with the first one.
+  await glass.shows((screen) => !screen.startsWith('!') && /· 1 agent/.test(screen))
+  glass.type('q')
+  assert.equal((await glass.exited).exitCode, 0)
+})
