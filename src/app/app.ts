@@ -1,4 +1,5 @@
 import type { Budget } from '../core/work/budget.ts'
+import type { LeftProcess } from '../base/process/left-processes.ts'
 import type { Leash, Roster, WorkMode } from '../core/work/agent.ts'
 import type { Blobs, Store } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
@@ -56,6 +57,8 @@ export type App = {
   thinking: { said?: Thinking; project?: Thinking; agreed: boolean; calls?: number }
   /** Agents that are not installed or not logged in, and are left out until this process ends. */
   out: Parameters<typeof rotate>[1]['out']
+  /** The processes that the last turn left running. */
+  left: { processes: LeftProcess[] }
 }
 
 export async function openApp(io: Io, place: Place, read: Settings, options: AppOptions): Promise<App> {
@@ -111,6 +114,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
       calls: options.thinkCalls,
     },
     out: new Map(),
+    left: { processes: [] },
   }
 }
 

@@ -8,14 +8,17 @@ import type { Agent } from '../core/work/agent.ts'
 import type { TurnWorld } from '../core/work/conversation.ts'
 import type { App } from './app.ts'
 import type { TurnSnapshots } from './turn-snapshots.ts'
+import type { LeftProcess } from '../base/process/left-processes.ts'
 import type { TurnObserver } from './turn-traces.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { compactNow } from './compaction.ts'
+import { oneLine } from '../base/table.ts'
 import { touch } from './project.ts'
 import { openRotation } from './rotation.ts'
 import { thinkingFor } from './thinking/thinking-choice.ts'
 import { changedFiles, openTurnSnapshots, orNote, snapshotsInLine, withLateHistory } from './turn-snapshots.ts'
 import { openTraces } from './turn-traces.ts'
+import { leftProcesses } from '../base/process/left-processes.ts'
 
 /** The request of a person or a program for one turn. */
 export type TurnRequest = {
@@ -99,6 +102,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     end: async (turn: string) => [
       ...(await snapshots.end(turn)),
       ...(await unremembered),
+      ...leftWords((app.left.processes = await leftProcesses())),
       ...((await traces?.trouble()) ?? []),
     ],
   }
@@ -108,6 +112,14 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     world: { cwd: place.cwd, leash, signal, budget, around, files, ask, steer, attended },
     observers: traces ? [traces] : [],
   }
+}
+
+/** Says which processes a turn has left running, and how to end them. */
+function leftWords(left: readonly LeftProcess[]): string[] {
+  if (left.length === 0) return []
+  const named = left.map(({ pid, command }) => `${pid} (${oneLine(command, 60)})`).join(', ')
+  const [what, them] = left.length === 1 ? ['a process', 'it'] : [`${left.length} processes`, 'them']
+  return [`This turn left ${what} running: ${named}. To end ${them}: kill ${left.map(({ pid }) => pid).join(' ')}`]
 }
 
 /** Opens the rotation, and around it the thinking that the turn needs; a turn without thinking loads none of its code. */

@@ -5,6 +5,9 @@ import type { DeskControls } from './desk-controls.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { App } from '../app/app.ts'
+import type { Clock } from '../base/clock.ts'
+import type { LeftProcess } from '../base/process/left-processes.ts'
+import { endLeft } from '../base/process/left-processes.ts'
 import { defined } from '../base/defined.ts'
 import { localTime } from '../base/local-time.ts'
 import { resetTime } from '../core/talk/reset-time.ts'
@@ -27,6 +30,9 @@ export class FollowUpCards {
   after({ outcome, by, asks, crashed }: TurnSummary): void {
     const { controls } = this.#parts
     if (crashed && (!outcome?.ok || outcome.asks === undefined)) void this.#askAboutFault(controls.app(), crashed)
+    const left = controls.app().left.processes
+    if (!outcome?.ok || outcome.asks === undefined)
+      if (left.length > 0) this.#put(leftCard(left, controls.app().io.clock))
     if (!outcome?.ok) return
     /** The agent that asked gets the answer. */
     const tell = (prompt: string) => (controls.aim(by), controls.send(prompt))
@@ -105,6 +111,36 @@ export function faultCard(app: App, { name, message }: Crashed): Command {
           `${name} is out of quota and is asked again after ${localTime(until)}. termaite doctor checks earlier.`,
           'note',
         )
+    },
+  }
+}
+
+/** Offers to end the processes that a turn left running. */
+export function leftCard(left: readonly LeftProcess[], clock: Clock): Command {
+  return {
+    name: 'left-running',
+    help: 'End the processes that the last turn left running.',
+    async run(_args, { ask, signal, say }) {
+      const one = left.length === 1
+      const picks = await ask(
+        {
+          about: 'choice',
+          text: one
+            ? 'The turn left a process running. End it?'
+            : `The turn left ${left.length} processes running. End them?`,
+          from: [],
+          shows: [{ type: 'text', text: left.map(({ pid, command }) => `${pid}  ${command}`).join('\n') }],
+          options: [
+            { id: 'leave', label: one ? 'No, let it run' : 'No, let them run' },
+            { id: 'end', label: one ? 'Yes, end it' : 'Yes, end them' },
+          ],
+        },
+        signal,
+      )
+      if (!picks?.includes('end')) return
+      const alive = await endLeft(left, clock)
+      if (alive.length > 0) say(`These processes could not be ended: ${alive.join(', ')}.`, 'error')
+      else say(one ? 'The process was ended.' : `The ${left.length} processes were ended.`, 'note')
     },
   }
 }

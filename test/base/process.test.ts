@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { endLeft, leftProcesses } from '../../src/base/process/left-processes.ts'
 import { tmpdir } from 'node:os'
 import type { Clock } from '../../src/base/clock.ts'
 import { realClock } from '../../src/base/clock.ts'
@@ -120,8 +121,32 @@ test('a daemon that was meant to stay is left alone after a normal exit', limit,
   assert.deepEqual([exit, await left()], [{ code: 0 }, ['sleep 77']])
   assert.deepEqual(await run.end(), [])
   assert.deepEqual(await left(), ['sleep 77'])
+  const found = (await leftProcesses()).map((one) => ({ pid: one.pid, command: one.command }))
+  assert.deepEqual(found, process.platform === 'linux' ? [{ pid, command: 'sleep 77' }] : [])
+  assert.deepEqual(await leftProcesses(), [], 'a process is named once')
   process.kill(pid)
 })
+
+test(
+  'a daemon that a run left is ended by its number, and not another process that has the number',
+  { ...limit, skip: process.platform === 'linux' ? false : 'reads /proc' },
+  async () => {
+    const { run, left } = await bash('setsid sleep 77 & sleep 0.01')
+    await run.exited
+    const found = await leftProcesses()
+    assert.equal(found.length, 1)
+    assert.deepEqual(
+      await endLeft(
+        found.map((one) => ({ ...one, start: '1' })),
+        realClock,
+      ),
+      [],
+    )
+    assert.deepEqual(await left(), ['sleep 77'])
+    assert.deepEqual(await endLeft(found, realClock), [])
+    assert.deepEqual(await left(), [])
+  },
+)
 
 test('what is below a run carries the marks of all runs above it', limit, async () => {
   const { run, out } = await bash('echo $TERMAITE_RUN', realClock, { TERMAITE_RUN: 'outer' })

@@ -41,6 +41,18 @@ async function atWork(machine: Machine, m: string) {
   return { child, result }
 }
 
+test('a daemon that outlives a successful turn is named with its number and how to end it', linux, async (t) => {
+  const machine = new Machine(t)
+  const m = mark()
+  machine.agents({ good: `cat >/dev/null; setsid sleep ${m} >/dev/null 2>&1 & echo ok` })
+  const { code, out, err } = await machine.run(['-p', 'x', '--leash', 'all'])
+  const pids = alive(m)
+  for (const pid of pids) process.kill(pid)
+  assert.deepEqual({ code, out, pids: pids.length }, { code: 0, out: 'ok\n', pids: 1 })
+  const line = `This turn left a process running: ${pids[0]} (sleep ${m}). To end it: kill ${pids[0]}`
+  assert.ok(err.split('\n').includes(line), err)
+})
+
 for (const [what, command] of Object.entries(stubborn)) {
   test(`silence leaves no descendant alive: ${what}`, linux, async (t) => {
     const machine = new Machine(t)

@@ -6,6 +6,7 @@ import { defined } from '../defined.ts'
 import { newId } from '../id.ts'
 import { ownProgram } from '../program-path.ts'
 import { endProcesses, groupMayLive, groupOf, kinOf } from './end-processes.ts'
+import { noteOver, ticksNow } from './left-processes.ts'
 import { unwatch, watch, watchGroup } from './watchdog.ts'
 
 export type Command = {
@@ -39,6 +40,7 @@ const markVariable = 'TERMAITE_RUN'
 export async function start(command: Command): Promise<Run> {
   const { argv, cwd, env, clock } = command
   const mark = newId(clock.now())
+  const began = ticksNow()
   const marks = env[markVariable] ? `${env[markVariable]}:${mark}` : mark
   watch(mark, env.PATH)
   try {
@@ -60,7 +62,7 @@ export async function start(command: Command): Promise<Run> {
     child.on('error', () => {})
     // A command that does not read its input closes the pipe: that is no failure.
     child.stdin.on('error', () => {})
-    return runOf(child.pid!, mark, child.stdin, [child.stdout, child.stderr], left, clock)
+    return runOf(child.pid!, { mark, began }, child.stdin, [child.stdout, child.stderr], left, clock)
   } catch (error) {
     unwatch(mark)
     throw error
@@ -69,7 +71,7 @@ export async function start(command: Command): Promise<Run> {
 
 function runOf(
   pid: number,
-  mark: string,
+  { mark, began }: { mark: string; began: number },
   stdin: Writable,
   streams: [Readable, Readable],
   left: Promise<Exit>,
@@ -95,6 +97,7 @@ function runOf(
       if (!ending && groupMayLive(pid)) await endProcesses(pid, groupOf(pid), clock)
       await drained()
       await ending
+      if (!ending) noteOver(mark, began)
       close()
       return exit
     }),
