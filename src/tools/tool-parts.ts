@@ -21,8 +21,8 @@ export type ToolParts = {
   isSecret?(path: string): boolean
   /** How a shell command is started, for example in a sandbox; by bash if it is not given. */
   shell?(command: string, call: ToolCall): Promise<ShellStart>
-  /** The same for an interpreter, whose code comes later and cannot be judged by its command line. */
-  interpreter?(command: string, call: ToolCall): Promise<ShellStart>
+  /** The same for an interpreter, whose code comes later and cannot be judged by its command line; `outside`: the code cannot run behind a wall. */
+  interpreter?(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
   web?: WebParts
   skills?: readonly Skill[]
   /** Hands a task to another agent and returns its answer. */

@@ -120,3 +120,31 @@ test('what a check reads is a file of the project: none outside, no secret, no w
     ...Array.from({ length: 5 }, () => undefined),
   ])
 })
+
+test(
+  'code about the machine is asked for, and then sees it; what runs behind the wall does not',
+  { skip: noSandbox },
+  async (t) => {
+    const agents = [{ name: 'one', command: 'cat', leash: 'edit', contextWindowTokens: 1000 }]
+    const { app } = await seated(t, { agents })
+    const hands = frameworkTools({ ...app, native: { ...app.native, clock: realClock } })
+    const asked: string[] = []
+    const answer = (picks: string[] | undefined): Turn['ask'] => {
+      return async (question) => (asked.push(question.text), picks)
+    }
+    const code = `require('node:fs').existsSync('/proc/${process.pid}/cmdline')`
+    const sees = async (outside: boolean, picks?: string[]) => {
+      const turn = { ...turnIn(app.place.cwd), leash: 'edit' as const, ask: answer(picks) }
+      const input = outside ? { language: 'node', code, outside } : { language: 'node', code }
+      return (await used(turn, hands, 'repl', input)).result.text
+    }
+    assert.equal(await hands.hidesMachine!({ ...turnIn(app.place.cwd), leash: 'edit' }), true)
+    assert.equal(await sees(false), 'false')
+    assert.deepEqual(asked, [])
+    assert.equal(await sees(true, ['once']), 'true')
+    assert.match(await sees(true), /nobody was there to say yes/)
+    assert.deepEqual(asked.length, 2)
+    assert.match(asked[0]!, /it looks at the machine itself, so that it runs outside the sandbox/)
+    await closeNative(app.native)
+  },
+)

@@ -30,7 +30,7 @@ import { scratchRooms } from './native-scratch.ts'
 export type AgentShell = {
   env: NativeParts['env']
   shell(command: string, call: ToolCall): Promise<ShellStart>
-  interpreter(command: string, call: ToolCall): Promise<ShellStart>
+  interpreter(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
   /** Makes a tool say what the sandbox refused its command, and run it again outside if the person says yes. */
   explain(tool: Tool): Tool
 }
@@ -95,8 +95,9 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
         { command, call, env },
         parts,
       ),
-    interpreter: (command, call) =>
+    interpreter: (command, call, outside) =>
       start(command, call, async (facts) => {
+        if (outside) return outsidePlace(facts)
         const { placeOf } = await import('../../safety/rules/command-place.ts')
         return placeOf({ parts: [code], leash: call.leash ?? 'read', bounds: { root, home }, facts })
       }),
@@ -129,6 +130,15 @@ function keyFilesOf(turn: AbortSignal, root: string): Promise<string[]> {
   const known = keyFiles.get(turn) ?? secretFilesIn(root)
   keyFiles.set(turn, known)
   return known
+}
+
+/** Code that looks at the machine never runs behind a wall, where its numbers would be those of the sandbox. */
+function outsidePlace({ network }: WallFacts): CommandPlace {
+  if (network === 'closed')
+    throw new Error(
+      'the settings close the network, and only the sandbox keeps it closed, so the machine cannot be seen.',
+    )
+  return { outside: 'it looks at the machine itself' }
 }
 
 /** Code for an interpreter is not judged before it runs. */

@@ -41,6 +41,9 @@ export function frameworkTools(app: App): FrameworkTools {
       const call = { id: newId(turn.clock.now()), tool: held, name: tool, input }
       return yield* relay(perform(call, turn, policy), (event) => ({ by: name, ...event }))
     },
+    hidesMachine: async ({ leash }) =>
+      (await wallFacts({ settings, leash: isTrusted(settings) ? leash : tighter(leash, 'edit') }, [], native)) !==
+      undefined,
     async read(path) {
       const { real, inside, secret } = await locatePath(resolve(place.cwd, path), {
         root: place.root,

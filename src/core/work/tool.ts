@@ -18,8 +18,8 @@ export type Effect =
   | { does: 'access'; paths: readonly PathAccess[] }
   /** A command line for the shell, which is judged word by word. */
   | { does: 'command'; command: string }
-  /** Code in another language, whose effect shows only when it runs. */
-  | { does: 'code'; code: string }
+  /** Code in another language, whose effect shows only when it runs; `outside` says why it cannot run behind a wall. */
+  | { does: 'code'; code: string; outside?: string }
   | { does: 'fetch'; url: string }
   /** Runs code that can reach neither the project nor the network. */
   | { does: 'isolated' }

@@ -44,6 +44,8 @@ export type Resources = {
 export type FrameworkTools = {
   /** Runs a tool: the call and its result are kept like any other. */
   use(tool: string, input: unknown, turn: Turn): AsyncGenerator<Event, Result>
+  /** Whether commands of this turn run behind a wall that hides the machine's processes, so that their numbers are not the machine's. */
+  hidesMachine?(turn: Turn): Promise<boolean>
   /** Reads a file of the project by its path from the working folder; undefined where there is none. */
   read(path: string): Promise<string | undefined>
 }

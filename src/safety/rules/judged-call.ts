@@ -49,12 +49,11 @@ async function judgeEffect(
       const { parts, worst } = await judge(effect.command, bounds)
       return { parts: parts.length > 0 ? parts : [worst], worst, command: effect.command, walled: true }
     }
-    case 'code':
-      return {
-        ...single(name, 'dynamic', 'what this code does shows only when it runs'),
-        command: effect.code,
-        walled: true,
-      }
+    case 'code': {
+      const { code: command, outside } = effect
+      if (outside !== undefined) return { ...single(name, 'dynamic', outside), command }
+      return { ...single(name, 'dynamic', 'what this code does shows only when it runs'), command, walled: true }
+    }
     case 'fetch': {
       const host = URL.canParse(effect.url) ? new URL(effect.url).hostname || undefined : undefined
       return { ...single(name, 'network', `it reaches ${host ?? 'the network'}`), host }

@@ -8,7 +8,7 @@ import { defined } from '../../base/defined.ts'
 
 export const mostSeconds = 600
 
-export type CodePiece = { code: string; seconds: number; fresh: boolean }
+export type CodePiece = { code: string; seconds: number; fresh: boolean; outside: boolean }
 
 /** The result of a piece of code: `stopped` says why we ended the interpreter, `gone` how it ended by itself. */
 type Ran = { begun: boolean; text: string; exit?: number | string; stopped?: string; gone?: string }
@@ -50,7 +50,7 @@ export class ReplSession {
   async #evaluate(piece: CodePiece, call: ToolCall): Promise<ToolOutput> {
     if (call.signal.aborted) throw new Error('cancelled before it ran.')
     if (piece.fresh) await this.#leave()
-    const how = (await this.#parts.interpreter?.(this.#command, call)) ?? plainly(this.#command)
+    const how = (await this.#parts.interpreter?.(this.#command, call, piece.outside)) ?? plainly(this.#command)
     if (this.#now && this.#now.walls !== wallsOf(how)) await this.#leave('its sandbox has changed')
     const known = this.#now
     const lost = this.#lost

@@ -298,3 +298,26 @@ test('a real interpreter: what the first script defined is there when it is mend
     ],
   )
 })
+
+test('a script about the machine runs where it can see the machine, or not at all, and its numbers are not made up', async () => {
+  const look = { language: 'python', code: 'import psutil', about: 'machine' }
+  const quiet = { language: 'python', code: "open('/proc/meminfo').read()", about: 'project' }
+  for (const written of [look, quiet]) {
+    const rig = scripted([ran('12 processes')], { agents: { claude: [json(written)] } })
+    const hidden = { ...rig.minds, tools: { ...rig.minds.tools, hidesMachine: async () => true } }
+    await rig.run(script.agent(hidden), { prompt: task })
+    assert.deepEqual(rig.inputs, [{ language: 'python', code: written.code, outside: true }])
+  }
+  const open = scripted([ran('12 processes')], { agents: { claude: [json(look)] } })
+  await open.run(open.agent, { prompt: task })
+  assert.deepEqual(open.inputs, [{ language: 'python', code: look.code }])
+  const policy: Policy = async () => ({ verdict: 'no', why: 'it runs outside the sandbox' })
+  const actor = scriptedAgent('actor', [says('I cannot see the machine.')])
+  const refused = scripted([], { agents: { claude: [json(look)] }, policy, actor })
+  const hidden = { ...refused.minds, tools: { ...refused.minds.tools, hidesMachine: async () => true } }
+  const { events } = await refused.run(script.agent(hidden), { prompt: task })
+  assert.deepEqual(notesIn(events), [
+    'the script was not allowed where it can see the machine (repl was not allowed: it runs outside the sandbox); answering directly',
+  ])
+  assert.match(promptsOf(actor)[0]!, /if you cannot see the machine either, say so, and give no numbers/)
+})

@@ -1,10 +1,15 @@
 import type { Event } from '../../../core/talk/entry.ts'
+import type { Outcome } from '../../../core/talk/outcome.ts'
+import type { TriedWay } from '../framework-agent.ts'
+import type { Check } from '../goal-check.ts'
 import type { Approach, FailedApproach } from '../plan-act-check.ts'
 import type { Resources, RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { AdviceRound } from './advisors.ts'
 import type { ApproachPlan } from './approach-plan.ts'
 import type { KnownMachine } from './machine-fit.ts'
+import { pursue } from '../plan-act-check.ts'
+import { clipped } from '../prompt-text.ts'
 import { note } from '../thinking-turn.ts'
 import { advisorSeats, askAdvisors, isSameApproach } from './advisors.ts'
 import { makePlan, planNotes, toApproach } from './approach-plan.ts'
@@ -72,6 +77,38 @@ export class SteppingBack {
   async *next(failed: readonly FailedApproach[]): AsyncGenerator<Event, Approach | undefined> {
     this.#left ??= yield* this.#convene(failed)
     return this.#left.shift()
+  }
+
+  /**
+   * Tries this approach and then the council's others. Gives the outcome of the one that reached the goal, otherwise what was
+   * tried. `check` is for approaches without one of their own; with `decides` it replaces theirs.
+   */
+  async *pursue(
+    first: Approach,
+    failed: readonly FailedApproach[],
+    { check, decides = false }: { check: Check; decides?: boolean },
+  ): AsyncGenerator<Event, { outcome: Outcome } | { tried: TriedWay[] }> {
+    const thinking = this.#thinking
+    const plain = (approach: Approach): Approach => {
+      const { check: _, ...rest } = approach
+      return decides ? rest : approach
+    }
+    const next = (more: readonly FailedApproach[]) => this.next([...failed, ...more])
+    const goal = {
+      task: this.#task,
+      check,
+      approaches: [plain(first)],
+      async *another(more: readonly FailedApproach[]): AsyncGenerator<Event, Approach | undefined> {
+        const approach = yield* next(more)
+        return approach && plain(approach)
+      },
+    }
+    const pursuit = yield* pursue(goal, thinking)
+    const over = thinking.over ?? (pursuit.by && pursuit.outcome)
+    if (over) return { outcome: over }
+    return {
+      tried: pursuit.failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) })),
+    }
   }
 
   async *#convene(failed: readonly FailedApproach[]): AsyncGenerator<Event, Approach[]> {

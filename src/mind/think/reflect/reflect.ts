@@ -2,13 +2,11 @@ import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { FrameworkDefinition, TriedWay } from '../framework-agent.ts'
 import type { Check, CheckResult } from '../goal-check.ts'
-import type { FailedApproach } from '../plan-act-check.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { Critique, Flaw, ReviewedWork } from './critique.ts'
 import { SteppingBack } from '../consensus/council.ts'
 import { frameworkAgent, giveUp } from '../framework-agent.ts'
 import { askJudge, runCheck } from '../goal-check.ts'
-import { pursue } from '../plan-act-check.ts'
 import { projectChecks } from '../project-checks.ts'
 import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { offerRevert } from '../revert-offer.ts'
@@ -101,7 +99,6 @@ async function* stepBack(
   proof: Proof,
   thinking: ThinkingTurn,
 ): AsyncGenerator<Event, Outcome> {
-  const { prompt: task } = thinking.turn
   const back = new SteppingBack(thinking)
   const failures = [{ approach: { name: 'the work as it was done first', how: '' }, evidence: tried.at(-1)!.seen }]
   const first = yield* back.next(failures)
@@ -112,13 +109,10 @@ async function* stepBack(
   if (mark !== undefined) yield* offerRevert('the work', mark, thinking)
   if (thinking.over) return thinking.over
   if (first) {
-    const another = (more: readonly FailedApproach[]) => back.next([...failures, ...more])
-    const pursuit = yield* pursue({ task, check: yield* proof.goal(), approaches: [first], another }, thinking)
-    if (thinking.over) return thinking.over
-    if (pursuit.by) return pursuit.outcome
-    tried.push(
-      ...pursuit.failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) })),
-    )
+    // The project's own tests decide, whatever the council would check.
+    const pursuit = yield* back.pursue(first, failures, { check: yield* proof.goal(), decides: true })
+    if ('outcome' in pursuit) return pursuit.outcome
+    tried.push(...pursuit.tried)
   }
   thinking.passed = false
   const known = critique.flaws.map(({ where, what }) => `${critique.by} found in ${where}: ${clipped(what, 300)}`)

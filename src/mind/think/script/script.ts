@@ -2,7 +2,6 @@ import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { SystemSpec } from '../../../core/work/system-spec.ts'
 import type { FrameworkDefinition } from '../framework-agent.ts'
-import type { FailedApproach } from '../plan-act-check.ts'
 import type { RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import { isForbidden } from '../../../core/work/perform.ts'
@@ -12,15 +11,14 @@ import { SteppingBack } from '../consensus/council.ts'
 import { frameworkAgent, giveUp } from '../framework-agent.ts'
 import { resultCheck } from '../goal-check.ts'
 import { answerShape } from '../json-answer.ts'
-import { pursue } from '../plan-act-check.ts'
 import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { assign } from '../resources.ts'
 import { note } from '../thinking-turn.ts'
 
 type Language = 'python' | 'node'
 
-/** `by`: the agent that wrote it. */
-type Script = { language: Language; code: string; by: string }
+/** `by`: the agent that wrote it; `machine`: it asks about the machine itself, and not about the project. */
+type Script = { language: Language; code: string; by: string; machine?: boolean }
 
 /** The result of a script; one that was not allowed, or could not be run at all, says nothing about the next. */
 type ScriptRun = { script: Script; printed: string; ended: 'well' | 'badly' | 'not allowed' | 'not run' }
@@ -71,7 +69,11 @@ async function* answerByScript(thinking: ThinkingTurn): AsyncGenerator<Event, Ou
     const run = yield* runScript(written, thinking)
     if (thinking.over) return thinking.over
     if (run.ended === 'not allowed' || run.ended === 'not run')
-      return yield* actDirectly(`the script was ${run.ended} (${sentence(run.printed)})`, [...failed, run], thinking)
+      return yield* actDirectly(
+        `the script was ${run.ended}${isAboutMachine(written) ? ' where it can see the machine' : ''} (${sentence(run.printed)})`,
+        [...failed, run],
+        thinking,
+      )
     thinking.passed = run.ended === 'well'
     if (thinking.passed) {
       yield thinking.phase('answering with its result')
@@ -97,13 +99,10 @@ async function* stepBack(
   const why = `the script failed ${mostFailures} times (${error})`
   if (!first) return yield* actDirectly(why, runs, thinking)
   yield note(`${why}; stepping back to ${first.name}`)
-  const { prompt: task } = thinking.turn
-  const another = (more: readonly FailedApproach[]) => back.next([...failures, ...more])
-  const pursuit = yield* pursue({ task, check: resultCheck, approaches: [first], another }, thinking)
-  if (thinking.over) return thinking.over
-  if (pursuit.by) return pursuit.outcome
-  const tried = pursuit.failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) }))
-  return yield* giveUp(clipped(task, 300), [{ what: 'a throw-away script', seen: error }, ...tried])
+  const pursuit = yield* back.pursue(first, failures, { check: resultCheck })
+  if ('outcome' in pursuit) return pursuit.outcome
+  const tried = [{ what: 'a throw-away script', seen: error }, ...pursuit.tried]
+  return yield* giveUp(clipped(thinking.turn.prompt, 300), tried)
 }
 
 /** Asks for a script, or for a better one than those that failed; `none` says why there is none. */
@@ -116,6 +115,7 @@ async function* askForScript(
   const shape = answerShape({
     language: optional(oneOf(...languages)),
     code: optional(string()),
+    about: optional(oneOf('project', 'machine')),
     why: optional(string()),
   })
   const answer = yield* thinking.askFor(coder, scriptPrompt(languages, failed, thinking), shape)
@@ -124,8 +124,9 @@ async function* askForScript(
     const found = scriptIn(answer.words ?? '', languages)
     return found ? { ...found, by } : { none: `no agent wrote one: ${answer.why}` }
   }
-  const { language = languages[0]!, code = '', why } = answer.value
-  return code.trim() === '' ? { none: why || 'it would be no help' } : { language, code, by }
+  const { language = languages[0]!, code = '', about, why } = answer.value
+  if (code.trim() === '') return { none: why || 'it would be no help' }
+  return { language, code, by, machine: about === 'machine' }
 }
 
 /** The languages that a script can be written in here, the better one for data first; Node is what termaite runs on. */
@@ -144,11 +145,20 @@ function scriptIn(words: string, languages: readonly Language[]): Omit<Script, '
 /** Runs a script where the session's other scripts ran, under the rules that hold for every tool. */
 async function* runScript(written: Script, { resources, turn }: ThinkingTurn): AsyncGenerator<Event, ScriptRun> {
   const { language, code } = written
-  const result = yield* resources.tools.use('repl', { language, code }, turn)
+  const { tools } = resources
+  // Behind a wall a script sees the sandbox, and its numbers would be passed off as the machine's.
+  const outside = isAboutMachine(written) && (await tools.hidesMachine?.(turn)) === true
+  const result = yield* tools.use('repl', outside ? { language, code, outside } : { language, code }, turn)
   const exit = (result.data as { exit?: number | string } | undefined)?.exit
   const ended = isForbidden(result) ? 'not allowed' : !result.ok ? 'not run' : exit === 0 ? 'well' : 'badly'
   return { script: written, printed: result.text, ended }
 }
+
+/** Calls by which code looks at the machine, whatever its author said of it. */
+const machineCalls =
+  /\/proc\b|\/sys\/|\bpsutil\b|\bps +(?:-|a)|['"]ps['"]|\b(?:free|total)mem\b|\bloadavg\b|\bvm_stat\b|['"](?:df|lsof|netstat|systemctl|top|vmstat|free)\b|\bgetloadavg\b|\bnetworkInterfaces\b/
+
+const isAboutMachine = ({ machine, code }: Script) => machine === true || machineCalls.test(code)
 
 /** The line of an error that says what went wrong: the last one, above its stack trace. */
 function errorLine({ printed }: ScriptRun): string {
@@ -187,7 +197,8 @@ function scriptPrompt(
     quoted('task', turn.prompt),
     resources.machine.description,
     `"language": ${languages.map((language) => `"${language}" (${howWritten[language]})`).join(' or ')}.`,
-    '"code": the whole script. It starts in the working folder, is given no input and ends by itself within two minutes. It reads the data and does not guess it; it prints what was asked for, short enough to be read, with what shows that it is right, such as how many records it saw. It changes no file unless the request says so. It may run behind walls, without a network and with no processes in sight but its own: where it needs more than it finds, it must fail with an error and not print what is wrong.',
+    '"code": the whole script. It starts in the working folder, is given no input and ends by itself within two minutes. It reads the data and does not guess it; it prints what was asked for, short enough to be read, with what shows that it is right, such as how many records it saw. It changes no file unless the request says so. It may run behind walls and without a network: where it needs more than it finds, it must fail with an error and not print what is wrong.',
+    '"about": "machine" where the script asks about the machine itself (processes, memory, disks, users, services): it is then run where it can see them, or not at all; else "project".',
     '"why": in one sentence. Where a script is no help, because nothing has to be computed or a look at a file is enough, leave out "code" and say why.',
     ...failed.flatMap((run) => [
       'This script was run, and failed. Find out why, and write it anew as a whole; what it had defined by then may still be there, and nothing may rely on it:',
@@ -214,7 +225,7 @@ function unaidedPrompt(failed: readonly ScriptRun[], { turn, resources }: Thinki
     resources.machine.description,
     ...failed.flatMap((run) => [
       run.ended === 'not allowed'
-        ? 'This script for it was not allowed to run. Do not run it in another way:'
+        ? `This script for it was not allowed to run. Do not run it in another way${isAboutMachine(run.script) ? '. It asks about the machine itself, which a sandbox hides: if you cannot see the machine either, say so, and give no numbers' : ''}:`
         : run.ended === 'not run'
           ? 'This script for it could not be run here:'
           : 'This script for it was run, and failed. Find another way:',

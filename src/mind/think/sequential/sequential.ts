@@ -3,7 +3,7 @@ import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { Agreement } from '../cost-consent.ts'
 import type { FrameworkDefinition, TriedWay } from '../framework-agent.ts'
 import type { Check } from '../goal-check.ts'
-import type { FailedApproach, Pursuit } from '../plan-act-check.ts'
+import type { Pursuit } from '../plan-act-check.ts'
 import type { RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { Finding } from './diagnosis.ts'
@@ -112,14 +112,9 @@ async function* stepBack(found: readonly Finding[], thinking: ThinkingTurn): Asy
   if (thinking.over) return thinking.over
   const tried = found.map(toTriedWay)
   if (first) {
-    const { prompt: task } = thinking.turn
-    const another = (more: readonly FailedApproach[]) => back.next([...failures, ...more])
-    const pursuit = yield* pursue({ task, check: resultCheck, approaches: [first], another }, thinking)
-    if (thinking.over) return thinking.over
-    if (pursuit.by) return pursuit.outcome
-    tried.push(
-      ...pursuit.failed.map(({ approach, evidence }) => ({ what: approach.name, seen: clipped(evidence, 600) })),
-    )
+    const pursuit = yield* back.pursue(first, failures, { check: resultCheck })
+    if ('outcome' in pursuit) return pursuit.outcome
+    tried.push(...pursuit.tried)
   }
   thinking.passed = false
   return yield* giveUp(clipped(thinking.turn.prompt, 300), tried, found.flatMap(knownFact))
