@@ -3,6 +3,7 @@ import type { Terminal } from '../core/screen/terminal.ts'
 import type { Store } from '../core/talk/store.ts'
 import type { Roster } from '../core/work/agent.ts'
 import type { Worktrees } from '../core/work/worktree.ts'
+import type { Slot } from './slot.ts'
 
 /** The rows that each slot's terminal showed at its last read. */
 export type LastRows = { get(slot: number): Promise<string[]>; set(slot: number, rows: string[]): Promise<void> }
@@ -31,5 +32,13 @@ export type CrewParts = {
   lastRows?: LastRows
 }
 
-/** `outlives`: whether terminals go on when this process ends. `mask` hides secrets in what one agent hands to another. */
-export type KeeperParts = CrewParts & { roster: Roster; outlives(): boolean; mask(text: string): string }
+/**
+ * `outlives`: whether terminals go on when this process ends. `mask` hides secrets in what one agent hands to another.
+ * `opened` is told of each slot whose terminal was just opened.
+ */
+export type KeeperParts = CrewParts & {
+  roster: Roster
+  outlives(): boolean
+  mask(text: string): string
+  opened?(slot: Slot): void
+}

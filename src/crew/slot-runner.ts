@@ -42,6 +42,8 @@ export class SlotRunner {
   #closing: Promise<Ref | undefined> | undefined
   /** Whether the agent was opened here: if it still has no terminal then, it is one without. */
   #used = false
+  /** Whether the slot had no terminal when this runner began. */
+  #fresh = false
   #taken = false
 
   constructor(slot: LivingSlot, parts: KeeperParts, ledger: SlotLedger) {
@@ -107,7 +109,9 @@ export class SlotRunner {
   }
 
   /** Clears what a dead process left half done: questions without an asker, a prompt that was kept and never sent. */
-  async #prepare({ flight, worktree, cwd }: LivingSlot): Promise<void> {
+  async #prepare(found: LivingSlot): Promise<void> {
+    const { flight, worktree, cwd } = found
+    this.#fresh = (await this.#find(found)) === undefined
     if (!flight) await this.#conversation.settle()
     await this.#edit((slot) => (slot.state === 'asking' ? withoutQuestions(slot) : slot))
     const { worktrees } = this.#parts
@@ -211,6 +215,8 @@ export class SlotRunner {
     if (!terminal) return this.#used
     if (terminal.id === this.#watched?.id) return true
     this.#watched = terminal
+    if (this.#fresh) this.#parts.opened?.(slot)
+    this.#fresh = false
     await this.#retitle(slot)
     // The runner is nudged, so that it need not wait here.
     void terminal.exited.then((exit) => {

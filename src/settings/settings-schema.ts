@@ -116,7 +116,14 @@ const common = {
   /** How many extra calls to agents thinking may make in one turn without asking; where nobody can be asked, the tool `think` makes no more. */
   thinkingCalls: optional(integer(0)),
   advisors: optional(mapOf(name, oneOf(...advisorRoles))),
-  terminals: optional(object({ host: optional(oneOf('auto', 'tmux', 'pty')), spawn_mode: optional(spawnMode) })),
+  terminals: optional(
+    object({
+      host: optional(oneOf('auto', 'tmux', 'pty')),
+      spawn_mode: optional(spawnMode),
+      /** A command that opens a window of the desktop, such as `xterm -e`: each agent of a crew is then shown in one. */
+      desktop_window: optional(filled),
+    }),
+  ),
   crew: optional(object({ perWorkspace: optional(count), total: optional(count), setup: optional(filled) })),
   hub: optional(object({ url: optional(text) })),
   notify: optional(list(either(oneOf('desktop', 'bell'), place))),

@@ -45,7 +45,7 @@ export type Settings = {
   web: NonNullable<FileSettings['web']>
   /** Whether shell commands run in the system's sandbox, whether they reach the network from there, and further variables they get. */
   sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none'; env?: readonly string[] }
-  terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane' }
+  terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane'; desktop_window?: string }
   /** How many agents may run at once, and the command that prepares a new worktree. */
   crew: { perWorkspace: number; total: number; setup?: string }
   /** The thinking framework that the user chose, and the agent for each advisor role. */

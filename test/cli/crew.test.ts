@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, openSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -17,6 +17,8 @@ const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmu
 /** A machine whose agents are fake CLIs in real terminals: `slow` ones answer when the gate is opened. */
 class CrewMachine extends Machine {
   readonly #gate: string
+  /** Writes the settings, with these about terminals. */
+  readonly set: (terminals?: object) => void
 
   constructor(context: TestContext, host: 'tmux' | 'pty') {
     super(context)
@@ -24,7 +26,8 @@ class CrewMachine extends Machine {
     const command = (...modes: string[]) => [process.execPath, fake, this.#gate, 'scroll', ...modes].join(' ')
     const agent = (...modes: string[]) => ({ command: command(...modes), idle_pattern: '^> ?$', response_fence: true })
     const agents = { quick: agent(), says: agent('say:two%20faults'), slow: agent('slow') }
-    this.settings({ terminals: { host }, leash: 'edit', agents })
+    this.set = (terminals = {}) => this.settings({ terminals: { host, ...terminals }, leash: 'edit', agents })
+    this.set()
     execFileSync('mkfifo', [this.#gate])
     // A test that failed leaves nothing either.
     context.after(() => {
@@ -178,6 +181,18 @@ test(
     await machine.gone()
   },
 )
+
+test('each agent is shown in a window of the desktop, where the settings say how to open one', async (context) => {
+  const machine = new CrewMachine(context, 'pty')
+  const opened = join(machine.folder, 'opened')
+  machine.set({ desktop_window: `printf '%s\\n' {command} > ${opened}; :` })
+  const server = new Client(context, machine.start(['mcp', 'serve']))
+  await server.call('spawn_agent', { type: 'quick', task: 'begin' })
+  await server.call('wait_for_idle', { slot: 1, timeout: 60 })
+  const words = await until(() => existsSync(opened) && readFileSync(opened, 'utf8').split('\n').slice(2, -1))
+  const { workspace } = await server.call('spawn_agent', { type: 'quick' })
+  assert.deepEqual(words, ['crew', 'attach', '1', `--workspace=${workspace}`, `--cwd=${machine.project}`])
+})
 
 test('a server that was started in / asks for a folder, and takes it from a spawn or from the roots of its client', async (context) => {
   const machine = new CrewMachine(context, 'pty')

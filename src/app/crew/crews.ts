@@ -16,6 +16,8 @@ import { withoutModelKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { slugOf } from '../project.ts'
 import { loosestLeash } from '../../settings/enabled-agents.ts'
+import { openDesktopWindow, windowCommand } from './desktop-window.ts'
+import { thisProgram } from '../mcp/own-program.ts'
 import { crewRoster, lacking, spawnable } from './crew-roster.ts'
 import { terminalsOf } from './crew-terminals.ts'
 import { livingSlots } from './crew-workspaces.ts'
@@ -49,6 +51,9 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
   const open = new Map<string, OpenCrew>()
   const closed = new AbortController()
   const own = slugOf(place.root)
+  const { desktop_window: desktopWindow } = settings.terminals
+  const openWindow = (setting: string, slot: Parameters<typeof windowCommand>[1]) =>
+    openDesktopWindow(io, windowCommand(setting, slot, thisProgram()), warn ?? (() => {}))
   const partsOf = (workspace: string): KeeperParts => {
     const worktrees = worktreesOf(worktreeParts(io, place, settings, store, workspace))
     return {
@@ -69,6 +74,8 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
       roster,
       outlives: terminals.outlives,
       mask: border.toward('crew'),
+      opened:
+        desktopWindow === undefined ? undefined : ({ id, cwd }) => openWindow(desktopWindow, { workspace, id, cwd }),
     }
   }
   const of = (name = own): OpenCrew => {
