@@ -13,7 +13,7 @@ import { endSlot } from './slot-ending.ts'
 import { blobsOf, logOf, SlotLedger } from './slot-ledger.ts'
 import { withSend } from './slot-moves.ts'
 import { cleaned, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
-import { allOf, CrewError, isGone, isLiving, nameOf } from './slot.ts'
+import { allOf, CrewError, isGone, isLiving, nameOf, stateWords } from './slot.ts'
 import { withSlot } from './spawn.ts'
 
 /** How long a keeper may take to end an agent. */
@@ -45,8 +45,8 @@ export class Crew {
     const slot = slots.slots[id]
     if (slot) return slot
     const known = allOf(slots).map((one) => one.id)
-    const there = known.length === 0 ? 'it has none' : `there are ${known.join(', ')}`
-    throw new CrewError(`there is no slot ${id} in the workspace ${this.workspace}: ${there}.`)
+    const there = known.length === 0 ? 'it has no agents' : `its slots are ${known.join(', ')}`
+    throw new CrewError(`there is no slot ${id} in the crew ${this.workspace}: ${there}.`)
   }
 
   /** Adds a slot and returns at once; a slot that waits for others is held. */
@@ -76,7 +76,7 @@ export class Crew {
   async answer(id: number, picks: string[] | undefined, ask?: string): Promise<Asked> {
     const { asks = [], session } = await this.slot(id)
     const asked = ask === undefined ? asks[0] : asks.find((one) => one.ask === ask)
-    if (!asked) throw new CrewError(`${nameOf(id)} asks nothing.`)
+    if (!asked) throw new CrewError(`${nameOf(id)} has no open question.`)
     const at = this.#parts.clock.now()
     const fact = defined({ type: 'answer' as const, ask: asked.ask, picks })
     await this.log(id).append({ ...fact, id: newId(at), at, by: 'user', session, turn: asked.turn })
@@ -116,7 +116,7 @@ export class Crew {
     const until = clock.now() + killMs
     const [waited] = await this.#ledger.wait([id], { until, settled: isGone })
     if (waited?.slot && !isGone(waited.slot))
-      throw new CrewError(`${nameOf(id)} has not stopped yet: its keeper does not answer. Try again.`)
+      throw new CrewError(`${nameOf(id)} has not stopped yet: the process that runs it does not answer. Try again.`)
     return true
   }
 
@@ -153,7 +153,5 @@ export class Crew {
     }
   }
 }
-
-const stateWords = ({ state, why }: Slot) => `${state}${why ? ` (${why})` : ''}`
 
 const stoppedWords = (slot: Slot) => `${nameOf(slot.id)} has stopped: it is ${stateWords(slot)}. Spawn another agent.`

@@ -15,8 +15,9 @@ export async function interruptedTurn(
   const over = outcomeOf(turn, entries)
   if (over) return { over }
   const prompt = entries.find((entry) => entry.type === 'prompt' && entry.turn === turn)
-  if (!prompt) return { over: crashed('the prompt of this turn is lost') }
-  if (!terminal && taken) return { over: crashed('its terminal is gone, and the answer with it') }
+  if (!prompt) return { over: crashed('termaite stopped before the prompt of this turn was kept: send it again') }
+  if (!terminal && taken)
+    return { over: crashed('its terminal was closed before its answer could be read: send the prompt again') }
   const { text } = prompt as EntryOf<'prompt'>
   return { sent: taken || (terminal && (await showsPrompt(terminal, mark, text))) ? mark : undefined }
 }

@@ -98,13 +98,14 @@ export class SlotRunner {
       const slot = await this.#ledger.slot(this.#id)
       if (!slot || isGone(slot) || slot.owner !== this.#parts.owner || this.#left.signal.aborted) return
       if (slot.wish) this.kill()
-      if (this.#stop.signal.aborted) await this.#end('exited', slot.wish ? 'killed' : 'it ended with its keeper')
+      if (this.#stop.signal.aborted)
+        await this.#end('exited', slot.wish ? 'killed' : 'termaite stopped, and its terminals stopped with it')
       else if (this.#exit) await this.#exited(slot, this.#exit)
       else if (slot.flight) await this.#takeUp(slot, slot.flight)
       else if (slot.queue[0]) await this.#next(slot, slot.queue[0])
       else if (slot.state === 'starting') await this.#ready(slot)
       else if (await this.#lives(slot)) await this.#heard.next()
-      else await this.#end('exited', 'its terminal is gone')
+      else await this.#end('exited', 'its terminal was closed')
     }
   }
 
@@ -116,7 +117,7 @@ export class SlotRunner {
     await this.#edit((slot) => (slot.state === 'asking' ? withoutQuestions(slot) : slot))
     const { worktrees } = this.#parts
     if (!worktree || worktree.made) return
-    if (!worktrees) throw new Error('there is no git repository here to make its worktree from')
+    if (!worktrees) throw new Error('a worktree needs a git repository, and this project is none')
     const made = await worktrees.make(worktree, cwd)
     await this.#edit((slot) => ({ ...slot, cwd: made.cwd, worktree: made.worktree }))
     for (const text of made.notes) await this.#conversation.append({ type: 'note', text }, 'termaite')

@@ -136,9 +136,15 @@ export function isSettled({ state }: Slot): boolean {
 /** The name of a slot in messages and in dependencies. */
 export const nameOf = (id: number | string): string => `slot ${id}`
 
+/** The state of a slot in words, with the reason for it. */
+export function stateWords({ state, why, needs }: Slot): string {
+  if (state === 'held') return `waiting for ${needs.map(nameOf).join(' and ')}`
+  return `${state}${why ? ` (${why})` : ''}`
+}
+
 /** The result of a kill, for a person; a worktree that stays is named in `why`. */
-export function killedWords({ id, state, why }: Slot, killed: boolean): string {
-  return killed ? `${nameOf(id)}: ${state}${why ? ` (${why})` : ''}` : `${nameOf(id)} had already stopped`
+export function killedWords(slot: Slot, killed: boolean): string {
+  return killed ? `${nameOf(slot.id)}: ${stateWords(slot)}` : `${nameOf(slot.id)} had already stopped`
 }
 
 /** A slot as others wait for it; one that exited after its answer counts as done. */

@@ -24,7 +24,8 @@ test('nothing is typed into an unknown screen, and the failure says so', async (
   const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
   assert.deepEqual(failureIn(events), {
     kind: 'crash',
-    message: 'faker shows an unknown screen, and nothing is typed into it (last line: (o) dark ( ) light)',
+    message:
+      'faker shows a screen that termaite does not know, so nothing was typed into it (last line: (o) dark ( ) light)',
   })
   assert.deepEqual(typed, [])
   await agent.close()
@@ -65,7 +66,8 @@ test('a prompt that is not taken is entered twice and no more, and the failure s
   const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
   assert.deepEqual(failureIn(events), {
     kind: 'crash',
-    message: 'faker did not take its prompt: it was entered twice and is still in the composer',
+    message:
+      'faker did not take its prompt: Enter was pressed twice, and the text is still in its input. Look at its terminal',
   })
   assert.deepEqual((await agent.terminal!.screen()).rows.slice(0, 2), ['fake-cli 1.0', '> hello'])
   await agent.close()

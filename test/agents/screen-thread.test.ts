@@ -321,7 +321,7 @@ test('a leash that cannot be held, or a program that cannot run, fails before an
   const nothing = screenAgent(spec, { cwd: stage.cwd, leash: 'ask' }, partsOf(stage))
   assert.deepEqual(await nothing.start!(new AbortController().signal), {
     kind: 'missing',
-    message: 'nothing cannot be run in a terminal: give it a command of its own in the settings',
+    message: 'nothing cannot be run in a terminal: give it an interactive "command" in the settings',
   })
   assert.deepEqual([agent.terminal, nothing.terminal], [undefined, undefined])
   await stage.close()

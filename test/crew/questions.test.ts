@@ -36,7 +36,7 @@ test('a question ends a wait at once and holds back prompts, and its first answe
   assert.equal(agent.turns.length, 1)
   await crew.answer(1, ['yes'])
   await settled()
-  await assert.rejects(crew.answer(1, ['no']), { message: 'slot 1 asks nothing.' })
+  await assert.rejects(crew.answer(1, ['no']), { message: 'slot 1 has no open question.' })
   await clock.turn(1_000)
   assert.deepEqual(
     agent.turns.map(({ prompt }) => prompt),

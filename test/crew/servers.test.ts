@@ -105,7 +105,10 @@ test('a server whose terminals do not outlive it ends its agents when it leaves'
   const { terminal } = await crew.slot(1)
   await keeper.leave()
   const { state, why } = await crew.slot(1)
-  assert.deepEqual([state, why, await find(terminal!.id)], ['exited', 'it ended with its keeper', undefined])
+  assert.deepEqual(
+    [state, why, await find(terminal!.id)],
+    ['exited', 'termaite stopped, and its terminals stopped with it', undefined],
+  )
 })
 
 test('two servers share one crew: each sends to, waits for and kills the agents of the other', async (context) => {

@@ -111,7 +111,7 @@ test('a wait that its client cuts short says to call again; a wait that ran out 
   await clock.turn(50_000)
   const bounded = await short
   assert.deepEqual([bounded.is_idle, bounded.state, bounded.retry], [false, 'busy', true])
-  assert.deepEqual(told, Array(9).fill('slot 1 busy'))
+  assert.deepEqual(told, Array(9).fill('slot 1: busy'))
   const own = call('wait_for_idle', { slot: 1, timeout: 10 })
   await clock.turn(10_000)
   const over = await own
@@ -145,7 +145,7 @@ test('a wrong call is refused with words that say what to do', async (context) =
     message: 'model: "--dangerously-skip-permissions" begins with "-", so that a program would take it for a flag.',
   })
   await assert.rejects(call('send_to_agent', { slot: 7, text: 'x' }), {
-    message: 'there is no slot 7 in the workspace w: it has none.',
+    message: 'there is no slot 7 in the crew w: it has no agents.',
   })
   const wait = tools.find(({ name }) => name === 'wait_for_idle')!
   assert.deepEqual(wait.parse({ slot: '1' }), { slot: 1 })

@@ -134,7 +134,7 @@ test('closing a workspace ends its agents, drops their conversations and starts 
   await clock.turn(200)
   assert.deepEqual(await crew.close(), { ended: 2, kept: [] })
   assert.deepEqual(await crew.slots(), [])
-  await assert.rejects(crew.artifact(1), { message: 'there is no slot 1 in the workspace w: it has none.' })
+  await assert.rejects(crew.artifact(1), { message: 'there is no slot 1 in the crew w: it has no agents.' })
   assert.equal((await crew.spawn({ ...place, agent: 'claude', task: 'new' })).id, 1)
   await settled()
 })

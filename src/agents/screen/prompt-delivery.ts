@@ -131,7 +131,7 @@ export async function resumeDelivery(text: string, first: Sight, sending: Delive
   if (!resting(sight) || (await inSight())) return undefined
   return {
     kind: 'crash',
-    message: `${name} is idle and does not show its prompt, which is never sent twice: send it again`,
+    message: `${name} is idle and does not show the prompt. termaite never sends a prompt twice by itself: send it again`,
   }
 }
 
@@ -172,7 +172,7 @@ async function enter(text: string, then: PastePlace, sending: DeliveryParts): Pr
   if (signal.aborted) return undefined
   return {
     kind: 'crash',
-    message: `${name} did not take its prompt: it was entered twice and is still in the composer`,
+    message: `${name} did not take its prompt: Enter was pressed twice, and the text is still in its input. Look at its terminal`,
   }
 }
 

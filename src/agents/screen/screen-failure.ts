@@ -48,7 +48,7 @@ export function declinedFailure({ name }: ScreenSpec, question: string): Failure
 export function unknownScreenFailure({ name }: ScreenSpec, { screen }: Sight, attach: string | undefined): Failure {
   const words = closingLine(lastWords(screen.rows))
   const look = attach === undefined ? '' : `; look at it with: ${attach}`
-  const message = `${name} shows an unknown screen, and nothing is typed into it${look} (last line: ${words})`
+  const message = `${name} shows a screen that termaite does not know, so nothing was typed into it${look} (last line: ${words})`
   return { kind: 'crash', message }
 }
 

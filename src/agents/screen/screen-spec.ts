@@ -64,7 +64,7 @@ export const composes = (spec: ScreenSpec) => spec.command === undefined && spec
 export function screenStartFailure(spec: ScreenSpec, leash: Leash): Failure | undefined {
   if (composes(spec)) return leashFailure(spec.name, leash, spec.profile?.screen)
   if (spec.command !== undefined) return undefined
-  const message = `${spec.name} cannot be run in a terminal: give it a command of its own in the settings`
+  const message = `${spec.name} cannot be run in a terminal: give it an interactive "command" in the settings`
   return { kind: 'missing', message }
 }
 

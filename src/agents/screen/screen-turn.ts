@@ -72,7 +72,10 @@ export async function takeScreenTurn(
     const thread = async () => (program.key === undefined ? undefined : tellThread(program.key))
     run = await runInTerminal({ spec, parts, program, turn, resume, emit, thread, waiting })
   } catch (error) {
-    stop({ kind: 'crash', message: `${spec.name} could not be watched to its end: ${messageOf(error)}` })
+    stop({
+      kind: 'crash',
+      message: `${spec.name} could not be followed to the end of its turn, because its terminal could not be read: ${messageOf(error)}`,
+    })
   }
   over.abort()
   watched.removeEventListener('abort', cancel)

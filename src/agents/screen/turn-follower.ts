@@ -151,7 +151,12 @@ export class TurnFollower {
     const odd = program.facts.reader.busy ? '' : oddAnswer(sight.screen, asked, nonce, program.facts)
     const isLate = at - this.#doneSince >= emptyMs * stretch
     if (odd !== '' && (this.#promptLeft || isLate)) return { ...answer, text: odd }
-    return isLate ? { kind: 'crash', message: `${spec.name} gave an empty answer` } : undefined
+    return isLate
+      ? {
+          kind: 'crash',
+          message: `${spec.name} gave an empty answer: its prompt stands on its screen, and no text was found before it`,
+        }
+      : undefined
   }
 
   /** An answer in the journal to which nothing was added for long: it counts although the screen cannot be read as idle. */

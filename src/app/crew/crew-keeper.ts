@@ -61,7 +61,7 @@ export async function ensureKeeper(io: Io, place: Place, { crew, parts }: OpenCr
   const trouble = startKeeper(io, place, workspace)
   const left = await untilTaken(startMs)
   if (left.length > 0 && !io.signal.aborted)
-    throw new UsageError(`no keeper runs slot ${left.map(({ id }) => id).join(', ')} yet: ${trouble()}`, 1)
+    throw new UsageError(`slot ${left.map(({ id }) => id).join(', ')} was not started: ${trouble()}`, 1)
 }
 
 function startKeeper(io: Io, place: Place, workspace: string): () => string {
@@ -74,7 +74,7 @@ function startKeeper(io: Io, place: Place, workspace: string): () => string {
   const child = spawn(node, args, { cwd: place.cwd, env: io.env, stdio: ['ignore', 'ignore', log], detached: true })
   child.on('error', () => {}).unref()
   closeSync(log)
-  return () => readFileSync(file, 'utf8').trim() || `the keeper did not start (see ${file}).`
+  return () => readFileSync(file, 'utf8').trim() || `the process that runs the crew did not start (see ${file}).`
 }
 
 /** Ends an agent of any crew. Where it cannot be ended, says why and returns false. */

@@ -69,7 +69,7 @@ export function crewRoster(
       const agent = agents.get(name)
       if (!agent)
         throw new Error(
-          `${name} is not in the settings, or was added after this crew’s keeper started: end the keeper (termaite ps) and spawn ${name} again`,
+          `the process that runs this crew does not know ${name}: it is not in the settings, or was added later. End that process (termaite ps shows it) and spawn ${name} again`,
         )
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode

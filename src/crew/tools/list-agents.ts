@@ -1,6 +1,7 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { parser } from '../../core/work/shape.ts'
+import { nameOf, stateWords } from '../slot.ts'
 import { crewTool, workspace } from './crew-desk.ts'
 import { objectOf, slotView, slotViewSchema } from './slot-view.ts'
 
@@ -15,11 +16,12 @@ export function listAgents(desk: CrewDesk): Tool {
     risk: 'read',
     parse: input.parse,
     async run({ workspace: name }) {
-      const agents = (await desk.crew(name).slots()).map((slot) => slotView(slot, desk.clock.now()))
-      const lines = agents.map(
-        ({ slot, agent_type, state, why, task }) =>
-          `slot ${slot} ${agent_type} ${state}${why ? ` (${why})` : ''}: ${task.split('\n')[0]}`,
-      )
+      const slots = await desk.crew(name).slots()
+      const agents = slots.map((slot) => slotView(slot, desk.clock.now()))
+      const lines = slots.map((slot) => {
+        const task = slot.task.split('\n')[0]
+        return `${nameOf(slot.id)}: ${slot.agent}, ${stateWords(slot)}${task ? `: ${task}` : ''}`
+      })
       return { text: lines.join('\n') || 'There are no agents.', data: { agents } }
     },
   })

@@ -4,7 +4,7 @@ import type { CrewDesk } from './crew-desk.ts'
 import { resolve } from 'node:path'
 import { leashes, tighter } from '../../core/work/agent.ts'
 import { about, boolean, either, list, oneOf, optional, parser, string } from '../../core/work/shape.ts'
-import { CrewError } from '../slot.ts'
+import { CrewError, stateWords } from '../slot.ts'
 import { crewTool, seconds, slot, workspace } from './crew-desk.ts'
 import { objectOf, slotSchema, stateSchema, textSchema } from './slot-view.ts'
 
@@ -66,8 +66,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
         worktree: wishes.worktree,
       })
       const data = { slot: made.id, workspace: crew.workspace, agent_type: agent, state: made.state }
-      const state = made.state === 'held' ? `waiting for slot ${made.needs.join(', ')}` : made.state
-      return { text: `slot ${made.id}: ${agent} ${state}`, data }
+      return { text: `slot ${made.id}: ${agent}, ${stateWords(made)}`, data }
     },
   })
 }

@@ -4,6 +4,7 @@ import type { Waited } from '../slot-ledger.ts'
 import type { CrewDesk } from './crew-desk.ts'
 import { defined } from '../../base/defined.ts'
 import { about, either, integer, list, oneOf, optional, parser } from '../../core/work/shape.ts'
+import { nameOf, stateWords } from '../slot.ts'
 import { crewTool, deadline, seconds, slot, workspace } from './crew-desk.ts'
 import {
   flagSchema,
@@ -126,7 +127,7 @@ async function showingLife<T>(
       await desk.clock.sleep(progressMs, stop)
       if (stop.aborted) return
       const slots = (await crew.slots()).filter(({ id }) => ids.includes(id))
-      progress(slots.map(({ id, state }) => `slot ${id} ${state}`).join(', '))
+      progress(slots.map((slot) => `${nameOf(slot.id)}: ${stateWords(slot)}`).join(', '))
     }
   })().catch(() => {})
   try {

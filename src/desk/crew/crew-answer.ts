@@ -14,7 +14,7 @@ export async function answer(io: Io, crew: Crew, [word, ...words]: readonly stri
   const id = slotOf('answer', word)
   const { asks, state } = await crew.slot(id)
   const asked = asks?.[0]
-  if (!asked) throw new UsageError(`slot ${id} asks nothing: it is ${state}.`, 1)
+  if (!asked) throw new UsageError(`slot ${id} has no open question: it is ${state}.`, 1)
   const picks = words.length > 0 ? picked(asked.question, words) : await asking(io, crew, id, asked)
   await crew.answer(id, picks, asked.ask)
   const labels = picks.map((pick) => asked.question.options.find((option) => option.id === pick)?.label ?? pick)

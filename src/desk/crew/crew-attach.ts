@@ -17,7 +17,7 @@ export async function attach(io: Io, { crew, parts }: OpenCrew, [word, ...more]:
   const { attach: show } = await import('../../faces/attach/attach-terminal.ts')
   try {
     const left = await show(terminal, io)
-    if (left === 'exited') say(io, `slot ${id} has left its terminal.`)
+    if (left === 'exited') say(io, `The agent in slot ${id} has exited.`)
     return left === 'ended' ? Number(io.signal.reason) : 0
   } catch (error) {
     throw new UsageError(`crew attach: ${messageOf(error)}.`, 1)

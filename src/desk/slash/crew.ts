@@ -60,7 +60,7 @@ async function told(
   } else if (verb === 'answer') {
     const slot = await crew.slot(id)
     const asked = slot.asks?.[0]
-    if (!asked) throw new UsageError(`slot ${id} asks nothing: it is ${slot.state}.`)
+    if (!asked) throw new UsageError(`slot ${id} has no open question: it is ${slot.state}.`)
     await put(crew, slot, asked, world)
   } else
     world.say(block((await crew.read(id, { lines, clean: true, until: 0 })).output || 'Its screen is empty.'), 'text')
