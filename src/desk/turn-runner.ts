@@ -99,6 +99,10 @@ export class TurnRunner {
   cancel(): boolean {
     if (this.#stop && !this.#stop.signal.aborted) {
       this.#stop.abort()
+      const { line, giveBack } = this.#parts
+      // A user who cancels wants to think again, so queued prompts go back into the input instead of being sent. What is
+      // sent after the cancel is meant, and waits for the end of the cancelled turn.
+      for (const typed of line.takeAll().reverse()) giveBack(typed)
       // The cancel does not wait for the screens.
       void this.#parts.audience.tell({ type: 'stopping' })
     }
@@ -128,8 +132,6 @@ export class TurnRunner {
         await audience.tell({ type: 'said', how: 'error', text: messageOf(error) })
         giveBack(prompt)
       }
-      // A user who cancels wants to think again, so queued prompts go back into the input instead of being sent.
-      if (stop.signal.aborted) for (const typed of line.takeAll().reverse()) giveBack(typed)
     }
     this.#stop = undefined
     this.running = false
@@ -156,7 +158,11 @@ export class TurnRunner {
       signal,
       ask: cards.ask,
       attended: true,
-      steer: async (until) => Promise.all((await line.steer(until)).map(async (text) => (await attached(text)).prompt)),
+      steer: async (until) => {
+        if (signal.aborted) return []
+        const typed = await line.steer(until && AbortSignal.any([until, signal]))
+        return Promise.all(typed.map(async (text) => (await attached(text)).prompt))
+      },
       peers: { turns: this.#turns, reach: this.#reach },
       ...(aimed === undefined ? {} : { agent: aimed }),
     })

@@ -80,6 +80,7 @@ test('a cancelled turn gives back what was typed meanwhile', options, async (t) 
   await until((all) => all.some((one) => one.type === 'event' && one.event.type === 'prompt'))
   desk.submit('two')
   assert.equal(desk.cancel(), true)
+  assert.deepEqual(filled, ['two'], 'at once, before the turn has ended')
   await desk.idle()
   assert.deepEqual(filled, ['two'])
   assert.deepEqual(
@@ -89,6 +90,21 @@ test('a cancelled turn gives back what was typed meanwhile', options, async (t) 
     ['aborted'],
   )
   assert.equal(desk.cancel(), false)
+})
+
+test('a prompt that is sent while a cancelled turn ends is the next turn', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, {
+    slow: 'case "$(cat)" in *"two"*) echo fine;; *) sleep 600;; esac',
+  })
+  const filled: string[] = []
+  desk.setScreen({ ...seat(), fill: (text: string) => void filled.push(text) })
+  desk.submit('one')
+  await until((all) => all.some((one) => one.type === 'event' && one.event.type === 'prompt'))
+  desk.cancel()
+  desk.submit('two')
+  await until((all) => closings(all).length === 2)
+  assert.deepEqual([filled, replies(heard)], [[], ['fine']])
 })
 
 test('a conversation that goes on is shown, and where it was left is said in three lines', options, async (t) => {
