@@ -21,10 +21,11 @@ import { snapshots } from '../safety/snapshots.ts'
 import { fileStore } from '../store/files/file-store.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { newNativeState } from './native/native-parts.ts'
-import { openProject, openSession, setAsideIfBroken } from './project.ts'
+import { openProject, openSession } from './project.ts'
 import { openRoster } from './roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
 import { inMode } from '../settings/work-mode.ts'
+import { voiceOf } from '../core/io.ts'
 
 export type AppOptions = SessionOptions & {
   ephemeral?: boolean
@@ -64,15 +65,12 @@ export type App = {
 export async function openApp(io: Io, place: Place, read: Settings, options: AppOptions): Promise<App> {
   const { mode = 'chat' } = options
   const settings = inMode(read, mode)
-  const files = fileStore(place.home, { clock: io.clock })
+  const files = fileStore(place.home, voiceOf(io))
   const store = options.ephemeral ? { ...memoryStore(), doc: files.doc } : files
   const project = openProject(options.ephemeral ? memoryStore() : files, place.root)
-  if (!options.ephemeral) {
-    setAsideIfBroken(io, `${place.home}/projects/${project.slug}`)
-    if (existsSync(`${place.home}/worktrees/${project.slug}`))
-      // Worktrees that cannot be removed now are found again at the next start.
-      sweep(place.root, io).catch(() => {})
-  }
+  if (!options.ephemeral && existsSync(`${place.home}/worktrees/${project.slug}`))
+    // Worktrees that cannot be removed now are found again at the next start.
+    sweep(place.root, io).catch(() => {})
   const doc = await project.doc.read()
   const session = await openSession(project, options, io.clock, doc)
   const blobs = store.blobs(`projects/${project.slug}/output`)

@@ -52,6 +52,9 @@ const names: readonly { name: RegExp; what: string; made?: true }[] = [
   },
 ]
 
+/** What was damaged and set aside, whether it is a file or a folder. */
+const aside = { name: /\.[\dTZ-]+\.broken(-\w+)?$/, what: 'damaged and set aside; read it, or delete it' }
+
 /** Names that the person puts into our home for us to read. */
 const written = new Map([
   ['TERMAITE.md', 'your own instructions'],
@@ -73,15 +76,18 @@ const folders = new Map<string, { what: string; made?: true }>([
 
 /** A project's folder ends in the hash of its path. */
 const slug = /-[0-9a-z]{11}$/
-const ofProject = /^((project|trees)\.json(\.tmp|\.[\dTZ-]+\.broken)?|history\.jsonl|output|snapshots|caches)$/
+const ofProject = /^((project|trees)\.json(\.tmp)?|history\.jsonl|output|snapshots|caches|[\w.]+\.[\dTZ-]+\.broken)$/
 
 /** Sorts the contents of our home, so that a home in a folder full of other files does those no harm. */
 export function homeContents(home: string): HomeContents {
   const found: HomeContents = { ours: [], yours: [], strangers: [] }
   for (const name of namesIn(home).filter((name) => name !== 'projects' && name !== 'run')) {
     const path = join(home, name)
-    const known = isFolder(path) ? folders.get(name) : names.find((row) => row.name.test(name))
-    if (known) found.ours.push({ path, parts: [path], what: known.what, made: known.made })
+    const own: { what: string; made?: true } | undefined = isFolder(path)
+      ? folders.get(name)
+      : names.find((row) => row.name.test(name))
+    const known = aside.name.test(name) ? aside : own
+    if (known) found.ours.push({ path, parts: [path], what: known.what, made: own?.made })
     else if (written.has(name)) found.yours.push({ path, what: written.get(name)! })
     else found.strangers.push(path)
   }

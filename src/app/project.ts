@@ -5,16 +5,10 @@ import type { ShownPiece } from '../core/talk/shown-words.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Settling } from '../core/work/conversation.ts'
-import type { Io } from '../core/io.ts'
 import { shortHash } from '../base/hash.ts'
 import { newId } from '../base/id.ts'
 import { isEntry } from '../core/talk/entry.ts'
-import { UsageError, say } from '../core/io.ts'
-import { readFileSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
-import { isMissing } from '../base/files.ts'
-import { messageOf } from '../base/error-message.ts'
-import { StoreError } from '../core/talk/store.ts'
+import { UsageError } from '../core/io.ts'
 
 export type Session = { name?: string; startedAt: number; from: number }
 
@@ -174,33 +168,4 @@ function taken(name: string): UsageError {
 
 export function touch(project: Project, clock: Clock): Promise<ProjectDoc> {
   return project.doc.update((now) => ({ ...now, path: project.root, lastUsed: clock.now() }))
-}
-
-/** Moves a damaged project document aside, so that it neither stops turns nor is lost. The conversation goes on by its log. */
-export function setAsideIfBroken(io: Io, folder: string): void {
-  const file = join(folder, 'project.json')
-  if (isWhole(file)) return
-  const aside = `${file}.${new Date(io.clock.now()).toISOString().replaceAll(/[:.]/g, '-')}.broken`
-  try {
-    renameSync(file, aside)
-  } catch (error) {
-    // Another process has moved it already.
-    if (isMissing(error)) return
-    throw new StoreError(`${file} is damaged and cannot be set aside: ${messageOf(error)}; move it away yourself`, {
-      cause: error,
-    })
-  }
-  say(
-    io,
-    `termaite: ${file} is damaged and was set aside as ${aside}. The conversation goes on with what was said last; the names of sessions are in that file.`,
-  )
-}
-
-function isWhole(file: string): boolean {
-  try {
-    return knownProject(JSON.parse(readFileSync(file, 'utf8'))) !== undefined
-  } catch (error) {
-    // A file that cannot be opened is reported where it is needed.
-    return !(error instanceof SyntaxError)
-  }
 }

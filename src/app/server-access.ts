@@ -6,13 +6,32 @@ import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { errorCode, isMissing, makeFolder, replaceFile } from '../base/files.ts'
 import { newSecret } from '../hub/hub-keys.ts'
-import { say, UsageError } from '../core/io.ts'
+import { say, UsageError, voiceOf } from '../core/io.ts'
+import { isUnusable, setAside } from '../store/set-aside.ts'
 import { isIP } from 'node:net'
 
-/** Reads the key that clients of our servers must send, or makes it; the file is readable by its owner alone. */
-export function keyIn(home: string, name: 'mcp.key' | 'hub.key'): { key: string; file: string } {
+/**
+ * Reads the key that clients of our servers must send, or makes it; the file is readable by its owner alone. A file that holds
+ * no key is set aside.
+ */
+export function keyIn(io: Io, home: string, name: 'mcp.key' | 'hub.key'): { key: string; file: string } {
   const file = join(home, name)
+  if (statSync(file, { throwIfNoEntry: false }) && !holdsKey(file)) setAside(file, voiceOf(io))
   return { key: readKey(file) ?? makeKey(home, file), file }
+}
+
+function holdsKey(file: string): boolean {
+  try {
+    return keyText(file) !== undefined
+  } catch (error) {
+    return !isUnusable(error, file)
+  }
+}
+
+/** Every key of ours is one line of letters and digits. */
+function keyText(file: string): string | undefined {
+  const text = readFileSync(file, 'utf8').trim()
+  return /^[\w.~+/=-]{20,}$/.test(text) ? text : undefined
 }
 
 function makeKey(home: string, file: string): string {
@@ -46,8 +65,8 @@ function createWhole(file: string, text: string): void {
 }
 
 /** The key of this machine's own person to the hub that runs on this home. */
-export function ownHubKey(home: string): OwnKey {
-  const { key, file } = keyIn(home, 'hub.key')
+export function ownHubKey(io: Io, home: string): OwnKey {
+  const { key, file } = keyIn(io, home, 'hub.key')
   let secret = key
   return {
     file,
@@ -66,16 +85,16 @@ export function writeKey(file: string, key: string): void {
   replaceFile(file, `${key}\n`, `${file}.${randomUUID()}`)
 }
 
-/** Reads a key file; undefined when there is none yet. */
+/** Reads a key file; undefined when there is none yet, or no key in it: the next server that needs one makes it. */
 export function readKey(file: string): string | undefined {
   try {
-    if ((statSync(file).mode & 0o077) !== 0)
+    const stat = statSync(file)
+    if (stat.isDirectory()) return undefined
+    if ((stat.mode & 0o077) !== 0)
       throw new UsageError(`other users can read ${file}: delete it, and the next start makes a new key.`)
-    const key = readFileSync(file, 'utf8').trim()
-    if (key.length < 20) throw new UsageError(`${file} holds no key: delete it, and the next start makes one.`)
-    return key
+    return keyText(file)
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isMissing(error) || isUnusable(error, file)) return undefined
     throw error
   }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { isAlive, isHere, ownerPid } from '../base/owner.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { fileStore } from '../store/files/file-store.ts'
-import { say, UsageError } from '../core/io.ts'
+import { say, UsageError, voiceOf } from '../core/io.ts'
 import { turnsOfPeers } from './peers.ts'
 import { homeOf } from './place.ts'
 import { knownProjects } from './projects.ts'
@@ -58,7 +58,7 @@ export async function unfinishedTurns(io: Io): Promise<UnfinishedTurn[]> {
 }
 
 async function keptTurns(io: Io, home: string): Promise<UnfinishedTurn[]> {
-  const store = fileStore(home, { clock: io.clock })
+  const store = fileStore(home, voiceOf(io))
   const found = await Promise.all(
     knownProjects(home).map(async ({ slug, path, over }) => {
       const { prompts } = await unended(store.log<Entry>(`projects/${slug}/history`), over ?? 0, io.clock.now())

@@ -33,6 +33,11 @@ export function say(io: Pick<Io, 'err'>, line: string): void {
   io.err.write(`${textFor(io.err, line)}\n`)
 }
 
+/** The clock and the voice of a run, for a store: the person is told of a file that had to be set aside. */
+export function voiceOf(io: Pick<Io, 'clock' | 'err'>): { clock: Clock; tell(words: string): void } {
+  return { clock: io.clock, tell: (words) => say(io, `termaite: ${words}`) }
+}
+
 export function print(io: Pick<Io, 'out'>, text: string): void {
   const shown = textFor(io.out, text)
   io.out.write(shown.endsWith('\n') ? shown : `${shown}\n`)

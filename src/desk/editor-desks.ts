@@ -8,7 +8,7 @@ import { noBudget } from '../core/work/budget.ts'
 import { fileStore } from '../store/files/file-store.ts'
 import { openIndex } from '../store/index/conversation-index.ts'
 import { ProjectDesk } from './project-desk.ts'
-import { say, UsageError } from '../core/io.ts'
+import { say, UsageError, voiceOf } from '../core/io.ts'
 import { serveTurns } from '../app/peers.ts'
 import { homeOf, placeOf } from '../app/place.ts'
 import { openProject, slugOf } from '../app/project.ts'
@@ -41,13 +41,13 @@ export class ProjectEditorDesks implements EditorDesks {
 
   async resume(cwd: string, session: string, servers: readonly McpServer[]): Promise<EditorDesk | undefined> {
     const { home, root } = placeOf(this.#io, cwd)
-    const { sessions } = await openProject(fileStore(home, { clock: this.#io.clock }), root).doc.read()
+    const { sessions } = await openProject(fileStore(home, voiceOf(this.#io)), root).doc.read()
     return Object.hasOwn(sessions, session) ? this.#open(cwd, servers, session) : undefined
   }
 
   async list(cwd: string | undefined): Promise<ListedSession[]> {
     const io = this.#io
-    const index = openIndex(homeOf(io.env), { clock: io.clock })
+    const index = openIndex(homeOf(io.env), voiceOf(io))
     try {
       await index.catchUp()
       const of = cwd === undefined ? {} : { project: slugOf(placeOf(io, cwd).root) }

@@ -141,13 +141,15 @@ async function projectPart({ home, project: root = '' }: Places): Promise<Narrow
     import('../safety/trust/folder-trust.ts'),
     import('../store/files/file-store.ts'),
   ])
-  const { state } = await new TrustBook(fileStore(home), { own: home }).of(root)
+  const told: string[] = []
+  const store = fileStore(home, { tell: (words) => told.push(words) })
+  const { state } = await new TrustBook(store, { own: home }).of(root)
   if (state === 'trusted') {
     const said = await projectSettings(root, home)
     return (own, leashed) => narrowed(own, said, leashed)
   }
   const words = `${file} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`
-  return (own) => ({ ...own, warnings: [...own.warnings, words] })
+  return (own) => ({ ...own, warnings: [...own.warnings, ...told, words] })
 }
 
 /** Reads an on/off variable; undefined when it is not set. */

@@ -1,9 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { HubKey, HubKeyBook } from '../core/work/hub-key.ts'
+import type { StoreVoice } from './set-aside.ts'
 import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
 import { defined } from '../base/defined.ts'
 import { parseTask } from '../core/work/task.ts'
-import { busy, openDatabase, sqliteCode } from './sqlite.ts'
+import { realClock } from '../base/clock.ts'
+import { besideDatabase, setAside } from './set-aside.ts'
+import { busy, isDamaged, openDatabase, sqliteCode } from './sqlite.ts'
 import { storeError } from './store-error.ts'
 
 /** How many changes are stored for followers that fell behind; one that is further behind reads everything again. */
@@ -18,8 +21,18 @@ export class LedgerTaken extends Error {
   }
 }
 
-/** A hub's ledger in SQLite, which one process at a time has open. */
-export function fileHubLedger(path: string): HubLedger {
+/** A hub's ledger in SQLite, which one process at a time has open. A file that is damaged is set aside, and a new one begins. */
+export function fileHubLedger(path: string, { clock = realClock, tell }: Partial<StoreVoice> = {}): HubLedger {
+  try {
+    return openLedger(path)
+  } catch (error) {
+    if (!isDamaged(error, path)) throw error
+    setAside(path, defined({ clock, tell }), besideDatabase)
+    return openLedger(path)
+  }
+}
+
+function openLedger(path: string): HubLedger {
   const db = openDatabase(path)
   try {
     // An exclusive lock from the first statement on: a second process is refused, and a dead one holds no lock.

@@ -3,6 +3,8 @@ import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import { errorCode, makeFolder } from '../base/files.ts'
+import { StoreError } from '../core/talk/store.ts'
+import { isLocked } from './set-aside.ts'
 import { storeError } from './store-error.ts'
 
 export const busy = 5
@@ -61,6 +63,16 @@ export async function patiently<T>(clock: Clock, work: () => T | Promise<T>): Pr
     await clock.sleep(nap)
     slept += nap
   }
+}
+
+const corrupt = 11
+const cannotOpen = 14
+const notADatabase = 26
+
+/** Whether an error says that a file holds no database that can be used. */
+export function isDamaged(error: unknown, path: string): boolean {
+  const code = sqliteCode(error instanceof StoreError ? error.cause : error)
+  return code === corrupt || code === notADatabase || (code === cannotOpen && isLocked(path))
 }
 
 export function sqliteCode(error: unknown): number | undefined {

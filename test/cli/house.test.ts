@@ -237,7 +237,7 @@ for (const broken of ['{"path": "/a', '{}', '[]', 'null', '{"path":"/a","session
     assert.equal(readFileSync(join(file, '..', aside!), 'utf8'), broken)
     assert.match(
       err,
-      /^termaite: .*project\.json is damaged and was set aside as .*\.broken\. The conversation goes on/m,
+      /^termaite: \S+project\.json was damaged\. It was set aside as \S+\.broken, and a new one is made\.$/m,
     )
     assert.equal(new Set(machine.history().map(({ session }) => session)).size, 1)
     assert.doesNotMatch((await machine.run(['-p', 'three'])).err, /damaged/)

@@ -153,58 +153,78 @@ test('what the system says is put in words, with its cause kept', () => {
   ])
 })
 
-test('a corrupt document is said with its file, and is never overwritten', async (t) => {
+/** What a store tells while it works, with the time of a name that was set aside left out. */
+function listening(home: string) {
+  const told: string[] = []
+  const clock = new HandClock()
+  const store = fileStore(home, { clock, tell: (words) => told.push(words) })
+  return { store, told }
+}
+
+const stamp = '2026-11-15T12-00-00-000Z'
+const aside = (path: string) =>
+  `${path} was damaged. It was set aside as ${path}.${stamp}.broken, and a new one is made.`
+
+for (const [title, text] of Object.entries({ empty: '', cut: '{"count": 1', 'of another shape': '[]', null: 'null' }))
+  test(`a document that is ${title} is set aside once, and made anew`, async (t) => {
+    const home = tempFolder(t)
+    const path = join(home, 'health.json')
+    writeFileSync(path, text)
+    const { store, told } = listening(home)
+    const doc = store.doc('health', { count: 0 })
+    assert.deepEqual(await Promise.all([doc.read(), doc.read()]), [{ count: 0 }, { count: 0 }])
+    assert.deepEqual(await doc.update(({ count }) => ({ count: count + 1 })), { count: 1 })
+    assert.deepEqual(told, [aside(path)])
+    assert.equal(readFileSync(`${path}.${stamp}.broken`, 'utf8'), text)
+  })
+
+test('a document that its reader does not know is set aside by the change that finds it', async (t) => {
   const home = tempFolder(t)
   const path = join(home, 'health.json')
-  writeFileSync(path, '{"count": 1')
-  const doc = fileStore(home).doc('health', { count: 0 })
-  const wanted = {
-    name: 'StoreError',
-    message: /^\S+health\.json is not valid JSON \(.+\); repair it, or move it away to start afresh$/,
-  }
-  await assert.rejects(doc.read(), wanted)
-  await assert.rejects(
-    doc.update(() => ({ count: 2 })),
-    wanted,
-  )
-  assert.equal(readFileSync(path, 'utf8'), '{"count": 1')
+  writeFileSync(path, '{"number": 1}')
+  const known = (found: unknown) => ('count' in (found as object) ? (found as { count: number }) : undefined)
+  const { store, told } = listening(home)
+  assert.deepEqual(await store.doc('health', { count: 0 }, known).update(({ count }) => ({ count: count + 1 })), {
+    count: 1,
+  })
+  assert.deepEqual(told, [aside(path)])
 })
 
-test('a document that holds something else is said with its file, and is never overwritten', async (t) => {
-  const home = tempFolder(t)
-  const path = join(home, 'health.json')
-  writeFileSync(path, '[]')
-  const known = (found: unknown) => (Array.isArray(found) ? undefined : (found as { count: number }))
-  const doc = fileStore(home).doc('health', { count: 0 }, known)
-  const words = `StoreError: ${path} does not hold what it should; repair it, or move it away to start afresh`
-  assert.deepEqual([await said(doc.read()), await said(doc.update(() => ({ count: 2 })))], [words, words])
-  assert.equal(readFileSync(path, 'utf8'), '[]')
-})
+for (const [title, spoil] of Object.entries({
+  'of text': (path: string) => writeFileSync(path, 'not a database at all, but long enough to be looked at'.repeat(20)),
+  'a folder': (path: string) => mkdirSync(path),
+}))
+  test(`a lock that is ${title} is set aside once, and made anew`, async (t) => {
+    const home = tempFolder(t)
+    const path = join(home, 'lock.db')
+    spoil(path)
+    const { store, told } = listening(home)
+    const add = () => store.doc('health', { count: 0 }).update(({ count }) => ({ count: count + 1 }))
+    await Promise.all([add(), add()])
+    assert.deepEqual(await add(), { count: 3 })
+    assert.deepEqual(told, [aside(path)])
+  })
 
-test('a damaged lock is said with its file', async (t) => {
-  const home = tempFolder(t)
-  writeFileSync(join(home, 'lock.db'), 'not a database at all, but long enough to be looked at'.repeat(20))
-  assert.equal(
-    await said(
-      fileStore(home)
-        .doc('health', {})
-        .update((now) => now),
-    ),
-    `StoreError: ${home}/lock.db is damaged; it holds no data, so delete it and try again`,
-  )
-})
-
-test('something else in the place of a file or a folder is said', async (t) => {
+test('a log that is a folder or holds no line of ours is set aside once; one that holds a line is kept', async (t) => {
   const home = tempFolder(t)
   mkdirSync(join(home, 'a.jsonl'))
+  writeFileSync(join(home, 'b.jsonl'), Buffer.alloc(200_000, 7))
+  writeFileSync(join(home, 'c.jsonl'), 'garbage\n{"id":1}\n')
+  const { store, told } = listening(home)
+  for (const name of ['a', 'b', 'c']) {
+    assert.deepEqual((await allBack(store.log(name))).length, name === 'c' ? 2 : 0)
+    await store.log(name).append({ id: 2 })
+    assert.deepEqual((await allBack(store.log(name)))[0]?.item, { id: 2 })
+  }
+  assert.deepEqual(told, [aside(join(home, 'a.jsonl')), aside(join(home, 'b.jsonl'))])
+})
+
+test('a file in the place of a folder is said', async (t) => {
+  const home = tempFolder(t)
   appendFileSync(join(home, 'b'), 'a file')
-  const inTheWay = 'something else is in the way; move it and try again'
-  assert.deepEqual(
-    [await said(fileStore(home).log('a').append({})), await said(fileStore(home).log('b/c').append({}))],
-    [
-      `StoreError: cannot write ${home}/a.jsonl: ${inTheWay}`,
-      `StoreError: cannot write ${home}/b/c.jsonl: ${inTheWay}`,
-    ],
+  assert.equal(
+    await said(fileStore(home).log('b/c').append({})),
+    `StoreError: cannot write ${home}/b/c.jsonl: something else is in the way; move it and try again`,
   )
 })
 

@@ -25,7 +25,7 @@ import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { allOf } from '../../crew/slot.ts'
 import { borderOf } from '../border.ts'
 import { messageTool } from '../vendor-border.ts'
-import { say } from '../../core/io.ts'
+import { say, voiceOf } from '../../core/io.ts'
 import { openNotify } from '../notify.ts'
 
 /** `carries`: whether this process runs the crew's agents, as a server does; a shell command leaves that to a keeper. */
@@ -44,7 +44,7 @@ export type Crews = {
 }
 
 export function openCrews(io: Io, place: Place, settings: Settings, { carries, warn }: CrewOptions): Crews {
-  const store = fileStore(place.home, { clock: io.clock })
+  const store = fileStore(place.home, voiceOf(io))
   const border = borderOf(io.env, place.home)
   const terminals = terminalsOf(io, settings, { lends: carries, warn })
   const roster = crewRoster(io, settings, terminals)

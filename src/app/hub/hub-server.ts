@@ -7,7 +7,7 @@ import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
 import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
-import { say, UsageError, print } from '../../core/io.ts'
+import { say, UsageError, print, voiceOf } from '../../core/io.ts'
 import { version } from '../version.ts'
 import { borderOf } from '../border.ts'
 import { messageTool } from '../vendor-border.ts'
@@ -33,8 +33,8 @@ export async function openHub(io: Io, home: string): Promise<OpenHub> {
     import('../../hub/hub-keys.ts'),
     import('../../faces/hub/change-feed.ts'),
   ])
-  const ledger = openLedger(home)
-  const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(home), clock: io.clock })
+  const ledger = openLedger(io, home)
+  const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock: io.clock })
   const changes = new ChangeFeed(ledger)
   const hub = new Hub({ ledger, clock: io.clock, published: () => changes.notify() })
   const stop = new AbortController()
@@ -51,9 +51,9 @@ export async function openHub(io: Io, home: string): Promise<OpenHub> {
   }
 }
 
-function openLedger(home: string): HubLedger {
+function openLedger(io: Io, home: string): HubLedger {
   try {
-    return fileHubLedger(ledgerIn(home))
+    return fileHubLedger(ledgerIn(home), voiceOf(io))
   } catch (error) {
     if (!(error instanceof LedgerTaken)) throw error
     throw new UsageError(`a hub already runs on ${home}; \`termaite ps\` shows it.`, 1)

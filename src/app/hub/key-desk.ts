@@ -4,7 +4,7 @@ import { HubKeys } from '../../hub/hub-keys.ts'
 import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
 import { HubError } from '../../hub/task-rules.ts'
 import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
-import { UsageError } from '../../core/io.ts'
+import { UsageError, voiceOf } from '../../core/io.ts'
 import { ownHubKey } from '../server-access.ts'
 import { placeOf } from '../place.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -54,9 +54,9 @@ export async function withKeys<T>(io: Io, work: (desk: KeyDesk) => Promise<T>, s
 }
 
 async function withLedger<T>(io: Io, home: string, work: (desk: KeyDesk) => Promise<T>): Promise<T> {
-  const ledger = fileHubLedger(ledgerIn(home))
+  const ledger = fileHubLedger(ledgerIn(home), voiceOf(io))
   try {
-    const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(home), clock: io.clock })
+    const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock: io.clock })
     return await work({
       keys: async () => keys.list(),
       addKey: async (name, role) => keys.add(name, role, person),

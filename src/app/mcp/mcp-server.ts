@@ -127,7 +127,7 @@ async function overHttp(
   { host, port }: Address,
   open: (key: string) => Promise<{ url: string; close(): Promise<void> }>,
 ): Promise<void> {
-  const { key, file } = keyIn(homeOf(io.env), 'mcp.key')
+  const { key, file } = keyIn(io, homeOf(io.env), 'mcp.key')
   const serving = await open(key).catch((error) => {
     throw new UsageError(`--http: ${host}:${port} cannot be served: ${messageOf(error)}.`, 1)
   })

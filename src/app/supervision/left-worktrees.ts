@@ -11,13 +11,14 @@ import { worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { slugOf } from '../project.ts'
 import { sessionStates } from './supervised-session.ts'
+import { voiceOf } from '../../core/io.ts'
 
 /**
  * Removes the worktrees of supervised agents that were killed, unless one holds work that is on no branch or a task that
  * `--resume` would continue. Returns the paths that are gone.
  */
 export async function sweepLeftWorktrees(io: Io, place: Place, settings: Settings): Promise<string[]> {
-  const store = fileStore(place.home, { clock: io.clock })
+  const store = fileStore(place.home, voiceOf(io))
   const worktrees = worktreesOf(worktreeParts(io, place, settings, store, slugOf(place.root)))
   if (!worktrees) return []
   const gone: string[] = []

@@ -25,7 +25,7 @@ import { basename } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
-import { say } from '../../core/io.ts'
+import { say, voiceOf } from '../../core/io.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 
 /** A task may take a whole night; the supervisor looks after a CLI that falls silent. */
@@ -76,7 +76,7 @@ export async function supervisedConversation(
   { place, agent, session }: ReadyAgent,
 ): Promise<Conversation | undefined> {
   if (agent.kind === 'native') return undefined
-  const store = fileStore(place.home, { clock: io.clock })
+  const store = fileStore(place.home, voiceOf(io))
   const project = openProject(store, place.root)
   const opened = await openSession(project, { name: session.state.hubId }, io.clock)
   const conversation = conversationOf(io, project, store.blobs(`projects/${project.slug}/output`), opened)
@@ -115,7 +115,7 @@ export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { wor
 
 /** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, else the project itself. */
 export async function openWorkPlace(io: Io, { place, settings, agent, state }: SupervisionPlan): Promise<WorkPlace> {
-  const store = fileStore(place.home, { clock: io.clock })
+  const store = fileStore(place.home, voiceOf(io))
   const worktrees = state.here ? undefined : worktreesOf(worktreeParts(io, place, settings, store, slugOf(place.root)))
   if (!worktrees) return { cwd: place.cwd, workspace: plainWorkspace, notes: [`works in ${place.cwd} itself`] }
   const { worktree: before } = state

@@ -9,7 +9,7 @@ import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { readUntrustedFile } from '../../agents/native/untrusted-file.ts'
 import { folderQuestion } from '../native/native-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
-import { say, UsageError } from '../../core/io.ts'
+import { say, UsageError, voiceOf } from '../../core/io.ts'
 import { answered } from '../../faces/terminal-questions.ts'
 
 /** The instructions that an agent is given first, and where they come from. */
@@ -49,7 +49,7 @@ function read(file: string, root: string): string {
 
 /** Whether the folder is trusted. A person at the terminal is asked; without one the answer is no. */
 async function trusted(io: Io, { root, home }: Place, { yes, dry }: Consent): Promise<boolean> {
-  const book = new TrustBook(fileStore(home, { clock: io.clock }), { clock: io.clock, own: home })
+  const book = new TrustBook(fileStore(home, voiceOf(io)), { clock: io.clock, own: home })
   const now = await book.of(root)
   if (now.state === 'trusted') return true
   // Trust is given only after the person saw the files that it is about, never by a flag.

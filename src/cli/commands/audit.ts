@@ -7,7 +7,7 @@ import { borderOf } from '../../app/border.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { auditTable, verifiedWords } from '../../desk/audit-table.ts'
 import { homeFolder } from '../../app/home-files.ts'
-import { print, say, UsageError } from '../../core/io.ts'
+import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 
 const newest = 20
 
@@ -21,7 +21,7 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
   if (values.json === true && what === undefined)
     throw new UsageError('audit: --json works with verify; "termaite audit export" prints every entry as JSON.')
   const home = homeFolder(io.env)
-  const store = fileStore(home, { clock: io.clock })
+  const store = fileStore(home, voiceOf(io))
   const audit = new Audit(store, { clock: io.clock, mask: borderOf(io.env, home).toward('audit') })
   if (what === 'verify') {
     const verified = await audit.verify()

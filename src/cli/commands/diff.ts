@@ -4,7 +4,7 @@ import { lastUndoable } from '../../safety/snapshots.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { openSnapshots } from '../../app/app.ts'
-import { print, say } from '../../core/io.ts'
+import { print, say, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject } from '../../app/project.ts'
 import { orUsage, statText, snapshotTurn, whyNone } from '../../app/undo.ts'
@@ -13,7 +13,7 @@ import { oneLine, table } from '../../base/table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
-  const project = openProject(fileStore(place.home, { clock: io.clock }), place.root)
+  const project = openProject(fileStore(place.home, voiceOf(io)), place.root)
   const snapshots = openSnapshots(io, place, project)
   if (values.list) {
     const turns = await orUsage(snapshots.list())

@@ -8,7 +8,7 @@ import { StoreError } from '../../core/talk/store.ts'
 import { afterSuccess, healthDoc } from '../../mind/rotation/health.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { checkup } from '../../app/doctor/agent-checkup.ts'
-import { print, say, UsageError } from '../../core/io.ts'
+import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { securityFindings } from '../../app/doctor/security-report.ts'
 import { nobodyWords } from '../../settings/enabled-agents.ts'
@@ -25,7 +25,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (wanted.length === 0)
     throw new UsageError(`there is no agent "${words[0]}"; configured: ${agents.map(({ name }) => name).join(', ')}.`)
   const quick = values.quick === true
-  const doc = healthDoc(fileStore(place.home, { clock: io.clock }))
+  const doc = healthDoc(fileStore(place.home, voiceOf(io)))
   const health = await orSay(io, doc.read())
   if (!quick && !values.json) say(io, `Asking ${whom(wanted)}; --quick skips this.`)
   const parts = { io, place, settings, quick, health }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { projectRoot } from '../../base/git.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { forgetInIndex, knownProjects } from '../../app/projects.ts'
-import { print, say, UsageError } from '../../core/io.ts'
+import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { homeOf } from '../../app/place.ts'
 import { slugOf } from '../../app/project.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
@@ -23,7 +23,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     return 1
   }
   for (const part of ['projects', 'crew']) rmSync(join(home, part, project.slug), { recursive: true, force: true })
-  await new TrustBook(fileStore(home, { clock: io.clock }), { clock: io.clock, own: home }).forget(project.path)
+  await new TrustBook(fileStore(home, voiceOf(io)), { clock: io.clock, own: home }).forget(project.path)
   await forgetInIndex(home, project.slug, io.clock)
   print(io, `Erased everything termaite kept of ${project.path}.`)
   return 0

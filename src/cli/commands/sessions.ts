@@ -8,7 +8,7 @@ import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
-import { print, say, textFor, UsageError } from '../../core/io.ts'
+import { print, say, textFor, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject, slugOf } from '../../app/project.ts'
 import { localTime } from '../../base/local-time.ts'
@@ -22,8 +22,8 @@ import { cutWords } from '../../core/talk/shown-words.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
-  const store = fileStore(place.home, { clock: io.clock })
-  const index = openIndex(place.home, { clock: io.clock })
+  const store = fileStore(place.home, voiceOf(io))
+  const index = openIndex(place.home, voiceOf(io))
   const asked = { io, index, json: values.json === true, of: values.all ? {} : { project: slugOf(place.root) } }
   try {
     await index.catchUp()

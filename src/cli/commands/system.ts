@@ -6,14 +6,14 @@ import { localTime } from '../../base/local-time.ts'
 import { Machine } from '../../machine/machine.ts'
 import { machineFacts } from '../../machine/machine-summary.ts'
 import { fileStore } from '../../store/files/file-store.ts'
-import { print, say, UsageError } from '../../core/io.ts'
+import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { homeFolder } from '../../app/home-files.ts'
 import { table } from '../../base/table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (words.length > 0)
     throw new UsageError(`"${words[0]}": termaite system takes no words; see termaite system --help.`)
-  const machine = new Machine(fileStore(homeFolder(io.env), { clock: io.clock }), {
+  const machine = new Machine(fileStore(homeFolder(io.env), voiceOf(io)), {
     env: withoutProject(io.env, io.cwd),
     clock: io.clock,
   })

@@ -9,7 +9,7 @@ import { table } from '../../base/table.ts'
 import { borderOf } from '../../app/border.ts'
 import { folderFileLines, folderQuestion } from '../../app/native/native-trust.ts'
 import { homeOf, placeOf } from '../../app/place.ts'
-import { print, say, UsageError } from '../../core/io.ts'
+import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { questionText } from '../../faces/question-text.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { Audit } from '../../safety/audit-log.ts'
@@ -22,7 +22,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (list && revoke) throw new UsageError('trust: use either --list or --revoke.')
   if (list && words.length > 0) throw new UsageError('trust: --list shows all trusted folders, and takes no path.')
   const home = homeOf(io.env)
-  const store = fileStore(home, { clock: io.clock })
+  const store = fileStore(home, voiceOf(io))
   const book = new TrustBook(store, { clock: io.clock, own: home })
   const audit = new Audit(store, { clock: io.clock, mask: borderOf(io.env, home).toward('audit') })
   const record = async (what: string, answer: 'trust' | 'no' | 'forget') => {

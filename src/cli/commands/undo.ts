@@ -3,7 +3,7 @@ import type { Io } from '../../core/io.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openSnapshots } from '../../app/app.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
-import { print, say, UsageError } from '../../core/io.ts'
+import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject } from '../../app/project.ts'
 import {
@@ -18,7 +18,7 @@ import {
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
-  const project = openProject(fileStore(place.home, { clock: io.clock }), place.root)
+  const project = openProject(fileStore(place.home, voiceOf(io)), place.root)
   const snapshots = openSnapshots(io, place, project)
   const plan = await undoPlan({ snapshots, project }, words[0])
   const nothing = plan.steps.length === 0

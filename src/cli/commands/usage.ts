@@ -2,7 +2,7 @@ import type { Index, UsageBy } from '../../store/index/conversation-index.ts'
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
-import { print, say } from '../../core/io.ts'
+import { print, say, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { slugOf } from '../../app/project.ts'
 import { sinceOf } from '../args.ts'
@@ -12,7 +12,7 @@ type Of = { project?: string; since?: number }
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const place = placeOf(io)
-  const index = openIndex(place.home, { clock: io.clock })
+  const index = openIndex(place.home, voiceOf(io))
   const by = typeof values.by === 'string' ? (values.by as UsageBy) : undefined
   const of: Of = {
     ...(values.all || by === 'project' ? {} : { project: slugOf(place.root) }),

@@ -10,6 +10,7 @@ import { questionWords } from '../../crew/tools/slot-view.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { watchFile } from '../../base/file-watch.ts'
 import { answerWords, put } from './crew-card.ts'
+import { voiceOf } from '../../core/io.ts'
 
 export type CrewQuestionsParts = {
   app(): App
@@ -33,7 +34,7 @@ export class CrewQuestions {
   constructor(parts: CrewQuestionsParts) {
     const { io, place, project } = parts.app()
     this.#parts = parts
-    this.#ledger = new SlotLedger(fileStore(place.home, { clock: io.clock }), project.slug, io.clock)
+    this.#ledger = new SlotLedger(fileStore(place.home, voiceOf(io)), project.slug, io.clock)
     this.#file = join(place.home, 'crew', project.slug, 'slots.json')
     this.#ring()
   }

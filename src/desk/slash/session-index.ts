@@ -2,7 +2,7 @@ import type { Index } from '../../store/index/conversation-index.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import type { App } from '../../app/app.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
-import { UsageError } from '../../core/io.ts'
+import { UsageError, voiceOf } from '../../core/io.ts'
 
 /** Opens the index, brings it up to date, and closes it after one query. */
 export async function withIndex<T>(
@@ -10,7 +10,7 @@ export async function withIndex<T>(
   work: (index: Index, project: string) => Promise<T>,
 ): Promise<T> {
   const { place, io, project } = keeping(controls)
-  const index = openIndex(place.home, { clock: io.clock })
+  const index = openIndex(place.home, voiceOf(io))
   try {
     await index.catchUp()
     return await work(index, project.slug)

@@ -2,34 +2,48 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Doc } from '../../core/talk/store.ts'
 import type { Mutex } from './file-mutex.ts'
-import { messageOf } from '../../base/error-message.ts'
 import { isMissing, makeFolder, replaceFile } from '../../base/files.ts'
-import { StoreError } from '../../core/talk/store.ts'
+import type { StoreVoice } from '../set-aside.ts'
+import { isUnusable, setAside } from '../set-aside.ts'
 import { storeError } from '../store-error.ts'
 
-const next = 'repair it, or move it away to start afresh'
+/** The file is there, and is not a document of ours. */
+class Garbage extends Error {}
 
-/** A document as one file of JSON, replaced whole while the mutex is held. */
+/** A document as one file of JSON, replaced whole while the mutex is held. A file that cannot be used is set aside. */
 export class FileDoc<T> implements Doc<T> {
   #path: string
   #initial: T
   #mutex: Mutex
+  #voice: StoreVoice
   #known: (found: unknown) => T | undefined
 
-  constructor(path: string, initial: T, mutex: Mutex, known = (found: unknown): T | undefined => found as T) {
+  constructor(
+    path: string,
+    initial: T,
+    { mutex, voice }: { mutex: Mutex; voice: StoreVoice },
+    known = (found: unknown): T | undefined => found as T,
+  ) {
     this.#path = path
     this.#initial = initial
     this.#mutex = mutex
+    this.#voice = voice
     this.#known = known
   }
 
   async read(): Promise<T> {
-    return this.#parse(this.#text())
+    try {
+      return this.#parse(this.#text())
+    } catch (error) {
+      if (!(error instanceof Garbage)) throw error
+    }
+    // Looked at again under the lock: another process may have set it aside and made a new one meanwhile.
+    return this.#mutex.hold(() => this.#parse(this.#usable()))
   }
 
   update(change: (now: T) => T): Promise<T> {
     return this.#mutex.hold(() => {
-      const before = this.#text()
+      const before = this.#usable()
       const next = change(this.#parse(before))
       const text = `${JSON.stringify(next, null, 2)}\n`
       if (text !== before) this.#write(text)
@@ -37,26 +51,33 @@ export class FileDoc<T> implements Doc<T> {
     })
   }
 
+  /** Returns the text of the document; a file that cannot be used is set aside, and there is none. Only while the mutex is held. */
+  #usable(): string | undefined {
+    try {
+      const text = this.#text()
+      this.#parse(text)
+      return text
+    } catch (error) {
+      if (!(error instanceof Garbage)) throw error
+      setAside(this.#path, this.#voice)
+      return undefined
+    }
+  }
+
   #text(): string | undefined {
     try {
       return readFileSync(this.#path, 'utf8')
     } catch (error) {
       if (isMissing(error)) return undefined
+      if (isUnusable(error, this.#path)) throw new Garbage()
       throw storeError('read', this.#path, error)
     }
   }
 
   #parse(text: string | undefined): T {
     if (text === undefined) return structuredClone(this.#initial)
-    let found: unknown
-    try {
-      found = JSON.parse(text)
-    } catch (error) {
-      const why = messageOf(error)
-      throw new StoreError(`${this.#path} is not valid JSON (${why}); ${next}`, { cause: error })
-    }
-    const known = this.#known(found)
-    if (known === undefined) throw new StoreError(`${this.#path} does not hold what it should; ${next}`)
+    const known = this.#known(parsed(text, this.#initial))
+    if (known === undefined) throw new Garbage()
     return known
   }
 
@@ -68,4 +89,16 @@ export class FileDoc<T> implements Doc<T> {
       throw storeError('write', this.#path, error)
     }
   }
+}
+
+/** Parses a document; it must be an object or a list, as its initial value is. */
+function parsed(text: string, initial: unknown): unknown {
+  try {
+    const found: unknown = JSON.parse(text)
+    const isAlike = typeof found === typeof initial && Array.isArray(found) === Array.isArray(initial)
+    if (isAlike && (found === null) === (initial === null)) return found
+  } catch {
+    // The same as a document of another shape.
+  }
+  throw new Garbage()
 }

@@ -2,10 +2,12 @@ import type { Clock } from '../../base/clock.ts'
 import type { Line, Log } from '../../core/talk/store.ts'
 import type { FSWatcher } from 'node:fs'
 import type { Mutex } from './file-mutex.ts'
-import { unlinkSync, watch } from 'node:fs'
+import type { StoreVoice } from '../set-aside.ts'
+import { closeSync, fstatSync, openSync, readSync, unlinkSync, watch } from 'node:fs'
 import { dirname, basename } from 'node:path'
 import { isMissing, syncFolder } from '../../base/files.ts'
 import { ChangeSignal } from '../change-signal.ts'
+import { isLocked, setAside } from '../set-aside.ts'
 import { storeError } from '../store-error.ts'
 import { linesBack, parseLine, linesOn } from './log-lines.ts'
 import { LineWriter } from './line-writer.ts'
@@ -18,19 +20,23 @@ const freshMs = 1_000
 export class FileLog<T> implements Log<T> {
   #path: string
   #clock: Clock
+  #voice: StoreVoice
   #pen: LineWriter
   #mutex: Mutex
+  #isChecked = false
   #bells = new Set<ChangeSignal>()
 
-  constructor(path: string, clock: Clock, mutex: Mutex) {
+  constructor(path: string, voice: StoreVoice, mutex: Mutex) {
     this.#path = path
-    this.#clock = clock
+    this.#clock = voice.clock
+    this.#voice = voice
     this.#mutex = mutex
     this.#pen = new LineWriter(path)
   }
 
   async append(item: T): Promise<number> {
     try {
+      this.#check()
       return await this.#pen.write([JSON.stringify(item)])
     } catch (error) {
       throw storeError('write', this.#path, error)
@@ -41,6 +47,7 @@ export class FileLog<T> implements Log<T> {
 
   async link(make: (last: readonly Line<T>[]) => readonly T[]): Promise<void> {
     try {
+      this.#check()
       const { flushed } = await this.#mutex.hold(() => {
         const items = make(this.#pen.last<T>())
         // Written under the lock and flushed after it, so that nobody waits for this disk write.
@@ -55,6 +62,7 @@ export class FileLog<T> implements Log<T> {
   }
 
   async end(): Promise<number> {
+    this.#check()
     const source = await LogReader.open(this.#path)
     try {
       return (await source?.size()) ?? 0
@@ -64,6 +72,7 @@ export class FileLog<T> implements Log<T> {
   }
 
   async *back(before = Infinity): AsyncGenerator<Line<T>> {
+    this.#check()
     const source = await LogReader.open(this.#path)
     if (!source) return
     try {
@@ -80,6 +89,7 @@ export class FileLog<T> implements Log<T> {
   }
 
   async *read(): AsyncGenerator<Line<T>> {
+    this.#check()
     const source = await LogReader.open(this.#path)
     if (!source) return
     try {
@@ -95,6 +105,7 @@ export class FileLog<T> implements Log<T> {
   }
 
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<Line<T>> {
+    this.#check()
     const bell = new ChangeSignal()
     this.#bells.add(bell)
     try {
@@ -116,8 +127,38 @@ export class FileLog<T> implements Log<T> {
     this.#ring()
   }
 
+  /** Sets aside what is no log at all, once: a folder, a file that we may not use, or one without a single line of ours. */
+  #check(): void {
+    if (this.#isChecked) return
+    this.#isChecked = true
+    if (isLocked(this.#path) || !mayHoldItems(this.#path)) setAside(this.#path, this.#voice)
+  }
+
   #ring() {
     for (const bell of this.#bells) bell.ring()
+  }
+}
+
+const sampleBytes = 64 * 1024
+
+/** Whether a log is missing, empty, or has a line in its first or last part that begins as every item does. */
+function mayHoldItems(path: string): boolean {
+  let fd: number
+  try {
+    fd = openSync(path, 'r')
+  } catch {
+    return true
+  }
+  try {
+    const { size } = fstatSync(fd)
+    const part = (at: number, length: number) => {
+      const bytes = Buffer.alloc(Math.min(length, size))
+      return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, at)).toString('latin1')
+    }
+    if (size === 0 || part(0, 1) === '{') return true
+    return [0, Math.max(0, size - sampleBytes)].some((at) => /^\s*\{"/m.test(part(at, sampleBytes)))
+  } finally {
+    closeSync(fd)
   }
 }
 

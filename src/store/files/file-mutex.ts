@@ -1,31 +1,47 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Clock } from '../../base/clock.ts'
-import { holding, openDatabase, patiently, sqliteCode } from '../sqlite.ts'
+import type { StoreVoice } from '../set-aside.ts'
+import { besideDatabase, setAside } from '../set-aside.ts'
+import { holding, isDamaged, openDatabase, patiently } from '../sqlite.ts'
 import { storeError } from '../store-error.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
-import { StoreError } from '../../core/talk/store.ts'
-
-const notADatabase = 26
 
 /** A lock over all processes. Node has no flock; SQLite's write lock works like one, and the system frees it when its process dies. */
 export class Mutex {
   #path: string
-  #clock: Clock
+  #voice: StoreVoice
   #serial = serialQueue()
   #db: DatabaseSync | undefined
 
-  constructor(path: string, clock: Clock) {
+  constructor(path: string, voice: StoreVoice) {
     this.#path = path
-    this.#clock = clock
+    this.#voice = voice
   }
 
-  /** Opens the lock file. SQLite would write an empty file at every lock, so the file gets its one page right away. */
+  /** Opens the lock file, a new one in place of one that is damaged: it holds no data. */
   async #open(): Promise<DatabaseSync> {
+    try {
+      return await this.#opened()
+    } catch (error) {
+      if (!isDamaged(error, this.#path)) throw error
+      setAside(this.#path, this.#voice, besideDatabase)
+      return await this.#opened()
+    }
+  }
+
+  /** Opens the file. SQLite would write an empty one at every lock, so it gets its one page right away. */
+  async #opened(): Promise<DatabaseSync> {
     const db = openDatabase(this.#path)
-    await patiently(this.#clock, () => {
-      if (db.prepare('PRAGMA page_count').get()?.page_count === 0) db.exec('PRAGMA user_version = 1')
-    })
-    return db
+    try {
+      await patiently(this.#voice.clock, () => {
+        if (db.prepare('PRAGMA page_count').get()?.page_count === 0) db.exec('PRAGMA user_version = 1')
+        // A file that is damaged shows it here, before anybody relies on its lock.
+        db.exec('BEGIN IMMEDIATE; ROLLBACK')
+      })
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
   }
 
   hold<T>(work: () => T): Promise<T> {
@@ -33,16 +49,12 @@ export class Mutex {
       let begun = false
       try {
         const db = (this.#db ??= await this.#open())
-        return await holding(db, this.#clock, () => {
+        return await holding(db, this.#voice.clock, () => {
           begun = true
           return work()
         })
       } catch (error) {
         if (begun) throw error
-        if (sqliteCode(error) === notADatabase)
-          throw new StoreError(`${this.#path} is damaged; it holds no data, so delete it and try again`, {
-            cause: error,
-          })
         throw storeError('lock', this.#path, error)
       }
     })

@@ -1,7 +1,8 @@
 import { join, normalize } from 'node:path'
-import type { Clock } from '../../base/clock.ts'
+import type { StoreVoice } from '../set-aside.ts'
 import type { Store } from '../../core/talk/store.ts'
 import { realClock } from '../../base/clock.ts'
+import { defined } from '../../base/defined.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { FileBlobs } from './file-blobs.ts'
 import { FileDoc } from './file-doc.ts'
@@ -9,15 +10,16 @@ import { FileLog } from './file-log.ts'
 import { Mutex } from './file-mutex.ts'
 
 /** A store of files in one folder that only its owner can open. */
-export function fileStore(home: string, { clock = realClock }: { clock?: Clock } = {}): Store {
-  const mutex = new Mutex(join(home, 'lock.db'), clock)
+export function fileStore(home: string, { clock = realClock, tell }: Partial<StoreVoice> = {}): Store {
+  const voice = defined({ clock, tell })
+  const mutex = new Mutex(join(home, 'lock.db'), voice)
   const logs = new Map<string, FileLog<unknown>>()
   const blobs = new Map<string, FileBlobs>()
   return {
     log<T>(name: string) {
-      return kept(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, clock, mutex)) as FileLog<T>
+      return kept(logs, name, () => new FileLog<unknown>(`${place(home, name)}.jsonl`, voice, mutex)) as FileLog<T>
     },
-    doc: (name, initial, known) => new FileDoc(`${place(home, name)}.json`, initial, mutex, known),
+    doc: (name, initial, known) => new FileDoc(`${place(home, name)}.json`, initial, { mutex, voice }, known),
     blobs: (name) => kept(blobs, name, () => new FileBlobs(place(home, name))),
   }
 }

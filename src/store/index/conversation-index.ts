@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import type { Clock } from '../../base/clock.ts'
+import type { StoreVoice } from '../set-aside.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Hit } from './search-query.ts'
 import type { Message, Session, Trace } from './session-queries.ts'
 import type { UsageBy, UsageRow, VerdictRow } from './usage-queries.ts'
 import { realClock } from '../../base/clock.ts'
+import { defined } from '../../base/defined.ts'
 import { immediately } from '../sqlite.ts'
 import { catchUp } from './index-catch-up.ts'
 import { Database, empty } from './index-database.ts'
@@ -34,8 +35,8 @@ export interface Index {
   close(): Promise<void>
 }
 
-export function openIndex(home: string, { clock = realClock }: { clock?: Clock } = {}): Index {
-  const database = new Database(join(home, 'termaite.db'), clock, (db) => catchUp(db, home, clock))
+export function openIndex(home: string, { clock = realClock, tell }: Partial<StoreVoice> = {}): Index {
+  const database = new Database(join(home, 'termaite.db'), defined({ clock, tell }), (db) => catchUp(db, home, clock))
   return {
     catchUp: () => database.use((db) => catchUp(db, home, clock)),
     rebuild: () =>

@@ -1,34 +1,34 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Clock } from '../../base/clock.ts'
+import type { StoreVoice } from '../set-aside.ts'
 import { rmSync } from 'node:fs'
-import { immediately, openDatabase, patiently, sqliteCode } from '../sqlite.ts'
+import { besideDatabase, setAside } from '../set-aside.ts'
+import { immediately, isDamaged, openDatabase, patiently } from '../sqlite.ts'
 import { storeError } from '../store-error.ts'
 
-const corrupt = 11
-const notADatabase = 26
-
-/** The database of the index. All of its data is in the logs too, so a damaged file is deleted and filled again. */
+/** The database of the index. All of its data is in the logs too, so a damaged file is set aside and a new one is filled. */
 export class Database {
   #path: string
-  #clock: Clock
+  #voice: StoreVoice
   #refill: (db: DatabaseSync) => Promise<unknown>
   #open: Promise<DatabaseSync> | undefined
 
-  constructor(path: string, clock: Clock, refill: (db: DatabaseSync) => Promise<unknown>) {
+  constructor(path: string, voice: StoreVoice, refill: (db: DatabaseSync) => Promise<unknown>) {
     this.#path = path
-    this.#clock = clock
+    this.#voice = voice
     this.#refill = refill
   }
 
   /** Runs `work` on the database, and again on a new file if this one turns out to be damaged. */
   async use<T>(work: (db: DatabaseSync) => T | Promise<T>): Promise<T> {
+    let isStale: boolean
     try {
       return await this.#try(work)
     } catch (error) {
-      if (!isSpoilt(error)) throw storeError('use', this.#path, error)
+      isStale = error instanceof Stale
+      if (!isStale && !isDamaged(error, this.#path)) throw storeError('use', this.#path, error)
     }
     try {
-      await this.#throwAway()
+      await this.#throwAway(isStale)
       await this.#try(this.#refill)
       return await this.#try(work)
     } catch (error) {
@@ -51,15 +51,15 @@ export class Database {
       throw error
     })
     const db = await this.#open
-    return await patiently(this.#clock, () => work(db))
+    return await patiently(this.#voice.clock, () => work(db))
   }
 
   async #start(): Promise<DatabaseSync> {
     const db = openDatabase(this.#path)
     try {
       // A power cut may lose the latest entries; they are still in the logs.
-      await patiently(this.#clock, () => db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
-      if (!(await immediately(db, this.#clock, () => prepare(db)))) throw new Stale()
+      await patiently(this.#voice.clock, () => db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
+      if (!(await immediately(db, this.#voice.clock, () => prepare(db)))) throw new Stale()
       return db
     } catch (error) {
       db.close()
@@ -67,17 +67,15 @@ export class Database {
     }
   }
 
-  async #throwAway(): Promise<void> {
+  /** Deletes a file of another version; one that is damaged is set aside, because nobody knows what it was. */
+  async #throwAway(isStale: boolean): Promise<void> {
     await this.close()
-    for (const ending of ['', '-wal', '-shm']) rmSync(`${this.#path}${ending}`, { force: true })
+    if (!isStale) return setAside(this.#path, this.#voice, besideDatabase)
+    for (const ending of besideDatabase) rmSync(`${this.#path}${ending}`, { force: true })
   }
 }
 
 class Stale extends Error {}
-
-function isSpoilt(error: unknown): boolean {
-  return error instanceof Stale || [corrupt, notADatabase].includes(sqliteCode(error) ?? 0)
-}
 
 /** Increased with every change of the tables: a file of another version is deleted and made again from the logs. */
 export const version = 4

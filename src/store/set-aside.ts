@@ -1,0 +1,57 @@
+import type { Clock } from '../base/clock.ts'
+import { accessSync, constants, renameSync, statSync } from 'node:fs'
+import { messageOf } from '../base/error-message.ts'
+import { errorCode, isMissing } from '../base/files.ts'
+import { StoreError } from '../core/talk/store.ts'
+
+/** The clock of a store, and how the person is told of a file that it moved. */
+export type StoreVoice = { clock: Clock; tell?(words: string): void }
+
+/** The files that SQLite keeps beside a database. */
+export const besideDatabase = ['', '-wal', '-shm', '-journal'] as const
+
+/**
+ * Moves a file of ours that cannot be used out of the way, so that it neither stops anything nor is lost, and tells where it is.
+ * `endings` are those of the files that belong together.
+ */
+export function setAside(path: string, { clock, tell }: StoreVoice, endings: readonly string[] = ['']): void {
+  const aside = `${path}.${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-')}.broken`
+  let moved = false
+  for (const ending of endings) {
+    try {
+      renameSync(`${path}${ending}`, `${aside}${ending}`)
+      moved ||= ending === ''
+    } catch (error) {
+      // Another process has moved it already, or there was none.
+      if (isMissing(error)) continue
+      const words = `${path} is damaged and cannot be set aside: ${messageOf(error)}; move it away yourself`
+      throw new StoreError(words, { cause: error })
+    }
+  }
+  if (moved) tell?.(`${path} was damaged. It was set aside as ${aside}, and a new one is made.`)
+}
+
+/** Whether an error of the file system means that something at a path is not a file that we can use, whatever is in it. */
+export function isUnusable(error: unknown, path: string): boolean {
+  const code = errorCode(error)
+  return code === 'EISDIR' || ((code === 'EACCES' || code === 'EPERM') && isLocked(path))
+}
+
+/** Whether a path is a folder, or a file that we may not read and write, in a folder that we may use. */
+export function isLocked(path: string): boolean {
+  try {
+    if (statSync(path).isDirectory()) return true
+    accessSync(path, constants.R_OK | constants.W_OK)
+    return false
+  } catch (error) {
+    return errorCode(error) === 'EACCES' && canStat(path)
+  }
+}
+
+function canStat(path: string): boolean {
+  try {
+    return statSync(path) !== undefined
+  } catch {
+    return false
+  }
+}
