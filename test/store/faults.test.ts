@@ -178,6 +178,14 @@ for (const [title, text] of Object.entries({ empty: '', cut: '{"count": 1', 'of 
     assert.equal(readFileSync(`${path}.${stamp}.broken`, 'utf8'), text)
   })
 
+test('a document whose initial value is null may hold anything', async (t) => {
+  const home = tempFolder(t)
+  const { store, told } = listening(home)
+  const doc = store.doc<{ count: number } | null>('spec', null)
+  await doc.update(() => ({ count: 1 }))
+  assert.deepEqual([await doc.read(), told], [{ count: 1 }, []])
+})
+
 test('a document that its reader does not know is set aside by the change that finds it', async (t) => {
   const home = tempFolder(t)
   const path = join(home, 'health.json')

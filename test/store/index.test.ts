@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -410,3 +411,24 @@ test("another version's entries and broken lines do not stop it", async (t) => {
   assert.equal(await index.catchUp(), 3 + 6)
   assert.equal((await index.search('hello')).length, 1)
 })
+
+const shell = spawnSync('sqlite3', ['--version'], { encoding: 'utf8' })
+
+test(
+  'a sqlite3 of the system reads the index, its view of the sessions in their order',
+  { skip: shell.error && 'there is no sqlite3 here' },
+  async (t) => {
+    const { home, index, turn } = world(t)
+    await turn('app', 's1', 't1', 'hello', 'hi there')
+    await turn('app', 's1', 't2', 'again', 'sure')
+    await index.catchUp()
+    const query = 'SELECT id, chat_history FROM session_history'
+    const { stdout, stderr } = spawnSync('sqlite3', [join(home, 'termaite.db'), query], { encoding: 'utf8' })
+    assert.equal(stderr, '')
+    const [id, messages] = stdout.trim().split('|') as [string, string]
+    assert.deepEqual(
+      [id, (JSON.parse(messages) as { text: string }[]).map(({ text }) => text)],
+      ['s1', ['hello', 'hi there', 'again', 'sure']],
+    )
+  },
+)

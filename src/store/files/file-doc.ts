@@ -91,12 +91,13 @@ export class FileDoc<T> implements Doc<T> {
   }
 }
 
-/** Parses a document; it must be an object or a list, as its initial value is. */
+/** Parses a document. Where the initial value is an object or a list, the document must be one too. */
 function parsed(text: string, initial: unknown): unknown {
   try {
     const found: unknown = JSON.parse(text)
-    const isAlike = typeof found === typeof initial && Array.isArray(found) === Array.isArray(initial)
-    if (isAlike && (found === null) === (initial === null)) return found
+    const isObject = typeof found === 'object' && found !== null
+    if (typeof initial !== 'object' || initial === null) return found
+    if (isObject && Array.isArray(found) === Array.isArray(initial)) return found
   } catch {
     // The same as a document of another shape.
   }

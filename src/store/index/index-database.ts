@@ -77,8 +77,8 @@ export class Database {
 
 class Stale extends Error {}
 
-/** Increased with every change of the tables: a file of another version is deleted and made again from the logs. */
-export const version = 4
+/** Increased with every change of the tables, whose statements the sqlite3 of Debian 12 (3.40) must read too: a file of another version is deleted and made again from the logs. */
+export const version = 5
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -165,11 +165,14 @@ const tables = `
     name,
     strftime('%Y-%m-%dT%H:%M:%fZ', started / 1000.0, 'unixepoch') AS timestamp,
     (
-      SELECT json_group_array(
-        json_object('role', iif(type IN ('reply', 'words'), 'assistant', 'user'), 'by', by, 'text', text, 'at', at) ORDER BY seq
+      SELECT json_group_array(json(message))
+      FROM (
+        SELECT
+          json_object('role', iif(type IN ('reply', 'words'), 'assistant', 'user'), 'by', by, 'text', text, 'at', at) AS message
+        FROM entries
+        WHERE session = sessions.id AND type IN ('prompt', 'steer', 'reply', 'words')
+        ORDER BY seq
       )
-      FROM entries
-      WHERE session = sessions.id AND type IN ('prompt', 'steer', 'reply', 'words')
     ) AS chat_history
   FROM sessions;
 `
