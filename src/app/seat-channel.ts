@@ -137,3 +137,16 @@ export async function passLines(io: Io, port: number, greeting: string): Promise
     socket.destroy()
   }
 }
+
+/** Passes the lines of an MCP client to the turn whose channel is named in a file. Returns the exit code. */
+export async function passToTurn(io: Io, file: string): Promise<number> {
+  let address: string
+  try {
+    address = readFileSync(file, 'utf8')
+  } catch {
+    io.err.write('termaite: the turn that this server belongs to is over.\n')
+    return 1
+  }
+  const [port = '', key = ''] = address.split(':')
+  return passLines(io, Number(port), `${key} 0\n`)
+}

@@ -14,7 +14,7 @@ const reply = (by: string): Event => ({ type: 'reply', text: 'Done.', by })
 const verdict = (framework: 'consensus' | 'direct', by: string): Event => ({
   type: 'verdict',
   framework,
-  why: 'more than one way',
+  why: 'several ways are possible',
   calls: framework === 'direct' ? 0 : 6,
   ms: 5,
   by,

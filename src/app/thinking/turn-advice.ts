@@ -6,13 +6,12 @@ import type { AdviceAsk } from '../../mind/think/thinking-parts.ts'
 import type { NativeParts, TurnAdvice } from '../native/native-parts.ts'
 import type { Place } from '../place.ts'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { thinkTool } from '../../tools/think.ts'
 import { ownStart, thisProgram } from '../mcp/own-program.ts'
 import { homeOf } from '../place.ts'
-import { openKeyedServer, passLines } from '../seat-channel.ts'
+import { openKeyedServer } from '../seat-channel.ts'
 import { version } from '../version.ts'
 
 /** The name of the MCP server: other than that of `termaite mcp install`, whose tools the CLI keeps. */
@@ -52,7 +51,10 @@ type CallContext = { cwd: string; clock: Io['clock'] }
 async function openServer(folder: string, ask: AdviceAsk, context: CallContext, io: Io): Promise<OpenServer> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const tool = thinkTool(ask, { patience: { clock: context.clock, ms: patienceMs } })
-  const channel = await openKeyedServer((socket) => serveTool(socket, tool, context))
+  // Loaded while the CLI starts, which takes longer.
+  const library = loadMcpServer()
+  library.catch(() => {})
+  const channel = await openKeyedServer(async (socket) => serveTool(socket, tool, context, await library))
   const file = join(folder, 'channel')
   await writeFile(file, channel.address, { mode: 0o600 })
   const start = ownStart({ desktop: true }, thisProgram(), io.env.PATH, ['mcp', 'turn', file])
@@ -65,31 +67,24 @@ async function openServer(folder: string, ask: AdviceAsk, context: CallContext, 
   }
 }
 
-/** Speaks MCP with one client over its connection. */
-async function serveTool(socket: Socket, tool: Tool, context: CallContext): Promise<void> {
-  const [{ loadMcpLibrary, noResources, toolServer }, { serveMcpStdio }] = await Promise.all([
+type McpServer = Awaited<ReturnType<typeof loadMcpServer>>
+
+async function loadMcpServer() {
+  const [server, stdio] = await Promise.all([
     import('../../faces/mcp/tool-server.ts'),
     import('../../faces/mcp/mcp-stdio.ts'),
   ])
-  const served = { name: 'termaite', version, ...context, tools: [tool], resources: noResources }
+  return { ...server, ...stdio, library: await server.loadMcpLibrary() }
+}
+
+/** Speaks MCP with one client over its connection. */
+async function serveTool(socket: Socket, tool: Tool, context: CallContext, mcp: McpServer): Promise<void> {
+  const served = { name: 'termaite', version, ...context, tools: [tool], resources: mcp.noResources }
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
   // The socket stands still since its greeting was read; a pipe makes it flow once somebody listens.
   const lines = socket.pipe(new PassThrough())
-  const make = toolServer(await loadMcpLibrary(), served)
-  await serveMcpStdio(make, { in: lines, out: socket, signal: gone.signal, trouble: () => {} })
+  const make = mcp.toolServer(mcp.library, served)
+  await mcp.serveMcpStdio(make, { in: lines, out: socket, signal: gone.signal, trouble: () => {} })
   socket.destroy()
-}
-
-/** Passes the lines of an MCP client to the turn whose channel is named in a file. Returns the exit code. */
-export async function passToTurn(io: Io, file: string): Promise<number> {
-  let address: string
-  try {
-    address = readFileSync(file, 'utf8')
-  } catch {
-    io.err.write('termaite: the turn that this server belongs to is over.\n')
-    return 1
-  }
-  const [port = '', key = ''] = address.split(':')
-  return passLines(io, Number(port), `${key} 0\n`)
 }

@@ -1,10 +1,7 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { print, UsageError } from '../../core/io.ts'
-import { clients } from '../../app/mcp/clients.ts'
-import { install, remove } from '../../app/mcp/mcp-install.ts'
-import { whereabouts, wiredClients } from '../../app/mcp/mcp-entries.ts'
-import { isBehindWall, passThroughSeat } from '../../app/seat-channel.ts'
+import { isBehindWall, passThroughSeat, passToTurn } from '../../app/seat-channel.ts'
 import { placeOf } from '../../app/place.ts'
 import { noteProcess } from '../../app/running-processes.ts'
 import { table } from '../../base/table.ts'
@@ -25,19 +22,17 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
       unnote()
       return 0
     }
-    case 'turn': {
-      // Started by a CLI, for the turn that gave it this server: not a command for a person.
-      const { passToTurn } = await import('../../app/thinking/turn-advice.ts')
+    // Started by a CLI, for the turn that gave it this server: not a command for a person.
+    case 'turn':
       return passToTurn(io, client ?? '')
-    }
     case 'install': {
       const folder = typeof values.cwd === 'string' ? placeOf(io, values.cwd).cwd : undefined
-      return install(io, client, wishes, folder)
+      return (await import('../../app/mcp/mcp-install.ts')).install(io, client, wishes, folder)
     }
     case 'remove':
-      return remove(io, client, wishes)
+      return (await import('../../app/mcp/mcp-install.ts')).remove(io, client, wishes)
     case 'list':
-      list(io, values.json === true)
+      await list(io, values.json === true)
       return 0
     default:
       throw new UsageError(`mcp: found "${verb}", allowed: serve, install, remove, list.`)
@@ -45,7 +40,11 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
 }
 
 /** Lists every MCP client that termaite can be installed in, and whether it is. */
-function list(io: Io, json: boolean): void {
+async function list(io: Io, json: boolean): Promise<void> {
+  const [{ clients }, { whereabouts, wiredClients }] = await Promise.all([
+    import('../../app/mcp/clients.ts'),
+    import('../../app/mcp/mcp-entries.ts'),
+  ])
   const where = whereabouts(io.env)
   const wired = new Set(wiredClients(where).map(({ client }) => client.name))
   const rows = clients.map(({ name, title, file }) => ({ name, title, wired: wired.has(name), file: file(where) }))

@@ -10,7 +10,7 @@ import { runTurn } from '../../app/turn.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 
 const meanings: Record<Thinking, string> = {
-  auto: 'chosen for each request',
+  auto: 'chosen for each request; the agent can also ask for thought itself',
   off: 'requests go straight to one agent',
   ...frameworks,
 }

@@ -80,7 +80,7 @@ async function* tryApproach(
     const done = { task: goal.task, reply: outcome.text, patch: changes?.patch }
     seen = yield* runCheck(approach.check ?? goal.check, done, thinking)
     if (thinking.over) return { outcome: thinking.over }
-    if (seen.refused) yield note(`not checked: ${firstLine(seen.evidence)}`)
+    if (seen.refused) yield note(`the result was not checked: ${firstLine(seen.evidence)}`)
     if (seen.passed || seen.refused || time === mostFailures) return { outcome, seen }
     yield note(`the check failed: ${firstLine(seen.evidence)}; trying ${approach.name} once more`)
   }

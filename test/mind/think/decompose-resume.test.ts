@@ -105,7 +105,7 @@ test('an answer to what was asked belongs to the tree it was asked in; another r
 test('whoever watches is asked first: go on, plan anew, or leave it', async () => {
   const card = {
     about: 'choice',
-    text: 'A tree of 3 tasks was left at 1 of 3 (Add accounts). Continue it?',
+    text: 'A tree of 3 tasks is unfinished: 1 of 3 done (Add accounts). Continue it?',
     from: [],
     agent: 'termaite',
     shows: [{ type: 'text', text: '[x] schema: do schema\n[>] routes: do routes\n[ ] ui: do ui' }],

@@ -38,11 +38,11 @@ test('what cannot be read says what is wrong with the one that came nearest', ()
   const faults = [
     ['', 'there is no JSON in it'],
     ['I would rather not.', 'there is no JSON in it'],
-    ['{"nam":"a"}', 'the answer.name is missing.'],
-    ['{"name":1}', 'the answer.name must be a string, not 1.'],
+    ['{"nam":"a"}', 'the field name is missing.'],
+    ['{"name":1}', 'the field name must be a string, not 1.'],
     ['["name"]', 'the answer must be an object with name, done, not ["name"].'],
-    ['```json\n{"name":"a",}\n```\n{"nam":"b"}', 'the answer.name is missing.'],
-    ['{"name": 1} and {"nam":"b"}', 'the answer.name is missing.'],
+    ['```json\n{"name":"a",}\n```\n{"nam":"b"}', 'the field name is missing.'],
+    ['{"name": 1} and {"nam":"b"}', 'the field name is missing.'],
   ] as const
   assert.deepEqual(
     faults.map(([text]) => read(text)),

@@ -157,7 +157,7 @@ test('a check that nobody allowed ends it as done and not known', async () => {
   const { events, facts, result } = await run(person(['no']))
   assert.deepEqual([result, prompts().length], [{ ok: true, text: 'made' }, 1])
   assert.deepEqual(notesIn(events), [
-    'not checked: `check` was not allowed: bash was refused: the person said no. Do not try it again in this turn.',
+    'the result was not checked: `check` was not allowed: bash was refused: the person said no. Do not try it again in this turn.',
   ])
   assert.deepEqual(facts.at(-1), verdict)
 })

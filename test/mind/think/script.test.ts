@@ -166,7 +166,7 @@ test('without python only node is offered, and a script for what is not there is
     [coding!.includes('"language": "node" ('), coding!.includes('"python"'), rig.inputs],
     [true, false, [{ language: 'node', code: 'console.log(42)' }]],
   )
-  assert.match(again!, /could not be read: the answer\.language must be one of "node", not "python"/)
+  assert.match(again!, /could not be read: the field language must be one of "node", not "python"/)
 })
 
 test('a script beside no JSON is still a script; words alone are none', async () => {

@@ -87,7 +87,7 @@ test('the likeliest cause is tested unasked; before the others whoever watches s
     {
       agent: 'termaite',
       about: 'choice',
-      text: 'sequential: the likeliest cause was not it, and 1 other may be. Testing them takes up to 1 extra call to gemini, about 2k tokens and 20 s.',
+      text: 'sequential: the likeliest cause is ruled out, and 1 other cause can be tested. That takes up to 1 extra call to gemini, about 2k tokens and 20 s.',
       from: [],
       shows: [{ type: 'text', text: 'the key is missing: cat .env' }],
       options: [

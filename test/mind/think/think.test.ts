@@ -81,9 +81,9 @@ test('what the words tell is thought about so, with one quiet line', async () =>
   const { rig, seen, run } = thinking()
   const { facts } = await run('Convert docx to pdf')
   assert.deepEqual(facts, [
-    note('thinking: consensus, more than one way'),
+    note('thinking: consensus, several ways are possible'),
     reply,
-    verdict('consensus', 'more than one way', 1),
+    verdict('consensus', 'several ways are possible', 1),
   ])
   assert.deepEqual([seen, rig.names()], [['minds', 'consensus'], ['claude']])
 })
@@ -184,7 +184,7 @@ test('without an agent of our own nobody is asked; one that dies, rambles or is 
 test('where nobody can be held to reading it is taken directly, and only whoever asked for more is told', async () => {
   const resources = async () => ({ why: 'no agent here can be held to reading' })
   const unasked = await thinking({ resources }).run('Convert docx to pdf')
-  assert.deepEqual(unasked.facts, [reply, verdict('direct', 'more than one way', 0)])
+  assert.deepEqual(unasked.facts, [reply, verdict('direct', 'several ways are possible', 0)])
   const asked = await thinking({ resources, how: 'consensus' }).run('Convert docx to pdf')
   assert.deepEqual(asked.facts, [
     note('consensus would fit (you chose it), but no agent here can be held to reading; answering directly'),
@@ -209,9 +209,9 @@ test('where something breaks before it began, it is said and taken directly', as
   for (const [part, why] of lacks) {
     const { run } = thinking(part)
     assert.deepEqual((await run('Convert docx to pdf')).facts, [
-      note(`consensus would fit (more than one way), but ${why}; answering directly`),
+      note(`consensus would fit (several ways are possible), but ${why}; answering directly`),
       reply,
-      verdict('direct', 'more than one way', 0),
+      verdict('direct', 'several ways are possible', 0),
     ])
   }
 })
@@ -272,7 +272,7 @@ const cost = '3 extra calls (claude: one, three; gemini: two), about 5k tokens a
 const card = {
   about: 'choice',
   agent: 'termaite',
-  text: 'consensus: more than one way. It takes 3 extra calls, about 5k tokens and 1 minute.',
+  text: 'consensus: several ways are possible. It takes 3 extra calls, about 5k tokens and 1 minute.',
   shows: [{ type: 'text', text: 'claude: one, three\ngemini: two' }],
   from: [],
   options: [
@@ -281,8 +281,8 @@ const card = {
     { id: 'direct', label: 'No, one agent answers directly' },
   ],
 }
-const chosen = note('thinking: consensus, more than one way')
-const thought = verdict('consensus', 'more than one way', 3)
+const chosen = note('thinking: consensus, several ways are possible')
+const thought = verdict('consensus', 'several ways are possible', 3)
 
 test('what is dear is shown with its cost before, and a yes goes on', async () => {
   const { asked, ask } = person(['go'])
@@ -313,14 +313,14 @@ test('a no, a card that was closed and nobody who answers take it directly', asy
     assert.deepEqual(facts, [
       note('thinking: direct, you declined consensus'),
       reply,
-      verdict('direct', 'more than one way', 0),
+      verdict('direct', 'several ways are possible', 0),
     ])
     assert.deepEqual(rig.names(), [])
   }
 })
 
 test('what was agreed to before, and what nobody watches, is said with its cost and not asked', async () => {
-  const said = note(`thinking: consensus, more than one way; ${cost}`)
+  const said = note(`thinking: consensus, several ways are possible; ${cost}`)
   const agreed = thinking({ agreed: true }, {}, roles)
   const { asked, ask } = person(['direct'])
   assert.deepEqual((await agreed.run('Convert docx to pdf', { ask, attended: true })).facts, [said, reply, thought])

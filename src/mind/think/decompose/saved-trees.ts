@@ -90,7 +90,7 @@ export async function* startTree(
       {
         about: 'choice',
         agent: 'termaite',
-        text: `A tree of ${plural(of, 'task')} was left at ${done} of ${of} (${taskTitle({ task: tree.prompt })}). Continue it?`,
+        text: `A tree of ${plural(of, 'task')} is unfinished: ${done} of ${of} done (${taskTitle({ task: tree.prompt })}). Continue it?`,
         from: [],
         shows: [{ type: 'text', text: drawTree(tree.tasks) }],
         options: [

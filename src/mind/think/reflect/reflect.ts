@@ -161,7 +161,7 @@ class Proof {
   async *#projectChecks(): AsyncGenerator<Event, Check[]> {
     if (this.#checks) return this.#checks
     const { checks, missing } = await projectChecks(this.#thinking.resources)
-    if (missing.length > 0) yield note(`not checked by ${missing.join(', ')}: not installed`)
+    if (missing.length > 0) yield note(`the work cannot be checked with ${missing.join(', ')}: not installed`)
     return (this.#checks = checks)
   }
 
@@ -169,7 +169,7 @@ class Proof {
   async *#drop(check: Check, { evidence }: CheckResult): AsyncGenerator<Event, void> {
     this.#refused = true
     this.#checks = this.#checks?.filter((one) => one !== check)
-    yield note(`not checked: ${firstLine(evidence)}`)
+    yield note(`this check was not run: ${firstLine(evidence)}`)
   }
 
   #question(): string {

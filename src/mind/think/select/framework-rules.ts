@@ -162,11 +162,11 @@ const converts = opens('(convert|turn) .*')
 /** Several ways are possible, and one has to be chosen. */
 const exploring: Rule = ({ text, core }) => {
   // The best way to wipe a disk is no matter of taste.
-  if (openQuestions(text)) return destroyedThings(text) ? undefined : match('consensus', 'more than one way')
+  if (openQuestions(text)) return destroyedThings(text) ? undefined : match('consensus', 'several ways are possible')
   if (sets(core) && installations(objectOf(core.replace(/ (set up|setup) /, ' setup '))))
-    return match('consensus', 'more than one way')
+    return match('consensus', 'several ways are possible')
   return converts(core) && documentFormats(core) && !codeNouns(core)
-    ? match('consensus', 'more than one way')
+    ? match('consensus', 'several ways are possible')
     : undefined
 }
 

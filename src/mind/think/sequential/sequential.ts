@@ -131,7 +131,7 @@ async function* mayGoOn(
   if (agreement.agreed || !turn.attended || calls < agreement.freeCalls) return true
   const asks = left.map(() => decider)
   const cost = `up to ${plural(asks.length, 'extra call')} to ${decider.agent}, about ${costWords(asks, asks.length, resources, turn)}`
-  const text = `sequential: the likeliest cause was not it, and ${plural(left.length, 'other')} may be. Testing them takes ${cost}.`
+  const text = `sequential: the likeliest cause is ruled out, and ${plural(left.length, 'other cause')} can be tested. That takes ${cost}.`
   const shown = left.map(({ cause, diagnostic }) => `${firstLine(cause)}: ${firstLine(diagnostic)}`).join('\n')
   const go = yield* askAgreement({ text, shows: [{ type: 'text', text: shown }] }, agreement, turn)
   if (go) thinking.allowMoreCalls()
