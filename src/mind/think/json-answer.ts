@@ -32,7 +32,10 @@ export function parseAnswer<T>(text: string, { parse }: Pick<Parser<T>, 'parse'>
       unfit ??= messageOf(error)
     }
   }
-  return { ok: false, why: unfit?.replaceAll(/\bthe answer\.(?=\w)/g, 'the field ') ?? broken ?? 'there is no JSON in it' }
+  return {
+    ok: false,
+    why: unfit?.replaceAll(/\bthe answer\.(?=\w)/g, 'the field ') ?? broken ?? 'there is no JSON in it',
+  }
 }
 
 /** Yields fenced blocks from the last to the first, then whole objects and lists in the text, then the widest object. */
