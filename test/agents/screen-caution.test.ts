@@ -59,6 +59,34 @@ test('an unknown dialog is shown as it is, and declined by Escape', async () => 
   await stage.close()
 })
 
+test('a prompt that was pasted while the program started itself again is pasted once more, and entered once', async () => {
+  const clock = new HandClock()
+  const program = async (tty: Tty) => {
+    tty.print('old screen\n> ')
+    await tty.read()
+    // The terminal shows a paste that nobody reads as it came.
+    tty.print('^[[200~hello^[[201~')
+    await clock.sleep(8_000)
+    tty.clear()
+    tty.print('new screen\n> ')
+    for (let text = await tty.read(); text !== undefined; text = await tty.read())
+      tty.print(text === '\r' ? '\n42\n> ' : text.replaceAll(/\u001b\[20[01]~/g, ''))
+    return 0
+  }
+  const composer = ({ rows }: { rows: string[] }) => {
+    const row = rows.findLast((one) => one.startsWith('>'))
+    return row === undefined || row.includes('^[') ? undefined : row.slice(2).trim()
+  }
+  const { agent, typed, stage } = played(clock, program, { facts: { composer } })
+  const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+  const end = events.findLast((event) => event.type === 'end')
+  assert.deepEqual(end?.outcome, { ok: true, text: '42', seen: { fenced: false, by: 'pattern' } })
+  const paste = '\u001b[200~hello\u001b[201~'
+  assert.deepEqual(typed, [paste, paste, '\r'])
+  await agent.close()
+  await stage.close()
+})
+
 test('a prompt that is not taken is entered twice and no more, and the failure says so', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)

@@ -107,9 +107,37 @@ export async function deliverPrompt(text: string, before: Sight, sending: Delive
   const { watcher, facts, clock, signal, marks } = sending
   await watcher.terminal.paste(text)
   const arrived = (sight: Sight) => sight.reading.state === 'asking' || pasteArrived(sight, text, facts, before.screen)
-  const { sight } = await watcher.until(arrived, arriveMs, signal, marks)
+  const first = await watcher.until(arrived, arriveMs, signal, marks)
+  const sight = first.so ? first.sight : await pasteAgain(text, first.sight, arrived, sending)
   await clock.sleep(pauseMs, signal)
   return enter(text, pastePlace(sight.screen, text, facts), sending)
+}
+
+/** How long a program that starts itself again may take until it shows its input. */
+const restartMs = 20_000
+
+/** The beginning of a paste as a terminal shows it when no program reads it. */
+const unreadPaste = '^[[200~'
+
+/**
+ * Pastes a prompt once more that went to nobody, because the program was just starting itself again. Nothing was entered, and
+ * its input must be in sight and empty, so that the prompt is not sent twice.
+ */
+async function pasteAgain(
+  text: string,
+  seen: Sight,
+  arrived: (sight: Sight) => boolean,
+  { watcher, facts, signal, marks }: DeliveryParts,
+): Promise<Sight> {
+  const { composer } = facts
+  const lost = composer?.(seen.screen) === undefined || seen.screen.rows.some((row) => row.includes(unreadPaste))
+  if (!composer || !lost || seen.gone) return seen
+  const listens = (sight: Sight) =>
+    arrived(sight) || (sight.reading.state === 'idle' && composer(sight.screen) === '' && sight.quietMs >= stillMs * 10)
+  const ready = await watcher.until(listens, restartMs, signal, marks)
+  if (!ready.so || arrived(ready.sight)) return ready.sight
+  await watcher.terminal.paste(text)
+  return (await watcher.until(arrived, arriveMs, signal, marks)).sight
 }
 
 /**

@@ -214,6 +214,9 @@ const strangeMs = 20_000
 const stillMs = 300
 const mostDrawnMs = 2_000
 
+/** The same after an answer to a question of its start: some programs start themselves again then, and their old screen stands meanwhile. */
+const stillAfterAnswerMs = 1_000
+
 /** A program that ends so soon after an answer ended because of it. */
 const leaveMs = 3_000
 
@@ -234,7 +237,8 @@ async function untilReady(
   let standsSince: number | undefined
   while (!signal.aborted) {
     const sight = await watcher.look()
-    const { screen, reading, quietMs, at } = sight
+    const { screen, reading, quietMs, at, stretch } = sight
+    const needMs = (answered.at > 0 ? stillAfterAnswerMs : stillMs) * stretch
     if (sight.gone && at - answered.at < leaveMs) return declinedFailure(spec, answered.text)
     if (sight.gone) return exitFailure(spec, sight, began ? 'it was ready' : 'it could be asked')
     if (at - quietMs > drawnAt) heard()
@@ -253,12 +257,12 @@ async function untilReady(
     const stands = seen && (reading.state === 'idle' || (ready !== undefined && idle === undefined))
     if (stands) standsSince ??= at
     // Some programs draw their composer first, and the old conversation or a question only then.
-    const drawing = began && quietMs < stillMs && at - (standsSince ?? at) < mostDrawnMs
+    const drawing = began && quietMs < needMs && at - (standsSince ?? at) < Math.max(mostDrawnMs * stretch, needMs)
     program.ready ||= stands && !drawing
     if (program.ready && (reading.state === 'idle' || began)) return sight
     if (unsent?.(sight)) {
       if (quietMs >= stillMs) return sight
-      await watcher.next(signal, stillMs - quietMs)
+      await watcher.next(signal, needMs - quietMs)
       continue
     }
     if (stands && drawing) {
