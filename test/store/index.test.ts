@@ -25,6 +25,12 @@ async function everything({ index }: World, words: string[]) {
   }
 }
 
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
 test('sessions are found with their names, their beginnings and their messages', async (t) => {
   const { home, store, index, turn } = world(t)
   assert.deepEqual([await index.catchUp(), await index.sessions(), await index.session('s1')], [0, [], undefined])
@@ -114,8 +120,8 @@ test('the entries of a session come from its log, whole', async (t) => {
   const last = await turn('app', 's1', 't3', 'again', 'sure')
   await turn('app', 's2', 't4', 'other', 'one')
   await index.catchUp()
-  assert.deepEqual(await index.entries('s1'), [...first, ...last])
-  assert.deepEqual(await index.entries('unknown'), [])
+  assert.deepEqual(await all(index.entries('s1')), [...first, ...last])
+  assert.deepEqual(await all(index.entries('unknown')), [])
 })
 
 test('a renamed session and a torn line change what they should and nothing else', async (t) => {
@@ -386,7 +392,9 @@ test('several that follow the logs at once take in each entry once', async (t) =
     (await index.sessions()).map(({ turns }) => turns),
     [300],
   )
-  assert.equal((await index.session('s1'))!.messages.length, 600)
+  const { messages } = (await index.session('s1'))!
+  assert.equal(messages.length, 600)
+  assert.deepEqual(await all(index.messages('s1')), messages, 'page by page')
   assert.equal((await index.search('hello', { limit: 1_000 })).length, 300)
 })
 

@@ -39,9 +39,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         const session = await sessionNamed(asked, id)
         const format = typeof values.format === 'string' ? values.format : values.json ? 'json' : 'markdown'
         const mask = borderOf(io.env, place.home).toward('export')
-        const entries = await index.entries(session.id)
-        for await (const part of exported(session, entries, { store, mask }, format))
-          io.out.write(textFor(io.out, part))
+        for await (const part of exported(session, index.entries(session.id), { store, mask }, format))
+          await written(io, part)
         return 0
       }
       case 'resume': {
@@ -113,12 +112,25 @@ async function list({ io, index, json, of }: Asked): Promise<number> {
 
 async function show(asked: Asked, id: string | undefined): Promise<number> {
   const { io, index, json } = asked
-  const session = (await index.session((await sessionNamed(asked, id)).id))!
-  if (json) print(io, JSON.stringify({ ...session, tools: await index.toolTrace(session.id) }))
+  const session = await sessionNamed(asked, id)
+  if (json)
+    print(io, JSON.stringify({ ...(await index.session(session.id)), tools: await index.toolTrace(session.id) }))
   else
-    for (const message of session.messages)
-      print(io, stripAnsi(`${localTime(message.at)} ${message.by}: ${message.text.trim()}\n`))
+    for await (const message of index.messages(session.id))
+      await written(io, stripAnsi(`${localTime(message.at)} ${message.by}: ${message.text.trim()}\n`))
   return 0
+}
+
+/** Writes a part of a long output, and waits while the reader is slower: what waits to be read is held in memory. */
+async function written({ out }: Pick<Io, 'out'>, part: string): Promise<void> {
+  if (out.write(textFor(out, part)) || out.destroyed) return
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      for (const event of ['drain', 'close', 'error']) out.off(event, done)
+      resolve()
+    }
+    for (const event of ['drain', 'close', 'error']) out.once(event, done)
+  })
 }
 
 async function search({ io, index, json, of }: Asked, text: string): Promise<number> {
@@ -136,26 +148,33 @@ type ExportParts = { store: Store; mask(text: string): string }
 /** Writes a session as one file, with long bodies read back from their blobs and secrets masked. */
 export async function* exported(
   session: Session,
-  entries: readonly Entry[],
+  entries: Iterable<Entry> | AsyncIterable<Entry>,
   { store, mask }: ExportParts,
   format: string,
 ): AsyncGenerator<string> {
   const blobs = store.blobs(`projects/${session.project}/output`)
   const whole = async (entry: Entry) => maskedEntry(await wholeEntry(entry, blobs).catch(() => entry), mask)
   if (format === 'jsonl') {
-    for (const entry of entries) yield `${JSON.stringify(await whole(entry))}\n`
+    for await (const entry of entries) yield `${JSON.stringify(await whole(entry))}\n`
     return
   }
   if (format === 'json') {
     const { begins: _begins, ends: _ends, ...rest } = session
     const about = maskWithin(rest, mask) as typeof rest
-    yield `${JSON.stringify({ ...about, entries: await Promise.all(entries.map(whole)) }, null, 2)}\n`
+    const head = JSON.stringify({ ...about, entries: [] }, null, 2)
+    let separator = ''
+    yield head.slice(0, head.lastIndexOf(']'))
+    for await (const entry of entries) {
+      yield `${separator}\n${JSON.stringify(await whole(entry), null, 2).replaceAll(/^/gm, '    ')}`
+      separator = ','
+    }
+    yield separator === '' ? ']\n}\n' : '\n  ]\n}\n'
     return
   }
   const title = session.name ?? oneLine(mask(session.first ?? session.id), 80)
   yield stripAnsi(`# ${title}`) +
     `\n\n${session.path ?? session.project}, ${localTime(session.started)} to ${localTime(session.last)}\n`
-  for (const entry of entries) yield stripAnsi(markdown(await whole(entry)))
+  for await (const entry of entries) yield stripAnsi(markdown(await whole(entry)))
 }
 
 function markdown(entry: Entry): string {

@@ -9,7 +9,7 @@ import { defined } from '../../base/defined.ts'
 import { immediately } from '../sqlite.ts'
 import { catchUp } from './index-catch-up.ts'
 import { Database, empty } from './index-database.ts'
-import { entriesOf, session, sessions, toolTrace } from './session-queries.ts'
+import { entriesOf, messagesFrom, session, sessionRow, sessions, toolTrace } from './session-queries.ts'
 import { dropProject } from './index-rows.ts'
 import { search } from './search-query.ts'
 import { usage, verdicts } from './usage-queries.ts'
@@ -24,7 +24,10 @@ export interface Index {
   sessions(of?: { project?: string }): Promise<Session[]>
   session(id: string): Promise<(Session & { messages: Message[] }) | undefined>
   /** Returns a session's entries from its log, oldest first. */
-  entries(session: string): Promise<Entry[]>
+  /** Yields the messages of a session, page by page, however long it is. */
+  messages(session: string): AsyncGenerator<Message>
+  /** Yields the entries of a session from its log. */
+  entries(session: string): AsyncGenerator<Entry>
   search(text: string, of?: { project?: string; limit?: number }): Promise<Hit[]>
   usage(of: { by: UsageBy; since?: number; project?: string }): Promise<UsageRow[]>
   /** Returns how turns were thought through, and the results. */
@@ -46,7 +49,17 @@ export function openIndex(home: string, { clock = realClock, tell }: Partial<Sto
       }),
     sessions: ({ project } = {}) => database.use((db) => sessions(db, project)),
     session: (id) => database.use((db) => session(db, id)),
-    entries: (id) => database.use((db) => entriesOf(home, session(db, id))),
+    async *messages(id) {
+      for (let after = -1; ;) {
+        const found = await database.use((db) => messagesFrom(db, id, after))
+        if (!found) return
+        yield* found.messages
+        after = found.last
+      }
+    },
+    async *entries(id) {
+      yield* entriesOf(home, await database.use((db) => sessionRow(db, id)))
+    },
     search: (text, { project, limit = 20 } = {}) => database.use((db) => search(db, text, project, limit)),
     usage: (of) => database.use((db) => usage(db, of)),
     verdicts: (of) => database.use((db) => verdicts(db, of)),

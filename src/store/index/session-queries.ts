@@ -47,11 +47,33 @@ export function sessions(db: DatabaseSync, project: string | undefined): Session
   return rows.map((row) => present(row) as Session)
 }
 
+/** A session without its messages, which may be long. */
+export function sessionRow(db: DatabaseSync, id: string): Session | undefined {
+  const row = db.prepare(`${columns} WHERE s.id = ?`).get(id)
+  return row && (present(row) as Session)
+}
+
 export function session(db: DatabaseSync, id: string): (Session & { messages: Message[] }) | undefined {
   const row = db.prepare(`${columns} WHERE s.id = ?`).get(id)
   if (!row) return undefined
   const history = db.prepare('SELECT chat_history FROM session_history WHERE id = ?').get(id)!
   return { ...(present(row) as Session), messages: JSON.parse(String(history.chat_history)) as Message[] }
+}
+
+/** How many messages are read at once. */
+const page = 100
+
+const messagesAfter = `
+  SELECT seq, iif(type IN ('reply', 'words'), 'assistant', 'user') AS role, by, text, at FROM entries
+  WHERE session = ? AND seq > ? AND type IN ('prompt', 'steer', 'reply', 'words') ORDER BY seq LIMIT ${page}
+`
+
+/** Reads the messages of a session after a place in the index, and the place of the last one; undefined after the last page. */
+export function messagesFrom(db: DatabaseSync, session: string, after: number) {
+  const rows = db.prepare(messagesAfter).all(session, after)
+  if (rows.length === 0) return undefined
+  const messages = rows.map(({ seq: _seq, ...message }) => message as Message)
+  return { messages, last: Number(rows.at(-1)!.seq) }
 }
 
 const calls = `
@@ -78,16 +100,14 @@ function present(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
 }
 
-/** Reads a session's entries from its part of the log, because the index keeps only what is searched. */
-export async function entriesOf(home: string, session: Session | undefined): Promise<Entry[]> {
+/** Reads a session's entries from its part of the log, one by one, because the index keeps only what is searched. */
+export async function* entriesOf(home: string, session: Session | undefined): AsyncGenerator<Entry> {
   const source = session && (await LogReader.open(join(home, 'projects', session.project, 'history.jsonl')))
-  if (!source) return []
-  const found: Entry[] = []
+  if (!source) return
   try {
     for await (const line of linesOn(source.read, session.begins, session.ends))
-      for (const { item } of parseLine(line)) if (isEntry(item) && item.session === session.id) found.push(item)
+      for (const { item } of parseLine(line)) if (isEntry(item) && item.session === session.id) yield item
   } finally {
     await source.close()
   }
-  return found
 }
