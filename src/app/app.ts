@@ -68,6 +68,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
   const files = fileStore(place.home, voiceOf(io))
   const store = options.ephemeral ? { ...memoryStore(), doc: files.doc } : files
   const project = openProject(options.ephemeral ? memoryStore() : files, place.root)
+  if (options.ephemeral) delete project.shown
   if (!options.ephemeral && existsSync(`${place.home}/worktrees/${project.slug}`))
     // Worktrees that cannot be removed now are found again at the next start.
     sweep(place.root, io).catch(() => {})

@@ -42,8 +42,8 @@ export type Project = {
   slug: string
   doc: Doc<ProjectDoc>
   log: Log<Entry>
-  /** The side log of a turn, with the words that it shows while it runs. */
-  shown(turn: string): Log<ShownPiece>
+  /** The side log of a turn, with the words that it shows while it runs; a conversation that is not kept has none. */
+  shown?(turn: string): Log<ShownPiece>
   settling: Doc<Settling>
 }
 

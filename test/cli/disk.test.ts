@@ -3,10 +3,11 @@ import type { Entry } from '../../src/core/talk/entry.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Machine } from './program.ts'
+import { until as seen } from '../until.ts'
+import { ended, Machine } from './program.ts'
 
 /** A machine whose home is a small disk; none, and a skipped test, where nothing can be mounted. */
 function smallDisk(t: TestContext): Machine | undefined {
@@ -80,3 +81,37 @@ test('a read-only home is one sentence and exit 1', async (t) => {
     /^termaite: cannot \w+ \S+: the file system is read-only; set TERMAITE_HOME to a folder you can write, or make this one writable\n$/,
   )
 })
+
+test('a disk that is full while an answer streams: one warning, and with room again the answer is kept and nothing is left', async (t) => {
+  const machine = smallDisk(t)
+  if (!machine) return
+  const [more, end] = [join(machine.folder, 'more'), join(machine.folder, 'end')]
+  const until = (file: string) => `until [ -e ${file} ]; do sleep 0.02; done`
+  machine.agents({ slow: `cat >/dev/null; echo one; ${until(more)}; printf '%09000d\\n' 2; ${until(end)}; echo three` })
+  const child = machine.start(['-p', 'count'])
+  child.stdin!.end()
+  const ran = ended(child)
+  let said = ''
+  child.stderr!.on('data', (chunk: string) => (said += chunk))
+  await seen(() => existsSync(join(machine.home, 'projects')) && sideLogs(machine.home).length > 0)
+  fill(machine.home)
+  writeFileSync(more, '')
+  await seen(() => said.includes('cannot be saved'))
+  for (const name of readdirSync(machine.home)) if (name.startsWith('ballast')) rmSync(join(machine.home, name))
+  writeFileSync(end, '')
+  const { code, out, err } = await ran
+  assert.deepEqual({ code, out }, { code: 0, out: `one\n${'0'.repeat(8999)}2\nthree\n` }, err)
+  const warnings = err
+    .split('\n')
+    .filter((line) => line.startsWith('The words of this turn cannot be saved while it runs: '))
+  assert.equal(warnings.length, 1, err)
+  assert.match(
+    warnings[0]!,
+    /the disk is full.* The turn goes on; they are lost only if termaite is killed before its end\.$/,
+  )
+  assert.deepEqual(sideLogs(machine.home), [])
+})
+
+function sideLogs(home: string): string[] {
+  return readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) => /\bshown\b.*\.jsonl$/.test(name))
+}

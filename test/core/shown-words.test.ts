@@ -296,6 +296,8 @@ test('a side log that cannot be written: one warning, the turn goes on, and its 
   const full = (turn: string): Log<ShownPiece> =>
     Object.assign(Object.create(shown(turn)) as Log<ShownPiece>, {
       append: () => Promise.reject(new Error('no space left on device')),
+      read: () => shown(turn).read(),
+      clear: () => shown(turn).clear(),
     })
   const cancel = new AbortController()
   const { seen, turn } = await begun(
@@ -312,7 +314,7 @@ test('a side log that cannot be written: one warning, the turn goes on, and its 
       {
         type: 'note',
         by: 'termaite',
-        text: 'What the agent says in this turn cannot be saved while it runs (no space left on device). The turn goes on; if termaite is killed before its end, these words are lost.',
+        text: 'The words of this turn cannot be saved while it runs: no space left on device. The turn goes on; they are lost only if termaite is killed before its end.',
       },
     ],
   )
@@ -377,6 +379,7 @@ test('a side log that cannot be read is said in a note, and the turn is ended', 
   dead.add('killed')
   const broken = (turn: string): Log<ShownPiece> =>
     Object.assign(Object.create(shown(turn)) as Log<ShownPiece>, {
+      clear: () => assert.fail('a person may still look into it'),
       read: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('the disk is gone')) }) }),
     })
   await open('third', broken).settle()
@@ -384,7 +387,7 @@ test('a side log that cannot be read is said in a note, and the turn is ended', 
     {
       type: 'note',
       by: 'termaite',
-      text: 'What was shown in this turn could not be read back and is not in the history: the disk is gone.',
+      text: 'Some of what was shown in this turn could not be read back and is not in the history: the disk is gone.',
     },
   ])
 })

@@ -15,8 +15,8 @@ import { LongText } from './body.ts'
  */
 export type ShownPiece = { by: string; from?: string[]; after: number; again?: true; text: string }
 
-/** Words that became a fact, signed by the agent that showed them. */
-type SignedWords = Words & { by: string }
+/** A fact to keep: words, signed by the agent that showed them, or a note that some could not be read back. */
+export type SignedFact = (Words | Extract<Fact, { type: 'note' }>) & { by: string }
 
 export type ShownParts = {
   /** The side log of the turn; without one, words are held in memory alone. */
@@ -30,10 +30,13 @@ export type ShownParts = {
 /** Words wait this long before they are written: with the time that the disk takes, they are at most a second behind. */
 const pauseMs = 500
 
-/** When so many characters of one agent wait, the turn waits until they are written. */
-const mostWaiting = 256 * 1024
+/** When so many characters of one agent wait, they are written at once. */
+const mostWaiting = 1024 ** 2
 
-/** How many characters of one agent are held while the disk refuses them. */
+/** A longer piece is part of a flood, which would wait for the disk at each piece. */
+const longestSynced = 64 * 1024
+
+/** How many characters of one agent are held while the disk refuses them, or where there is no side log. */
 const mostHeld = 8 * 1024 ** 2
 
 /** A longer paragraph is not held until the reply: what of it the reply lacks is lost when the turn ends well. */
@@ -111,7 +114,7 @@ export class ShownWords {
   }
 
   /** Returns what an agent said before its calls and its reply does not say again, as facts to keep before the reply. */
-  asides(by: string, reply: string): SignedWords[] {
+  asides(by: string, reply: string): SignedFact[] {
     const { earlier } = this.#voice(by, [])
     const said = earlier.map(({ call, text }) => ({ call, text: text.trim() }))
     return said
@@ -120,17 +123,17 @@ export class ShownWords {
   }
 
   /** Returns the words of an agent whose attempt failed, as facts to keep. */
-  failed(by: string, failure: Failure): Promise<SignedWords[]> {
+  failed(by: string, failure: Failure): Promise<SignedFact[]> {
     return this.#gather((voice) => voice.by === by && voice.from.length === 0, cutBy(failure))
   }
 
   /** Returns the words of the agents in a role whose consultation is over, as facts to keep. */
-  consulted(from: readonly string[], failure: Failure | undefined): Promise<SignedWords[]> {
+  consulted(from: readonly string[], failure: Failure | undefined): Promise<SignedFact[]> {
     return this.#gather((voice) => voice.from.join('\n') === from.join('\n'), failure && cutBy(failure))
   }
 
   /** Returns all words that are in no fact yet, as facts to keep. */
-  rest(cut?: Cut): Promise<SignedWords[]> {
+  rest(cut?: Cut): Promise<SignedFact[]> {
     return this.#gather(() => true, cut)
   }
 
@@ -150,7 +153,10 @@ export class ShownWords {
     voice.spoke = true
     voice.paused = false
     if (voice.paragraph.length <= longestParagraph) voice.paragraph += delta
-    if (!this.#parts.log) return
+    if (!this.#parts.log) {
+      if (voice.waiting.length > 2 * mostHeld) voice.waiting = voice.waiting.slice(-mostHeld)
+      return
+    }
     if (voice.waiting.length > mostWaiting && !this.#refused) return this.#serial(() => this.#write())
     if (this.#sleeping) return
     this.#sleeping = true
@@ -175,10 +181,10 @@ export class ShownWords {
       const { after, waiting } = voice
       if (waiting === '') continue
       voice.waiting = ''
+      this.#written = true
       try {
-        await log!.append(pieceOf(voice, waiting))
+        await log!.append(pieceOf(voice, waiting), waiting.length > longestSynced ? 'unsynced' : undefined)
         voice.again = false
-        this.#written = true
         this.#refused = false
       } catch (error) {
         // Words that a fact took up meanwhile are not held.
@@ -191,7 +197,7 @@ export class ShownWords {
   }
 
   /** Reads the words of the agents that `which` chooses from the side log, and adds those that wait. Meanwhile nothing is written. */
-  #gather(which: (voice: Voice) => boolean, cut: Cut | undefined): Promise<SignedWords[]> {
+  #gather(which: (voice: Voice) => boolean, cut: Cut | undefined): Promise<SignedFact[]> {
     return this.#serial(async () => {
       const { log, blobs } = this.#parts
       const texts = new Map<Voice, LongText[]>()
@@ -205,9 +211,9 @@ export class ShownWords {
       }
       const spoke =
         this.#inherited || (this.#written && [...this.#voices.values()].some((one) => one.spoke && which(one)))
-      if (log && spoke) for await (const { item } of log.read()) if (item) await add(item)
+      const unread = await (log && spoke ? readAll(log, add) : undefined)
       for (const voice of this.#voices.values()) if (voice.waiting !== '') await add(pieceOf(voice, voice.waiting))
-      const facts: SignedWords[] = []
+      const facts: SignedFact[] = []
       for (const [{ by, from, failure }, all] of texts) {
         // Of the same words that were shown more than once, the longest text holds the others.
         const [longest, ...others] = all.sort((a, b) => b.chars - a.chars)
@@ -217,8 +223,22 @@ export class ShownWords {
         const roles = from.length > 0 ? from : undefined
         if (body.text !== '') facts.push(defined({ type: 'words', by, from: roles, cut: how, ...body }))
       }
-      return facts
+      return unread ? [...facts, unread] : facts
     })
+  }
+}
+
+/** Gives each piece of a side log to `add`; returns a note when it cannot be read to its end. */
+async function readAll(
+  log: Log<ShownPiece>,
+  add: (piece: ShownPiece) => Promise<void>,
+): Promise<SignedFact | undefined> {
+  try {
+    for await (const { item } of log.read()) if (item) await add(item)
+    return undefined
+  } catch (error) {
+    const text = `Some of what was shown in this turn could not be read back and is not in the history: ${messageOf(error)}.`
+    return { type: 'note', text, by: 'termaite' }
   }
 }
 
@@ -243,7 +263,7 @@ function pieceOf({ by, from, after, again }: Voice, text: string): ShownPiece {
 }
 
 function unsaved(error: unknown): string {
-  return `What the agent says in this turn cannot be saved while it runs (${messageOf(error)}). The turn goes on; if termaite is killed before its end, these words are lost.`
+  return `The words of this turn cannot be saved while it runs: ${messageOf(error)}. The turn goes on; they are lost only if termaite is killed before its end.`
 }
 
 const limits = new Set<FailureKind>(['timeout', 'budget', 'quota', 'busy', 'overflow'])

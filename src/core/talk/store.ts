@@ -11,8 +11,11 @@ export type Line<T> = { at: number; item: T; broken?: undefined } | { at: number
 
 /** An append-only list of items. Many processes may append at once; a reader sees only whole items. */
 export interface Log<T> {
-  /** Appends an item, durably when it resolves. Returns a position at or before the item: following from it shows the item. */
-  append(item: T): Promise<number>
+  /**
+   * Appends an item, durably when it resolves; with `unsynced` it survives this process, and a power cut may lose it. Returns a
+   * position at or before the item: following from it shows the item.
+   */
+  append(item: T, unsynced?: 'unsynced'): Promise<number>
   /**
    * Appends items that continue the last one, as a chain of hashes does. `make` gets the last whole item and the lines after it
    * that cannot be read, the oldest first; no other process links items in between. Durable when it resolves.

@@ -5,7 +5,7 @@ import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
 import type { Ref, Blobs, Doc, Log } from '../talk/store.ts'
 import type { Failure, Outcome } from '../talk/outcome.ts'
 import type { Ask } from '../talk/question.ts'
-import type { ShownPiece } from '../talk/shown-words.ts'
+import type { ShownPiece, SignedFact } from '../talk/shown-words.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { Channel } from '../../base/channel.ts'
 import { drain } from '../../base/relay.ts'
@@ -157,7 +157,7 @@ export class Conversation {
     const { blobs, clock, shown } = this.#parts
     if (!shown) return
     const words = ShownWords.ofTurn({ log: shown(turn), blobs, clock }, own, false)
-    const facts = await words.rest('crash').catch(unreadable)
+    const facts = await words.rest('crash')
     for (const { by, ...fact } of facts) await this.append(fact, by, turn)
     // A side log that could not be read stays: a person may still look into it.
     await words.close({ remove: facts.every(({ type }) => type === 'words') })
@@ -228,8 +228,8 @@ export class Conversation {
         await out.push(event)
       }
     }
-    const keepWords = async (words: (Fact & { by: string })[] | Promise<(Fact & { by: string })[]>) => {
-      for (const fact of await Promise.resolve(words).catch(unreadable)) await keep(fact, agent.name)
+    const keepWords = async (words: readonly SignedFact[]) => {
+      for (const fact of words) await keep(fact, agent.name)
     }
     const questions = turnQuestions({
       log: this.#parts.log,
@@ -267,10 +267,10 @@ export class Conversation {
         for (const usage of innerUsage(event)) await keep(usage, agent.name)
         await shown.see(event)
         const over = innerEnd(event)
-        if (over) await keepWords(shown.consulted(over.from, over.failure))
+        if (over) await keepWords(await shown.consulted(over.from, over.failure))
         if (event.type === 'reply') await keepWords(shown.asides(event.by ?? agent.name, event.text))
         // The words of a failed attempt are kept whole; the attempt itself says only the last of them.
-        if (event.type === 'attempt') await keepWords(shown.failed(event.by ?? agent.name, event.failure))
+        if (event.type === 'attempt') await keepWords(await shown.failed(event.by ?? agent.name, event.failure))
         const kept = keep(event, agent.name)
         // Nothing depends on a usage: it becomes durable together with the next line.
         if (event.type === 'usage') counted = kept
@@ -279,7 +279,7 @@ export class Conversation {
       await counted
       await questions.close()
       for (const call of [...open]) await keep(interrupted(call), 'termaite')
-      if (!world.left?.aborted) await keepWords(unheld(shown, answer))
+      if (!world.left?.aborted) await keepWords(await unheld(shown, answer))
       // The words that facts could not take up wait in the side log for a later process.
       await shown.close({ remove: !unkept && !world.left?.aborted })
       await tell(world.around?.end(asked.turn))
@@ -362,14 +362,9 @@ function innerEnd(event: Event, from: readonly string[] = []): { from: string[];
 }
 
 /** Returns the words that were shown and that neither a reply nor the answer holds. */
-async function unheld(shown: ShownWords, answer: Outcome): Promise<(Fact & { by: string })[]> {
+async function unheld(shown: ShownWords, answer: Outcome): Promise<SignedFact[]> {
   if (!answer.ok) return shown.rest(cutBy(answer.failure))
   return (await shown.rest()).filter(({ text }) => !answer.text.includes(text))
-}
-
-function unreadable(error: unknown): (Fact & { by: string })[] {
-  const text = `What was shown in this turn could not be read back and is not in the history: ${messageOf(error)}.`
-  return [{ type: 'note', text, by: 'termaite' }]
 }
 
 /** The end of a turn whose facts could not be kept. `answer` is only shown: it is in no log. */

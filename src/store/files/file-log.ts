@@ -34,10 +34,10 @@ export class FileLog<T> implements Log<T> {
     this.#pen = new LineWriter(path)
   }
 
-  async append(item: T): Promise<number> {
+  async append(item: T, unsynced?: 'unsynced'): Promise<number> {
     try {
       this.#check()
-      return await this.#pen.write([JSON.stringify(item)])
+      return await this.#pen.write([JSON.stringify(item)], unsynced)
     } catch (error) {
       throw storeError('write', this.#path, error)
     } finally {

@@ -21,13 +21,16 @@ export class LineWriter {
     this.#path = path
   }
 
-  /** Appends lines, at once when it is called and durably when it resolves. Returns a position at or before the first line. */
-  async write(lines: readonly string[]): Promise<number> {
+  /**
+   * Appends lines, at once when it is called and durably when it resolves, unless they are `unsynced`. Returns a position at or
+   * before the first line.
+   */
+  async write(lines: readonly string[], unsynced?: 'unsynced'): Promise<number> {
     const text = `${lines.join('\n')}\n`
     const first = this.#put(text)
     // If another process cleared the log in that moment, the lines belong into the new file.
     const { sheet, at } = this.#current() === first.sheet ? first : this.#put(text)
-    await sheet.keep()
+    if (!unsynced) await sheet.keep()
     return at
   }
 
