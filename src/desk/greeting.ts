@@ -2,6 +2,7 @@ import type { Entry } from '../core/talk/entry.ts'
 import type { Standing } from '../faces/chat/chat-desk.ts'
 import type { UnfinishedTree } from '../mind/think/decompose/saved-trees.ts'
 import type { App } from '../app/app.ts'
+import { isPersonCommand } from '../core/talk/entry.ts'
 import { typedPrompt } from '../core/talk/file-references.ts'
 import { localTime } from '../base/local-time.ts'
 import { lastUnfinished } from '../mind/think/decompose/saved-trees.ts'
@@ -12,7 +13,8 @@ import { projectGit } from '../base/project-git.ts'
 
 /** The lines shown when a conversation is continued: last request, unfinished tasks, uncommitted changes, agents that are back. */
 export async function greeting(app: App, view: readonly Entry[], standing: Standing): Promise<string[]> {
-  const last = view.findLast((entry) => entry.type === 'prompt')
+  const commands = new Set(view.filter(isPersonCommand).map(({ turn }) => turn))
+  const last = view.findLast((entry) => entry.type === 'prompt' && !commands.has(entry.turn))
   if (last?.type !== 'prompt') return []
   const [changes, left] = await Promise.all([
     uncommitted(app.place.root, app.io.env),

@@ -148,12 +148,18 @@ export class ProjectDesk implements ChatDesk {
     else if (typed !== '') this.#send(text)
   }
 
+  runShell(command: string): void {
+    if (command.trim() === '') return this.#say('Type a command after the !, for example: !git status', 'error')
+    this.#turns.runCommand(command.trim())
+  }
+
   takeBack(): string | undefined {
     return this.#queue.takeBack()
   }
 
   cancel(): boolean {
-    if (this.#commandRunner.cancel() || this.#turns.cancel() || this.#others.cancel()) return true
+    if (this.#commandRunner.cancel() || this.#turns.cancelCommand() || this.#turns.cancel() || this.#others.cancel())
+      return true
     if (!this.#waiting.now) return false
     this.#giveUp().catch((error) => this.#say(messageOf(error), 'error'))
     return true
@@ -217,6 +223,7 @@ export class ProjectDesk implements ChatDesk {
   leave(): string[] {
     const unsent = this.#queue.takeAll()
     this.#turns.cancel()
+    while (this.#turns.cancelCommand());
     return unsent
   }
 

@@ -35,6 +35,7 @@ export class TurnRunner {
   running = false
   #parts: TurnRunnerParts
   #stop: AbortController | undefined
+  #commands = new Map<AbortController, Promise<void>>()
   #idle: Promise<void> = Promise.resolve()
   /** The agent that the person chose for the next turn, and the one for all turns until the person chooses again. */
   #aimedOnce: string | undefined
@@ -96,6 +97,24 @@ export class TurnRunner {
     if (next !== undefined) this.submit(next)
   }
 
+  /** Runs a command of the person beside the turn of an agent, if one runs: neither waits for the other. */
+  runCommand(command: string): void {
+    const stop = new AbortController()
+    const work = this.#command(command, stop.signal).catch((error) => {
+      this.#parts.audience.say(messageOf(error), 'error')
+      this.#parts.giveBack(`!${command}`)
+    })
+    this.#commands.set(stop, work)
+    void work.finally(() => this.#commands.delete(stop))
+  }
+
+  /** Cancels the newest command of the person; returns whether one ran. */
+  cancelCommand(): boolean {
+    const newest = [...this.#commands.keys()].findLast(({ signal }) => !signal.aborted)
+    newest?.abort()
+    return newest !== undefined
+  }
+
   cancel(): boolean {
     if (this.#stop && !this.#stop.signal.aborted) {
       this.#stop.abort()
@@ -114,8 +133,29 @@ export class TurnRunner {
   }
 
   /** Resolves when no turn runs and no prompt is queued. */
-  idle(): Promise<void> {
-    return this.#idle
+  async idle(): Promise<void> {
+    await Promise.all([this.#idle, ...this.#commands.values()])
+  }
+
+  async #command(command: string, signal: AbortSignal): Promise<void> {
+    const app = this.#parts.app()
+    const { runPersonCommand } = await import('../app/person-command.ts')
+    this.#serve(app)
+    const stopped = AbortSignal.any([signal, app.io.signal])
+    const reach: Reach = { ...this.#reach, cancel: () => void this.cancelCommand() }
+    let turn = ''
+    for await (const event of runPersonCommand(app, {
+      command,
+      signal: stopped,
+      peers: { turns: this.#turns, reach },
+    })) {
+      if (event.type === 'prompt' && 'turn' in event) turn = String(event.turn)
+      await this.#parts.audience.tell({ type: 'event', turn, event })
+    }
+  }
+
+  #serve(app: App): void {
+    if (!this.#parts.turns) this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
   }
 
   async #run(first: string, make: TurnMaker = runTurn): Promise<void> {
@@ -140,7 +180,7 @@ export class TurnRunner {
   async #turn(typed: string, make: TurnMaker, aimed: string | undefined, signal: AbortSignal): Promise<void> {
     const { audience, cards, line } = this.#parts
     const app = this.#parts.app()
-    if (!this.#parts.turns) this.#served ??= serveTurns(app.place.home, this.#turns, app.io.clock)
+    this.#serve(app)
     const say: Audience['say'] = (text, how) => audience.say(text, how)
     const ask = unkeptAsk({ audience, cards, clock: app.io.clock })
     const attached = async (text: string) => {

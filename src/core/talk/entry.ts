@@ -111,6 +111,14 @@ export type Entry = Fact & { id: string; at: number; by: string; session: string
 
 export type EntryOf<K extends Entry['type']> = Extract<Entry, { type: K }>
 
+/** The tool of a command that the person ran with "!": its call and its result are signed by the user. */
+export const personTool = 'shell'
+
+/** Whether an entry or an event belongs to a command that the person ran with "!". */
+export function isPersonCommand({ type, by }: { type: string; by?: string }): boolean {
+  return by === 'user' && (type === 'call' || type === 'result')
+}
+
 const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'phase', 'limit', 'inner'])
 
 export function isFact(event: Event): event is Fact & { by?: string } {

@@ -1,4 +1,5 @@
 import type { Attempt, Cut, Entry, EntryOf } from './entry.ts'
+import { isPersonCommand } from './entry.ts'
 
 /**
  * A turn that is put into one text, for an agent that reads a pipe. The text only grows at its end from turn to turn, so that
@@ -73,6 +74,7 @@ export function entryText(entry: Entry): string {
         bounded(inputText(entry.input), 600),
       )
     case 'result':
+      if (isPersonCommand(entry)) return tag('result', ' by="user"', withEnds(entry.text))
       return tag('result', entry.ok ? '' : ' failed="true"', bounded(entry.text, 600))
     case 'end':
       return entry.outcome.ok
@@ -129,6 +131,14 @@ export const attribute = (value: string) => value.replaceAll(/["<>\n]/g, '_')
 
 function inputText(input: unknown): string {
   return typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
+}
+
+/** How much of the output of a person's own command an agent is told: its beginning, and more of its end. */
+const [headTold, tailTold] = [2000, 6000]
+
+function withEnds(text: string): string {
+  const cut = text.length - headTold - tailTold
+  return cut <= 0 ? text : `${text.slice(0, headTold)}[… ${cut} characters left out …]${text.slice(-tailTold)}`
 }
 
 function bounded(text: string, limit: number): string {

@@ -80,9 +80,9 @@ const isAside = (entry: Entry) => entry.type === 'words' && (entry.from !== unde
 export function toldTo(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => {
     if (entry.type === 'summary') return entry.shared ?? [entry.by]
-    // termaite's own entries tell no vendor anything; an agent that was only consulted is known by its usage.
+    // Entries of termaite and of the person tell no vendor anything; an agent that was only consulted is known by its usage.
     const told = spoken.has(entry.type) || entry.type === 'usage'
-    return told && entry.by !== 'termaite' ? [entry.by] : []
+    return told && entry.by !== 'termaite' && entry.by !== 'user' ? [entry.by] : []
   })
   return [...new Set(names)]
 }

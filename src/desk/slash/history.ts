@@ -3,7 +3,7 @@ import type { Entry } from '../../core/talk/entry.ts'
 import type { Log } from '../../core/talk/store.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { localTime } from '../../base/local-time.ts'
-import { isEntry } from '../../core/talk/entry.ts'
+import { isEntry, isPersonCommand } from '../../core/talk/entry.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
 import { block } from './code-block.ts'
@@ -50,6 +50,8 @@ function short(entries: Entry[]): string {
 function answer(entries: Entry[]): string {
   const end = entries.findLast((entry) => entry.type === 'end')
   const reply = entries.findLast((entry) => entry.type === 'reply')
+  const output = entries.findLast((entry) => entry.type === 'result' && isPersonCommand(entry))
+  if (output?.type === 'result') return `output: ${oneLine(output.text, 200)}`
   if (end?.type !== 'end') return 'still at work'
   if (!end.outcome.ok) return `no answer: ${oneLine(end.outcome.failure.message, 200)}`
   const text = end.outcome.text || (reply?.type === 'reply' ? reply.text : '')

@@ -72,6 +72,8 @@ export interface ChatDesk {
   earlier(before: string, most: number): Promise<{ entries: Entry[]; more: boolean }>
   /** Takes a prompt or a slash command. While a turn runs, a prompt steers it or is queued. */
   submit(text: string): void
+  /** Runs a command in the person's own shell, and keeps its output in the conversation. */
+  runShell(command: string): void
   /** Takes the newest prompt out of the queue. */
   takeBack(): string | undefined
   /** Cancels the turn or the command that runs; false when none does. */

@@ -149,7 +149,8 @@ class Chat {
       onSubmit: (text) => {
         // A person who sends something wants to see its answer.
         this.#layout.toEnd()
-        desk.submit(text)
+        if (text.startsWith('!')) desk.runShell(text.slice(1))
+        else desk.submit(text)
       },
       openPalette: (query) => this.#palette.open(query),
       showKeys: () => this.#keysPage.open(),

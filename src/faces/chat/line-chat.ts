@@ -110,7 +110,8 @@ class LineConversation {
     if (asked && !asked.answered) return this.#answer(asked, line)
     if (line.trim() === '') return this.#promptIfIdle()
     this.#typed.push(line.trim())
-    this.#desk.submit(line)
+    if (line.trim().startsWith('!')) this.#desk.runShell(line.trim().slice(1))
+    else this.#desk.submit(line)
   }
 
   async show(event: DeskEvent): Promise<void> {

@@ -5,6 +5,8 @@ import type { Closing, Standing } from './chat-desk.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
 import { localTime } from '../../base/local-time.ts'
 import { questionText } from '../question-text.ts'
+import { isPersonCommand } from '../../core/talk/entry.ts'
+import { toldWords } from './transcript/blocks/command-output-lines.ts'
 import { commandUsage, findCommands } from './command-search.ts'
 import { duration, lineCounts, thoughtWords, tokens } from './numbers.ts'
 import { inputSummary } from './transcript/call-input.ts'
@@ -24,7 +26,10 @@ export function eventWords(event: Event): string | undefined {
       return `${event.framework}: ${event.words}`
     case 'attempt':
       return `${event.by ?? 'agent'} failed: ${event.failure.message}`
+    case 'result':
+      return isPersonCommand(event) ? `${event.text || 'The command printed nothing.'}\n${toldWords}` : undefined
     case 'call':
+      if (isPersonCommand(event)) return undefined
       return [`${event.by ?? 'agent'} uses ${event.tool}`, inputSummary(event.input)]
         .filter((part) => part !== '')
         .join(': ')

@@ -1,5 +1,6 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Framework } from '../../core/talk/framework.ts'
+import { isPersonCommand } from '../../core/talk/entry.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './transcript/event-facts.ts'
 
 /** A turn that runs, as the working line shows it. */
@@ -15,6 +16,8 @@ export type RunningTurn = {
   phase?: { framework: Framework; words: string }
   /** The agents that are consulted right now, each in its role. */
   consulted?: readonly { role: string; by?: string }[]
+  /** The person's own command, which no agent takes. */
+  command?: true
   /** The turn was cancelled and is not over yet. */
   stopping?: true
 }
@@ -33,6 +36,7 @@ export function advanceTurn(
   const next: RunningTurn = { ...run, lastAt: now, by }
   switch (event.type) {
     case 'call':
+      if (isPersonCommand(event)) next.command = true
       return { ...next, calls: [...next.calls, { call: event.call, tool: event.tool }] }
     case 'result':
       return {

@@ -78,7 +78,7 @@ export class Database {
 class Stale extends Error {}
 
 /** Increased with every change of the tables, whose statements the sqlite3 of Debian 12 (3.40) must read too: a file of another version is deleted and made again from the logs. */
-export const version = 5
+export const version = 6
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -170,7 +170,7 @@ const tables = `
         SELECT
           json_object('role', iif(type IN ('reply', 'words'), 'assistant', 'user'), 'by', by, 'text', text, 'at', at) AS message
         FROM entries
-        WHERE session = sessions.id AND type IN ('prompt', 'steer', 'reply', 'words')
+        WHERE session = sessions.id AND type IN ('prompt', 'steer', 'reply', 'words', 'output')
         ORDER BY seq
       )
     ) AS chat_history

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
+import { isPersonCommand } from '../../core/talk/entry.ts'
 
 /** An entry and the position of its line in the log. */
 export type Placed = { entry: Entry; begins: number; ends: number }
@@ -30,7 +31,8 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
     const text = searchedText(entry)
     const { call, tool, ok } = toolColumns(entry)
     // The words of an agent that was only consulted are found, and are no part of the session's messages.
-    const kind = entry.type === 'words' && entry.from ? 'consulted' : type
+    // The output of a command that the person ran with "!" is one of the session's messages.
+    const kind = entry.type === 'words' && entry.from ? 'consulted' : isOutput(entry) ? 'output' : type
     intoEntries.run(project, session, turn, id, at, by, kind, text, call, tool, ok)
     if (entry.type === 'usage') {
       const { input, output, cached, cost, source } = entry
@@ -78,6 +80,8 @@ export function dropProject(db: DatabaseSync, project: string): void {
     db.exec('PRAGMA secure_delete = OFF')
   }
 }
+
+const isOutput = (entry: Entry) => entry.type === 'result' && isPersonCommand(entry)
 
 /** Returns the text by which an entry is found. Entries of another version may lack any field. */
 function searchedText(entry: Entry): string | null {

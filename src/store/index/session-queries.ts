@@ -80,7 +80,7 @@ const calls = `
   SELECT c.turn, c.call, c.tool, c.by, c.at, c.text AS input, r.ok, r.text AS output, r.at - c.at AS ms
   FROM entries c LEFT JOIN entries r ON r.seq = (
     SELECT min(seq) FROM entries
-    WHERE session = c.session AND turn = c.turn AND call = c.call AND type = 'result' AND seq > c.seq
+    WHERE session = c.session AND turn = c.turn AND call = c.call AND type IN ('result', 'output') AND seq > c.seq
   )
   WHERE c.session = ? AND c.type = 'call' ORDER BY c.seq
 `

@@ -62,6 +62,11 @@ export class CommandOutput {
     return joinCut(this.#head, this.#tail, this.#missing, place)
   }
 
+  /** The last characters of the output so far. */
+  get tail(): string {
+    return this.#tail || this.#head.slice(-tailChars)
+  }
+
   async drop(): Promise<void> {
     await this.#writer?.drop()
   }

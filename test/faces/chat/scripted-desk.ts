@@ -95,6 +95,10 @@ export class ScriptedDesk implements ChatDesk {
     return { entries: entries.slice(from, Math.max(0, to)), more: from > 0 }
   }
 
+  runShell(command: string): void {
+    this.submitted.push(`!${command}`)
+  }
+
   submit(text: string): void {
     this.submitted.push(text)
     this.#script.onSubmit?.(text, this)

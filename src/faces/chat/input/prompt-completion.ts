@@ -14,6 +14,7 @@ type CompletionTarget =
   | { type: 'command'; typed: string; from: number }
   | { type: 'words'; command: string; typed: string; from: number }
   | { type: 'file'; typed: string; from: number }
+  | { type: 'shell'; typed: string; from: number }
 
 const command = /^\s*(\/[^\s/]*)$/
 const commandWords = /^\s*\/([^\s/]+)\s+(.*)$/
@@ -25,6 +26,8 @@ export function completionTarget(before: string, first: boolean): CompletionTarg
   const at = file.exec(before)
   if (at) return { type: 'file', typed: at[2] ?? at[3] ?? '', from: before.length - at[1]!.length }
   if (!first) return undefined
+  const shell = /^\s*(!.*)$/.exec(before)
+  if (shell) return { type: 'shell', typed: shell[1]!, from: before.length - shell[1]!.length }
   const slash = command.exec(before)
   if (slash) return { type: 'command', typed: slash[1]!.slice(1), from: before.length - slash[1]!.length }
   const follows = commandWords.exec(before)
@@ -134,6 +137,7 @@ export class CompletionPopup {
 
   async #search(target: Exclude<CompletionTarget, { type: 'command' }>, signal: AbortSignal): Promise<Suggestion[]> {
     if (target.type === 'words') return this.#words(target.command, target.typed)
+    if (target.type === 'shell') return this.#earlier(target.typed)
     await this.#clock.sleep(pauseMs, signal)
     if (signal.aborted) return []
     const paths = await this.#desk.files(target.typed, mostFiles, signal)
@@ -153,6 +157,13 @@ export class CompletionPopup {
       typed: found.name,
       continues: Boolean(found.words),
     }))
+  }
+
+  /** Commands that were sent with "!" before and begin with what is typed, newest first. */
+  async #earlier(typed: string): Promise<Suggestion[]> {
+    const sent = await this.#desk.sentPrompts()
+    const found = sent.filter((text) => text.startsWith(typed) && text !== typed && !text.includes('\n')).reverse()
+    return [...new Set(found)].slice(0, mostFiles).map((text) => ({ label: text, text, typed: text }))
   }
 
   async #words(name: string, typed: string): Promise<Suggestion[]> {
@@ -205,7 +216,8 @@ export class Completer {
     const { target, chosen } = this.#popup
     const named = target?.type === 'command' && this.#desk.commands.some(({ name }) => name === target.typed)
     const bare = target?.type === 'words' && target.typed === ''
-    if (!chosen || named || bare || chosen.typed === target?.typed) return 'send'
+    // Enter runs what was typed: only Tab takes an earlier command, which may do far more.
+    if (!chosen || named || bare || target?.type === 'shell' || chosen.typed === target?.typed) return 'send'
     this.accept()
     return target?.type === 'command' && !chosen.continues ? 'send' : 'taken'
   }

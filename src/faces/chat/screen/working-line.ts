@@ -65,8 +65,9 @@ export class WorkingLine implements Component {
   }
 
   /** The agent that works; in a framework, the framework and its phase before it. */
-  #who({ by, phase, consulted = [] }: RunningTurn, spinner: string): Segment[] {
+  #who({ by, phase, command, consulted = [] }: RunningTurn, spinner: string): Segment[] {
     const theme = this.#theme
+    if (command) return [{ forms: [`${spinner} your command`], priority: 10 }]
     const name = (agent: string) => theme.speaker(agent)(oneLine(agent, 40))
     if (!phase) return [{ forms: [`${spinner} ${by === undefined ? 'starting' : name(by)}`], priority: 10 }]
     const asked = [...new Set(consulted.flatMap((one) => one.by ?? []))]

@@ -12,7 +12,9 @@ import {
   commandLines,
   waitLines,
 } from './blocks/turn-lines.ts'
+import { isPersonCommand } from '../../../core/talk/entry.ts'
 import { callLines } from './blocks/call-lines.ts'
+import { commandOutputLines } from './blocks/command-output-lines.ts'
 import { groupLine } from './blocks/group-lines.ts'
 import { Prose } from './markdown/markdown.ts'
 import { promptMark } from '../border.ts'
@@ -52,7 +54,9 @@ export class BlockRenderer {
       case 'thought':
         return thoughtLines(block, width, context, open)
       case 'call':
-        return callLines(block, width, context, open)
+        return isPersonCommand(block)
+          ? commandOutputLines(block, width, context, open)
+          : callLines(block, width, context, open)
       case 'attempt':
         return attemptLines(block, width, context, open)
       case 'error':
@@ -95,6 +99,7 @@ function lead(block: Block, before: Block | undefined, { theme }: RenderContext)
   const close = (each: Block) =>
     each.type === 'call' || each.type === 'thought' || (each.type === 'question' && isAgentSpeech(each))
   const together =
+    (isPersonCommand(block) && before.type === 'prompt' && before.turn === block.turn) ||
     (close(block) && close(before)) ||
     block.type === 'closing' ||
     (block.type === before.type && ['note', 'attempt', 'group'].includes(block.type))

@@ -2,6 +2,7 @@ import type { Cut, FileChange, PlanItem } from '../../../core/talk/entry.ts'
 import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Question } from '../../../core/talk/question.ts'
 import type { Closing } from '../chat-desk.ts'
+import { isPersonCommand } from '../../../core/talk/entry.ts'
 
 /** The fields of every block: `key` stays the same while the block changes, `entry` is the kept entry it began with. */
 type Common = { key: number; turn: string; by?: string; entry?: string }
@@ -31,6 +32,8 @@ export type CallBlock = Common & {
   ms?: number
   /** The output so far, then the result. */
   output: string
+  /** The exit code of a command, or the signal that ended it, where the result has one. */
+  exit?: number | string
   changes: readonly FileChange[]
 }
 
@@ -96,6 +99,7 @@ export function isOwnQuestion({ by, question }: QuestionBlock): boolean {
 export function isAgentSpeech(block: Block): boolean {
   return (
     block.by !== undefined &&
+    !isPersonCommand(block) &&
     (['reply', 'thought', 'call', 'plan'].includes(block.type) ||
       // An open question is shown by its card.
       (block.type === 'question' && block.state !== 'open' && isOwnQuestion(block)))

@@ -14,7 +14,7 @@ const agentEvents = new Set<Event['type']>([
 
 /** Whether an event is an agent's own; the others are the person's or termaite's. */
 export function isAgentEvent(event: Event): boolean {
-  return event.by !== undefined && agentEvents.has(event.type)
+  return event.by !== undefined && event.by !== 'user' && agentEvents.has(event.type)
 }
 
 /** The agent of an event, also of one that only says that it has begun. */

@@ -178,17 +178,18 @@ export function withResult(
 ): CallBlock {
   return {
     ...call,
-    state: result.ok && exitedWell(result.data) ? 'ok' : 'failed',
+    state: result.ok && (exitOf(result.data) ?? 0) === 0 ? 'ok' : 'failed',
+    ...defined({ exit: exitOf(result.data) }),
     ms: Math.max(0, at - call.since),
     output: held(result.text).text,
     changes: fileChangesOf(result.data),
   }
 }
 
-/** Whether a command succeeded: one that ran and failed is a failure, although its tool succeeded. */
-function exitedWell(data: unknown): boolean {
-  const exit = typeof data === 'object' && data !== null && 'exit' in data ? data.exit : 0
-  return exit === 0
+/** The exit code of a command, or the signal that ended it: one that ran and failed is a failure, although its tool succeeded. */
+function exitOf(data: unknown): number | string | undefined {
+  const exit = typeof data === 'object' && data !== null && 'exit' in data ? data.exit : undefined
+  return typeof exit === 'number' || typeof exit === 'string' ? exit : undefined
 }
 
 /** Replaces the plan of the turn, which has only one. */

@@ -1,0 +1,101 @@
+import type { Event } from '../core/talk/entry.ts'
+import type { Agent, Turn } from '../core/work/agent.ts'
+import type { App } from './app.ts'
+import type { TurnPeers } from './turn.ts'
+import { Channel } from '../base/channel.ts'
+import { messageOf } from '../base/error-message.ts'
+import { newId } from '../base/id.ts'
+import { start } from '../base/process/run.ts'
+import { personTool } from '../core/talk/entry.ts'
+import { CommandOutput, tooMuch } from '../tools/shell/command-output.ts'
+import { exitText, listen } from '../tools/shell/shell-command.ts'
+import { runOpened } from './turn.ts'
+
+/** A command that a person typed after "!". */
+export type PersonCommand = { command: string; signal: AbortSignal; peers?: TurnPeers }
+
+/**
+ * Runs a command of the person in their own shell and project folder, with their own rights and environment. It is a turn
+ * of the conversation, taken by the person instead of an agent: it is kept before it runs, its output is kept as the result
+ * of a call, and the agents of later turns are told of both like of any other turn. There is no snapshot, because nobody
+ * but the person acted.
+ */
+export function runPersonCommand(app: App, { command, signal, peers }: PersonCommand): AsyncGenerator<Event> {
+  const { place, leash } = app
+  const request = { prompt: `!${command}`, ...(peers ? { peers } : {}) }
+  return runOpened(app, request, async () => ({
+    agent: personShell(app, command),
+    world: { cwd: place.cwd, leash, signal },
+  }))
+}
+
+function personShell(app: App, command: string): Agent {
+  return {
+    name: 'user',
+    traits: { window: Infinity, memory: 'none', talks: false, steers: false },
+    turn: (turn) => shellEvents(app, command, turn),
+    async close() {},
+  }
+}
+
+async function* shellEvents(app: App, command: string, { signal, clock }: Turn): AsyncGenerator<Event> {
+  const call = newId(clock.now())
+  yield { type: 'call', call, tool: personTool, input: { command } }
+  const output = new CommandOutput({ blobs: app.blobs, mask: app.border.toward('work') })
+  const shown = new Channel<string>(256)
+  const work = ran(app, command, output, signal, (text) => shown.push(text)).finally(() => shown.close())
+  for await (const delta of shown) yield { type: 'progress', call, delta }
+  const { ok, exit, note } = await work
+  const said = (await output.done()).trimEnd()
+  const text = [said, note].filter((part) => part !== '').join('\n')
+  yield { type: 'result', call, ok, text, ...(exit === undefined ? {} : { data: { exit } }) }
+  yield { type: 'end', outcome: { ok: true, text: '' } }
+}
+
+type Ran = { ok: boolean; exit?: number | string; note: string }
+
+/** Runs the command to its end, or until it is cancelled; never rejects. */
+async function ran(
+  { io, place }: App,
+  command: string,
+  output: CommandOutput,
+  signal: AbortSignal,
+  show: (text: string) => Promise<void>,
+): Promise<Ran> {
+  const shell = io.env.SHELL || '/bin/sh'
+  // Both outputs are one pipe, so that they stay in order. The session is the command's own: it has no terminal.
+  const argv = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', shell, '-c', command] as const
+  try {
+    const run = await start({ argv, cwd: place.cwd, env: io.env, clock: io.clock })
+    run.stdin.end()
+    let why = ''
+    const end = (reason: string) => {
+      why ||= reason
+      // The end of the run is awaited below.
+      void run.end()
+    }
+    const cancel = () => end('[cancelled]')
+    signal.addEventListener('abort', cancel, { once: true })
+    if (signal.aborted) cancel()
+    const collect = output.collector({ progress: (text) => void show(text) }, () => end(tooMuch))
+    const exit = await listen(run, collect)
+    signal.removeEventListener('abort', cancel)
+    if (why !== '') return { ok: false, note: why }
+    return {
+      ok: true,
+      exit: exit.code ?? exit.signal ?? 1,
+      note: [exitText(exit), terminalHint(exit.code, output.tail)].filter(Boolean).join('\n'),
+    }
+  } catch (error) {
+    return { ok: false, note: `[${shell} could not be started: ${messageOf(error)}]` }
+  }
+}
+
+/** What programs print that need a terminal and have none. */
+const wantsTerminal =
+  /not a (?:tty|terminal)|a terminal is required|no tty present|\/dev\/tty|not from a terminal|TERM environment variable not set/i
+
+function terminalHint(code: number | undefined, tail: string): string {
+  if (code === 0 || !wantsTerminal.test(tail)) return ''
+  return '[this program needs a terminal: press Ctrl+Z, run it in your shell, and come back with fg]'
+}

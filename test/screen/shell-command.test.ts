@@ -1,0 +1,100 @@
+import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from '../cli/program.ts'
+import { until } from '../until.ts'
+import { Glass, keys } from './glass.ts'
+import { looks } from './looks.ts'
+import { Sitting, rested } from './sitting.ts'
+
+const options = { timeout: 60_000 }
+
+/** A machine whose only agent answers with what it was told. */
+function echoing(t: TestContext): Machine {
+  const machine = new Machine(t)
+  machine.agents({ alpha: `cat > ${join(machine.folder, 'told')}; echo I heard it` }, { metaInstruction: false })
+  return machine
+}
+
+describe('!command', { concurrency: 2 }, () => {
+  for (const [look, shown] of Object.entries(looks))
+    test(`runs in the person’s shell and shows its output, ${look}`, options, async (t) => {
+      const machine = echoing(t)
+      const glass = new Glass(machine, { ...shown, env: { ...shown.env, SHELL: '/bin/sh' } })
+      t.after(() => glass.end())
+      const sitting = new Sitting(glass, look)
+      await sitting.begun()
+      glass.type("!printf 'one\\ntwo\\n'; echo wrong >&2; exit 3\r")
+      await sitting.framed('shell-command', ['two', 'wrong', '✗ exit code 3 · ', rested('0 tokens')])
+    })
+
+  test('the next agent is told, bounded and masked, and the history keeps it', options, async (t) => {
+    const machine = echoing(t)
+    const env = { SHELL: '/bin/sh', MY_API_TOKEN: 'tok-4f9a8b7c6d5e4f3a2b1c' }
+    const glass = new Glass(machine, { env, size: { cols: 100, rows: 40 } })
+    t.after(() => glass.end())
+    await glass.shows(rested('0 tokens'))
+    glass.type('!pwd; echo "token $MY_API_TOKEN"; seq 1 4000\r')
+    await glass.shows((screen) => /✓ done · .* · the next agent is told of this output/.test(screen))
+    await glass.shows(/… \d+ more lines; Ctrl\+O shows them/)
+    glass.type('go on\r')
+    await glass.shows('I heard it')
+    const told = readFileSync(join(machine.folder, 'told'), 'utf8')
+    assert.match(told, /<message from="user">\n!pwd; echo "token/)
+    assert.match(told, /<call by="user" tool="shell">\n\{"command":"pwd; echo/)
+    assert.match(told, /<result by="user">\n\/.*project\ntoken \[masked \$MY_API_TOKEN\]\n1\n2\n/)
+    assert.match(told, /\[… \d+ characters left out …\]/)
+    assert.match(told, /3999\n4000\n<\/result>/)
+    assert.doesNotMatch(told, /tok-4f9a/)
+    glass.type(keys.ctrlD)
+    await glass.exited
+
+    const shown = await machine.run(['sessions', 'show'], {})
+    assert.match(shown.out, /user: !pwd; echo/)
+    assert.match(shown.out, /user: \/.*project\n/)
+    const again = new Glass(machine, { env })
+    t.after(() => again.end())
+    await again.shows(rested('tokens'))
+    again.type(keys.pageUp)
+    await again.shows('the next agent is told of this output')
+    again.type(keys.ctrlEnd)
+    again.type(keys.ctrlD)
+    await again.exited
+  })
+
+  test('Esc ends it with everything that it started, while a turn may run beside it', options, async (t) => {
+    const machine = echoing(t)
+    const glass = new Glass(machine, { env: { SHELL: '/bin/sh' } })
+    t.after(() => glass.end())
+    await glass.shows(rested('0 tokens'))
+    const file = join(machine.folder, 'pid')
+    glass.type(`!echo begun; sleep 1000 & echo $! > ${file}; wait\r`)
+    await glass.shows((screen) => screen.includes('begun') && screen.includes('your command'))
+    glass.type('hello\r')
+    await glass.shows('I heard it')
+    const pid = Number(readFileSync(file, 'utf8'))
+    assert.equal(existsSync(`/proc/${pid}`), true)
+    glass.type(keys.escape)
+    await glass.shows('[cancelled]')
+    await glass.shows('✗ stopped · ')
+    await until(() => !existsSync(`/proc/${pid}`))
+  })
+
+  test('hostile output is cleaned, and a program without its terminal says what to do', options, async (t) => {
+    const machine = echoing(t)
+    const glass = new Glass(machine, { env: { SHELL: '/bin/sh' } })
+    t.after(() => glass.end())
+    await glass.shows(rested('0 tokens'))
+    glass.type(`!printf '\\033]0;evil\\007\\033[2J\\033[31mhel\\033[0mlo\\n'\r`)
+    await glass.shows(/^│ +hello +│$/m)
+    assert.equal(glass.raw.includes('evil\u0007'), false)
+    glass.type('!: < /dev/tty\r')
+    await glass.shows((screen) =>
+      screen.replaceAll(/[\s│]+/g, ' ').includes('run it in your shell, and come back with fg'),
+    )
+    glass.type('!\r')
+    await glass.shows('Type a command after the !')
+  })
+})
