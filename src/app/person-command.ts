@@ -77,8 +77,13 @@ async function ran(
     const cancel = () => end('[cancelled]')
     signal.addEventListener('abort', cancel, { once: true })
     if (signal.aborted) cancel()
-    const collect = output.collector({ progress: (text) => void show(text) }, () => end(tooMuch))
-    const exit = await listen(run, collect)
+    const fresh: string[] = []
+    const collect = output.collector({ progress: (text) => fresh.push(text) }, () => end(tooMuch))
+    const exit = await listen(run, async (chunk) => {
+      await collect(chunk)
+      // A screen that cannot keep up slows the command down, so that its output does not pile up here.
+      for (const text of fresh.splice(0)) await show(text)
+    })
     signal.removeEventListener('abort', cancel)
     if (why !== '') return { ok: false, note: why }
     return {

@@ -100,7 +100,7 @@ export class TurnRunner {
   /** Runs a command of the person beside the turn of an agent, if one runs: neither waits for the other. */
   runCommand(command: string): void {
     const stop = new AbortController()
-    const work = this.#command(command, stop.signal).catch((error) => {
+    const work = this.#command(command, stop).catch((error) => {
       this.#parts.audience.say(messageOf(error), 'error')
       this.#parts.giveBack(`!${command}`)
     })
@@ -137,12 +137,12 @@ export class TurnRunner {
     await Promise.all([this.#idle, ...this.#commands.values()])
   }
 
-  async #command(command: string, signal: AbortSignal): Promise<void> {
+  async #command(command: string, stop: AbortController): Promise<void> {
     const app = this.#parts.app()
     const { runPersonCommand } = await import('../app/person-command.ts')
     this.#serve(app)
-    const stopped = AbortSignal.any([signal, app.io.signal])
-    const reach: Reach = { ...this.#reach, cancel: () => void this.cancelCommand() }
+    const stopped = AbortSignal.any([stop.signal, app.io.signal])
+    const reach: Reach = { ...this.#reach, cancel: () => stop.abort() }
     let turn = ''
     for await (const event of runPersonCommand(app, {
       command,
