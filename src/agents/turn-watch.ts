@@ -19,6 +19,8 @@ export class TurnWatch {
   #deadline: number
   #cardTime: CardTime
   #heardAt = 0
+  /** The same moment by the time of day, which files carry. */
+  #heardOn = 0
   /** Aborts at the next sign of life, which withdraws the card about the silence. */
   #quiet = new AbortController()
 
@@ -26,7 +28,7 @@ export class TurnWatch {
     this.#name = name
     this.#limits = limits
     this.#turn = turn
-    this.#deadline = turn.clock.now() + limits.timeoutMs
+    this.#deadline = turn.clock.elapsed() + limits.timeoutMs
     this.#cardTime = new CardTime(turn.clock)
   }
 
@@ -49,7 +51,9 @@ export class TurnWatch {
 
   /** Records a sign of life of the agent. */
   heard(): void {
-    this.#heardAt = this.#turn.clock.now()
+    const { clock } = this.#turn
+    this.#heardAt = clock.elapsed()
+    this.#heardOn = clock.now()
     this.#quiet.abort()
   }
 
@@ -57,7 +61,7 @@ export class TurnWatch {
     const { clock } = this.#turn
     for (;;) {
       await this.#cardTime.closed()
-      const left = this.#deadline + this.#cardTime.ms - clock.now()
+      const left = this.#deadline + this.#cardTime.ms - clock.elapsed()
       if (over.aborted) return
       if (left <= 0) break
       await clock.sleep(left, over)
@@ -73,9 +77,9 @@ export class TurnWatch {
   ): Promise<void> {
     const { clock } = this.#turn
     while (!over.aborted) {
-      const left = this.#heardAt + this.#limits.silenceMs - clock.now()
+      const left = this.#heardAt + this.#limits.silenceMs - clock.elapsed()
       if (left > 0) await clock.sleep(left, over)
-      else if (this.#cardTime.open || (await alive(this.#heardAt))) this.heard()
+      else if (this.#cardTime.open || (await alive(this.#heardOn))) this.heard()
       else {
         const failure = await this.#silenceFailure(over)
         if (failure && !over.aborted) return stop(failure)
@@ -143,20 +147,20 @@ class CardTime {
 
   /** The whole time so far; cards that are open side by side count once. */
   get ms(): number {
-    return this.#before + (this.open ? this.#clock.now() - this.#since : 0)
+    return this.#before + (this.open ? this.#clock.elapsed() - this.#since : 0)
   }
 
   /** Counts the time until a card is answered. */
   async during<T>(answer: Promise<T>): Promise<T> {
     if (this.#cards++ === 0) {
-      this.#since = this.#clock.now()
+      this.#since = this.#clock.elapsed()
       this.#done = Promise.withResolvers()
     }
     try {
       return await answer
     } finally {
       if (--this.#cards === 0) {
-        this.#before += this.#clock.now() - this.#since
+        this.#before += this.#clock.elapsed() - this.#since
         this.#done.resolve()
       }
     }

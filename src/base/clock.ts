@@ -1,6 +1,8 @@
 /** The time, which is handed in: no code below the faces reads the system's clock or sets a timer itself. */
 export interface Clock {
   now(): number
+  /** Milliseconds since an arbitrary moment, for durations: they go on evenly when somebody sets the clock. */
+  elapsed(): number
   /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
@@ -36,6 +38,7 @@ export function stoodStill(): void {
 
 export const realClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve()

@@ -5,6 +5,7 @@ type Sleeper = { at: number; wake: () => void }
 /** A clock that tests and the demo turn by hand: sleepers wake in the order of their time. */
 export class HandClock implements Clock {
   #now: number
+  #elapsed = 0
   #sleepers: Sleeper[] = []
 
   constructor(now = Date.parse('2026-11-15T12:00:00Z')) {
@@ -15,10 +16,19 @@ export class HandClock implements Clock {
     return this.#now
   }
 
+  elapsed() {
+    return this.#elapsed
+  }
+
+  /** Sets the time of day, as a person or the network does; no sleeper wakes of it. */
+  set(now: number): void {
+    this.#now = now
+  }
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve()
     return new Promise((resolve) => {
-      const sleeper: Sleeper = { at: this.#now + ms, wake: done }
+      const sleeper: Sleeper = { at: this.#elapsed + ms, wake: done }
       const sleepers = () => (this.#sleepers = this.#sleepers.filter((other) => other !== sleeper))
       function done() {
         sleepers()
@@ -37,16 +47,21 @@ export class HandClock implements Clock {
 
   /** Moves the clock on and wakes the sleepers on the way. */
   async turn(ms: number): Promise<void> {
-    const until = this.#now + ms
+    const until = this.#elapsed + ms
     await settled()
     for (;;) {
       const next = this.#sleepers.filter((s) => s.at <= until).sort((a, b) => a.at - b.at)[0]
       if (!next) break
-      this.#now = Math.max(this.#now, next.at)
+      this.#pass(Math.max(0, next.at - this.#elapsed))
       next.wake()
       await settled()
     }
-    this.#now = until
+    this.#pass(until - this.#elapsed)
+  }
+
+  #pass(ms: number): void {
+    this.#now += ms
+    this.#elapsed += ms
   }
 }
 

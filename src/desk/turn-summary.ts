@@ -49,9 +49,9 @@ export class TurnSummary {
     this.#over = 'at' in event ? Number(event.at) : this.#clock.now()
   }
 
-  /** Measured by the entries' times, so that a screen that joined late shows the same duration. */
+  /** Measured by the entries' times, so that a screen that joined late shows the same duration; never below zero, because somebody may set the clock. */
   get ms(): number {
-    return (this.#over ?? this.#clock.now()) - this.#began
+    return Math.max(0, (this.#over ?? this.#clock.now()) - this.#began)
   }
 
   /** The agent that acted signs the verdict. A report that termaite adds later is not an agent's work. */

@@ -43,7 +43,7 @@ export async function printFailure(
 
 /** Prints one turn without a screen, its answer to stdout and all else to stderr, and returns the exit code. */
 export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget): Promise<number> {
-  const started = page.clock.now()
+  const started = page.clock.elapsed()
   const attempts: AttemptReport[] = []
   const usages: Usage[] = []
   let agent: string | undefined
@@ -60,7 +60,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
     if (event.type === 'attempt') {
       const { kind, message } = event.failure
       attempts.push({ agent: event.by ?? '', ok: false, failure: { kind, message }, ms: event.ms })
-      since = page.clock.now()
+      since = page.clock.elapsed()
       if (page.format !== 'stream-json') say(page, `${event.by}: ${kind}: ${clean(message)}`)
     }
     if (event.type === 'end') outcome = event.outcome
@@ -68,13 +68,14 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   if (!outcome) throw new Error('a turn came without an end')
   // A goal that was not met ends with a report of what was tried.
   const report = !outcome.ok && outcome.failure.kind === 'unmet' ? reply : ''
-  if (outcome.ok && agent !== undefined) attempts.push({ agent, ok: true, ms: page.clock.now() - since })
+  if (outcome.ok && agent !== undefined)
+    attempts.push({ agent, ok: true, ms: Math.round(page.clock.elapsed() - since) })
   if (page.format === 'json') await printJson(page, outcome, agent ?? '', attempts, usages, report)
   if (page.format === 'text') await printText(page, outcome)
   if (page.format === 'text' && report !== '') say(page, stripAnsi(report).trimEnd())
   if (page.format !== 'stream-json')
     page.err.write(
-      textFor(page.err, closing(outcome, agent ?? '', page.clock.now() - started, usages, attempts, thought)),
+      textFor(page.err, closing(outcome, agent ?? '', page.clock.elapsed() - started, usages, attempts, thought)),
     )
   return exitCode(outcome)
 }

@@ -25,7 +25,7 @@ export class AttemptRecord {
     this.#by = by
     this.#clock = clock
     this.#sources = sources
-    this.#started = clock.now()
+    this.#started = clock.elapsed()
   }
 
   see(event: Event): void {
@@ -34,7 +34,7 @@ export class AttemptRecord {
 
   /** Stops the attempt's clock: questions to the person after it are not its time. */
   end(): void {
-    this.#ended = this.#clock.now()
+    this.#ended = this.#clock.elapsed()
   }
 
   async failed(failure: Failure): Promise<FailedAttempt> {
@@ -45,7 +45,7 @@ export class AttemptRecord {
       type: 'attempt',
       by: this.#by,
       failure: { ...failure, message: mask(failure.message) },
-      ms: (this.#ended ?? this.#clock.now()) - this.#started,
+      ms: Math.round((this.#ended ?? this.#clock.elapsed()) - this.#started),
       did: this.#work.did(mask, changed),
     })
   }

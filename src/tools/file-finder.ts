@@ -35,7 +35,7 @@ export function openFinder(cwd: string, parts: FinderParts): Finder {
   let at = 0
   const refresh = async () => {
     await stock.replace(await list(end).catch(() => []), end)
-    at = clock.now()
+    at = clock.elapsed()
   }
   return {
     async find(typed, most, signal) {
@@ -43,7 +43,7 @@ export function openFinder(cwd: string, parts: FinderParts): Finder {
       listed ??= refresh()
       await orAborted(listed, signal)
       if (signal.aborted) return []
-      if (clock.now() - at >= freshMs) again ??= refresh().finally(() => (again = undefined))
+      if (clock.elapsed() - at >= freshMs) again ??= refresh().finally(() => (again = undefined))
       return bestMatches(stock.items, typed, most, signal)
     },
   }

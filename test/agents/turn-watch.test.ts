@@ -183,3 +183,17 @@ test(
     assert.deepEqual([asked, await running()], [[card, card], []])
   },
 )
+
+test('a clock that somebody sets forward or back ends nothing early, and puts nothing off', async () => {
+  const day = 86_400_000
+  for (const jump of [day, -day]) {
+    const { clock, over, stopped } = watched(nobody, false)
+    await clock.turn(4_000)
+    clock.set(clock.now() + jump)
+    await clock.turn(900)
+    assert.deepEqual(stopped, [])
+    await clock.turn(100)
+    assert.deepEqual(stopped, [[jump + 5_000, silent]])
+    over.abort()
+  }
+})

@@ -127,3 +127,15 @@ test('property: one agent is never changed by what another one does, and a succe
     }),
   )
 })
+
+test('a clock that is set back keeps nobody away longer than was meant; a time that a provider named stays', () => {
+  const noon = Date.parse('2026-11-15T12:00:00Z')
+  const back = noon - 86_400_000
+  const of = (a: Health['agents'][string]) => ({ agents: { a } }) as Health
+  const cooling = of({ failures: 3, cooldown: { until: noon + 60_000, seconds: 60 } })
+  assert.deepEqual([away(cooling, 'a', noon)?.as, away(cooling, 'a', back)], ['cooling down', undefined])
+  const guessed = of({ failures: 0, parked: { until: noon + 3_600_000, seconds: 3_600, why: 'quota' } })
+  assert.deepEqual([away(guessed, 'a', noon)?.as, away(guessed, 'a', back)], ['parked', undefined])
+  const stated = of({ failures: 0, parked: { until: noon + 3_600_000, why: 'quota' } })
+  assert.equal(away(stated, 'a', back)?.as, 'parked')
+})

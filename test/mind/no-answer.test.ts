@@ -44,7 +44,7 @@ test('the first one back may be cooling down, or parked', async () => {
   await health.update(() => ({
     agents: {
       a: { failures: 0, parked: { until: minute, why: 'limit' } },
-      b: { failures: 3, cooldown: { until: 2 * minute, seconds: 60 } },
+      b: { failures: 3, cooldown: { until: 2 * minute, seconds: 120 } },
     },
   }))
   const { result } = await turn()

@@ -90,7 +90,7 @@ export async function eventsOf(
 }
 
 /** A clock for those who wait for nothing. */
-export const hasty: Clock = { now: () => 0, sleep: async () => {} }
+export const hasty: Clock = { now: () => 0, elapsed: () => 0, sleep: async () => {} }
 
 export const hello: ModelRequest = {
   frame: { system: 'Be brief.', tools: [] },

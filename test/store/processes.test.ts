@@ -104,6 +104,7 @@ test('a lock is waited for, and its holder killed with -9 frees it', async (t) =
   let naps = 0
   const clock: Clock = {
     now: () => 0,
+    elapsed: () => 0,
     async sleep() {
       naps++
       const gone = once(child, 'exit')

@@ -17,7 +17,7 @@ const wires: Record<string, { model: string; base: string }> = {
 }
 
 /** Pauses are over at once; the time is where it was. */
-const clock = { now: () => 0, sleep: async () => {} }
+const clock = { elapsed: () => 0, now: () => 0, sleep: async () => {} }
 
 const ls = {
   name: 'ls',

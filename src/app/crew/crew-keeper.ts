@@ -22,13 +22,13 @@ const lookMs = 500
 export async function keepCrew(io: Io, crews: Crews, workspace: string): Promise<void> {
   const { keeper, crew, parts } = crews.of(workspace)
   const isOurs = ({ owner }: Slot) => owner === undefined || owner === parts.owner || !parts.alive(owner)
-  let restless = io.clock.now()
+  let restless = io.clock.elapsed()
   while (!io.signal.aborted) {
     await io.clock.sleep(lookMs, io.signal)
     const slots = await crew.slots()
-    if (slots.some((slot) => isOurs(slot) && isLiving(slot) && needsKeeper(slot))) restless = io.clock.now()
+    if (slots.some((slot) => isOurs(slot) && isLiving(slot) && needsKeeper(slot))) restless = io.clock.elapsed()
     // A closed crew needs no keeper.
-    const rested = slots.length === 0 || io.clock.now() - restless >= lingerMs
+    const rested = slots.length === 0 || io.clock.elapsed() - restless >= lingerMs
     if (rested && (await keeper!.retire())) return
   }
 }

@@ -60,7 +60,7 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
   async instead(refused: string | undefined): Promise<string | undefined> {
     if ((await this.#secret) === refused) {
       // Two processes that work under one name would end each other's keys without end.
-      if (this.#lentAt === undefined || this.#parts.clock.now() - this.#lentAt < againMs) return undefined
+      if (this.#lentAt === undefined || this.#parts.clock.elapsed() - this.#lentAt < againMs) return undefined
       this.#secret = undefined
     }
     return this.key()
@@ -91,7 +91,7 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
     const { role } = await lender.me()
     if (role === 'agent') return key
     const { secret } = await lender.lend(name)
-    this.#lentAt = this.#parts.clock.now()
+    this.#lentAt = this.#parts.clock.elapsed()
     return secret
   }
 }

@@ -28,7 +28,7 @@ export async function withKeys<T>(io: Io, work: (desk: KeyDesk) => Promise<T>, s
   // An agent's programs, and a client with a key in its environment, reach a hub or nothing.
   const hasKey = io.env[keyFileVariable] !== undefined || io.env.TERMAITE_HUB_KEY !== undefined
   const mayOpen = !hasKey && namedHub(io, settings, server) === undefined
-  for (const late = io.clock.now() + patienceMs; ;) {
+  for (const late = io.clock.elapsed() + patienceMs; ;) {
     // A hub that has just begun may not have told its address yet.
     const hub = new HubClient(hubPlace(io, settings, server))
     try {
@@ -43,7 +43,7 @@ export async function withKeys<T>(io: Io, work: (desk: KeyDesk) => Promise<T>, s
       return await withLedger(io, home, work)
     } catch (error) {
       if (!(error instanceof LedgerTaken)) throw error
-      if (io.clock.now() > late)
+      if (io.clock.elapsed() > late)
         throw new UsageError(
           `a hub runs on ${home} at another address. Name the address: --server http://127.0.0.1:<port>, or TERMAITE_HUB.`,
           1,

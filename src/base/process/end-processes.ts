@@ -29,8 +29,8 @@ export async function endProcesses(leader: number, look: Look, clock: Clock): Pr
   signalAll(leader, procs, 'SIGTERM')
   // A stopped process handles SIGTERM only once it continues.
   signalAll(leader, procs, 'SIGCONT')
-  const until = clock.now() + termGraceMs
-  for (let wait = 2; (procs = await left()).length > 0 && clock.now() < until; wait = Math.min(wait * 2, 50))
+  const until = clock.elapsed() + termGraceMs
+  for (let wait = 2; (procs = await left()).length > 0 && clock.elapsed() < until; wait = Math.min(wait * 2, 50))
     await clock.sleep(wait)
   for (let round = 0; procs.length > 0 && round < killRounds; round++) {
     signalAll(leader, procs, 'SIGKILL')

@@ -114,11 +114,11 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
 
 /** Prints each event to stderr as it comes, for --debug. */
 async function* traced(io: Io, events: AsyncIterable<Event>, border: Border): AsyncGenerator<Event> {
-  const began = io.clock.now()
+  const began = io.clock.elapsed()
   for await (const event of events) {
     say(
       io,
-      `[debug] +${io.clock.now() - began} ms ${event.by ?? ''} ${oneLine(border.to('log', JSON.stringify(event)), 300)}`,
+      `[debug] +${Math.round(io.clock.elapsed() - began)} ms ${event.by ?? ''} ${oneLine(border.to('log', JSON.stringify(event)), 300)}`,
     )
     yield event
   }

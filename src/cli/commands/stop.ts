@@ -27,9 +27,9 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (wanted.length === 0) say(io, 'No turn is running.')
   const cancelled = await Promise.all(wanted.map((turn) => (turn.slot ? killSlot(io, turn.slot) : cancel(io, turn))))
   const reached = wanted.filter((turn, index) => cancelled[index] || (!turn.slot && interrupt(io, turn)))
-  const until = io.clock.now() + patienceMs
+  const until = io.clock.elapsed() + patienceMs
   let left = reached.map(({ turn }) => turn)
-  while (left.length > 0 && io.clock.now() < until && !io.signal.aborted) {
+  while (left.length > 0 && io.clock.elapsed() < until && !io.signal.aborted) {
     await io.clock.sleep(100, io.signal)
     const running = new Set((await unfinishedTurns(io)).map(({ turn }) => turn))
     left = left.filter((turn) => running.has(turn))

@@ -59,13 +59,19 @@ function healthOf(health: Health, name: string): AgentHealth {
   return Object.hasOwn(health.agents, name) ? health.agents[name]! : { failures: 0 }
 }
 
+/** Whether a span that we chose ourselves is not longer than it was made: else somebody has set the clock back, and it counts as over. */
+const isPlausible = ({ until, seconds }: { until: number; seconds?: number }, now: number) =>
+  seconds === undefined || until - now <= seconds * 1_000
+
 /** The reason that keeps an agent away longest; `ignoreCooldown` when the person named the agent. */
 export function away(health: Health, name: string, now: number, ignoreCooldown = false): Away | undefined {
   const { parked, busy, cooldown } = healthOf(health, name)
   const reasons: Away[] = [
-    ...(parked ? [{ as: 'parked' as const, until: parked.until, why: parked.why }] : []),
+    ...(parked && isPlausible(parked, now) ? [{ as: 'parked' as const, until: parked.until, why: parked.why }] : []),
     ...(busy ? [{ as: 'busy' as const, until: busy.until, why: busy.why }] : []),
-    ...(cooldown && !ignoreCooldown ? [{ as: 'cooling down' as const, until: cooldown.until }] : []),
+    ...(cooldown && !ignoreCooldown && isPlausible(cooldown, now)
+      ? [{ as: 'cooling down' as const, until: cooldown.until }]
+      : []),
   ]
   return reasons.filter(({ until }) => until > now).sort((a, b) => b.until - a.until)[0]
 }

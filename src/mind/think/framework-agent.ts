@@ -33,7 +33,7 @@ export function frameworkAgent(
     traits: resources.actor.traits,
     async *turn(turn) {
       const thinking = new ThinkingTurn(framework, turn, resources)
-      const began = turn.clock.now()
+      const began = turn.clock.elapsed()
       let outcome: Outcome
       try {
         outcome = yield* think(thinking)
@@ -41,7 +41,7 @@ export function frameworkAgent(
         outcome = failed('crash', `${framework} broke: ${messageOf(error)}`)
       }
       const { passed, calls, actor } = thinking
-      const ms = turn.clock.now() - began
+      const ms = Math.round(turn.clock.elapsed() - began)
       yield defined({ type: 'verdict' as const, framework, why: '', passed, calls, ms, by: actor ?? 'termaite' })
       yield { type: 'end', outcome }
     },

@@ -77,7 +77,7 @@ const labelMs = 8_000
 
 /** Asks our own agent for one word. Every such question has a line in the transcript, however it ended. */
 async function* askForLabel(labeller: Agent, o: ThinkingParts, turn: Turn): AsyncGenerator<Event, FrameworkChoice> {
-  const began = turn.clock.now()
+  const began = turn.clock.elapsed()
   const late = new AbortController()
   const settled = new AbortController()
   callAfter(turn.clock, labelMs, settled.signal, () => late.abort())
@@ -92,7 +92,7 @@ async function* askForLabel(labeller: Agent, o: ThinkingParts, turn: Turn): Asyn
   } finally {
     settled.abort()
   }
-  const seconds = ((turn.clock.now() - began) / 1000).toFixed(1)
+  const seconds = ((turn.clock.elapsed() - began) / 1000).toFixed(1)
   const framework = outcome.ok ? parseLabel(outcome.text) : undefined
   if (framework) {
     if (framework === 'direct') yield note(`thinking: ${labeller.name} chose direct (${seconds} s)`)
@@ -117,7 +117,7 @@ async function* direct(
   o: ThinkingParts,
   turn: Turn,
 ): AsyncGenerator<Event, Outcome> {
-  const began = turn.clock.now()
+  const began = turn.clock.elapsed()
   let by: string | undefined
   const see = (event: Event) => {
     if (event.type === 'reply') by = event.by
@@ -131,7 +131,7 @@ async function* direct(
   } finally {
     withdraw?.()
   }
-  const ms = turn.clock.now() - began
+  const ms = Math.round(turn.clock.elapsed() - began)
   yield { type: 'verdict', framework: 'direct', why, calls: calls + (advice?.calls ?? 0), ms, by: by ?? 'termaite' }
   return outcome
 }
