@@ -171,9 +171,9 @@ function longLife(): Row[] {
   ]
 }
 
-type Seat = { pty: IPty; wrote(words: string): Promise<void>; end(): Promise<void> }
+export type Seat = { pty: IPty; wrote(words: string): Promise<void>; end(): Promise<void> }
 
-function sit(machine: BenchMachine, argv: readonly string[]): Seat {
+export function sit(machine: BenchMachine, argv: readonly string[]): Seat {
   const child = pty.spawn(process.execPath, [...argv], {
     name: 'xterm-256color',
     cols: 120,
@@ -200,7 +200,7 @@ function sit(machine: BenchMachine, argv: readonly string[]): Seat {
   }
 }
 
-const plain = (data: string) =>
+export const plain = (data: string) =>
   data.replaceAll(
     /\u001b(?:\[[0-9;?<>=]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|_[^\u001b\u0007]*(?:\u0007|\u001b\\))/g,
     '',
@@ -239,6 +239,6 @@ function memoryMB(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 }
 
-const percentile = (all: readonly number[], part: number) =>
+export const percentile = (all: readonly number[], part: number) =>
   [...all].sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(all.length * part))]!
-const median = (all: readonly number[]) => percentile(all, 0.5)
+export const median = (all: readonly number[]) => percentile(all, 0.5)

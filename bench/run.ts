@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chat } from './chat.ts'
 import { crew } from './crew.ts'
+import { echo } from './echo.ts'
 import { failover } from './failover.ts'
 import { hub } from './hub.ts'
 import { histories } from './histories.ts'
@@ -16,6 +17,7 @@ import { wall } from './wall.ts'
 const benches: Record<string, () => Promise<Row[]>> = {
   start,
   chat,
+  echo,
   failover,
   histories,
   hub,

@@ -1,0 +1,61 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { App } from '../../src/app/app.ts'
+import type { TakeResult } from '../../src/safety/snapshots.ts'
+import { openTurnSnapshots } from '../../src/app/turn-snapshots.ts'
+import { clockTime } from '../../src/base/local-time.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { until } from '../until.ts'
+
+/** A large project whose first copy is done when the test says so. */
+function largeProject() {
+  const clock = new HandClock(1_000_000)
+  const copying = Promise.withResolvers<TakeResult>()
+  const kept: unknown[] = []
+  let takes = 0
+  const snapshots = {
+    copied: false,
+    large: async () => true,
+    take: () => (takes++ === 0 ? copying.promise : Promise.resolve({ tree: 'after' })),
+    keep: async (turn: string, trees: object) => void kept.push({ turn, ...trees }),
+  }
+  const app = { ephemeral: false, snapshots, io: { clock } } as unknown as App
+  return { app, clock, copying, kept }
+}
+
+const begun = 'termaite is still copying the project’s files; until that is done, changes cannot be undone.'
+
+test('a turn in a large project goes on before the first copy is ready, and says from when undo works', async () => {
+  const { app, clock, copying, kept } = largeProject()
+  const around = openTurnSnapshots(app, 'do it')
+  const beginning = around.begin('t1')
+  await until(() => clock.asleep > 0)
+  await clock.turn(1_500)
+  assert.deepEqual([await beginning, around.tree, kept], [[begun], undefined, []])
+  copying.resolve({ tree: 'middle' })
+  await until(() => kept.length > 0)
+  const from = clock.now()
+  await clock.turn(60_000)
+  assert.deepEqual(await around.end('t1'), [`Undo works for what changed after ${clockTime(from)}.`])
+  const record = { turn: 't1', at: 1_000_000, prompt: 'do it', before: 'middle', from }
+  assert.deepEqual(kept, [record, { ...record, after: 'after' }])
+})
+
+test('a turn that ends before the first copy is ready, or finds no room for it, says that it cannot be undone', async () => {
+  const slow = largeProject()
+  const around = openTurnSnapshots(slow.app, 'do it')
+  const beginning = around.begin('t1')
+  await until(() => slow.clock.asleep > 0)
+  await slow.clock.turn(1_500)
+  await beginning
+  assert.deepEqual(await around.end('t1'), [
+    'This turn cannot be undone: the project’s files were not copied in time. The copying goes on with the next turn.',
+  ])
+  const full = largeProject()
+  full.copying.resolve({ off: 'the disk is full', passing: true })
+  const other = openTurnSnapshots(full.app, 'do it')
+  assert.deepEqual(
+    [await other.begin('t1'), await other.end('t1')],
+    [['This turn cannot be undone: the disk is full.'], []],
+  )
+})
