@@ -72,6 +72,7 @@ const folders = new Map<string, { what: string; made?: true }>([
   ['scratch', { what: 'temporary files of commands in the sandbox', made: true }],
   ['wall', { what: 'filters of the sandbox', made: true }],
   ['walls', { what: 'private homes of agents behind a wall', made: true }],
+  ['turns', { what: 'how agents call for thought in a turn that runs', made: true }],
 ])
 
 /** A project's folder ends in the hash of its path. */

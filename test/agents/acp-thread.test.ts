@@ -2,6 +2,7 @@ import type { Entry } from '../../src/core/talk/entry.ts'
 import type { AcpScript } from './acp-rig.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { eventsOf, turnOf } from '../contract/agent.ts'
 import { ground, played } from './acp-rig.ts'
 
 const entry = (turn: string, at: number, by: string, fact: object) =>
@@ -90,4 +91,21 @@ test('an agent that cannot go on with a thread gets the whole view, and no threa
     text: 'Here.',
     end,
   })
+})
+
+test('the MCP server of the turn is given to the session', async () => {
+  const server = {
+    name: 'termaite_turn',
+    command: '/bin/node',
+    args: ['termaite', 'mcp', 'turn', 'x'],
+    env: { A: '1' },
+  }
+  const lend = async () => ({ server, folder: '/nowhere' })
+  const given = [{ ...server, env: [{ name: 'A', value: '1' }] }]
+  await using it = await ground()
+  const agent = it.agent({ steps: [{ say: 'Here.' }] }, {}, 'ask', { lend })
+  await eventsOf(agent, turnOf({ cwd: it.cwd }))
+  await agent.close()
+  const [session] = (await it.sent()).filter(({ method }) => method === 'session/new')
+  assert.deepEqual(session.params.mcpServers, given)
 })

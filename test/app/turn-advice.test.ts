@@ -1,7 +1,7 @@
 import type { Io } from '../../src/core/io.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,10 @@ type Message = { id?: number; result?: { content?: { text: string }[]; tools?: {
 test('the MCP server of a turn has one tool, answers retry after 50 s, gives the advice to the next call, and ends with the turn', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'turn-advice-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
-  const clock = new HandClock()
+  const clock = new HandClock(Date.now())
+  const left = join(home, 'turns', 'left')
+  mkdirSync(left, { recursive: true })
+  utimesSync(left, 0, 0)
   const state = newNativeState()
   const advice = Promise.withResolvers<string>()
   const asked: string[] = []
@@ -32,6 +35,7 @@ test('the MCP server of a turn has one tool, answers retry after 50 s, gives the
     },
   )
   const lent = await state.advice!.lend()
+  await until(() => !existsSync(left))
   const [port, key] = readFileSync(join(lent!.folder, 'channel'), 'utf8').split(':')
   const socket = connect({ port: Number(port), host: '127.0.0.1' })
   t.after(() => socket.destroy())

@@ -5,8 +5,8 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { AdviceAsk } from '../../mind/think/thinking-parts.ts'
 import type { NativeParts, TurnAdvice } from '../native/native-parts.ts'
 import type { Place } from '../place.ts'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { thinkTool } from '../../tools/think.ts'
 import { ownStart, thisProgram } from '../mcp/own-program.ts'
@@ -50,6 +50,8 @@ type CallContext = { cwd: string; clock: Io['clock'] }
 
 async function openServer(folder: string, ask: AdviceAsk, context: CallContext, io: Io): Promise<OpenServer> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  // A folder that cannot be removed now is found again by the next turn.
+  sweep(dirname(folder), context.clock.now() - oldMs).catch(() => {})
   const tool = thinkTool(ask, { patience: { clock: context.clock, ms: patienceMs } })
   // Loaded while the CLI starts, which takes longer.
   const library = loadMcpServer()
@@ -64,6 +66,17 @@ async function openServer(folder: string, ask: AdviceAsk, context: CallContext, 
       channel.close()
       await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** A folder that is older was left by a process that was killed: no turn lasts so long. */
+const oldMs = 24 * 3_600_000
+
+/** Removes what killed processes left of their turns' servers. */
+async function sweep(turns: string, before: number): Promise<void> {
+  for (const name of await readdir(turns)) {
+    const path = join(turns, name)
+    if ((await stat(path)).mtimeMs < before) await rm(path, { recursive: true, force: true })
   }
 }
 
