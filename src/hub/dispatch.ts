@@ -81,7 +81,7 @@ export class Dispatcher {
     this.#records.replace(
       times <= (begun ? mostReturns : mostUnheard)
         ? queuedAgain(task, { ...move, why, wish: begun ? task.agent : task.wish })
-        : failed(task, { ...move, why: `given out ${times} times without an answer: ${why}` }),
+        : failed(task, { ...move, why: `given out ${times} times, and no agent finished it: ${why}` }),
     )
   }
 
@@ -166,7 +166,7 @@ function unacknowledgedOffers({ history }: Task): number {
 function overdue(tasks: Iterable<HeldTask>, now: number): { task: HeldTask; why: string }[] {
   return [...tasks].flatMap((task) => {
     if (dueAt(task) > now) return []
-    const why = task.state === 'PENDING_ACK' ? 'no agent acknowledged it' : 'its agent sent nothing for 30 minutes'
+    const why = task.state === 'PENDING_ACK' ? 'no agent accepted the task' : 'its agent sent nothing for 30 minutes'
     return [{ task, why }]
   })
 }

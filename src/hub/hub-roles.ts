@@ -21,7 +21,7 @@ export const operations = {
   review: { roles: ['member', 'admin'], words: 'approve or reject work' },
   direct: { roles: ['member', 'admin'], words: 'cancel or retry tasks' },
   broadcast: { roles: ['member', 'admin'], words: 'send messages to all agents' },
-  evict: { roles: ['member', 'admin'], words: 'send agents away' },
+  evict: { roles: ['member', 'admin'], words: 'remove agents' },
   lend: { roles: ['member', 'admin'], words: 'lend keys to agents' },
   keys: { roles: ['admin'], words: 'list or change keys' },
 } as const satisfies Record<string, Operation>

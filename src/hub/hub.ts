@@ -178,7 +178,7 @@ export class Hub {
       await this.answerAgent(agent, text, by)
       return this.task(taskId)
     }
-    const task = this.#in(taskId, 'BLOCKED', 'waits for no answer')
+    const task = this.#in(taskId, 'BLOCKED', 'has no open question')
     const note = this.#note(by, 'answer', text)
     this.#records.replace(queuedAgain(task, { at: note.at, by, note, wish: task.agent }))
     return this.#answered(taskId)
@@ -247,7 +247,7 @@ export class Hub {
     const agent = this.agent(id)
     const give = this.#dispatcher.waiting.take(id)
     const { task } = this.standing(id)
-    if (task) this.#dispatcher.takeBack(task, 'hub', `its agent was sent away: ${why}`)
+    if (task) this.#dispatcher.takeBack(task, 'hub', `its agent was removed from the hub: ${why}`)
     if (give) this.#records.forget(id)
     else this.#records.know({ ...agent, evicted: why })
     await this.#dispatcher.go().catch((error: unknown) => {

@@ -33,7 +33,7 @@ export async function setUpWorktree(
   try {
     run.stdin.end()
     const [, err, { code }] = await Promise.all([lastWords(run.stdout), lastWords(run.stderr), run.exited])
-    if (code === 0) return [`made ready with: ${setup}`]
+    if (code === 0) return [`set up with: ${setup}`]
     throw new Error(`crew.setup failed (${setup}): ${err || `exit ${code ?? 'by a signal'}`}`)
   } finally {
     over.abort()

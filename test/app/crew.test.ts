@@ -79,7 +79,7 @@ test('it is made ready by a command where the project is trusted; one that fails
   const ready = repository(context, { setup: 'echo ready > made.txt' })
   const made = await ready.worktrees.make(ready.worktrees.plan('a'), ready.root)
   assert.equal(readFileSync(join(made.worktree.path, 'made.txt'), 'utf8'), 'ready\n')
-  assert.equal(made.notes[1], 'made ready with: echo ready > made.txt')
+  assert.equal(made.notes[1], 'set up with: echo ready > made.txt')
   const stranger = repository(context, { setup: 'touch made.txt', trusted: false })
   const unmade = await stranger.worktrees.make(stranger.worktrees.plan('a'), stranger.root)
   assert.equal(unmade.notes[1], 'crew.setup was not run: this folder is not trusted')

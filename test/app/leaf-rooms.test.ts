@@ -151,7 +151,7 @@ test('a room is made ready as a worktree of a crew is; where that fails there is
   const ready = await desk(t, { settings: { crew: { setup: 'mkdir node_modules && echo dep > node_modules/dep.js' } } })
   const room = await ready.apart.open(signal)
   assert.equal(readFileSync(join(room.cwd, 'node_modules/dep.js'), 'utf8'), 'dep\n')
-  assert.match(room.lacks, /; made ready with: mkdir node_modules && echo dep > node_modules\/dep\.js\.$/)
+  assert.match(room.lacks, /; set up with: mkdir node_modules && echo dep > node_modules\/dep\.js\.$/)
   assert.deepEqual(await room.join(), { files: [] })
   await room.drop()
   const broken = await desk(t, { settings: { crew: { setup: 'echo no such package >&2; exit 3' } } })

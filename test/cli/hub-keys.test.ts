@@ -52,7 +52,7 @@ test('keys from the shell, before the hub runs and while it does: the same book'
   const added = await before('add', 'anna', '--role', 'member')
   assert.deepEqual(
     [added.code, added.err],
-    [0, 'The key of anna (member), shown only now. Its client sends it from TERMAITE_HUB_KEY:\n'],
+    [0, 'The key of anna (member). It is shown only once. Give it to the client as TERMAITE_HUB_KEY:\n'],
   )
   const anna = added.out.trimEnd()
   assert.match(anna, /^tmk_[\w-]{43}$/)

@@ -55,7 +55,7 @@ test('a task that is not acknowledged within 30 s goes back to the queue, and a 
     at: clock.now(),
     state: 'QUEUED',
     by: 'hub',
-    why: 'no agent acknowledged it',
+    why: 'no agent accepted the task',
   })
   await assert.rejects(
     hub.ack(id, 'a'),
@@ -93,7 +93,7 @@ test('an agent that waits again without an answer gets the same task, a limited 
   await noticed()
   assert.deepEqual(
     [hub.task(id).state, hub.task(id).why],
-    ['FAILED', 'given out 6 times without an answer: its agent asked for work again without an answer'],
+    ['FAILED', 'given out 6 times, and no agent finished it: its agent asked for work again without an answer'],
   )
   await add('y')
   assert.equal((await last).type, 'task')
@@ -148,7 +148,7 @@ test('an offer without an acknowledgement is no return, and is repeated a limite
   const { state, why, returns } = hub.task(id)
   assert.deepEqual(
     [state, why, returns],
-    ['FAILED', 'given out 11 times without an answer: its agent asked for work again without an answer', 0],
+    ['FAILED', 'given out 11 times, and no agent finished it: its agent asked for work again without an answer', 0],
   )
   await hub.retry(id, 'me')
   assert.equal(hub.task(id).state, 'PENDING_ACK')
@@ -233,7 +233,7 @@ test('a question frees the agent, and the answer brings the task back to it with
   )
   await add('for b')
   assert.equal((await other).type, 'task')
-  await assert.rejects(hub.answer(id, 'again', 'me'), /waits for no answer: it is PENDING_ACK/)
+  await assert.rejects(hub.answer(id, 'again', 'me'), /has no open question: it is PENDING_ACK/)
 })
 
 test('a review approves a task, or sends it back with a comment', async (t) => {

@@ -147,7 +147,7 @@ for (const fault of ['exit 0', 'goodbye'] as const)
     const at = await ready()
     await at.strike(fault)
     await at.clock.turn(minuteMs)
-    const why = fault === 'goodbye' ? 'it said goodbye' : 'it exited by itself'
+    const why = fault === 'goodbye' ? 'the program said goodbye' : 'the program exited by itself'
     assert.deepEqual(events(at).slice(3), [
       { type: 'restarting', why, in: 1_000 },
       { type: 'started', how: 'began' },
@@ -173,7 +173,7 @@ test('a CLI that polls for work itself is left alone, and restarted when it stan
   await at.clock.turn(2 * minuteMs)
   assert.deepEqual(events(at).slice(2), [
     { type: 'waiting' },
-    { type: 'restarting', why: 'it stopped polling for work', in: 1_000 },
+    { type: 'restarting', why: 'the program stopped polling for work', in: 1_000 },
     { type: 'started', how: 'began' },
     { type: 'working' },
   ])
@@ -196,7 +196,7 @@ test('ten crashes in an hour, and then it is given up with the reason; its task 
   assert.deepEqual(events(at).at(-1), over)
   assert.match(
     over.type === 'gave-up' ? over.why : over.type,
-    /^it was restarted 10 times within an hour: faker failed with exit code 1/,
+    /^the program was restarted 10 times within an hour: faker failed with exit code 1/,
   )
   assert.deepEqual(
     at.tasks.reports.map(({ ticket, report }) => `${ticket} ${report.status}`),
@@ -291,7 +291,7 @@ for (const [when, arrive] of quits)
     assert.deepEqual([at.machine.opened, at.machine.living, at.tasks.reports], [1, 0, []])
   })
 
-test('let go of, a program that outlives us goes on; its prompt is only watched by who comes next', async () => {
+test('a program that outlives its supervision goes on when that stops; the next supervision only watches its prompt', async () => {
   const at = await ready({ outlives: true })
   at.tasks.task('task-1')
   await at.clock.turn(5_000)
@@ -376,4 +376,33 @@ test('one that had nothing in hand is there again before anything comes', async 
   await at.clock.turn(minuteMs)
   assert.deepEqual([types(next), next.machine.living, asked(next)], [['started', 'waiting'], 1, [workflow]])
   await left(next)
+})
+
+test('a screen that stands still and is not understood is asked about before its program is restarted', async () => {
+  for (const [picks, opened] of [
+    [['wait'], 1],
+    [['switch'], 2],
+    [undefined, 2],
+  ] as const) {
+    const questions: string[] = []
+    const at = await ready({
+      ask: async (question, withdrawn) => {
+        if (question.about !== 'silence') return ['1']
+        questions.push(question.text)
+        if (picks) return [...picks]
+        await new Promise((resolve) => withdrawn.addEventListener('abort', resolve, { once: true }))
+        return undefined
+      },
+    })
+    at.tasks.task('task-1')
+    await at.clock.turn(5_000)
+    await at.strike('half a screen')
+    await at.clock.turn(9 * minuteMs)
+    assert.match(
+      questions[0] ?? '',
+      /^faker has said nothing for 180 s; .* It is restarted in 5 minutes unless you decide otherwise\.$/,
+    )
+    assert.equal(at.machine.opened, opened, String(picks))
+    await left(at)
+  }
 })

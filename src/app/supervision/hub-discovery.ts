@@ -94,7 +94,7 @@ async function askedFor(io: Io, home: string): Promise<string> {
 function keepKey(home: string, url: string, key: string): void {
   if (key.length < 20)
     throw new UsageError(
-      'that is no key of a hub: make one on the machine where the hub runs, with termaite hub keys add <name>.',
+      'this is not a key of a hub. Make one on the machine where the hub runs, with termaite hub keys add <name>.',
     )
   writeKey(join(home, keyFileOf(url)), key)
 }

@@ -94,12 +94,12 @@ function planned({ place, agent, profile, leash, workflow, hub, state, resumed }
   return table([
     ['workspace', place.root],
     ['agent', `${agent.name}${profile ? ` (${profile.title})` : ''}, leash ${leash}`],
-    ['command', (agent.kind === 'native' ? undefined : agent.command) ?? command ?? 'our own chat'],
+    ['command', (agent.kind === 'native' ? undefined : agent.command) ?? command ?? 'termaite’s own chat'],
     ['workflow', `${workflow.name}, ${workflow.from}`],
     ['hub', `${hubWords}; known there as ${state.hubId}`],
-    ['tools', how ?? 'none of the hub'],
+    ['tools', how ?? 'no tools of the hub'],
     ['works in', state.here ? place.cwd : 'a worktree of its own'],
-    ['terminal', state.host === 'tmux' ? 'a window of tmux that outlives us' : 'this one'],
+    ['terminal', state.host === 'tmux' ? 'a tmux window, which stays open when termaite ends' : 'this one'],
     ['session', resumed ? `${state.id}, of ${state.timestamp}` : 'a fresh one'],
   ])
 }

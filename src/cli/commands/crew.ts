@@ -150,8 +150,9 @@ async function close({ io, open, values }: OpenedCrew, words: readonly string[])
   noMore('close', words)
   const slots = await open.crew.slots()
   const living = slots.filter(isLiving).length
-  const ends = living === 0 ? 'Drop' : `End ${living === 1 ? 'the agent' : `the ${living} agents`} at work and drop`
-  const question = `${ends} what all agents of ${open.crew.workspace} said?`
+  const ends =
+    living === 0 ? 'Delete' : `End ${living === 1 ? 'the running agent' : `the ${living} running agents`} and delete`
+  const question = `${ends} all conversations of the crew ${open.crew.workspace}?`
   if (slots.length > 0 && !(await confirm(io, question, values.yes === true))) {
     say(io, 'The crew was not closed.')
     return 1

@@ -67,7 +67,7 @@ function shown(io: Io, made: NewKey | { file: string }, json: boolean): void {
   }
   const { key, secret } = made
   if (json) return print(io, JSON.stringify({ ...key, key: secret }))
-  say(io, `The key of ${key.name} (${key.role}), shown only now. Its client sends it from TERMAITE_HUB_KEY:`)
+  say(io, `The key of ${key.name} (${key.role}). It is shown only once. Give it to the client as TERMAITE_HUB_KEY:`)
   print(io, secret)
 }
 

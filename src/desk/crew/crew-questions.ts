@@ -96,7 +96,7 @@ export class CrewQuestions {
     const who = `${slot.agent} (slot ${slot.id})`
     return {
       name: 'crew',
-      help: 'Answer what an agent beside you asks.',
+      help: 'Answer a question of an agent in the crew.',
       run: async (_args, world) => {
         if (!this.#parts.cards)
           return world.say(`${who} asks: ${questionWords(asked.question)} ${answerWords(slot.id)}`)

@@ -97,7 +97,7 @@ async function streamChanges(
   { changes, clock }: HubServerOptions,
 ): Promise<void> {
   if (!mayDo(caller.role, 'read')) return send(response, refusal(403, 'this key may not read changes'))
-  if (request.method !== 'GET') return send(response, refusal(405, `/api/events knows GET, not ${request.method}`))
+  if (request.method !== 'GET') return send(response, refusal(405, `/api/events accepts GET, not ${request.method}`))
   const after = Number(request.headers['last-event-id'] ?? url.searchParams.get('after') ?? 0)
   if (!Number.isSafeInteger(after) || after < 0)
     return send(response, refusal(400, 'after must be a whole number from 0 on'))

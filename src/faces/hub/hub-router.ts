@@ -44,7 +44,7 @@ export async function answerRequest(routes: readonly HubRoute[], request: HubReq
   if (matching.length === 0) return refusal(404, `there is nothing at ${path}`)
   const found = matching.find(({ route }) => route.method === method)
   if (!found)
-    return refusal(405, `${path} knows ${matching.map(({ route }) => route.method).join(', ')}, not ${method}`)
+    return refusal(405, `${path} accepts ${matching.map(({ route }) => route.method).join(', ')}, not ${method}`)
   try {
     checkRole(request.caller, found.route.operation)
     return { status: 200, body: await found.route.answer({ ...request, id: found.id }) }

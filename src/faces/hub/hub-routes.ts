@@ -78,10 +78,15 @@ export function hubRoutes(hub: Hub, keys: HubKeys, clock: Clock): HubRoute[] {
         return given.type === 'task' ? { ...given, ticket: ticketOf(given.task) } : given
       },
     ),
-    post('/api/agents/:id/evict', 'evict', parser({ why: optional(text) }), async ({ why = 'sent away' }, { id }) => {
-      await hub.evict(id, why)
-      return {}
-    }),
+    post(
+      '/api/agents/:id/evict',
+      'evict',
+      parser({ why: optional(text) }),
+      async ({ why = 'removed by a person' }, { id }) => {
+        await hub.evict(id, why)
+        return {}
+      },
+    ),
     post(
       '/api/agents/:id/spent',
       'report',

@@ -117,7 +117,10 @@ export class Recovery {
         const { clock, mostAnHour } = this.#with
         const ms = this.#restarts.next(clock.now(), remedy.counts)
         if (ms !== undefined) return { go: (signal) => this.#restart(remedy, ms, signal), nudges: false }
-        this.over = { type: 'gave-up', why: `it was restarted ${mostAnHour} times within an hour: ${remedy.why}` }
+        this.over = {
+          type: 'gave-up',
+          why: `the program was restarted ${mostAnHour} times within an hour: ${remedy.why}`,
+        }
         return undefined
       }
     }

@@ -54,16 +54,16 @@ export function remedyFor({ failure, ending, state, inHand, hasWorked, nudges }:
   if (ending?.type === 'exit' && ending.exit.code !== 0)
     return { do: 'restart', why: failure?.message ?? exitWords(ending.exit), fresh: false, counts: true }
   if (ending) return { do: 'restart', why: endWords[ending.type], fresh: !inHand, counts: !hasWorked }
-  const why = failure?.message ?? 'it does not answer'
+  const why = failure?.message ?? 'the program does not answer'
   // A program that lives and can be typed to is not ended for an answer that did not come.
   if (state === 'idle' && nudges < mostNudges) return { do: 'nudge', why }
   return { do: 'restart', why, fresh: false, counts: true }
 }
 
 const endWords: Record<ProgramEnd['type'], string> = {
-  exit: 'it exited by itself',
-  goodbye: 'it said goodbye',
-  silent: 'it stopped polling for work',
+  exit: 'the program exited by itself',
+  goodbye: 'the program said goodbye',
+  silent: 'the program stopped polling for work',
 }
 
 /** An exit this soon after a key is the person's own. */
@@ -78,7 +78,9 @@ function isQuit(ending: ProgramEnd): boolean {
 }
 
 function exitWords({ code, signal }: Exit): string {
-  return signal === undefined ? `it exited with ${code ?? 'no code'}` : `it was ended by signal ${signal}`
+  return signal === undefined
+    ? `the program exited with ${code ?? 'no code'}`
+    : `the program was ended by signal ${signal}`
 }
 
 const minuteMs = 60_000

@@ -5,7 +5,7 @@ const openings: Record<StartKind, string> = {
   resumed:
     'You were interrupted: the program you run in stopped and was started again. Look at what is done before you do anything, and go on.',
   began:
-    'This was begun in a session that is gone, and you know nothing of it. Look at what is done before you do anything, and finish it.',
+    'Another session began this task and is gone, so that you do not remember it. Look at what is done before you do anything, and finish it.',
   there: 'You stopped without an answer. Look at what is done, go on, and say when it is done.',
 }
 

@@ -1,10 +1,11 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
-import type { Ask } from '../../core/talk/question.ts'
+import type { Ask, Question } from '../../core/talk/question.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { TicketState, WorkOrder } from '../../core/work/task-source.ts'
 import type { RecoveringAgent } from './recovering-agent.ts'
 import type { Flight, SupervisedState, SupervisionEnd, SupervisionEvent, SupervisorParts } from './supervision.ts'
+import { callAfter } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { drain } from '../../base/relay.ts'
@@ -22,6 +23,9 @@ const idleMs = 30_000
 /** How often the supervisor asks whether the CLI polls for work itself; every tenth time it reports progress on the task. */
 const tickMs = 60_000
 const progressEvery = 10
+
+/** How long a person may take to decide about a silent program. */
+const silenceMs = 5 * 60_000
 
 const lostToAnother = 'another agent has it now'
 
@@ -92,7 +96,7 @@ class Supervisor {
   async #takeUp(flight: Flight): Promise<void> {
     const { ticket, prompt } = flight
     if (ticket === undefined) return this.#work({ prompt, flight })
-    const state = await this.#parts.taskSource.progress(ticket, 'taken up again', this.#stop.signal)
+    const state = await this.#parts.taskSource.progress(ticket, 'resumed after a restart', this.#stop.signal)
     if (state === 'kept') return this.#work({ prompt, flight, ticket })
     if (state === 'lost') this.#parts.tell({ type: 'dropped', ticket, why: lostToAnother })
     await this.#landed()
@@ -197,7 +201,7 @@ class Supervisor {
     const id = flight?.turn ?? newId(clock.now())
     const sent = flight && nonceOf(flight.turn)
     const empty = { history: [], attempts: [], steered: [], steer: async () => [] }
-    return { ...empty, id, prompt, sent, cwd, leash, signal, clock, ask: this.#ask, budget }
+    return { ...empty, id, prompt, sent, cwd, leash, signal, clock, ask: this.#ask, budget, attended: true }
   }
 
   #countUsage(event: Event): void {
@@ -246,10 +250,22 @@ class Supervisor {
     const { ask, tell } = this.#parts
     // The supervisor itself waits out a spent quota: the person need not be asked.
     if (question.about === 'quota') return undefined
-    tell({ type: 'asking', question })
-    const picks = await ask(question, withdrawn, id)
+    const isSilence = question.about === 'silence'
+    const put = isSilence ? silenceQuestion(question) : question
+    tell({ type: 'asking', question: put })
+    const picks = isSilence ? await this.#withinTime(put, withdrawn) : await ask(put, withdrawn, id)
     if (!this.#end) tell(this.#status)
     return picks
+  }
+
+  /** Asks what to do with a silent program. Without an answer in time it is restarted, because nobody may be there. */
+  async #withinTime(question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
+    const { ask, clock } = this.#parts
+    const late = new AbortController()
+    callAfter(clock, silenceMs, AbortSignal.any([late.signal, withdrawn]), () => late.abort())
+    const picks = await ask(question, AbortSignal.any([withdrawn, late.signal]))
+    late.abort()
+    return picks ?? (withdrawn.aborted ? undefined : [restartPick])
   }
 
   /** The prompt on its way has arrived: no later process needs to take it up. */
@@ -260,6 +276,20 @@ class Supervisor {
   #keep(part: Partial<SupervisedState>): Promise<void> {
     this.#state = defined({ ...this.#state, ...part })
     return this.#parts.keep(this.#state)
+  }
+}
+
+/** The option of a question about silence that ends the program; the supervision then starts it again. */
+const restartPick = 'switch'
+
+/** A question about silence in the words of a supervision: no other agent takes over, and the task is not stopped. */
+function silenceQuestion(question: Question): Question {
+  const labels: Readonly<Record<string, string>> = { [restartPick]: 'Restart the program in its session' }
+  const options = question.options.filter(({ id }) => id !== 'stop')
+  return {
+    ...question,
+    text: `${question.text} It is restarted in ${silenceMs / 60_000} minutes unless you decide otherwise.`,
+    options: options.map((option) => ({ ...option, label: labels[option.id] ?? option.label })),
   }
 }
 
@@ -275,8 +305,8 @@ async function* keptTurn(
   { conversation, outlives, signal: left }: Pick<SupervisorParts, 'conversation' | 'outlives' | 'signal'>,
 ): AsyncGenerator<Event, Outcome> {
   if (!conversation) return yield* take(cli, turn)
-  const { prompt, cwd, leash, signal, ask, budget } = turn
-  const world = { cwd, leash, signal, ask, budget, left: outlives ? left : undefined }
+  const { prompt, cwd, leash, signal, ask, budget, attended } = turn
+  const world = { cwd, leash, signal, ask, budget, attended, left: outlives ? left : undefined }
   let outcome: Outcome = failed('aborted', 'cancelled')
   for await (const event of conversation.converse(ownMemory(cli, turn), prompt, world))
     if (event.type === 'end') outcome = event.outcome

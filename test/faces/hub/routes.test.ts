@@ -86,7 +86,7 @@ test('what is wrong is refused with its status and words, and leaves no trace', 
   }
   assert.deepEqual(answers, [
     [404, 'there is nothing at /api/nothing'],
-    [405, '/api/tasks knows GET, POST, not DELETE'],
+    [405, '/api/tasks accepts GET, POST, not DELETE'],
     [400, 'prompt must be a string that is not empty, not "".'],
     [400, 'there is no field colour; the fields are id, prompt, workspace, wish, capabilities, priority, needs.'],
     [400, 'the input must be an object with id, prompt, workspace, wish, capabilities, priority, needs, not [1].'],
