@@ -102,6 +102,9 @@ async function work(
       ? { status: 'COMPLETED' as const, message: answer.output }
       : { status: 'FAILED' as const, message: why }
     if (waited?.settled) await taskSource.respond(ticket, report, signal)
-    return say(io, `slot ${id}: ${ticket.split('.')[0]!.slice(-8)} ${waited?.settled ? report.status : 'was taken back'}`)
+    return say(
+      io,
+      `slot ${id}: ${ticket.split('.')[0]!.slice(-8)} ${waited?.settled ? report.status : 'was taken back'}`,
+    )
   }
 }
