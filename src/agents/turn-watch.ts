@@ -2,6 +2,7 @@ import type { Failure } from '../core/talk/outcome.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { Turn } from '../core/work/agent.ts'
 import type { Clock } from '../base/clock.ts'
+import { consentOptions } from '../core/talk/consent.ts'
 
 type TimeLimits = { timeoutMs: number; silenceMs: number }
 
@@ -117,11 +118,12 @@ async function askAboutSilence(
       text: `${agent} has said nothing for ${long}; none of its tools is running, and no file has changed.`,
       from: [],
       agent,
-      options: [
-        { id: 'wait', label: `Wait another ${long}` },
-        { id: 'switch', label: 'End it and go on with the next agent' },
-        { id: 'stop', label: 'Stop the turn' },
-      ],
+      options: consentOptions({
+        once: { id: 'wait', label: `Wait another ${long}` },
+        no: { id: 'stop', label: 'Stop the turn' },
+        others: [{ id: 'switch', label: 'End it and go on with the next agent' }],
+      }),
+      escape: 'wait',
     },
     withdrawn,
   )

@@ -1,6 +1,15 @@
 import type { Ask } from '../core/talk/question.ts'
 import { newId } from '../base/id.ts'
 
+/** Cancels the turn when the person leaves a question that wants it so. */
+export function cancelWhenLeft(ask: Ask, cancel: () => void): Ask {
+  return async (question, withdrawn, id) => {
+    const picks = await ask(question, withdrawn, id)
+    if (!picks && question.cancels && !withdrawn.aborted) cancel()
+    return picks
+  }
+}
+
 /** The questions that wait for the person's answer, by their ids. */
 export class Cards {
   #open = new Map<string, (picks: string[] | undefined) => void>()

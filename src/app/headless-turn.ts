@@ -6,7 +6,7 @@ import { oneLine } from '../base/table.ts'
 import { say } from '../core/io.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
 import { personAt } from '../faces/terminal-questions.ts'
-import { Cards } from './cards.ts'
+import { cancelWhenLeft, Cards } from './cards.ts'
 import { scanAtStart } from './native/machine-facts.ts'
 import { closeNative, leaveSession } from './native/native-parts.ts'
 import { serveTurns } from './peers.ts'
@@ -35,11 +35,12 @@ export function runHeadless(
     return undefined
   }
   scanAtStart(app.native)
+  const untilLeft = (ask: Ask) => cancelWhenLeft(ask, () => stop.abort())
   const served = serveTurns(place.home, turns, io.clock)
   return runTurn(app, {
     ...request,
     signal: AbortSignal.any([request.signal, stop.signal]),
-    ask: firstAnswer(cards.ask, personAt(io, untilUnwatched)),
+    ask: firstAnswer(untilLeft(cards.ask), personAt(io, untilUnwatched, untilLeft)),
     steer: (until) => queue.steer(until),
     peers: { turns, reach },
     async close() {

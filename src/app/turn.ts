@@ -2,7 +2,8 @@ import type { Reach } from '../core/talk/running-turns.ts'
 import type { RunningTurns } from '../core/talk/running-turns.ts'
 import type { Event } from '../core/talk/entry.ts'
 import type { Thinking } from '../core/talk/framework.ts'
-import type { Ask } from '../core/talk/question.ts'
+import type { Ask, Question } from '../core/talk/question.ts'
+import { defined } from '../base/defined.ts'
 import type { Ref } from '../core/talk/store.ts'
 import type { Agent } from '../core/work/agent.ts'
 import type { TurnWorld } from '../core/work/conversation.ts'
@@ -107,9 +108,15 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     ],
   }
   const { place, leash, budget } = app
+  const { HOME: home = '', PATH: path } = app.io.env
+  const complete = async (question: Question) => {
+    // Loaded only when needed: most turns ask nothing.
+    const { withDangerMarked } = await import('../safety/shell/danger-marks.ts')
+    return withDangerMarked(question, defined({ root: place.root, cwd: place.cwd, home, path }))
+  }
   return {
     agent: exclusive ? withLateHistory(agent, app) : agent,
-    world: { cwd: place.cwd, leash, signal, budget, around, files, ask, steer, attended },
+    world: { cwd: place.cwd, leash, signal, budget, around, files, ask, complete, steer, attended },
     observers: traces ? [traces] : [],
   }
 }

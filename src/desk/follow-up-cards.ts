@@ -15,6 +15,7 @@ import { afterFailure, away, healthDoc } from '../mind/rotation/health.ts'
 import { learn, learnedAs } from '../mind/rotation/learned-quotas.ts'
 import { profileOf } from '../settings/agent-settings.ts'
 import { isPlan, buildPrompt, planAnswer, planQuestion } from '../agents/native/plan-card.ts'
+import { consentOptions } from '../core/talk/consent.ts'
 
 export type FollowUpParts = { controls: DeskControls; errands: CommandRunner }
 
@@ -90,10 +91,11 @@ export function faultCard(app: App, { name, message }: Crashed): Command {
           text: `Was that the end of ${name}'s quota? termaite does not know this message, and remembers your answer.`,
           from: [],
           shows: [{ type: 'text', text: message }],
-          options: [
-            { id: 'quota', label: `Yes, it was a quota: do not ask ${name} again until it is back` },
-            { id: 'fault', label: 'No, it was something else' },
-          ],
+          options: consentOptions({
+            always: { id: 'quota', label: `Yes, it was a quota: do not ask ${name} again until it is back` },
+            no: { id: 'fault', label: 'No, it was something else' },
+          }),
+          unanswered: 'do not say; nothing is remembered',
         },
         signal,
       )

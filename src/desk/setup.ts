@@ -14,6 +14,7 @@ import { writeSettings } from '../settings/settings-editor.ts'
 import { leashMeanings } from '../core/work/agent.ts'
 import { wallOf } from '../safety/wall/wall.ts'
 import { unwalledWords } from '../app/native/wall-words.ts'
+import { consentOptions } from '../core/talk/consent.ts'
 
 export type SetupWorld = Person & {
   say(text: string, how?: 'error'): void
@@ -67,10 +68,11 @@ async function chooseOwnLeash(world: SetupWorld, chosen: readonly Offer[], leash
   const picks = await asked(world, {
     text: 'May termaite’s own agent work in its sandbox without asking?',
     shows: [{ type: 'text', text: insideWords }],
-    options: [
-      { id: 'edit', label: 'Yes, and ask before it leaves the sandbox (leash edit)' },
-      { id: 'ask', label: 'No, ask before every action (leash ask)' },
-    ],
+    options: consentOptions({
+      always: { id: 'edit', label: 'Yes, and ask before it leaves the sandbox (leash edit)' },
+      no: { id: 'ask', label: 'No, ask before every action (leash ask)' },
+    }),
+    unanswered: 'cancel the setup',
   })
   return (['edit', 'ask'] as const).find((one) => picks?.includes(one))
 }
@@ -211,10 +213,10 @@ export async function mayReplace(person: Person, before: readonly string[]): Pro
   const picks = await asked(person, {
     about: 'permission',
     text: `${before.join(' and ')} ${before.length > 1 ? 'exist' : 'exists'} already. Replace? A copy is kept.`,
-    options: [
-      { id: 'replace', label: 'Replace' },
-      { id: 'leave', label: 'Leave it' },
-    ],
+    options: consentOptions({
+      once: { id: 'replace', label: 'Yes, replace it' },
+      no: { id: 'leave', label: 'No, leave it as it is' },
+    }),
   })
   return picks?.includes('replace') === true
 }
@@ -224,5 +226,5 @@ export function leashOn(offer: Offer, leash: Leash): string {
 }
 
 function asked({ ask, signal }: Person, question: Partial<Question> & Pick<Question, 'text' | 'options'>) {
-  return ask({ about: 'choice', from: [], ...question }, signal)
+  return ask({ about: 'choice', from: [], unanswered: 'cancel the setup', ...question }, signal)
 }

@@ -3,6 +3,7 @@ import type { Event } from '../core/talk/entry.ts'
 import type { App } from '../app/app.ts'
 import type { Audience } from './audience.ts'
 import type { Cards } from '../app/cards.ts'
+import { cancelWhenLeft } from '../app/cards.ts'
 import type { PromptQueue } from '../app/prompt-queue.ts'
 import type { TurnMaker } from '../app/turn.ts'
 import { unkeptAsk } from './command-runner.ts'
@@ -40,6 +41,8 @@ export class TurnRunner {
   /** The agent that the person chose for the next turn, and the one for all turns until the person chooses again. */
   #aimedOnce: string | undefined
   #aimedAlways: string | undefined
+  /** Whether the person left a question of the turn, and wants its prompt back. */
+  #left = false
   #turns: RunningTurns
   #served: ReturnType<typeof serveTurns> | undefined
   #reach: Reach = {
@@ -172,6 +175,8 @@ export class TurnRunner {
         await audience.tell({ type: 'said', how: 'error', text: messageOf(error) })
         giveBack(prompt)
       }
+      if (this.#left) giveBack(prompt)
+      this.#left = false
     }
     this.#stop = undefined
     this.running = false
@@ -196,7 +201,10 @@ export class TurnRunner {
       prompt,
       ...(files.length > 0 ? { files } : {}),
       signal,
-      ask: cards.ask,
+      ask: cancelWhenLeft(cards.ask, () => {
+        this.#left = true
+        this.cancel()
+      }),
       attended: true,
       steer: async (until) => {
         if (signal.aborted) return []

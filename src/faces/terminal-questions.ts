@@ -1,7 +1,8 @@
 import type { Io } from '../core/io.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import { textFor, UsageError } from '../core/io.ts'
-import { nobody, picksTyped, unclearWords } from '../core/talk/question.ts'
+import { picksTyped, unclearWords } from '../core/talk/consent.ts'
+import { nobody } from '../core/talk/question.ts'
 import { questionText } from './question-text.ts'
 
 /** Asks the person for a yes. Without a terminal to ask on it throws a UsageError that names --yes. */
@@ -63,12 +64,14 @@ function unseen() {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
 
-/** Lets the person at the terminal answer questions by number; without a terminal `absent` answers. */
-export function personAt(io: Io, absent: Ask = nobody): Ask {
+/**
+ * Lets the person at the terminal answer questions by number; without a terminal `absent` answers. `around` is put around
+ * the person's own answers.
+ */
+export function personAt(io: Io, absent: Ask = nobody, around = (ask: Ask) => ask): Ask {
+  const person = around((question, withdrawn) => answered(io, question, withdrawn).catch(() => undefined))
   return async (question, withdrawn) =>
-    io.piped || !io.in.isTTY || withdrawn.aborted
-      ? absent(question, withdrawn)
-      : answered(io, question, withdrawn).catch(() => undefined)
+    io.piped || !io.in.isTTY || withdrawn.aborted ? absent(question, withdrawn) : person(question, withdrawn)
 }
 
 /** The answer of the person at the terminal; throws a UsageError when they leave with Ctrl+C or Ctrl+D. */

@@ -16,7 +16,7 @@ import type {
 import type { NewTask } from './task-rules.ts'
 import type { Given } from './waiting-agents.ts'
 import { defined } from '../base/defined.ts'
-import { allowedAnswers, picksIn } from '../core/talk/question.ts'
+import { allowedAnswers, picksIn } from '../core/talk/consent.ts'
 import { Dispatcher } from './dispatch.ts'
 import { HubRecords } from './hub-records.ts'
 import { acknowledged, approved, blocked, cancelled, noted, progressed, queuedAgain, responded } from './task-moves.ts'

@@ -7,6 +7,7 @@ import { UsageError } from '../core/io.ts'
 import { replaceFile } from '../base/files.ts'
 import { listForm } from './settings-schema.ts'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
+import { consentOptions } from '../core/talk/consent.ts'
 
 export type Edit = {
   home: string
@@ -31,10 +32,10 @@ export async function editSettings(edit: Edit): Promise<UsageError | undefined> 
   }
 }
 
-const options = [
-  { id: 'again', label: 'Edit again' },
-  { id: 'leave', label: 'Leave the file as it is' },
-]
+const options = consentOptions({
+  once: { id: 'again', label: 'Edit it again' },
+  no: { id: 'leave', label: 'Leave the file as it is' },
+})
 
 /** The settings file in use. A new settings.json is only made when there is no config.yaml, which it would override. */
 function fileIn(home: string): string {

@@ -30,6 +30,7 @@ export function askQuestion(): Tool {
           multiple: multi_select || undefined,
           free: true,
           options: options.map((label, i) => ({ id: `${i + 1}`, label })),
+          unanswered: 'answer in the input instead',
         }),
       )
       return { text: 'The person was asked; the next message is the answer.', data: { asks } }

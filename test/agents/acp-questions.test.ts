@@ -74,9 +74,14 @@ test('a card shows the command or the diff, what each answer is with the narrowe
   const { cards, ask } = person(['reject'], ['never'])
   const events = await played(it, script(edit('$CWD/a.txt', 'a'), run('rm -rf x #\b\b\b\b', 'b')), { ask })
   const labelled = [
-    { id: 'once', label: 'Allow' },
-    { id: 'always', label: 'Always allow', grants: 'Always allow, as sayer understands it' },
-    { id: 'reject', label: 'Reject' },
+    { id: 'once', label: 'Allow', means: 'once' },
+    {
+      id: 'always',
+      label: 'Always allow',
+      grants: '“Always allow” as sayer understands it, at least until the turn ends',
+      means: 'always',
+    },
+    { id: 'reject', label: 'Reject', means: 'no' },
     { id: 'never', label: 'Never' },
   ]
   assert.deepEqual(cards, [
@@ -210,7 +215,7 @@ test('a form is a card for each of its fields', async () => {
   const step: AcpStep = { request: 'elicitation/create', params: form }
   const { cards, ask } = person(['r'], ['s', 'l'], ['Ada'], ['3'], ['true'], undefined)
   await played(it, script(step, step), { ask })
-  const choice = { about: 'choice', from: [] }
+  const choice = { about: 'choice', from: [], unanswered: 'fill in nothing' }
   assert.deepEqual(cards.slice(0, 5), [
     { ...choice, text: 'Say more.\nWhich colour?', options: [{ id: 'r', label: 'Red' }] },
     { ...choice, text: 'Say more.', multiple: true, options: ['s', 'm', 'l'].map((id) => ({ id, label: id })) },
@@ -220,8 +225,8 @@ test('a form is a card for each of its fields', async () => {
       ...choice,
       text: 'Say more.',
       options: [
-        { id: 'true', label: 'Yes' },
-        { id: 'false', label: 'No' },
+        { id: 'true', label: 'Yes', means: 'once' },
+        { id: 'false', label: 'No', means: 'no' },
       ],
     },
   ])

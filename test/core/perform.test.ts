@@ -116,10 +116,10 @@ test('a question is put to the person, and nobody there means no', async () => {
     text: 'shout: {"text":"hi"}\nit changes something',
     from: [],
     options: [
-      { id: 'once', label: 'Yes, once' },
-      { id: 'always', label: 'Yes, always', grants: 'shout(hi)' },
-      { id: 'prefix', label: 'Yes, always, also with other arguments', grants: 'shout(h:*)' },
-      { id: 'no', label: 'No' },
+      { id: 'once', label: 'Yes, once', means: 'once' },
+      { id: 'always', label: 'Yes, always in this project', grants: 'shout(hi)', means: 'always' },
+      { id: 'no', label: 'No', means: 'no' },
+      { id: 'prefix', label: 'Yes, always in this project, also with other arguments', grants: 'shout(h:*)' },
     ],
   })
 })

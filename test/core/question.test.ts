@@ -1,7 +1,7 @@
 import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { picksTyped, unclearWords } from '../../src/core/talk/question.ts'
+import { picksTyped, unclearWords } from '../../src/core/talk/consent.ts'
 
 const options = ['a', 'b', 'c'].map((id) => ({ id, label: id.toUpperCase() }))
 const one: Question = { about: 'choice', text: '?', from: [], options }
@@ -19,6 +19,6 @@ test('what picks nothing is words of one’s own where they count, and else uncl
   assert.equal(picksTyped(several, '1 4'), 'unclear')
   assert.deepEqual(picksTyped(free, ' do 1 first '), ['do 1 first'])
   assert.deepEqual(picksTyped(free, '1'), ['a'])
-  assert.equal(unclearWords(one), 'A number from 1 to 3, or Enter for none.')
-  assert.equal(unclearWords(several), 'Numbers from 1 to 3, or Enter for none.')
+  assert.equal(unclearWords(one), 'Type one of 1, 2, 3, or press Enter alone: leave this unanswered.')
+  assert.equal(unclearWords(several), 'Type numbers out of 1, 2, 3, or press Enter alone: leave this unanswered.')
 })

@@ -162,7 +162,7 @@ test('a spent quota can be waited for; the request goes on by itself, also after
   const [{ ask, question }] = questions(first.heard) as [ReturnType<typeof questions>[0]]
   assert.deepEqual(
     [question.about, question.options.map(({ id }) => id), question.otherwise?.pick],
-    ['quota', ['hand over', 'wait', 'stop'], 'hand over'],
+    ['quota', ['hand over', 'stop', 'wait'], 'hand over'],
   )
   first.desk.answer(ask, ['wait'])
   await first.until((all) => all.some((one) => one.type === 'standing' && one.standing.waiting !== undefined))

@@ -96,6 +96,7 @@ test('one CLI: the leash is all there is to ask, and what it means stands beside
         { id: 'edit', label: 'edit: change files in the project, ask for the rest' },
         { id: 'read', label: 'read: read only' },
       ],
+      unanswered: 'cancel the setup',
     },
   ])
   assert.match(said[0]![1], /^Found on this machine:\n\n {2}Claude Code .*log in with: claude auth login/)

@@ -178,8 +178,8 @@ test('/config offers to go back in on an error, until it is right or left', asyn
   assert.deepEqual(seat.turned, [['suspend'], ['suspend'], ['reload']])
   assert.match(seat.asked[0]!.text, /settings\.json:1: is not JSON/)
   assert.deepEqual(seat.asked[0]!.options, [
-    { id: 'again', label: 'Edit again' },
-    { id: 'leave', label: 'Leave the file as it is' },
+    { id: 'again', label: 'Edit it again', means: 'once' },
+    { id: 'leave', label: 'Leave the file as it is', means: 'no' },
   ])
   assert.deepEqual(await seat.type('/config'), [
     ['note', 'The old settings stay in effect; /config opens the file again.'],

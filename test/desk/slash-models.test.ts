@@ -46,6 +46,7 @@ test('/connect asks for the provider and the key, keeps it, says where, and neve
         { id: 'openrouter', label: 'OpenRouter' },
         { id: 'compatible', label: 'a compatible server' },
       ],
+      unanswered: 'change nothing',
     },
     {
       about: 'login',
@@ -133,6 +134,7 @@ test('/models lists what the providers with a key and this machine have, and set
         { id: 'groq', label: 'Groq (2 models)' },
         { id: 'ollama', label: 'Ollama (1 model)' },
       ],
+      unanswered: 'change nothing',
     },
     {
       about: 'choice',
@@ -142,6 +144,7 @@ test('/models lists what the providers with a key and this machine have, and set
         { id: 'big', label: 'big' },
         { id: 'small', label: 'small (8,192 tokens)' },
       ],
+      unanswered: 'change nothing',
     },
   ])
 })

@@ -20,6 +20,7 @@ test('/switch aims the next turn, by name or by a card, and says that the rotati
         { id: 'birch', label: 'birch (ready)' },
         { id: 'auto', label: 'Let the rotation choose' },
       ],
+      unanswered: 'change nothing',
     },
   ])
   assert.deepEqual(await seat.type('/switch'), [], 'a card that is left changes nothing')

@@ -86,8 +86,8 @@ test('/clear asks: a new session keeps the old one, and leaving the card changes
         'choice',
         true,
         [
-          { id: 'new', label: 'New session' },
-          { id: 'leave', label: 'Leave it as it is' },
+          { id: 'new', label: 'Yes, start a new session', means: 'once' },
+          { id: 'leave', label: 'No, change nothing', means: 'no' },
         ],
       ]),
     ],

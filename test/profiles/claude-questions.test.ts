@@ -97,8 +97,8 @@ test('a grant covers what was shown, and no more', () => {
     [
       ['once', undefined],
       ['turn', 'Bash(ls:*), every Read, until this turn ends'],
-      ['always', 'Bash(ls:*), every Read, everywhere from now on (kept in ~/.claude/settings.json)'],
       ['no', undefined],
+      ['always', 'Bash(ls:*), every Read, everywhere from now on (kept in ~/.claude/settings.json)'],
     ],
   )
   const granted = (pick: string) => JSON.parse(step.reply([pick])).response.response.updatedPermissions

@@ -209,13 +209,13 @@ test('more than the sandbox allows is granted as it was shown, or not at all', (
   })
   assert.deepEqual(asked(steps).question, {
     about: 'permission',
-    text: 'More than the sandbox allows, until this turn ends\nTo fetch.',
+    text: 'More than the sandbox allows\nTo fetch.',
     from: [],
     free: true,
     shows: [{ type: 'text', text: JSON.stringify(permissions, null, 2) }],
     options: [
-      { id: 'once', label: 'Yes, once' },
-      { id: 'no', label: 'No' },
+      { id: 'once', label: 'Yes, until this turn ends', means: 'always' },
+      { id: 'no', label: 'No', means: 'no' },
     ],
   })
   assert.deepEqual(replies(steps, ['once'], undefined), [
@@ -233,6 +233,7 @@ test('each question is a choice card; without an answer Codex goes on', () => {
     { id: 'q1', header: 'Colour', question: 'Which colour?', options },
     { id: 'q2', header: 'Name', question: 'Which name?', options: null },
   ]
+  const unanswered = 'do not answer; the agent goes on without an answer'
   const ask = () => atWork().say({ id: 8, method: 'item/tool/requestUserInput', params: { questions } })
   const steps = ask()
   assert.deepEqual(
@@ -247,8 +248,9 @@ test('each question is a choice card; without an answer Codex goes on', () => {
           { id: 'Red', label: 'Red: warm' },
           { id: 'Blue', label: 'Blue' },
         ],
+        unanswered,
       },
-      { about: 'choice', text: 'Which name?', from: [], free: true, options: [] },
+      { about: 'choice', text: 'Which name?', from: [], free: true, options: [], unanswered },
     ],
   )
   const reply = (step: Step | undefined, picks?: string[]) => (step?.type === 'ask' ? step.reply(picks) : undefined)

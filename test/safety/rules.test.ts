@@ -347,11 +347,13 @@ test('what is asked shows what a yes is given to, and always keeps the rule that
       about: 'permission',
       text: 'bash: it reaches the network',
       from: [],
-      shows: [{ type: 'command', command, cwd: project.root }],
+      shows: [
+        { type: 'command', command, cwd: project.root, marks: [{ from: 0, to: 30, why: 'it reaches the network' }] },
+      ],
       options: [
-        { id: 'once', label: 'Yes, once' },
-        { id: 'always', label: 'Yes, always', grants: rule },
-        { id: 'no', label: 'No' },
+        { id: 'once', label: 'Yes, once', means: 'once' },
+        { id: 'always', label: 'Yes, always in this project', grants: rule, means: 'always' },
+        { id: 'no', label: 'No', means: 'no' },
       ],
     },
   ])

@@ -272,8 +272,13 @@ test('the card shows every file it is about', () => {
     from: [],
     shows: [{ type: 'text', text: '.mcp.json' }],
     options: [
-      { id: 'trust', label: 'Trust them as they are now', grants: '1 file until one of them changes' },
-      { id: 'no', label: 'Do not use them' },
+      {
+        id: 'trust',
+        label: 'Yes, trust them as they are now',
+        grants: '1 file until one of them changes',
+        means: 'always',
+      },
+      { id: 'no', label: 'No, do not use them', means: 'no' },
     ],
   })
 })

@@ -62,8 +62,8 @@ describe('golden frames', { concurrency: 2 }, () => {
       const error = ['this one as well', '✗ no agent', 'doctor', '→ No, it was', rested('~1.9k tokens')]
       await sitting.framed('error', error)
       glass.type('quota please\r')
-      await sitting.framed('quota', ['cannot go on now', /is picked in [1-9] s/, '○'])
-      glass.type(keys.down)
+      await sitting.framed('quota', ['cannot go on now', /is picked in [1-9] s/, '○', 'Esc: Stop the turn'])
+      glass.type(keys.down + keys.down)
       glass.type(keys.enter)
       await sitting.framed('parked', ['⏸ waiting for alpha', / waits (for alpha )?until .*/, rested('~1.9k tokens')])
     })
@@ -78,25 +78,23 @@ describe('golden frames', { concurrency: 2 }, () => {
       await sitting.framed('permission', [
         'asks for permission',
         '$ touch made.txt',
-        'Esc: no',
+        'Esc: No',
         'answer · Bash ·',
         '◌ Bash',
       ])
       if (look === 'dark') await sitting.framed('permission', ['claude asks'], narrow)
-      glass.type(keys.down + keys.up)
       glass.type(keys.enter)
       await sitting.shows('─ claude · ', rested('$0.003'))
       glass.type(keys.ctrlO)
       await sitting.framed('tool-call', ['completed with no output', '─ claude · ', rested('$0.003')])
       glass.type('play change\r')
-      await sitting.framed('diff', ['permission', '+ ho', 'Esc: no', 'answer · Edit ·', 'new_string: ho'])
-      glass.type(keys.down + keys.up)
+      await sitting.framed('diff', ['permission', '+ ho', 'Esc: No', 'answer · Edit ·', 'new_string: ho'])
       glass.type(keys.enter)
       await sitting.framed('changed', ['+1 −1', '+ ho', 'That is all', rested('$0.008')])
       glass.type('play question\r')
       await sitting.framed('choice', [
         'Which colour?',
-        'Esc: skip this question',
+        'Esc: do not answer; the agent goes on',
         'answer · AskUserQuestion ·',
         '◌ Ask',
       ])

@@ -25,10 +25,9 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
       glass.type('/think consensus make a pdf of notes.md\r')
       await sitting.framed(
         'think-consent',
-        ['termaite asks', 'gamma: what works here', 'Esc: skip this question'],
+        ['termaite asks', 'gamma: what works here', 'Esc: stop here and keep the text'],
         seen,
       )
-      glass.type(keys.down + keys.up)
       glass.type(keys.enter)
       const asked = [/◌ what works here +gamma +I look/, /◌ plan B +alpha +I look/, '3 of 5']
       await sitting.framed('think-advisors', [...asked, /✓ script draft +beta/, /Esc cancels$/m], seen)
@@ -40,8 +39,7 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
       )
 
       glass.type('/think consensus make a pdf in vain\r')
-      await sitting.shows('Esc: skip this question')
-      glass.type(keys.down + keys.up)
+      await sitting.shows('Esc: stop here and keep the text')
       glass.type(keys.enter)
       await sitting.framed('think-unmet', ['Not achieved', '✗ not achieved', 'alpha ●', atRest], seen)
     })

@@ -14,7 +14,14 @@ test('a question goes to the loop as a card: three options, one or several, or w
     text: 'The person was asked; the next message is the answer.',
     data: {
       asks: [
-        { about: 'choice', text: 'Which store?', from: [], free: true, options: options('files', 'SQLite', 'both') },
+        {
+          about: 'choice',
+          text: 'Which store?',
+          from: [],
+          free: true,
+          options: options('files', 'SQLite', 'both'),
+          unanswered: 'answer in the input instead',
+        },
         {
           about: 'choice',
           text: 'Which systems?',
@@ -22,6 +29,7 @@ test('a question goes to the loop as a card: three options, one or several, or w
           multiple: true,
           free: true,
           options: options('Linux', 'macOS', 'Windows'),
+          unanswered: 'answer in the input instead',
         },
       ],
     },

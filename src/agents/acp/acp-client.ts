@@ -21,6 +21,7 @@ import { HeldFolder, openReal } from '../../base/held-folder.ts'
 import { defined } from '../../base/defined.ts'
 import { isMissing } from '../../base/files.ts'
 import { shortPath } from '../../base/short-path.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 type ClientParts = {
   rules: Rules
@@ -128,15 +129,13 @@ function questionOf(message: string, field: Field): Question {
     multiple: field.type === 'array' || undefined,
     free: options.length === 0 || undefined,
     options,
+    unanswered: 'fill in nothing',
   })
 }
 
 function choicesOf({ type, enum: words, oneOf, items }: Field): Question['options'] {
   if (type === 'boolean')
-    return [
-      { id: 'true', label: 'Yes' },
-      { id: 'false', label: 'No' },
-    ]
+    return consentOptions({ once: { id: 'true', label: 'Yes' }, no: { id: 'false', label: 'No' } })
   const titled = oneOf ?? items?.anyOf
   if (titled) return titled.map(({ const: id, title: label }) => ({ id, label }))
   return (words ?? items?.enum ?? []).map((id) => ({ id, label: id }))

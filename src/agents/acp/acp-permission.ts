@@ -1,10 +1,11 @@
 import type { PermissionOption, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
-import type { Shown } from '../../core/talk/question.ts'
+import type { Meaning, Option, Shown } from '../../core/talk/question.ts'
 import type { Call } from './acp-calls.ts'
 import type { Rules } from './acp-rules.ts'
 import { defined } from '../../base/defined.ts'
 import { commandOf, diffsOf, inputOf, toolOf } from './acp-calls.ts'
 import { realPathInside, isInGitFolder } from './acp-rules.ts'
+import { translatedOptions } from '../../core/talk/consent.ts'
 
 type Permit = { response: RequestPermissionResponse; allowed: boolean }
 
@@ -33,13 +34,7 @@ export async function answerPermission(
     text: call.title ?? what,
     from: [],
     shows: shownOf(call, rules.cwd),
-    options: narrowestFirst(options).map((option) =>
-      defined({
-        id: option.optionId,
-        label: option.name,
-        grants: option.kind === 'allow_always' ? grantsOf(option, call, rules) : undefined,
-      }),
-    ),
+    options: cardOptions(options, call, rules),
   }
   const picks = await rules.ask(question, withdrawn)
   if (withdrawn.aborted) return answer(undefined)
@@ -47,6 +42,26 @@ export async function answerPermission(
   const picked = options.find(({ optionId }) => picks?.includes(optionId)) ?? no
   if (picked) await remember(call, picked, rules)
   return answer(picked?.kind === 'allow_always' && rules.keepsAlways ? once : picked)
+}
+
+const meanings: Readonly<Partial<Record<PermissionOption['kind'], Meaning>>> = {
+  allow_once: 'once',
+  allow_always: 'always',
+  reject_once: 'no',
+}
+
+/** The agent's options with the keys that they have on every card; an "always" that we keep says how long that is. */
+function cardOptions(options: readonly PermissionOption[], call: Call, rules: Rules): Option[] {
+  const kinds = new Map<Option, PermissionOption['kind']>()
+  const shown = narrowestFirst(options).map((option) => {
+    const always = option.kind === 'allow_always'
+    const label = always && rules.keepsAlways ? 'Yes, until the turn ends' : option.name
+    const grants = always ? grantsOf(option, call, rules) : undefined
+    const one: Option = defined({ id: option.optionId, label, grants })
+    kinds.set(one, option.kind)
+    return one
+  })
+  return translatedOptions(shown, (option) => meanings[kinds.get(option)!])
 }
 
 /** Whether no yes is needed: the leash allows the call, or the person allowed it for the rest of the turn. */
@@ -60,7 +75,7 @@ async function isFree(call: Call, rules: Rules): Promise<boolean> {
 
 /** The reach of an "always": known where we keep it, else up to the agent. */
 function grantsOf({ name }: PermissionOption, call: Call, rules: Rules): string {
-  if (!rules.keepsAlways) return `${name}, as ${rules.name} understands it`
+  if (!rules.keepsAlways) return `“${name}” as ${rules.name} understands it, at least until the turn ends`
   if (commandOf(call) !== undefined) return 'this command, until the turn ends'
   return isEdit(call) ? 'every edit in the project, until the turn ends' : 'this call alone'
 }

@@ -2,6 +2,7 @@ import type { Ask, Question } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { realOf } from '../../base/real-path.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The rules under which an agent's requests are served in one turn. */
 export type Rules = {
@@ -32,10 +33,7 @@ export async function mustAgree(
   card: Pick<Question, 'text' | 'shows'>,
   signal: AbortSignal,
 ) {
-  const options = [
-    { id: 'once', label: 'Yes, once' },
-    { id: 'no', label: 'No' },
-  ]
+  const options = consentOptions({ once: { id: 'once', label: 'Yes, once' }, no: { id: 'no', label: 'No' } })
   const withdrawn = AbortSignal.any([rules.over, signal])
   const picks = await rules.ask({ about: 'permission', from: [], options, ...card }, withdrawn)
   if (picks?.includes('once')) return

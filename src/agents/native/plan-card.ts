@@ -1,6 +1,7 @@
 import type { Question } from '../../core/talk/question.ts'
 import { defined } from '../../base/defined.ts'
 import { tag } from '../../core/talk/transcript.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** Whether an answer is a plan; one that only asks something back has no sections. */
 export function isPlan(answer: string): boolean {
@@ -18,11 +19,12 @@ export function planQuestion(plan: string): Question {
     from: [],
     free: true,
     shows: [{ type: 'text', text: plan }],
-    options: [
-      { id: 'build', label: 'Yes, build it' },
-      { id: 'change', label: 'Change it: say what' },
-      { id: 'drop', label: 'Drop it' },
-    ],
+    options: consentOptions({
+      once: { id: 'build', label: 'Yes, build it' },
+      no: { id: 'drop', label: 'No, drop it' },
+      others: [{ id: 'change', label: 'Change it: say what' }],
+    }),
+    unanswered: 'decide later; nothing is built',
   }
 }
 

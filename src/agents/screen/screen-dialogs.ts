@@ -105,7 +105,7 @@ function unread({ rows }: Screen, name: string): Dialog {
       text: `${name} asks a question in its terminal. Answer it there, or decline it here.`,
       from: [],
       shows: [{ type: 'text', text }],
-      options: [{ id: 'decline', label: 'Decline it (Escape)' }],
+      options: [{ id: 'decline', label: `Decline it: press Escape in the terminal of ${name}`, means: 'no' }],
     },
     keys: () => ['Escape'],
   }

@@ -10,6 +10,7 @@ import { projectRoot } from '../../base/git.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { attachFiles, fileReferences } from '../../core/talk/file-references.ts'
 import { readFolder, findNamedFile, readPart, pictureIn } from './attached-file.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** How much of one file is attached, and of all files together. */
 export const mostBytes = { file: 256 * 1024, all: 1024 * 1024 }
@@ -82,10 +83,11 @@ async function isAllowed(path: string, ask: Ask, signal: AbortSignal): Promise<b
     about: 'permission',
     text: `${path} may hold keys. Attach it, so that the agent and its vendor see it?`,
     from: [],
-    options: [
-      { id: 'no', label: 'No, leave it out' },
-      { id: 'once', label: 'Yes, attach it to this prompt' },
-    ],
+    options: consentOptions({
+      once: { id: 'once', label: 'Yes, attach it to this prompt' },
+      no: { id: 'no', label: 'No, leave it out' },
+    }),
+    enter: 'no',
   }
   return (await ask(question, signal))?.includes('once') ?? false
 }

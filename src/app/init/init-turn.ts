@@ -17,6 +17,7 @@ import { runOpened } from '../turn.ts'
 import { openTurnSnapshots } from '../turn-snapshots.ts'
 import { documentIn, findDocument, writeDocument } from './agents-file.ts'
 import { initInstructions } from './init-instructions.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The prompt that the conversation keeps: the agents of later turns do not need the long instructions. */
 export const initPrompt = '/init: look through this project and write its AGENTS.md'
@@ -89,10 +90,10 @@ async function* write(document: string, by: string, root: string, turn: Turn): A
       text: isNew ? `${by} wrote an AGENTS.md. Keep it?` : `${by} would change AGENTS.md like this. Do it?`,
       from: [],
       shows: [defined({ type: 'diff' as const, path: 'AGENTS.md', before: found.text, after: document })],
-      options: [
-        { id: 'write', label: isNew ? 'Write it' : 'Write it, and keep a copy of the old one' },
-        { id: 'leave', label: 'Leave the project as it is' },
-      ],
+      options: consentOptions({
+        once: { id: 'write', label: isNew ? 'Yes, write it' : 'Yes, write it, and keep a copy of the old one' },
+        no: { id: 'leave', label: 'No, leave the project as it is' },
+      }),
     },
     turn.signal,
   )

@@ -26,6 +26,7 @@ import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { slugOf } from '../project.ts'
 import { scratchRooms } from './native-scratch.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 export type AgentShell = {
   env: NativeParts['env']
@@ -307,11 +308,14 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
         const { command } = effect as { command: string }
         const rule = `${tool.name}(${escaped(command.trim())})`
         const grants = 'fault' in parseRule(rule) ? undefined : rule
-        const options = [
-          { id: 'once', label: 'Run it once outside the sandbox' },
-          ...(grants === undefined ? [] : [{ id: 'always', label: 'Always run it outside, in this project', grants }]),
-          { id: 'no', label: 'No' },
-        ]
+        const options = consentOptions({
+          once: { id: 'once', label: 'Yes, run it once outside the sandbox' },
+          always:
+            grants === undefined
+              ? undefined
+              : { id: 'always', label: 'Yes, always run it outside the sandbox in this project', grants },
+          no: { id: 'no', label: 'No' },
+        })
         const picks = await call.ask(
           {
             about: 'permission',

@@ -1,8 +1,23 @@
 /** What is shown beside a question, so that the person sees what they agree to. */
 export type Shown =
-  | { type: 'command'; command: string; cwd?: string }
-  | { type: 'diff'; path: string; before?: string; after: string }
+  | { type: 'command'; command: string; cwd?: string; /** The dangerous parts. */ marks?: readonly Mark[] }
+  | {
+      type: 'diff'
+      path: string
+      before?: string
+      after: string
+      /** Why a change of this file is dangerous. */ danger?: string
+    }
   | { type: 'text'; text: string }
+
+/** A part of a command that made the question necessary, from one character to before another, and why it did. */
+export type Mark = { from: number; to: number; why: string }
+
+/** The meaning of an option on a card that asks for a yes: yes for this once, yes from now on, or no. */
+export type Meaning = 'once' | 'always' | 'no'
+
+/** `grants`: the permission that picking the option gives from then on, in words. `means` decides its key. */
+export type Option = { id: string; label: string; grants?: string; means?: Meaning }
 
 /** A question that has to be answered before an agent goes on. `from` names the roles it came through, outermost first. */
 export type Question = {
@@ -17,8 +32,15 @@ export type Question = {
   /** Whether those words are a secret: they are not shown, not even while they are typed. */
   secret?: boolean
   shows?: Shown[]
-  /** `grants`: what picking the option allows from then on, in words. */
-  options: { id: string; label: string; grants?: string }[]
+  options: Option[]
+  /** The option that Enter picks at first; without it the first one. */
+  enter?: string
+  /** The option that Escape picks, where that is not the no. */
+  escape?: string
+  /** The effect of leaving the question without an answer, in words; Escape then picks no option. */
+  unanswered?: string
+  /** Whether leaving the question without an answer cancels the turn, because going on would spend something. */
+  cancels?: true
   /** The option that is picked when nobody has answered at that time. */
   otherwise?: { pick: string; at: number }
 }
@@ -31,51 +53,3 @@ export type Ask = (question: Question, withdrawn: AbortSignal, ask?: string) => 
 
 /** The `ask` of a run that no person watches. */
 export const nobody: Ask = async () => undefined
-
-/** Reads a typed answer: the numbers of options, or free words where the question takes them. An empty line picks nothing. */
-export function picksTyped({ options, multiple, free }: Question, line: string): string[] | undefined | 'unclear' {
-  const typed = line.trim()
-  if (typed === '') return undefined
-  const picks = typed.split(/[\s,]+/).map((part) => options[Number(part) - 1]?.id)
-  const known = picks.every((pick) => pick !== undefined) && (picks.length === 1 || multiple === true)
-  if (known) return [...new Set(picks)]
-  return free ? [typed] : 'unclear'
-}
-
-export function unclearWords({ options, multiple }: Question): string {
-  return `${multiple ? 'Numbers' : 'A number'} from 1 to ${options.length}, or Enter for none.`
-}
-
-/**
- * Reads typed words as picks of a question: one option by its number, its label or the beginning of its label, several where
- * the question takes them, or free words. Undefined where they are none of these.
- */
-export function picksIn(
-  question: Pick<Question, 'options' | 'multiple' | 'free'>,
-  words: readonly string[],
-): string[] | undefined {
-  const { multiple, free } = question
-  const whole = words.join(' ').trim()
-  const one = optionOf(question, whole)
-  if (one !== undefined) return [one]
-  const each = words.flatMap((word) => word.split(',').filter(Boolean)).map((word) => optionOf(question, word))
-  if (multiple && each.length > 0 && each.every((pick) => pick !== undefined)) return [...new Set(each)]
-  return free && whole !== '' ? [whole] : undefined
-}
-
-/** Names every answer that a question takes. */
-export function allowedAnswers({ options, multiple }: Pick<Question, 'options' | 'multiple'>): string {
-  return `${multiple ? 'some' : 'one'} of ${options.map(({ label }, at) => `${at + 1} ${label}`).join(' | ')}`
-}
-
-function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
-  const typed = word.toLowerCase()
-  if (typed === '') return undefined
-  const ways = [
-    options.filter(({ id }, at) => id === word || String(at + 1) === word),
-    options.filter(({ label }) => label.toLowerCase() === typed),
-    options.filter(({ label }) => label.toLowerCase().startsWith(typed)),
-  ]
-  const found = ways.find((way) => way.length > 0)
-  return found?.length === 1 ? found[0]!.id : undefined
-}

@@ -13,6 +13,8 @@ type Parts = {
   turn: string
   /** Asks the person at this process; other processes answer through the log. */
   person: Ask
+  /** Completes a question before it is kept; one that it cannot complete is asked as it is. */
+  complete?: ((question: Question) => Promise<Question>) | undefined
   keep(event: Event, by: string): Promise<void>
 }
 
@@ -26,21 +28,22 @@ export type TurnQuestions = { ask: Ask; close(): Promise<void> }
  * Asks the questions of one turn. Each question is kept; the first answer in the log wins, whichever process wrote it, and the
  * question is withdrawn everywhere else. A withdrawn question is answered with nothing, so that no screen goes on showing it.
  */
-export function turnQuestions({ log, clock, turn, person, keep }: Parts): TurnQuestions {
+export function turnQuestions({ log, clock, turn, person, complete, keep }: Parts): TurnQuestions {
   let before: Promise<unknown> = Promise.resolve()
   let closing: Promise<unknown> = Promise.resolve()
   let over = false
-  const kept = async (question: Question) => {
+  const kept = async (asked: Question) => {
+    const question = await (complete?.(asked).catch(() => asked) ?? asked)
     const ask = newId(clock.now())
     const after = await log.end().catch(() => 0)
     await keep({ type: 'question', ask, question }, 'termaite')
-    return { ask, after }
+    return { ask, after, question }
   }
-  const ask: Ask = async (question, withdrawn) => {
+  const ask: Ask = async (wanted, withdrawn) => {
     // Questions that are asked at once are kept and shown in their order.
-    const asked = before.then(() => kept(question))
+    const asked = before.then(() => kept(wanted))
     before = asked
-    const { ask, after } = await asked
+    const { ask, after, question } = await asked
     const settled = new AbortController()
     const signal = AbortSignal.any([withdrawn, settled.signal])
     const elsewhere = (async (): Promise<FirstAnswer | undefined> => {

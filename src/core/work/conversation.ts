@@ -4,7 +4,7 @@ import type { Budget } from './budget.ts'
 import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
 import type { Ref, Blobs, Doc, Log } from '../talk/store.ts'
 import type { Failure, Outcome } from '../talk/outcome.ts'
-import type { Ask } from '../talk/question.ts'
+import type { Ask, Question } from '../talk/question.ts'
 import type { ShownPiece, SignedFact } from '../talk/shown-words.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { Channel } from '../../base/channel.ts'
@@ -48,6 +48,8 @@ export type TurnWorld = {
   leash: Leash
   signal: AbortSignal
   ask?: Ask
+  /** Completes a question before it is kept and asked: marks what is dangerous in it. */
+  complete?(question: Question): Promise<Question>
   budget?: Budget
   files?: Ref[]
   /** Returns text that was typed during the turn; see `Turn.steer`. */
@@ -236,6 +238,7 @@ export class Conversation {
       clock,
       turn: asked.turn,
       person: world.ask ?? nobody,
+      complete: world.complete,
       keep,
     })
     const turn: Turn = {

@@ -9,6 +9,7 @@ import { Channel } from '../../base/channel.ts'
 import { defined } from '../../base/defined.ts'
 import { drain } from '../../base/relay.ts'
 import { consult } from './verbs.ts'
+import { consentOptions } from '../talk/consent.ts'
 
 /**
  * Runs one tool under the rules: parses its input, asks the policy and perhaps the person, then runs it.
@@ -95,14 +96,15 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDec
   const denied = `${tool.name}: ${JSON.stringify(input)}`
   if (verdict === 'no')
     return no(`${tool.name} was not allowed: ${why}. Do it another way, or say what you need and why.`, denied)
-  const options = [
-    { id: 'once', label: 'Yes, once' },
-    ...(grants ? [{ id: 'always', label: 'Yes, always', grants: grants.join(', ') }] : []),
-    ...(prefix === undefined
-      ? []
-      : [{ id: 'prefix', label: 'Yes, always, also with other arguments', grants: prefix }]),
-    { id: 'no', label: 'No' },
-  ]
+  const options = consentOptions({
+    once: { id: 'once', label: 'Yes, once' },
+    always: grants && { id: 'always', label: 'Yes, always in this project', grants: grants.join(', ') },
+    no: { id: 'no', label: 'No' },
+    others:
+      prefix === undefined
+        ? []
+        : [{ id: 'prefix', label: 'Yes, always in this project, also with other arguments', grants: prefix }],
+  })
   const text = shows ? `${tool.name}: ${why}` : `${tool.name}: ${JSON.stringify(input)}\n${why}`
   const question: Question = defined({ about: 'permission', text, from: [], shows, options })
   const picks = await turn.ask(question, turn.signal)

@@ -1,18 +1,27 @@
 import type { CommandWorld } from '../../core/talk/command.ts'
-import type { Shown } from '../../core/talk/question.ts'
+import type { Option, Question, Shown } from '../../core/talk/question.ts'
 import { nearest } from '../../base/nearest.ts'
 import { UsageError } from '../../core/io.ts'
+import { defined } from '../../base/defined.ts'
 
-export type Choice<T extends string> = { id: T; label: string }
+export type Choice<T extends string> = Option & { id: T }
 
-/** Asks with a card; undefined when the user leaves it. */
+/** Asks with a card; undefined when the user leaves it. `unanswered` says what leaving a card without a no does. */
 export async function choose<T extends string>(
   { ask, signal }: CommandWorld,
   text: string,
   options: Choice<T>[],
   shows: Shown[] = [],
+  unanswered = options.some(({ means }) => means === 'no') ? undefined : 'change nothing',
 ): Promise<T | undefined> {
-  const card = { about: 'choice' as const, text, from: [], options, ...(shows.length > 0 ? { shows } : {}) }
+  const card: Question = defined({
+    about: 'choice',
+    text,
+    from: [],
+    options,
+    shows: shows.length > 0 ? shows : undefined,
+    unanswered,
+  })
   const picks = await ask(card, signal)
   return options.find(({ id }) => picks?.includes(id))?.id
 }

@@ -5,6 +5,7 @@ import { forgetInIndex } from '../../app/projects.ts'
 import { UsageError } from '../../core/io.ts'
 import { unfinishedIn } from '../../app/unfinished-turns.ts'
 import { treesOf } from '../../app/thinking/task-trees.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The word that must be typed before anything is erased. */
 const word = 'delete'
@@ -36,10 +37,10 @@ async function asked({ place }: App, { ask, signal }: CommandWorld): Promise<'ne
     'Start a new session? The old one is kept.',
     `To erase every session, the search index, and diff and undo of ${place.root} for good, type: ${word}`,
   ].join('\n')
-  const options = [
-    { id: 'new', label: 'New session' },
-    { id: 'leave', label: 'Leave it as it is' },
-  ]
+  const options = consentOptions({
+    once: { id: 'new', label: 'Yes, start a new session' },
+    no: { id: 'leave', label: 'No, change nothing' },
+  })
   const picks = await ask({ about: 'choice', text, from: [], free: true, options }, signal)
   if (picks?.some((pick) => pick.trim().toLowerCase() === word)) return word
   return picks?.includes('new') ? 'new' : undefined

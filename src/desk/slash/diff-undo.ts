@@ -17,6 +17,7 @@ import { oneLine } from '../../base/table.ts'
 import { block } from './code-block.ts'
 import { choose } from './choice.ts'
 import { keeping } from './session-index.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The longest patch that is shown in the chat. */
 const mostLines = 1_000
@@ -61,10 +62,10 @@ async function undo(app: App, typed: string | undefined, world: CommandWorld): P
   const choice = await choose(
     world,
     'Undo this? You can redo it.',
-    [
-      { id: 'undo', label: 'Undo it' },
-      { id: 'leave', label: 'Leave it' },
-    ],
+    consentOptions({
+      once: { id: 'undo', label: 'Yes, undo it' },
+      no: { id: 'leave', label: 'No, change nothing' },
+    }),
     [{ type: 'text', text: [...planWords(plan), ...beside.words].join('\n') }],
   )
   if (choice !== 'undo') return world.say('Nothing was changed.', 'note')

@@ -6,6 +6,7 @@ import { folderFileLines, folderQuestion } from '../../app/native/native-trust.t
 import { closeNative } from '../../app/native/native-parts.ts'
 import { choose } from './choice.ts'
 import { trustBook } from './native-agent.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 const begun = 'A running session keeps what it was told at its start; /clear begins a new one.'
 
@@ -24,11 +25,11 @@ export function trustCommand(controls: DeskControls): Command {
       if (now.state === 'trusted') {
         const shows = [{ type: 'text' as const, text: (await folderFileLines(app.native, now.files)).join('\n') }]
         const text = `The files in ${root} are trusted until one of them changes.`
-        const options = [
-          { id: 'keep', label: 'Keep trusting them' },
-          { id: 'forget', label: 'Stop trusting them: ask again before they are used' },
-        ]
-        if ((await choose(world, text, options, shows)) !== 'forget') return
+        const options = consentOptions({
+          always: { id: 'keep', label: 'Yes, keep trusting them' },
+          no: { id: 'forget', label: 'No, stop trusting them: ask again before they are used' },
+        })
+        if ((await choose(world, text, options, shows, 'change nothing')) !== 'forget') return
         await audited(controls, 'forget')
         await book.forget(root)
         await applied(controls)

@@ -1,6 +1,6 @@
 import type { AgentContext, ClientCapabilities, ElicitationSchema, PermissionOption } from '@agentclientprotocol/sdk'
 import type { Clock } from '../../base/clock.ts'
-import type { Ask, Question } from '../../core/talk/question.ts'
+import type { Ask, Meaning, Option, Question } from '../../core/talk/question.ts'
 import type { AcpSdk } from './acp-sdk.ts'
 import type { EditorDesk } from './editor-desk.ts'
 import type { SendUpdate } from './session-updates.ts'
@@ -116,11 +116,16 @@ function questionTitle({ about, text, from, agent }: Question): string {
 }
 
 const refusals = /^(no|reject|deny|stop|cancel|skip|never)\b/i
+const kinds: Readonly<Record<Meaning, PermissionOption['kind']>> = {
+  once: 'allow_once',
+  always: 'allow_always',
+  no: 'reject_once',
+}
 
 /** An option with what it grants in its name, because a yes that covers more than once must say so. */
-function permissionOption({ id, label, grants }: Question['options'][number]): PermissionOption {
+function permissionOption({ id, label, grants, means }: Option): PermissionOption {
   const refuses = refusals.test(id) || refusals.test(label)
-  const kind = refuses ? 'reject_once' : grants ? 'allow_always' : 'allow_once'
+  const kind = means ? kinds[means] : refuses ? 'reject_once' : grants ? 'allow_always' : 'allow_once'
   return { optionId: id, name: readableText(grants ? `${label} (${grants})` : label), kind }
 }
 

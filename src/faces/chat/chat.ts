@@ -136,10 +136,11 @@ class Chat {
       ),
       status: guarded(new StatusLine(theme, clock, () => withRunningFramework(standing(), this.#state))),
       unseen: () => this.#transcript.unseen,
+      reading: () => this.#inputArea?.reading ?? false,
       copy: (text) => this.#copy(text),
     })
     this.#control = new TerminalControl(this.#layout, { preserveScreen: altScreen })
-    const { tui, inputArea, scroll, room } = this.#layout
+    const { tui, inputArea, scroll, room, wholeRoom } = this.#layout
     if (scroll) this.#transcript.scrolledBy(scroll)
     this.#input = new InputBox({
       tui,
@@ -157,7 +158,17 @@ class Chat {
       edit: (text) => this.#control.lend(() => editInEditor(text, env)),
     })
     const answer = (ask: string, picks?: string[]) => desk.answer(ask, picks)
-    this.#inputArea = new InputArea({ tui, place: inputArea, input: this.#input, theme, clock, answer, broken, room })
+    this.#inputArea = new InputArea({
+      tui,
+      place: inputArea,
+      input: this.#input,
+      theme,
+      clock,
+      answer,
+      broken,
+      room,
+      wholeRoom,
+    })
     this.#palette = new PaletteOverlay({
       tui,
       theme,
@@ -174,6 +185,7 @@ class Chat {
       input: this.#input,
       openAll: () => this.#transcript.toggleAll(),
       palette: () => this.#palette.open(''),
+      page: (by) => this.#page(by),
       suspend: () => {
         this.#suspend().catch(broken)
       },
@@ -296,12 +308,19 @@ class Chat {
   #key(data: string): boolean {
     if (this.#layout.tui.hasOverlay()) return false
     const { card } = this.#inputArea
-    const taken = pressKey(data, card ? cardKeys(this.#keys) : this.#keys)
-    // Keys that were typed as a card opened are meant for the input.
-    const early = !taken && card !== undefined && !card.wants(data)
-    if (early) this.#input.handleInput(data)
+    // Keys that were typed as a card opened do what they did before it: they are meant for the input, or cancel the turn.
+    const early = card !== undefined && !card.wants(data)
+    const taken = pressKey(data, card && !early ? cardKeys(this.#keys) : this.#keys)
+    if (early && !taken) this.#input.handleInput(data)
     if (taken) this.#control.repaint()
     return taken || early
+  }
+
+  /** Turns the page of a long card, or else of the transcript; in the normal buffer the terminal itself scrolls. */
+  #page(by: 1 | -1): boolean {
+    if (this.#inputArea.card?.turnPage(by)) return true
+    if (this.#layout.scroll) this.#layout.page(by)
+    return this.#layout.scroll !== undefined
   }
 
   #picked(command: Command): void {

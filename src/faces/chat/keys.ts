@@ -27,6 +27,8 @@ export const chatKeys = {
     nextLeash: { keys: ['shift+tab'], does: 'Changes how much the agents may do: read, ask, edit, all.' },
     openAll: { keys: ['ctrl+o'], does: 'Opens or folds all tool calls, thoughts and outputs.' },
     palette: { keys: ['f1', 'ctrl+k'], does: 'Opens the list of all commands.' },
+    pageUp: { keys: ['pageUp'], does: 'Scrolls the conversation one page up.' },
+    pageDown: { keys: ['pageDown'], does: 'Scrolls the conversation one page down.' },
   },
   input: {
     newLine: { keys: ['shift+enter', 'ctrl+j', 'alt+enter'], does: 'Begins a new line. So does Enter after a \\.' },
@@ -121,8 +123,6 @@ const libraryRows = {
     'tui.editor.undo': 'Undoes the last edit.',
   },
   reading: {
-    'tui.altScreen.pageUp': 'Scrolls the conversation one page up.',
-    'tui.altScreen.pageDown': 'Scrolls the conversation one page down.',
     'tui.altScreen.top': 'Scrolls to the beginning of the conversation.',
     'tui.altScreen.bottom': 'Scrolls to the newest line and follows it.',
     'tui.altScreen.previousPrompt': 'Scrolls to the prompt before.',
@@ -142,6 +142,8 @@ export const unusedBindings: readonly Keybinding[] = [
   'tui.editor.deleteToLineEnd',
   'tui.editor.pageUp',
   'tui.editor.pageDown',
+  'tui.altScreen.pageUp',
+  'tui.altScreen.pageDown',
   'tui.input.newLine',
   'tui.input.submit',
   'tui.input.tab',
@@ -156,6 +158,9 @@ export const unusedBindings: readonly Keybinding[] = [
 
 /** Leaves Home and End to the text that is typed, and lets Ctrl+F search, as everywhere else. */
 const ourBindings = {
+  // The screen has these keys, because a card with a long body needs them.
+  'tui.altScreen.pageUp': [],
+  'tui.altScreen.pageDown': [],
   'tui.altScreen.top': 'ctrl+home',
   'tui.altScreen.bottom': 'ctrl+end',
   'tui.altScreen.search': ['ctrl+f', 'ctrl+shift+f'],

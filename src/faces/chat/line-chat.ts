@@ -8,7 +8,7 @@ import type { Question } from '../../core/talk/question.ts'
 import { createInterface } from 'node:readline'
 import { safeText } from './transcript/screen-text.ts'
 import { typedPrompt } from '../../core/talk/file-references.ts'
-import { picksTyped, unclearWords } from '../../core/talk/question.ts'
+import { picksTyped, unclearWords } from '../../core/talk/consent.ts'
 import {
   answerWords,
   closingWords,

@@ -4,7 +4,8 @@ import type { Question } from '../../core/talk/question.ts'
 import type { Closing, Standing } from './chat-desk.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
 import { localTime } from '../../base/local-time.ts'
-import { questionText } from '../question-text.ts'
+import { escapeOf } from '../../core/talk/consent.ts'
+import { questionText, readableText } from '../question-text.ts'
 import { isPersonCommand } from '../../core/talk/entry.ts'
 import { toldWords } from './transcript/blocks/command-output-lines.ts'
 import { commandUsage, findCommands } from './command-search.ts'
@@ -47,12 +48,16 @@ export function eventWords(event: Event): string | undefined {
 export async function questionWords(question: Question, by?: string): Promise<string> {
   const { multiple, free, secret, agent, options } = question
   const how = [
-    ...(options.length > 0 ? [multiple ? 'Answer with numbers' : 'Answer with a number'] : []),
-    ...(free ? [options.length > 0 ? 'or in your own words' : 'Answer in your own words'] : []),
+    answerWay(options.length > 0, multiple === true, free === true),
     // The terminal itself shows what is typed here.
-    `Enter alone skips it.${secret ? ' What you type is visible here.' : ''}`,
+    `Enter alone: ${readableText(escapeOf(question).says)}.${secret ? ' What you type is visible here.' : ''}`,
   ]
-  return `${agent ?? by ?? 'termaite'} asks:\n${await questionText(question)}\n${how.join(', ')}`
+  return `${agent ?? by ?? 'termaite'} asks:\n${await questionText(question)}\n${how.join('. ')}`
+}
+
+function answerWay(hasOptions: boolean, multiple: boolean, free: boolean): string {
+  if (!hasOptions) return 'Answer in your own words'
+  return `Answer with ${multiple ? 'numbers' : 'a number'}${free ? ', or in your own words' : ''}`
 }
 
 export function answerWords(question: Question, picks: readonly string[] | undefined): string {

@@ -19,6 +19,8 @@ export type Theme = {
   removed: Paint
   code: Paint
   link: Paint
+  /** The part of a question that is dangerous. */
+  danger: Paint
   /** The row that Enter would choose. */
   chosen: Paint
   /** The looks of agents' names; `AgentColours` says which agent has which. */
@@ -33,7 +35,7 @@ export type Theme = {
  * 1. Only the sixteen colours that every terminal lets its owner choose: the chat looks like the rest of their screen.
  *    The background is theirs; where something must stand out, both colours are reversed.
  * 2. No meaning is in a colour alone: a mark or a word says it too, so that a screen without colours loses nothing.
- * 3. Red is for failures and removed lines, green for success and added lines, yellow for what waits for a person; for nothing else.
+ * 3. Red is for failures, removed lines and danger, green for success and added lines, yellow for what waits for a person; for nothing else.
  * 4. One accent: the border, its title, the large letters, and links.
  * 5. Each agent has one colour, the same in every session, and never one of rule 3. No two agents of a roster share one:
  *    the first three differ in hue, the next two are brighter, and those after them are underlined too.
@@ -84,6 +86,7 @@ export const dark: Theme = {
   removed: red,
   code: brightBlue,
   link: both(cyan, underline),
+  danger: both(red, bold),
   chosen: reverse,
   ...named([magenta, brightBlue, cyan], [brightMagenta, brightCyan]),
 }
@@ -114,6 +117,7 @@ export const plain: Theme = {
   removed: none,
   code: none,
   link: underline,
+  danger: both(bold, underline),
   chosen: reverse,
   ...named([none, none, none], [none, none]),
 }
@@ -215,6 +219,7 @@ export class ThemeSwitch implements Theme {
   readonly removed: Paint = (text) => this.#now.removed(text)
   readonly code: Paint = (text) => this.#now.code(text)
   readonly link: Paint = (text) => this.#now.link(text)
+  readonly danger: Paint = (text) => this.#now.danger(text)
   readonly chosen: Paint = (text) => this.#now.chosen(text)
   readonly speaker = (name: string): Paint => this.#now.speakers[this.#agents.of(name)]!
 

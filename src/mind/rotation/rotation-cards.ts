@@ -3,6 +3,7 @@ import type { Agent, Looser, Turn } from '../../core/work/agent.ts'
 import type { Absent } from './no-answer.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 import { awayWords } from './no-answer.ts'
 
 /** Asks whether an agent of another vendor may be given the conversation. */
@@ -14,10 +15,14 @@ export async function askToShare(turn: Turn, agent: Agent, vendor: string): Prom
       text: `${who} has not seen this conversation yet. Share it?`,
       from: [],
       agent: agent.name,
-      options: [
-        { id: 'yes', label: `Yes, share it with ${vendor}` },
-        { id: 'no', label: `No, skip ${agent.name}` },
-      ],
+      options: consentOptions({
+        always: {
+          id: 'yes',
+          label: `Yes, share it with ${vendor}`,
+          grants: `this conversation with ${vendor} until you start a new session`,
+        },
+        no: { id: 'no', label: `No, skip ${agent.name}` },
+      }),
     },
     turn.signal,
   )
@@ -41,14 +46,14 @@ export async function askAllow(turn: Turn, agent: Agent, denials: readonly strin
       from: [],
       agent: agent.name,
       shows: denials.map((text) => ({ type: 'text', text })),
-      options: [
-        {
+      options: consentOptions({
+        once: {
           id: 'allow',
-          label: 'Allow it for this turn and try again',
+          label: 'Yes, for this turn alone, and try again',
           grants: `leash ${looser.leash}: ${looser.means}`,
         },
-        { id: 'leave', label: 'Leave it as it is' },
-      ],
+        no: { id: 'leave', label: 'No, leave it undone' },
+      }),
     },
     turn.signal,
   )
@@ -65,10 +70,10 @@ export async function askLogin(turn: Turn, agent: Agent, failure: Failure, next:
       from: [],
       agent: agent.name,
       shows: login === undefined ? undefined : [{ type: 'command', command: login, cwd: turn.cwd }],
-      options: [
-        { id: 'again', label: 'I have logged in, try again' },
-        { id: 'next', label: next === undefined ? `Continue without ${agent.name}` : `Continue with ${next}` },
-      ],
+      options: consentOptions({
+        once: { id: 'again', label: 'I have logged in, try again' },
+        no: { id: 'next', label: next === undefined ? `Continue without ${agent.name}` : `Continue with ${next}` },
+      }),
     },
     turn.signal,
   )
@@ -94,7 +99,11 @@ export async function askHandOver(
         : `${spent.name} is out of quota and does not say until when; termaite tries it again after ${back}.`,
       from: [],
       agent: spent.name,
-      options: [{ id: 'hand over', label: `Hand over to ${next} now` }, waitOption(spent.name, back), stopOption],
+      options: consentOptions({
+        once: { id: 'hand over', label: `Hand over to ${next} now` },
+        no: stopOption,
+        others: [waitOption(spent.name, back)],
+      }),
       otherwise: { pick: 'hand over', at: now + handOverMs },
     },
     turn.signal,
@@ -116,12 +125,11 @@ export async function askAbsence(
       text: `You chose ${name}, but it is ${awayWords(away, now)}.`,
       from: [],
       agent: name,
-      options: [
-        { id: 'skip', label: next === undefined ? `Continue without ${name}` : `Let ${next} answer instead` },
-        { id: 'try', label: `Ask ${name} anyway` },
-        waitOption(name, back),
-        stopOption,
-      ],
+      options: consentOptions({
+        once: { id: 'skip', label: next === undefined ? `Continue without ${name}` : `Let ${next} answer instead` },
+        no: stopOption,
+        others: [{ id: 'try', label: `Ask ${name} anyway` }, waitOption(name, back)],
+      }),
     },
     turn.signal,
   )
@@ -138,7 +146,7 @@ export async function askWait(turn: Turn, { name, away }: Absent): Promise<Outco
       text: `No agent is free. ${name} is the first one back, at ${back}.`,
       from: [],
       agent: name,
-      options: [waitOption(name, back), stopOption],
+      options: consentOptions({ once: waitOption(name, back), no: stopOption }),
     },
     turn.signal,
   )

@@ -9,6 +9,7 @@ import { roleLabel } from '../../core/talk/framework.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
 import { plural } from './prompt-text.ts'
 import { consultedHistory, note } from './thinking-turn.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The tokens of one consultation's own words and answer, and its seconds, where nothing better is known. */
 const usual = { tokens: 1_500, seconds: 20 }
@@ -74,19 +75,26 @@ export function consentForMore({
   }
 }
 
-/** Asks the person to agree to a cost. */
+/** Leaves a question about a cost: even a no would let one agent begin, and so spend something. */
+export const spendNothing = { unanswered: 'stop here and keep the text', cancels: true } as const
+
+/**
+ * Asks the person to agree to a cost. `enough` is the no of a person who is content with what was spent already; without
+ * it, a no means that one agent answers directly.
+ */
 export async function* askAgreement(
   card: Pick<Question, 'text' | 'shows'>,
   { agree }: Pick<Agreement, 'agree'>,
   turn: Turn,
-  without = 'No, one agent answers directly',
+  enough?: string,
 ): AsyncGenerator<Event, boolean> {
-  const options = [
-    { id: 'go', label: 'Go on' },
-    { id: 'always', label: 'Go on, and do not ask again in this project' },
-    { id: 'direct', label: without },
-  ]
-  const picks = await turn.ask({ about: 'choice', agent: 'termaite', ...card, from: [], options }, turn.signal)
+  const options = consentOptions({
+    once: { id: 'go', label: 'Yes, go on' },
+    always: { id: 'always', label: 'Yes, and do not ask again in this project' },
+    no: { id: 'direct', label: enough ?? 'No, one agent answers directly' },
+  })
+  const left = enough === undefined ? spendNothing : {}
+  const picks = await turn.ask({ about: 'choice', agent: 'termaite', ...card, from: [], options, ...left }, turn.signal)
   if (turn.signal.aborted) return false
   if (picks?.includes('always')) {
     const error = await agree().catch(messageOf)

@@ -5,6 +5,7 @@ import type { ThinkingTurn } from './thinking-turn.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { plural } from './prompt-text.ts'
 import { note } from './thinking-turn.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 const mostNamed = 8
 
@@ -39,10 +40,10 @@ async function revertIfWanted(
       text: `${name} failed. Revert the ${plural(files.length, 'file')} it changed?`,
       from: [],
       shows: [{ type: 'text', text: shown.join('\n') }],
-      options: [
-        { id: 'back', label: 'Yes, revert the changes' },
-        { id: 'keep', label: 'No, keep the changes' },
-      ],
+      options: consentOptions({
+        once: { id: 'back', label: 'Yes, revert the changes' },
+        no: { id: 'keep', label: 'No, keep the changes' },
+      }),
     },
     turn.signal,
   )

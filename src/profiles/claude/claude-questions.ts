@@ -1,8 +1,9 @@
 import type { Step } from '../../core/work/profile.ts'
-import type { Question, Shown } from '../../core/talk/question.ts'
+import type { Option, Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { askChoices } from '../shared/choice-cards.ts'
 import { listOf, loose, textOf } from '../shared/jsonl.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The tool by which Claude Code asks a person; an unanswered question is no denial. */
 export const questionTool = 'AskUserQuestion'
@@ -20,6 +21,8 @@ export function asked({ request_id, request }: Loose): Step[] {
 
 function permission(id: string, wish: Loose): Step {
   const offers = offersOf(wish.permission_suggestions)
+  // The key of "always here" is for a yes that lasts in this project and nowhere else.
+  const here = offers.find(({ update }) => isProjectPlace(update.destination)) ?? offers[0]
   return {
     type: 'ask',
     id,
@@ -29,11 +32,12 @@ function permission(id: string, wish: Loose): Step {
       from: [],
       free: true,
       shows: shownOf(textOf(wish.tool_name) ?? '', loose(wish.input)),
-      options: [
-        { id: 'once', label: 'Yes, once' },
-        ...offers.map(({ id, label, grants }) => ({ id, label, grants })),
-        { id: 'no', label: 'No' },
-      ],
+      options: consentOptions({
+        once: { id: 'once', label: 'Yes, once' },
+        always: here && optionOf(here),
+        no: { id: 'no', label: 'No' },
+        others: offers.filter((offer) => offer !== here).map(optionOf),
+      }),
     },
     reply(picks) {
       const pick = picks?.[0]
@@ -68,15 +72,28 @@ function choices(id: string, input: Loose): Step[] {
   })
 }
 
-type Offer = Question['options'][number] & { grants: string; update: Loose }
+type Offer = Option & { grants: string; update: Loose }
 
-/** How long a rule in each place lasts. */
-const places: Readonly<Record<string, string>> = {
-  session: 'until this turn ends',
-  localSettings: 'in this project from now on (kept in .claude/settings.local.json)',
-  projectSettings: 'for all who work in this project from now on (kept in .claude/settings.json)',
-  userSettings: 'everywhere from now on (kept in ~/.claude/settings.json)',
+const optionOf = ({ id, label, grants }: Offer): Option => ({ id, label, grants })
+
+/** How long a rule in each place lasts: the label of its option, and the words behind what it covers. */
+const places: Readonly<Record<string, { label: string; lasts: string }>> = {
+  session: { label: 'Yes, until this turn ends', lasts: 'until this turn ends' },
+  localSettings: {
+    label: 'Yes, always in this project',
+    lasts: 'in this project from now on (kept in .claude/settings.local.json)',
+  },
+  projectSettings: {
+    label: 'Yes, always, for everybody in this project',
+    lasts: 'for all who work in this project from now on (kept in .claude/settings.json)',
+  },
+  userSettings: {
+    label: 'Yes, always in every project',
+    lasts: 'everywhere from now on (kept in ~/.claude/settings.json)',
+  },
 }
+
+const isProjectPlace = (place: unknown) => place === 'localSettings' || place === 'projectSettings'
 
 /** The first suggestion that can be put into words: for this turn, and for as long as Claude Code would keep it. */
 function offersOf(suggestions: unknown): Offer[] {
@@ -88,16 +105,13 @@ function offersOf(suggestions: unknown): Offer[] {
 }
 
 function offers({ words, update }: Grant, place: string): Offer[] {
-  const offer = (id: string, label: string, where: string): Offer => ({
+  const offer = (id: string, where: string): Offer => ({
     id,
-    label,
-    grants: `${words}, ${places[where]}`,
+    label: places[where]!.label,
+    grants: `${words}, ${places[where]!.lasts}`,
     update: { ...update, destination: where },
   })
-  return [
-    offer('turn', 'Yes, until this turn ends', 'session'),
-    ...(place !== 'session' && places[place] ? [offer('always', 'Yes, always', place)] : []),
-  ]
+  return [offer('turn', 'session'), ...(place !== 'session' && places[place] ? [offer('always', place)] : [])]
 }
 
 /** The reach of a suggestion, in words that name all of it. */

@@ -57,7 +57,8 @@ function permission(rows: readonly string[], question: number): { text: string; 
 }
 
 // "Yes, and always allow access to /tmp/a from this project", "Yes, and don't ask again for: touch *"
-const grants = (label: string) => /^Yes, and (.+)$/.exec(label)?.[1]
+const grants = (label: string) =>
+  /^Yes, and (.+)$/.exec(label)?.[1]?.replace(/ for this session$/, ' until Claude Code ends in its terminal')
 
 function dialog(screen: Screen): Dialog | undefined {
   const { rows } = trimmedScreen(screen)
@@ -81,6 +82,7 @@ function dialog(screen: Screen): Dialog | undefined {
       about: 'trust',
       text: whole.join(' ').replace(/ Security guide$/, ''),
       decline: ['Escape'],
+      grants: (label) => (label.startsWith('Yes') ? 'this folder; Claude Code remembers it' : undefined),
     })
   // " ☐ Colour", "Which colour?", and an option for words of one's own, which no key alone can give.
   if (/^[☐☒✔] /.test(whole[0] ?? '')) {

@@ -1,11 +1,12 @@
 import type { Step } from '../../core/work/profile.ts'
-import type { Question, Shown } from '../../core/talk/question.ts'
+import type { Option, Question, Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { askChoices } from '../shared/choice-cards.ts'
 import { changesOf, commandOf } from './codex-items.ts'
 import { listOf, loose, textOf } from '../shared/jsonl.ts'
 import { quote } from '../shared/command-words.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The parts of the turn that answers need: replies as text for stdin, and text for the model. */
 type Replies = {
@@ -39,10 +40,11 @@ export function questionSteps({ id, method, params }: Loose, desk: Replies): Ste
 }
 
 type Asked = Pick<Question, 'text' | 'shows'>
-type Offer = Question['options'][number] & { result: Loose }
+type Offer = Option & { result: Loose }
 
 /**
  * One card: yes, further offers, no, and no with words, which reach the model as if they were typed during the turn.
+ * `lasting` is the label of a yes that Codex does not take for once alone.
  */
 function card(
   id: unknown,
@@ -51,7 +53,9 @@ function card(
   yes: Loose,
   offers: readonly Offer[],
   no: Loose,
+  lasting?: string,
 ): Extract<Step, { type: 'ask' }> {
+  const [always, ...others] = offers.map(({ result: _result, ...option }): Option => option)
   return {
     type: 'ask',
     id: String(id),
@@ -60,11 +64,12 @@ function card(
       from: [],
       free: true,
       ...asked,
-      options: [
-        { id: 'once', label: 'Yes, once' },
-        ...offers.map(({ result: _result, ...option }) => option),
-        { id: 'no', label: 'No' },
-      ],
+      options: consentOptions({
+        once: lasting === undefined ? { id: 'once', label: 'Yes, once' } : undefined,
+        always: lasting === undefined ? always : { id: 'once', label: lasting },
+        no: { id: 'no', label: 'No' },
+        others,
+      }),
     },
     reply(picks) {
       const pick = picks?.[0]
@@ -108,7 +113,7 @@ function commandOffers({ command, networkApprovalContext, proposedExecpolicyAmen
       ? [
           {
             id: 'always',
-            label: 'Yes, always',
+            label: 'Yes, always in every project',
             grants: `every command that begins with "${prefix.map(quote).join(' ')}", in every project from now on (a rule of Codex)`,
             result: { decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: prefix } } },
           },
@@ -137,13 +142,11 @@ function pathsOf({ path, kind }: Loose): string {
 
 function widening(id: unknown, { permissions, reason }: Loose, desk: Replies): Step {
   const asked: Asked = {
-    text: withReason('More than the sandbox allows, until this turn ends', reason),
+    text: withReason('More than the sandbox allows', reason),
     shows: [{ type: 'text', text: JSON.stringify(permissions, null, 2) }],
   }
-  return card(id, desk, asked, { permissions: loose(permissions), scope: 'turn' }, [], {
-    permissions: {},
-    scope: 'turn',
-  })
+  const [yes, no] = [loose(permissions), {}].map((permissions) => ({ permissions, scope: 'turn' }))
+  return card(id, desk, asked, yes!, [], no!, 'Yes, until this turn ends')
 }
 
 function choices(id: unknown, { questions }: Loose, desk: Replies): Step[] {

@@ -75,7 +75,10 @@ function dialog(screen: Screen): Dialog | undefined {
     return dialogOf(menu, { about: 'permission', ...permission(rows, top, menu.from), numbers: true, decline, grants })
   const text = paragraphAbove(rows, menu.from)
   // "Trust this folder? Codex can read, edit, and run files here": a number moves the pointer and takes nothing.
-  if (text.startsWith('Trust this folder?')) return dialogOf(menu, { about: 'trust', text, decline })
+  if (text.startsWith('Trust this folder?')) {
+    const grants = (label: string) => (label.startsWith('Trust') ? 'this folder; Codex remembers it' : undefined)
+    return dialogOf(menu, { about: 'trust', text, decline, grants })
+  }
   const login = /sign in|log in/i.test(text)
   return dialogOf(menu, { about: login ? 'login' : 'choice', text, decline })
 }

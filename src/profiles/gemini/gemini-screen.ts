@@ -32,7 +32,10 @@ function permission(rows: readonly string[], from: number): { text: string; show
 }
 
 // "Allow for this session", "Allow for all future sessions", "Trust folder (project)"
-const grants = (label: string) => /^Allow (for (?:this session|all future sessions).*)$/.exec(label)?.[1]
+const grants = (label: string) => {
+  const [, what] = /^Allow (for (?:this session|all future sessions).*)$/.exec(label) ?? []
+  return what === 'for this session' ? `${what}: until Gemini CLI ends in its terminal` : what
+}
 
 function dialog(screen: Screen): Dialog | undefined {
   const { rows } = trimmedScreen(screen)
@@ -45,7 +48,9 @@ function dialog(screen: Screen): Dialog | undefined {
   // "Do you trust the files in this folder?": it goes on without trust, and Escape would end it.
   if (no) {
     const text = 'Do you trust the files in this folder? ' + paragraphAbove(plain, menu.from)
-    return dialogOf(menu, { about: 'trust', text, numbers, decline: [no.id] })
+    const remembered = (label: string) => /^Trust (.+)$/.exec(label)?.[1]
+    const grants = (label: string) => remembered(label) && `${remembered(label)}; Gemini CLI remembers it`
+    return dialogOf(menu, { about: 'trust', text, numbers, decline: [no.id], grants })
   }
   if (menu.options.some(({ label }) => label === 'Allow once'))
     return dialogOf(menu, { about: 'permission', ...permission(rows, menu.from), numbers, decline: ['Escape'], grants })

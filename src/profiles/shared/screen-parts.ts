@@ -1,7 +1,8 @@
 import type { Dialog } from '../../core/work/profile.ts'
-import type { Question } from '../../core/talk/question.ts'
+import type { Meaning, Option, Question } from '../../core/talk/question.ts'
 import type { Key, Screen } from '../../core/screen/terminal.ts'
 import { defined } from '../../base/defined.ts'
+import { translatedOptions } from '../../core/talk/consent.ts'
 
 /** The options of a CLI's dialog, the one its pointer is at, and the rows they take. */
 type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
@@ -76,15 +77,20 @@ type Asked = Pick<Question, 'about' | 'text' | 'shows'> & {
 
 /** A menu as a question, and the keys that answer it. */
 export function dialogOf(menu: Menu, { about, text, shows = [], numbers, decline, grants }: Asked): Dialog {
+  const consents = about === 'permission' || about === 'trust'
   return {
     question: defined({
       about,
       text,
       from: [] as string[],
       shows: shows.length > 0 ? shows : undefined,
-      options: menu.options.map(({ id, label }) => {
-        return defined({ id, label, grants: grants?.(label) })
-      }),
+      options: translatedOptions(
+        menu.options.map(({ id, label }): Option => defined({ id, label, grants: grants?.(label) })),
+        consents ? meaningOf : () => undefined,
+      ),
+      // The keys that decline do so without the CLI asking what to do instead, as some do after their no.
+      unanswered: consents ? 'No' : undefined,
+      enter: consents && menu.at > 0 ? menu.options[menu.at]?.id : undefined,
     }),
     keys(picks) {
       const pick = menu.options.find(({ id }) => id === picks?.[0])?.id
@@ -92,6 +98,15 @@ export function dialogOf(menu: Menu, { about, text, shows = [], numbers, decline
       return numbers ? [pick] : walkTo(menu, pick)
     },
   }
+}
+
+// "No", "No, suggest changes", "No, quit", "Don't trust", "Deny", "Reject", "Cancel"
+const refusal = /^(?:no|don['’]t|do not|deny|reject|cancel|never|quit|exit)\b/i
+
+/** The meaning of an option in a CLI's menu: one that grants something lasts. */
+function meaningOf({ label, grants }: Option): Meaning {
+  if (refusal.test(label)) return 'no'
+  return grants === undefined ? 'once' : 'always'
 }
 
 /** The paragraph right above a row, as one line. */

@@ -17,6 +17,7 @@ import { answeredRule } from './permission-rule.ts'
 import { allows, concerns } from './rule-matching.ts'
 import { grantOffers } from './granted-rules.ts'
 import { defined } from '../../base/defined.ts'
+import { dangerousParts, marksOf } from '../shell/danger-marks.ts'
 
 export type PolicyParts = {
   /** The project. */
@@ -53,10 +54,11 @@ export function policy(parts: PolicyParts): Policy {
     const mode = parts.mode()
     const verdict = decide({ tool, input, call, bounds, leash, wall, mode, rules, tools: parts.tools })
     const places = call.accesses
-    if (verdict.verdict !== 'ask') return defined({ ...verdict, places })
+    if (verdict.verdict !== 'ask') return defined({ verdict: verdict.verdict, why: verdict.why, places })
     const leaves = wall && placeOf({ parts: call.parts, leash, bounds, facts: wall }).outside !== undefined
     const why = leaves ? `${verdict.why}; it would run outside the sandbox` : verdict.why
-    const question = { ...verdict, why, places, shows: shownOf(tool, input, turn.cwd) }
+    const { asking = [], ...decision } = verdict
+    const question = { ...decision, why, places, shows: shownOf(tool, input, turn.cwd, asking) }
     const { exact, prefix } = grantOffers(call, bounds)
     // A beginning is offered only where it would be enough for this very call.
     const enough = prefix !== undefined && isEnough(prefix)
@@ -93,7 +95,10 @@ type Case = {
   tools: readonly Tool[]
 }
 
-function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: Case): PolicyDecision {
+/** `asking`: the parts of the call that made a question necessary. */
+type Verdict = Pick<PolicyDecision, 'verdict' | 'why'> & { asking?: readonly Part[] }
+
+function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: Case): Verdict {
   const firstAbout = (list: readonly Rule[]) => list.find((rule) => concerns(rule, call, input, bounds, tools))
   const denying = firstAbout(rules.deny)
   if (denying) return { verdict: 'no', why: `the rule ${denying.text} denies it` }
@@ -103,25 +108,25 @@ function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: 
     const acts = call.parts.filter((part) => part.class !== 'reads' && !isWalled(part))
     if (acts.length > 0) return { verdict: 'no', why: readingWords(acts, call, wall) }
   }
-  const ask = (why: string): PolicyDecision =>
-    mode === 'dontAsk' ? { verdict: 'no', why: `${why}, and this mode asks nobody` } : { verdict: 'ask', why }
+  const ask = (why: string, asking: readonly Part[]): Verdict =>
+    mode === 'dontAsk' ? { verdict: 'no', why: `${why}, and this mode asks nobody` } : { verdict: 'ask', why, asking }
   const notAllowed = (list: readonly Rule[]) =>
     call.parts.filter((part) => !list.some((rule) => allows(rule, part, call, input, bounds)))
   if (notAllowed(rules.spared).length === 0) return { verdict: 'yes', why: 'a rule of this run allows it' }
   const asking = firstAbout(rules.ask)
-  if (asking) return ask(`the rule ${asking.text} wants it asked`)
+  if (asking) return ask(`the rule ${asking.text} wants it asked`, dangerousParts(call.parts))
   const left = notAllowed([...rules.spared, ...rules.allow, ...rules.outside])
   if (left.length === 0) return { verdict: 'yes', why: 'a rule allows it' }
   // A part that cannot be read might be just what a deny rule with a pattern forbids.
   const unreadable = left.find((part) => part.class === 'dynamic')
-  if (unreadable && rules.deny.some((rule) => rule.spec !== undefined)) return ask(unreadable.why)
+  if (unreadable && rules.deny.some((rule) => rule.spec !== undefined)) return ask(unreadable.why, [unreadable])
   // At `ask` the wall holds a command as well, but only after a yes.
   const notFree = left.filter((part) => !isFree(part.class, leash, mode) && !(leash !== 'ask' && isWalled(part)))
   if (notFree.length === 0) return { verdict: 'yes', why: call.worst.why }
   const secret = notFree.find((part) => part.class === 'secrets')
   if (leash === 'read' && secret)
     return { verdict: 'no', why: `${secret.why}, and this agent may only look at the rest` }
-  return ask(reasons(notFree, call))
+  return ask(reasons(notFree, call), notFree)
 }
 
 /** Why a command is refused to an agent that may only look. */
@@ -146,13 +151,18 @@ async function boundsOf({ root, home, path, readable = [] }: PolicyParts): Promi
 }
 
 /** What a person sees before saying yes: the command, the code, the change, or else the whole input. */
-function shownOf(tool: Tool, input: unknown, cwd: string): Shown[] {
+function shownOf(tool: Tool, input: unknown, cwd: string, asking: readonly Part[]): Shown[] {
   const { command, code, file_path: path, content, edits } = (input ?? {}) as Record<string, unknown>
-  if (typeof command === 'string') return [{ type: 'command', command, cwd }]
+  if (typeof command === 'string')
+    return [defined<Shown>({ type: 'command', command, cwd, marks: marksOf(command, asking) })]
   if (typeof code === 'string') return [{ type: 'command', command: code, cwd }]
-  if (typeof path === 'string' && typeof content === 'string') return [{ type: 'diff', path, after: content }]
+  const danger = dangerousParts(asking)[0]?.why
+  if (typeof path === 'string' && typeof content === 'string')
+    return [defined<Shown>({ type: 'diff', path, after: content, danger })]
   if (typeof path === 'string' && Array.isArray(edits) && edits.every(isEdit))
-    return edits.map(({ old_string: before, new_string: after }) => ({ type: 'diff', path, before, after }))
+    return edits.map(({ old_string: before, new_string: after }) =>
+      defined<Shown>({ type: 'diff', path, before, after, danger }),
+    )
   return [{ type: 'text', text: `${tool.name} ${JSON.stringify(input, undefined, 2)}` }]
 }
 

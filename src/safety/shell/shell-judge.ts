@@ -1,5 +1,5 @@
 import type { ProjectBounds } from '../path-location.ts'
-import type { Finding, Inner, Judgement, Part, Reading, Touched } from './shell-judgement.ts'
+import type { Finding, Inner, Judgement, Part, Reading, Span, Touched } from './shell-judgement.ts'
 import type { AndOr, Command, Pipeline, Redirection, Script, ScriptWord } from './shell-script.ts'
 import type { Understood } from './reading/program-table.ts'
 import type { After, State } from './script-state.ts'
@@ -45,6 +45,8 @@ class Bench {
   #bounds: ProjectBounds
   /** The words of the outermost command whose package script is being judged. */
   #runner: readonly string[] | undefined
+  /** The place of the outermost command that is being judged. */
+  #span: Span | undefined
 
   constructor(bounds: ProjectBounds) {
     this.#bounds = bounds
@@ -57,10 +59,26 @@ class Bench {
       await this.#script(read.script, state, depth)
       return
     }
-    this.#odd(text, `it is not understood: ${read.fault}`)
+    await this.#at(depth, lineAround(text, read.at), async () => this.#odd(text, `it is not understood: ${read.fault}`))
     // The commands of such a script are guessed, for the words of the question and for rules that deny.
-    for (const words of commandsIn(text))
-      await this.#guessed({ text: words.map(({ text: one }) => one).join(' '), words, cwds: state.cwds }, depth)
+    let from = 0
+    for (const words of commandsIn(text)) {
+      const guess = words.map(({ text: one }) => one).join(' ')
+      const found = text.indexOf(guess, from)
+      const span = found < 0 ? undefined : { from: found, to: (from = found + guess.length) }
+      await this.#at(depth, span, () => this.#guessed({ text: guess, words, cwds: state.cwds }, depth))
+    }
+  }
+
+  /** Judges a part of the command itself at its place; parts of scripts inside it have the place of their command. */
+  async #at<T>(depth: number, span: Span | undefined, work: () => Promise<T>): Promise<T> {
+    const outer = this.#span
+    if (depth === 0 && (outer === undefined || span !== undefined)) this.#span = span
+    try {
+      return await work()
+    } finally {
+      this.#span = outer
+    }
   }
 
   async #script(script: Script, state: State, depth: number, fed = false): Promise<After> {
@@ -94,10 +112,11 @@ class Bench {
   async #command(command: Command, state: State, depth: number, fed: boolean): Promise<After> {
     // A search looks through the folder where its input is a device, so only a pipe counts.
     const own = fed && !command.redirections.some(({ sign }) => sign.startsWith('<'))
-    for (const redirection of command.redirections) await this.#redirection(redirection, state, depth)
+    for (const redirection of command.redirections)
+      await this.#at(depth, spanOf(redirection), () => this.#redirection(redirection, state, depth))
     switch (command.type) {
       case 'simple':
-        return this.#simple(command, state, depth, own)
+        return this.#at(depth, spanOf(command), () => this.#simple(command, state, depth, own))
       case 'group': {
         const after = await this.#script(command.body, state, depth, own)
         return command.subshell ? { well: state, any: state } : after
@@ -346,12 +365,24 @@ class Bench {
 
   #add(text: string, argv: string[] | undefined, { class: kind, why }: Finding, paths: Touched[] = []): void {
     const script = this.#runner
-    this.parts.push(defined({ text, argv, script, class: kind, why, paths }))
+    this.parts.push(defined({ text, argv, script, class: kind, why, paths, span: this.#span }))
   }
 
   #odd(text: string, why: string): void {
     this.#add(text, undefined, is('dynamic', why))
   }
+}
+
+const spanOf = ({ text, at }: { text: string; at: number }): Span => ({ from: at, to: at + text.length })
+
+/** The line around a character, without the blanks at its ends. */
+function lineAround(text: string, at: number): Span {
+  // A reader stops behind what it does not understand, which may be the end of the text.
+  const before = Math.max(0, Math.min(at, text.trimEnd().length - 1))
+  const from = text.lastIndexOf('\n', before - 1) + 1
+  const end = text.indexOf('\n', before)
+  const line = text.slice(from, end < 0 ? undefined : end)
+  return { from: from + line.length - line.trimStart().length, to: from + line.trimEnd().length }
 }
 
 const argvOf = (words: readonly Word[]) =>

@@ -27,7 +27,8 @@ export type Touched = { path: string; real: string; how: Touch }
 
 /**
  * One simple command, wrapper, redirection or assignment, judged on its own; `argv` if every word of it is known.
- * `script` holds the words of the command that runs a package script, for the parts of that script.
+ * `script` holds the words of the command that runs a package script, for the parts of that script. `span` is its place in
+ * the command that was judged, or that of the command in there which runs it; undefined where that is not known.
  */
 export type Part = {
   text: string
@@ -36,7 +37,11 @@ export type Part = {
   class: ShellClass
   why: string
   paths: Touched[]
+  span?: Span
 }
+
+/** From one character to before another. */
+export type Span = { from: number; to: number }
 
 /** Whether a rule about a package script also covers this part of it: one that stays in the project. */
 export const isCarried = ({ class: kind }: Part): boolean =>

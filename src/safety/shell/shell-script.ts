@@ -13,12 +13,14 @@ export type Piece =
 /** A word; `braces` are the words that bash makes of its braces, which stay as they are in dash. */
 export type ScriptWord = { text: string; pieces: readonly Piece[]; braces?: readonly ScriptWord[] }
 
-export type Redirection = { text: string; sign: '<' | '>' | '>>' | '<<' | '<<<'; target: ScriptWord }
+export type Redirection = { text: string; at: number; sign: '<' | '>' | '>>' | '<<' | '<<<'; target: ScriptWord }
 
 export type Command =
   | {
       type: 'simple'
       text: string
+      /** Where it begins in the script. */
+      at: number
       sets: readonly { name: string; value: ScriptWord }[]
       words: readonly ScriptWord[]
       redirections: readonly Redirection[]
@@ -35,11 +37,14 @@ export type AndOr = { first: Pipeline; rest: readonly { sign: '&&' | '||'; pipel
 
 export type Script = readonly AndOr[]
 
-export function readScript(text: string): { script: Script } | { fault: string } {
+/** Reads a script; a fault says what is not understood, and near which character. */
+export function readScript(text: string): { script: Script } | { fault: string; at: number } {
+  let reader: Reader | undefined
   try {
-    return { script: new Reader(text).whole() }
+    reader = new Reader(text)
+    return { script: reader.whole() }
   } catch (error) {
-    if (error instanceof NotUnderstood) return { fault: error.message }
+    if (error instanceof NotUnderstood) return { fault: error.message, at: reader?.at ?? 0 }
     throw error
   }
 }
@@ -95,6 +100,11 @@ class Reader {
     if (text.length > longest) refuse('it is too long to be read')
     if (invisible.test(text)) refuse('it has invisible characters')
     this.#text = text
+  }
+
+  /** How far it has read. */
+  get at(): number {
+    return this.#at
   }
 
   whole(): Script {
@@ -327,7 +337,7 @@ class Reader {
         this.#at >= this.#text.length ? 'it is not complete' : `it has an unexpected ${JSON.stringify(this.#peek())}`,
       )
     if (this.#peek() === '(') refuse('it defines a function, or has a pattern that is not understood')
-    return { type: 'simple', text: this.#text.slice(from, end), sets, words, redirections }
+    return { type: 'simple', text: this.#text.slice(from, end), at: from, sets, words, redirections }
   }
 
   /** Redirections after a group or a loop. */
@@ -368,9 +378,9 @@ class Reader {
         refuse('a here-document of it ends in an unusual way')
       const end = delimiter[1] ?? delimiter[2] ?? delimiter[3] ?? delimiter[4]!
       this.#pending.push({ tabs: kind === '<<-', end, quoted: delimiter[4] === undefined })
-      return { text, sign: '<<', target }
+      return { text, at: from, sign: '<<', target }
     }
-    return { text, sign: kind === '<<<' ? '<<<' : kind === '<' ? '<' : kind === '>>' ? '>>' : '>', target }
+    return { text, at: from, sign: kind === '<<<' ? '<<<' : kind === '<' ? '<' : kind === '>>' ? '>>' : '>', target }
   }
 
   #word(): ScriptWord {

@@ -9,6 +9,7 @@ import { readText } from '../../core/talk/store.ts'
 import { realClock } from '../../base/clock.ts'
 import { markOf, projectOf, steeringFiles } from './steering-files.ts'
 import { isWithin } from '../../base/real-path.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /**
  * How far a folder is trusted. `files` would be used once trusted, or are those that `changed`; `changes` says how; `mark` is
@@ -151,14 +152,14 @@ export function trustQuestion(
     text: `Files in ${root} ${what}. They are used only if you trust them.`,
     from: [],
     shows: [{ type: 'text', text: shown.join('\n') }, ...diffs],
-    options: [
-      {
+    options: consentOptions({
+      always: {
         id: 'trust',
-        label: 'Trust them as they are now',
+        label: 'Yes, trust them as they are now',
         grants: `${files.length} ${files.length === 1 ? 'file' : 'files'} until one of them changes`,
       },
-      { id: 'no', label: 'Do not use them' },
-    ],
+      no: { id: 'no', label: 'No, do not use them' },
+    }),
   }
 }
 

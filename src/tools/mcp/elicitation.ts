@@ -1,6 +1,7 @@
 import type { ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult } from '@modelcontextprotocol/client'
 import type { Ask, Question } from '../../core/talk/question.ts'
 import { defined } from '../../base/defined.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The call whose caller answers a server's questions; its time limit is paused meanwhile. */
 export type ActiveCall = { ask: Ask; signal: AbortSignal; whilePaused<T>(work: () => Promise<T>): Promise<T> }
@@ -33,10 +34,10 @@ export async function elicit(
 
 async function openPage(server: string, params: ElicitRequestURLParams, asked: ActiveCall): Promise<ElicitResult> {
   const text = `The MCP server ${server} asks you to open a page: ${params.message}`
-  const options = [
-    { id: 'done', label: 'I opened it' },
-    { id: 'no', label: 'No' },
-  ]
+  const options = consentOptions({
+    once: { id: 'done', label: 'Yes, I opened it' },
+    no: { id: 'no', label: 'No, I do not open it' },
+  })
   const shows = [{ type: 'text' as const, text: params.url }]
   const picks = await asked.ask({ about: 'choice', text, from: [], shows, options }, asked.signal)
   if (!picks) return { action: 'cancel' }
@@ -51,7 +52,10 @@ async function fillForm(server: string, params: ElicitRequestFormParams, asked: 
   const content: Record<string, Value> = {}
   const said = `The MCP server ${server} asks: ${params.message}`
   if (Object.keys(properties).length === 0) {
-    const picks = await asked.ask({ about: 'choice', text: said, from: [], options: [yes, decline] }, asked.signal)
+    const picks = await asked.ask(
+      { about: 'choice', text: said, from: [], options: consentOptions({ once: yes, no: decline }) },
+      asked.signal,
+    )
     if (!picks) return { action: 'cancel' }
     return picks.includes(yes.id) ? { action: 'accept', content } : { action: 'decline' }
   }
@@ -87,15 +91,13 @@ function questionOf(said: string, name: string, field: Field, required: boolean)
     multiple: field.type === 'array' || undefined,
     free: choices.length === 0 || undefined,
     options: [...choices, ...(required && usual === undefined ? [] : [leave]), decline],
+    escape: decline.id,
   })
 }
 
 function choicesOf(field: Field): Question['options'] {
   if (field.type === 'boolean')
-    return [
-      { id: 'true', label: 'Yes' },
-      { id: 'false', label: 'No' },
-    ]
+    return consentOptions({ once: { id: 'true', label: 'Yes' }, no: { id: 'false', label: 'No' } })
   const titled = field.oneOf ?? field.items?.anyOf
   if (titled) return titled.map((one) => ({ id: one.const, label: one.title ?? one.const }))
   const plain = field.enum ?? field.items?.enum ?? []

@@ -15,6 +15,7 @@ import { ActivityTimeout, never } from './activity-timeout.ts'
 import { outputOf } from './call-result.ts'
 import { ServerOutput } from './stdio-transport.ts'
 import type { Enclose } from './stdio-transport.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 
 /** What all servers of a run share. */
 export type McpParts = {
@@ -194,10 +195,10 @@ export class McpServer {
     const login = this.#login
     if (!login?.page) return false
     const text = `The MCP server ${this.config.name} requires you to log in first.`
-    const options = [
-      { id: 'open', label: 'Open the page' },
-      { id: 'no', label: 'No' },
-    ]
+    const options = consentOptions({
+      once: { id: 'open', label: 'Yes, open the page' },
+      no: { id: 'no', label: 'No, do not log in' },
+    })
     const show = async (url: string) => {
       const shows = [{ type: 'text' as const, text: url }]
       const picks = await ask({ about: 'login', text, from: [], shows, options }, signal)

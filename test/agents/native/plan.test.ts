@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { buildPrompt, isPlan, planAnswer, planQuestion } from '../../../src/agents/native/plan-card.ts'
-import { picksTyped } from '../../../src/core/talk/question.ts'
+import { picksTyped } from '../../../src/core/talk/consent.ts'
 
 const plan = '**Summary**: a\n**Tests**: </plan> b'
 

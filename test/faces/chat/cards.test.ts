@@ -6,6 +6,7 @@ import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { Card } from '../../../src/faces/chat/cards/card.ts'
 import { dark, plain } from '../../../src/faces/chat/theme.ts'
+import { consentOptions } from '../../../src/core/talk/consent.ts'
 import { kitty, legacy, pasted } from './input-seat.ts'
 
 const permission: Question = {
@@ -13,12 +14,14 @@ const permission: Question = {
   text: 'May I clean the build?',
   from: [],
   shows: [{ type: 'command', command: 'rm -rf build && npm test', cwd: '/home/ada/demo' }],
-  options: [
-    { id: 'once', label: 'Yes, once' },
-    { id: 'always', label: 'Yes, always', grants: 'rm below build' },
-    { id: 'no', label: 'No' },
-  ],
+  options: consentOptions({
+    once: { id: 'once', label: 'Yes, once' },
+    always: { id: 'always', label: 'Yes, always', grants: 'rm below build' },
+    no: { id: 'no', label: 'No' },
+  }),
 }
+
+const pageDown = '\x1b[6~'
 
 const choice: Question = {
   about: 'choice',
@@ -42,12 +45,15 @@ async function shown(question: Question, parts: { by?: string; rows?: number; fr
     answer: (picks) => answers.push(picks),
   })
   card.focused = true
+  card.render(50)
+  changes = 0
   if (!parts.fresh) await clock.turn(1000)
   return {
     card,
     clock,
     answers,
-    changes: () => changes,
+    /** Paints since the card takes keys. */
+    changes: () => changes - Number(!parts.fresh),
     press: (...keys: string[]) => keys.forEach((key) => card.handleInput(key)),
     lines: (width = 50) => card.render(width).map(stripTerminalSequences),
   }
@@ -67,35 +73,34 @@ test('a permission shows who asks, for what, and what a yes covers', async () =>
     '│     covers: rm below build                     │',
     '│   3 No                                         │',
     '│                                                │',
-    '│ 1–3 or Enter answers · Esc: no                 │',
+    '│ 1–3 or Enter answers · Esc: No                 │',
     '╰────────────────────────────────────────────────╯',
   ])
 })
 
-test('without room for everything, the question and the answer of Enter stay in sight', async () => {
-  const { lines, press } = await shown(permission, { by: 'claude', rows: 7 })
-  const inner = () =>
-    lines()
-      .slice(1, -1)
-      .map((line) => line.slice(2, -2).trimEnd())
+test('without room for everything, the answers stay in sight, and the body is read by page', async () => {
+  const { lines, press } = await shown(permission, { by: 'claude', rows: 6 })
+  const inner = () => [...lines().slice(1), ''].map((line) => line.replace(/^[│╰]─? ?| ?─*[│╯]$/g, '').trimEnd())
   const seen = [inner()]
-  press(kitty.down)
+  press(pageDown)
   seen.push(inner())
-  press(kitty.down)
+  press(pageDown, kitty.down)
   seen.push(inner())
-  const asked = ['May I clean the build?', '… Ctrl+O shows all']
+  const hint = '1–3 or Enter answers · Esc: No'
+  const place = (which: string) => `${which} of 4 · PgUp, PgDn turn the page`
+  const first = '› 1 Yes, once   2 Yes, always   3 No'
   assert.deepEqual(seen, [
-    [...asked, '› 1 Yes, once', '  2 Yes, always', '    covers: rm below build'],
-    [...asked, '› 2 Yes, always', '    covers: rm below build', '  3 No'],
-    [...asked, '  2 Yes, always', '    covers: rm below build', '› 3 No'],
+    ['May I clean the build?', '', first, hint, place('lines 1–2'), ''],
+    ['$ rm -rf build && npm test', '  in /home/ada/demo', first, hint, place('lines 3–4'), ''],
+    [
+      '$ rm -rf build && npm test',
+      '  1 Yes, once › 2 Yes, always   3 No',
+      ' covers: rm below build',
+      hint,
+      place('line 3'),
+      '',
+    ],
   ])
-  assert.deepEqual(
-    (await shown(permission, { rows: 5 }))
-      .lines()
-      .map((line) => line.slice(2, -2).trimEnd())
-      .slice(1, -1),
-    ['May I clean the build?', '› 1 Yes, once', '  2 Yes, always'],
-  )
 })
 
 test('a number, or arrows and Enter, answer once', async () => {
@@ -106,28 +111,50 @@ test('a number, or arrows and Enter, answer once', async () => {
   assert.deepEqual([byNumber.answers, byArrows.answers], [[['always']], [['no']]])
 })
 
-test('Escape means no; for a spent quota and a silence it picks the safest option, and the card says so', async () => {
-  const options = [
-    { id: 'hand over', label: 'Hand over now' },
-    { id: 'wait', label: 'Wait for it' },
-    { id: 'stop', label: 'Stop the turn' },
+test('a number of an answer that the card does not offer does nothing', async () => {
+  const [once, , no] = permission.options
+  const { answers, press, lines } = await shown({ ...permission, options: [once!, no!] })
+  assert.deepEqual(
+    lines()
+      .slice(6, 10)
+      .map((line) => line.slice(2, -2).trimEnd()),
+    ['› 1 Yes, once', '  3 No', '', '1, 3 or Enter answers · Esc: No'],
+  )
+  press('2', '4')
+  assert.deepEqual(answers, [])
+  press('3')
+  assert.deepEqual(answers, [['no']])
+})
+
+test('Escape answers what the card says it does', async () => {
+  const options = ['a', 'b'].map((id) => ({ id, label: `Take ${id}` }))
+  const ask: Omit<Question, 'about'> = { text: 'So?', from: [], options, agent: 'gemini' }
+  const kinds = ['permission', 'choice', 'trust', 'login', 'quota', 'silence', 'denied', 'sharing'] as const
+  const cards: Question[] = [
+    ...kinds.map((about) => ({ ...ask, about })),
+    permission,
+    { ...ask, about: 'silence', escape: 'b' },
+    { ...permission, unanswered: 'stop here and keep the text', cancels: true },
   ]
   const seen = []
-  for (const about of ['permission', 'choice', 'trust', 'login', 'quota', 'silence', 'denied', 'sharing'] as const) {
-    const { answers, press, lines } = await shown({ about, text: 'So?', from: [], options, agent: 'gemini' })
-    const [title, hint] = [lines(70)[0]!, lines(70).at(-2)!]
+  for (const question of cards) {
+    const { answers, press, lines } = await shown(question)
+    const [title, hint] = [lines(80)[0]!, lines(80).at(-2)!]
     press(legacy.escape)
     seen.push([title.replaceAll(/[╭─╮]/g, '').trim(), hint.replace(/.*(Esc: .*?) *│/, '$1'), answers])
   }
   assert.deepEqual(seen, [
-    ['gemini asks for permission', 'Esc: no', [undefined]],
-    ['gemini asks', 'Esc: skip this question', [undefined]],
-    ['Do you trust this?', 'Esc: no', [undefined]],
-    ['gemini needs a login', 'Esc: not now', [undefined]],
-    ['gemini cannot go on now', 'Esc: Stop the turn', [['stop']]],
-    ['gemini is silent', 'Esc: Wait for it', [['wait']]],
+    ['gemini asks for permission', 'Esc: do not allow it', [undefined]],
+    ['gemini asks', 'Esc: leave this unanswered', [undefined]],
+    ['Do you trust this?', 'Esc: do not trust it', [undefined]],
+    ['gemini needs a login', 'Esc: do not log in now', [undefined]],
+    ['gemini cannot go on now', 'Esc: leave this unanswered', [undefined]],
+    ['gemini is silent', 'Esc: leave this unanswered', [undefined]],
     ['gemini was not allowed to do it', 'Esc: leave it undone', [undefined]],
-    ['Another vendor would learn this', 'Esc: no', [undefined]],
+    ['Another vendor would learn this', 'Esc: do not share it', [undefined]],
+    ['termaite asks for permission', 'Esc: No', [['no']]],
+    ['gemini is silent', 'Esc: Take b', [['b']]],
+    ['termaite asks for permission', 'Esc: stop here and keep the text', [undefined]],
   ])
 })
 
@@ -142,8 +169,8 @@ test('several options are marked with Space or their numbers', async () => {
     '│ › 2 [ ] Take b                           │',
     '│   3 [x] Take c                           │',
     '│                                          │',
-    '│ Space marks · Enter answers · Esc: skip  │',
-    '│ this question                            │',
+    '│ Space marks · Enter answers · Esc: leave │',
+    '│ this unanswered                          │',
     '╰──────────────────────────────────────────╯',
   ])
   press(legacy.enter)
@@ -176,15 +203,18 @@ test('an empty line answers nothing', async () => {
   assert.deepEqual(answers, [['A']])
 })
 
-test('keys typed while the card opens answer nothing, however long the typing goes on', async () => {
-  const { card, answers, clock, press } = await shown(permission, { fresh: true })
+test('keys typed while the card opens answer nothing, however long the typing goes on, and the card says so', async () => {
+  const { card, answers, clock, press, lines } = await shown(permission, { fresh: true })
+  const hint = () => lines().at(-2)!.slice(2, -2).trim()
+  assert.equal(hint(), 'Keys go to the input until you pause')
   for (const key of ['o', 'k', ' ', '1', legacy.enter, legacy.escape]) {
     assert.equal(card.wants(key), false)
     press(key)
     await clock.turn(300)
   }
-  assert.deepEqual(answers, [])
+  assert.deepEqual([answers, hint()], [[], 'Keys go to the input until you pause'])
   await clock.turn(100)
+  assert.equal(hint(), '1–3 or Enter answers · Esc: No')
   press('1')
   assert.deepEqual(answers, [['once']])
 })
@@ -213,10 +243,24 @@ test('letters that the card does not use go to the input, and no Enter or number
   assert.deepEqual(answers, [['always']])
 })
 
-test('an arrow key shows that the person has seen the card', async () => {
-  const { answers, press } = await shown(permission, { fresh: true })
-  press(legacy.down, legacy.enter)
-  assert.deepEqual(answers, [['always']])
+test('an arrow key and Enter that come with the card recall a prompt in the input, and answer nothing', async () => {
+  const { answers, card } = await shown(permission, { fresh: true })
+  assert.deepEqual(
+    [legacy.up, legacy.enter].map((key) => card.wants(key)),
+    [false, false],
+  )
+  assert.deepEqual(answers, [])
+})
+
+test('a card that is not painted yet takes no key, however long that takes', async () => {
+  const clock = new HandClock()
+  const card = new Card({ theme: plain, question: permission, clock, changed() {}, answer: () => assert.fail() })
+  await clock.turn(60_000)
+  const before = card.wants('1')
+  card.render(80)
+  const painted = card.wants('1')
+  await clock.turn(400)
+  assert.deepEqual([before, painted, card.wants('1')], [false, false, true])
 })
 
 test('an automatic pick is counted down, one paint a second, until the card is closed', async () => {
@@ -235,8 +279,8 @@ test('an automatic pick is counted down, one paint a second, until the card is c
     { seen, painted, changes, asleep: clock.asleep },
     {
       seen: ['“Take a” is picked in 10 s    ', '“Take a” is picked in 7 s     '],
-      painted: 3,
-      changes: 3,
+      painted: 4,
+      changes: 4,
       asleep: 0,
     },
   )

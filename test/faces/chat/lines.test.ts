@@ -61,7 +61,7 @@ test('a secret is visible while it is typed, the question says so, and Up does n
   type('before\r')
   const question: Question = { about: 'login', text: 'The key?', from: [], free: true, secret: true, options: [] }
   desk.turn('t', { type: 'question', ask: 'a', question })
-  const words = 'Answer in your own words, Enter alone skips it. What you type is visible here.'
+  const words = 'Answer in your own words\. Enter alone: do not log in now\. What you type is visible here.'
   assert.match(await until('visible here.'), new RegExp(`The key\\?\n${words}$`))
   type('sk-made-up\r')
   desk.turn('t', { type: 'answer', ask: 'a', picks: ['(not shown)'] })
@@ -79,7 +79,7 @@ test('a question is printed with everything it is about, and answered by number 
   await until('> ')
   desk.turn('t', { type: 'question', ask: 'a', question: edit })
   assert.equal(
-    await until('skips it.'),
+    await until('Enter alone: do not allow it.'),
     [
       '',
       'claude asks:',
@@ -92,16 +92,16 @@ test('a question is printed with everything it is about, and answered by number 
       'Edit README.md?',
       '  1 Yes',
       '  2 Always (covers: every edit)',
-      'Answer with a number, or in your own words, Enter alone skips it.',
+      'Answer with a number, or in your own words. Enter alone: do not allow it.',
     ].join('\n'),
   )
   type('2\r')
   await until('2')
   type('only this line\r')
   desk.turn('t', { type: 'question', ask: 'b', question: { ...edit, free: false } })
-  await until('skips it.')
+  await until('Enter alone: ')
   type('9\r')
-  await until('A number from 1 to 2, or Enter for none.')
+  await until('Type one of 1, 2, or press Enter alone')
   type('1\r')
   desk.happen({ type: 'said', how: 'note', text: 'all is read' })
   await until('all is read')
@@ -118,7 +118,7 @@ test('of two questions one is printed at a time, and an answer from elsewhere is
   const first: Question = { about: 'choice', text: 'First?', from: [], options: [{ id: 'x', label: 'The first' }] }
   desk.turn('t', { type: 'question', ask: 'a', question: first, by: 'claude' })
   desk.turn('t', { type: 'question', ask: 'b', question: { ...first, text: 'Second?' }, by: 'claude' })
-  assert.equal((await until('skips it.')).includes('Second?'), false)
+  assert.equal((await until('Enter alone: leave this unanswered.')).includes('Second?'), false)
   desk.turn('t', { type: 'answer', ask: 'a', picks: ['x'] })
   assert.equal(await until('Second?'), ['', '> ', 'The answer was: The first', 'claude asks:', 'Second?'].join('\n'))
 })

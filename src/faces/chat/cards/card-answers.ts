@@ -1,6 +1,8 @@
 import type { Question } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme.ts'
 import { fitToWidth, TextField } from '../widgets.ts'
+import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
+import { optionKeys } from '../../../core/talk/consent.ts'
 import { hangingLines } from './card-body.ts'
 import { readableText } from '../../question-text.ts'
 
@@ -11,14 +13,20 @@ const most = 9
 export class CardAnswers {
   readonly line: TextField | undefined
   #question: Question
-  #at = 0
+  #at: number
+  #keys: readonly number[]
   #marked = new Set<string>()
-  /** The option of each row that was drawn last. */
-  #drawn: number[] = []
+  /** The options of each row that was drawn last, with the column before which each ends. */
+  #drawn: { at: number; to: number }[][] = []
 
   constructor(question: Question) {
     this.#question = question
-    const { free, secret = false } = question
+    const { free, secret = false, options, enter } = question
+    this.#keys = optionKeys(options)
+    this.#at = Math.max(
+      0,
+      options.findIndex(({ id }) => id === enter),
+    )
     const placeholder = secret ? 'what you type is not shown' : 'or in your own words'
     this.line = free ? new TextField({ placeholder, secret }) : undefined
   }
@@ -43,6 +51,24 @@ export class CardAnswers {
     return true
   }
 
+  /** Moves to the option of a number key; false when none has it. */
+  goKey(key: number): boolean {
+    const at = this.#keys.indexOf(key)
+    return at >= 0 && this.go(at)
+  }
+
+  /** The number keys that pick an option, in words. */
+  get keyWords(): string {
+    const keys = this.#keys.filter((key) => key <= 9)
+    const run = keys.every((key, index) => key === index + 1)
+    return run && keys.length > 2 ? `1–${keys.length}` : keys.join(', ')
+  }
+
+  /** The permission that the chosen option gives from then on. */
+  get grants(): string | undefined {
+    return this.#question.options[this.#at]?.grants
+  }
+
   goWrite(): void {
     this.#at = this.#question.options.length
   }
@@ -62,9 +88,13 @@ export class CardAnswers {
     return picks.length > 0 ? picks : undefined
   }
 
-  /** The option that was drawn in that row. */
-  drawnAt(row: number): number {
-    return this.#drawn[row] ?? -1
+  /** The option that was drawn at that place. */
+  drawnAt(row: number, column: number): number {
+    return this.#drawn[row]?.find(({ to }) => column < to)?.at ?? -1
+  }
+
+  keyAt(at: number): number {
+    return this.#keys[at]!
   }
 
   /** Renders at most `room` rows; the option that Enter would pick stays in sight, with what it covers. */
@@ -81,21 +111,43 @@ export class CardAnswers {
     const chosen = rows.findIndex(({ at }) => at === this.#at)
     const first = Math.max(0, Math.min(chosen, rows.length - room))
     const shown = rows.slice(first, first + room)
-    this.#drawn = shown.map(({ at }) => at)
+    this.#drawn = shown.map(({ at }) => [{ at, to: Infinity }])
     return shown.map(({ text }) => text)
+  }
+
+  /** Renders all options one after another, for a card whose body needs the room; the chosen one shows what it covers. */
+  renderShort(width: number, theme: Theme): string[] {
+    const words = this.#question.options.map(({ id, label }, at) => {
+      const box = this.#question.multiple ? (this.#marked.has(id) ? '[x] ' : '[ ] ') : ''
+      const name = ` ${this.#keys[at]} ${box}${oneLine(label)} `
+      return at === this.#at ? theme.chosen(`›${name}`) : ` ${name}`
+    })
+    const rows: string[] = []
+    this.#drawn = []
+    for (const [at, word] of words.entries()) {
+      const last = rows.at(-1)
+      const joins = last !== undefined && visibleWidth(last) + visibleWidth(word) <= width
+      if (joins) rows[rows.length - 1] = last + word
+      else rows.push(truncateToWidth(word, width, '…'))
+      if (!joins) this.#drawn.push([])
+      this.#drawn.at(-1)!.push({ at, to: visibleWidth(rows.at(-1)!) })
+    }
+    const { grants } = this
+    const covers = grants === undefined ? [] : coverLines(' covers: ', grants, width, theme)
+    for (const _ of covers) this.#drawn.push([])
+    if (this.line) this.#drawn.push([{ at: words.length, to: Infinity }])
+    return [...rows, ...covers, ...(this.line ? [this.#own(width, theme)] : [])]
   }
 
   #option(at: number, width: number, theme: Theme): string[] {
     const { id, label, grants } = this.#question.options[at]!
     const chosen = at === this.#at
     const box = this.#question.multiple ? (this.#marked.has(id) ? '[x] ' : '[ ] ') : ''
-    const number = at < 9 ? `${at + 1} ` : '  '
+    const key = this.#keys[at]!
+    const number = key <= 9 ? `${key} ` : '  '
     const lines = hangingLines(`${chosen ? '› ' : '  '}${number}${box}`, oneLine(label), width)
-    const covers = grants === undefined ? [] : hangingLines('    covers: ', oneLine(grants), width).slice(0, 4)
-    return [
-      ...lines.map((line) => (chosen ? theme.chosen(fitToWidth(line, width)) : line)),
-      ...covers.map((line) => theme.quiet(line)),
-    ]
+    const covers = grants === undefined ? [] : coverLines('    covers: ', grants, width, theme)
+    return [...lines.map((line) => (chosen ? theme.chosen(fitToWidth(line, width)) : line)), ...covers]
   }
 
   #own(width: number, theme: Theme): string {
@@ -104,6 +156,15 @@ export class CardAnswers {
     const shown = line.render(Math.max(1, width - 4))
     return this.writing ? `${mark}✎ ${shown}` : `${mark}${theme.quiet(`✎ ${shown.replace(/\x1b\[2?7m/g, '')}`)}`
   }
+}
+
+/** Rows of coverage that are shown of one option. */
+const mostCovers = 4
+
+function coverLines(mark: string, grants: string, width: number, theme: Theme): string[] {
+  const lines = hangingLines(mark, oneLine(grants), width)
+  const shown = lines.length <= mostCovers ? lines : [...lines.slice(0, mostCovers - 1), `${' '.repeat(mark.length)}…`]
+  return shown.map((line) => theme.quiet(line))
 }
 
 const oneLine = (text: string) => readableText(text).replace(/\s+/g, ' ').trim()

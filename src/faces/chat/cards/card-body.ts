@@ -1,43 +1,78 @@
-import type { Question, Shown } from '../../../core/talk/question.ts'
-import type { Theme, Paint } from '../theme.ts'
+import type { Mark, Question, Shown } from '../../../core/talk/question.ts'
+import type { Theme } from '../theme.ts'
 import type { DiffLine } from '../diff-lines.ts'
 import { wrapTextWithAnsi } from '@earendil-works/pi-tui'
-import { exactText, readableText } from '../../question-text.ts'
-
-/** A part of a card's body: its lines, and how many of them are shown at first. */
-export type BodySection = { lines: string[]; most: number }
+import { dangerSign, exactText, markWords, readableText, withExactMarks } from '../../question-text.ts'
 
 /** Characters that are shown; the card says how many more there are, so that nothing is hidden silently. */
 const longest = 100_000
 
-/** Lays out the question's words and what it shows; a diff that is not computed yet has no lines. */
-export function bodySections(
+/** The lines of a card's body: the question's words and what it shows; a diff that is not computed yet has no lines. */
+export function bodyLines(
   { text, shows = [] }: Question,
   diffs: ReadonlyMap<Shown, readonly DiffLine[]>,
   width: number,
   theme: Theme,
-): BodySection[] {
-  const said = { lines: wrapped(cut(readableText(text).trim()), width), most: 8 }
-  return [said, ...shows.map((shown) => shownLines(shown, diffs.get(shown), width, theme))]
+): string[] {
+  const said = wrapped(cut(readableText(text).trim()), width)
+  return [...said, ...shows.flatMap((shown) => shownLines(shown, diffs.get(shown), width, theme))]
 }
 
-function shownLines(shown: Shown, diff: readonly DiffLine[] | undefined, width: number, theme: Theme): BodySection {
-  if (shown.type === 'text')
-    return { lines: ['', ...wrapped(cut(readableText(shown.text)), width).map(theme.quiet)], most: 13 }
-  if (shown.type === 'diff') {
-    const head =
-      theme.strong(exactText(shown.path).replaceAll('\n', '␊')) +
-      theme.quiet(shown.before === undefined ? '  new file' : '')
-    const none = diff ? '  nothing changes' : '  …'
-    const lines = diff?.length ? diffed(diff, width, theme) : [theme.quiet(none)]
-    return { lines: ['', ...wrapTextWithAnsi(head, width), ...lines], most: 30 }
+function shownLines(shown: Shown, diff: readonly DiffLine[] | undefined, width: number, theme: Theme): string[] {
+  switch (shown.type) {
+    case 'text':
+      return ['', ...wrapped(cut(readableText(shown.text)), width).map(theme.quiet)]
+    case 'diff':
+      return ['', ...diffHead(shown, width, theme), ...diffBody(diff, width, theme)]
+    case 'command': {
+      const found = markWords(shown).flatMap((words) => hangingLines(dangerSign, words, width).map(theme.danger))
+      const place = shown.cwd === undefined ? [] : hangingLines('  in ', exactText(shown.cwd), width).map(theme.quiet)
+      return ['', ...(found.length > 0 ? [...found, ''] : []), ...commandLines(shown, width, theme), ...place]
+    }
   }
-  const command = hangingLines('$ ', cut(exactText(shown.command)), width).map((line) => theme.code(line))
-  const place = shown.cwd === undefined ? [] : hangingLines('  in ', exactText(shown.cwd), width).map(theme.quiet)
-  return { lines: ['', ...command, ...place], most: 13 }
 }
 
-function diffed(diff: readonly DiffLine[], width: number, theme: Theme): string[] {
+/** A command with its dangerous parts painted; a row with such a part begins with the sign for danger. */
+function commandLines(shown: Extract<Shown, { type: 'command' }>, width: number, theme: Theme): string[] {
+  const { text, marks } = withExactMarks(cut(shown.command), shown.marks ?? [])
+  let at = 0
+  let first = true
+  return text.split('\n').flatMap((line) => {
+    let from = at
+    at += line.length + 1
+    return wrapTextWithAnsi(line, Math.max(1, width - 2)).map((row) => {
+      // Wrapping drops only blanks between the rows.
+      const begins = row === '' ? from : Math.max(from, text.indexOf(row, from))
+      from = begins + row.length
+      const here = marks.filter((mark) => mark.from < from && mark.to > begins)
+      const lead = here.length > 0 ? theme.danger(dangerSign) : theme.code(first ? '$ ' : '  ')
+      first = false
+      return lead + paintedRow(row, begins, here, theme)
+    })
+  })
+}
+
+function paintedRow(row: string, begins: number, marks: readonly Mark[], theme: Theme): string {
+  let painted = ''
+  let at = 0
+  for (const mark of marks) {
+    const from = Math.max(at, mark.from - begins)
+    const to = Math.min(row.length, mark.to - begins)
+    if (to <= from) continue
+    painted += theme.code(row.slice(at, from)) + theme.danger(row.slice(from, to))
+    at = to
+  }
+  return painted + theme.code(row.slice(at))
+}
+
+function diffHead({ path, before, danger }: Extract<Shown, { type: 'diff' }>, width: number, theme: Theme): string[] {
+  const name = exactText(path).replaceAll('\n', '␊')
+  if (danger !== undefined) return hangingLines(dangerSign, `${name}: ${danger}`, width).map(theme.danger)
+  return wrapTextWithAnsi(theme.strong(name) + theme.quiet(before === undefined ? '  new file' : ''), width)
+}
+
+function diffBody(diff: readonly DiffLine[] | undefined, width: number, theme: Theme): string[] {
+  if (!diff?.length) return [theme.quiet(diff ? '  nothing changes' : '  …')]
   const look = { added: theme.added, removed: theme.removed, same: theme.quiet, skip: theme.quiet }
   const mark = { added: '+ ', removed: '- ', same: '  ', skip: '  ' }
   let left = longest
@@ -64,61 +99,31 @@ export function hangingLines(mark: string, text: string, width: number): string[
   return wrapped(text, Math.max(1, width - mark.length)).map((line, at) => (at === 0 ? mark : indent) + line)
 }
 
-/** A section is not cut to fewer lines, because they would say nothing. */
-const leastLines = 3
-
-/** Shows the body of a card cut to the room there is, and page by page once the person opens it. */
+/** The page of a body that is in sight. */
 export class BodyPages {
-  #paint: Paint
-  #page: number | undefined
+  #from = 0
 
-  /** `paint` is for the hints about hidden lines. */
-  constructor(paint: Paint) {
-    this.#paint = paint
+  /** Turns by a page, not beyond the first and the last; false where there is no such page. */
+  turn(by: 1 | -1, count: number, room: number): boolean {
+    const was = this.#from
+    this.#from = Math.max(0, Math.min(was + by * room, lastPage(count, room)))
+    return this.#from !== was
   }
 
-  /** Opens the first page, turns to the next, and closes after the last. */
-  turn(sections: readonly BodySection[], room: number): void {
-    const pages = Math.ceil(whole(sections).length / room)
-    const next = this.#page === undefined ? 0 : this.#page + 1
-    const hides = shownAtFirst(sections, room).some((most, at) => hiddenLines(sections[at]!.lines, most) > 0)
-    this.#page = hides && next < pages ? next : undefined
+  /** Turns to the first page. */
+  back(): void {
+    this.#from = 0
   }
 
-  lines(sections: readonly BodySection[], room: number): string[] {
-    if (this.#page === undefined) {
-      const most = shownAtFirst(sections, room)
-      return sections.flatMap(({ lines }, at) => this.#cut(lines, most[at]!))
-    }
-    const all = whole(sections)
-    const from = Math.min(this.#page * room, Math.max(0, all.length - 1))
-    const shown = all.slice(from, from + room)
-    const place = shown.length < all.length ? `lines ${from + 1}–${from + shown.length} of ${all.length}, ` : ''
-    const last = from + shown.length >= all.length
-    return [...shown, this.#paint(`${place}Ctrl+O ${last ? 'shows less' : 'shows more'}`)]
-  }
-
-  #cut(lines: string[], most: number): string[] {
-    const more = hiddenLines(lines, most)
-    if (more === 0) return lines
-    return [...lines.slice(0, most), this.#paint(`… ${more} more ${more === 1 ? 'line' : 'lines'}, Ctrl+O shows all`)]
+  /** The lines of the page, and its position in words. */
+  page(lines: readonly string[], room: number): { lines: string[]; place: string } {
+    const from = (this.#from = Math.min(this.#from, lastPage(lines.length, room)))
+    const shown = lines.slice(from, from + room)
+    const to = from + shown.length
+    const which = shown.length === 1 ? `line ${to}` : `lines ${from + 1}–${to}`
+    return { lines: shown, place: `${which} of ${lines.length}` }
   }
 }
 
-/** How many lines are hidden; a single one is shown instead of the hint that would take its row. */
-const hiddenLines = (lines: readonly string[], most: number) => (lines.length - most > 1 ? lines.length - most : 0)
-
-const whole = (sections: readonly BodySection[]) => sections.flatMap(({ lines }) => lines)
-
-/** How many lines of each section are shown at first: the longest is cut until all of them fit. */
-function shownAtFirst(sections: readonly BodySection[], room: number): number[] {
-  const most = sections.map((section) => Math.min(section.lines.length, section.most))
-  // A section that is cut takes one line more for its hint.
-  const taken = () => most.reduce((sum, count, at) => sum + count + Number(count < sections[at]!.lines.length), 0)
-  while (taken() > room) {
-    const longest = most.indexOf(Math.max(...most))
-    if (most[longest]! <= leastLines) break
-    most[longest]!--
-  }
-  return most
-}
+/** The last page is full, so that the room for it never changes. */
+const lastPage = (count: number, room: number) => Math.max(0, count - room)

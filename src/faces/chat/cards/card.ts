@@ -3,15 +3,15 @@ import type { Clock } from '../../../base/clock.ts'
 import type { Question, Shown } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme.ts'
 import type { TextField } from '../widgets.ts'
-import type { BodySection } from './card-body.ts'
 import type { DiffLine } from '../diff-lines.ts'
 import { decodeKittyPrintable, matchesKey, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { boxSides, boxed } from '../widgets.ts'
 import { PasteReader } from '../input/paste.ts'
 import { CardAnswers } from './card-answers.ts'
-import { bodySections, BodyPages } from './card-body.ts'
+import { bodyLines, BodyPages } from './card-body.ts'
 import { diffLines } from '../diff-lines.ts'
-import { escapeAnswer, cardPaint, cardTitle } from './card-kinds.ts'
+import { cardPaint, cardTitle } from './card-kinds.ts'
+import { escapeOf } from '../../../core/talk/consent.ts'
 import { readableText } from '../../question-text.ts'
 
 type CardParts = {
@@ -22,47 +22,46 @@ type CardParts = {
   clock: Clock
   /** How many rows the card may take; without it, as many as fit on a small screen. */
   rows?(): number
+  /** How many rows it may take while the person reads a long body. */
+  most?(): number
   /** Called when the card has to be painted again. */
   changed(): void
   answer(picks?: string[]): void
 }
 
-/** A person who was typing when the card opened must pause this long before a key counts as an answer. */
+/** A person who was typing when the card was painted must pause this long before a key counts as an answer. */
 const pauseMs = 400
-/** Keys that only a person presses who has seen the card. */
-const cardKeys = ['up', 'down', 'tab', 'shift+tab', 'ctrl+o'] as const
-/** Rows that every card has: its frame, the blank lines, and the hint about hidden lines. */
-const chrome = 5
+/** Keys that only a person presses who reads the card. */
+const cardKeys = ['up', 'down', 'tab', 'shift+tab', 'pageUp', 'pageDown', 'ctrl+o'] as const
+/** Stands in place of the keys until the card takes them. */
+const notYet = 'Keys go to the input until you pause'
 const smallest = 19
 const boxEdges = 2
-/** The body has at least this many lines, unless there is no room. */
-const leastBody = 3
-
-/** Rows for the answers in a card that is too small for all of them. */
-const tightAnswers = (answers: number, rows: number) =>
-  Math.min(answers, Math.max(1, Math.ceil((rows - boxEdges) * 0.6)))
+/** A blank row between the body and the answers is drawn only where so many lines of the body are in sight. */
+const roomy = 14
 
 /** A question as a person sees it: who asks, what it is about, and the answers. */
 export class Card implements Component, Focusable {
   #parts: CardParts
   #answers: CardAnswers
   #pastes: PasteReader
-  #pages = new BodyPages((text) => this.#parts.theme.quiet(text))
+  #pages = new BodyPages()
   #diffs = new Map<Shown, readonly DiffLine[]>()
-  #body: { width: number; sections: BodySection[] } | undefined
+  #body: { width: number; lines: string[] } | undefined
   #open = new AbortController()
   #focused = false
-  #quietSince: number
+  /** When the card was painted first, or the last key came that was not meant for it. */
+  #quietSince: number | undefined
   #awake = false
   #straying = false
-  #width = 80
+  /** How many lines of the body are on a page, where it has several. */
+  #pageRoom: number | undefined
   #answersAt = 0
 
   constructor(parts: CardParts) {
     this.#parts = parts
     this.#answers = new CardAnswers(parts.question)
     this.#pastes = new PasteReader(parts.clock)
-    this.#quietSince = parts.clock.now()
     // Ends when the card is closed.
     void this.#countDown()
     for (const shown of parts.question.shows ?? []) if (shown.type === 'diff') void this.#compare(shown)
@@ -85,14 +84,31 @@ export class Card implements Component, Focusable {
     this.#body = undefined
   }
 
-  /** Whether a key is meant for the card: keys typed just after it opened, or after it was answered, are the input's. */
+  /**
+   * Whether a key is meant for the card. Keys are not that come before the person can have seen it, because it is not
+   * painted yet or they are still typing; nor keys that come after it was answered.
+   */
   wants(data: string): boolean {
+    return this.#isAwake() && !this.#strays(data)
+  }
+
+  #isAwake(): boolean {
     if (this.#open.signal.aborted) return false
     const now = this.#parts.clock.now()
-    if (cardKeys.some((key) => matchesKey(data, key))) this.#awake = true
-    if (now - this.#quietSince >= pauseMs) this.#awake = true
-    if (!this.#awake) this.#quietSince = now
-    return this.#awake && !this.#strays(data)
+    if (this.#quietSince !== undefined && now - this.#quietSince >= pauseMs) this.#awake = true
+    if (!this.#awake && this.#quietSince !== undefined) this.#quietSince = now
+    return this.#awake
+  }
+
+  /** Says that keys count as answers once they do. */
+  async #wake(): Promise<void> {
+    const { clock, changed } = this.#parts
+    const { signal } = this.#open
+    for (let left; (left = pauseMs - (clock.now() - this.#quietSince!)) > 0 && !signal.aborted;)
+      await clock.sleep(left, signal)
+    if (signal.aborted) return
+    this.#awake = true
+    changed()
   }
 
   /** Letters that the card does not use go to the input: the person who types them has not read the card, and their Enter does not answer it. */
@@ -126,22 +142,42 @@ export class Card implements Component, Focusable {
 
   #key(data: string): void {
     const { question } = this.#parts
-    if (matchesKey(data, 'escape')) return this.#answer(escapeAnswer(question).picks)
+    if (matchesKey(data, 'escape')) return this.#answer(escapeOf(question).picks)
     if (matchesKey(data, 'up') || matchesKey(data, 'shift+tab')) return this.#answers.move(-1)
     if (matchesKey(data, 'down') || matchesKey(data, 'tab')) return this.#answers.move(1)
-    if (matchesKey(data, 'ctrl+o')) return this.#pages.turn(this.#sections(this.#width), this.#room(this.#width))
+    if (matchesKey(data, 'pageUp')) return void this.turnPage(-1)
+    if (matchesKey(data, 'pageDown')) return void this.turnPage(1)
+    if (matchesKey(data, 'ctrl+o')) return this.#nextPage()
     if (matchesKey(data, 'enter')) return this.#enter()
     if (this.#answers.writing) return this.#answers.line!.handleInput(data)
     const typed = decodeKittyPrintable(data) ?? data
     if (typed === ' ' && question.multiple) return this.#answers.mark()
-    if (/^[1-9]$/.test(typed)) return this.#number(Number(typed) - 1)
+    if (/^[1-9]$/.test(typed)) return this.#number(Number(typed))
     if (this.#answers.line) this.#write((line) => line.handleInput(data))
   }
 
-  #number(at: number): void {
-    if (at >= this.#parts.question.options.length || !this.#answers.go(at)) return
-    if (this.#parts.question.multiple) this.#answers.mark()
-    else this.#enter()
+  /** Turns to the next page or the one before, as far as there is one; false where the body has one page. */
+  turnPage(by: 1 | -1): boolean {
+    if (this.#pageRoom === undefined) return false
+    this.#pages.turn(by, this.#body?.lines.length ?? 0, this.#pageRoom)
+    this.#parts.changed()
+    return true
+  }
+
+  /** Turns the page with the key that every keyboard has: it begins again after the last page. */
+  #nextPage(): void {
+    const last = this.#pageRoom !== undefined && !this.#pages.turn(1, this.#body?.lines.length ?? 0, this.#pageRoom)
+    if (last) this.#pages.back()
+  }
+
+  #number(key: number): void {
+    const seen = this.#answers.grants
+    if (!this.#answers.goKey(key)) return
+    if (this.#parts.question.multiple) return this.#answers.mark()
+    // Beside a long body only the chosen option shows what it covers: the first press shows it, the second answers.
+    const { grants } = this.#answers
+    if (this.#pageRoom !== undefined && grants !== undefined && grants !== seen) return
+    this.#enter()
   }
 
   #enter(): void {
@@ -174,51 +210,68 @@ export class Card implements Component, Focusable {
     if (!this.#open.signal.aborted) this.#parts.changed()
   }
 
-  #sections(width: number): BodySection[] {
+  #lines(width: number): string[] {
     if (this.#body?.width !== width) {
       const { question, theme } = this.#parts
-      this.#body = { width, sections: bodySections(question, this.#diffs, width, theme) }
+      this.#body = { width, lines: bodyLines(question, this.#diffs, width, theme) }
     }
-    return this.#body.sections
-  }
-
-  #room(width: number): number {
-    const { rows, theme } = this.#parts
-    const answers = this.#answers.render(width, theme).length
-    const all = rows?.() ?? smallest
-    const left = all - chrome - this.#foot(width).length - answers
-    return left >= leastBody ? left : Math.max(1, all - boxEdges - tightAnswers(answers, all) - 1)
+    return this.#body.lines
   }
 
   #foot(width: number): string[] {
-    const said = [this.#counting(), this.#keys()].filter((line) => line !== undefined)
-    return said.flatMap((line) => wrapTextWithAnsi(line, width)).map(this.#parts.theme.quiet)
+    const keys = wrapTextWithAnsi(this.#keys(), width)
+    // The card keeps its height when it begins to take keys.
+    const now = this.#awake ? keys : keys.map((_, at) => (at === 0 ? notYet : ''))
+    const counting = this.#counting()
+    return [...(counting === undefined ? [] : wrapTextWithAnsi(counting, width)), ...now].map(this.#parts.theme.quiet)
+  }
+
+  /** Whether the body needs more rows than a card usually takes, on a screen that wide. */
+  isLong(columns: number): boolean {
+    const inside = Math.max(1, columns - boxSides)
+    return this.#whole(inside).length + boxEdges > (this.#parts.rows?.() ?? smallest)
+  }
+
+  #whole(width: number): string[] {
+    const answers = this.#answers.render(width, this.#parts.theme)
+    return [...this.#lines(width), '', ...answers, ...(answers.length > 0 ? [''] : []), ...this.#foot(width)]
   }
 
   render(width: number): string[] {
     const { theme, question, by } = this.#parts
+    if (this.#quietSince === undefined) {
+      this.#quietSince = this.#parts.clock.now()
+      // Ends when the card is closed.
+      void this.#wake()
+    }
     const inside = Math.max(1, width - boxSides)
-    this.#width = inside
-    const body = this.#pages.lines(this.#sections(inside), this.#room(inside))
-    const answers = this.#answers.render(inside, theme)
-    this.#answersAt = body.length + 2
-    const whole = [...body, '', ...answers, ...(answers.length > 0 ? [''] : []), ...this.#foot(inside)]
-    const rows = this.#parts.rows?.() ?? smallest
-    const lines = whole.length + boxEdges <= rows ? whole : this.#tight(body, answers.length, inside, rows)
     const paint = cardPaint(question, theme)
-    return boxed(lines, width, paint, { title: paint(cardTitle(question, by)) })
+    const title = paint(cardTitle(question, by))
+    if (this.isLong(width)) return this.#paged(inside, (lines, foot) => boxed(lines, width, paint, { title, foot }))
+    this.#pageRoom = undefined
+    const lines = this.#whole(inside)
+    this.#answersAt = this.#lines(inside).length + 2
+    return boxed(lines, width, paint, { title })
   }
 
-  /** A card without room for everything: the question and the answer of Enter come before blank lines and hints. */
-  #tight(body: string[], answers: number, width: number, rows: number): string[] {
-    const room = Math.max(1, rows - boxEdges - tightAnswers(answers, rows))
-    const shown = this.#answers.render(width, this.#parts.theme, tightAnswers(answers, rows))
-    const more = this.#parts.theme.quiet('… Ctrl+O shows all')
-    const cut = body.length <= room ? body : room === 1 ? body.slice(0, 1) : [...body.slice(0, room - 1), more]
-    this.#answersAt = cut.length + 1
-    const foot = this.#foot(width)
-    const left = rows - boxEdges - cut.length - shown.length
-    return [...cut, ...shown, ...(foot.length <= left ? foot : [])]
+  /** A card whose body is read page by page: the answers are kept short, and everything else is for the body. */
+  #paged(width: number, box: (lines: string[], foot: string) => string[]): string[] {
+    const { theme, most, rows } = this.#parts
+    const all = Math.max(1, (most ?? rows)?.() ?? smallest) - boxEdges
+    const body = this.#lines(width)
+    const short = this.#answers.renderShort(width, theme)
+    const few = Math.max(1, Math.floor(all / 2))
+    const answers = short.length <= few ? short : this.#answers.render(width, theme, few)
+    const wanted = this.#foot(width)
+    const foot = all - answers.length - wanted.length >= 1 ? wanted : []
+    const left = Math.max(1, all - answers.length - foot.length)
+    const blank = left > roomy ? [''] : []
+    const room = left - blank.length
+    this.#pageRoom = body.length > room ? room : undefined
+    const page = this.#pages.page(body, room)
+    this.#answersAt = page.lines.length + blank.length + 1
+    const place = this.#pageRoom === undefined ? '' : theme.strong(`${page.place} · PgUp, PgDn turn the page`)
+    return box([...page.lines, ...blank, ...answers, ...foot], place)
   }
 
   #counting(): string | undefined {
@@ -232,18 +285,20 @@ export class Card implements Component, Focusable {
 
   #keys(): string {
     const { multiple, options } = this.#parts.question
-    const esc = `Esc: ${escapeAnswer(this.#parts.question).says}`
+    const esc = `Esc: ${readableText(escapeOf(this.#parts.question).says)}`
     if (this.#straying) return `What you type goes to the input · ↑ ↓ to answer here · ${esc}`
-    const numbers = options.length > 1 ? `1–${Math.min(9, options.length)} or ` : ''
     if (this.#answers.count === 0) return esc
+    const numbers = options.length > 1 ? `${this.#answers.keyWords} or ` : ''
     return multiple ? `Space marks · Enter answers · ${esc}` : `${numbers}Enter answers · ${esc}`
   }
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
     if (event.type !== 'click' || event.button !== 'left' || this.#open.signal.aborted) return undefined
-    const at = this.#answers.drawnAt(event.y - this.#answersAt)
+    // A click on something that was there before the card is not for it.
+    if (!this.#isAwake()) return { handled: true, focus: true }
+    const at = this.#answers.drawnAt(event.y - this.#answersAt, event.x - boxSides / 2)
     if (at >= this.#parts.question.options.length) this.#answers.goWrite()
-    else if (at >= 0) this.#number(at)
+    else if (at >= 0) this.#number(this.#answers.keyAt(at))
     this.#updateFocus()
     return { handled: true, focus: true }
   }

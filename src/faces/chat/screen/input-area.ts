@@ -14,12 +14,10 @@ type InputAreaParts = {
   clock: Clock
   answer(ask: string, picks?: string[]): void
   broken(error: unknown): void
-  /** How many rows the area can have when everything else gives way. */
+  /** How many rows the area can have with the borders of the screen, and without them. */
   room(): number
+  wholeRoom(): number
 }
-
-/** Rows of a card that may take nearly all of a small screen; a taller card leaves some of the transcript in sight. */
-const smallCard = 18
 
 /** The area below the transcript: the input, or a card while its question is open. */
 export class InputArea {
@@ -35,6 +33,11 @@ export class InputArea {
 
   get card(): Card | undefined {
     return this.#shown?.card
+  }
+
+  /** Whether a card with a long body is open, which needs the whole screen. */
+  get reading(): boolean {
+    return this.#shown?.card.isLong(this.#parts.tui.terminal.columns) ?? false
   }
 
   show(asks: readonly OpenQuestion[]): void {
@@ -56,7 +59,8 @@ export class InputArea {
       question,
       by,
       clock,
-      rows: () => Math.max(Math.min(smallCard, this.#parts.room()), Math.floor(this.#parts.room() * 0.75)),
+      rows: () => this.#parts.room(),
+      most: () => this.#parts.wholeRoom(),
       changed: () => tui.requestRender(),
       answer: (picks) => answer(ask, picks),
     })

@@ -20,6 +20,8 @@ type TypingParts = {
   input: InputBox
   openAll(): void
   palette(): void
+  /** Turns the page of a long card or of the transcript; false where neither is here. */
+  page(by: 1 | -1): boolean
   suspend(): void
   flash(words: string): void
   leave(): void
@@ -72,11 +74,13 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
       screen.palette()
       return true
     },
+    pageUp: () => screen.page(-1),
+    pageDown: () => screen.page(1),
   }
 }
 
-/** While a card is open it has all keys except those that cancel and suspend. */
-export function cardKeys({ interrupt, suspend }: KeyActions): KeyActions {
+/** While a card is open it has all keys except those that cancel, suspend and turn pages. */
+export function cardKeys(actions: KeyActions): KeyActions {
   const none = () => false
-  return { interrupt, suspend, escape: none, leave: none, nextLeash: none, openAll: none, palette: none }
+  return { ...actions, escape: none, leave: none, nextLeash: none, openAll: none, palette: none }
 }

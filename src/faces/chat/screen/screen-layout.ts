@@ -22,8 +22,13 @@ export type ScreenParts = {
   status: Component
   /** How many blocks came below the lines in sight. */
   unseen(): number
+  /** Whether a card is read that needs the room of the borders. */
+  reading(): boolean
   copy(text: string): Promise<string>
 }
+
+/** Lines that are in sight both before and after a page of the transcript. */
+const sharedLines = 4
 
 /** With fewer rows there is no border, because the words need its room. */
 const leastRows = 10
@@ -36,10 +41,13 @@ export type ScreenLayout = {
   scroll?: Scroll
   /** Scrolls to the newest line, and follows it. */
   toEnd(): void
+  /** Scrolls the transcript by a page. */
+  page(by: 1 | -1): void
   /** How many rows are left for the transcript once the other parts are rendered. */
   height(): number
-  /** How many rows the input area can have, with one line of the transcript left. */
+  /** How many rows the input area can have, with one line of the transcript left; and without the borders as well. */
   room(): number
+  wholeRoom(): number
   /** Shows words for a moment. */
   flash(words: string): void
   stop(options?: TuiStopOptions): void
@@ -71,7 +79,7 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     scrollbarTrackStyle: theme.quiet,
     scrollbarThumbStyle: theme.accent,
   })
-  const tall = { visible: ({ height }: { height: number }) => height >= leastRows }
+  const tall = { visible: ({ height }: { height: number }) => height >= leastRows && !parts.reading() }
   const working = new MeasuredContainer(parts.working)
   tui.setLayoutRoot(
     new VStack([
@@ -83,15 +91,18 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
       { component: parts.status, basis: 1, shrink: 0 },
     ]),
   )
-  const free = () => terminal.rows - (terminal.rows >= leastRows ? 2 : 0) - working.height - 1
-  const height = () => Math.max(1, free() - inputArea.height)
+  const whole = () => terminal.rows - working.height - 1
+  const borders = () => (terminal.rows >= leastRows ? 2 : 0)
+  const height = () => Math.max(1, whole() - (parts.reading() ? 0 : borders()) - inputArea.height)
   return {
     tui,
     inputArea,
     scroll,
     toEnd: () => scroll.scrollToEnd(),
+    page: (by) => tui.scrollBy(by * Math.max(1, scroll.viewportHeight - sharedLines)),
     height,
-    room: () => Math.max(3, free() - 1),
+    room: () => Math.max(3, whole() - borders() - 1),
+    wholeRoom: () => Math.max(3, whole() - 1),
     flash: (words) => tui.flash(words),
     stop: (options) => tui.stop(options),
   }
@@ -114,7 +125,8 @@ function normalBuffer(parts: ScreenParts): ScreenLayout {
     tui.stop(options)
   }
   const height = () => parts.terminal.rows
-  return { tui, inputArea, toEnd: () => {}, height, room: () => Math.max(3, height() - 3), flash: () => {}, stop }
+  const room = () => Math.max(3, height() - 3)
+  return { tui, inputArea, toEnd: () => {}, page: () => {}, height, room, wholeRoom: room, flash: () => {}, stop }
 }
 
 /** A container that knows how many rows it took when it was last painted. */

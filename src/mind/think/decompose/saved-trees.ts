@@ -6,6 +6,8 @@ import type { TreeTask } from './task-tree.ts'
 import { plural } from '../prompt-text.ts'
 import { note } from '../thinking-turn.ts'
 import { drawTree, retryFailed, taskTitle, treeProgress } from './task-tree.ts'
+import { consentOptions } from '../../../core/talk/consent.ts'
+import { spendNothing } from '../cost-consent.ts'
 
 /**
  * An unfinished tree, by the turn it was planned in. `holder`: the turn that works on it, and that turn's process;
@@ -93,10 +95,11 @@ export async function* startTree(
         text: `A tree of ${plural(of, 'task')} is unfinished: ${done} of ${of} done (${taskTitle({ task: tree.prompt })}). Continue it?`,
         from: [],
         shows: [{ type: 'text', text: drawTree(tree.tasks) }],
-        options: [
-          { id: 'go', label: 'Continue' },
-          { id: 'anew', label: 'No, plan it again' },
-        ],
+        options: consentOptions({
+          once: { id: 'go', label: 'Yes, continue it' },
+          no: { id: 'anew', label: 'No, plan it again' },
+        }),
+        ...spendNothing,
       },
       turn.signal,
     )

@@ -1,0 +1,122 @@
+import type { Meaning, Option, Question } from './question.ts'
+
+/**
+ * The keys of every card that asks for a yes, whichever agent asks and whatever it calls its answers. A person learns
+ * them once. The key of an answer that a card does not offer stays unused; all other options have the keys from 4 on.
+ * A card on which no option is a yes or a no is a list to choose from, and its options are numbered in their order.
+ */
+export const consentKeys: Readonly<Record<Meaning, number>> = { once: 1, always: 2, no: 3 }
+const firstOtherKey = 4
+
+/** The answers of one card. */
+type ConsentOptions = Partial<Record<Meaning, Option | undefined>> & {
+  /** Options that are none of the three, such as a wider yes. */
+  others?: readonly Option[]
+}
+
+/** The options of a card that asks for a yes, in the order of their keys. */
+export function consentOptions({ others = [], ...answers }: ConsentOptions): Option[] {
+  const known = (Object.keys(consentKeys) as Meaning[]).flatMap((means) => {
+    const option = answers[means]
+    return option ? [{ ...option, means }] : []
+  })
+  return [...known, ...others]
+}
+
+/** The options of another program's menu as those of a card: the first option of each meaning gets its key. */
+export function translatedOptions(options: readonly Option[], meaningOf: (option: Option) => Meaning | undefined) {
+  const first = (means: Meaning) => options.find((option) => meaningOf(option) === means)
+  const [once, always, no] = [first('once'), first('always'), first('no')]
+  // Without a yes and a no the menu is a list to choose from.
+  if (!no || !(once ?? always)) return [...options]
+  const others = options.filter((option) => option !== once && option !== always && option !== no)
+  return consentOptions({ once, always, no, others })
+}
+
+/** The key of each option, in the order of the options. */
+export function optionKeys(options: readonly Option[]): number[] {
+  if (options.every(({ means }) => means === undefined)) return options.map((_, at) => at + 1)
+  let next = firstOtherKey
+  return options.map(({ means }) => (means === undefined ? next++ : consentKeys[means]))
+}
+
+/** The option that a key picks. */
+export function optionOfKey(options: readonly Option[], key: number): Option | undefined {
+  return options[optionKeys(options).indexOf(key)]
+}
+
+/** The effect of Escape on a question that has neither a no nor words of its own for it. */
+const unanswered: Readonly<Record<Question['about'], string>> = {
+  permission: 'do not allow it',
+  choice: 'leave this unanswered',
+  trust: 'do not trust it',
+  login: 'do not log in now',
+  quota: 'leave this unanswered',
+  silence: 'leave this unanswered',
+  denied: 'leave it undone',
+  sharing: 'do not share it',
+}
+
+/**
+ * The answer of Escape, which is always the harmless one, and the words with which a card announces it: the option that
+ * the question names for it, else its no, else no answer.
+ */
+export function escapeOf({ about, options, escape, unanswered: says }: Question): { picks?: string[]; says: string } {
+  const option =
+    options.find(({ id }) => id === escape) ??
+    (says === undefined ? options.find(({ means }) => means === 'no') : undefined)
+  return option ? { picks: [option.id], says: option.label } : { says: says ?? unanswered[about] }
+}
+
+/** Reads a typed answer: the keys of options, or free words where the question takes them. An empty line is Escape's answer. */
+export function picksTyped(question: Question, line: string): string[] | undefined | 'unclear' {
+  const { options, multiple, free } = question
+  const typed = line.trim()
+  if (typed === '') return escapeOf(question).picks
+  const picks = typed.split(/[\s,]+/).map((part) => optionOfKey(options, Number(part))?.id)
+  const known = picks.every((pick) => pick !== undefined) && (picks.length === 1 || multiple === true)
+  if (known) return [...new Set(picks)]
+  return free ? [typed] : 'unclear'
+}
+
+export function unclearWords(question: Question): string {
+  const { options, multiple } = question
+  const keys = optionKeys(options).join(', ')
+  return `Type ${multiple ? 'numbers out of' : 'one of'} ${keys}, or press Enter alone: ${escapeOf(question).says}.`
+}
+
+/**
+ * Reads typed words as picks of a question: one option by its key, its label or the beginning of its label, several where
+ * the question takes them, or free words. Undefined where they are none of these.
+ */
+export function picksIn(
+  question: Pick<Question, 'options' | 'multiple' | 'free'>,
+  words: readonly string[],
+): string[] | undefined {
+  const { multiple, free } = question
+  const whole = words.join(' ').trim()
+  const one = optionOf(question, whole)
+  if (one !== undefined) return [one]
+  const each = words.flatMap((word) => word.split(',').filter(Boolean)).map((word) => optionOf(question, word))
+  if (multiple && each.length > 0 && each.every((pick) => pick !== undefined)) return [...new Set(each)]
+  return free && whole !== '' ? [whole] : undefined
+}
+
+/** Names every answer that a question takes. */
+export function allowedAnswers({ options, multiple }: Pick<Question, 'options' | 'multiple'>): string {
+  const keys = optionKeys(options)
+  return `${multiple ? 'some' : 'one'} of ${options.map(({ label }, at) => `${keys[at]} ${label}`).join(' | ')}`
+}
+
+function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
+  const typed = word.toLowerCase()
+  if (typed === '') return undefined
+  const ways = [
+    [optionOfKey(options, Number(word))].filter((option) => option !== undefined),
+    options.filter(({ id }) => id === word),
+    options.filter(({ label }) => label.toLowerCase() === typed),
+    options.filter(({ label }) => label.toLowerCase().startsWith(typed)),
+  ]
+  const found = ways.find((way) => way.length > 0)
+  return found?.length === 1 ? found[0]!.id : undefined
+}
