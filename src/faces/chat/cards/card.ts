@@ -145,8 +145,11 @@ export class Card implements Component, Focusable {
     if (matchesKey(data, 'escape')) return this.#answer(escapeOf(question).picks)
     if (matchesKey(data, 'up') || matchesKey(data, 'shift+tab')) return this.#answers.move(-1)
     if (matchesKey(data, 'down') || matchesKey(data, 'tab')) return this.#answers.move(1)
-    if (matchesKey(data, 'pageUp')) return void this.turnPage(-1)
-    if (matchesKey(data, 'pageDown')) return void this.turnPage(1)
+    const by = matchesKey(data, 'pageUp') ? -1 : matchesKey(data, 'pageDown') ? 1 : undefined
+    if (by !== undefined) {
+      this.turnPage(by)
+      return
+    }
     if (matchesKey(data, 'ctrl+o')) return this.#nextPage()
     if (matchesKey(data, 'enter')) return this.#enter()
     if (this.#answers.writing) return this.#answers.line!.handleInput(data)
