@@ -7,10 +7,10 @@ export const usageRows = ['agent', 'day', 'project', 'framework'] as const satis
 
 /** Writes usage as a table, and the thinking verdicts below it, where there are any. */
 export function usageTable(by: UsageBy, rows: readonly UsageRow[], verdicts: readonly VerdictRow[]): string {
-  const used = table([[by.toUpperCase(), 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'KNOWN BY'], ...rows.map(cells)])
+  const used = table([[by.toUpperCase(), 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'SOURCE'], ...rows.map(cells)])
   const thought = verdicts.some(({ framework }) => framework !== 'direct')
   if (!thought || by === 'day' || by === 'project') return used
-  return `${used}\n\nHOW IT WAS THOUGHT\n${table([thoughtHead, ...verdicts.map(thoughtCells)])}`
+  return `${used}\n\nTHINKING\n${table([thoughtHead, ...verdicts.map(thoughtCells)])}`
 }
 
 function cells(row: UsageRow): string[] {

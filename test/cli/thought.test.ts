@@ -43,7 +43,7 @@ test('what five advisors and a chair took is in the usage, with what came of it'
       },
     },
   )
-  assert.match((await machine.run(['usage'])).out, /^HOW IT WAS THOUGHT\n.*\nconsensus  alpha  2 +1 of 2 passed  12 /m)
+  assert.match((await machine.run(['usage'])).out, /^THINKING\n.*\nconsensus  alpha  2 +1 of 2 passed  12 /m)
 })
 
 test('what its words do not decide is put to the model in one short request without tools, and asked about once', async (t) => {

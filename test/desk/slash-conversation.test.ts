@@ -101,14 +101,14 @@ test('/usage tells how it was thought, once anything was thought about', async (
   await thought('t3', { framework: 'consensus', passed: false, calls: 6, ms: 75_000 })
   const [[, text] = ['', '']] = await seat.type('/usage')
   assert.deepEqual(text.split('\n').slice(4, -1), [
-    'HOW IT WAS THOUGHT',
+    'THINKING',
     'FRAMEWORK  AGENT  TURNS  CHECKED        CALLS  TOKENS  TIME   COST',
     'consensus  amber  2      1 of 2 passed  12     2,468   41 s   $1.0000',
     'direct     amber  1      unchecked      0      1,234   1.2 s  $0.5000',
   ])
   assert.match(
     (await seat.type('/usage framework'))[0]![1],
-    /^FRAMEWORK .*\nconsensus +2,000 [^]*\nHOW IT WAS THOUGHT$/m,
+    /^FRAMEWORK .*\nconsensus +2,000 [^]*\nTHINKING$/m,
   )
   assert.doesNotMatch((await seat.type('/usage day'))[0]![1], /THOUGHT/)
 })

@@ -65,7 +65,7 @@ const page = 100
 
 const messagesAfter = `
   SELECT seq, iif(type IN ('reply', 'words'), 'assistant', 'user') AS role, by, text, at FROM entries
-  WHERE session = ? AND seq > ? AND type IN ('prompt', 'steer', 'reply', 'words') ORDER BY seq LIMIT ${page}
+  WHERE session = ? AND seq > ? AND type IN ('prompt', 'steer', 'reply', 'words', 'output') ORDER BY seq LIMIT ${page}
 `
 
 /** Reads the messages of a session after a place in the index, and the place of the last one; undefined after the last page. */
