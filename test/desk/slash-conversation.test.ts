@@ -106,10 +106,7 @@ test('/usage tells how it was thought, once anything was thought about', async (
     'consensus  amber  2      1 of 2 passed  12     2,468   41 s   $1.0000',
     'direct     amber  1      unchecked      0      1,234   1.2 s  $0.5000',
   ])
-  assert.match(
-    (await seat.type('/usage framework'))[0]![1],
-    /^FRAMEWORK .*\nconsensus +2,000 [^]*\nTHINKING$/m,
-  )
+  assert.match((await seat.type('/usage framework'))[0]![1], /^FRAMEWORK .*\nconsensus +2,000 [^]*\nTHINKING$/m)
   assert.doesNotMatch((await seat.type('/usage day'))[0]![1], /THOUGHT/)
 })
 
