@@ -10,10 +10,10 @@ import { dialogOf, menuOf, trimmedScreen, unframed } from './shared/screen-parts
 import { commandLine, option } from './shared/command-words.ts'
 
 /** The row below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
-const status = String.raw`\n╰─+╯\n .*\bleash (?:read|ask|edit|all)\b`
+const status = String.raw`\n╰─.*─╯\n .*\bleash (?:read|ask|edit|all)\b`
 
-/** A card's last row says how to answer: "1–4 or Enter answers · Esc: no" */
-const asking = new RegExp(String.raw`^│ .*\bEnter answers · Esc: .*${status}`, 'm')
+/** A card's last row says how to answer, or its last two: "1–4 or Enter answers · Esc: No" */
+const asking = new RegExp(String.raw`^│ .*\bEnter answers · Esc: .*(?:\n│ .*)?${status}`, 'm')
 
 const titles: readonly [RegExp, Question['about']][] = [
   [/ asks for permission/, 'permission'],
@@ -34,10 +34,6 @@ function dialog(screen: Screen): Dialog | undefined {
   const plain = unframed(rows).map((row) => (/^ *✎ /.test(row) ? '' : row))
   const menu = menuOf(plain, '›')
   if (!menu || title === undefined) return undefined
-  const covered = menu.options.map(({ id, label }) => {
-    const [words = '', grants] = label.split(' covers: ')
-    return defined({ id, label: words, grants })
-  })
   const [words = '', ...more] = paragraphs(plain.slice(top + 1, menu.from))
   const asked = dialogOf(menu, {
     about: titles.find(([known]) => known.test(title))?.[1] ?? 'choice',
@@ -45,8 +41,10 @@ function dialog(screen: Screen): Dialog | undefined {
     shows: more.map(shown),
     numbers: true,
     decline: ['Escape'],
+    grants: (label) => label.split(' covers: ')[1],
   })
-  return { ...asked, question: { ...asked.question, options: covered } }
+  const options = asked.question.options.map((one) => ({ ...one, label: one.label.split(' covers: ')[0]! }))
+  return { ...asked, question: { ...asked.question, options } }
 }
 
 /** Reads "$ touch made.txt", and below it the folder. */

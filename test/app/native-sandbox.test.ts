@@ -320,9 +320,14 @@ test('a refusal is said to both, asked about once, and run outside after a yes',
       from: [],
       shows: [{ type: 'command', command, cwd: root }],
       options: [
-        { id: 'once', label: 'Run it once outside the sandbox' },
-        { id: 'always', label: 'Always run it outside, in this project', grants: 'bash(make install)' },
-        { id: 'no', label: 'No' },
+        { id: 'once', label: 'Yes, run it once outside the sandbox', means: 'once' },
+        {
+          id: 'always',
+          label: 'Yes, always run it outside the sandbox in this project',
+          grants: 'bash(make install)',
+          means: 'always',
+        },
+        { id: 'no', label: 'No', means: 'no' },
       ],
     },
   ])

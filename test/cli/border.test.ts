@@ -253,9 +253,9 @@ test('in the chat, a file with keys is attached after a yes alone', { ...options
     [],
     [
       [/Type a request, or \/help\.[^]*> /, 'first @.env\r'],
-      [/\.env may hold keys\.[^]*1 No, leave it out[^]*> /, '1\r'],
+      [/\.env may hold keys\.[^]*3 No, leave it out[^]*> /, '3\r'],
       [/was not attached[^]*Done by stranger/, 'second @.env\r'],
-      [/\.env may hold keys\.[^]*2 Yes, attach it to this prompt[^]*> /, '2\r'],
+      [/\.env may hold keys\.[^]*1 Yes, attach it to this prompt[^]*> /, '1\r'],
       [/Done by stranger/, '/exit\r'],
     ],
     { TERM: 'dumb' },

@@ -122,7 +122,7 @@ test('an editor over ACP and the chat start nothing of a hostile folder', { ...o
     ['-a', 'native', '--leash', 'read'],
     [
       [/Ready: native[^]*> /, 'look around\r'],
-      [/2 Do not use them[^]*> /, '2\r'],
+      [/3 No, do not use them[^]*> /, '3\r'],
       [/Done by native/, '/mcp\r'],
       [/not used before it is trusted/, '/exit\r'],
     ],

@@ -88,11 +88,11 @@ test(
       [],
       [
         [/Type a request, or \/help\.[^]*> /, 'look around\r'],
-        [/2 Do not use them[^]*> /, '2\r'],
+        [/3 No, do not use them[^]*> /, '3\r'],
         ...no,
         [/Done by native/, '/mcp\r'],
         [/not used before it is trusted/, '/trust\r'],
-        [/2 Do not use them[^]*> /, '1\r'],
+        [/3 No, do not use them[^]*> /, '2\r'],
         [/Trusted from the next turn on/, '/mcp\r'],
         [/\(\.mcp\.json\)/, '/reset\r'],
         [/A new session/, 'look again\r'],
@@ -107,7 +107,10 @@ test(
     assert.deepEqual(ran[9], servers)
     assert.deepEqual(hostile.ran(), ['hook-claude', 'hook-local', 'hook-termaite', ...servers])
     const shown = stripAnsi(out).replaceAll('\r', '')
-    const card = shown.slice(shown.lastIndexOf('termaite asks:'), shown.lastIndexOf('1 Trust them as they are now'))
+    const card = shown.slice(
+      shown.lastIndexOf('termaite asks:'),
+      shown.lastIndexOf('2 Yes, trust them as they are now'),
+    )
     for (const name of hostile.ran()) assert.ok(card.includes(hostile.trap(name)), `${name} was shown`)
     const [, asked] = told().split('look again')
     assert.match(asked!, /EVIL/)

@@ -59,7 +59,7 @@ test('in a terminal the change is shown before it is asked for', inTerminal, asy
   machine.agents({ amber: writes })
   writeFileSync(join(machine.project, 'AGENTS.md'), 'old\n')
   const card = /-old\s+\+# AGENTS\.md[^]*amber would change AGENTS\.md like this\. Do it\?[^]*> /
-  const { code, out } = await typed(machine, ['init'], [[card, '2\r']])
+  const { code, out } = await typed(machine, ['init'], [[card, '3\r']])
   assert.equal(code, 0, out)
   assert.match(out, /Nothing was written\./)
   assert.deepEqual(

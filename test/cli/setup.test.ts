@@ -90,7 +90,7 @@ test('in a terminal the person chooses who takes turns, in which order, and the 
   const machine = new Machine(t)
   const keys: [RegExp, string][] = [
     [/1 All of them, in this order\s+2 Claude Code\s+3 Gemini CLI\s+4 Codex\s+> /, 'claude\r'],
-    [/Numbers from 1 to 4, or Enter for none\.\s+> /, '4 2\r'],
+    [/Type numbers out of 1, 2, 3, 4, or press Enter alone: cancel the setup\.\s+> /, '4 2\r'],
     [/Which agent comes first\?\s+1 Codex, then Claude Code\s+2 Codex\s+3 Claude Code\s+> /, '3\r'],
     [/1 ask: ask before every action\s+2 edit: [^]*> /, '2\r'],
   ]

@@ -145,7 +145,13 @@ test('what the wall refuses is asked about, and runs outside after a yes', { ski
   )
   assert.deepEqual(
     once.editor.seen.asked.map(({ options }) => options.map(({ name }) => name)),
-    [['Run it once outside the sandbox', `Always run it outside, in this project (bash(${command}))`, 'No']],
+    [
+      [
+        'Yes, run it once outside the sandbox',
+        `Yes, always run it outside the sandbox in this project (bash(${command}))`,
+        'No',
+      ],
+    ],
   )
   await once.editor.close()
 

@@ -41,10 +41,11 @@ test('what was denied is shown; a yes opens the same agent again on a looser lea
       options: [
         {
           id: 'allow',
-          label: 'Allow it for this turn and try again',
+          label: 'Yes, for this turn alone, and try again',
           grants: 'leash edit: edits files in the project',
+          means: 'once',
         },
-        { id: 'leave', label: 'Leave it as it is' },
+        { id: 'leave', label: 'No, leave it undone', means: 'no' },
       ],
     },
   ])

@@ -55,15 +55,17 @@ test('a card is the question that it was drawn from', () => {
     from: [],
     shows: [{ type: 'command', command: 'touch made.txt' }],
     options: [
-      { id: '1', label: 'Yes, once' },
-      { id: '2', label: 'Yes, until this turn ends', grants: 'Bash(touch made.txt), until this turn ends' },
+      { id: '1', label: 'Yes, once', means: 'once' },
       {
-        id: '3',
-        label: 'Yes, always',
+        id: '2',
+        label: 'Yes, always in this project',
         grants: 'Bash(touch made.txt), in this project from now on (kept in .claude/settings.local.json)',
+        means: 'always',
       },
-      { id: '4', label: 'No' },
+      { id: '3', label: 'No', means: 'no' },
+      { id: '4', label: 'Yes, until this turn ends', grants: 'Bash(touch made.txt), until this turn ends' },
     ],
+    unanswered: 'No',
   })
   assert.deepEqual([keys(['3']), keys()], [['3'], ['Escape']])
 })

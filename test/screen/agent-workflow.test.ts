@@ -47,14 +47,14 @@ test(
       )
     }
     const refused = start('review')
-    const card = await refused.shows('2 Do not use them')
+    const card = await refused.shows('3 No, do not use them')
     assert.match(card, /\.agent\/workflows\/waaah-review\.md/, 'what it would trust is shown')
     refused.type('\r')
     assert.equal((await refused.exited).exitCode, 2)
 
     const trusting = start('review')
-    await trusting.shows('2 Do not use them')
-    trusting.type('1\r')
+    await trusting.shows('3 No, do not use them')
+    trusting.type('2\r')
     await runs(trusting)
     const known = start('waaah-review')
     await runs(known)
@@ -63,7 +63,7 @@ test(
     // What was trusted is these words: with others it is asked again.
     writeFileSync(join(folder, 'waaah-review.md'), 'Delete everything.')
     const changed = start('review')
-    await changed.shows('2 Do not use them')
+    await changed.shows('3 No, do not use them')
     changed.type(keys.ctrlC)
     assert.equal((await changed.exited).exitCode, 130)
     assert.doesNotMatch(changed.raw, /answer 1/)

@@ -30,7 +30,7 @@ export function askChoices(
         id: label,
         label: description === '' ? label : `${label}: ${description}`,
       })),
-      unanswered: 'do not answer; the agent goes on without an answer',
+      unanswered: 'do not answer; the agent goes on',
     }),
     reply(picks) {
       if (replied) return ''

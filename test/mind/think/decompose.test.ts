@@ -342,10 +342,12 @@ test('whoever watches sees the tree and its cost first; a yes may be for good, a
       from: [],
       agent: 'termaite',
       options: [
-        { id: 'go', label: 'Go on' },
-        { id: 'always', label: 'Go on, and do not ask again in this project' },
-        { id: 'direct', label: 'No, one agent answers directly' },
+        { id: 'go', label: 'Yes, go on', means: 'once' },
+        { id: 'always', label: 'Yes, and do not ask again in this project', means: 'always' },
+        { id: 'direct', label: 'No, one agent answers directly', means: 'no' },
       ],
+      unanswered: 'stop here and keep the text',
+      cancels: true,
     },
   ])
   assert.deepEqual(notesIn(events), ['you declined the task tree; answering directly'])

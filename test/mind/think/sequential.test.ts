@@ -91,10 +91,12 @@ test('the likeliest cause is tested unasked; before the others whoever watches s
       from: [],
       shows: [{ type: 'text', text: 'the key is missing: cat .env' }],
       options: [
-        { id: 'go', label: 'Go on' },
-        { id: 'always', label: 'Go on, and do not ask again in this project' },
-        { id: 'direct', label: 'No, one agent answers directly' },
+        { id: 'go', label: 'Yes, go on', means: 'once' },
+        { id: 'always', label: 'Yes, and do not ask again in this project', means: 'always' },
+        { id: 'direct', label: 'No, one agent answers directly', means: 'no' },
       ],
+      unanswered: 'stop here and keep the text',
+      cancels: true,
     },
   ])
   assert.deepEqual(went.facts.at(-1), verdict(3))

@@ -276,10 +276,12 @@ const card = {
   shows: [{ type: 'text', text: 'claude: one, three\ngemini: two' }],
   from: [],
   options: [
-    { id: 'go', label: 'Go on' },
-    { id: 'always', label: 'Go on, and do not ask again in this project' },
-    { id: 'direct', label: 'No, one agent answers directly' },
+    { id: 'go', label: 'Yes, go on', means: 'once' },
+    { id: 'always', label: 'Yes, and do not ask again in this project', means: 'always' },
+    { id: 'direct', label: 'No, one agent answers directly', means: 'no' },
   ],
+  unanswered: 'stop here and keep the text',
+  cancels: true,
 }
 const chosen = note('thinking: consensus, several ways are possible')
 const thought = verdict('consensus', 'several ways are possible', 3)
