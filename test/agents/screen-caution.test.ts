@@ -117,6 +117,53 @@ for (const [limit, message] of [
     await stage.close()
   })
 
+test('a clock that is set in the middle of a turn neither ends the turn early nor holds it up', async () => {
+  const yearMs = 31_536_000_000
+  const turnWith = async (shiftMs: number) => {
+    const clock = new HandClock()
+    const program = async (tty: Tty) => {
+      tty.print('> ')
+      await tty.read()
+      await tty.read()
+      tty.print('\nfirst words\n')
+      await clock.sleep(500)
+      // In the silence before the last words, and again while the prompt stands on the screen.
+      clock.set(clock.now() + shiftMs)
+      await clock.sleep(500)
+      tty.print('last words\n> ')
+      clock.set(clock.now() - 2 * shiftMs)
+      await tty.read()
+      return 0
+    }
+    const { agent, stage } = played(clock, program, { facts: { reader: { idle: /^> /m } } })
+    const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+    const took = clock.elapsed()
+    await agent.close()
+    await stage.close()
+    return { end: events.findLast((event) => event.type === 'end')?.outcome, took }
+  }
+  const usual = await turnWith(0)
+  assert.deepEqual(usual.end, { ok: true, text: 'first words\nlast words', seen: { fenced: false, by: 'pattern' } })
+  for (const shiftMs of [yearMs, -yearMs]) assert.deepEqual(await turnWith(shiftMs), usual)
+})
+
+test('a person whose last key is of a time that has yet to come is waited for no longer than usual', async () => {
+  const clock = new HandClock()
+  const { agent, typed, stage } = played(clock, showing('> '))
+  await turning(clock, agent.start!(new AbortController().signal))
+  const terminal = await stage.host.find(agent.terminal!.id)
+  await terminal!.write('', true)
+  clock.set(clock.now() - 31_536_000_000)
+  const cancel = new AbortController()
+  const events = eventsOf(agent, turnOf({ clock, cwd: stage.cwd, signal: cancel.signal }))
+  await clock.turn(3_100)
+  assert.deepEqual(typed.at(-1), '\u001b[200~hello\u001b[201~')
+  cancel.abort()
+  await turning(clock, events)
+  await agent.close()
+  await stage.close()
+})
+
 test('while a person types nothing is pasted', async () => {
   const clock = new HandClock()
   const { agent, typed, stage } = played(clock, showing('> '))

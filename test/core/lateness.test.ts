@@ -40,3 +40,15 @@ test('a read that takes longer than the quickest one counts as late; a sleep tha
   await Promise.all(slept)
   assert.equal(lateness.stretch, 2)
 })
+
+test('a clock that is set while a sleep lasts makes the machine neither late nor early', async () => {
+  const clock = new HandClock()
+  const lateness = new Lateness(clock)
+  for (const yearMs of [31_536_000_000, 31_536_000_000, -31_536_000_000]) {
+    const slept = lateness.sleep(100, never)
+    clock.set(clock.now() + yearMs)
+    await clock.turn(100)
+    await slept
+    assert.equal(lateness.stretch, 1)
+  }
+})

@@ -134,7 +134,7 @@ class FakeCli {
   }
 
   get #tickMs(): number {
-    return this.#mode === 'busy' ? Math.min(20_000, this.#work!.until - this.#m.clock.now()) : 3_600_000
+    return this.#mode === 'busy' ? Math.min(20_000, this.#work!.until - this.#m.clock.elapsed()) : 3_600_000
   }
 
   #typed(text: string): void {
@@ -174,7 +174,7 @@ class FakeCli {
     this.#log.push(...prompt.split('\n').map((line) => `» ${line}`))
     this.#asked = this.#log.length
     this.#mode = 'busy'
-    this.#work = { prompt, until: this.#m.clock.now() + this.#m.workMs() }
+    this.#work = { prompt, until: this.#m.clock.elapsed() + this.#m.workMs() }
     const armed = this.#armed
     this.#armed = undefined
     if (armed) this.#strike(armed)
@@ -182,7 +182,7 @@ class FakeCli {
 
   #tick(): void {
     if (this.#mode !== 'busy' || !this.#work) return
-    if (this.#m.clock.now() >= this.#work.until) this.#answer(this.#work.prompt)
+    if (this.#m.clock.elapsed() >= this.#work.until) this.#answer(this.#work.prompt)
     this.#draw()
   }
 
@@ -234,7 +234,7 @@ class FakeCli {
     else {
       if (fault === 'quota')
         this.#log.push(
-          `! error: quota spent until ${this.#m.clock.now() + 60_000 + Math.round(this.#m.random() * 240_000)}`,
+          `! error: quota spent until ${this.#m.clock.elapsed() + 60_000 + Math.round(this.#m.random() * 240_000)}`,
         )
       else this.#log.length = this.#asked
       this.#mode = 'idle'
@@ -254,7 +254,7 @@ class FakeCli {
     const held = this.#held === '' ? '' : `[pasted ${this.#held.length}]`
     const below = {
       idle: [`> ${held}`],
-      busy: [`${busyMark} ${this.#m.clock.now()}`, '> '],
+      busy: [`${busyMark} ${this.#m.clock.elapsed()}`, '> '],
       hung: [busyMark, '> '],
       asking: ['Allow? rm -rf build', '  1. Yes'],
     }[this.#mode]

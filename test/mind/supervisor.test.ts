@@ -117,6 +117,29 @@ test('words are typed as they are, and who is sent away leaves', async () => {
   assert.equal(at.machine.living, 0)
 })
 
+test('a clock that is set a year forward or back restarts nothing, hurries nothing and holds nothing up', async () => {
+  const yearMs = 365 * 24 * hourMs
+  for (const shiftMs of [yearMs, -yearMs]) {
+    const at = await ready()
+    at.clock.set(at.clock.now() + 3 * yearMs)
+    await (await at.terminal()).write('', true)
+    at.tasks.task('task-1')
+    // The person's key is younger than the half minute for which the keyboard is theirs.
+    await at.clock.turn(10_000)
+    at.clock.set(at.clock.now() + shiftMs)
+    await at.clock.turn(19_000)
+    assert.deepEqual(types(at), ['started', 'working', 'waiting', 'working'])
+    assert.deepEqual(asked(at), [workflow])
+    await at.clock.turn(10_000)
+    assert.deepEqual(asked(at), [workflow, 'do task-1'])
+    at.clock.set(at.clock.now() - shiftMs)
+    await at.clock.turn(minuteMs)
+    assert.deepEqual(events(at).slice(4), [done('task-1'), { type: 'waiting' }])
+    assert.equal(at.machine.opened, 1)
+    await left(at)
+  }
+})
+
 test('a crash in a task: the same session goes on a second later, is told to look, and the task is done once', async () => {
   const at = await ready()
   at.tasks.task('task-1')

@@ -92,7 +92,7 @@ const handsMs = 3_000
 export async function emptyComposer(sight: Sight, { watcher, facts, clock, signal }: DeliveryParts): Promise<Sight> {
   const full = ({ screen }: Sight) => (facts.composer?.(screen) ?? '') !== ''
   for (;;) {
-    const left = (await watcher.terminal.touched()) + handsMs - clock.now()
+    const left = handsMs - (await watcher.sinceKeyMs())
     if (left <= 0 || signal.aborted) break
     await clock.sleep(left, signal)
     sight = await watcher.look()

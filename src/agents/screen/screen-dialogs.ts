@@ -37,7 +37,7 @@ export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenF
  */
 export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean> {
   const { name, watcher, facts, clock, ask, signal } = asking
-  const seenAt = clock.now()
+  const seenAt = clock.elapsed()
   const withdrawn = new AbortController()
   const answered = new AbortController()
   let answer: { picks: string[] | undefined } | undefined
@@ -55,7 +55,7 @@ export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean
   }
   withdrawn.abort()
   if (!answer || signal.aborted) return false
-  await clock.sleep(Math.max(0, seenAt + deafMs - clock.now()), signal)
+  await clock.sleep(Math.max(0, seenAt + deafMs - clock.elapsed()), signal)
   return press(dialog, answer.picks, asking)
 }
 

@@ -18,7 +18,7 @@ function lastWords(rows: readonly string[]): string {
 }
 
 /** How a program in a terminal ended; its last words are those on its screen. */
-export function endedOf({ screen, gone, at }: Sight): Ended {
+export function endedOf({ screen, gone, now }: Sight): Ended {
   // tmux may have lost the exit code and the signal.
   const { code, signal = 'not known' } = gone ?? {}
   return {
@@ -26,7 +26,7 @@ export function endedOf({ screen, gone, at }: Sight): Ended {
     err: lastWords(screen.rows),
     code,
     signal: code === undefined && gone ? `a signal (${signal})` : undefined,
-    now: at,
+    now,
   }
 }
 

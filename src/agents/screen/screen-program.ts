@@ -238,7 +238,7 @@ async function untilReady(
   while (!signal.aborted) {
     const sight = await watcher.look()
     const { screen, reading, quietMs, at, stretch } = sight
-    const needMs = (answered.at > 0 ? stillAfterAnswerMs : stillMs) * stretch
+    const needMs = (answered.at > -Infinity ? stillAfterAnswerMs : stillMs) * stretch
     if (sight.gone && at - answered.at < leaveMs) return declinedFailure(spec, answered.text)
     if (sight.gone) return exitFailure(spec, sight, began ? 'it was ready' : 'it could be asked')
     if (at - quietMs > drawnAt) heard()
@@ -249,7 +249,7 @@ async function untilReady(
     if (dialog) {
       await state('asking')
       if (await askDialog(dialog, { name: spec.name, watcher, facts, clock, ask, signal }))
-        answered = { text: dialog.question.text, at: clock.now() }
+        answered = { text: dialog.question.text, at: clock.elapsed() }
       if (began) await state('starting')
       continue
     }

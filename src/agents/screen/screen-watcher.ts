@@ -3,6 +3,7 @@ import type { Marks } from '../../core/screen/fence.ts'
 import type { Reader, Reading } from '../../core/screen/reading.ts'
 import type { Exit, Screen, Terminal } from '../../core/screen/terminal.ts'
 import { stripAnsi } from '../../base/ansi.ts'
+import { LastKey } from '../../core/screen/last-key.ts'
 import { Lateness } from '../../core/screen/lateness.ts'
 import { read } from '../../core/screen/reading.ts'
 
@@ -12,7 +13,9 @@ export type Sight = {
   reading: Reading
   /** How long nothing has been drawn, in ms. */
   quietMs: number
+  /** The elapsed time of the look, and the time of day. */
   at: number
+  now: number
   /** When the last child process of the turn was seen to have ended; -Infinity when none was seen. */
   childGoneAt: number
   /** The factor by which this machine, busy as it is, is waited for longer than one at rest. */
@@ -47,6 +50,7 @@ export class ScreenWatcher {
   #clock: Clock
   #bell: OutputBell
   #lateness: Lateness
+  #lastKey: LastKey
   #gone: Exit | undefined
   #last: Screen | undefined
   #tape: AnswerTape | undefined
@@ -62,6 +66,7 @@ export class ScreenWatcher {
     this.#reader = reader
     this.#clock = clock
     this.#lateness = new Lateness(clock)
+    this.#lastKey = new LastKey(clock)
     this.#bell = new OutputBell(terminal, clock, this.#lateness)
     void terminal.exited.then((exit) => (this.#gone = exit))
   }
@@ -85,41 +90,49 @@ export class ScreenWatcher {
     return this.#tape?.between(fence)
   }
 
+  /** How long ago a person last pressed a key in the terminal; Infinity for never. */
+  async sinceKeyMs(): Promise<number> {
+    const at = await this.#lastKey.in(this.terminal)
+    return this.#clock.elapsed() - at
+  }
+
   async children(): Promise<number> {
     return this.#gone ? 0 : this.terminal.children().catch(() => 0)
   }
 
   async look(marks: TurnMarks = {}): Promise<Sight> {
-    const at = this.#clock.now()
+    const at = this.#clock.elapsed()
     this.#bell.heard()
     // Taken before the screen is read, so that a screen seen with an exit is the last one.
     const gone = this.#gone
     const screen = (this.#last = await this.#screen())
-    this.#lateness.noteRead(this.#clock.now() - at)
+    this.#lateness.noteRead(this.#clock.elapsed() - at)
     const reading = await this.#read(screen, marks)
-    const now = this.#clock.now()
+    const ended = this.#clock.elapsed()
     // The quicker of two looks counts: one slow look is chance, and the first one always is.
-    this.#gapMs = Math.min(mostGapMs, Math.max(leastGapMs, share * Math.min(now - at, this.#tookMs)))
-    this.#tookMs = now - at
-    this.#lookedAt = now
+    this.#gapMs = Math.min(mostGapMs, Math.max(leastGapMs, share * Math.min(ended - at, this.#tookMs)))
+    this.#tookMs = ended - at
+    this.#lookedAt = ended
     this.#patienceMs = this.#patience(reading)
     const { stretch } = this.#lateness
-    return { screen, reading, quietMs: this.#bell.quietMs, at: now, childGoneAt: this.#childGoneAt, stretch, gone }
+    const { quietMs } = this.#bell
+    const now = this.#clock.now()
+    return { screen, reading, quietMs, at: ended, now, childGoneAt: this.#childGoneAt, stretch, gone }
   }
 
   /** Resolves when another look may show something new, at the latest after `atMost`. */
   async next(signal: AbortSignal, atMost = patienceMs): Promise<void> {
     await this.#bell.rung(Math.min(atMost, this.#patienceMs), signal)
-    await this.#bell.urgent(this.#lookedAt + this.#gapMs - this.#clock.now(), signal)
+    await this.#bell.urgent(this.#lookedAt + this.#gapMs - this.#clock.elapsed(), signal)
   }
 
   /** Looks until `so` is true, for at most `ms`, or longer on a busy machine; returns the last sight and whether it was. */
   async until(so: (sight: Sight) => boolean | Promise<boolean>, ms: number, signal: AbortSignal, marks?: TurnMarks) {
-    const start = this.#clock.now()
+    const start = this.#clock.elapsed()
     for (;;) {
       const sight = await this.look(marks)
       if (await so(sight)) return { so: true, sight }
-      const left = start + ms * sight.stretch - this.#clock.now()
+      const left = start + ms * sight.stretch - this.#clock.elapsed()
       if (left <= 0 || signal.aborted || sight.gone) return { so: false, sight }
       await this.next(signal, Math.min(left, paceMs))
     }
@@ -143,7 +156,7 @@ export class ScreenWatcher {
     const since = sinceOf?.(screen)
     const inTurn = childrenAtRest !== undefined
     const drawnMs = this.#bell.quietMs
-    const quietMs = Math.min(drawnMs, this.#clock.now() - this.#childGoneAt)
+    const quietMs = Math.min(drawnMs, this.#clock.elapsed() - this.#childGoneAt)
     const stillMs = inTurn ? drawnMs : undefined
     const look = { screen, children: 0, stillMs, quietMs, stretch: this.#lateness.stretch, nonce, since }
     const reading = read(look, this.#reader)
@@ -155,9 +168,12 @@ export class ScreenWatcher {
     if (this.#gone || (told && !(inTurn && (doubtful || quiet)))) return reading
     const children = Math.max(0, (await this.children()) - (childrenAtRest ?? 0))
     // Quiet is counted anew from the end of the last child process: only then can the program go on.
-    if (this.#hadChildren && children === 0) this.#childGoneAt = this.#clock.now()
+    if (this.#hadChildren && children === 0) this.#childGoneAt = this.#clock.elapsed()
     this.#hadChildren = children > 0
-    return read({ ...look, children, quietMs: Math.min(quietMs, this.#clock.now() - this.#childGoneAt) }, this.#reader)
+    return read(
+      { ...look, children, quietMs: Math.min(quietMs, this.#clock.elapsed() - this.#childGoneAt) },
+      this.#reader,
+    )
   }
 
   #patience({ by }: Reading): number {
@@ -209,13 +225,13 @@ class OutputBell {
   constructor(terminal: Terminal, clock: Clock, lateness: Lateness) {
     this.#clock = clock
     this.#lateness = lateness
-    this.#drawnAt = clock.now()
+    this.#drawnAt = clock.elapsed()
     this.#listen(terminal).catch(() => this.#ring())
     void terminal.exited.then(() => this.hurry())
   }
 
   get quietMs(): number {
-    return this.#clock.now() - this.#drawnAt
+    return this.#clock.elapsed() - this.#drawnAt
   }
 
   /** Called before a look: all that rang before is seen by it. */
@@ -259,7 +275,7 @@ class OutputBell {
 
   async #listen(terminal: Terminal): Promise<void> {
     for await (const { bytes } of terminal.output()) {
-      this.#drawnAt = this.#clock.now()
+      this.#drawnAt = this.#clock.elapsed()
       this.tape?.push(bytes)
       if (this.#expected(bytes)) this.hurry()
       else this.#ring()

@@ -52,7 +52,7 @@ export class TurnFollower {
   #parts: FollowParts
   #reporter: ScreenReporter
   #text = ''
-  #stillSince = 0
+  #stillSince = -Infinity
   #doneSince: number | undefined
   #seenBusy = false
   /** Whether the program's prompt was ever out of sight since ours was sent. */
@@ -118,13 +118,13 @@ export class TurnFollower {
 
   async #ended(sight: Sight): Promise<ScreenAnswer | Failure | undefined> {
     const { spec, asked, nonce, program } = this.#parts
-    const { at, reading, gone, stretch } = sight
+    const { at, now, reading, gone, stretch } = sight
     const awaits = awaitsPrompt(sight.screen, asked.text, program.facts)
     this.#promptLeft ||= !awaits || (reading.state !== 'idle' && reading.by === 'pattern')
     const resting = reading.state === 'idle' && (reading.by === 'fence' || awaits)
     const journal = await this.#look(at, resting || gone !== undefined)
     if (journal?.failure && journal.over) return journal.failure
-    if (journal?.fault !== undefined && journal.over) return faultFailure(spec, journal.fault, at)
+    if (journal?.fault !== undefined && journal.over) return faultFailure(spec, journal.fault, now)
     const written = journal && journalAnswer(journal, nonce)
     if (journal?.over && written) return written
     if (gone) return this.#left(sight, written)
@@ -143,7 +143,7 @@ export class TurnFollower {
     if (reading.by !== 'fence') {
       // The screen of a resumed thread may show an error of long ago; a journal speaks of this turn alone.
       const words = journal ? journal.fault : this.#fault(sight)
-      if (words !== undefined) return faultFailure(spec, words, at)
+      if (words !== undefined) return faultFailure(spec, words, now)
     }
     const answer = await this.#shown(sight, reading.by)
     if (answer.text !== '') return answer

@@ -26,9 +26,9 @@ export class Lateness {
 
   /** Sleeps, and notes by how much the sleep was too long. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    const end = this.#clock.now() + ms
+    const end = this.#clock.elapsed() + ms
     await this.#clock.sleep(ms, signal)
-    if (!signal.aborted) this.#note(this.#clock.now() - end)
+    if (!signal.aborted) this.#note(this.#clock.elapsed() - end)
   }
 
   /** Notes how long a read took; the quickest one so far shows how long it takes at rest. */

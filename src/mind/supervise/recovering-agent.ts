@@ -156,7 +156,7 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
       }
       if (event.type !== 'state' || event.state !== 'busy') return
       typed = true
-      recovery.typedAt = supervision.clock.now()
+      recovery.typedAt = supervision.clock.elapsed()
     }
     try {
       if (asked.sent === undefined) await supervision.sending?.({ id: asked.id, prompt })

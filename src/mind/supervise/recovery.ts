@@ -30,7 +30,7 @@ export class Recovery {
   /** The key of the CLI's own session. */
   session: string | undefined
   /** When termaite last typed something. */
-  typedAt = 0
+  typedAt = -Infinity
   #open: OpenCli
   #with: RecoveryParts
   #restarts: RestartCounter
@@ -115,7 +115,7 @@ export class Recovery {
         return { go: (signal) => this.#nudge(program, remedy.why, signal), nudges: true }
       case 'restart': {
         const { clock, mostAnHour } = this.#with
-        const ms = this.#restarts.next(clock.now(), remedy.counts)
+        const ms = this.#restarts.next(clock.elapsed(), remedy.counts)
         if (ms !== undefined) return { go: (signal) => this.#restart(remedy, ms, signal), nudges: false }
         this.over = {
           type: 'gave-up',
@@ -138,14 +138,16 @@ export class Recovery {
   /** Waits out a quota. The session stays; a program that exits meanwhile continues it afterwards. */
   async #park(program: SupervisedProgram, failure: Failure, signal: AbortSignal): Promise<void> {
     const { clock, tell } = this.#with
-    const until = parkedUntil(failure, clock.now(), this.#refusals++)
+    const now = clock.now()
+    const until = parkedUntil(failure, now, this.#refusals++)
     tell?.({ type: 'parked', until, why: failure.message })
-    await program.sleep(until - clock.now(), signal)
+    const over = clock.elapsed() + until - now
+    await program.sleep(over - clock.elapsed(), signal)
     const ending = await program.ended()
     if (!ending) return
     if (remedyFor({ ending, inHand: true, hasWorked: true, nudges: 0 }).do === 'quit') this.over = { type: 'quit' }
     await this.#end()
-    if (!this.over) await clock.sleep(until - clock.now(), signal)
+    if (!this.over) await clock.sleep(over - clock.elapsed(), signal)
   }
 
   /** Waits until the program may be told to go on; the next prompt tells it. */
@@ -171,6 +173,6 @@ export class Recovery {
     const look = await program.look()
     if (!look) return 0
     const { touched, composer } = look
-    return keyboardHeldMs({ touched, composer, typedAt: this.typedAt, now: this.#with.clock.now() })
+    return keyboardHeldMs({ touched, composer, typedAt: this.typedAt, now: this.#with.clock.elapsed() })
   }
 }

@@ -5,6 +5,7 @@ import type { Agent } from '../../core/work/agent.ts'
 import type { ScreenFacts } from '../../core/work/profile.ts'
 import type { ProgramEnd } from './restart-policy.ts'
 import type { OpenedCli, StartKind } from './supervision.ts'
+import { LastKey } from '../../core/screen/last-key.ts'
 import { read } from '../../core/screen/reading.ts'
 
 export type ReaderFacts = Pick<ScreenFacts, 'reader' | 'composer'>
@@ -14,6 +15,7 @@ type ScreenLook = {
   rows: string[]
   reading: Reading
   quietMs: number
+  /** The elapsed time when a person last pressed a key; -Infinity for never. */
   touched: number
   composer: string | undefined
 }
@@ -36,13 +38,14 @@ export class SupervisedProgram {
   #quiet: QuietTimer | undefined
   #exited: { exit: Exit; at: number } | undefined
   #ended = new AbortController()
-  #touched = 0
+  #lastKey: LastKey
 
   constructor({ agent, how }: OpenedCli, facts: ReaderFacts, clock: Clock) {
     this.agent = agent
     this.how = how
     this.#facts = facts
     this.#clock = clock
+    this.#lastKey = new LastKey(clock)
   }
 
   /** Whether the program is there and has not exited. */
@@ -61,7 +64,7 @@ export class SupervisedProgram {
     await Promise.resolve()
     if (!this.#exited) return undefined
     const { exit, at } = this.#exited
-    return { type: 'exit', exit, sinceKeyMs: at - (await this.#lastKey()) }
+    return { type: 'exit', exit, sinceKeyMs: at - (await this.#lastKey.in(this.#terminal)) }
   }
 
   /** Waits until the program exits by itself or says goodbye; undefined when the signal aborts first. */
@@ -77,7 +80,7 @@ export class SupervisedProgram {
         if (over.aborted) continue
         const look = await this.look()
         if (look && look.quietMs >= goodbyeMs && saysGoodbye(look.rows, look.reading))
-          return { type: 'goodbye', sinceKeyMs: this.#clock.now() - look.quietMs - look.touched }
+          return { type: 'goodbye', sinceKeyMs: this.#clock.elapsed() - look.quietMs - look.touched }
         await quiet.nextDrawing(over)
       }
     }
@@ -104,18 +107,13 @@ export class SupervisedProgram {
       const screen = await terminal.screen()
       const children = await terminal.children().catch(() => 0)
       const reading = read({ screen, children, quietMs: this.quietMs }, this.#facts.reader)
+      const touched = await this.#lastKey.in(terminal)
       const composer = this.#facts.composer?.(screen)
-      return { rows: screen.rows, reading, quietMs: this.quietMs, touched: await this.#lastKey(), composer }
+      return { rows: screen.rows, reading, quietMs: this.quietMs, touched, composer }
     } catch {
       // A window that is being closed has no screen; that the program is gone is reported in a moment.
       return undefined
     }
-  }
-
-  /** A closed terminal may not know any more when it was typed into: the last known time counts. */
-  async #lastKey(): Promise<number> {
-    this.#touched = (await this.#terminal?.touched().catch(() => undefined)) ?? this.#touched
-    return this.#touched
   }
 
   /** Takes notice of a terminal that the agent has opened since the last look. */
@@ -130,7 +128,7 @@ export class SupervisedProgram {
     // The promise need not be awaited: every wait of this class ends with `ended`.
     void terminal.exited.then((exit) => {
       if (this.#terminal !== terminal) return
-      this.#exited = { exit, at: this.#clock.now() }
+      this.#exited = { exit, at: this.#clock.elapsed() }
       ended.abort()
     })
     return terminal
@@ -145,13 +143,13 @@ class QuietTimer {
 
   constructor(terminal: Terminal, clock: Clock) {
     this.#clock = clock
-    this.#drawnAt = clock.now()
+    this.#drawnAt = clock.elapsed()
     // The output ends with the terminal; an output that breaks counts as quiet.
     this.#listen(terminal).catch(() => {})
   }
 
   get quietMs(): number {
-    return this.#clock.now() - this.#drawnAt
+    return this.#clock.elapsed() - this.#drawnAt
   }
 
   /** Resolves when nothing was drawn for `ms`, or the signal aborts. */
@@ -175,7 +173,7 @@ class QuietTimer {
 
   async #listen(terminal: Terminal): Promise<void> {
     for await (const _ of terminal.output()) {
-      this.#drawnAt = this.#clock.now()
+      this.#drawnAt = this.#clock.elapsed()
       for (const wake of [...this.#waiters]) wake()
     }
   }
