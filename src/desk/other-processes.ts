@@ -1,5 +1,6 @@
 import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Peer } from '../core/talk/peer.ts'
+import type { Conversation } from '../core/work/conversation.ts'
 import type { App } from '../app/app.ts'
 import type { Audience } from './audience.ts'
 import type { Page } from './history-pages.ts'
@@ -25,6 +26,9 @@ export type OtherProcessesParts = {
 
 /** How long another process may take until its socket answers, after its turn appears in the log. */
 const momentMs = 250
+
+/** How often the desk looks whether a process that cannot be followed still lives. */
+const lookMs = 1000
 
 /** The turns of this conversation that run in other processes. They are shown here, and can be steered, answered and cancelled. */
 export class OtherProcesses {
@@ -134,13 +138,35 @@ export class OtherProcesses {
     const { turn, peer, asks } = followed
     followed.begun = true
     const seen = this.#turnSeen()
+    const { conversation } = this.#parts.app()
+    const told = new Set<string>()
     for await (const event of peer.follow(turn, this.#stop.signal)) {
       if (event.type === 'question') asks.add(event.ask)
+      if (isEntry(event)) told.add(event.id)
       await this.#tell(turn, event, seen)
     }
+    // A process that was killed keeps no end of its turn, and nobody may be shown at work who is not.
+    if (seen.outcome === undefined)
+      for (const entry of await this.#untilEnded(turn, conversation))
+        if (!told.has(entry.id)) await this.#tell(turn, entry, seen)
     this.#followed = this.#followed.filter((one) => one !== followed)
     if (!this.#followed.some((one) => one.peer === peer)) await peer.close()
     if (!this.#stop.signal.aborted) await this.#close(turn, seen)
+  }
+
+  /** Waits until the turn has its end in the log, which a dead process is given here; returns the entries of the turn. */
+  async #untilEnded(turn: string, conversation: Conversation): Promise<Entry[]> {
+    const { clock } = this.#parts.app().io
+    for (let pause = momentMs / 5; !this.#stop.signal.aborted; pause = Math.min(pause * 2, lookMs)) {
+      await conversation.settle().catch(() => {})
+      const own = await conversation.read().then(
+        ({ entries }) => entries.filter((entry) => entry.turn === turn),
+        () => [],
+      )
+      if (own.some(({ type }) => type === 'end')) return own
+      await clock.sleep(pause, this.#stop.signal)
+    }
+    return []
   }
 
   async #showWhole(entries: readonly Entry[]): Promise<void> {

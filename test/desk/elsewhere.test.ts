@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { emptyState, nextState } from '../../src/faces/chat/chat-state.ts'
 import { closings, folderOf, replies, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
@@ -24,16 +25,19 @@ function another(t: TestContext, folder: string, prompt: string, command: string
   })
   const over = once(child, 'exit')
   t.after(() => child.kill('SIGKILL'))
-  return over
+  return { over, kill: () => child.kill('SIGKILL') }
 }
 
 const prompts = (heard: Awaited<ReturnType<typeof sitDown>>['heard']) =>
   heard.flatMap((one) => (one.type === 'event' && one.event.type === 'prompt' ? [one.event.text] : []))
 
+const texts = (heard: Awaited<ReturnType<typeof sitDown>>['heard']) =>
+  heard.flatMap((one) => (one.type === 'event' && one.event.type === 'text' ? [one.event.delta] : [])).join('')
+
 test('a turn that another process begins and ends after the chat was opened is shown', options, async (t) => {
   const folder = folderOf(t)
   const { heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
-  const [code] = await another(t, folder, 'from elsewhere', 'cat >/dev/null; echo hello')
+  const [code] = await another(t, folder, 'from elsewhere', 'cat >/dev/null; echo hello').over
   await until((all) => closings(all).length === 1)
   assert.deepEqual([code, prompts(heard), replies(heard)], [0, ['from elsewhere'], ['hello']])
   assert.deepEqual(closings(heard)[0]!.by, 'other')
@@ -46,7 +50,7 @@ test(
     const folder = folderOf(t)
     const [began, go] = [join(folder, 'began'), join(folder, 'go')]
     const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
-    const over = another(
+    const { over } = another(
       t,
       folder,
       'a long one',
@@ -71,8 +75,41 @@ test(
 test('the time of a followed turn is counted from its prompt, not from when it was seen', options, async (t) => {
   const folder = folderOf(t)
   const { heard, until, desk } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
-  await another(t, folder, 'from elsewhere', 'cat >/dev/null; sleep 0.05; echo hello')
+  await another(t, folder, 'from elsewhere', 'cat >/dev/null; sleep 0.05; echo hello').over
   await until((all) => closings(all).length === 1)
   const entries = (await desk.app().conversation.view()).filter(({ type }) => type === 'prompt' || type === 'end')
   assert.equal(closings(heard)[0]!.ms, entries[1]!.at - entries[0]!.at)
+})
+
+test('a followed turn whose process is killed ends on the screen and in the log', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  const other = another(t, folder, 'a long one', 'cat >/dev/null; echo half an answer; exec sleep 60')
+  await until(() => texts(heard).includes('half an answer'))
+  const screen = () => heard.reduce((state, one) => nextState(state, one, 0), emptyState)
+  assert.deepEqual(
+    screen().running.map(({ by }) => by),
+    ['other'],
+  )
+  other.kill()
+  await until((all) => closings(all).length === 1)
+  const { running, done } = screen()
+  assert.deepEqual(running, [])
+  const words = done.flatMap((block) => {
+    if (block.type === 'prompt' || block.type === 'reply') return [block.text]
+    // The last words before the kill, which the killed process had no time to keep, stand below the failure.
+    return block.type === 'error' ? [block.failure.message, block.said] : []
+  })
+  assert.deepEqual(
+    words
+      .map((text) => text.trim())
+      .filter(Boolean)
+      .toSorted(),
+    ['a long one', 'half an answer', 'termaite stopped during this turn'],
+  )
+  const ends = (await desk.app().conversation.read()).entries.filter(({ type }) => type === 'end')
+  assert.equal(ends.length, 1)
+  desk.submit('and then')
+  await until((all) => closings(all).length === 2)
+  assert.deepEqual(prompts(heard), ['a long one', 'and then'])
 })
