@@ -1,6 +1,7 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { TraceTarget } from '../traces/trace-target.ts'
 import type { App } from './app.ts'
+import { SteadyTime } from '../base/clock.ts'
 import { targetOf } from '../traces/trace-target.ts'
 import { version } from './version.ts'
 
@@ -26,9 +27,10 @@ export async function openTraces({ io, settings, border }: App): Promise<TurnTra
     import('../traces/turn-spans.ts'),
     import('../traces/otlp-client.ts'),
   ])
+  const time = new SteadyTime(io.clock)
   const native = settings.agents.filter(({ kind }) => kind === 'native')
   const spans = new TurnSpans({
-    now: () => io.clock.now(),
+    now: () => time.now(),
     model: (by) => native.find(({ name }) => name === by)?.model,
     mask: border.toward('trace'),
     content: target.content,

@@ -24,6 +24,29 @@ export async function within<T>(clock: Clock, result: Promise<T>, ms: number): P
   }
 }
 
+/**
+ * A time of day that goes on evenly from where it began, whatever somebody does to the clock: the differences of its times
+ * are durations, and its times can still be compared with those that other processes kept.
+ */
+export class SteadyTime {
+  #clock: Clock
+  #began: number
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#began = clock.now() - clock.elapsed()
+  }
+
+  now(): number {
+    return Math.round(this.#began + this.#clock.elapsed())
+  }
+
+  /** Turns the time of day at which something just happened, or happened before this process saw it, into steady time. */
+  of(at: number): number {
+    return this.now() - Math.max(0, this.#clock.now() - at)
+  }
+}
+
 /** How much longer a sleep lasts that would have ended while the process stood still. */
 const lateMs = 3000
 let awakeSince = -Infinity

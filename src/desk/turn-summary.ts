@@ -4,7 +4,7 @@ import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Closing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
-import { within } from '../base/clock.ts'
+import { SteadyTime, within } from '../base/clock.ts'
 import { whyChosen } from '../mind/rotation/agent-order.ts'
 import { SpentInView } from './desk-status.ts'
 
@@ -24,14 +24,14 @@ export class TurnSummary {
   /** The thinking framework of the turn, if one was used. */
   thought: Closing['thought']
   readonly spent = new SpentInView()
-  #clock: Clock
+  #time: SteadyTime
   #began: number
   #over: number | undefined
   #quota = new Map<string, string>()
 
   constructor(clock: Clock) {
-    this.#clock = clock
-    this.#began = clock.now()
+    this.#time = new SteadyTime(clock)
+    this.#began = this.#time.now()
   }
 
   see(event: Event): void {
@@ -46,12 +46,12 @@ export class TurnSummary {
     if (event.type === 'result') this.asks = (event.data as { asks?: Question[] } | undefined)?.asks ?? this.asks
     if (event.type !== 'end') return
     this.outcome = event.outcome
-    this.#over = 'at' in event ? Number(event.at) : this.#clock.now()
+    this.#over = 'at' in event ? this.#time.of(Number(event.at)) : this.#time.now()
   }
 
-  /** Measured by the entries' times, so that a screen that joined late shows the same duration; never below zero, because somebody may set the clock. */
+  /** Measured by the entries' times, so that a screen that joined late shows the same duration; a clock that is set meanwhile does not count. */
   get ms(): number {
-    return Math.max(0, (this.#over ?? this.#clock.now()) - this.#began)
+    return Math.max(0, (this.#over ?? this.#time.now()) - this.#began)
   }
 
   /** The agent that acted signs the verdict. A report that termaite adds later is not an agent's work. */
@@ -67,7 +67,7 @@ export class TurnSummary {
 
   #begin({ turn, at }: EntryOf<'prompt'>): void {
     this.turn = turn
-    this.#began = at
+    this.#began = this.#time.of(at)
   }
 }
 

@@ -55,7 +55,10 @@ export class WaitingPrompt {
     this.#now = wait
     void (async () => {
       const { clock } = this.#app().io
-      for (let left; (left = wait.until - clock.now()) > 0 && !signal.aborted;) await clock.sleep(left, signal)
+      // A clock that is set back meanwhile does not make the wait longer.
+      const due = clock.elapsed() + wait.until - clock.now()
+      const left = () => Math.min(wait.until - clock.now(), due - clock.elapsed())
+      while (left() > 0 && !signal.aborted) await clock.sleep(left(), signal)
       if (signal.aborted) return
       this.#now = undefined
       if (await this.#claim(wait)) this.#due(wait)

@@ -5,6 +5,7 @@ import { isEntry } from '../core/talk/entry.ts'
 import { names, spanId } from './span.ts'
 
 export type SpanParts = {
+  /** The time of day, which must go on evenly: spans last as long as its differences. */
   now(): number
   /** Returns `<provider>/<model>` of a native agent, whose model calls termaite makes. */
   model(agent: string): string | undefined

@@ -37,3 +37,22 @@ test('a turn that was thought through is of whoever acted in it, not of who repo
   assert.deepEqual(seen(reply('termaite'), verdict('consensus', 'termaite')), { by: undefined, thought, spent })
   assert.deepEqual(seen(reply('claude'), verdict('direct', 'claude')), { by: 'claude', thought: undefined, spent })
 })
+
+test('a turn takes as long as it takes, also when the clock is set meanwhile and for a screen that joined late', async () => {
+  const yearMs = 31_536_000_000
+  const clock = new HandClock()
+  const asked = { type: 'prompt', text: 'go', id: 'p', at: clock.now(), by: 'user', session: 's', turn: 't' } as Event
+  await clock.turn(4_000)
+  const turn = new TurnSummary(clock)
+  turn.see(asked)
+  const times = [turn.ms]
+  for (const shiftMs of [yearMs, -2 * yearMs]) {
+    clock.set(clock.now() + shiftMs)
+    await clock.turn(1_000)
+    times.push(turn.ms)
+  }
+  const outcome = { ok: true, text: 'done' }
+  turn.see({ type: 'end', outcome, id: 'e', at: clock.now(), by: 'claude', session: 's', turn: 't' } as Event)
+  await clock.turn(1_000)
+  assert.deepEqual([...times, turn.ms], [4_000, 5_000, 6_000, 6_000])
+})

@@ -2,6 +2,8 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import type { Span } from '../../src/traces/span.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { SteadyTime } from '../../src/base/clock.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
 import { otlpBody } from '../../src/traces/otlp-client.ts'
 import { TurnSpans } from '../../src/traces/turn-spans.ts'
 
@@ -200,4 +202,25 @@ test('as OTLP has it: ids in hex, times in nanoseconds as strings, whole numbers
       },
     ],
   })
+})
+
+test('a span lasts as long as its work, also when the clock is set meanwhile', async () => {
+  const clock = new HandClock()
+  const began = clock.now()
+  const time = new SteadyTime(clock)
+  const turn = new TurnSpans({ now: () => time.now(), model: () => undefined, mask: (text) => text, content: false })
+  turn.see({ type: 'call', call: 'c1', tool: 'bash', input: {}, by: 'claude' })
+  clock.set(began + 31_536_000_000)
+  await clock.turn(2_000)
+  turn.see({ type: 'result', call: 'c1', ok: true, text: '', by: 'claude' })
+  clock.set(began - 31_536_000_000)
+  await clock.turn(1_000)
+  turn.see({ type: 'end', outcome: { ok: true, text: 'done' }, by: 'claude' })
+  assert.deepEqual(
+    turn.spans().map(({ name, from, to }) => [name, from - began, to - began]),
+    [
+      ['execute_tool bash', 0, 2_000],
+      ['invoke_agent claude', 0, 3_000],
+    ],
+  )
 })

@@ -1,13 +1,16 @@
 import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/clock.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
+import type { Entry } from '../../core/talk/entry.ts'
 import type { ChatDesk, DeskEvent, Standing } from './chat-desk.ts'
 import type { ScreenLayout } from './screen/screen-layout.ts'
 import type { KeyActions } from './screen/screen-keys.ts'
 import type { ChatState } from './chat-state.ts'
 import type { RenderContext } from './transcript/render-context.ts'
 import { ProcessTerminal } from '@earendil-works/pi-tui'
+import { SteadyTime } from '../../base/clock.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { isEntry } from '../../core/talk/entry.ts'
 import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
 import { farewell, welcome } from './screen/welcome.ts'
@@ -88,6 +91,7 @@ class Chat {
   #loading = false
   #keys: KeyActions
   #ticker: Ticker
+  #time: SteadyTime
   #over = new AbortController()
   #end: ChatEnd | undefined
 
@@ -96,6 +100,7 @@ class Chat {
     this.#parts = parts
     this.#terminal = terminal
     const { clock, env, altScreen } = parts
+    this.#time = new SteadyTime(clock)
     const theme = (this.#theme = new ThemeSwitch(firstTheme(env)))
     theme.setAgents(desk.standing().agents.map(({ name }) => name))
     const broken = (error: unknown) => this.broke(error)
@@ -129,7 +134,7 @@ class Chat {
       working: guarded(
         new WorkingLine(
           theme,
-          clock,
+          this.#time,
           () => this.#state.running,
           () => this.#state.asks.length > 0,
         ),
@@ -240,7 +245,7 @@ class Chat {
     if (stopped === undefined) return this.#layout.flash('No shell here can suspend termaite')
     if (names.length === 0) return
     const text = `Suspended for ${elapsed(stopped)}; ${names.join(' and ')} kept working meanwhile.`
-    this.#set(nextState(this.#state, { type: 'said', how: 'note', text }, clock.now()))
+    this.#set(nextState(this.#state, { type: 'said', how: 'note', text }, this.#time.now()))
   }
 
   broke(error: unknown): void {
@@ -257,7 +262,14 @@ class Chat {
   #happened(event: DeskEvent): void {
     if (event.type === 'standing' && this.#theme.setAgents(event.standing.agents.map(({ name }) => name)))
       this.#layout.tui.invalidate()
-    this.#set(nextState(this.#state, event, this.#parts.clock.now()))
+    this.#set(nextState(this.#state, this.#steadied(event), this.#time.now()))
+  }
+
+  /** The event with its time in steady time, so that a clock that is set makes nothing last a year. */
+  #steadied(event: DeskEvent): DeskEvent {
+    if (event.type !== 'event' || !isEntry(event.event)) return event
+    const entry: Entry = { ...event.event, at: this.#time.of(event.event.at) }
+    return { ...event, event: entry }
   }
 
   #set(state: ChatState): void {

@@ -55,7 +55,7 @@ export async function openLines(desk: ChatDesk, parts: LinesParts): Promise<void
     conversation.typed(line)
   })
   reader.on('SIGINT', () => {
-    const now = parts.clock.now()
+    const now = parts.clock.elapsed()
     if (now - interrupted < twiceMs) return leave()
     interrupted = now
     if (!writer.drop()) writer.say(desk.cancel() ? 'Cancelled. Ctrl+C again leaves.' : 'Ctrl+C again leaves.')

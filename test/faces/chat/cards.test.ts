@@ -286,6 +286,27 @@ test('an automatic pick is counted down, one paint a second, until the card is c
   )
 })
 
+test('a clock that is set changes neither the countdown of a card nor its pause before it takes keys', async () => {
+  const yearMs = 31_536_000_000
+  for (const shiftMs of [yearMs, -yearMs]) {
+    const clock = new HandClock()
+    const question: Question = { ...choice, about: 'quota', otherwise: { pick: 'a', at: clock.now() + 10_000 } }
+    const card = new Card({ theme: plain, question, clock, changed: () => {}, answer: () => {} })
+    const count = () => stripTerminalSequences(card.render(60).at(-3)!).slice(2, 28).trimEnd()
+    const seen = [count()]
+    clock.set(clock.now() + shiftMs)
+    const takes = [card.wants('1')]
+    await clock.turn(3500)
+    takes.push(card.wants('1'))
+    seen.push(count())
+    card.close()
+    assert.deepEqual(
+      { seen, takes },
+      { seen: ['“Take a” is picked in 10 s', '“Take a” is picked in 7 s'], takes: [false, true] },
+    )
+  }
+})
+
 test('a card without a countdown never paints by itself', async () => {
   const { changes, clock } = await shown(permission)
   await clock.turn(60_000)

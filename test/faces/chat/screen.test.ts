@@ -91,6 +91,31 @@ const story: Event[] = [
   { type: 'call', call: 'c', tool: 'Bash', input: { command: 'npm test' }, by: 'claude' },
 ]
 
+test('a clock that is set makes neither a turn nor its calls last a year', { timeout }, async (t) => {
+  const yearMs = 31_536_000_000
+  for (const shiftMs of [yearMs, -yearMs]) {
+    const { desk, seen, clock, terminal, end } = sit(t, {}, { columns: 60, rows: 16 })
+    await seen('Welcome')
+    let ids = 0
+    const kept = (event: Event): Event => {
+      return { by: 'claude', ...event, id: `e${++ids}`, session: 's', turn: 't', at: clock.now() } as Entry
+    }
+    desk.turn('t', ...story.map(kept))
+    await seen('Bash npm test')
+    clock.set(clock.now() + shiftMs)
+    await clock.turn(7250)
+    await seen(/ claude · 7 s · Bash · last event 7 s ago · Esc cancels/)
+    desk.turn('t', kept({ type: 'result', call: 'c', ok: true, text: 'fine', by: 'claude' }))
+    await seen('✓ Bash npm test · 7.2 s')
+    clock.set(clock.now() - 2 * shiftMs)
+    await clock.turn(1000)
+    await seen(/ claude · 8 s · Esc cancels/)
+    terminal.press(ctrlC)
+    terminal.press(ctrlC)
+    await end
+  }
+})
+
 test('a turn at work, and then its closing line', { timeout }, async (t) => {
   const { desk, seen, gone, clock, terminal, end } = sit(t, {}, { columns: 60, rows: 16 })
   await seen('Welcome')

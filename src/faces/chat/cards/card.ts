@@ -57,11 +57,15 @@ export class Card implements Component, Focusable {
   /** How many lines of the body are on a page, where it has several. */
   #pageRoom: number | undefined
   #answersAt = 0
+  /** When the default answer is picked, by the clock that nobody can set. */
+  #due: number
 
   constructor(parts: CardParts) {
     this.#parts = parts
     this.#answers = new CardAnswers(parts.question)
     this.#pastes = new PasteReader(parts.clock)
+    const { clock, question } = parts
+    this.#due = clock.elapsed() + (question.otherwise ? question.otherwise.at - clock.now() : 0)
     // Ends when the card is closed.
     void this.#countDown()
     for (const shown of parts.question.shows ?? []) if (shown.type === 'diff') void this.#compare(shown)
@@ -94,7 +98,7 @@ export class Card implements Component, Focusable {
 
   #isAwake(): boolean {
     if (this.#open.signal.aborted) return false
-    const now = this.#parts.clock.now()
+    const now = this.#parts.clock.elapsed()
     if (this.#quietSince !== undefined && now - this.#quietSince >= pauseMs) this.#awake = true
     if (!this.#awake && this.#quietSince !== undefined) this.#quietSince = now
     return this.#awake
@@ -104,7 +108,7 @@ export class Card implements Component, Focusable {
   async #wake(): Promise<void> {
     const { clock, changed } = this.#parts
     const { signal } = this.#open
-    for (let left; (left = pauseMs - (clock.now() - this.#quietSince!)) > 0 && !signal.aborted;)
+    for (let left; (left = pauseMs - (clock.elapsed() - this.#quietSince!)) > 0 && !signal.aborted;)
       await clock.sleep(left, signal)
     if (signal.aborted) return
     this.#awake = true
@@ -199,9 +203,9 @@ export class Card implements Component, Focusable {
   }
 
   async #countDown(): Promise<void> {
-    const { clock, question, changed } = this.#parts
+    const { clock, changed } = this.#parts
     const { signal } = this.#open
-    for (let left; (left = (question.otherwise?.at ?? 0) - clock.now()) > 0 && !signal.aborted;) {
+    for (let left; (left = this.#due - clock.elapsed()) > 0 && !signal.aborted;) {
       await clock.sleep(left % 1000 || 1000, signal)
       if (!signal.aborted) changed()
     }
@@ -243,7 +247,7 @@ export class Card implements Component, Focusable {
   render(width: number): string[] {
     const { theme, question, by } = this.#parts
     if (this.#quietSince === undefined) {
-      this.#quietSince = this.#parts.clock.now()
+      this.#quietSince = this.#parts.clock.elapsed()
       // Ends when the card is closed.
       void this.#wake()
     }
@@ -282,7 +286,7 @@ export class Card implements Component, Focusable {
     const { otherwise, options } = question
     if (!otherwise) return undefined
     const label = options.find(({ id }) => id === otherwise.pick)?.label ?? otherwise.pick
-    const seconds = Math.max(0, Math.ceil((otherwise.at - clock.now()) / 1000))
+    const seconds = Math.max(0, Math.ceil((this.#due - clock.elapsed()) / 1000))
     return `“${readableText(label)}” is picked in ${seconds} s`
   }
 

@@ -42,13 +42,13 @@ export class PasteReader {
 
   #typed(data: string): InputPiece[] {
     if (data === '' || data === end) return []
-    if (!this.#clock || this.#clock.now() - this.#last >= pasteGapMs) return [{ type: 'key', text: data }]
+    if (!this.#clock || this.#clock.elapsed() - this.#last >= pasteGapMs) return [{ type: 'key', text: data }]
     this.#noteTime()
     const text = cleanText(data)
     return text === '' ? [] : [{ type: 'text', text }]
   }
 
   #noteTime(): void {
-    if (this.#clock) this.#last = this.#clock.now()
+    if (this.#clock) this.#last = this.#clock.elapsed()
   }
 }

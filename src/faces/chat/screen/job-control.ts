@@ -10,7 +10,7 @@ const patienceMs = 300
  * shell watches over the job, because the system then ignores the signal.
  */
 export async function stopJob(clock: Clock): Promise<number | undefined> {
-  const since = clock.now()
+  const since = clock.elapsed()
   const heard = new AbortController()
   const continued = () => heard.abort()
   process.once('SIGCONT', continued)
@@ -19,7 +19,7 @@ export async function stopJob(clock: Clock): Promise<number | undefined> {
     // Here the process has been stopped and continued: overdue timers wait until everything that came meanwhile is read.
     stoodStill()
     await clock.sleep(patienceMs, heard.signal)
-    return heard.signal.aborted ? clock.now() - since : undefined
+    return heard.signal.aborted ? clock.elapsed() - since : undefined
   } finally {
     process.off('SIGCONT', continued)
   }

@@ -35,7 +35,7 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
   let interrupted = -Infinity
   return {
     interrupt: () => {
-      const now = clock.now()
+      const now = clock.elapsed()
       // Ctrl+C that cleared a text is not the second of two.
       if (!input.clear()) {
         if (now - interrupted < twiceMs) screen.leave()

@@ -18,14 +18,14 @@ const silentMs = 5000
 /** The turn that runs now; no line when none does. */
 export class WorkingLine implements Component {
   #theme: Theme
-  #clock: Clock
+  #time: Pick<Clock, 'now'>
   #running: () => readonly RunningTurn[]
   #asked: () => boolean
 
-  /** `asked`: whether a question waits for the person. */
-  constructor(theme: Theme, clock: Clock, running: () => readonly RunningTurn[], asked: () => boolean) {
+  /** `time`: the time in which the turns say since when they run. `asked`: whether a question waits for the person. */
+  constructor(theme: Theme, time: Pick<Clock, 'now'>, running: () => readonly RunningTurn[], asked: () => boolean) {
     this.#theme = theme
-    this.#clock = clock
+    this.#time = time
     this.#running = running
     this.#asked = asked
   }
@@ -39,7 +39,7 @@ export class WorkingLine implements Component {
 
   #line(run: RunningTurn, width: number): string {
     const theme = this.#theme
-    const now = this.#clock.now()
+    const now = this.#time.now()
     const silent = now - run.lastAt
     const call = run.calls.at(-1)
     const more = this.#running().length - 1

@@ -99,5 +99,5 @@ function totalsOf(begun: Map<string, TurnTotals>, entry: Entry): TurnTotals {
 function closingOf(totals: TurnTotals, { turn, at, outcome }: EntryOf<'end'>): Closing | undefined {
   const { since, by, thought, tokens, source } = totals
   if (since === undefined || !outcome.ok) return undefined
-  return defined({ turn, ms: at - since, by, thought, tokens: source && tokens, source })
+  return defined({ turn, ms: Math.max(0, at - since), by, thought, tokens: source && tokens, source })
 }
