@@ -141,59 +141,26 @@ export function replaceSettings(home: string, settings: FileSettings, now: numbe
   return file
 }
 
-/** Somebody to ask. The first option of each question is the usual one. */
+/** Somebody to ask. The marked options of a question are the usual ones, else its first option. */
 export type Person = { ask: Ask; signal: AbortSignal }
-
-const all = '*'
 
 /** Asks which agents take turns, and in what order; undefined when the user cancels. */
 export async function chooseAgents(person: Person, found: readonly Offer[]): Promise<Offer[] | undefined> {
   if (found.length === 1) return [...found]
-  const usual = usualOf(found)
   const picks = await asked(person, {
     text: 'Which agents, in what order?',
     multiple: true,
-    options: [
-      { id: all, label: usualWords(usual, found) },
-      ...found.map(({ name, title }) => ({ id: name, label: title })),
-    ],
+    ordered: true,
+    marked: usualOf(found).map(({ name }) => name),
+    options: found.map(({ name, title }) => ({ id: name, label: title })),
   })
-  if (!picks) return undefined
-  return picks.includes(all)
-    ? found.filter((offer) => usual.includes(offer) || picks.includes(offer.name))
-    : order(
-        person,
-        picks.flatMap((pick) => found.filter(({ name }) => name === pick)),
-      )
+  return picks?.flatMap((pick) => found.filter(({ name }) => name === pick))
 }
 
 /** Agents that cost money or are slow are only chosen when the user picks them. */
 function usualOf(found: readonly Offer[]): readonly Offer[] {
   const clis = found.filter(({ aside }) => !aside)
   return clis.length > 0 ? clis : found
-}
-
-function usualWords(usual: readonly Offer[], found: readonly Offer[]): string {
-  if (usual.length === found.length) return 'All of them, in this order'
-  return usual.length === 1 ? `${usual[0]!.title} alone` : 'The CLIs, in this order'
-}
-
-/** Asks for one agent after another, until the user keeps the rest as it is. */
-async function order(person: Person, chosen: Offer[]): Promise<Offer[] | undefined> {
-  const ordered: Offer[] = []
-  for (let rest = chosen; ; rest = rest.filter((offer) => !ordered.includes(offer))) {
-    if (rest.length < 2) return [...ordered, ...rest]
-    const picks = await asked(person, {
-      text: ordered.length === 0 ? 'Which agent comes first?' : `And after ${ordered.at(-1)!.title}?`,
-      options: [
-        { id: all, label: rest.map(({ title }) => title).join(', then ') },
-        ...rest.map(({ name, title }) => ({ id: name, label: title })),
-      ],
-    })
-    if (!picks) return undefined
-    if (picks.includes(all)) return [...ordered, ...rest]
-    ordered.push(...rest.filter(({ name }) => picks.includes(name)))
-  }
 }
 
 /** Never offers `all`, because setup must not switch off a CLI's own safety. */

@@ -2,11 +2,11 @@ import type { Mark, Question, Shown } from '../core/talk/question.ts'
 import { optionKeys } from '../core/talk/consent.ts'
 
 /** A question as lines of text, with everything it is about in full: a person says yes only to what they have seen. */
-export async function questionText({ text, shows = [], options }: Question): Promise<string> {
+export async function questionText({ text, shows = [], options, marked = [] }: Question): Promise<string> {
   const keys = optionKeys(options)
-  const choices = options.map(({ label, grants }, index) => {
+  const choices = options.map(({ id, label, grants }, index) => {
     const covers = grants ? ` (covers: ${readableText(grants)})` : ''
-    return `  ${keys[index]} ${readableText(label)}${covers}`
+    return `  ${keys[index]} ${readableText(label)}${covers}${marked.includes(id) ? ' (suggested)' : ''}`
   })
   return [...(await Promise.all(shows.map(shownText))), readableText(text), ...choices].join('\n')
 }

@@ -76,7 +76,8 @@ export function personAt(io: Io, absent: Ask = nobody, around = (ask: Ask) => as
 
 /** The answer of the person at the terminal; throws a UsageError when they leave with Ctrl+C or Ctrl+D. */
 export async function answered(io: Io, question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
-  for (let words = await questionText(question); ; words = unclearWords(question)) {
+  const how = question.ordered ? `\n${unclearWords(question)}` : ''
+  for (let words = `${await questionText(question)}${how}`; ; words = unclearWords(question)) {
     const picks = picksTyped(question, await ask(io, `${words}\n> `, withdrawn))
     if (picks !== 'unclear') return picks
   }

@@ -89,9 +89,11 @@ test('setup with nothing installed says what to install', async (t) => {
 test('in a terminal the person chooses who takes turns, in which order, and the leash', inTerminal, async (t) => {
   const machine = new Machine(t)
   const keys: [RegExp, string][] = [
-    [/1 All of them, in this order\s+2 Claude Code\s+3 Gemini CLI\s+4 Codex\s+> /, 'claude\r'],
-    [/Type numbers out of 1, 2, 3, 4, or press Enter alone: cancel the setup\.\s+> /, '4 2\r'],
-    [/Which agent comes first\?\s+1 Codex, then Claude Code\s+2 Codex\s+3 Claude Code\s+> /, '3\r'],
+    [
+      /Which agents, in what order\?\s+1 Claude Code \(suggested\)\s+2 Gemini CLI \(suggested\)\s+3 Codex \(suggested\)\s+Type numbers out of 1, 2, 3 in the order that you want, such as 2 1, or press Enter alone: cancel the setup\.\s+> /,
+      'claude\r',
+    ],
+    [/claude[^]*Type numbers out of 1, 2, 3 in the order that you want, [^]*> /, '3 1\r'],
     [/1 ask: ask before every action\s+2 edit: [^]*> /, '2\r'],
   ]
   const { code, out } = await typed(machine, ['setup'], keys, machine.install(['codex', 'claude', 'gemini']))
@@ -102,8 +104,8 @@ test('in a terminal the person chooses who takes turns, in which order, and the 
     {
       leash: 'edit',
       agents: [
-        ['claude', true],
         ['codex', true],
+        ['claude', true],
         ['gemini', false],
       ],
     },

@@ -103,11 +103,11 @@ test('one CLI: the leash is all there is to ask, and what it means stands beside
   assert.deepEqual(said[1], ['note', `Wrote ${join(home, 'settings.json')}: claude, each until it fails.`])
 })
 
-test('some of several, one after the other; who was not chosen is written down switched off', async (t) => {
+test('one card asks which agents and in what order; agents that were not chosen are written down switched off', async (t) => {
   const { home, asked, run } = machine(
     t,
     ['claude', 'gemini', 'codex', 'qwen'],
-    [['claude', 'gemini', 'codex'], ['codex'], ['*'], ['ask']],
+    [['codex', 'claude', 'gemini'], ['ask']],
   )
   assert.equal(await run(), 'written')
   assert.deepEqual(written(home).agents, [
@@ -117,16 +117,27 @@ test('some of several, one after the other; who was not chosen is written down s
     agent('qwen', { enabled: false }),
   ])
   assert.deepEqual(
-    asked.slice(0, 3).map(({ text, multiple = false, options }) => [text, multiple, options.map(({ id }) => id)]),
-    [
-      ['Which agents, in what order?', true, ['*', 'claude', 'gemini', 'codex', 'qwen']],
-      ['Which agent comes first?', false, ['*', 'claude', 'gemini', 'codex']],
-      ['And after Codex?', false, ['*', 'claude', 'gemini']],
-    ],
+    asked.map(({ text }) => text),
+    ['Which agents, in what order?', 'How much may the agents do?'],
   )
+  assert.deepEqual(asked[0], {
+    about: 'choice',
+    from: [],
+    text: 'Which agents, in what order?',
+    multiple: true,
+    ordered: true,
+    marked: ['claude', 'gemini', 'codex', 'qwen'],
+    options: [
+      { id: 'claude', label: 'Claude Code' },
+      { id: 'gemini', label: 'Gemini CLI' },
+      { id: 'codex', label: 'Codex' },
+      { id: 'qwen', label: 'Qwen Code' },
+    ],
+    unanswered: 'cancel the setup',
+  })
 })
 
-for (const answers of [[], [['*']], [['codex', 'claude']], [['*'], ['ask']], [['*'], ['ask'], ['leave']]])
+for (const answers of [[], [['codex', 'claude']], [['claude'], ['ask']], [['claude'], ['ask'], ['leave']]])
   test(`whoever leaves at question ${answers.length + 1} changes nothing (${answers.flat().join(' ')})`, async (t) => {
     const { home, said, run } = machine(t, ['claude', 'codex'], answers)
     mkdirSync(home)
@@ -193,15 +204,15 @@ const local = { name: 'ollama', kind: 'native', model: 'ollama/qwen3:8b', contex
 
 test('our own agent is offered on a key and on a local model; beside a CLI it is written down switched off', async (t) => {
   const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' }, servers: [qwen] }
-  const { home, asked, said, run } = machine(t, ['claude'], [['*'], ['ask']], models)
+  const { home, asked, said, run } = machine(t, ['claude'], [['claude'], ['ask']], models)
   assert.equal(await run(), 'written')
   assert.deepEqual(written(home).agents, [agent('claude'), { ...sonnet, enabled: false }, { ...local, enabled: false }])
   assert.deepEqual(asked[0]!.options, [
-    { id: '*', label: 'Claude Code alone' },
     { id: 'claude', label: 'Claude Code' },
     { id: 'anthropic', label: 'termaite on Anthropic' },
     { id: 'ollama', label: 'termaite on Ollama' },
   ])
+  assert.deepEqual(asked[0]!.marked, ['claude'])
   assert.ok(
     said[0]![1].includes(
       [
@@ -217,12 +228,13 @@ test('our own agent is offered on a key and on a local model; beside a CLI it is
 
 test('our own agent takes turns when it is picked, and where there is nobody else', async (t) => {
   const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' }, servers: [qwen] }
-  const picked = machine(t, ['claude'], [['*', 'anthropic'], ['ask']], models)
+  const picked = machine(t, ['claude'], [['claude', 'anthropic'], ['ask']], models)
   assert.equal(await picked.run(), 'written')
   assert.deepEqual(written(picked.home).agents, [agent('claude'), sonnet, { ...local, enabled: false }])
-  const alone = machine(t, [], [['*'], ['ask']], models)
+  const alone = machine(t, [], [['anthropic', 'ollama'], ['ask']], models)
   assert.equal(await alone.run(), 'written')
   assert.deepEqual(written(alone.home).agents, [sonnet, local])
+  assert.deepEqual(alone.asked[0]!.marked, ['anthropic', 'ollama'])
 })
 
 test('the model that a new agent is given is one that is known', () => {
@@ -233,7 +245,7 @@ test('the model that a new agent is given is one that is known', () => {
 test('where a sandbox holds our own agent, it is offered to work inside without asking; elsewhere it is said that none does', async (t) => {
   const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' } }
   const leashes = async (sandbox: boolean, answers: string[][]) => {
-    const { home, asked, said, run } = machine(t, ['claude'], [['claude', 'anthropic'], ['*'], ...answers], {
+    const { home, asked, said, run } = machine(t, ['claude'], [['claude', 'anthropic'], ...answers], {
       ...models,
       sandbox,
     })
@@ -241,7 +253,7 @@ test('where a sandbox holds our own agent, it is offered to work inside without 
     const { leash, agents } = written(home) as { leash: string; agents: { name: string; leash?: string }[] }
     return {
       leashes: [leash, ...agents.map((one) => one.leash)],
-      asked: asked.map(({ text }) => text).slice(3),
+      asked: asked.map(({ text }) => text).slice(2),
       said: said.map(([, text]) => text).filter((text) => text.includes('sandbox')),
     }
   }

@@ -25,11 +25,11 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   return 0
 }
 
-/** What is usual is each question's first option; what would be lost is not given away without a yes. */
+/** The usual answer is what a question suggests, else its first option; nothing is replaced without a yes. */
 function usualAnswers(yes: boolean): Ask {
-  return async ({ about, text, options }, withdrawn) => {
+  return async ({ about, text, options, marked }, withdrawn) => {
     if (withdrawn.aborted) return undefined
     if (about === 'permission' && !yes) throw new UsageError(`${text} Nobody can be asked here: add --yes to do it.`)
-    return [options[0]!.id]
+    return [...(marked ?? [options[0]!.id])]
   }
 }

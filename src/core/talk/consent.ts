@@ -80,9 +80,15 @@ export function picksTyped(question: Question, line: string): string[] | undefin
 }
 
 export function unclearWords(question: Question): string {
-  const { options, multiple } = question
-  const keys = optionKeys(options).join(', ')
-  return `Type ${multiple ? 'numbers out of' : 'one of'} ${keys}, or press Enter alone: ${escapeOf(question).says}.`
+  const { options, multiple, ordered } = question
+  const keys = optionKeys(options)
+  const which = `${multiple ? 'numbers out of' : 'one of'} ${keys.join(', ')}${ordered ? ` ${orderWords(keys)}` : ''}`
+  return `Type ${which}, or press Enter alone: ${escapeOf(question).says}.`
+}
+
+/** How numbers are typed where their order matters. */
+export function orderWords(keys: readonly number[]): string {
+  return `in the order that you want, such as ${keys.slice(0, 2).toReversed().join(' ')}`
 }
 
 /**

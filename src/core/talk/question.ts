@@ -27,6 +27,10 @@ export type Question = {
   /** The agent that asks, or the agent that the question is about. */
   agent?: string
   multiple?: boolean
+  /** The options that are marked at first, where several may be picked: what termaite suggests. */
+  marked?: readonly string[]
+  /** Whether the order of the picks matters, so that the person may also change the order of the options. */
+  ordered?: true
   /** Whether the person may answer in their own words; they are then the pick. */
   free?: boolean
   /** Whether those words are a secret: they are not shown, not even while they are typed. */

@@ -4,6 +4,7 @@ import type { Ask, Meaning, Option, Question } from '../../core/talk/question.ts
 import type { AcpSdk } from './acp-sdk.ts'
 import type { EditorDesk } from './editor-desk.ts'
 import type { SendUpdate } from './session-updates.ts'
+import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { exactText, readableText } from '../question-text.ts'
 import { shownContent } from './tool-call-content.ts'
@@ -129,13 +130,13 @@ function permissionOption({ id, label, grants, means }: Option): PermissionOptio
   return { optionId: id, name: readableText(grants ? `${label} (${grants})` : label), kind }
 }
 
-function formOf({ options, multiple, free }: Question): ElicitationSchema {
+function formOf({ options, multiple, marked, free }: Question): ElicitationSchema {
   const choices = options.map(({ id, label, grants }) => ({
     const: id,
     title: grants ? `${label} (${grants})` : label,
   }))
   const pick = multiple
-    ? { type: 'array' as const, items: { anyOf: choices } }
+    ? defined({ type: 'array' as const, items: { anyOf: choices }, default: marked && [...marked] })
     : { type: 'string' as const, oneOf: choices }
   const takesWords = free || options.length === 0
   return {

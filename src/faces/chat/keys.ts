@@ -61,6 +61,14 @@ export const chatKeys = {
       does: 'Gives the answer with that number, or marks it where several can be chosen.',
     },
     mark: { keys: ['space'], does: 'Marks an answer where several can be chosen.' },
+    raise: {
+      keys: ['alt+up', 'shift+up', '['],
+      does: 'Moves the chosen answer up, where the order of the answers matters.',
+    },
+    lower: {
+      keys: ['alt+down', 'shift+down', ']'],
+      does: 'Moves the chosen answer down, where the order of the answers matters.',
+    },
     open: { keys: ['ctrl+o', 'pageDown'], does: 'Shows the next page of a long question.' },
     back: { keys: ['pageUp'], does: 'Shows the page before.' },
     escape: { keys: ['escape'], does: 'Gives the harmless answer, which the card names.' },

@@ -4,7 +4,7 @@ import type { Question } from '../../core/talk/question.ts'
 import type { Closing, Standing } from './chat-desk.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
 import { localTime } from '../../base/local-time.ts'
-import { escapeOf } from '../../core/talk/consent.ts'
+import { escapeOf, optionKeys, orderWords } from '../../core/talk/consent.ts'
 import { questionText, readableText } from '../question-text.ts'
 import { isPersonCommand } from '../../core/talk/entry.ts'
 import { toldWords } from './transcript/blocks/command-output-lines.ts'
@@ -46,18 +46,19 @@ export function eventWords(event: Event): string | undefined {
 }
 
 export async function questionWords(question: Question, by?: string): Promise<string> {
-  const { multiple, free, secret, agent, options } = question
+  const { secret, agent } = question
   const how = [
-    answerWay(options.length > 0, multiple === true, free === true),
+    answerWay(question),
     // The terminal itself shows what is typed here.
     `Enter alone: ${readableText(escapeOf(question).says)}.${secret ? ' What you type is visible here.' : ''}`,
   ]
   return `${agent ?? by ?? 'termaite'} asks:\n${await questionText(question)}\n${how.join('. ')}`
 }
 
-function answerWay(hasOptions: boolean, multiple: boolean, free: boolean): string {
-  if (!hasOptions) return 'Answer in your own words'
-  return `Answer with ${multiple ? 'numbers' : 'a number'}${free ? ', or in your own words' : ''}`
+function answerWay({ options, multiple, ordered, free }: Question): string {
+  if (options.length === 0) return 'Answer in your own words'
+  const numbers = `${multiple ? 'numbers' : 'a number'}${ordered ? ` ${orderWords(optionKeys(options))}` : ''}`
+  return `Answer with ${numbers}${free ? ', or in your own words' : ''}`
 }
 
 export function answerWords(question: Question, picks: readonly string[] | undefined): string {

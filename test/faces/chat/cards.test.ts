@@ -177,6 +177,44 @@ test('several options are marked with Space or their numbers', async () => {
   assert.deepEqual(answers, [['a', 'c']])
 })
 
+test('where the order matters, suggested options are marked and rows move by Alt, Shift or brackets', async () => {
+  const question: Question = { ...choice, multiple: true, ordered: true, marked: ['a', 'c'] }
+  const { answers, press, lines } = await shown(question, { by: 'claude' })
+  assert.deepEqual(lines(44), [
+    '╭─ claude asks · consensus · critic ───────╮',
+    '│ Which ones?                              │',
+    '│                                          │',
+    '│ › 1 [x] Take a                           │',
+    '│   2 [ ] Take b                           │',
+    '│   3 [x] Take c                           │',
+    '│                                          │',
+    '│ Space marks · Alt+↑ ↓ or the keys [ and  │',
+    '│ ] move the row · Enter answers · Esc:    │',
+    '│ leave this unanswered                    │',
+    '╰──────────────────────────────────────────╯',
+  ])
+  const rows = () =>
+    lines(44)
+      .slice(3, 6)
+      .map((line) => line.slice(2, 17).trimEnd())
+  for (const [down, up] of [
+    ['\x1b[1;3B', '\x1b[1;3A'],
+    ['\x1b[1;2B', '\x1b[1;2A'],
+    [']', '['],
+    ['\x1b[93u', '\x1b[91u'],
+  ]) {
+    press(down!)
+    assert.deepEqual(rows(), ['  1 [ ] Take b', '› 2 [x] Take a', '  3 [x] Take c'], JSON.stringify(down))
+    press(up!, up!)
+    assert.deepEqual(rows(), ['› 1 [x] Take a', '  2 [ ] Take b', '  3 [x] Take c'], JSON.stringify(up))
+  }
+  // A number is that of the row as it stands now.
+  press(']', ']', ']', '1')
+  assert.deepEqual(rows(), ['› 1 [x] Take b', '  2 [x] Take c', '  3 [x] Take a'])
+  press(legacy.enter)
+  assert.deepEqual(answers, [['b', 'c', 'a']])
+})
+
 test("the person's own words are an answer: a letter begins them, a digit continues them", async () => {
   const { answers, press, lines } = await shown({ ...choice, free: true })
   assert.equal(lines(40)[6], '│   ✎ or in your own words             │')

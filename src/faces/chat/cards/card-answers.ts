@@ -1,4 +1,4 @@
-import type { Question } from '../../../core/talk/question.ts'
+import type { Option, Question } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme.ts'
 import { fitToWidth, TextField } from '../widgets.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
@@ -13,15 +13,19 @@ const most = 9
 export class CardAnswers {
   readonly line: TextField | undefined
   #question: Question
+  /** The options in the order of their rows, which the person may change. */
+  #options: Option[]
   #at: number
   #keys: readonly number[]
-  #marked = new Set<string>()
+  #marked: Set<string>
   /** The options of each row that was drawn last, with the column before which each ends. */
   #drawn: { at: number; to: number }[][] = []
 
   constructor(question: Question) {
     this.#question = question
-    const { free, secret = false, options, enter } = question
+    const { free, secret = false, options, enter, marked } = question
+    this.#options = [...options]
+    this.#marked = new Set(marked)
     this.#keys = optionKeys(options)
     this.#at = Math.max(
       0,
@@ -32,12 +36,12 @@ export class CardAnswers {
   }
 
   get count(): number {
-    return this.#question.options.length + (this.line ? 1 : 0)
+    return this.#options.length + (this.line ? 1 : 0)
   }
 
   /** Whether keys are typed into the line. */
   get writing(): boolean {
-    return this.line !== undefined && this.#at === this.#question.options.length
+    return this.line !== undefined && this.#at === this.#options.length
   }
 
   move(by: number): void {
@@ -66,24 +70,35 @@ export class CardAnswers {
 
   /** The permission that the chosen option gives from then on. */
   get grants(): string | undefined {
-    return this.#question.options[this.#at]?.grants
+    return this.#options[this.#at]?.grants
   }
 
   goWrite(): void {
-    this.#at = this.#question.options.length
+    this.#at = this.#options.length
   }
 
   mark(): void {
-    const id = this.#question.options[this.#at]?.id
+    const id = this.#options[this.#at]?.id
     if (id !== undefined && !this.#marked.delete(id)) this.#marked.add(id)
+  }
+
+  /** Moves the chosen option up or down, as far as there are options; the picks come in the order of the rows. */
+  shift(by: 1 | -1): void {
+    const to = this.#at + by
+    const [option, other] = [this.#options[this.#at], this.#options[to]]
+    if (!option || !other) return
+    this.#options[this.#at] = other
+    this.#options[to] = option
+    this.#keys = optionKeys(this.#options)
+    this.#at = to
   }
 
   /** The answer that Enter would give; undefined where there is none yet. */
   picks(): string[] | undefined {
-    const { multiple, options } = this.#question
+    const { multiple } = this.#question
     const own = this.writing || multiple ? [this.line?.text.trim() ?? ''].filter((text) => text !== '') : []
-    const here = this.writing ? [] : [options[this.#at]?.id].filter((id) => id !== undefined)
-    const marked = options.map(({ id }) => id).filter((id) => this.#marked.has(id))
+    const here = this.writing ? [] : [this.#options[this.#at]?.id].filter((id) => id !== undefined)
+    const marked = this.#options.map(({ id }) => id).filter((id) => this.#marked.has(id))
     const picks = multiple && marked.length + own.length > 0 ? [...marked, ...own] : [...here, ...own]
     return picks.length > 0 ? picks : undefined
   }
@@ -99,9 +114,9 @@ export class CardAnswers {
 
   /** Renders at most `room` rows; the option that Enter would pick stays in sight, with what it covers. */
   render(width: number, theme: Theme, room = Infinity): string[] {
-    const count = this.#question.options.length
+    const count = this.#options.length
     const from = Math.max(0, Math.min(this.#at - most + 1, count - most))
-    const rows = this.#question.options
+    const rows = this.#options
       .map((_, at) => at)
       .slice(from, from + most)
       .flatMap((at) => this.#option(at, width, theme).map((text) => ({ at, text })))
@@ -117,7 +132,7 @@ export class CardAnswers {
 
   /** Renders all options one after another, for a card whose body needs the room; the chosen one shows what it covers. */
   renderShort(width: number, theme: Theme): string[] {
-    const words = this.#question.options.map(({ id, label }, at) => {
+    const words = this.#options.map(({ id, label }, at) => {
       const box = this.#question.multiple ? (this.#marked.has(id) ? '[x] ' : '[ ] ') : ''
       const name = ` ${this.#keys[at]} ${box}${oneLine(label)} `
       return at === this.#at ? theme.chosen(`›${name}`) : ` ${name}`
@@ -140,7 +155,7 @@ export class CardAnswers {
   }
 
   #option(at: number, width: number, theme: Theme): string[] {
-    const { id, label, grants } = this.#question.options[at]!
+    const { id, label, grants } = this.#options[at]!
     const chosen = at === this.#at
     const box = this.#question.multiple ? (this.#marked.has(id) ? '[x] ' : '[ ] ') : ''
     const key = this.#keys[at]!

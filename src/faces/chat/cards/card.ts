@@ -6,6 +6,7 @@ import type { TextField } from '../widgets.ts'
 import type { DiffLine } from '../diff-lines.ts'
 import { decodeKittyPrintable, matchesKey, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { boxSides, boxed } from '../widgets.ts'
+import { actionOf } from '../keys.ts'
 import { PasteReader } from '../input/paste.ts'
 import { CardAnswers } from './card-answers.ts'
 import { bodyLines, BodyPages } from './card-body.ts'
@@ -32,7 +33,19 @@ type CardParts = {
 /** A person who was typing when the card was painted must pause this long before a key counts as an answer. */
 const pauseMs = 400
 /** Keys that only a person presses who reads the card. */
-const cardKeys = ['up', 'down', 'tab', 'shift+tab', 'pageUp', 'pageDown', 'ctrl+o'] as const
+const cardKeys = [
+  'up',
+  'down',
+  'tab',
+  'shift+tab',
+  'alt+up',
+  'alt+down',
+  'shift+up',
+  'shift+down',
+  'pageUp',
+  'pageDown',
+  'ctrl+o',
+] as const
 /** Stands in place of the keys until the card takes them. */
 const notYet = 'Keys go to the input until you pause'
 const smallest = 19
@@ -126,7 +139,8 @@ export class Card implements Component, Focusable {
   }
 
   #isStray(typed: string): boolean {
-    return this.#answers.line === undefined && /^[^\x00-\x20\x7f-\x9f\d]/.test(typed)
+    if (this.#answers.line !== undefined || this.#shift(typed) !== undefined) return false
+    return /^[^\x00-\x20\x7f-\x9f\d]/.test(typed)
   }
 
   handleInput(data: string): void {
@@ -147,6 +161,8 @@ export class Card implements Component, Focusable {
   #key(data: string): void {
     const { question } = this.#parts
     if (matchesKey(data, 'escape')) return this.#answer(escapeOf(question).picks)
+    const shift = this.#answers.writing ? undefined : this.#shift(data)
+    if (shift !== undefined) return this.#answers.shift(shift)
     if (matchesKey(data, 'up') || matchesKey(data, 'shift+tab')) return this.#answers.move(-1)
     if (matchesKey(data, 'down') || matchesKey(data, 'tab')) return this.#answers.move(1)
     const by = matchesKey(data, 'pageUp') ? -1 : matchesKey(data, 'pageDown') ? 1 : undefined
@@ -161,6 +177,12 @@ export class Card implements Component, Focusable {
     if (typed === ' ' && question.multiple) return this.#answers.mark()
     if (/^[1-9]$/.test(typed)) return this.#number(Number(typed))
     if (this.#answers.line) this.#write((line) => line.handleInput(data))
+  }
+
+  /** The direction in which a key moves the chosen answer; undefined where the order does not matter. */
+  #shift(data: string): 1 | -1 | undefined {
+    const action = this.#parts.question.ordered ? actionOf('card', data) : undefined
+    return action === 'raise' ? -1 : action === 'lower' ? 1 : undefined
   }
 
   /** Turns to the next page or the one before, as far as there is one; false where the body has one page. */
@@ -291,12 +313,13 @@ export class Card implements Component, Focusable {
   }
 
   #keys(): string {
-    const { multiple, options } = this.#parts.question
+    const { multiple, ordered, options } = this.#parts.question
     const esc = `Esc: ${readableText(escapeOf(this.#parts.question).says)}`
     if (this.#straying) return `What you type goes to the input · ↑ ↓ to answer here · ${esc}`
     if (this.#answers.count === 0) return esc
     const numbers = options.length > 1 ? `${this.#answers.keyWords} or ` : ''
-    return multiple ? `Space marks · Enter answers · ${esc}` : `${numbers}Enter answers · ${esc}`
+    if (!multiple) return `${numbers}Enter answers · ${esc}`
+    return `Space marks · ${ordered ? 'Alt+↑ ↓ or the keys [ and ] move the row · ' : ''}Enter answers · ${esc}`
   }
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
