@@ -113,7 +113,7 @@ export class Crew {
     if (!lived || !wished) return false
     if (wished.owner === owner && !isKeeper)
       await endSlot(this.#parts, this.#ledger, id, { state: 'exited', why: 'killed' })
-    const until = clock.now() + killMs
+    const until = clock.elapsed() + killMs
     const [waited] = await this.#ledger.wait([id], { until, settled: isGone })
     if (waited?.slot && !isGone(waited.slot))
       throw new CrewError(`${nameOf(id)} has not stopped yet: the process that runs it does not answer. Try again.`)

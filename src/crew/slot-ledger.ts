@@ -30,7 +30,7 @@ export function blobsOf(store: Store, workspace: string): Blobs {
 }
 
 export type WaitOptions = {
-  /** In ms since 1970. */
+  /** By `Clock.elapsed`. */
   until: number
   mode?: 'any' | 'all'
   signal?: AbortSignal
@@ -104,7 +104,7 @@ export class SlotLedger {
     const over = new AbortController()
     const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal
     // The watch below ends by this.
-    void this.#clock.sleep(Math.max(0, until - this.#clock.now()), stop).then(() => over.abort())
+    void this.#clock.sleep(Math.max(0, until - this.#clock.elapsed()), stop).then(() => over.abort())
     const look = (slots: Record<string, Slot>) =>
       ids.map((id): Waited => {
         const slot = slots[id]
@@ -113,7 +113,7 @@ export class SlotLedger {
     try {
       for await (const { slots } of this.watch(stop)) {
         const waited = look(slots)
-        if (isEnough(waited, mode) || until <= this.#clock.now()) return waited
+        if (isEnough(waited, mode) || until <= this.#clock.elapsed()) return waited
       }
       return look((await this.read()).slots)
     } finally {

@@ -12,7 +12,7 @@ export type ReadOptions = {
   clean?: boolean
   /** Returns only the rows since the last read. */
   sinceLast?: boolean
-  /** Waits for output that matches, at most until `until`. */
+  /** Waits for output that matches, at most until `until`, by `Clock.elapsed`. */
   pattern?: string
   until: number
   signal?: AbortSignal
@@ -56,12 +56,13 @@ export async function readSlot(parts: Parts, id: number, options: ReadOptions): 
     const fresh = sinceLast ? newRows(await lastRows.get(id), rows) : rows
     const output = (clean ? cleaned(fresh) : fresh).slice(-lines).join('\n')
     const matched = matches?.(output)
-    const waits = matched === false && slot !== undefined && !isGone(slot) && clock.now() < until && !signal?.aborted
+    const waits =
+      matched === false && slot !== undefined && !isGone(slot) && clock.elapsed() < until && !signal?.aborted
     if (!waits) {
       await lastRows.set(id, rows.slice(-leastRows))
       return defined({ output, state: slot?.state ?? 'exited', matched })
     }
-    await clock.sleep(Math.min(pollMs, until - clock.now()), signal)
+    await clock.sleep(Math.min(pollMs, until - clock.elapsed()), signal)
   }
 }
 

@@ -106,7 +106,7 @@ export class WrongKeys {
 
   /** Counts a wrong key; returns how many seconds the address has to wait, 0 where it has not. */
   count(address: string): number {
-    const now = this.#clock.now()
+    const now = this.#clock.elapsed()
     const known = this.#addresses.get(address)
     if (known && now < known.until) return Math.ceil((known.until - now) / 1000)
     const count = known && now - known.at < forgetMs ? known.count + 1 : 1
@@ -172,7 +172,7 @@ export class RateLimit {
   take(caller: string): boolean {
     const left = this.#left(caller)
     this.#callers.delete(caller)
-    this.#callers.set(caller, { left: Math.max(0, left - 1), at: this.#clock.now() })
+    this.#callers.set(caller, { left: Math.max(0, left - 1), at: this.#clock.elapsed() })
     dropOldest(this.#callers)
     return left >= 1
   }
@@ -180,6 +180,6 @@ export class RateLimit {
   #left(caller: string): number {
     const known = this.#callers.get(caller)
     if (!known) return this.#burst
-    return Math.min(this.#burst, known.left + ((this.#clock.now() - known.at) / 1000) * this.#perSecond)
+    return Math.min(this.#burst, known.left + ((this.#clock.elapsed() - known.at) / 1000) * this.#perSecond)
   }
 }

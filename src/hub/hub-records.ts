@@ -82,7 +82,7 @@ export class HubRecords {
   async nextChange(clock: Clock, until: number, signal: AbortSignal): Promise<void> {
     const changed = new AbortController()
     this.#watchers.add(changed)
-    await clock.sleep(until - clock.now(), AbortSignal.any([signal, changed.signal]))
+    await clock.sleep(until - clock.elapsed(), AbortSignal.any([signal, changed.signal]))
     this.#watchers.delete(changed)
   }
 

@@ -77,7 +77,7 @@ function workerTools(hub: Hub, clock: Clock, caller: HubCaller): HubTool[] {
       'Wait for your next task. Status TASK: acknowledge the task with ack_task, then do it. MESSAGE: follow the message, then call wait_for_prompt again. IDLE: there is no task yet, call wait_for_prompt again. EVICT: stop working.',
       parser({ agentId: ownId, timeout }),
       async ({ agentId, timeout = 290 }, call) => {
-        const until = Math.min(clock.now() + timeout * 1000, call.until)
+        const until = Math.min(clock.elapsed() + timeout * 1000, call.until)
         const given = await hub.wait(own(agentId), until, call.signal)
         if (given.type === 'task') return promptView(given.task)
         if (given.type === 'told') return { status: 'MESSAGE', message: given.text }
@@ -187,7 +187,7 @@ function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] {
       'Wait until a task is finished, blocked or in review. When done is false and the task is still at work, call wait_for_task again.',
       parser({ taskId: id, timeout }),
       async ({ taskId, timeout = 290 }, call) => {
-        const until = Math.min(clock.now() + timeout * 1000, call.until)
+        const until = Math.min(clock.elapsed() + timeout * 1000, call.until)
         const task = await hub.settled(taskIdOf(taskId), until, call.signal)
         return { done: isFinished(task), ...taskView(task) }
       },

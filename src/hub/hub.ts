@@ -94,7 +94,7 @@ export class Hub {
     return this.#answered(task.id)
   }
 
-  /** Waits for a task, a message or an eviction. A task that the agent already has is offered again, so that a lost answer costs nothing. */
+  /** Waits for a task, a message or an eviction. A task that the agent already has is offered again, so that a lost answer costs nothing. `until`: by `Clock.elapsed`. */
   async wait(id: string, until: number, connection: AbortSignal): Promise<Given> {
     this.#heardOf(id)
     // To take a task from an agent at work is worse than to offer one in vain.
@@ -260,7 +260,7 @@ export class Hub {
   /** Resolves when a task is finished, blocked or in review, or when the time is over. */
   async settled(id: string, until: number, signal: AbortSignal): Promise<Task> {
     const rests = () => isFinished(this.task(id)) || ['BLOCKED', 'IN_REVIEW'].includes(this.task(id).state)
-    while (!rests() && !signal.aborted && this.#clock.now() < until)
+    while (!rests() && !signal.aborted && this.#clock.elapsed() < until)
       await this.#records.nextChange(this.#clock, until, signal)
     return this.task(id)
   }

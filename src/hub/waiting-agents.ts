@@ -38,7 +38,7 @@ export class WaitingAgents {
     this.#waiting.set(agent, waiter)
     const signal = AbortSignal.any([connection, over.signal])
     // The promise below is waited for.
-    void clock.sleep(Math.max(0, until - clock.now()), signal).then(() => {
+    void clock.sleep(Math.max(0, until - clock.elapsed()), signal).then(() => {
       // A waiter that was taken out is about to be given something, in time or not.
       if (this.#waiting.get(agent) === waiter || connection.aborted) resolve({ type: 'idle' })
     })

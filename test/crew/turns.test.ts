@@ -17,7 +17,7 @@ test('a spawned agent answers, stays idle, and its artifact is its answer', asyn
   answer(1, 'all is well')
   await clock.turn(200)
   for (let look = 0; look < 2; look++) {
-    const [waited] = await crew.wait([1], { until: clock.now() + soon })
+    const [waited] = await crew.wait([1], { until: clock.elapsed() + soon })
     assert.deepEqual([waited!.settled, waited!.slot!.state, waited!.slot!.last?.by], [true, 'idle', 'fence'])
   }
   assert.deepEqual(await crew.artifact(1), { output: 'all is well', truncated: false, fenced: true })
@@ -31,7 +31,7 @@ test('a slot that depends on an idle slot starts at once', async (context) => {
   await clock.turn(200)
   answer(1, 'three faults')
   await clock.turn(200)
-  await crew.wait([1], { until: clock.now() + soon })
+  await crew.wait([1], { until: clock.elapsed() + soon })
   const { state } = await crew.spawn({ ...place, agent: 'claude', task: 'sum up {{slot_1.output}}', dependsOn: [1] })
   assert.equal(state, 'starting')
   await clock.turn(200)
@@ -54,7 +54,7 @@ test('two prompts to a busy agent are queued and sent once each, in order, and a
   assert.deepEqual(pasted, ['one', 'two', 'three'])
   assert.equal((await crew.artifact(1)).output, 'answer 3')
   assert.equal((await crew.send(1, 'four')).state, 'busy')
-  const waiting = crew.wait([1], { until: clock.now() + soon })
+  const waiting = crew.wait([1], { until: clock.elapsed() + soon })
   await clock.turn(300)
   answer(1, 'answer 4')
   await clock.turn(300)

@@ -40,7 +40,7 @@ function seat(workspace = plainWorkspace) {
     register: (who: typeof as) => said(() => hub.register(who)),
     wait: (id: string, seconds: number, signal: AbortSignal) =>
       said(async () => {
-        const given = await hub.wait(id, clock.now() + seconds * 1000, signal)
+        const given = await hub.wait(id, clock.elapsed() + seconds * 1000, signal)
         return given.type === 'task' ? { ...given, ticket: ticketOf(given.task) } : given
       }),
     tell: (ticket: string, verb: string, body: { agent: string; message: string; question: string }) =>

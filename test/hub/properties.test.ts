@@ -106,7 +106,7 @@ class Outside {
   wait(id: string) {
     const connection = new AbortController()
     this.connections.set(id, connection)
-    void this.hub.wait(id, this.clock.now() + 290_000, connection.signal).then(
+    void this.hub.wait(id, this.clock.elapsed() + 290_000, connection.signal).then(
       (given) => {
         if (this.connections.get(id) === connection) this.connections.delete(id)
         if (given.type !== 'task') return

@@ -17,7 +17,7 @@ export function hubAt(t: { after(work: () => unknown): void }, ledger: HubLedger
   const register = (id: string, over: Partial<Parameters<Hub['register']>[0]> = {}) =>
     hub.register({ id, role: 'developer', capabilities: [], workspace: 'w', source: 'CLI', ...over })
   const wait = (id: string, connection = new AbortController().signal) =>
-    hub.wait(id, clock.now() + 290_000, connection)
+    hub.wait(id, clock.elapsed() + 290_000, connection)
   const add = (prompt: string, over: Partial<Parameters<Hub['add']>[0]> = {}) =>
     hub.add({ prompt, workspace: 'w', by: 'me', ...over })
   return { hub, clock, ledger, published, register, wait, add }

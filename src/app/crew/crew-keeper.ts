@@ -51,7 +51,7 @@ export async function ensureKeeper(io: Io, place: Place, { crew, parts }: OpenCr
   const untilTaken = async (ms: number) => {
     const ids = lone(await crew.slots()).map(({ id }) => id)
     const settled = (slot: Slot) => isGone(slot) || isKept(slot)
-    await ledger.wait(ids, { until: clock.now() + ms, settled, signal: io.signal })
+    await ledger.wait(ids, { until: clock.elapsed() + ms, settled, signal: io.signal })
     return lone(await crew.slots())
   }
   const slots = await crew.slots()

@@ -22,10 +22,10 @@ export function openDesktopWindow(io: Io, line: string, warn: (words: string) =>
   const child = spawn('/bin/sh', ['-c', line], { env: withoutModelKeys(io.env), stdio: 'ignore', detached: true })
   const failed = (why: string) =>
     warn(`terminals.desktop_window: no window was opened: ${why}. The command was: ${line}`)
-  const began = io.clock.now()
+  const began = io.clock.elapsed()
   child.once('error', (error) => failed(error.message))
   child.once('exit', (code) => {
-    if (code !== 0 && io.clock.now() - began < startMs) failed(`the command ended with code ${code}`)
+    if (code !== 0 && io.clock.elapsed() - began < startMs) failed(`the command ended with code ${code}`)
   })
   child.unref()
 }

@@ -89,7 +89,7 @@ class HubLink {
 
   /** Calls a tool of the hub. A call whose connection broke is made again: the hub knows an agent's repeated call. */
   async call({ name, schema }: ListedTool, input: Record<string, unknown>, call: ToolCall): ReturnType<Tool['run']> {
-    const began = this.#clock.now()
+    const began = this.#clock.elapsed()
     const patience = waits(schema) ? Number(input.timeout ?? longestMs / 1000) * 1000 : awayMs
     for (;;) {
       try {
@@ -108,7 +108,7 @@ class HubLink {
         if (call.signal.aborted || error instanceof ToolRefused || (await isAnswer(error))) throw error
         this.#drop()
         const until = Math.min(began + patience, call.until)
-        if (this.#clock.now() + napMs >= until) throw new Error(this.#awayWords(error))
+        if (this.#clock.elapsed() + napMs >= until) throw new Error(this.#awayWords(error))
         call.progress(`waiting for the hub at ${this.#place().url}`)
         await this.#clock.sleep(napMs, call.signal)
       }

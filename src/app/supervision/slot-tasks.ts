@@ -89,7 +89,7 @@ async function work(
   for (;;) {
     // An agent that asks goes on when the person has answered, so asking does not end the wait.
     const options = {
-      until: clock.now() + progressMs,
+      until: clock.elapsed() + progressMs,
       signal,
       settled: (slot: Parameters<typeof isSettled>[0]) => isSettled(slot) && slot.state !== 'asking',
     }

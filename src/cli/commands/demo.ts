@@ -132,7 +132,7 @@ const reading = { leash: 'read', contextWindowTokens: 100_000 }
 const goneMs = 5_000
 
 async function untilGone(mark: string, { clock }: Io): Promise<void> {
-  for (const until = clock.now() + goneMs; clock.now() < until; await clock.sleep(100)) {
+  for (const until = clock.elapsed() + goneMs; clock.elapsed() < until; await clock.sleep(100)) {
     const carrying = (await processTable()).map(async ({ pid }) => pid !== process.pid && carries(pid, mark))
     if (!(await Promise.all(carrying)).includes(true)) return
   }

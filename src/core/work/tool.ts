@@ -41,7 +41,7 @@ export type ToolCall = {
   progress(delta: string): void
   /** Hands a task to another agent, which sees nothing else of the turn, has the same leash and spends from the same budget. */
   consult(agent: Agent, role: string, task: string): Promise<Outcome>
-  /** When the caller stops waiting, in ms since 1970. */
+  /** When the caller stops waiting, by `Clock.elapsed`. */
   until: number
   /** The folders that a client from outside says it works in. */
   folders?(): Promise<string[]>

@@ -29,6 +29,6 @@ export const crewTool = <I>(tool: Tool<I>): Tool => tool
 
 /** When a wait ends: after the wanted time, or when the caller gives up, which is `short`. */
 export function deadline(clock: Clock, seconds: number, until: number): { at: number; short: boolean } {
-  const wanted = clock.now() + seconds * 1000
+  const wanted = clock.elapsed() + seconds * 1000
   return { at: Math.min(wanted, until), short: until < wanted }
 }

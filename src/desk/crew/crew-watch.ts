@@ -44,7 +44,7 @@ class WatchSource implements CrewSource {
     this.#io = io
     this.#place = place
     this.#open = open
-    this.#keeperAt = io.clock.now()
+    this.#keeperAt = io.clock.elapsed()
   }
 
   async look(rows: number): Promise<WatchedCrew> {
@@ -84,8 +84,8 @@ class WatchSource implements CrewSource {
     const names = lone.map(({ id }) => id).join(', ')
     this.#trouble = `The keeper of slot ${names} has stopped: its screen may be old. Starting another one.`
     const { clock } = this.#io
-    if (clock.now() - this.#keeperAt < keeperMs) return
-    this.#keeperAt = clock.now()
+    if (clock.elapsed() - this.#keeperAt < keeperMs) return
+    this.#keeperAt = clock.elapsed()
     ensureKeeper(this.#io, this.#place, this.#open).catch((error: unknown) => {
       this.#trouble = messageOf(error)
     })

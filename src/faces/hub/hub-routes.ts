@@ -34,7 +34,7 @@ const longestSeconds = 290
  * A caller acts under the name of its key. The stream `/api/events` is answered by the server itself.
  */
 export function hubRoutes(hub: Hub, keys: HubKeys, clock: Clock): HubRoute[] {
-  const until = (seconds = longestSeconds) => clock.now() + Math.min(seconds, longestSeconds) * 1000
+  const until = (seconds = longestSeconds) => clock.elapsed() + Math.min(seconds, longestSeconds) * 1000
   /** The task of an id or of a ticket; throws where the ticket is no longer the holder's. */
   const task = (id: string) => {
     const found = hub.task(taskIdOf(id))

@@ -127,7 +127,7 @@ async function callTool(
       ask: nobody,
       progress: (delta) => tell?.(delta),
       consult: async () => failed('missing', 'there is nobody to consult over MCP'),
-      until: tell ? Number.MAX_SAFE_INTEGER : context.clock.now() + patienceMs,
+      until: tell ? Number.MAX_SAFE_INTEGER : context.clock.elapsed() + patienceMs,
       folders,
     })
     return resultOf(output)

@@ -18,7 +18,7 @@ export type Asking = { wire: Wire; to: Target; images: Images; clock: Clock; fet
  */
 export async function* answer(request: ModelRequest, asking: Asking, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const { wire, to, clock } = asking
-  const until = clock.now() + longestTry
+  const until = clock.elapsed() + longestTry
   let tried = 0
   while (!signal.aborted) {
     let said = false
@@ -46,7 +46,7 @@ export async function* answer(request: ModelRequest, asking: Asking, signal: Abo
       'failure' in verdict ? verdict.failure : { kind: 'crash' as const, message: `${to.provider.label} broke off` }
     const passing = 'failure' in verdict && verdict.passing && !said
     const pause = Math.max(pauses[tried] ?? Infinity, (failure.retryAt ?? 0) - clock.now())
-    if (!passing || clock.now() + pause > until) return yield { type: 'failure', failure }
+    if (!passing || clock.elapsed() + pause > until) return yield { type: 'failure', failure }
     tried++
     await clock.sleep(pause, signal)
   }

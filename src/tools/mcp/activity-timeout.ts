@@ -45,7 +45,7 @@ export class ActivityTimeout {
   async #watch(ms: number, until: number, clock: Clock): Promise<void> {
     while (!this.#done.signal.aborted) {
       this.#wake = new AbortController()
-      const wait = this.#paused > 0 ? until - clock.now() : Math.min(ms, until - clock.now())
+      const wait = this.#paused > 0 ? until - clock.elapsed() : Math.min(ms, until - clock.elapsed())
       await clock.sleep(Math.max(0, wait), this.#wake.signal)
       if (this.#wake.signal.aborted) continue
       this.expired = true

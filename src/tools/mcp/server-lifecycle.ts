@@ -116,11 +116,11 @@ export class ServerLifecycle {
 
   async #stand(connection: Connection, tools: RemoteTool[], closing: AbortSignal, steady: () => void): Promise<Fault> {
     const { clock } = this.#means
-    const since = clock.now()
+    const began = clock.elapsed()
     this.tools = tools
-    this.#enter({ is: 'ready', since, connection })
+    this.#enter({ is: 'ready', since: clock.now(), connection })
     await aborted(AbortSignal.any([connection.lost, closing]))
-    if (clock.now() - since >= steadyMs) steady()
+    if (clock.elapsed() - began >= steadyMs) steady()
     if (closing.aborted) await connection.close()
     return { is: 'passing', why: this.#means.lossReason() }
   }

@@ -83,7 +83,7 @@ export class RunLimit {
     this.#signal = signal
     signal.addEventListener('abort', this.#stop, { once: true })
     if (signal.aborted) this.#stop()
-    const ms = Math.min(seconds * 1000, until - clock.now())
+    const ms = Math.min(seconds * 1000, until - clock.elapsed())
     this.#timer = clock.sleep(ms, this.#over.signal).then(() => {
       if (!this.#over.signal.aborted) void this.end(late)
     })
