@@ -3,7 +3,7 @@ import type { IPty } from '@lydell/node-pty'
 import { build } from 'esbuild'
 import { execFileSync } from 'node:child_process'
 import pty from '@lydell/node-pty'
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../src/base/id.ts'
 import { slugOf } from '../src/app/project.ts'
@@ -11,6 +11,16 @@ import { program, withMachine } from './measure.ts'
 
 /** An agent that talks for as long as anybody listens. */
 const streaming = 'cat >/dev/null; for i in $(seq 1 100000); do echo "line $i of a long answer"; sleep 0.02; done'
+/** An agent that says in a minute or so as many words as others in 20 minutes. */
+const talkative = `${process.execPath} -e '
+  let word = 0
+  const speak = () => {
+    if (++word > 24000) return process.stdout.write("\\nThese were all words.\\n", () => process.exit())
+    process.stdout.write(word % 15 === 0 ? "**words** of a long answer.\\n" : word % 300 === 1 ? "\\n\\nMore " : "words ")
+    setTimeout(speak, 2)
+  }
+  process.stdin.resume()
+  speak()'`
 const paints = 7
 const strokes = 240
 
@@ -22,6 +32,44 @@ export async function chat(): Promise<Row[]> {
     const rows = [...(await firstPaint(machine, minimal)), ...(await idle(machine))]
     fill(machine, { size: 1e9, turns: 3400 })
     return [...rows, ...(await firstPaintLong(machine)), ...(await typing(machine, minimal)), ...longLife()]
+  })
+}
+
+/** What the built chat takes of the machine after a long answer, beside what it took at first and what of it is live. */
+export async function chatMemory(): Promise<Row[]> {
+  return withMachine({ talkative }, async (machine) => {
+    const told = join(machine.folder, 'live')
+    const tellLive = `import { writeFileSync } from 'node:fs'
+      process.on('SIGUSR2', () => { gc(); writeFileSync(${JSON.stringify(told)}, String(process.memoryUsage().heapUsed)) })`
+    const seat = sit(machine, [
+      '--expose-gc',
+      '--import',
+      `data:text/javascript,${encodeURIComponent(tellLive)}`,
+      program,
+    ])
+    try {
+      await seat.wrote('Welcome to')
+      await new Promise((resolve) => setTimeout(resolve, 2_000))
+      const first = memoryMB(seat.pty.pid)
+      const over = seat.wrote('These were all words.')
+      seat.pty.write('go on\r')
+      await over
+      const cpu = cpuMs(seat.pty.pid)
+      const last = memoryMB(seat.pty.pid)
+      seat.pty.kill('SIGUSR2')
+      while (!existsSync(told)) await new Promise((resolve) => setTimeout(resolve, 50))
+      const live = Number(readFileSync(told, 'utf8')) / 1e6
+      return [
+        {
+          what: 'memory of the chat after an answer of 24,000 words',
+          value: last,
+          unit: 'MB',
+          detail: `resident; ${first.toFixed(0)} MB at first, ${live.toFixed(0)} MB of JavaScript are live; ${(cpu / 1000).toFixed(1)} s of processor time`,
+        },
+      ]
+    } finally {
+      await seat.end()
+    }
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Row } from './measure.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chat } from './chat.ts'
+import { chat, chatMemory } from './chat.ts'
 import { crew } from './crew.ts'
 import { echo } from './echo.ts'
 import { failover } from './failover.ts'
@@ -17,6 +17,7 @@ import { wall } from './wall.ts'
 const benches: Record<string, () => Promise<Row[]>> = {
   start,
   chat,
+  'chat-memory': chatMemory,
   echo,
   failover,
   histories,

@@ -34,6 +34,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   readyWatchdog(io.env.PATH)
   const shown = show(desk, wishes, AbortSignal.any([io.signal, hangup]))
   await desk.begun()
+  await keepYoungHeapSmall()
   scanAtStart(desk.app().native)
   await desk.confirmLeash()
   if (wishes.agent !== undefined) desk.controls.aim(wishes.agent)
@@ -57,6 +58,15 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
   say(io, desk.app().ephemeral ? 'This chat was not kept.' : `Continue with: ${resumeCommand(desk)}`)
   return fault !== undefined ? 1 : cut ? 130 : 0
+}
+
+/**
+ * Keeps V8's space for new objects as small as it is once the chat has started. V8 would double it again and again over hours,
+ * up to 128 MB of which next to nothing is live, and would not give it back.
+ */
+async function keepYoungHeapSmall(): Promise<void> {
+  const { setFlagsFromString } = await import('node:v8')
+  setFlagsFromString('--semi-space-growth-factor=1')
 }
 
 /** Shows questions of the project's crew. A chat that runs inside a crew slot has no user to show them to. */

@@ -63,9 +63,16 @@ export function withSides(line: string, columns: number, theme: Theme): string {
   if (columns < leastColumns) return line
   const marked = line.startsWith(promptMark)
   const text = marked ? line.slice(promptMark.length) : line
-  const room = ' '.repeat(Math.max(0, innerWidth(columns) - visibleWidth(text)))
+  const room = spaces(Math.max(0, innerWidth(columns) - visibleWidth(text)))
   const edge = theme.accent('│')
   return `${marked ? promptMark : ''}${edge} ${text}${closingSequence(text)}${room} ${edge}`
+}
+
+const knownSpaces: string[] = []
+
+/** So many spaces; each number of them is made once, because every line of the transcript is filled with some. */
+function spaces(count: number): string {
+  return (knownSpaces[count] ??= ' '.repeat(count))
 }
 
 /** A selected text without the border that was selected with it. */

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { visibleWidth } from '@earendil-works/pi-tui'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
+import type { Theme } from '../../../src/faces/chat/theme.ts'
 import type { RenderContext } from '../../../src/faces/chat/transcript/render-context.ts'
-import { dark, plain } from '../../../src/faces/chat/theme.ts'
+import { dark, light, plain } from '../../../src/faces/chat/theme.ts'
 import { inputSummary } from '../../../src/faces/chat/transcript/call-input.ts'
 import { LazyDetails } from '../../../src/faces/chat/transcript/render-context.ts'
 import { Prose } from '../../../src/faces/chat/transcript/markdown/markdown.ts'
@@ -12,6 +13,7 @@ import { split } from '../../../src/faces/chat/transcript/markdown/markdown-part
 import { BlockRenderer } from '../../../src/faces/chat/transcript/block-renderer.ts'
 import { withSides, withoutSides } from '../../../src/faces/chat/border.ts'
 import { safeText } from '../../../src/faces/chat/transcript/screen-text.ts'
+import { PlacedBlock } from '../../../src/faces/chat/transcript/transcript-layout.ts'
 import { Transcript } from '../../../src/faces/chat/transcript/transcript-view.ts'
 
 const never = () => {}
@@ -185,6 +187,49 @@ test('a text that streams in looks in the end as if it had come at once', () => 
       assert.deepEqual(streamed.render(text, 40, look()), new Prose().render(text, 40, look()))
     }),
   )
+})
+
+test('a block that grows between its sides looks at any width and in any theme as if it had come at once', () => {
+  const widths = fc.array(fc.constantFrom(30, 30, 30, 80), { minLength: 1, maxLength: 8 })
+  fc.assert(
+    fc.property(fc.oneof(markdown, hostile), widths, fc.integer({ min: 1, max: 9 }), (text, columns, step) => {
+      const reply = (words: string, live: boolean): Block => ({ key: 1, turn: 't', type: 'reply', text: words, live })
+      const linesOf = (placed: PlacedBlock, width: number, theme: Theme) => {
+        placed.refresh(width, { ...look(theme), sides: true }, false)
+        return placed.lines
+      }
+      const whole = (block: Block, width: number, theme: Theme) => linesOf(new PlacedBlock(block), width, theme)
+      const grown = new PlacedBlock(reply('', true))
+      for (let at = 0, turn = 0; at <= text.length; at += step, turn++) {
+        grown.block = reply(text.slice(0, at), true)
+        const width = columns[turn % columns.length]!
+        assert.deepEqual(linesOf(grown, width, dark), whole(grown.block, width, dark))
+      }
+      grown.forget()
+      assert.deepEqual(linesOf(grown, 30, light), whole(grown.block, 30, light))
+      grown.block = reply(text, false)
+      assert.deepEqual(linesOf(grown, 30, light), whole(grown.block, 30, light))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('one more word of a long answer makes its last lines anew and no others, and a complete answer holds no lines but its own', () => {
+  let sides = 0
+  const counting: Theme = { ...plain, accent: (text) => (sides++, text) }
+  const context = { ...look(counting), sides: true }
+  const madeFor = (words: string, live: boolean) => {
+    sides = 0
+    placed.block = { key: 1, turn: 't', type: 'reply', text: words, live }
+    placed.refresh(80, context, false)
+    return sides
+  }
+  const long = 'A paragraph of the answer.\n\n'.repeat(1000)
+  const placed = new PlacedBlock({ key: 1, turn: 't', type: 'reply', text: '', live: true })
+  assert.equal(madeFor(`${long}The last`, true), 2001)
+  assert.equal(madeFor(`${long}The last words`, true), 1)
+  assert.equal(madeFor(`${long}The last words.`, false), 1)
+  assert.equal(madeFor(`${long}The last words.`, false), 2001)
 })
 
 test('text that the parser cannot take is shown as text', () => {

@@ -2,7 +2,7 @@ import type { Block, GroupBlock, SpeechBlock } from './block.ts'
 import type { Columns } from './markdown/markdown.ts'
 import type { RenderContext } from './render-context.ts'
 import { cutWords } from '../../../core/talk/shown-words.ts'
-import { isAgentSpeech } from './block.ts'
+import { isAgentSpeech, isGrowing } from './block.ts'
 import {
   attemptLines,
   errorLines,
@@ -18,7 +18,7 @@ import { commandOutputLines } from './blocks/command-output-lines.ts'
 import { groupLine } from './blocks/group-lines.ts'
 import { Prose } from './markdown/markdown.ts'
 import { promptMark } from '../border.ts'
-import { bounded, fit, safeText, indented, oneLine, wrapped } from './screen-text.ts'
+import { GrowingLines, bounded, fit, safeText, indented, oneLine, wrapped } from './screen-text.ts'
 
 /** A text of which the beginning or the end may not be held. */
 type SpokenText = Pick<SpeechBlock, 'text' | 'dropped' | 'more'>
@@ -26,19 +26,25 @@ type SpokenText = Pick<SpeechBlock, 'text' | 'dropped' | 'more'>
 /** Lines of a prompt that are shown before it is folded. */
 const mostPromptLines = 20
 
-/** Renders one block. A text that grows is rendered only from where it grew. */
+/** Renders one block. A text that grows is rendered only from where it grew; of a block that is complete nothing is held. */
 export class BlockRenderer {
   #prose = new Prose()
+  #indented = new GrowingLines()
+  #fitted = new GrowingLines()
 
   /** The lines of a block that follows `before`; none is wider than `width`. */
   lines(block: Block, before: Block | undefined, width: number, context: RenderContext, open: boolean): string[] {
     const body = this.#body(block, width, context, open)
-    if (body.length === 0) return body
-    return [...lead(block, before, context), ...body].map((line) => fit(line, width))
+    const all = body.length === 0 ? body : [...lead(block, before, context), ...body]
+    const lines = this.#fitted.map(all, width, (line) => fit(line, width))
+    if (!isGrowing(block)) this.forget()
+    return lines
   }
 
   forget(): void {
     this.#prose.forget()
+    this.#indented.forget()
+    this.#fitted.forget()
   }
 
   #body(block: Block, width: number, context: RenderContext, open: boolean): string[] {
@@ -86,7 +92,8 @@ export class BlockRenderer {
     const lines = this.#prose.render(safeText(text).trimStart(), Math.max(1, width - 2), context, columns)
     const above =
       block.dropped === undefined ? [] : [quiet(`… the first ${block.dropped} characters are not shown here`)]
-    return indented([...above, ...lines, ...(rest ? [quiet(rest)] : [])], '  ')
+    const all = [...above, ...lines, ...(rest ? [quiet(rest)] : [])]
+    return this.#indented.map(all, width, (line, at) => (at > 0 && line === '' ? '' : `  ${line}`))
   }
 }
 

@@ -106,6 +106,11 @@ export function isAgentSpeech(block: Block): boolean {
   )
 }
 
+/** Whether more words of the block may come. */
+export function isGrowing(block: Block): boolean {
+  return (block.type === 'reply' || block.type === 'thought') && block.live
+}
+
 /** Whether a click or Ctrl+O shows more of a block. */
 export function canOpen(block: Block): boolean {
   switch (block.type) {

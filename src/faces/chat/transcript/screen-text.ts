@@ -65,3 +65,28 @@ export function indented(lines: readonly string[], margin: string, first = margi
 export function fit(line: string, width: number): string {
   return visibleWidth(line) <= width ? line : truncateToWidth(line, width, '…')
 }
+
+/**
+ * Changes the lines of a text that grows. A line that is the same as the last time keeps its earlier result: a long answer
+ * would otherwise be made anew, line by line, at each of its words.
+ */
+export class GrowingLines {
+  #from: readonly string[] = []
+  #to: string[] = []
+  #width = 0
+
+  /** `change` may use nothing but the line, its index and the width; call `forget` when anything else changed. */
+  map(lines: readonly string[], width: number, change: (line: string, at: number) => string): string[] {
+    if (width !== this.#width) this.forget()
+    const [from, to] = [this.#from, this.#to]
+    this.#from = lines
+    this.#to = lines.map((line, at) => (line === from[at] ? to[at]! : change(line, at)))
+    this.#width = width
+    return this.#to
+  }
+
+  forget(): void {
+    this.#from = []
+    this.#to = []
+  }
+}

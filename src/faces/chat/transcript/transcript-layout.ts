@@ -1,8 +1,9 @@
 import type { Block } from './block.ts'
 import type { RenderContext } from './render-context.ts'
-import { isAgentSpeech } from './block.ts'
+import { isAgentSpeech, isGrowing } from './block.ts'
 import { BlockRenderer } from './block-renderer.ts'
 import { innerWidth, withSides } from '../border.ts'
+import { GrowingLines } from './screen-text.ts'
 
 /** A line that must stay in place: its block, and how many lines into the block it is. */
 export type ScrollAnchor = { placed: PlacedBlock; into: number }
@@ -97,6 +98,7 @@ export class PlacedBlock {
   /** The index of the block. */
   at = 0
   #rendered = new BlockRenderer()
+  #sided = new GrowingLines()
   #shown = false
 
   constructor(block: Block) {
@@ -111,7 +113,10 @@ export class PlacedBlock {
       context,
       open,
     )
-    this.lines = context.sides ? lines.map((line) => withSides(line, columns, context.theme)) : lines
+    this.lines = context.sides
+      ? this.#sided.map(lines, columns, (line) => withSides(line, columns, context.theme))
+      : lines
+    if (!isGrowing(this.block)) this.#sided.forget()
     this.#shown = true
   }
 
@@ -122,6 +127,7 @@ export class PlacedBlock {
 
   forget(): void {
     this.#rendered.forget()
+    this.#sided.forget()
   }
 }
 

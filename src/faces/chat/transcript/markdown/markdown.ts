@@ -16,19 +16,17 @@ export class Prose {
   #width = 0
   #last: { part: string; lines: string[] } | undefined
 
-  /** Renders everything again next time, for example because the colours changed. */
+  /** Lets go of what was rendered; everything is rendered again next time. */
   forget(): void {
-    this.#width = 0
+    this.#closed = ''
+    this.#end = { joined: false }
+    this.#lines = []
+    this.#last = undefined
   }
 
   render(text: string, width: number, context: RenderContext, columns: Columns = 'wrapped'): string[] {
-    if (width !== this.#width || !text.startsWith(this.#closed)) {
-      this.#closed = ''
-      this.#end = { joined: false }
-      this.#lines = []
-      this.#last = undefined
-      this.#width = width
-    }
+    if (width !== this.#width || !text.startsWith(this.#closed)) this.forget()
+    this.#width = width
     const parts = split(text.slice(this.#closed.length), this.#end)
     for (const part of parts.slice(0, -1)) {
       this.#lines.push(...this.#piece(part, width, context, columns))
