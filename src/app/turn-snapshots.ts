@@ -1,4 +1,4 @@
-import type { Agent } from '../core/work/agent.ts'
+import type { Agent, Turn } from '../core/work/agent.ts'
 import type { AroundTurn } from '../core/work/conversation.ts'
 import type { Snapshots } from '../safety/snapshots.ts'
 import type { App } from './app.ts'
@@ -41,7 +41,8 @@ export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
     get tree() {
       return before?.tree
     },
-    async begin(turn) {
+    async begin(turn, waits) {
+      waits?.('copying the project’s files for undo')
       const taken = await within(clock, taking, await waited)
       if (!taken) {
         late = taking.then(async (taken) => {
@@ -58,11 +59,12 @@ export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
       // Kept at the start as well, so that a turn that is killed can be undone.
       return orNote(cannotUndo(), put(turn))
     },
-    async end(turn) {
+    async end(turn, waits) {
       if (late && !before)
         return [`${cannotUndo('the project’s files were not copied in time')} The copying goes on with the next turn.`]
       if (!before) return []
       const from = before.from === undefined ? [] : [`Undo works for what changed after ${clockTime(before.from)}.`]
+      waits?.('copying the changed files for undo')
       const work = async () => {
         await late
         // A turn without a snapshot of its end ends, for an undo, where the next turn begins.
@@ -103,13 +105,13 @@ export function snapshotsInLine(app: App, prompt: string, signal: AbortSignal): 
     get tree() {
       return snapshots?.tree
     },
-    async begin(turn) {
-      await olderTurnsOver(app, turn, signal)
+    async begin(turn, waits) {
+      await olderTurnsOver(app, turn, signal, waits)
       if (signal.aborted) return []
       snapshots = openTurnSnapshots(app, prompt)
-      return snapshots.begin(turn)
+      return snapshots.begin(turn, waits)
     },
-    end: async (turn) => snapshots?.end(turn) ?? [],
+    end: async (turn, waits) => snapshots?.end(turn, waits) ?? [],
   }
 }
 
@@ -119,12 +121,18 @@ const pollMs = 500
  * Waits until every turn that stands before this one in the log is over. The order of the log decides, so that of several
  * waiting turns only one goes on. A turn of another machine cannot be seen to end, and is not waited for.
  */
-async function olderTurnsOver({ project, io }: App, turn: string, signal: AbortSignal): Promise<void> {
+async function olderTurnsOver(
+  { project, io }: App,
+  turn: string,
+  signal: AbortSignal,
+  waits: Turn['waits'],
+): Promise<void> {
   for (let told = false; !signal.aborted; told = true) {
     const turns = await unfinishedIn(project, io.clock.now())
     const place = turns.findIndex((one) => one.turn === turn)
     const older = turns.slice(0, Math.max(0, place)).filter(({ pid }) => pid !== undefined)
     if (older.length === 0) return
+    waits?.(`waiting for ${older.length === 1 ? 'the turn' : `the ${older.length} turns`} before this one`)
     if (!told) say(io, `Waiting for ${older.length === 1 ? 'it' : `the ${older.length} turns before this one`}.`)
     await io.clock.sleep(pollMs, signal)
   }

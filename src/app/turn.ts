@@ -5,7 +5,7 @@ import type { Thinking } from '../core/talk/framework.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import { defined } from '../base/defined.ts'
 import type { Ref } from '../core/talk/store.ts'
-import type { Agent } from '../core/work/agent.ts'
+import type { Agent, Turn } from '../core/work/agent.ts'
 import type { TurnWorld } from '../core/work/conversation.ts'
 import type { App } from './app.ts'
 import type { TurnSnapshots } from './turn-snapshots.ts'
@@ -98,10 +98,14 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const agent = await openAgent(app, request, snapshots)
   const traces = await openTraces(app)
   const around = {
-    begin: snapshots.begin,
+    begin: async (turn: string, waits?: Turn['waits']) => {
+      const notes = await snapshots.begin(turn, waits)
+      waits?.('choosing the agent')
+      return notes
+    },
     // The snapshot is taken before the end is shown, so that a person who sees the end can undo the turn.
-    end: async (turn: string) => [
-      ...(await snapshots.end(turn)),
+    end: async (turn: string, waits?: Turn['waits']) => [
+      ...(await snapshots.end(turn, waits)),
       ...(await unremembered),
       ...leftWords((app.left.processes = await leftProcesses())),
       ...((await traces?.trouble()) ?? []),

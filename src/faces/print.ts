@@ -52,6 +52,8 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   let outcome: Outcome | undefined
   let since = started
   for await (const event of events) {
+    // Only a person who watches needs to know what a turn waits for.
+    if (event.type === 'waiting') continue
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
     else if (event.type === 'note') say(page, clean(event.text))
     if (event.type === 'usage') usages.push(event)

@@ -15,7 +15,7 @@ export type SpanParts = {
 }
 
 /** Events whose signature names no agent that answered: a rotation signs its end, and termaite signs notes and phases. */
-const unsaid = new Set<Event['type']>(['end', 'note', 'phase'])
+const unsaid = new Set<Event['type']>(['end', 'note', 'phase', 'waiting'])
 
 /** Makes the spans of one turn from its events: the agents that answered or were consulted, the model calls and the tool calls. */
 export class TurnSpans {

@@ -28,15 +28,19 @@ const begun = 'termaite is still copying the project’s files; until that is do
 test('a turn in a large project goes on before the first copy is ready, and says from when undo works', async () => {
   const { app, clock, copying, kept } = largeProject()
   const around = openTurnSnapshots(app, 'do it')
-  const beginning = around.begin('t1')
+  const waits: string[] = []
+  const say = (words: string) => void waits.push(words)
+  const beginning = around.begin('t1', say)
   await until(() => clock.asleep > 0)
+  assert.deepEqual(waits, ['copying the project’s files for undo'])
   await clock.turn(1_500)
   assert.deepEqual([await beginning, around.tree, kept], [[begun], undefined, []])
   copying.resolve({ tree: 'middle' })
   await until(() => kept.length > 0)
   const from = clock.now()
   await clock.turn(60_000)
-  assert.deepEqual(await around.end('t1'), [`Undo works for what changed after ${clockTime(from)}.`])
+  assert.deepEqual(await around.end('t1', say), [`Undo works for what changed after ${clockTime(from)}.`])
+  assert.deepEqual(waits.slice(1), ['copying the changed files for undo'])
   const record = { turn: 't1', at: 1_000_000, prompt: 'do it', before: 'middle', from }
   assert.deepEqual(kept, [record, { ...record, after: 'after' }])
 })

@@ -44,6 +44,26 @@ test('a prompt is a turn: its events are told, then its closing line, then how t
   )
 })
 
+test('each wait of a turn is told, with the agent that is started after another failed', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { bad: 'exit 3', good: 'cat >/dev/null; echo fine' })
+  desk.submit('do it')
+  await until((all) => closings(all).length === 1)
+  const told = heard.flatMap((one) => {
+    if (one.type !== 'event') return []
+    if (one.event.type === 'waiting') return [one.event.words]
+    return one.event.type === 'attempt' ? [`${one.event.by} failed`] : []
+  })
+  assert.deepEqual(told, [
+    'copying the project’s files for undo',
+    'choosing the agent',
+    'starting bad',
+    'bad failed',
+    'starting good',
+    'copying the changed files for undo',
+  ])
+})
+
 test('what is typed while a turn runs waits, can be taken back, and is the next turn', options, async (t) => {
   const folder = folderOf(t)
   const go = join(folder, 'go')

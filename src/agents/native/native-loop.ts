@@ -74,6 +74,7 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     const request = { frame, messages: modelMessages(name, turn, done) }
     const refusal = turn.budget.refuse(requestTokens(request))
     if (refusal) return { ok: false, failure: refusal }
+    turn.waits?.(`waiting for the first words of ${model.name}`)
     const answer = yield* askModel(model, request, turn.signal)
     if (!answer.failure) yield* keepFacts(said(answer, step), done)
     yield* answer.usage

@@ -46,6 +46,7 @@ export async function* openNative(
   const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
   const options = { settings, leash: seat.leash, trusted, after: asked.promise }
   const { box, use } = toolboxOf(agent.name, parts)
+  if (mode !== 'plan') turn.waits?.('preparing the tools and the MCP servers')
   const [machine, servers, wall] = await Promise.all([
     machineFacts(parts, asked.promise),
     mode === 'plan' ? undefined : serversOf(parts, options),

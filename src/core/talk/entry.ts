@@ -95,6 +95,8 @@ export type Live =
   | { type: 'state'; state: 'starting' | 'busy' | 'asking' | 'idle' }
   /** The agent's plan, whole each time. */
   | { type: 'plan'; items: PlanItem[] }
+  /** What the turn waits for from now on, until its next event. */
+  | { type: 'waiting'; words: string }
   /** The step that a framework is at. */
   | { type: 'phase'; framework: Framework; words: string }
   /** How much of a provider's quota is used, in percent, and when it starts over; reported before the quota is spent. */
@@ -119,7 +121,7 @@ export function isPersonCommand({ type, by }: { type: string; by?: string }): bo
   return by === 'user' && (type === 'call' || type === 'result')
 }
 
-const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'phase', 'limit', 'inner'])
+const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'waiting', 'phase', 'limit', 'inner'])
 
 export function isFact(event: Event): event is Fact & { by?: string } {
   return !live.has(event.type)

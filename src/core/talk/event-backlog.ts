@@ -120,7 +120,7 @@ function join(a: Event, b: Event): Event | undefined {
     return event && { ...b, event }
   }
   if (a.type !== b.type) return undefined
-  if (b.type === 'state' || b.type === 'plan' || b.type === 'phase') return b
+  if (b.type === 'state' || b.type === 'plan' || b.type === 'phase' || b.type === 'waiting') return b
   if (!('delta' in a && 'delta' in b) || a.delta.length + b.delta.length > longestJoined) return undefined
   if (a.type === 'progress' && b.type === 'progress' && a.call !== b.call) return undefined
   return { ...b, delta: a.delta + b.delta }

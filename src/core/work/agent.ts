@@ -98,6 +98,8 @@ export interface Turn {
    * until the signal aborts. Text that no agent takes waits for the next turn.
    */
   steer(until?: AbortSignal): Promise<string[]>
+  /** Says what the turn waits for, until its next event; a screen shows the words once the wait is long enough to notice. */
+  waits?(words: string): void
   /** Whether a person watches and wants to be asked when a quota is spent or an agent is silent. */
   attended?: boolean
   /** The part of the prompt that tells what this machine can do; an agent whose own system prompt tells it leaves the part out. */

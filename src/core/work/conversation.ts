@@ -64,7 +64,10 @@ export type TurnWorld = {
  * Work before and after a turn: `begin` runs once the prompt is kept, before an agent is asked; `end` runs before the turn's
  * end is kept. The texts they return are kept as notes; an error becomes a note too and never stops the turn.
  */
-export type AroundTurn = { begin(turn: string): Promise<string[]>; end(turn: string): Promise<string[]> }
+export type AroundTurn = {
+  begin(turn: string, waits?: Turn['waits']): Promise<string[]>
+  end(turn: string, waits?: Turn['waits']): Promise<string[]>
+}
 
 /** How often, and after which pause, a process asks again for a turn that another process is ending. */
 const claimTries = 100
@@ -241,6 +244,7 @@ export class Conversation {
       complete: world.complete,
       keep,
     })
+    const waits = (words: string) => out.offer({ type: 'waiting', words, by: 'termaite' })
     const turn: Turn = {
       id: asked.turn,
       ...told,
@@ -258,13 +262,14 @@ export class Conversation {
         return typed
       },
       attended: world.attended,
+      waits,
     }
     const tell = async (around: Promise<string[]> | undefined) => {
       for (const text of (await around?.catch((error) => [messageOf(error)])) ?? [])
         await keep({ type: 'note', text }, 'termaite')
     }
     const work = (async () => {
-      await tell(world.around?.begin(asked.turn))
+      await tell(world.around?.begin(asked.turn, waits))
       let counted: Promise<void> | undefined
       answer = await drain(take(agent, turn), async (event) => {
         for (const usage of innerUsage(event)) await keep(usage, agent.name)
@@ -285,7 +290,7 @@ export class Conversation {
       if (!world.left?.aborted) await keepWords(await unheld(shown, answer))
       // The words that facts could not take up wait in the side log for a later process.
       await shown.close({ remove: !unkept && !world.left?.aborted })
-      await tell(world.around?.end(asked.turn))
+      await tell(world.around?.end(asked.turn, waits))
       await keep({ type: 'end', outcome: unkept ? lost(unkept) : answer }, agent.name)
     })().finally(() => out.close())
     try {

@@ -65,6 +65,8 @@ export async function* consult(
     leash,
     ask: (question, withdrawn) => turn.ask({ ...question, from: [role, ...question.from] }, withdrawn),
     steer: async () => [],
+    // The row of the consultation says that it runs.
+    waits: undefined,
   }
   const inner = (event: Event): Inner => ({ type: 'inner', role, event })
   try {

@@ -12,6 +12,8 @@ export type RunningTurn = {
   calls: readonly { call: string; tool: string }[]
   lastAt: number
   files: readonly string[]
+  /** What the turn waits for, and since when. */
+  waiting?: { words: string; since: number }
   /** The phase of its framework, where the turn has one. */
   phase?: { framework: Framework; words: string }
   /** The agents that are consulted right now, each in its role. */
@@ -31,7 +33,9 @@ export function advanceTurn(
 ): RunningTurn | undefined {
   if (event.type === 'end') return undefined
   const since = (event as Partial<Entry>).at ?? now
-  const run = was ?? { turn, since, calls: [], lastAt: now, files: [] }
+  const begun: RunningTurn = was ?? { turn, since, calls: [], lastAt: now, files: [] }
+  // A wait is over with the next event.
+  const { waiting, ...run } = begun
   const by = isAgentEvent(event) ? event.by : run.by
   const next: RunningTurn = { ...run, lastAt: now, by }
   switch (event.type) {
@@ -47,12 +51,16 @@ export function advanceTurn(
           fileChangesOf(event.data).map(({ path }) => path),
         ),
       }
+    case 'waiting':
+      // A wait that is told again began when it was told first.
+      return { ...next, waiting: waiting?.words === event.words ? waiting : { words: event.words, since: now } }
     case 'phase':
       return { ...next, phase: { framework: event.framework, words: event.words } }
     case 'inner':
       return { ...next, consulted: consulted(next.consulted ?? [], event.role, event.event) }
     case 'attempt':
-      return { ...next, calls: [], files: withFiles(next.files, event.did?.files ?? []) }
+      // The agent that failed is at work no more; which one goes on is not known yet.
+      return { ...next, by: undefined, calls: [], files: withFiles(next.files, event.did?.files ?? []) }
     default:
       return next
   }
@@ -63,7 +71,7 @@ type Consulted = NonNullable<RunningTurn['consulted']>
 function consulted(known: Consulted, role: string, event: Event): Consulted {
   if (event.type === 'end') return known.filter((one) => one.role !== role)
   const was = known.find((one) => one.role === role)
-  const by = authorOf(event) ?? was?.by
+  const by = event.type === 'attempt' ? undefined : (authorOf(event) ?? was?.by)
   const now = { role, by }
   if (was && was.by === by) return known
   return was ? known.map((one) => (one === was ? now : one)) : [...known, now]

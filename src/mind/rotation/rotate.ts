@@ -162,6 +162,7 @@ class Round {
           return undefined
         }
         const { ask, steer } = person
+        turn.waits?.(`starting ${name}`)
         outcome = yield* take(agent, { ...turn, ask, steer, leash: allowed ?? turn.leash }, (event) => {
           record.see(event)
           if (event.type === 'limit') limits = withLimit(limits, event)

@@ -115,6 +115,15 @@ test('the working line shows the running turn, and is empty when none runs', () 
     line([{ ...run, calls: [{ call: 'c', tool: 'Bash' }], lastAt: now - 6400, files: ['a', 'b'] }]),
     ' * claude · 1 min 05 s · Bash · last event 6 s ago · 2 files changed · Esc cancels',
   )
+  const asked = { ...run, by: undefined }
+  const waiting = (ms: number) => ({ words: 'starting codex', since: now - ms })
+  assert.equal(line([{ ...asked, waiting: waiting(299) }]), ' * starting · 1 min 05 s · Esc cancels')
+  assert.equal(line([{ ...asked, waiting: waiting(300) }]), ' * starting codex · 1 min 05 s · Esc cancels')
+  assert.equal(line([{ ...run, waiting: waiting(299) }]), ' * claude · 1 min 05 s · Esc cancels')
+  assert.equal(
+    line([{ ...run, waiting: { words: 'copying the changed files for undo', since: now - 300 } }]),
+    ' * claude · copying the changed files for undo · 1 min 05 s · Esc cancels',
+  )
   assert.equal(
     line([run, { ...run, turn: 'u' }], true),
     ' * claude · 1 min 05 s · waits for your answer · 1 more running · Ctrl+C cancels',

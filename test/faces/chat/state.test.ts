@@ -511,3 +511,21 @@ test('clearing the screen leaves the turn at work on it', () => {
   const busy = nextState(idle, happen('t', prompt), 5000)
   assert.deepEqual(seen(cleared(busy)), [{ type: 'prompt', text: 'hi', by: 'you' }])
 })
+
+test('the agent that failed is not said to be at work, alone or in a consultation', () => {
+  const failure = { kind: 'quota', message: 'no more' } as const
+  const tried: Event = { type: 'attempt', failure, ms: 5, by: 'claude' }
+  const at = (...events: Event[]) => turn(prompt, { type: 'text', delta: 'hel', by: 'claude' }, ...events).running[0]!
+  assert.deepEqual([at().by, at(tried).by], ['claude', undefined])
+  const next: Event = { type: 'waiting', words: 'starting codex', by: 'termaite' }
+  assert.deepEqual([at(tried, next).by, at(tried, next).waiting], [undefined, { words: 'starting codex', since: 4000 }])
+  assert.deepEqual(at(tried, next, next).waiting, { words: 'starting codex', since: 4000 })
+  const spoke = at(tried, next, { type: 'text', delta: 'hi', by: 'codex' })
+  assert.deepEqual([spoke.by, spoke.waiting], ['codex', undefined])
+
+  const inner = (event: Event): Event => ({ type: 'inner', role: 'judge', event })
+  const asked = turn(prompt, inner({ type: 'state', state: 'starting', by: 'claude' }))
+  const over = nextState(asked, happen('t', inner(tried)), 9000)
+  assert.deepEqual([asked.running[0]!.consulted, asked.live[1]!.by], [[{ role: 'judge', by: 'claude' }], 'claude'])
+  assert.deepEqual([over.running[0]!.consulted, over.live[1]!.by], [[{ role: 'judge', by: undefined }], undefined])
+})

@@ -12,6 +12,9 @@ import { fitSegments } from './line-segments.ts'
 export const stepMs = 250
 const frames = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
 
+/** A wait that is shorter than this is not worth a line. */
+const noticedMs = 300
+
 /** After this long without an event the line says how long it has been. */
 const silentMs = 5000
 
@@ -65,11 +68,15 @@ export class WorkingLine implements Component {
   }
 
   /** The agent that works; in a framework, the framework and its phase before it. */
-  #who({ by, phase, command, consulted = [] }: RunningTurn, spinner: string): Segment[] {
+  #who({ by, phase, command, waiting, consulted = [] }: RunningTurn, spinner: string): Segment[] {
     const theme = this.#theme
     if (command) return [{ forms: [`${spinner} your command`], priority: 10 }]
     const name = (agent: string) => theme.speaker(agent)(oneLine(agent, 40))
-    if (!phase) return [{ forms: [`${spinner} ${by === undefined ? 'starting' : name(by)}`], priority: 10 }]
+    const noticed = waiting !== undefined && this.#time.now() - waiting.since >= noticedMs
+    const waits = noticed ? oneLine(waiting.words, 80) : undefined
+    const waitPart: Segment[] = waits === undefined ? [] : [{ forms: [theme.quiet(waits), ''], priority: 7 }]
+    if (!phase && by === undefined) return [{ forms: [`${spinner} ${waits ?? 'starting'}`], priority: 10 }]
+    if (!phase) return [{ forms: [`${spinner} ${name(by!)}`], priority: 10 }, ...waitPart]
     const asked = [...new Set(consulted.flatMap((one) => one.by ?? []))]
     const speak = asked.length > 0 ? asked : by === undefined ? [] : [by]
     const words = [56, 24].map((most) => clipped(oneLine(phase.words, 200), most)) as [string, string]
@@ -78,6 +85,7 @@ export class WorkingLine implements Component {
       { forms: [`${spinner} ${theme.strong(phase.framework)}`], priority: 10 },
       { forms: [...words, ''], priority: 7 },
       ...(speak.length > 0 ? [{ forms: [speak.map(name).join(', '), ...few, ''] as const, priority: 8 }] : []),
+      ...waitPart,
     ]
   }
 }

@@ -264,6 +264,11 @@ function consultedWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>
 
 function extended(group: GroupBlock, event: Event, place: EventPlace): GroupBlock {
   const blocks = foldEvent(group.blocks, event, place)
+  if (event.type === 'attempt') {
+    // The agent that failed is at work no more; which one goes on is not known yet.
+    const { by: _failed, ...rest } = group
+    return { ...rest, blocks }
+  }
   const by = authorOf(event) ?? group.by
   if (event.type !== 'end') return { ...group, ...defined({ by }), blocks }
   const { outcome } = event
