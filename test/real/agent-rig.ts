@@ -67,6 +67,11 @@ export async function agentRig(t: TestContext, cli: string, answered: Answered, 
     async add(prompt: string) {
       assert.equal((await collect(process.execPath, [program, 'task', 'add', prompt], { cwd, env })).code, 0)
     },
+    /** Runs a command of ours as the person at the repository does. */
+    async run(...args: string[]) {
+      const ran = await collect(process.execPath, [program, ...args], { cwd, env: { ...env, ...author } })
+      return { code: ran.code, out: ran.out.toString(), err: ran.err }
+    },
     /** Keeps the CLI at work until every task is over, and ends it; `lines` is all that was said meanwhile. */
     async work(): Promise<{ tasks: Task[]; lines: string }> {
       const args = [program, 'agent', `--start=${cli}`, '--leash', 'all', '--yes']

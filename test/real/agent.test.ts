@@ -3,6 +3,7 @@ import type { Script } from './model-server.ts'
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { markOf } from '../../src/terminals/terminal-program.ts'
 import { agentRig, introduction, storyOf, storyTold } from './agent-rig.ts'
 import { skipped } from './turns.ts'
@@ -131,8 +132,21 @@ describe('the other CLIs at the hub', { concurrency: 3 }, () => {
       assert.deepEqual(await known(rig.hub), [{ source: 'CLI', workspace: rig.cwd, capabilities: ['typescript'] }])
       assert.match(lines, farewell)
       assert.equal(await rig.git('status', '--porcelain'), '')
+      await merges(rig, tasks[0]!.id)
     })
 })
+
+/** The work arrives: the task names its branch and its changes, and approving it merges them and leaves no branch. */
+async function merges(rig: Awaited<ReturnType<typeof agentRig>>, id: string): Promise<void> {
+  const branch = `termaite/task-${id.slice(-8)}`
+  const shown = await rig.run('task', 'show', id)
+  assert.match(shown.out, new RegExp(`${branch}[^]*thing-1\\.txt`), shown.err)
+  const merged = await rig.run('task', 'approve', id, '--merge', '--yes')
+  assert.equal(merged.code, 0, merged.err)
+  assert.equal(readFileSync(join(rig.cwd, 'thing-1.txt'), 'utf8'), 'made-1\n')
+  assert.equal(await rig.git('branch', '--list', branch), '')
+  assert.equal(await rig.git('status', '--porcelain'), '')
+}
 
 const farewell = /Tokens: [\d,]+ \([\d,]+ reported\)\nResume with: termaite agent --start=\w+ --as=orc --resume\n$/
 

@@ -16,6 +16,8 @@ export type Answer =
   | { hang: true }
   /** The connection breaks in the middle of the answer. */
   | { drop: string }
+  /** The first part of the answer is sent, and nothing more comes. */
+  | { stall: string }
 
 export type Trouble = 'rate' | 'quota' | 'plan' | 'key' | 'credit' | 'server' | 'overloaded' | 'overflow'
 

@@ -1,0 +1,190 @@
+import type { Answer, Asked } from './model-server.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { collect } from '../../src/base/collect.ts'
+import { randomName } from '../../src/base/id.ts'
+import { carries, processTable } from '../../src/base/process/process-table.ts'
+import { program } from '../cli/program.ts'
+import { noTmux } from '../terminals/real.ts'
+import { until } from '../until.ts'
+import { modelServer } from './model-server.ts'
+import { installed, rigAll } from './rig.ts'
+import { screenRig } from './screen-rig.ts'
+import { TmuxWindow } from './window.ts'
+
+const clis = ['claude', 'gemini', 'codex']
+const missing = clis.filter((cli) => !installed(cli))
+const skip = noTmux || (missing.length > 0 && `not installed: ${missing.join(', ')}`)
+
+const story = 'Once upon a time there was a terminal that never lost a word that it had shown'
+/** The scripted model breaks off in the middle of a word. */
+const shown = 'Once upon a time there was a terminal that never lost a word'
+
+test(
+  'a day in the chat: turns, a cancel, a kill, a spent quota with thinking on, cards at three sizes',
+  { skip },
+  async (t) => {
+    const spent = new Set<string>()
+    const model = await modelServer((asked) => scripted(asked, spent))
+    const rig = await rigAll(model.url)
+    const home = join(rig.env.HOME!, '.termaite')
+    const window = new TmuxWindow(`termaite-day-${randomName()}`, { cwd: rig.cwd, env: rig.env })
+    t.after(async () => {
+      window.close()
+      await model.close()
+      await rig[Symbol.asyncDispose]()
+    })
+    execFileSync('git', ['init', '-q'], { cwd: rig.cwd })
+    mkdirSync(home, { mode: 0o700 })
+    const agents = clis.map((name) => ({ name, profile: name, contextWindowTokens: 100_000, silenceSeconds: 60 }))
+    writeFileSync(join(home, 'settings.json'), JSON.stringify({ rotationStrategy: 'exhaustion', agents }))
+    const kept = () => {
+      const [slug] = readdirSync(join(home, 'projects'))
+      const lines = readFileSync(join(home, 'projects', slug!, 'history.jsonl'), 'utf8')
+        .trim()
+        .split('\n')
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    }
+
+    await t.test('a turn is echoed and answered by the real Claude Code', async () => {
+      window.start()
+      await window.shows('Welcome to', 'claude ●', 'codex ●')
+      window.say('hello there')
+      await window.shows('❯ hello there', 'claude was here', /─ claude · /)
+    })
+
+    await t.test('an answer that Esc cuts off stays on the screen and in the history', async () => {
+      window.say('tell me a story')
+      await window.shows('never lost a word')
+      window.press('Escape')
+      await window.shows('never lost a word', '(cut off by you)')
+      const words = kept().findLast(({ type }) => type === 'words')
+      assert.equal(words?.by, 'claude')
+      assert.ok(String(words?.text).startsWith(shown), String(words?.text))
+    })
+
+    await t.test(
+      'an answer that dies with termaite is there after the restart, and no agent is left at work',
+      async () => {
+        window.say('tell me a story again')
+        await window.shows(/tell me a story again[^]*never lost a word/)
+        const session = kept().length
+        // The words are on the disk at most a second after they were on the screen.
+        await until(() => sideLogs(home).some((text) => text.includes('never lost a word')))
+        process.kill(window.pid, 'SIGKILL')
+        await until(() => window.dead)
+        window.start()
+        await window.shows(/tell me a story again[^]*never lost a word[^]*termaite stopped during this turn/)
+        assert.ok(kept().length > session)
+      },
+    )
+
+    await t.test('the next agent is told the words that were cut off; a spent quota hands the turn over', async () => {
+      spent.add('anthropic')
+      window.say('please go on with it')
+      await window.shows('claude is out of quota')
+      window.press('Enter')
+      const screen = await window.shows('gemini was here', /─ gemini · /)
+      assert.match(screen, /↷ claude: quota: /)
+      const told = model.turns().at(-1)!
+      assert.equal(told.wire, 'gemini')
+      assert.equal(told.text.split(shown).length > 1, true, 'the words that were cut off are told')
+      spent.clear()
+    })
+
+    await t.test('the chosen agent that is parked is asked about', async () => {
+      window.say('/switch claude')
+      await window.shows('claude takes the next turn, and only that one. It is out of quota until')
+      window.say('hello again')
+      await window.shows('You chose claude, but it is out of quota until', 'Ask claude anyway')
+      window.press('Down')
+      window.press('Enter')
+      await window.shows(/hello again[^]*claude was here[^]*─ claude · /)
+    })
+
+    await t.test('what is asked can be read at every size', async () => {
+      window.say('/switch claude')
+      await window.shows('claude takes the next turn')
+      window.say('make a file')
+      await window.shows('asks for permission', 'touch made.txt')
+      for (const [cols, rows] of [
+        [100, 30],
+        [160, 50],
+        [80, 24],
+      ] as const) {
+        window.resize(cols, rows)
+        await window.shows('asks for permission', '$ touch made.txt', /1 Yes, once/, /Esc: /)
+        const rowsShown = window.screen().trimEnd().split('\n')
+        assert.ok(rowsShown.every((row) => row.length <= cols))
+      }
+      window.press('Escape')
+      await window.shows(/─ claude · |■ /)
+      assert.ok(!readdirSync(rig.cwd).includes('made.txt'))
+    })
+
+    await t.test('leaving says how to come back', async () => {
+      window.press('C-d')
+      await until(() => window.dead)
+      assert.match(window.screen(), /Continue with: termaite --cwd /)
+    })
+  },
+)
+
+test('a crew: the real Claude Code in a terminal is given a task, watched, and ended whole', { skip }, async (t) => {
+  const model = await modelServer(() => ({ text: 'claude was here' }))
+  const rig = await screenRig('claude', model.url)
+  const window = new TmuxWindow(`termaite-crew-${randomName()}`, { cwd: rig.cwd, env: rig.env })
+  const ours = async () => {
+    const pids = (await processTable()).map(({ pid }) => pid)
+    const marked = await Promise.all(pids.map((pid) => carries(pid, rig.root)))
+    return pids.filter((_pid, at) => marked[at])
+  }
+  t.after(async () => {
+    window.close()
+    await model.close()
+    await rig[Symbol.asyncDispose]()
+  })
+  const trusted = { [rig.cwd]: { hasTrustDialogAccepted: true } }
+  const agreed = { customApiKeyResponses: { approved: ['made-up'], rejected: [] } }
+  const known = { hasCompletedOnboarding: true, theme: 'dark', ...agreed, projects: trusted }
+  writeFileSync(join(rig.env.HOME!, '.claude.json'), JSON.stringify(known))
+  const run = async (...args: string[]) => {
+    const ran = await collect(process.execPath, [program, ...args], { cwd: rig.cwd, env: rig.env })
+    assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.out.toString()}${ran.err}`)
+    return ran.out.toString()
+  }
+  await run('crew', 'spawn', 'claude', 'say hello')
+  window.start(['crew', 'watch'])
+  await window.shows('claude', 'say hello')
+  await run('crew', 'wait', '1')
+  assert.equal(await run('crew', 'artifact', '1'), 'claude was here\n')
+  await window.shows('claude', /idle/)
+  window.press('q')
+  await until(() => window.dead)
+  await run('crew', 'close', '--yes')
+  window.close()
+  await until(async () => (await ours()).length === 0)
+})
+
+function sideLogs(home: string): string[] {
+  const projects = join(home, 'projects')
+  return readdirSync(projects, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\/shown\/.*\.jsonl$/.test(name))
+    .map((name) => readFileSync(join(projects, name), 'utf8'))
+}
+
+const names: Record<string, string> = { anthropic: 'claude', gemini: 'gemini', responses: 'codex' }
+
+function scripted({ wire, text }: Asked, spent: ReadonlySet<string>): Answer {
+  if (spent.has(wire)) return { error: 'credit' }
+  const asksFor = (prompt: string) => text.lastIndexOf(prompt)
+  const prompts = ['hello there', 'tell me a story', 'please go on with it', 'hello again', 'make a file']
+  const last = prompts.toSorted((one, other) => asksFor(other) - asksFor(one))[0]
+  if (last === 'tell me a story') return { stall: story }
+  if (last === 'make a file' && wire === 'anthropic' && !text.includes('toolu_'))
+    return { call: { tool: 'Bash', input: { command: 'touch made.txt', description: 'makes a file' } } }
+  return { text: `${names[wire]} was here` }
+}
