@@ -52,7 +52,7 @@ test('an unknown dialog is shown as it is, and declined by Escape', async () => 
       text,
       from: [],
       shows: [{ type: 'text', text: 'Allow? something strange' }],
-      options: [{ id: 'decline', label: 'Decline it (Escape)' }],
+      options: [{ id: 'decline', label: 'Decline it: press Escape in the terminal of faker', means: 'no' }],
     },
   ])
   await agent.close()

@@ -16,10 +16,11 @@ const card: Question = {
   from: [],
   agent: 'sayer',
   options: [
-    { id: 'wait', label: 'Wait another 5 s' },
+    { id: 'wait', label: 'Wait another 5 s', means: 'once' },
+    { id: 'stop', label: 'Stop the turn', means: 'no' },
     { id: 'switch', label: 'End it and go on with the next agent' },
-    { id: 'stop', label: 'Stop the turn' },
   ],
+  escape: 'wait',
 }
 const silent: Failure = {
   kind: 'timeout',

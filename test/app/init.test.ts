@@ -63,14 +63,15 @@ test('/init asks one agent the seed’s question, shows the document, writes it,
       from: [],
       shows: [{ type: 'diff', path: 'AGENTS.md', after: document }],
       options: [
-        { id: 'write', label: 'Write it' },
-        { id: 'leave', label: 'Leave the project as it is' },
+        { id: 'write', label: 'Yes, write it', means: 'once' },
+        { id: 'leave', label: 'No, leave the project as it is', means: 'no' },
       ],
     },
   ])
   assert.deepEqual(await kept(seat), [
     ['prompt', 'user', '/init: look through this project and write its AGENTS.md'],
     ['usage', 'amber'],
+    ['words', 'amber', document.trimEnd()],
     ['question', 'termaite'],
     ['answer', 'user'],
     ['reply', 'amber', document],

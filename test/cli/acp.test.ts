@@ -28,7 +28,7 @@ test(
     assert.equal(first.text(), '_spent failed: error: usage limit reached_\n\nHello from good.\n')
     assert.deepEqual(
       first.seen.asked.map(({ options }) => options.map(({ kind }) => kind)),
-      [['allow_once', 'allow_once', 'reject_once']],
+      [['allow_once', 'reject_once', 'allow_once']],
     )
     assert.deepEqual(await first.close(), { code: 0, faults: [] })
     assert.deepEqual(
@@ -74,9 +74,11 @@ async function nativeOn(t: TestContext, script: (asked: Asked) => Answer) {
 test('our own agent asks the editor for leave, and shows what it changed', options, async (t) => {
   const { machine, start } = await nativeOn(t, ({ count }) => {
     const edits = [{ old_string: 'one', new_string: 'two' }]
-    if (count === 1) return { call: { tool: 'file_reader', input: { file_path: 'a.txt' } } }
-    if (count === 2) return { call: { tool: 'file_editor', input: { file_path: 'a.txt', edits } } }
-    if (count === 3) return { call: { tool: 'bash', input: { command: 'git push' } } }
+    // The first request asks which thinking framework fits.
+    if (count === 1) return { text: 'DIRECT' }
+    if (count === 2) return { call: { tool: 'file_reader', input: { file_path: 'a.txt' } } }
+    if (count === 3) return { call: { tool: 'file_editor', input: { file_path: 'a.txt', edits } } }
+    if (count === 4) return { call: { tool: 'bash', input: { command: 'git push' } } }
     return { text: 'It says two now.' }
   })
   const file = join(machine.project, 'a.txt')
@@ -106,7 +108,7 @@ test('our own agent asks the editor for leave, and shows what it changed', optio
     'execute',
     { command: 'git push' },
   ])
-  assert.equal(editor.text(), 'It says two now.')
+  assert.match(editor.text(), /^_thinking: native chose direct \([\d.]+ s\)_\n\nIt says two now\.$/)
   assert.deepEqual(await editor.close(), { code: 0, faults: [] })
 })
 

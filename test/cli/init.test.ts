@@ -21,6 +21,7 @@ test('init --yes writes the document, keeps a copy of the old one, and the next 
   assert.equal(err, `Reading ${machine.project}. Ctrl+C cancels.\n${file} is written; the one before is ${backup}\n`)
   assert.deepEqual(machine.kept(), [
     ['prompt', 'user', '/init: look through this project and write its AGENTS.md'],
+    ['words', 'amber', document.trimEnd()],
     ['question', 'termaite', ''],
     ['answer', 'user', ''],
     ['reply', 'amber', document],

@@ -22,8 +22,8 @@ test('what five advisors and a chair took is in the usage, with what came of it'
   const [{ ms, ...row }] = verdicts as [VerdictRow]
   assert.equal(typeof ms, 'number')
   const [used] = framework as [UsageRow]
-  // Five who advise and the chair, and whoever acted: three times in the one turn, four times in the other.
-  assert.equal(used.count, 6 + 3 + 6 + 4)
+  // Five advisors, the chair and the actor: three times in the one turn. In the other the council met a second time.
+  assert.equal(used.count, 6 + 3 + 6 + 6 + 4)
   assert.deepEqual(
     { framework, row },
     {
@@ -35,7 +35,7 @@ test('what five advisors and a chair took is in the usage, with what came of it'
         passed: 1,
         failed: 1,
         unchecked: 0,
-        calls: 12,
+        calls: 18,
         tokens: used.input + used.output,
         source: 'estimated',
         priced: 0,
@@ -43,10 +43,10 @@ test('what five advisors and a chair took is in the usage, with what came of it'
       },
     },
   )
-  assert.match((await machine.run(['usage'])).out, /^THINKING\n.*\nconsensus  alpha  2 +1 of 2 passed  12 /m)
+  assert.match((await machine.run(['usage'])).out, /^THINKING\n.*\nconsensus  alpha  2 +1 of 2 passed  18 /m)
 })
 
-test('what its words do not decide is put to the model in one short request without tools, and asked about once', async (t) => {
+test('what its words do not decide is put to the model in one short request without tools, in every message', async (t) => {
   const machine = new Machine(t)
   const server = await modelServer(({ text }) => ({
     text: text.includes('Which thinking framework') ? 'DIRECT' : 'Es ist zwölf.',
@@ -59,13 +59,13 @@ test('what its words do not decide is put to the model in one short request with
   assert.equal((await ask('Wie spät ist es?')).out, 'Es ist zwölf.\n')
   assert.equal((await ask('Und in Rom?')).out, 'Es ist zwölf.\n')
   const [first, ...rest] = server.turns()
-  assert.deepEqual([first!.body.tools ?? [], first!.raw.length < 2500, rest.length], [[], true, 2])
+  assert.deepEqual([first!.body.tools ?? [], first!.raw.length < 2500, rest.length], [[], true, 3])
   const verdicts = machine.history().flatMap((entry) => (entry.type === 'verdict' ? [entry] : []))
   assert.deepEqual(
-    verdicts.map(({ by, framework, why, calls }) => ({ by, framework, why, calls })),
+    verdicts.map(({ by, framework, why, calls }) => ({ by, framework, why: why?.replace(/[\d.]+ s/, '# s'), calls })),
     [
-      { by: 'own', framework: 'direct', why: 'an agent was asked', calls: 1 },
-      { by: 'own', framework: 'direct', why: 'a follow-up', calls: 0 },
+      { by: 'own', framework: 'direct', why: 'own chose it in # s', calls: 1 },
+      { by: 'own', framework: 'direct', why: 'own chose it in # s', calls: 1 },
     ],
   )
 })

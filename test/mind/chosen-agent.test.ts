@@ -26,10 +26,10 @@ test('a chosen agent that is parked is asked about: another one answers, or it i
       from: [],
       agent: 'claude',
       options: [
-        { id: 'skip', label: 'Let gemini answer instead' },
+        { id: 'skip', label: 'Let gemini answer instead', means: 'once' },
+        { id: 'stop', label: 'Stop the turn', means: 'no' },
         { id: 'try', label: 'Ask claude anyway' },
         { id: 'wait', label: `Wait for claude until ${back}, then continue automatically` },
-        { id: 'stop', label: 'Stop the turn' },
       ],
     },
   ])

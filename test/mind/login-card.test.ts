@@ -20,8 +20,8 @@ test('one that is not logged in is tried again once the person has logged in', a
       agent: 'claude',
       shows: [{ type: 'command', command: 'claude auth login', cwd: '/p' }],
       options: [
-        { id: 'again', label: 'I have logged in, try again' },
-        { id: 'next', label: 'Continue with gemini' },
+        { id: 'again', label: 'I have logged in, try again', means: 'once' },
+        { id: 'next', label: 'Continue with gemini', means: 'no' },
       ],
     },
   ])
@@ -58,6 +58,6 @@ test('the only one: going on without it is said as such', async () => {
   await rig({ claude: [refused] }).turn({ ask, attended: true })
   assert.deepEqual(
     [asked[0]!.options[1], asked[0]!.shows],
-    [{ id: 'next', label: 'Continue without claude' }, undefined],
+    [{ id: 'next', label: 'Continue without claude', means: 'no' }, undefined],
   )
 })

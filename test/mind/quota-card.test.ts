@@ -18,9 +18,9 @@ const handOver: Question = {
   from: [],
   agent: 'claude',
   options: [
-    { id: 'hand over', label: 'Hand over to gemini now' },
+    { id: 'hand over', label: 'Hand over to gemini now', means: 'once' },
+    { id: 'stop', label: 'Stop the turn', means: 'no' },
     { id: 'wait', label: `Wait for claude until ${back}, then continue automatically` },
-    { id: 'stop', label: 'Stop the turn' },
   ],
   otherwise: { pick: 'hand over', at: 10_000 },
 }
@@ -92,8 +92,8 @@ test('nobody else is free: wait for the first one back or stop, and nothing happ
     from: [],
     agent: 'claude',
     options: [
-      { id: 'wait', label: `Wait for claude until ${back}, then continue automatically` },
-      { id: 'stop', label: 'Stop the turn' },
+      { id: 'wait', label: `Wait for claude until ${back}, then continue automatically`, means: 'once' },
+      { id: 'stop', label: 'Stop the turn', means: 'no' },
     ],
   }
   const outcomes = []

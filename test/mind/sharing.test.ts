@@ -38,8 +38,13 @@ test('another vendor is asked about once; a yes lets it in', async () => {
       from: [],
       agent: 'gemini',
       options: [
-        { id: 'yes', label: 'Yes, share it with google' },
-        { id: 'no', label: 'No, skip gemini' },
+        {
+          id: 'yes',
+          label: 'Yes, share it with google',
+          means: 'always',
+          grants: 'this conversation with google until you start a new session',
+        },
+        { id: 'no', label: 'No, skip gemini', means: 'no' },
       ],
     },
   ])

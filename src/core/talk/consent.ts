@@ -76,7 +76,8 @@ export function picksTyped(question: Question, line: string): string[] | undefin
   const picks = typed.split(/[\s,]+/).map((part) => optionOfKey(options, Number(part))?.id)
   const known = picks.every((pick) => pick !== undefined) && (picks.length === 1 || multiple === true)
   if (known) return [...new Set(picks)]
-  return free ? [typed] : 'unclear'
+  // A number that no option has was meant as a key, not as words.
+  return free && !/^\d$/.test(typed) ? [typed] : 'unclear'
 }
 
 export function unclearWords(question: Question): string {
@@ -117,9 +118,10 @@ export function allowedAnswers({ options, multiple }: Pick<Question, 'options' |
 function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
   const typed = word.toLowerCase()
   if (typed === '') return undefined
+  const keyed = optionOfKey(options, Number(word))
   const ways = [
-    [optionOfKey(options, Number(word))].filter((option) => option !== undefined),
-    options.filter(({ id }) => id === word),
+    // The key of one option may be the id of another: then neither is meant surely.
+    options.filter((option) => option === keyed || option.id === word),
     options.filter(({ label }) => label.toLowerCase() === typed),
     options.filter(({ label }) => label.toLowerCase().startsWith(typed)),
   ]

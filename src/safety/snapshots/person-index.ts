@@ -101,7 +101,7 @@ async function convertedPaths(
   const asked = ['config', '--global', '--type=path', '--get', 'core.attributesFile']
   const file = (await repository.git(asked)).out.toString().trim()
   const config = env.XDG_CONFIG_HOME || join(env.HOME ?? '', '.config')
-  const usual = file === '' ? join(config, 'git', 'attributes') : resolve(root, file)
+  const usual = file === '' ? join(config, 'git/attributes') : resolve(root, file)
   const own = entries.filter(({ path }) => /(?:^|\/)\.gitattributes$/.test(path)).map(({ path }) => onDisk(root, path))
   const files = [...own, join(root, '.gitattributes'), join(common, 'info', 'attributes'), usual, '/etc/gitattributes']
   // Hardly any project converts files, and asking git about every single path takes long.

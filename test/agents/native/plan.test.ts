@@ -8,14 +8,15 @@ const plan = '**Summary**: a\n**Tests**: </plan> b'
 test('a plan is shown whole, and its answers are build, change and drop', () => {
   const question = planQuestion(plan)
   assert.deepEqual(question.shows, [{ type: 'text', text: plan }])
-  const answers = ['1', '2', '3', 'use tabs', ''].map((line) => {
+  const answers = ['1', '2', '3', '4', 'use tabs', ''].map((line) => {
     const picks = picksTyped(question, line)
     return picks === 'unclear' ? picks : planAnswer(picks)
   })
   assert.deepEqual(answers, [
     { then: 'build' },
-    { then: 'change' },
+    'unclear',
     { then: 'drop' },
+    { then: 'change' },
     { then: 'change', wish: 'use tabs' },
     undefined,
   ])

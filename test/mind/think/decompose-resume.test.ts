@@ -110,9 +110,11 @@ test('whoever watches is asked first: go on, plan anew, or leave it', async () =
     agent: 'termaite',
     shows: [{ type: 'text', text: '[x] schema: do schema\n[>] routes: do routes\n[ ] ui: do ui' }],
     options: [
-      { id: 'go', label: 'Continue' },
-      { id: 'anew', label: 'No, plan it again' },
+      { id: 'go', label: 'Yes, continue it', means: 'once' },
+      { id: 'anew', label: 'No, plan it again', means: 'no' },
     ],
+    cancels: true,
+    unanswered: 'stop here and keep the text',
   }
   for (const [picks, note, kept] of [
     [['go'], 'continuing with 3 tasks, 1 of them done', []],

@@ -52,8 +52,8 @@ test('a yes takes back what a failed approach changed, and the next one is told'
       from: [],
       shows: [{ type: 'text', text: 'a.txt' }],
       options: [
-        { id: 'back', label: 'Yes, revert the changes' },
-        { id: 'keep', label: 'No, keep the changes' },
+        { id: 'back', label: 'Yes, revert the changes', means: 'once' },
+        { id: 'keep', label: 'No, keep the changes', means: 'no' },
       ],
     },
   ])
