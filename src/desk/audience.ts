@@ -4,6 +4,7 @@ import { Channel } from '../base/channel.ts'
 /** The screens that show this desk. Each gets every event in order; a screen that left is not waited for. */
 export class Audience {
   #ears = new Set<Channel<DeskEvent>>()
+  #sent = 0
 
   /** Resolves when every screen has room for more, so that a turn runs no faster than it can be shown; never rejects. */
   async tell(happening: DeskEvent): Promise<void> {
@@ -13,6 +14,18 @@ export class Audience {
   /** Shows words on every screen. Nobody waits for room: a slow screen must not hold up the code that speaks. */
   say(text: string, how: 'note' | 'text' | 'error' = 'note'): void {
     void this.tell({ type: 'said', how, text })
+  }
+
+  /** Shows a prompt at once, before it is kept; returns the id by which it is replaced or taken away. */
+  send(text: string, starts?: true): string {
+    const sent = `sent ${++this.#sent}`
+    void this.tell({ type: 'sent', sent, text, ...(starts ? { starts } : {}) })
+    return sent
+  }
+
+  /** Takes a prompt away that was shown and is kept by no turn here. */
+  unsend(sent: string): void {
+    void this.tell({ type: 'sent', sent })
   }
 
   /** Events are collected from this call on, not from the first read. */

@@ -118,6 +118,7 @@ export class ProjectDesk implements ChatDesk {
       elsewhere: this.#others,
       errands: this.#commandRunner,
       line,
+      audience,
       firstStart: words.firstStart(this.controls),
       say: (text, how) => this.#say(text, how),
     })

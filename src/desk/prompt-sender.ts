@@ -1,9 +1,11 @@
 import type { Command } from '../core/talk/command.ts'
 import type { OtherProcesses } from './other-processes.ts'
+import type { Audience } from './audience.ts'
 import type { CommandRunner } from './command-runner.ts'
 import type { PromptQueue } from '../app/prompt-queue.ts'
 import type { DeskApp } from './desk-app.ts'
 import type { TurnRunner } from './turn-runner.ts'
+import { oneLine } from '../base/table.ts'
 import { atDesk, nobodyWords } from '../settings/enabled-agents.ts'
 
 export type PromptSenderParts = {
@@ -12,6 +14,7 @@ export type PromptSenderParts = {
   elsewhere: OtherProcesses
   errands: CommandRunner
   line: PromptQueue
+  audience: Audience
   /** The command that runs when no agent is configured. */
   firstStart: Command
   say(text: string, how?: 'error'): void
@@ -28,7 +31,7 @@ export class PromptSender {
   send(prompt: string): void {
     const { station, work, elsewhere } = this.#parts
     // Neither rejects: the setup shows its own errors, and another process that does not answer counts as gone.
-    if (station.nobody) void this.setUp().then(() => this.#sendOrGiveBack(prompt))
+    if (station.nobody) void this.#setUpAndSend(prompt)
     else if (work.busy || !elsewhere.busy) work.submit(prompt)
     else void this.#sendElsewhere(prompt)
   }
@@ -46,14 +49,24 @@ export class PromptSender {
     else say(nobodyWords(settings, atDesk), 'error')
   }
 
+  async #setUpAndSend(prompt: string): Promise<void> {
+    const sent = this.#parts.audience.send(prompt)
+    await this.setUp()
+    this.#parts.audience.unsend(sent)
+    this.#sendOrGiveBack(prompt)
+  }
+
   #sendOrGiveBack(prompt: string): void {
     if (this.#parts.station.nobody) this.#parts.errands.screen?.fill(prompt)
     else this.send(prompt)
   }
 
   async #sendElsewhere(prompt: string): Promise<void> {
-    const { work, elsewhere, line, say } = this.#parts
-    if (await elsewhere.steer(prompt)) say('Sent to the turn that runs in the other process.')
+    const { work, elsewhere, line, audience, say } = this.#parts
+    const sent = audience.send(prompt)
+    const taken = await elsewhere.steer(prompt)
+    audience.unsend(sent)
+    if (taken) say(`Sent to the turn that runs in the other process: ${oneLine(prompt, 200)}`)
     else if (elsewhere.busy) line.add(prompt)
     else work.submit(prompt)
   }

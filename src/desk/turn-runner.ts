@@ -169,9 +169,11 @@ export class TurnRunner {
       this.running = true
       const { aimed } = this
       this.#aimedOnce = undefined
+      const sent = audience.send(prompt, true)
       try {
-        await this.#turn(prompt, how, aimed, AbortSignal.any([stop.signal, app().io.signal]))
+        await this.#turn({ typed: prompt, sent }, how, aimed, AbortSignal.any([stop.signal, app().io.signal]))
       } catch (error) {
+        audience.unsend(sent)
         await audience.tell({ type: 'said', how: 'error', text: messageOf(error) })
         giveBack(prompt)
       }
@@ -182,7 +184,12 @@ export class TurnRunner {
     this.running = false
   }
 
-  async #turn(typed: string, make: TurnMaker, aimed: string | undefined, signal: AbortSignal): Promise<void> {
+  async #turn(
+    { typed, sent }: { typed: string; sent: string },
+    make: TurnMaker,
+    aimed: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { audience, cards, line } = this.#parts
     const app = this.#parts.app()
     this.#serve(app)
@@ -218,8 +225,9 @@ export class TurnRunner {
       if (event.type === 'end') this.running = false
       seen.see(event)
       this.#parts.seen(event)
-      await audience.tell({ type: 'event', turn: seen.turn, event })
+      await audience.tell({ type: 'event', turn: seen.turn, event, ...(event.type === 'prompt' ? { sent } : {}) })
     }
+    if (seen.turn === '') audience.unsend(sent)
     await audience.tell({ type: 'closing', closing: await closingOf(app, seen, aimed) })
     await this.#parts.over(seen, prompt)
   }

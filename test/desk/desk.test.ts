@@ -44,6 +44,18 @@ test('a prompt is a turn: its events are told, then its closing line, then how t
   )
 })
 
+test('a prompt is shown before anything is read or kept, and the kept prompt names it', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  heard.length = 0
+  desk.submit('do it')
+  await setImmediate()
+  assert.deepEqual(heard, [{ type: 'sent', sent: 'sent 1', text: 'do it', starts: true }])
+  await until((all) => closings(all).length === 1)
+  const named = heard.flatMap((one) => (one.type === 'event' && one.sent ? [[one.event.type, one.sent]] : []))
+  assert.deepEqual(named, [['prompt', 'sent 1']])
+})
+
 test('each wait of a turn is told, with the agent that is started after another failed', options, async (t) => {
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(t, folder, { bad: 'exit 3', good: 'cat >/dev/null; echo fine' })
@@ -379,13 +391,14 @@ test(
 
 test('a prompt that cannot be kept is said so, and goes back to the input', options, async (t) => {
   const folder = folderOf(t)
-  const { desk, heard } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
   desk.app().project.log.append = async () => {
     throw new StoreError('cannot write history.jsonl: the disk is full')
   }
   const given = new Promise((fill) => desk.setScreen({ ...seat(), fill }))
   desk.submit('precious')
   assert.equal(await given, 'precious')
+  await until((all) => all.some(({ type }) => type === 'said'))
   assert.deepEqual(
     heard.flatMap((one) => (one.type === 'said' ? [[one.how, one.text]] : [])),
     [['error', 'cannot write history.jsonl: the disk is full']],

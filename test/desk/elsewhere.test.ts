@@ -59,6 +59,7 @@ test(
     await until(() => prompts(heard).length === 1)
     assert.deepEqual([existsSync(go), desk.busy, replies(heard)], [false, false, []])
     desk.submit('and then')
+    await until((all) => all.some((one) => one.type === 'sent' && one.text === 'and then' && !one.starts))
     await until((all) => all.some((one) => one.type === 'queue' && one.texts.includes('and then')))
     writeFileSync(go, '')
     await until((all) => closings(all).length === 2)

@@ -48,7 +48,12 @@ export type Closing = {
 /** One thing that a desk tells its screen. */
 export type DeskEvent =
   /** An event of a turn of this process, or of another process that is followed. Questions and answers of commands have the turn ''. */
-  | { type: 'event'; turn: string; event: Event }
+  | { type: 'event'; turn: string; event: Event; sent?: string }
+  /**
+   * The person sent this prompt just now, before anything is kept. With `starts` a turn of this desk begins with the prompt,
+   * and the kept prompt carries the same `sent` and takes its place. Without a text the prompt went elsewhere or was given back.
+   */
+  | { type: 'sent'; sent: string; text?: string; starts?: true }
   | { type: 'closing'; closing: Closing }
   | { type: 'standing'; standing: Standing }
   /** The prompts that no agent has yet, oldest first. */

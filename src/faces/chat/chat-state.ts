@@ -60,8 +60,10 @@ export function nextState(state: ChatState, event: DeskEvent, now: number): Chat
       return added(state, { type: 'told', text: event.text, how: event.how }, '')
     case 'closing':
       return added(state, { type: 'closing', closing: event.closing }, event.closing.turn)
+    case 'sent':
+      return withSent(state, event, now)
     case 'event':
-      return happened(state, event.turn, event.event, now)
+      return happened(taken(state, event.sent, event.turn), event.turn, event.event, now)
   }
 }
 
@@ -125,6 +127,26 @@ function opened(state: ChatState, entries: readonly Entry[], more: boolean): Cha
     keys: mint(),
     orphans,
   }
+}
+
+/** The state with a prompt that is not kept yet, which stands where the kept one will; or without it. */
+function withSent(state: ChatState, event: Extract<DeskEvent, { type: 'sent' }>, now: number): ChatState {
+  const { sent, text, starts } = event
+  if (text !== undefined) {
+    const run: RunningTurn = { turn: sent, since: now, calls: [], lastAt: now, files: [] }
+    const running = starts ? [...state.running, run] : state.running
+    return added({ ...state, running }, { type: 'prompt', text, by: 'user' }, sent)
+  }
+  const other = ({ turn }: { turn: string }) => turn !== sent
+  const done = state.done.every(other) ? state.done : state.done.filter(other)
+  return settledIfIdle({ ...state, done, live: state.live.filter(other), running: state.running.filter(other) })
+}
+
+/** The state in which a prompt that was sent belongs to its turn. */
+function taken(state: ChatState, sent: string | undefined, turn: string): ChatState {
+  if (sent === undefined) return state
+  const own = <T extends { turn: string }>(one: T): T => (one.turn === sent ? { ...one, turn } : one)
+  return { ...state, live: state.live.map(own), running: state.running.map(own) }
 }
 
 function happened(state: ChatState, turn: string, event: Event, now: number): ChatState {

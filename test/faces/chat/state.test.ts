@@ -4,6 +4,7 @@ import type { Entry, Event, Fact } from '../../../src/core/talk/entry.ts'
 import type { DeskEvent } from '../../../src/faces/chat/chat-desk.ts'
 import type { ChatState } from '../../../src/faces/chat/chat-state.ts'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
+import { defined } from '../../../src/base/defined.ts'
 import { emptyState, cleared, nextState, withoutOldest, withEarlier } from '../../../src/faces/chat/chat-state.ts'
 
 const happen = (turn: string, event: Event): DeskEvent => ({ type: 'event', turn, event })
@@ -528,4 +529,41 @@ test('the agent that failed is not said to be at work, alone or in a consultatio
   const over = nextState(asked, happen('t', inner(tried)), 9000)
   assert.deepEqual([asked.running[0]!.consulted, asked.live[1]!.by], [[{ role: 'judge', by: 'claude' }], 'claude'])
   assert.deepEqual([over.running[0]!.consulted, over.live[1]!.by], [[{ role: 'judge', by: undefined }], undefined])
+})
+
+test('a prompt that was sent is shown at once, and the kept one takes its place', () => {
+  const sent: DeskEvent = { type: 'sent', sent: 's', text: 'look at @a', starts: true }
+  const shown = after(sent)
+  assert.deepEqual(seen(shown), [{ type: 'prompt', text: 'look at @a', by: 'user' }])
+  assert.deepEqual(shown.running, [{ turn: 's', since: 1000, calls: [], lastAt: 1000, files: [] }])
+  const note: DeskEvent = { type: 'said', text: 'Another turn runs.', how: 'note' }
+  const fact = {
+    type: 'prompt',
+    text: 'look at @a: b',
+    id: 'e',
+    at: 1500,
+    by: 'user',
+    session: 'x',
+    turn: 't',
+  } as Entry
+  const kept = after(sent, note, { type: 'event', turn: 't', event: fact, sent: 's' })
+  assert.deepEqual(seen(kept), [
+    { type: 'prompt', text: 'look at @a: b', by: 'user' },
+    { type: 'told', text: 'Another turn runs.', how: 'note' },
+  ])
+  assert.deepEqual([kept.live[0]!.key, kept.live[0]!.turn, kept.live[0]!.entry], [shown.live[0]!.key, 't', 'e'])
+  assert.deepEqual(
+    kept.running.map((run) => [run.turn, run.since]),
+    [['t', 1000]],
+  )
+  const ended = nextState(kept, happen('t', end), 9000)
+  assert.deepEqual([ended.running, ended.live, ended.done.length], [[], [], 3])
+})
+
+test('a prompt that was sent and given back leaves nothing on the screen', () => {
+  const back: DeskEvent = { type: 'sent', sent: 's' }
+  for (const starts of [true, undefined] as const) {
+    const state = after(defined({ type: 'sent' as const, sent: 's', text: 'hi', starts }), back)
+    assert.deepEqual([state.done, state.live, state.running], [[], [], []])
+  }
 })

@@ -23,9 +23,7 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
   const add = (block: NewBlock): Blocks => append(blocks, block, event, place)
   switch (event.type) {
     case 'prompt':
-      return blocks.some((block) => block.type === 'prompt' && block.turn === place.turn)
-        ? blocks
-        : add({ type: 'prompt', text: held(event.text).text })
+      return withPrompt(blocks, event, place)
     case 'steer':
     case 'note':
     case 'summary':
@@ -75,6 +73,15 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
     default:
       return blocks
   }
+}
+
+/** The blocks with the prompt of a turn, which has only one: the kept one takes the place of the one that was only sent. */
+function withPrompt(blocks: Blocks, event: Extract<Event, { type: 'prompt' }>, place: EventPlace): Blocks {
+  const prompt: NewBlock = { type: 'prompt', text: held(event.text).text }
+  const at = blocks.findIndex((block) => block.type === 'prompt' && block.turn === place.turn)
+  const known = blocks[at]
+  if (!known) return append(blocks, prompt, event, place)
+  return known.entry === undefined ? replaced(blocks, at, { ...placed(prompt, event, place), key: known.key }) : blocks
 }
 
 /** Whether the blocks have this entry: a turn that is followed repeats its kept entries at first. */
