@@ -528,3 +528,71 @@ test('new blocks below are counted from where the end was last in sight', () => 
   shown.render(40)
   assert.equal(shown.unseen, 2, 'also when the last one that was seen is gone')
 })
+
+const sizes = [
+  '| Name | Size | 名前 | Notes |',
+  '|:--|--:|:-:|---|',
+  '| `a\\|b` | 1200 | 你 | two words |',
+  '| - x | 7 | 你好 | **bold** and a sentence that is wrapped |',
+].join('\n')
+
+const tableAt = (text: string, width: number) =>
+  new Prose().render(text, width, look()).map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, ''))
+
+test('a table aligns its columns as it says, also with wide characters and code, and is a list where it is too wide', () => {
+  assert.deepEqual(tableAt(`Sizes:\n${sizes}`, 50), [
+    'Sizes:',
+    '',
+    '┌──────┬──────┬──────┬───────────────────────────┐',
+    '│ Name │ Size │ 名前 │ Notes                     │',
+    '├──────┼──────┼──────┼───────────────────────────┤',
+    '│ a|b  │ 1200 │  你  │ two words                 │',
+    '├──────┼──────┼──────┼───────────────────────────┤',
+    '│ - x  │    7 │ 你好 │ bold and a sentence that  │',
+    '│      │      │      │ is wrapped                │',
+    '└──────┴──────┴──────┴───────────────────────────┘',
+  ])
+  assert.deepEqual(tableAt(sizes, 14), [
+    'Name: a|b',
+    'Size: 1200',
+    '名前: 你',
+    'Notes: two',
+    '  words',
+    '',
+    'Name: - x',
+    'Size: 7',
+    '名前: 你好',
+    'Notes: bold',
+    '  and a',
+    '  sentence',
+    '  that is',
+    '  wrapped',
+  ])
+})
+
+test('rows of a table keep their places while a long cell is written below them', () => {
+  const prose = new Prose()
+  const seen = new Set<string>()
+  const start = `${sizes}\n| y | 8 | 你 | `
+  const cell = 'some more words that go on for a while and do not end soon'
+  for (let at = 0; at <= cell.length; at++)
+    seen.add(
+      prose
+        .render(start + cell.slice(0, at), 50, look())
+        .slice(0, 8)
+        .join('\n'),
+    )
+  assert.equal(seen.size, 1)
+})
+
+test('a table that is longer than one part repeats its head and shows no row as text', () => {
+  const rows = Array.from({ length: 300 }, (_, at) => `| row ${at} | ${'word '.repeat(6)}|`)
+  const lines = tableAt(['| Row | Words |', '|-|-:|', ...rows].join('\n'), 60)
+  assert.ok(lines.every((line) => /^[┌│├└]/.test(line)))
+  assert.equal(lines.filter((line) => line.startsWith('│ row ')).length, 300)
+  assert.equal(
+    lines.filter((line) => line.startsWith('│ Row ')).length,
+    lines.filter((line) => line.startsWith('┌')).length,
+  )
+  assert.ok(lines.filter((line) => line.startsWith('┌')).length > 1)
+})

@@ -1,10 +1,14 @@
 import { defined } from '../../../../base/defined.ts'
+import { isTableHead, isTableRow } from './markdown-tables.ts'
 
 /** Code between two fences. */
 export type Fence = { mark: string; language: string; begins: boolean }
 
-/** The state at the end of a part: inside a fence, or joined to the next part without an empty line. */
-export type PartEnd = { fence?: Fence; joined: boolean }
+/**
+ * The state at the end of a part: inside a fence, joined to the next part without an empty line, or inside a table, whose
+ * head the next part repeats.
+ */
+export type PartEnd = { fence?: Fence; joined: boolean; table?: readonly string[] }
 
 /** A part of a Markdown text that is rendered by itself. */
 export type Part = { text: string; length: number; fence?: Fence; joined: boolean; end: PartEnd }
@@ -74,10 +78,16 @@ class Cutter {
   #lines: string[] = []
   #size = 0
   #afterBlank = false
+  /** The head of the table in which the part begins. */
+  #begins: readonly string[]
+  /** The head of the table that the lines are in. */
+  #table: readonly string[] | undefined
 
-  constructor({ fence, joined }: PartEnd) {
+  constructor({ fence, joined, table }: PartEnd) {
     this.#fence = fence
     this.#joined = joined
+    this.#table = table
+    this.#begins = table ?? []
   }
 
   /** Takes a whole line, from `at` to the beginning of the next one. */
@@ -110,7 +120,7 @@ class Cutter {
       before.length += length
       before.end = end
     } else if (length > 0) {
-      const text = this.#lines.join('\n')
+      const text = [...this.#begins, ...this.#lines].join('\n')
       this.parts.push(defined({ text, length, fence: this.#fence, joined: this.#joined, end }))
     }
     this.#from = to
@@ -119,6 +129,8 @@ class Cutter {
     this.#afterBlank = false
     this.#fence = end.fence
     this.#joined = end.joined
+    this.#table = end.table
+    this.#begins = end.table ?? []
   }
 
   #codeLine(line: string, next: number): void {
@@ -129,8 +141,12 @@ class Cutter {
 
   #proseLine(line: string, at: number, mayBeItem = item.test(line)): void {
     const begins = line !== '' && !/^\s/.test(line) && !mayBeItem
+    if (!isTableRow(line)) this.#table = undefined
     if (this.#afterBlank && begins) this.cut(at, { joined: false })
-    else if (this.#size + line.length > mostProse && this.#lines.length > 0) this.cut(at, { joined: true })
+    else if (this.#size + line.length > mostProse && this.#lines.length > 0)
+      this.cut(at, defined({ joined: true, table: this.#table }))
+    const before = this.#lines.at(-1)
+    if (!this.#table && before !== undefined && isTableHead(before, line)) this.#table = [before, line]
     this.#hold(line)
     this.#afterBlank = line.trim() === ''
   }

@@ -3,7 +3,9 @@ import type { Fence, PartEnd, Part } from './markdown-parts.ts'
 import type { MarkdownTheme } from '@earendil-works/pi-tui'
 import { Markdown, hyperlink, stripTerminalSequences } from '@earendil-works/pi-tui'
 import { fit, indented, wrapped } from '../screen-text.ts'
+import type { Table } from './markdown-tables.ts'
 import { split } from './markdown-parts.ts'
+import { tableLines, withTables } from './markdown-tables.ts'
 
 /** How rows of a plain table that are too wide are shown: termaite's own are cut, those of agents are wrapped. */
 export type Columns = 'cut' | 'wrapped'
@@ -50,6 +52,15 @@ export class Prose {
 }
 
 function proseLines(text: string, width: number, context: RenderContext): string[] {
+  const parts = withTables(text).map((part) =>
+    typeof part === 'string'
+      ? textLines(part, width, context)
+      : tableLines(shownTable(part, context), width, context.theme.strong),
+  )
+  return parts.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]))
+}
+
+function textLines(text: string, width: number, context: RenderContext): string[] {
   const lines = markdownLines(text, width, context) ?? wrapped(text, width)
   const words = (line: string) => line.trim() !== ''
   return lines.slice(lines.findIndex(words), lines.findLastIndex(words) + 1).map((line) => line.trimEnd())
@@ -60,13 +71,36 @@ const mostMarks = 400
 
 /** Undefined where a text is not meant as Markdown, or is nested too deeply for the library; then it is shown as text. */
 function markdownLines(text: string, width: number, context: RenderContext): string[] | undefined {
-  if (text.length > mostMarks && (text.match(/[*_~`[\]<>]/g)?.length ?? 0) > mostMarks) return undefined
+  return tooManyMarks(text) ? undefined : rendered(text, width, context)
+}
+
+function tooManyMarks(text: string): boolean {
+  return text.length > mostMarks && (text.match(/[*_~`[\]<>]/g)?.length ?? 0) > mostMarks
+}
+
+function rendered(text: string, width: number, context: RenderContext): string[] | undefined {
   const options = { preserveOrderedListMarkers: true, renderLatex: false }
   try {
     return new Markdown(text, 0, 0, markdownTheme(context), undefined, options).render(Math.max(1, width))
   } catch {
     return undefined
   }
+}
+
+/**
+ * A table with its cells as they are shown. The library renders Markdown inside a line only as part of a block: here the
+ * cells are the rows of a table with one column.
+ */
+function shownTable({ heads, aligns, rows }: Table, context: RenderContext): Table {
+  const cells = [...new Set([...heads, ...rows.flat()])].filter((cell) => cell !== '' && !tooManyMarks(cell))
+  // No character is wider than two columns, so that each cell is one line.
+  const wide = 2 * cells.reduce((most, cell) => Math.max(most, cell.length), 1) + 4
+  const lines = rendered(['|-|', '|-|', ...cells.map((cell) => `|${cell}|`)].join('\n'), wide, context) ?? []
+  // Three lines stand above the first row, and a border below each row; else the library saw no such table.
+  if (lines.length !== 3 + 2 * cells.length) return { heads, aligns, rows }
+  const shown = new Map(cells.map((cell, at) => [cell, lines[3 + 2 * at]?.trimEnd().slice(2, -2).trimEnd()]))
+  const cellOf = (cell: string) => shown.get(cell) ?? cell
+  return { heads: heads.map(cellOf), aligns, rows: rows.map((row) => row.map(cellOf)) }
 }
 
 const isRow = (line: string) => /\S {2,}\S/.test(line)
