@@ -76,6 +76,20 @@ test('each wait of a turn is told, with the agent that is started after another 
   ])
 })
 
+test('an agent that is passed over because it is parked has its line in the transcript', options, async (t) => {
+  const folder = folderOf(t)
+  const { desk, heard, until } = await sitDown(t, folder, { away: 'exit 3', good: 'cat >/dev/null; echo fine' })
+  const parked = { until: Date.now() + 3_600_000, why: 'its quota is spent' }
+  await healthDoc(desk.app().store).update(() => ({ agents: { away: { failures: 1, parked } } }))
+  desk.submit('do it')
+  await until((all) => closings(all).length === 1)
+  const skipped = heard.flatMap((one) =>
+    one.type === 'event' && one.event.type === 'note' && one.event.text.startsWith('Skipped') ? [one.event.text] : [],
+  )
+  assert.deepEqual([skipped.length, replies(heard)], [1, ['fine']])
+  assert.match(skipped[0]!, /^Skipped away: out of quota until \d\d:\d\d$/)
+})
+
 test('what is typed while a turn runs waits, can be taken back, and is the next turn', options, async (t) => {
   const folder = folderOf(t)
   const go = join(folder, 'go')

@@ -110,8 +110,10 @@ class Round {
       if (this.#turn.signal.aborted) return cancelled
       const why = this.#whySkipped(name)
       if (why !== undefined) {
-        // The other agents' absence was reported by the attempt that sent them away.
-        if (name !== first) continue
+        if (name !== first) {
+          yield note(`Skipped ${name}: ${why}`)
+          continue
+        }
         const decided = await this.#askAboutAbsence(name, line.slice(at + 1))
         if (decided === undefined) yield note(`Skipped ${name}: ${why}`)
         if (decided === undefined) continue
