@@ -133,7 +133,7 @@ test('a file that is read-only, no text, no file, or of a program that never ran
   rmSync(path)
   mkdirSync(path)
   assert.throws(read, { message: 'is no file' })
-  assert.throws(() => readConfig(join(home, 'nowhere', 'x.json'), home), { message: /start the program once/ })
+  assert.throws(() => readConfig(join(home, 'nowhere', 'x.json'), home), { message: /Start the program once/ })
 })
 
 test('we are started by our name where a shell finds us, else by whole paths', (context) => {

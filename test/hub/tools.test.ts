@@ -101,8 +101,8 @@ test('a wait ends when its caller gives up, and says to call again', async (t) =
   await call('register_agent', me)
   const { taskId } = await call('assign_task', { prompt: 'x', workspaceId: '/elsewhere' })
   const waits = [
-    call('wait_for_prompt', { agentId: 'orc' }, clock.now() + 50_000),
-    call('wait_for_task', { taskId }, clock.now() + 50_000),
+    call('wait_for_prompt', { agentId: 'orc' }, clock.elapsed() + 50_000),
+    call('wait_for_task', { taskId }, clock.elapsed() + 50_000),
   ]
   await clock.turn(50_000)
   const [prompt, task] = await Promise.all(waits)
