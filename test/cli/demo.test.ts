@@ -47,7 +47,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
     ].join('\n'),
   )
   const crew = out.slice(out.indexOf('Two agents side by side in terminals'), out.indexOf('\nEverything that was said'))
-  assert.match(crew, /^slot 2: gum waiting for slot 1$/m)
+  assert.match(crew, /^slot 2: gum, waiting for slot 1$/m)
   assert.match(crew, /crew artifact 2\nIn short: greets nobody in French\n/)
   assert.match(crew, /^Closed: 2 agents were ended\.$/m)
   assert.deepEqual(

@@ -15,8 +15,8 @@ const free: readonly ShellClass[] = ['reads', 'edits', 'runs']
 const denied = (Object.keys(table) as ShellClass[])
   .filter((kind) => !free.includes(kind))
   .flatMap((kind) => table[kind]!)
-  // What is not finished may become another command by what follows.
-  .filter((command) => !/&&$|then ls$|unterminated/.test(command))
+  // What is not finished may become another command by what follows, and a loop around a command gives $x a known value.
+  .filter((command) => !/&&$|then ls$|unterminated|\$x\b/.test(command))
 
 /** Simple commands alone can stand behind a wrapper. */
 const simple = denied.filter(

@@ -55,6 +55,7 @@ test('two Ctrl+C cancel the turn and leave; nothing of it is left', options, asy
   assert.deepEqual(machine.kept(), [
     ['prompt', 'user', 'say it'],
     ['verdict', 'termaite', ''],
+    ['words', 'slow', 'the first half'],
     ['end', 'rotation', 'aborted'],
   ])
 })

@@ -41,6 +41,12 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
       glass.type('/think consensus make a pdf in vain\r')
       await sitting.shows('Esc: stop here and keep the text')
       glass.type(keys.enter)
+      await sitting.framed(
+        'think-council',
+        ['every known approach failed', 'Esc: No, stop and say what was tried'],
+        seen,
+      )
+      glass.type(keys.escape)
       await sitting.framed('think-unmet', ['Not achieved', '✗ not achieved', 'alpha ●', atRest], seen)
     })
   }
