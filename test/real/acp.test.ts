@@ -60,13 +60,14 @@ test('gemini over ACP asks before it writes, and does what was said', { skip }, 
       from: [],
       shows: [{ type: 'diff', path: 'one.txt', after: 'one.txt\n' }],
       options: [
-        { id: 'proceed_once', label: 'Allow' },
+        { id: 'proceed_once', label: 'Allow', means: 'once' },
         {
           id: 'proceed_always',
-          label: 'Allow for this session',
+          label: 'Yes, until the turn ends',
+          means: 'always',
           grants: 'every edit in the project, until the turn ends',
         },
-        { id: 'cancel', label: 'Reject' },
+        { id: 'cancel', label: 'Reject', means: 'no' },
       ],
     })
   }

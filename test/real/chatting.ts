@@ -3,7 +3,7 @@ import type { Script } from './model-server.ts'
 import { execFileSync } from 'node:child_process'
 import { carries, processTable } from '../../src/base/process/process-table.ts'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from '../screen/glass.ts'
+import { Glass } from '../screen/glass.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 
@@ -51,7 +51,9 @@ export async function card(glass: Glass, what: string): Promise<string[]> {
   const at = (rows: readonly string[]) => rows.findIndex((row) => row.includes('asks for permission'))
   const screen = await glass.shows((text) => {
     const rows = text.split('\n')
-    return at(rows) >= 0 && rows.slice(at(rows)).some((row) => row.includes(what))
+    const shown = at(rows) < 0 ? [] : rows.slice(at(rows))
+    // A card takes keys only after a pause, and says so.
+    return shown.some((row) => row.includes(what)) && shown.some((row) => row.includes('Enter answers'))
   })
   const rows = screen.split('\n')
   const from = at(rows)
@@ -70,8 +72,7 @@ export function below(screen: string, prompt: string): string[] {
 const unframed = (rows: readonly string[]) =>
   rows.map((row) => row.replace(/^│ ?/, '').replace(/ *│$/, '')).filter((row) => row.trim() !== '')
 
-/** A key that only somebody presses who has seen the card, and then the number of an answer. */
+/** Presses the number of an answer. */
 export function answer(glass: Glass, number: number): void {
-  glass.type(keys.down)
   glass.type(String(number))
 }

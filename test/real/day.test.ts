@@ -85,8 +85,8 @@ test(
     await t.test('the next agent is told the words that were cut off; a spent quota hands the turn over', async () => {
       spent.add('anthropic')
       window.say('please go on with it')
-      await window.shows('claude is out of quota')
-      window.press('Enter')
+      await window.shows('claude is out of quota', 'Enter answers')
+      window.press('1')
       const screen = await window.shows('gemini was here', /─ gemini · /)
       assert.match(screen, /↷ claude: quota: /)
       const told = model.turns().at(-1)!
@@ -99,9 +99,8 @@ test(
       window.say('/switch claude')
       await window.shows('claude takes the next turn, and only that one. It is out of quota until')
       window.say('hello again')
-      await window.shows('You chose claude, but it is out of quota until', 'Ask claude anyway')
-      window.press('Down')
-      window.press('Enter')
+      await window.shows('You chose claude, but it is out of quota until', '4 Ask claude anyway', 'Enter answers')
+      window.press('4')
       await window.shows(/hello again[^]*claude was here[^]*─ claude · /)
     })
 
