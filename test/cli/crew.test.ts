@@ -185,7 +185,7 @@ test(
 test('each agent is shown in a window of the desktop, where the settings say how to open one', async (context) => {
   const machine = new CrewMachine(context, 'pty')
   const opened = join(machine.folder, 'opened')
-  machine.set({ desktop_window: `printf '%s\\n' {command} > ${opened}; :` })
+  machine.set({ desktop_window: `printf '%s\\n' {command} > ${opened}.part && mv ${opened}.part ${opened}; :` })
   const server = new Client(context, machine.start(['mcp', 'serve']))
   await server.call('spawn_agent', { type: 'quick', task: 'begin' })
   await server.call('wait_for_idle', { slot: 1, timeout: 60 })

@@ -47,7 +47,17 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
         seen,
       )
       glass.type(keys.escape)
-      await sitting.framed('think-unmet', ['Not achieved', '✗ not achieved', 'alpha ●', atRest], seen)
+      await sitting.framed(
+        'think-unmet',
+        [
+          'Not achieved',
+          /✗ not achieved[^]*─ alpha · .* consensus · \d+ calls/,
+          'alpha ●',
+          /~\d\d\.\dk tokens\s*$/,
+          atRest,
+        ],
+        seen,
+      )
     })
   }
 })
