@@ -22,7 +22,7 @@ const statement = new RegExp(
   'i',
 )
 
-/** What may follow a statement: for what it holds, how long, and what to do. Anything else is a sentence about the words. */
+/** The parts of a message that may follow such a statement: which limit, until when, and what to do. Other text shows that somebody only writes about limits. */
 const remedy =
   /^(?:(?:please|it|this|they|you can|you will|or|and|then|will|your \w+)\s+)*(?:try again|resets?\b|retry\b|renews?\b|upgrade\b|wait\b|add\b|check\b|see\b|visit\b|purchase\b|contact\b|switch\b|come back|regain\b|https?:|(?:for|until|on|at|in|by)\s|\d{10,13}$|\()/i
 

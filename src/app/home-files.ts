@@ -52,7 +52,7 @@ const names: readonly { name: RegExp; what: string; made?: true }[] = [
   },
 ]
 
-/** What was damaged and set aside, whether it is a file or a folder. */
+/** Names of damaged files and folders that were set aside. */
 const aside = { name: /\.[\dTZ-]+\.broken(-\w+)?$/, what: 'damaged and set aside; read it, or delete it' }
 
 /** Names that the person puts into our home for us to read. */

@@ -96,7 +96,7 @@ async function ran(
   }
 }
 
-/** What programs print that need a terminal and have none. */
+/** Messages of programs that need a terminal and have none. */
 const wantsTerminal =
   /not a (?:tty|terminal)|a terminal is required|no tty present|\/dev\/tty|not from a terminal|TERM environment variable not set/i
 

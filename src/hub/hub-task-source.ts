@@ -22,6 +22,21 @@ const longestWaitMs = 30_000
 /** How often a task is looked up to see whether it still belongs to the agent. */
 const lookMs = 5_000
 
+/** Makes a call for an agent, and registers the agent again where the hub does not know it; what the agent said of itself there stays. */
+export async function whenRegistered<T>(
+  hub: Pick<RemoteHub, 'register'>,
+  as: Registration,
+  call: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (!(error instanceof HubRefused) || error.status !== 404) throw error
+    await hub.register(as)
+    return call()
+  }
+}
+
 /** A task source over a hub: every call is repeated until the hub has heard it. */
 export function hubTaskSource({ hub, as, clock, workspace, tell }: HubTaskSourceParts): TaskSource {
   let away = false
@@ -45,17 +60,6 @@ export function hubTaskSource({ hub, as, clock, workspace, tell }: HubTaskSource
     return undefined
   }
 
-  /** Registers the agent again where the hub does not know it; what the agent said of itself there stays. */
-  async function registered<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await call()
-    } catch (error) {
-      if (!(error instanceof HubRefused) || error.status !== 404) throw error
-      await hub.register(as)
-      return call()
-    }
-  }
-
   /** Makes a call about a task; a refusal means that the task is settled or lost. */
   async function claim(ticket: string, signal: AbortSignal, call: () => Promise<unknown>): Promise<TicketState> {
     try {
@@ -72,7 +76,7 @@ export function hubTaskSource({ hub, as, clock, workspace, tell }: HubTaskSource
 
   return {
     async next(signal) {
-      return orderOf(await reach(signal, () => registered(() => hub.wait(as.id, waitSeconds, signal))))
+      return orderOf(await reach(signal, () => whenRegistered(hub, as, () => hub.wait(as.id, waitSeconds, signal))))
     },
     async ack(ticket, signal) {
       const state = await say(ticket, 'ack', {}, signal)

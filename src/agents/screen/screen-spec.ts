@@ -27,7 +27,7 @@ export type ScreenSpec = {
   readyPattern?: RegExp
   /** Whether the agent is told to put its answer between marks. */
   fence?: boolean
-  /** What every prompt of a person is followed by. */
+  /** The text that is added after every prompt of a person. */
   metaInstruction?: string
 }
 

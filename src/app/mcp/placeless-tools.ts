@@ -7,7 +7,7 @@ import { readSettings } from '../../settings/settings.ts'
 import { openCrews } from '../crew/crews.ts'
 import { placeOf } from '../place.ts'
 
-/** What a client is told that has not said which project it works in. */
+/** The error for a client that has not said which project it works in. */
 const whichFolder =
   'This server was started in /, so it does not know which project to work in. Call spawn_agent with cwd, the absolute path of the project folder; the other tools then use the crew of that project. Or set the folder once, in the settings of this MCP client: add "--cwd=<folder>" to the arguments after "mcp", "serve".'
 

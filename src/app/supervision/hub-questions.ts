@@ -4,7 +4,7 @@ import type { Registration } from '../../hub/hub.ts'
 import type { HubClient } from '../hub/hub-client.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
-import { HubRefused } from '../../hub/remote-hub.ts'
+import { whenRegistered } from '../../hub/hub-task-source.ts'
 import { questionText } from '../../faces/question-text.ts'
 
 type HubQuestionParts = {
@@ -29,7 +29,7 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
     let kept = false
     while (!withdrawn.aborted) {
       try {
-        if (!kept) await registered(() => hub.ask(as.id, asked, withdrawn))
+        if (!kept) await whenRegistered(hub, as, () => hub.ask(as.id, asked, withdrawn))
         kept = true
         const { answered } = await hub.agent(as.id)
         if (answered?.ask === id) return answered.picks
@@ -40,16 +40,6 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
     }
     if (kept) await hub.withdraw(as.id).catch(() => {})
     return undefined
-  }
-
-  async function registered<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await call()
-    } catch (error) {
-      if (!(error instanceof HubRefused) || error.status !== 404) throw error
-      await hub.register(as)
-      return call()
-    }
   }
 }
 
