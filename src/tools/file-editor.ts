@@ -1,7 +1,7 @@
 import type { FileChange } from '../core/talk/entry.ts'
 import type { Tool } from '../core/work/tool.ts'
 import type { Encoding } from './files/text-encoding.ts'
-import type { Edit } from './files/text-edit.ts'
+import type { Edit, Edited } from './files/text-edit.ts'
 import type { ReadFiles } from './files/file-access.ts'
 import { resolve } from 'node:path'
 import { encodingOf } from './files/text-encoding.ts'
@@ -13,11 +13,11 @@ import { wholeBytes } from './file-reader.ts'
 import { replaceContent, fileChange } from './files/file-change.ts'
 import { sizeText } from './files/file-media.ts'
 import { defineTool } from './tool-definition.ts'
-import { list, object, parser, string } from '../core/work/shape.ts'
+import { boolean, list, object, optional, parser, string } from '../core/work/shape.ts'
 
 const input = parser({
   file_path: string({ min: 1 }),
-  edits: list(object({ old_string: string(), new_string: string() }), 1),
+  edits: list(object({ old_string: string(), new_string: string(), replace_all: optional(boolean()) }), 1),
 })
 
 export function fileEditor(seen: ReadFiles): Tool {
@@ -43,14 +43,14 @@ export function fileEditor(seen: ReadFiles): Tool {
         const encoding = encodingOf(bytes)
         if (!encoding) throw new Error(`${file_path} is not text. Change it with bash and a program for its format.`)
         const before = encoding.draft(bytes.subarray(encoding.mark.length))
-        const after = allEdited(before, edits, encoding)
+        const made = allEdited(before, edits, encoding)
+        const after = made.at(-1)!.text
         if (signal.aborted) throw new Error('cancelled before it was written.')
         seen.remember(real, await replaceContent(real, Buffer.concat([encoding.mark, encoding.bytes(after)]), stats))
         const changes: FileChange[] = [
           fileChange(shortPath(resolve(cwd, file_path), cwd), encoding.shown(before), encoding.shown(after)),
         ]
-        const count = edits.length === 1 ? '1 edit' : `${edits.length} edits`
-        return { text: `Made ${count} in ${file_path}.`, data: changes }
+        return { text: `${countText(edits, made)} in ${file_path}.${forgivenText(made)}`, data: changes }
       } finally {
         await file.close()
       }
@@ -58,23 +58,40 @@ export function fileEditor(seen: ReadFiles): Tool {
   })
 }
 
-/** Applies all edits in order, or none: the error names the one that cannot be made. */
-function allEdited(text: string, edits: readonly Edit[], encoding: Encoding): string {
-  return edits.reduce((now, edit, i) => {
+/** Applies all edits in order, each to the text that the one before it left, or none: the error names the one that cannot be made. */
+function allEdited(text: string, edits: readonly Edit[], encoding: Encoding): Edited[] {
+  const made: Edited[] = []
+  for (const [i, edit] of edits.entries()) {
     try {
-      return applyEdit(now, inEncoding(edit, encoding))
+      made.push(applyEdit(made.at(-1)?.text ?? text, inEncoding(edit, encoding)))
     } catch (error) {
       const which = edits.length === 1 ? '' : `edits[${i}]: `
       throw new Error(
         `${which}${encoding.shown(messageOf(error))}${edits.length === 1 ? '' : '\nNone of the edits was made.'}`,
       )
     }
-  }, text)
+  }
+  return made
+}
+
+function countText(edits: readonly Edit[], made: readonly Edited[]): string {
+  const count = edits.length === 1 ? 'Made 1 edit' : `Made ${edits.length} edits`
+  if (!edits.some(({ replace_all }) => replace_all)) return count
+  const places = made.reduce((sum, edit) => sum + edit.places, 0)
+  return `${count} (${places} ${places === 1 ? 'place' : 'places'})`
+}
+
+/** Says where a match ignored white space, so that the model's picture of the file is right again. */
+function forgivenText(made: readonly Edited[]): string {
+  const lines = [...new Set(made.flatMap(({ forgiven }) => forgiven))]
+  if (lines.length === 0) return ''
+  const where = lines.length === 1 ? `line ${lines[0]}` : `lines ${lines.join(', ')}`
+  return ` White space at the end of ${where} was ignored to find old_string, and is replaced with it.`
 }
 
 function inEncoding(edit: Edit, { name, word }: Encoding): Edit {
   const [old_string, new_string] = [word(edit.old_string), word(edit.new_string)]
   if (new_string === undefined) throw new Error(`new_string has a character that the file's encoding (${name}) lacks.`)
   // A text with a character that the encoding lacks is not in the file: the search reports that.
-  return { old_string: old_string ?? edit.old_string, new_string }
+  return { ...edit, old_string: old_string ?? edit.old_string, new_string }
 }

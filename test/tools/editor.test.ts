@@ -50,7 +50,7 @@ test('an edit that does not fit says how, and then none is made', async (t) => {
   const { edit, text } = await opened(t, body)
   assert.equal(
     await edit(['foo', 'bar']),
-    '! old_string is in 2 places, on lines 4, 5. Add lines around the one that you mean.',
+    '! old_string is in 2 places, on lines 4, 5. Add lines around the one that you mean, or set replace_all to change all of them.',
   )
   assert.equal(
     await edit(['if (x) {\n  return total + 1\n}', 'y']),
@@ -165,7 +165,7 @@ test('a unique text is replaced and nothing else, whatever the line endings', ()
   fc.assert(
     fc.property(piece, piece, piece, (before, after, fresh) => {
       const text = `${before}<old>${after}`
-      const got = applyEdit(text, { old_string: '<old>', new_string: `[${fresh}]` })
+      const { text: got } = applyEdit(text, { old_string: '<old>', new_string: `[${fresh}]` })
       const plain = (one: string) => one.replaceAll('\r\n', '\n')
       assert.equal(plain(got), plain(`${before}[${fresh}]${after}`))
       assert.ok(got.startsWith(before) && got.endsWith(after))
@@ -192,5 +192,61 @@ test('a new file is written with its folders; one that exists is refused', async
   assert.equal(
     await say('file_editor', { file_path: 'src/deep/a.ts', edits: edits(['one', 'three']) }),
     'Made 1 edit in src/deep/a.ts.',
+  )
+})
+
+test('replace_all changes every place that does not overlap the one before, and says how many', async (t) => {
+  const { say, text } = await opened(t, 'aaa b aa\r\nb\r\n')
+  const all = (old_string: string, new_string: string) => ({ old_string, new_string, replace_all: true })
+  assert.equal(
+    await say('file_editor', { file_path: 'a.txt', edits: [all('aa', 'c\nc'), all('b', 'd')] }),
+    'Made 2 edits (4 places) in a.txt.',
+  )
+  assert.equal(text(), 'c\r\nca d c\r\nc\r\nd\r\n')
+  assert.equal(
+    await say('file_editor', { file_path: 'a.txt', edits: [all('zz', 'y')] }),
+    '! old_string is not in the file. Nothing in the file is like it. Read the file again.',
+  )
+})
+
+test('white space at line ends is forgiven and named; white space elsewhere is not', async (t) => {
+  const cases: [string, string, Edit, string, string][] = [
+    ['in the file', 'a {  \n  b\t\n}\n', ['a {\n  b\n}', 'c'], 'c\n', 'lines 1, 2'],
+    ['in what was sent', 'a {\n  b\n}\n', ['a { \n  b \n} ', 'c'], 'c\n', 'lines 1, 2, 3'],
+    ['a last line without its end', 'a\nb', ['a\nb\n', 'c\n'], 'c\n', 'line 2'],
+    ['in a file with CRLF', 'a  \r\nb\r\n', ['a\nb', 'c\nd'], 'c\r\nd\r\n', 'line 1'],
+    ['from the middle of a line', 'x(1); \ny(2); \nz', ['(1);\ny(2);\n', '(3);\n'], 'x(3);\nz', 'lines 1, 2'],
+  ]
+  for (const [name, before, edit, after, where] of cases) {
+    const file = await opened(t, before)
+    assert.equal(
+      await file.edit(edit),
+      `Made 1 edit in a.txt. White space at the end of ${where} was ignored to find old_string, and is replaced with it.`,
+      name,
+    )
+    assert.equal(file.text(), after, name)
+  }
+  const twice = await opened(t, 'a \nb\na  \nb\n')
+  assert.equal(
+    await twice.edit(['a\nb', 'c']),
+    '! old_string is in 2 places, on lines 1, 3. Add lines around the one that you mean, or set replace_all to change all of them.',
+  )
+  const inner = await opened(t, 'foobar\n')
+  assert.match(await inner.edit(['foo ', 'x']), /^! old_string is not in the file\./)
+})
+
+test('a text that occurs as it is is never matched more loosely', () => {
+  const lines = fc.array(fc.constantFrom('a', 'a ', 'b', ' b', '', '\t'), { minLength: 1, maxLength: 8 })
+  fc.assert(
+    fc.property(lines, fc.nat(7), fc.nat(7), (all, from, count) => {
+      const text = all.join('\n')
+      const old = all.slice(from, from + count + 1).join('\n')
+      fc.pre(old !== '' && text.indexOf(old) === text.lastIndexOf(old))
+      assert.deepEqual(applyEdit(text, { old_string: old, new_string: '<new>' }), {
+        text: text.replace(old, () => '<new>'),
+        places: 1,
+        forgiven: [],
+      })
+    }),
   )
 })

@@ -1,20 +1,102 @@
-export type Edit = { old_string: string; new_string: string }
+export type Edit = { old_string: string; new_string: string; replace_all?: boolean }
 
-/** Applies an edit to a text; throws an error that tells the model why it cannot be made. */
-export function applyEdit(text: string, { old_string, new_string }: Edit): string {
+/** A text after an edit: how many places were replaced, and on which lines the match ignored white space at the end. */
+export type Edited = { text: string; places: number; forgiven: number[] }
+
+/**
+ * Applies an edit to a text; throws an error that tells the model why it cannot be made. An old_string that occurs nowhere
+ * is looked for once more without the white space at line ends, which models lose; nothing else is forgiven, because white
+ * space elsewhere has a meaning in many languages.
+ */
+export function applyEdit(text: string, { old_string, new_string, replace_all = false }: Edit): Edited {
   const [old, fresh] = [plainEndings(old_string), plainEndings(new_string)]
   if (old === '') throw new Error('old_string is empty: send the text to replace.')
   if (old === fresh) throw new Error('old_string and new_string are the same: nothing would change.')
   const endings = new LineEndings(text)
   const { plain } = endings
-  const at = plain.indexOf(old)
-  if (at < 0) throw new Error(`old_string is not in the file. ${nearestLines(plain, old)}`)
-  if (plain.indexOf(old, at + 1) < 0) return endings.replaced(at, old.length, fresh)
-  const places = linesOf(plain, old)
-  const many = places.length > mostPlaces ? `more than ${mostPlaces}` : `${places.length}`
-  const where = places.slice(0, mostPlaces).join(', ')
-  throw new Error(`old_string is in ${many} places, on lines ${where}. Add lines around the one that you mean.`)
+  const exact = placesOf(plain, old)
+  const places = exact.length > 0 ? exact : placesWithoutTrailingSpace(plain, old)
+  if (places.length === 0) throw new Error(`old_string is not in the file. ${nearestLines(plain, old)}`)
+  // Without replace_all, a second place that overlaps the first one also makes the edit ambiguous.
+  if (!replace_all && (places.length > 1 || plain.indexOf(old, places[0]!.from + 1) >= 0)) {
+    const lines = exact.length > 0 ? linesOf(plain, old) : places.map(({ from }) => lineAt(plain, from))
+    const many = lines.length > mostPlaces ? `more than ${mostPlaces}` : `${lines.length}`
+    const where = lines.slice(0, mostPlaces).join(', ')
+    throw new Error(
+      `old_string is in ${many} places, on lines ${where}. Add lines around the one that you mean, or set replace_all to change all of them.`,
+    )
+  }
+  return {
+    text: endings.replaced(places, fresh),
+    places: places.length,
+    forgiven: exact.length > 0 ? [] : places.flatMap((place) => linesWithTrailingSpace(plain, place, old)),
+  }
 }
+
+/** A range of a text, from its first character to the one after its last. */
+type Span = { from: number; to: number }
+
+function placesOf(text: string, wanted: string): Span[] {
+  const found: Span[] = []
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
+    found.push({ from: at, to: at + wanted.length })
+  return found
+}
+
+/**
+ * Finds a text without regard to spaces, tabs and a missing last line end. A range that ends at a line's end includes the
+ * white space there, because the model wanted to replace the line as it saw it.
+ */
+function placesWithoutTrailingSpace(text: string, wanted: string): Span[] {
+  const bare = withoutTrailingSpace(wanted)
+  if (bare.trim() === '') return []
+  const [kept, lean] = keptOffsets(text)
+  const endsLine = bare !== wanted && !wanted.endsWith('\n')
+  const spans = placesOf(lean, bare)
+    .filter(({ to }) => !endsLine || to === lean.length || lean[to] === '\n')
+    .map(({ from, to }) => {
+      const last = kept[to - 1]! + 1
+      const isLineEnd = to === lean.length || lean[to] === '\n'
+      return { from: kept[from]!, to: isLineEnd ? lineEnd(text, last) : last }
+    })
+  if (spans.length > 0 || !wanted.endsWith('\n')) return spans
+  // The last line of a file may lack its line end.
+  const open = bare.slice(0, -1)
+  if (open.trim() === '' || !lean.endsWith(open)) return []
+  return [{ from: kept[lean.length - open.length]!, to: text.length }]
+}
+
+const trailingSpace = /[ \t]+(?=\n|$)/g
+
+const withoutTrailingSpace = (text: string) => text.replace(trailingSpace, '')
+
+/** A text without the white space at line ends, and where each of its characters stands in the whole text. */
+function keptOffsets(text: string): [number[], string] {
+  const kept: number[] = []
+  let at = 0
+  for (const { index, 0: space } of text.matchAll(trailingSpace)) {
+    for (; at < index; at++) kept.push(at)
+    at += space.length
+  }
+  for (; at < text.length; at++) kept.push(at)
+  return [kept, withoutTrailingSpace(text)]
+}
+
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\n', from)
+  return end < 0 ? text.length : end
+}
+
+/** The numbers of the lines in a range whose end differs from the line that the model sent, a missing last line end included. */
+function linesWithTrailingSpace(text: string, { from, to }: Span, wanted: string): number[] {
+  const first = lineAt(text, from)
+  const [lines, sent] = [text.slice(from, to).split('\n'), wanted.split('\n')]
+  return lines.flatMap((line, i) =>
+    line === sent[i] && !(i === lines.length - 1 && sent.length > lines.length) ? [] : [first + i],
+  )
+}
+
+const lineAt = (text: string, at: number) => text.slice(0, at).split('\n').length
 
 const mostPlaces = 20
 
@@ -54,10 +136,16 @@ export class LineEndings {
     this.#usual = this.#returns.length * 2 > lines ? '\r\n' : '\n'
   }
 
-  /** The original text with a range of the plain text replaced. */
-  replaced(at: number, length: number, plain: string): string {
-    const [from, to] = [this.#back(at), this.#back(at + length)]
-    return this.#text.slice(0, from) + plain.replaceAll('\n', this.#ending(from, to)) + this.#text.slice(to)
+  /** The original text with ranges of the plain text, in their order, replaced. */
+  replaced(places: readonly Span[], plain: string): string {
+    const parts: string[] = []
+    let done = 0
+    for (const place of places) {
+      const [from, to] = [this.#back(place.from), this.#back(place.to)]
+      parts.push(this.#text.slice(done, from), plain.replaceAll('\n', this.#ending(from, to)))
+      done = to
+    }
+    return parts.join('') + this.#text.slice(done)
   }
 
   /** The line end of the replaced lines, or the file's most common one if the range has no line end. */
