@@ -1,3 +1,4 @@
+import type { BuildOptions } from 'esbuild'
 import { build } from 'esbuild'
 import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -10,13 +11,9 @@ const at = process.argv.indexOf('--outdir')
 const outdir = resolve(root, at < 0 ? 'dist' : process.argv[at + 1]!)
 
 rmSync(outdir, { recursive: true, force: true })
-const { metafile } = await build({
+const common = {
   absWorkingDir: root,
-  entryPoints: ['src/main.ts'],
-  outdir,
   bundle: true,
-  // Each `import()` becomes a chunk that is read only when it is needed.
-  splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node22',
@@ -26,11 +23,23 @@ const { metafile } = await build({
   define: { TERMAITE_VERSION: JSON.stringify(version) },
   minify: true,
   keepNames: false,
-  chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
+} satisfies BuildOptions
+
+const { metafile } = await build({
+  ...common,
+  entryPoints: ['src/main.ts'],
+  outdir,
+  // Each `import()` becomes a chunk that is read only when it is needed.
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
   metafile: true,
 })
 await joinStart(root, join(outdir, 'main.js'), metafile)
+
+// A thread starts from a file of its own, whose imports must not lead to the program's main file.
+const thread = 'tools/files/pdf-worker'
+await build({ ...common, entryPoints: [`src/${thread}.ts`], outfile: join(outdir, `${thread}.js`) })
 
 // What a model or an interpreter reads is text beside its source, and lies the same way in the bundle: see
 // src/base/source-text.ts.

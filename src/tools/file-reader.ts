@@ -4,6 +4,8 @@ import type { OpenFile, ReadFiles } from './files/file-access.ts'
 import type { Range } from './files/numbered-lines.ts'
 import type { ToolParts } from './tool-parts.ts'
 import { resolve } from 'node:path'
+import { notebookText } from './files/notebook.ts'
+import { isPdf, pagesText, pdfPages } from './files/pdf-pages.ts'
 import { openFile } from './files/file-access.ts'
 import { NumberedLines, mostLines } from './files/numbered-lines.ts'
 import { encodingOf } from './files/text-encoding.ts'
@@ -15,6 +17,7 @@ import { integer, optional, parser, string } from '../core/work/shape.ts'
 export const wholeBytes = 8 * 1024 * 1024
 
 const longestPicture = 5 * 1024 * 1024
+const longestPdf = 64 * 1024 * 1024
 const chunkBytes = 1024 * 1024
 
 const input = parser({
@@ -23,7 +26,7 @@ const input = parser({
   limit: optional(integer(1)),
 })
 
-export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: ReadFiles): Tool {
+export function fileReader(parts: Pick<ToolParts, 'blobs' | 'clock'>, seen: ReadFiles): Tool {
   return defineTool({
     name: 'file_reader',
     risk: 'read',
@@ -31,7 +34,7 @@ export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: ReadFiles): To
     aliases: { rules: ['Read'], hooks: ['Read'] },
     coversShell: 'read',
     effect: ({ file_path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, file_path) }] }),
-    async run({ file_path, offset = 1, limit = mostLines }, call) {
+    async run({ file_path, offset, limit }, call) {
       const opened = await openFile(file_path, call)
       try {
         const output = await read(opened, file_path, { offset, limit }, call, parts)
@@ -47,9 +50,9 @@ export function fileReader(parts: Pick<ToolParts, 'blobs'>, seen: ReadFiles): To
 async function read(
   { file, stats }: OpenFile,
   path: string,
-  range: Range,
+  wanted: Partial<Range>,
   { signal }: ToolCall,
-  { blobs }: Pick<ToolParts, 'blobs'>,
+  { blobs, clock }: Pick<ToolParts, 'blobs' | 'clock'>,
 ): Promise<ToolOutput> {
   const head = await readAt(file, 0, Buffer.alloc(8 * 1024))
   const media = pictureMedia(head)
@@ -59,12 +62,27 @@ async function read(
     const ref = await blobs.put(await file.readFile(), media)
     return { text: `${path} is a picture (${media}, ${sizeText(stats.size)}); it is attached.`, files: [ref] }
   }
-  const numbered = new NumberedLines(range)
+  const numbered = new NumberedLines({ offset: wanted.offset ?? 1, limit: wanted.limit ?? mostLines })
+  if (isPdf(head)) {
+    if (stats.size > longestPdf)
+      throw new Error(`${path} is a PDF of ${sizeText(stats.size)}: read parts of it with bash and pdftotext.`)
+    const read = await pdfPages(await file.readFile(), clock, signal)
+    if ('problem' in read)
+      throw new Error(
+        `${path} is a PDF that could not be read: ${read.problem.replace(/\.$/, '')}. Try bash with pdftotext.`,
+      )
+    numbered.push(pagesText(read.pages))
+    return numbered.done(true)
+  }
   if (stats.size <= wholeBytes) {
     const bytes = await file.readFile()
     const encoding = encodingOf(bytes)
     if (!encoding) return binary(path, stats.size)
-    numbered.push(encoding.shown(encoding.draft(bytes.subarray(encoding.mark.length))))
+    const text = encoding.shown(encoding.draft(bytes.subarray(encoding.mark.length)))
+    // With a range, a notebook is read as the JSON that file_editor changes.
+    const notebook = path.endsWith('.ipynb') && !wanted.offset && !wanted.limit && (await notebookText(text, blobs))
+    if (notebook) return { text: `${notebook.text}\n\n${notebookHint}`, files: notebook.files }
+    numbered.push(text)
     const note = encoding.name === 'UTF-8' ? '' : `\n[the file is ${encoding.name}]`
     return numbered.done(true) + note
   }
@@ -81,6 +99,9 @@ async function read(
   }
   return numbered.done(false)
 }
+
+const notebookHint =
+  '[the cells of a notebook; to edit it, read its JSON with offset 1 and change that with file_editor]'
 
 const binary = (path: string, size: bigint) =>
   `${path} is not text (${sizeText(size)} of binary data). Use bash with file, xxd or strings to look into it.`

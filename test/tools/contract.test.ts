@@ -124,7 +124,11 @@ test('one field is described once: its schema and its parser say the same', (t) 
         type: 'array',
         items: {
           type: 'object',
-          properties: { old_string: { type: 'string' }, new_string: { type: 'string' } },
+          properties: {
+            old_string: { type: 'string' },
+            new_string: { type: 'string' },
+            replace_all: { type: 'boolean' },
+          },
           required: ['old_string', 'new_string'],
         },
       },

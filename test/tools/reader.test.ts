@@ -115,3 +115,99 @@ test('a file of a gigabyte is read in bounded memory, wherever the range lies', 
   )
   assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024)
 })
+
+/** A PDF with one line of text on each page; a page of undefined has none. */
+function pdf(pages: readonly (string | undefined)[]): Buffer {
+  const objects = ['<< /Type /Catalog /Pages 2 0 R >>', '', '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>']
+  const kids: string[] = []
+  for (const words of pages) {
+    const drawn = words === undefined ? '' : `BT /F1 12 Tf 72 700 Td (${words}) Tj ET`
+    const page = objects.length + 1
+    kids.push(`${page} 0 R`)
+    objects.push(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${page + 1} 0 R >>`,
+      `<< /Length ${drawn.length} >>\nstream\n${drawn}\nendstream`,
+    )
+  }
+  objects[1] = `<< /Type /Pages /Kids [${kids.join(' ')}] /Count ${kids.length} >>`
+  let body = '%PDF-1.4\n'
+  const places = objects.map((object, i) => {
+    const at = body.length
+    body += `${i + 1} 0 obj\n${object}\nendobj\n`
+    return `${String(at).padStart(10, '0')} 00000 n \n`
+  })
+  const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.join('')}`
+  return Buffer.from(
+    `${body}${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${body.length}\n%%EOF\n`,
+  )
+}
+
+test('a PDF is read page by page, as lines that a range can choose', async (t) => {
+  const { write, say } = seat(t)
+  write('a.pdf', pdf(['The first page', undefined, 'The last page']))
+  assert.equal(
+    await say('file_reader', { file_path: 'a.pdf' }),
+    [
+      '1:--- page 1 of 3 ---',
+      '2:The first page',
+      '3:',
+      '4:--- page 2 of 3 ---',
+      '5:[no text on this page: it may be a picture]',
+      '6:',
+      '7:--- page 3 of 3 ---',
+      '8:The last page',
+    ].join('\n'),
+  )
+  assert.equal(
+    await say('file_reader', { file_path: 'a.pdf', offset: 7, limit: 1 }),
+    '7:--- page 3 of 3 ---\n[lines 7 to 7 of 8; go on with offset 8]',
+  )
+  write('torn.pdf', '%PDF-1.4\nnothing more')
+  assert.equal(
+    await say('file_reader', { file_path: 'torn.pdf' }),
+    '! torn.pdf is a PDF that could not be read: Invalid PDF structure. Try bash with pdftotext.',
+  )
+  assert.equal(
+    await say('file_reader', { file_path: 'a.pdf' }, { signal: AbortSignal.abort() }),
+    '! a.pdf is a PDF that could not be read: cancelled. Try bash with pdftotext.',
+  )
+})
+
+test('a notebook is read cell by cell with its outputs; with a range, as the JSON that can be edited', async (t) => {
+  const { write, whole, say } = seat(t)
+  const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const cells = [
+    { cell_type: 'markdown', source: ['# Plan\n', 'Look.'] },
+    {
+      cell_type: 'code',
+      execution_count: 2,
+      source: 'draw()',
+      outputs: [
+        { output_type: 'stream', text: ['one\n', 'two\n'] },
+        { output_type: 'display_data', data: { 'image/png': dot, 'text/plain': '<Figure>' } },
+        { output_type: 'error', ename: 'ValueError', evalue: 'no', traceback: ['\x1b[31mValueError\x1b[0m: no'] },
+      ],
+    },
+  ]
+  const json = JSON.stringify({ cells, nbformat: 4 }, undefined, 1)
+  write('a.ipynb', json)
+  const { text, files } = await whole('file_reader', { file_path: 'a.ipynb' })
+  assert.equal(
+    text,
+    [
+      '--- cell 1 of 2: markdown ---\n# Plan\nLook.',
+      '--- cell 2 of 2: code, run 2 ---\ndraw()',
+      '--- output of cell 2 ---\none\ntwo',
+      '--- output of cell 2 ---\n[a picture (image/png), attached]',
+      '--- output of cell 2 ---\nValueError: no',
+      '[the cells of a notebook; to edit it, read its JSON with offset 1 and change that with file_editor]',
+    ].join('\n\n'),
+  )
+  assert.equal(files?.length, 1)
+  assert.equal(
+    await say('file_reader', { file_path: 'a.ipynb', offset: 1, limit: 2 }),
+    `1:{\n2: "cells": [\n[lines 1 to 2 of ${json.split('\n').length}; go on with offset 3]`,
+  )
+  write('broken.ipynb', '{"cells": 3}')
+  assert.equal(await say('file_reader', { file_path: 'broken.ipynb' }), '1:{"cells": 3}')
+})
