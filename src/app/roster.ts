@@ -16,6 +16,7 @@ import { profileOf, vendorOf } from '../settings/agent-settings.ts'
 import { behindVendorBorder } from './vendor-border.ts'
 import { agentEnvironment } from './agent-environment.ts'
 import { wallAround } from './agent-wall.ts'
+import { allowsAct, answerRecord, withRecordedAnswers } from './recorded-answers.ts'
 import { nativeSeat } from './native/native-seat.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
@@ -44,7 +45,9 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
     open(name, seat) {
       const agent = agents.get(name)
       if (!agent) throw new Error(`${name} is not in the roster`)
-      return behindVendorBorder(openAgent(agent, settings, seat, parts), { vendors, changing, mask })
+      const opened = behindVendorBorder(openAgent(agent, settings, seat, parts), { vendors, changing, mask })
+      if (agent.kind === 'native' || !parts.native) return opened
+      return withRecordedAnswers(opened, answerRecord(parts.native), allowsAct)
     },
   }
 }

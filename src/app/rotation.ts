@@ -4,6 +4,7 @@ import type { App } from './app.ts'
 import { healthDoc } from '../mind/rotation/health.ts'
 import { rotate } from '../mind/rotation/rotate.ts'
 import { rosterParts } from './app.ts'
+import { allowsAgent, answerRecord, withRecordedAnswers } from './recorded-answers.ts'
 import { openRoster } from './roster.ts'
 
 export type RotationOptions = {
@@ -24,7 +25,7 @@ export type RotationOptions = {
 
 /** Opens the rotation over the agents of the settings. */
 export function openRotation(app: App, { roster = app.roster, ...options }: RotationOptions): Agent {
-  return rotate(roster, {
+  const rotation = rotate(roster, {
     strategy: app.settings.rotationStrategy,
     health: healthDoc(app.store),
     cooldown: app.settings.cooldown,
@@ -34,6 +35,7 @@ export function openRotation(app: App, { roster = app.roster, ...options }: Rota
     sharing: app.settings.sharing,
     ...options,
   })
+  return withRecordedAnswers(rotation, answerRecord(app.native), allowsAgent)
 }
 
 /** The agents that may be consulted, and the one that is asked first. */

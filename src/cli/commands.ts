@@ -123,7 +123,7 @@ export const commands: readonly CliCommand[] = [
     name: 'audit',
     words: '[verify|export]',
     summary:
-      'Show what termaite’s own agent was allowed to do and did. verify checks the record and exits with 0 when it is whole, with 3 when entries are missing, and with 1 when somebody changed it.',
+      'Show what you allowed each agent to do, and what termaite’s own agent did. verify checks the record and exits with 0 when it is whole, with 3 when entries are missing, and with 1 when somebody changed it.',
     flags: { ...json },
     examples: ['termaite audit', 'termaite audit verify', 'termaite audit export > audit.jsonl'],
     load: () => import('./commands/audit.ts'),

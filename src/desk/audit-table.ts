@@ -5,7 +5,7 @@ import { localTime } from '../base/local-time.ts'
 import { oneLine, table } from '../base/table.ts'
 import { unclosedActs } from '../safety/audit-check.ts'
 
-/** Writes the newest audit entries as rows: time, decision or result, tool, and subject. An act is one row, whether it ended or not. */
+/** Writes the newest audit entries as rows: time, decision or result, agent, tool, and subject. An act is one row, whether it ended or not. */
 export function auditTable(entries: readonly AuditEntry[], newest: number): string {
   const unclosed = new Set<AuditEntry>(unclosedActs(entries))
   const rows = entries.filter((entry) => entry.type !== 'begin' || unclosed.has(entry)).slice(-newest)
@@ -14,6 +14,7 @@ export function auditTable(entries: readonly AuditEntry[], newest: number): stri
       localTime(entry.at),
       entry.type === 'begin' ? 'execution' : entry.type,
       cameOf(entry),
+      ('by' in entry && entry.by) || '',
       'tool' in entry ? entry.tool : '',
       oneLine(entry.what, 80),
     ]),
@@ -27,7 +28,8 @@ function cameOf(entry: AuditEntry): string {
   if (entry.type === 'execution') return entry.ok ? 'ok' : 'failed'
   if (entry.type === 'begin') return isAlive((entry as UnclosedAct).owner) ? 'running' : endUnknown
   if (entry.type === 'mend') return 'mended'
-  return entry.type === 'refusal' ? 'no' : entry.answer
+  if (entry.type === 'refusal') return 'no'
+  return entry.type === 'approval' ? (entry.picked ?? entry.answer) : entry.answer
 }
 
 /** Says in words what a check of the audit found. */

@@ -9,7 +9,10 @@ export type AuditedAct =
       type: 'approval'
       tool: string
       what: string
-      answer: 'once' | 'always' | 'no' | 'nobody'
+      /** `withdrawn`: the agent no longer asked, because the answer was given on its own screen or its turn had ended. */
+      answer: 'once' | 'always' | 'no' | 'nobody' | 'other' | 'withdrawn'
+      /** The answer in the words of the card, which say how long it lasts. */
+      picked?: string
       rule?: string
       by?: string
     }

@@ -244,7 +244,7 @@ test(
       const call = calls[count - 1]
       return call ? { call } : { text: 'done' }
     })
-    assert.match((await run('audit')).err, /termaite’s own agent has done nothing yet\./)
+    assert.match((await run('audit')).err, /Nothing was asked, allowed or done yet\./)
     await run('-p', 'go', '--leash', 'ask')
     const lines = (await run('audit', 'export')).out.trim().split('\n')
     assert.deepEqual(

@@ -37,7 +37,7 @@ test('--allow spares a question in this run, --deny goes before it, and what is 
       ['approval', 'nobody'],
     ],
   )
-  assert.match((await run('audit')).out, /refusal\s+no\s+file_creator/)
+  assert.match((await run('audit')).out, /refusal\s+no\s+native\s+file_creator/)
   const wrong = await run('-p', 'go', '--deny', 'bash(')
   assert.deepEqual([wrong.code, wrong.err], [2, 'termaite: --deny: "bash(" is not a rule: the closing ) is missing.\n'])
 })

@@ -106,7 +106,7 @@ test('a command of one’s own that cannot be used is one warning, and the other
 
 test('/audit says what was done in this project, and whether the record is whole', async (t) => {
   const seat = await seated(t, fine)
-  assert.deepEqual(await seat.type('/audit'), [['note', 'termaite’s own agent has done nothing in this project yet.']])
+  assert.deepEqual(await seat.type('/audit'), [['note', 'Nothing was asked, allowed or done in this project yet.']])
   const audit = auditOf(seat.app.native)!
   const done = { type: 'execution', tool: 'ls', what: '{}', ok: true, verdict: 'yes: it looks' } as const
   await audit.record({ ...done, project: seat.project })

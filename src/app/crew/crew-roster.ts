@@ -11,6 +11,8 @@ import { screenAgent } from '../../agents/screen/screen-agent.ts'
 import { changedSince } from '../../base/changed-files.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { profileNamed } from '../../profiles/all.ts'
+import type { AnswerRecord } from '../recorded-answers.ts'
+import { allowsAct, withRecordedAnswers } from '../recorded-answers.ts'
 import { withheldKeys } from '../agent-environment.ts'
 import { installedProfiles } from '../installed-programs.ts'
 import { thisProgram } from '../mcp/own-program.ts'
@@ -54,12 +56,15 @@ export function lacking(settings: Settings, name: string): string | undefined {
 const noScreen = (name: string) =>
   `${name} has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.`
 
+/** `record`: where the answers to the agents' dialogs are recorded, unless the caller records them. */
+export type CrewRosterOptions = { advises?: boolean; metaInstruction?: string; record?: AnswerRecord }
+
 /** Opens every agent in a terminal, whatever its kind: a headless command is replaced by the interactive command of its profile. */
 export function crewRoster(
   io: Io,
   settings: Settings,
   terminals: Terminals,
-  { advises, metaInstruction }: { advises?: boolean; metaInstruction?: string } = {},
+  { advises, metaInstruction, record }: CrewRosterOptions = {},
 ): Roster {
   const agents = new Map(spawnable(settings, io).map((agent) => [agent.name, agent]))
   const parts = screenParts(io, terminals)
@@ -73,7 +78,7 @@ export function crewRoster(
         )
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
-      return screenAgent(
+      const opened = screenAgent(
         { ...specOf(agent, settings), metaInstruction },
         {
           cwd: seat.cwd,
@@ -84,6 +89,8 @@ export function crewRoster(
         },
         { ...parts, enclose: wallAround(agent, { env: io.env, advises, readable: () => [parts.temp] }) },
       )
+      // Our own agent records its answers itself.
+      return record && agent.kind !== 'native' ? withRecordedAnswers(opened, record, allowsAct) : opened
     },
   }
 }

@@ -24,6 +24,7 @@ import { livingSlots } from './crew-workspaces.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { allOf } from '../../crew/slot.ts'
 import { borderOf } from '../border.ts'
+import { ownRecord } from '../recorded-answers.ts'
 import { messageTool } from '../vendor-border.ts'
 import { say, voiceOf } from '../../core/io.ts'
 import { openNotify } from '../notify.ts'
@@ -47,7 +48,8 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
   const store = fileStore(place.home, voiceOf(io))
   const border = borderOf(io.env, place.home)
   const terminals = terminalsOf(io, settings, { lends: carries, warn })
-  const roster = crewRoster(io, settings, terminals)
+  const record = ownRecord({ store, clock: io.clock, border, project: place.root })
+  const roster = crewRoster(io, settings, terminals, { record })
   const open = new Map<string, OpenCrew>()
   const closed = new AbortController()
   const own = slugOf(place.root)

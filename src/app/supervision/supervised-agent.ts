@@ -17,6 +17,7 @@ import { wallAround } from '../agent-wall.ts'
 import { conversationOf } from '../app.ts'
 import { openProject, openSession, slugOf } from '../project.ts'
 import { borderOf } from '../border.ts'
+import { allowsAct, ownRecord, withRecordedAnswers } from '../recorded-answers.ts'
 import { HubClient } from '../hub/hub-client.ts'
 import { hubTaskSource } from '../../hub/hub-task-source.ts'
 import { askAtHub } from './hub-questions.ts'
@@ -50,7 +51,9 @@ export function cliOpener(
   host: () => Promise<TerminalHost>,
   lives: boolean,
 ): OpenCli {
-  const { session, agent, leash } = ready
+  const { session, agent, leash, place } = ready
+  const store = fileStore(place.home, voiceOf(io))
+  const record = ownRecord({ store, clock: io.clock, border: borderOf(io.env, place.home), project: place.root })
   let found = lives
   return (resume) => {
     const seat = {
@@ -63,7 +66,9 @@ export function cliOpener(
     found = false
     const parts = screenParts(io, { host })
     const enclose = wallAround(agent, { env: io.env, readable: () => [parts.temp] })
-    return { agent: screenAgent(spec, seat, { ...parts, enclose }), how }
+    const opened = screenAgent(spec, seat, { ...parts, enclose })
+    // Our own agent records its answers itself.
+    return { agent: agent.kind === 'native' ? opened : withRecordedAnswers(opened, record, allowsAct), how }
   }
 }
 

@@ -33,7 +33,7 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
     if (what === 'export') print(io, JSON.stringify(entry))
     else entries.push(entry)
   if (what === 'export') return 0
-  if (entries.length === 0) say(io, 'termaite’s own agent has done nothing yet.')
+  if (entries.length === 0) say(io, 'Nothing was asked, allowed or done yet.')
   else print(io, auditTable(entries, newest))
   return 0
 }

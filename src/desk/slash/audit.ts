@@ -10,7 +10,7 @@ const newest = 20
 export function auditCommand(controls: DeskControls): Command {
   return {
     name: 'audit',
-    help: 'Show the audit of termaite’s own agent.',
+    help: 'Show what you allowed, and what termaite’s own agent did.',
     async run(_args, { say }) {
       const { native } = controls.app()
       const audit = auditOf(native)
@@ -18,7 +18,7 @@ export function auditCommand(controls: DeskControls): Command {
       const entries: AuditEntry[] = []
       for await (const entry of audit.export())
         if (entry.project === native.root || (entry.type === 'trust' && entry.what === native.root)) entries.push(entry)
-      if (entries.length === 0) return say('termaite’s own agent has done nothing in this project yet.', 'note')
+      if (entries.length === 0) return say('Nothing was asked, allowed or done in this project yet.', 'note')
       const verified = await audit.verify()
       say(block(auditTable(entries, newest)), 'text')
       say(`In all projects: ${verifiedWords(verified)}`, verified.state === 'whole' ? 'note' : 'error')
