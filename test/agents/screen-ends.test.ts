@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/base/clock.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Outcome } from '../../src/core/talk/outcome.ts'
 import type { Agent } from '../../src/core/work/agent.ts'
@@ -5,6 +6,7 @@ import type { Mode } from '../fixtures/fake-cli.ts'
 import type { Kind, Over } from './screen-rig.ts'
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
+import { realClock } from '../../src/base/clock.ts'
 import { turnOf } from '../contract/agent.ts'
 import { sized } from '../full.ts'
 import { faked, lacks, stageOf } from './screen-rig.ts'
@@ -12,8 +14,20 @@ import { faked, lacks, stageOf } from './screen-rig.ts'
 /** How often each host plays each scene. */
 const times = sized(1, 50)
 
+/**
+ * The usual run hands in a time that goes four times as fast, to the agent and to the program: every wait of the agent
+ * keeps its proportion to the pauses of the program, and the run takes seconds.
+ */
+const haste = sized(4, 1)
+
+const clock: Clock = {
+  now: realClock.now,
+  elapsed: () => realClock.elapsed() * haste,
+  sleep: (ms, signal) => realClock.sleep(ms / haste, signal),
+}
+
 /** Longer than the time after which a silent program without a pattern counts as idle. */
-const longMs = 3_000
+const longMs = 3_000 / haste
 
 type Scene = {
   modes: Mode[]
@@ -73,7 +87,7 @@ const scenes: Record<string, Scene> = {
     by: 'pattern',
   },
   'a pattern ends the turn of a program that wipes its screen and repeats the prompt': {
-    modes: ['scroll', 'silent:1000', 'parrot'],
+    modes: ['scroll', `silent:${1_000 / haste}`, 'parrot'],
     over: own(prompt),
     prompts: ['one', 'two'],
     answers: ['begins 1\nyou said one', 'begins 2\nyou said two'],
@@ -97,7 +111,7 @@ async function outcomes(agent: Agent, prompts: readonly string[]) {
   const seen: { states: string[]; outcome: Outcome | undefined }[] = []
   for (const [at, prompt] of prompts.entries()) {
     const events: Event[] = []
-    for await (const event of agent.turn(turnOf({ id: `turn-${at}`, prompt }))) events.push(event)
+    for await (const event of agent.turn(turnOf({ id: `turn-${at}`, prompt, clock }))) events.push(event)
     seen.push({
       states: events.flatMap((event) => (event.type === 'state' ? [event.state] : [])),
       outcome: events.findLast((event) => event.type === 'end')?.outcome,
@@ -106,11 +120,12 @@ async function outcomes(agent: Agent, prompts: readonly string[]) {
   return seen
 }
 
-describe('the end of a turn in a real terminal', { concurrency: 9 }, () => {
+describe('the end of a turn in a real terminal', { concurrency: 18 }, () => {
   for (const kind of ['tmux', 'pty'] satisfies Kind[])
     for (const [name, { modes, over, answers, by, prompts = ['do it', 'do it again'] }] of Object.entries(scenes))
       test(`${kind}: ${name}`, { skip: lacks(kind) }, async () => {
-        const stage = stageOf(kind)
+        // The terminals themselves keep the time of the machine.
+        const stage = { ...stageOf(kind), clock }
         const ended = (text: string): Outcome => ({ ok: true, text, seen: { fenced: by === 'fence', by } })
         try {
           for (let time = 0; time < times; time++) {
