@@ -5,13 +5,9 @@ import type { HubRecords } from './hub-records.ts'
 import type { Given } from './waiting-agents.ts'
 import { readinessOf } from '../core/work/dependencies.ts'
 import { failed, offered, queuedAgain } from './task-moves.ts'
-import { workOf } from './task-rules.ts'
+import { ackMs, leaseMs, workOf } from './task-rules.ts'
 import { fits, match, WaitingAgents } from './waiting-agents.ts'
 
-/** A task that is not acknowledged goes back to the queue after this time. */
-export const ackMs = 30_000
-/** A task whose agent sends nothing goes back to the queue after this time. */
-const staleMs = 30 * 60_000
 /** How long a task that is meant for one agent waits for it while that agent is present. */
 const wishMs = 10 * 60_000
 /** An agent that sends nothing for this time is away. */
@@ -67,8 +63,8 @@ export class Dispatcher {
   }
 
   /** Whether an agent waits, or has sent anything lately. */
-  isPresent({ id, seen }: HubAgent): boolean {
-    return this.#clock.now() - seen < awayMs || this.waiting.has(id)
+  isPresent({ id }: HubAgent): boolean {
+    return this.#records.agentAges.of(id) < awayMs || this.waiting.has(id)
   }
 
   /** Puts a task back into the queue, for the same agent if it had begun; a task that came back too often has failed. */
@@ -88,17 +84,36 @@ export class Dispatcher {
   /** Takes back overdue tasks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const { task, why } of overdue(this.#records.held.values(), this.#clock.now()))
-        this.takeBack(task, 'hub', why)
+      for (const { task, why } of this.#overdue()) this.takeBack(task, 'hub', why)
       // A round even when nothing is overdue, because wishes lapse with time. What cannot be stored now is tried again.
       const kept = await this.go().then(
         () => true,
         () => false,
       )
-      const pause = kept ? untilNextDue(this.#records.held.values(), this.#clock.now()) : retryMs
+      const pause = kept ? this.#untilNextDue() : retryMs
       await this.#clock.sleep(pause, signal)
     }
     this.waiting.close()
+  }
+
+  /** The tasks that have to go back to the queue, and why. */
+  #overdue(): { task: HeldTask; why: string }[] {
+    return [...this.#records.held.values()].flatMap((task) => {
+      if (this.#dueInMs(task) > 0) return []
+      const why = task.state === 'PENDING_ACK' ? 'no agent accepted the task' : 'its agent sent nothing for 30 minutes'
+      return [{ task, why }]
+    })
+  }
+
+  /** How long no task is due, in ms; a task that is offered from now on is due after `ackMs` at the soonest. */
+  #untilNextDue(): number {
+    let next = ackMs
+    for (const task of this.#records.held.values()) next = Math.min(next, this.#dueInMs(task))
+    return Math.max(0, next)
+  }
+
+  #dueInMs(task: HeldTask): number {
+    return leaseMs(task) - this.#records.taskAges.of(task.id)
   }
 
   /** Runs without an await, so that nothing changes between the choice of the tasks and their giving. */
@@ -143,7 +158,7 @@ export class Dispatcher {
   #isFree(task: QueuedTask, wish: string): boolean {
     const meant = this.#records.agents.get(wish)
     if (!meant || !fits(task, meant) || meant.evicted !== undefined) return true
-    return this.#clock.now() - task.moved > wishMs || !this.isPresent(meant)
+    return this.#records.taskAges.of(task.id) > wishMs || !this.isPresent(meant)
   }
 
   /** Looks one level deep: a task is added after the tasks that it needs, so there are no circles. */
@@ -160,24 +175,4 @@ export class Dispatcher {
 function unacknowledgedOffers({ history }: Task): number {
   const before = history.findLastIndex(({ state }) => state !== 'PENDING_ACK' && state !== 'QUEUED')
   return history.slice(before + 1).filter(({ state }) => state === 'PENDING_ACK').length
-}
-
-/** The tasks that have to go back to the queue, and why. */
-function overdue(tasks: Iterable<HeldTask>, now: number): { task: HeldTask; why: string }[] {
-  return [...tasks].flatMap((task) => {
-    if (dueAt(task) > now) return []
-    const why = task.state === 'PENDING_ACK' ? 'no agent accepted the task' : 'its agent sent nothing for 30 minutes'
-    return [{ task, why }]
-  })
-}
-
-/** How long no task is due, in ms; a task that is offered from now on is due after `ackMs` at the soonest. */
-function untilNextDue(tasks: Iterable<HeldTask>, now: number): number {
-  let next = now + ackMs
-  for (const task of tasks) next = Math.min(next, dueAt(task))
-  return Math.max(0, next - now)
-}
-
-function dueAt(task: HeldTask): number {
-  return task.state === 'PENDING_ACK' ? task.moved + ackMs : Math.max(task.moved, task.heard) + staleMs
 }

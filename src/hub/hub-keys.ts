@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { HubCaller, HubKey, HubKeyBook, HubRole } from '../core/work/hub-key.ts'
 import { defined } from '../base/defined.ts'
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { Ages } from './ages.ts'
 import { HubError } from './task-rules.ts'
 
 /** A key as it is listed: without anything from which its secret could be learned. */
@@ -40,12 +41,17 @@ export class HubKeys {
   #book: HubKeyBook
   #own: OwnKey
   #clock: Clock
+  /** How long ago each key was used, and how long ago that was written down. */
+  #useAges: Ages
+  #markAges: Ages
   #followers = new Set<KeyFollower>()
 
   constructor({ book, own, clock }: Parts) {
     this.#book = book
     this.#own = own
     this.#clock = clock
+    this.#useAges = new Ages(clock)
+    this.#markAges = new Ages(clock)
   }
 
   /** The client that a secret belongs to. */
@@ -55,7 +61,8 @@ export class HubKeys {
     const key = this.#book.withHash(hash)
     if (isOwn) return { ...own }
     if (!key || !isSame(key.hash, hash) || this.#isOver(key)) return undefined
-    if (this.#clock.now() - (key.used ?? 0) > markMs) this.#markUsed(key.id)
+    this.#useAges.touch(key.id)
+    if (this.#markAges.of(key.id) > markMs) this.#markUsed(key.id)
     return { id: key.id, name: key.name, role: key.role }
   }
 
@@ -115,6 +122,7 @@ export class HubKeys {
         'conflict',
         `There is a key named ${key.name} already. Choose another name, or revoke that key.`,
       )
+    this.#useAges.touch(made.id)
     if (instead !== undefined) this.#ended(instead, by)
     return { key: listed(made), secret }
   }
@@ -126,23 +134,31 @@ export class HubKeys {
     return found
   }
 
-  #isOver({ lent, made, used = made }: HubKey): boolean {
-    return lent === true && this.#clock.now() - used > lentMs
+  #isOver({ id, lent, made, used = made }: HubKey): boolean {
+    this.#useAges.learn(id, used)
+    return lent === true && this.#useAges.of(id) > lentMs
   }
 
   #sweep(): void {
-    for (const key of this.#book.all()) if (this.#isOver(key)) this.#book.remove(key.id)
+    for (const key of this.#book.all()) if (this.#isOver(key) && this.#book.remove(key.id)) this.#forget(key.id)
+  }
+
+  #forget(id: string): void {
+    this.#useAges.forget(id)
+    this.#markAges.forget(id)
   }
 
   #markUsed(id: string): void {
     try {
       this.#book.markUsed(id, this.#clock.now())
+      this.#markAges.touch(id)
     } catch {
       // A full disk keeps nobody out; the time is written with a later request.
     }
   }
 
   #ended(id: string, by: HubCaller): void {
+    this.#forget(id)
     for (const listener of this.#followers) listener(id, by)
   }
 }

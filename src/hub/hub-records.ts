@@ -1,7 +1,8 @@
 import type { HubAgent, HubChange, HeldTask, HubLedger, QueuedTask, Task } from '../core/work/task.ts'
 import type { Clock } from '../base/clock.ts'
 import { defined } from '../base/defined.ts'
-import { isFinished, isHeld } from './task-rules.ts'
+import { Ages } from './ages.ts'
+import { isFinished, isHeld, leaseMs } from './task-rules.ts'
 
 type Parts = {
   ledger: HubLedger
@@ -9,6 +10,10 @@ type Parts = {
   /** Called with changes once they are durable. */
   published(changes: readonly HubChange[]): void
 }
+
+/** How long every agent has, after a start of the hub, to be heard in its task: while the hub was away it could not be. */
+const startMs = 10 * 60_000
+
 type Unnumbered<C> = C extends unknown ? Omit<C, 'seq' | 'at'> : never
 
 /** The hub's tasks and agents in memory; `keep` makes all changes durable before they are published. */
@@ -21,15 +26,23 @@ export class HubRecords {
   /** Queued tasks that may wait for others: they are looked at when they come, and when a task that they need is over. */
   readonly unsure = new Set<string>()
   readonly agents = new Map<string, HubAgent>()
+  /** How long ago each open task moved, or its agent was heard in it. */
+  readonly taskAges: Ages
+  /** How long ago each agent sent anything. */
+  readonly agentAges: Ages
   #dependents = new Map<string, string[]>()
   #parts: Parts
   #seq = 0
   #changes: HubChange[] = []
+  /** Take the ages of changed tasks back when the changes cannot be stored. */
+  #restorers: (() => void)[] = []
   #changed = new Set<string>()
   #watchers = new Set<AbortController>()
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.taskAges = new Ages(parts.clock)
+    this.agentAges = new Ages(parts.clock)
     this.#load()
   }
 
@@ -39,6 +52,7 @@ export class HubRecords {
 
   add(task: QueuedTask): void {
     this.#enter(task)
+    this.taskAges.touch(task.id)
     const { notes: _notes, history, ...set } = task
     this.#note({ type: 'task', id: task.id, set, step: history[0] })
   }
@@ -48,17 +62,28 @@ export class HubRecords {
     const before = this.tasks.get(next.id)
     if (!before || before === next) return next
     this.#put(next)
+    this.#restorers.push(this.taskAges.restorer(next.id))
+    if (isFinished(next)) this.taskAges.forget(next.id)
+    else if (before.history !== next.history || before.heard !== next.heard) this.taskAges.touch(next.id)
     this.#note(difference(before, next))
     return next
   }
 
   know(agent: HubAgent): void {
+    if (this.agents.get(agent.id)?.seen !== agent.seen) this.agentAges.touch(agent.id)
     this.agents.set(agent.id, agent)
     this.#note({ type: 'agent', agent })
   }
 
+  /** An agent has sent something. The moment is written with the agent's next change. */
+  hear(agent: HubAgent): void {
+    this.agents.set(agent.id, { ...agent, seen: this.#parts.clock.now() })
+    this.agentAges.touch(agent.id)
+  }
+
   forget(id: string): void {
     this.agents.delete(id)
+    this.agentAges.forget(id)
     this.#note({ type: 'gone', id })
   }
 
@@ -71,9 +96,11 @@ export class HubRecords {
     try {
       this.#parts.ledger.keep(changes, tasks)
     } catch (error) {
+      for (const restore of this.#restorers.splice(0).toReversed()) restore()
       this.#load()
       throw error
     }
+    this.#restorers = []
     this.#parts.published(changes)
     for (const watcher of this.#watchers) watcher.abort('changed')
   }
@@ -91,7 +118,17 @@ export class HubRecords {
     this.#seq = seq
     for (const known of [this.tasks, this.ready, this.held, this.unsure, this.#dependents, this.agents]) known.clear()
     for (const task of tasks) this.#enter(task)
-    for (const agent of agents) this.agents.set(agent.id, agent)
+    for (const task of tasks) this.#learnAge(task)
+    for (const agent of agents) {
+      this.agents.set(agent.id, agent)
+      this.agentAges.learn(agent.id, agent.seen)
+    }
+  }
+
+  #learnAge(task: Task): void {
+    if (isFinished(task)) return
+    const most = isHeld(task) ? leaseMs(task) - Math.min(leaseMs(task), startMs) : Infinity
+    this.taskAges.learn(task.id, Math.max(task.moved, task.heard ?? -Infinity), most)
   }
 
   #enter(task: Task): void {

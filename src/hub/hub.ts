@@ -285,7 +285,7 @@ export class Hub {
   }
 
   #heardOf(id: string): void {
-    this.#records.agents.set(id, { ...this.agent(id), seen: this.#clock.now() })
+    this.#records.hear(this.agent(id))
   }
 
   /** The task of an agent that goes on with it, which acknowledges it too. */

@@ -3,6 +3,16 @@ import type { FinishedTask, HeldTask, QueuedTask, Task, TaskOf, TaskState } from
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 
+/** A task that is not acknowledged goes back to the queue after this time. */
+export const ackMs = 30_000
+/** A task whose agent sends nothing goes back to the queue after this time. */
+const staleMs = 30 * 60_000
+
+/** How long an agent may be silent before its task goes back to the queue. */
+export function leaseMs({ state }: HeldTask): number {
+  return state === 'PENDING_ACK' ? ackMs : staleMs
+}
+
 /** A request that the hub refuses: its subject is missing, belongs to another agent or is in another state, the request is wrong, or its caller may not make it. */
 export class HubError extends Error {
   override name = 'HubError'

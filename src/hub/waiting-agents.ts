@@ -10,7 +10,7 @@ export type Given =
 
 type Waiter = { since: number; give(given: Given): void; connection: AbortSignal }
 
-/** An agent that waits for a task, and since when. */
+/** An agent that waits for a task, and since when by `Clock.elapsed`. */
 type Waiting = { agent: HubAgent; since: number }
 
 /** The agents that wait for a prompt, each on one open connection. */
@@ -34,7 +34,7 @@ export class WaitingAgents {
     this.#waiting.get(agent)?.give({ type: 'idle' })
     const over = new AbortController()
     const { promise, resolve } = Promise.withResolvers<Given>()
-    const waiter: Waiter = { since: clock.now(), give: resolve, connection }
+    const waiter: Waiter = { since: clock.elapsed(), give: resolve, connection }
     this.#waiting.set(agent, waiter)
     const signal = AbortSignal.any([connection, over.signal])
     // The promise below is waited for.

@@ -1,6 +1,6 @@
 import type { HubChange, Task } from '../../src/core/work/task.ts'
 import assert from 'node:assert/strict'
-import { ackMs } from '../../src/hub/dispatch.ts'
+import { ackMs } from '../../src/hub/task-rules.ts'
 import { taskIdOf } from '../../src/hub/task-rules.ts'
 
 /** The promises of the hub that a run broke. */
