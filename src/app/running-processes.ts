@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { defined } from '../base/defined.ts'
 import { shortHash } from '../base/hash.ts'
 import { isAlive, isHere, ownerMark, ownerPid } from '../base/owner.ts'
+import { timeApart } from '../base/clock.ts'
 
 /** The commands of ours that run for long. A single turn has no note: its conversation names its process. */
 type LongRun = 'chat' | 'hub' | 'agent' | 'mcp server' | 'editor' | 'keeper'
@@ -54,7 +55,7 @@ export function noteProcess(
 export function runningProcesses(home: string, now: number): RunningProcess[] {
   return notesIn(home)
     .filter(({ file, note }) => {
-      if (isHere(note.owner) ? isAlive(note.owner) : now - writtenAt(file) < unseenMs) return true
+      if (isHere(note.owner) ? isAlive(note.owner) : timeApart(now, writtenAt(file)) < unseenMs) return true
       removeNote(file)
       return false
     })

@@ -13,6 +13,7 @@ import { turnsOfPeers } from './peers.ts'
 import { homeOf } from './place.ts'
 import { knownProjects } from './projects.ts'
 import { localTime } from '../base/local-time.ts'
+import { timeApart } from '../base/clock.ts'
 
 /**
  * A turn that is not over; `by` is who speaks, where its process could be asked.
@@ -123,5 +124,5 @@ async function unended(log: Log<Entry>, over: number, now: number) {
 
 function isAtWork({ owner, at }: EntryOf<'prompt'>, now: number): boolean {
   if (owner === undefined) return false
-  return isHere(owner) ? isAlive(owner) : now - at < unseenMs
+  return isHere(owner) ? isAlive(owner) : timeApart(now, at) < unseenMs
 }

@@ -47,6 +47,12 @@ export class SteadyTime {
   }
 }
 
+/**
+ * How far the time of day that a file or another process kept lies from now. The clock may have been set since then, so a
+ * time in the future is as far away as one in the past, and nothing waits until the future time has come.
+ */
+export const timeApart = (now: number, at: number) => Math.abs(now - at)
+
 /** How much longer a sleep lasts that would have ended while the process stood still. */
 const lateMs = 3000
 let awakeSince = -Infinity

@@ -1,6 +1,7 @@
 import type { KeeperParts } from './crew-parts.ts'
 import type { GoneSlot, HeldSlot, LivingSlot, Slot, Slots } from './slot.ts'
 import { Channel } from '../base/channel.ts'
+import { SteadyTime } from '../base/clock.ts'
 import { readinessOf } from '../core/work/dependencies.ts'
 import { SlotLedger } from './slot-ledger.ts'
 import { gone, started } from './slot-moves.ts'
@@ -17,10 +18,14 @@ export class Keeper {
   #runners = new Map<number, SlotRunner>()
   #leave = new AbortController()
   #due = new Channel<void>(1)
+  /** Since when each held slot has waited, by its id, in steady time: a clock that is set meanwhile makes no wait longer or shorter. */
+  #held = new Map<number, { since: number; steady: number }>()
+  #time: SteadyTime
   #tending: Promise<void>
 
   constructor(parts: KeeperParts) {
     this.#parts = parts
+    this.#time = new SteadyTime(parts.clock)
     this.#ledger = new SlotLedger(parts.store, parts.workspace, parts.clock)
     this.#tending = this.#tend()
   }
@@ -117,13 +122,20 @@ export class Keeper {
     if (may.ready) return started(slot, now)
     if ('never' in may) return ended('failed', may.never)
     // The time counts from the spawn, which is when a held slot's state began.
-    if (now - slot.since < slot.patience) return slot
+    if (this.#waitedMs(slot) < slot.patience) return slot
     const needs = may.waitsFor.join(' and ')
     const mend = 'spawn it again with a longer depends_on_timeout'
     return ended(
       'failed',
       `${nameOf(slot.id)} waited ${slot.patience / 1000} s for ${needs}, which had not finished; ${mend}`,
     )
+  }
+
+  #waitedMs({ id, since }: HeldSlot): number {
+    const known = this.#held.get(id)
+    const held = known?.since === since ? known : { since, steady: this.#time.of(since) }
+    this.#held.set(id, held)
+    return this.#time.now() - held.steady
   }
 
   #run(slot: LivingSlot): void {

@@ -29,3 +29,18 @@ test('a turn at work stays seen, however much others say after it', async () => 
   await project.log.append({ id: 'e', ...own, turn: 'first', type: 'end', outcome: { ok: true, text: '' } })
   assert.deepEqual(await seen(), ['second'])
 })
+
+test('a turn of another machine whose clock was ahead does not stay at work until that time has come', async () => {
+  const project = openProject(memoryStore(), '/somewhere')
+  const [now, day] = [Date.parse('2026-11-15T12:00:00Z'), 86_400_000]
+  const prompt = (turn: string, at: number): Entry => {
+    const own = { id: turn, at, session: 's', by: 'user', turn }
+    return { ...own, type: 'prompt', text: turn, owner: 'another machine,boot,1,' }
+  }
+  await project.log.append(prompt('ahead', now + 30 * day))
+  await project.log.append(prompt('fresh', now - 1_000))
+  assert.deepEqual(
+    (await unfinishedIn(project, now)).map(({ turn }) => turn),
+    ['fresh'],
+  )
+})

@@ -60,3 +60,22 @@ test('the limits count living agents, in this workspace and in all', async (cont
   elsewhere = 3
   assert.equal((await spawn()).id, 3)
 })
+
+test('a clock that is set meanwhile makes a held slot wait neither longer nor shorter', async (context) => {
+  const hour = 60 * minute
+  for (const jump of [hour, -hour]) {
+    const { crew, clock } = crewOf(context, {
+      busy: () => scriptedAgent('busy', [[{ hang: true }]]),
+      idle: () => scriptedAgent('idle', [[{ say: 'done' }]]),
+    })
+    await crew.spawn({ ...place, agent: 'busy', task: 'long' })
+    await crew.spawn({ ...place, agent: 'idle', task: 'next', dependsOn: [1], dependsOnTimeoutMs: 2 * minute })
+    await clock.turn(minute)
+    clock.set(clock.now() + jump)
+    const stateOf = async () => (await crew.slot(2)).state
+    await clock.turn(minute - 2_000)
+    assert.equal(await stateOf(), 'held')
+    await clock.turn(4_000)
+    assert.equal(await stateOf(), 'failed')
+  }
+})

@@ -114,7 +114,7 @@ function rowOf(task: Task): Row {
 function workedMs({ history }: Task): number {
   return history.reduce((sum, { state, at }, index) => {
     const next = history[index + 1]
-    return (state === 'ASSIGNED' || state === 'IN_PROGRESS') && next ? sum + next.at - at : sum
+    return (state === 'ASSIGNED' || state === 'IN_PROGRESS') && next ? sum + Math.max(0, next.at - at) : sum
   }, 0)
 }
 

@@ -154,7 +154,7 @@ export class SessionUpdates {
     const call = this.#calls.get(id)
     if (!call) return
     call.output += delta
-    const now = this.#parts.clock.now()
+    const now = this.#parts.clock.elapsed()
     if (now - call.shown < pauseMs) return
     call.shown = now
     await this.#other({ sessionUpdate: 'tool_call_update', toolCallId: id, content: textContent(call.output) })

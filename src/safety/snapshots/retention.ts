@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { clearQuarantines, inQuarantine, writePack } from './object-quarantine.ts'
 import { checked, stamp, stampedAt } from './snapshot-repository.ts'
+import { timeApart } from '../../base/clock.ts'
 
 export type Limits = {
   /** How many files one snapshot may read: the first one reads the whole tree. */
@@ -84,7 +85,7 @@ const fewestRecent = 8
 /** A clean-up is due once a day, or when there are a quarter more turns than allowed. */
 export function isCleanupDue({ repository, turns, limits }: SnapshotStore, now: number): boolean {
   const last = stampedAt(join(repository.dir, 'tidied'))
-  return last === undefined || now - last > day || turns.count() > limits.turns * 1.25
+  return last === undefined || timeApart(now, last) > day || turns.count() > limits.turns * 1.25
 }
 
 /** Drops the oldest turns above the limits, and then the git objects that nothing refers to. */

@@ -4,7 +4,7 @@ import type { RawPath, Repository } from './snapshot-repository.ts'
 import type { Ran } from '../../base/collect.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
 import type { Git } from './file-adder.ts'
-import { callAfter } from '../../base/clock.ts'
+import { callAfter, timeApart } from '../../base/clock.ts'
 import {
   copyFileSync,
   existsSync,
@@ -80,7 +80,7 @@ export class TreeTaker {
 
   async #takeInTime(): Promise<string> {
     const since = stampedAt(this.#slow)
-    if (since !== undefined && this.#clock.now() - since < day) throw this.#tooSlow()
+    if (since !== undefined && timeApart(this.#clock.now(), since) < day) throw this.#tooSlow()
     const late = new AbortController()
     const done = new AbortController()
     callAfter(this.#clock, this.#limits.ms, done.signal, () => late.abort())

@@ -3,6 +3,7 @@ import type { Read } from './log-lines.ts'
 import { open, stat } from 'node:fs/promises'
 import { isMissing } from '../../base/files.ts'
 import { storeError } from '../store-error.ts'
+import { timeApart } from '../../base/clock.ts'
 
 /** A log file that is open for reading. As long as it is open, the system gives its identity to no other file. */
 export class LogReader {
@@ -44,7 +45,7 @@ export class LogReader {
 
   /** Returns how long ago the file was written, in ms. The clocks may differ, so the difference counts in either direction. */
   async age(now: number): Promise<number> {
-    return Math.abs(now - (await this.#file.stat()).mtimeMs)
+    return timeApart(now, (await this.#file.stat()).mtimeMs)
   }
 
   /** Says whether a line begins at a position. */

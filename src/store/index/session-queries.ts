@@ -77,7 +77,7 @@ export function messagesFrom(db: DatabaseSync, session: string, after: number) {
 }
 
 const calls = `
-  SELECT c.turn, c.call, c.tool, c.by, c.at, c.text AS input, r.ok, r.text AS output, r.at - c.at AS ms
+  SELECT c.turn, c.call, c.tool, c.by, c.at, c.text AS input, r.ok, r.text AS output, max(0, r.at - c.at) AS ms
   FROM entries c LEFT JOIN entries r ON r.seq = (
     SELECT min(seq) FROM entries
     WHERE session = c.session AND turn = c.turn AND call = c.call AND type IN ('result', 'output') AND seq > c.seq

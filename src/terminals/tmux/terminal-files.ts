@@ -2,6 +2,7 @@ import type { ServerPlace } from './tmux-server.ts'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
+import { timeApart } from '../../base/clock.ts'
 
 const longestStartMs = 60_000
 const rounds = 10
@@ -50,7 +51,7 @@ export class TerminalFiles {
   /** Whether its shell has yet to start: a shell that starts removes its script. After a minute it never will. */
   waits(now: number): boolean {
     const script = statSync(this.run, { throwIfNoEntry: false })
-    return script !== undefined && now - script.mtimeMs < longestStartMs
+    return script !== undefined && timeApart(now, script.mtimeMs) < longestStartMs
   }
 
   /** The program's exit code, which its shell wrote down. */
