@@ -10,6 +10,7 @@ import { fileReader } from './file-reader.ts'
 import { ReadFiles } from './files/file-access.ts'
 import { glob } from './glob.ts'
 import { grepSearch } from './grep-search.ts'
+import { jobs } from './jobs.ts'
 import { loadSkill } from './load-skill.ts'
 import { ls } from './ls.ts'
 import { sandbox } from './sandbox.ts'
@@ -30,6 +31,8 @@ export type ToolSet = {
   own: readonly string[]
   /** Whether a background command still runs. */
   busy(): boolean
+  /** What happened in the background since the last call, in words for the model. */
+  news(): Promise<string | undefined>
   /** Ends the background commands. */
   close(): Promise<void>
 }
@@ -44,6 +47,7 @@ export function nativeTools(parts: ToolParts): ToolSet {
     fileEditor(seen),
     fileCreator(seen),
     bash(parts, background),
+    jobs(background),
     grepSearch(parts),
     glob(parts),
     ls(parts),
@@ -62,6 +66,7 @@ export function nativeTools(parts: ToolParts): ToolSet {
     tools,
     own: [...placesOf(parts.blobs), background.folder],
     busy: () => background.running,
+    news: () => background.news(),
     close: () => background.close(),
   }
 }

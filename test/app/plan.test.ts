@@ -131,7 +131,7 @@ test('a tool that is no planner’s is refused by the policy as well, were it th
         .verdict,
     ]),
   )
-  const names = 'file_editor file_creator bash web_fetch subagent think'.split(' ')
+  const names = 'file_editor file_creator bash jobs web_fetch subagent think'.split(' ')
   // A sandbox is there where the system has walls.
   const known = tools.some(({ name }) => name === 'sandbox') ? [...names, 'sandbox'] : names
   assert.deepEqual(

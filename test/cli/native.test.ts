@@ -347,3 +347,25 @@ test('a hook adds to a prompt or refuses it, and another sends the agent back to
   assert.match(second!, /answer 1[^]*run the tests/)
   assert.deepEqual(more, [])
 })
+
+test('the model is told when a background command ends, once, without asking for it', options, async (t) => {
+  const { machine, run } = await nativeOn(t, 'anthropic', ({ count, body }) => {
+    if (count === 1)
+      return {
+        call: { tool: 'bash', input: { command: 'until [ -e go ]; do sleep 0.05; done; exit 3', background: true } },
+      }
+    if (JSON.stringify(body.messages).includes('has ended')) return { text: 'It failed.' }
+    return { call: { tool: 'bash', input: { command: `touch go; sleep 0.1 # ${count}` } } }
+  })
+  const { code, out, err } = await run('-p', 'build it', '--leash', 'edit')
+  assert.deepEqual({ code, out }, { code: 0, out: 'It failed.\n' }, err)
+  assert.deepEqual(
+    machine.history().flatMap((entry) => (entry.type === 'guide' ? [{ name: entry.name, text: entry.text }] : [])),
+    [
+      {
+        name: 'background jobs',
+        text: 'Background job 1 (until [ -e go ]; do sleep 0.05; done; exit 3) has ended.\n[exit code 3]',
+      },
+    ],
+  )
+})

@@ -121,7 +121,7 @@ for (;;) {
     )
     assert.equal((await run('edit')).code, 0)
     const [started = '', , reached] = results()
-    assert.match(started, /^Running in the background with pid \d+\./)
+    assert.match(started, /^Job 1 runs in the background with pid \d+;/)
     assert.equal(reached, 'hello kept')
     assert.deepEqual(readdirSync(join(machine.home, 'scratch')), [])
   },

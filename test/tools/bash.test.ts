@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { alive, labelled, turning } from '../base/alive.ts'
@@ -112,35 +112,69 @@ test('a cancelled command is ended with all it started', async (t) => {
   assert.equal(await say('bash', { command: 'true' }, { signal: AbortSignal.abort() }), '! cancelled before it ran.')
 })
 
-test('a background command runs on, is read by its log, and is ended by its pid', async (t) => {
+test('a background command runs on, is listed, read and ended by its number', async (t) => {
   const { label, env } = labelled()
-  const { say } = seat(t, { env })
-  const text = await say('bash', { command: 'echo ready; setsid sleep 77 & sleep 78', background: true })
+  const { say, news } = seat(t, { env })
+  assert.equal(await say('jobs', {}), 'No command was started in the background.')
+  assert.equal(await say('jobs', { job: 1 }), '! no command was started in the background.')
+  const command = 'echo ready; setsid sleep 77 & sleep 78'
+  const text = await say('bash', { command, background: true })
   const [whole, pid, log] =
-    /^Running in the background with pid (\d+)\. Its output is in (\S+): read it with file_reader\. End it with bash: kill \d+$/.exec(
+    /^Job 1 runs in the background with pid (\d+); its output goes to (\S+)\. Use jobs to read it or to end it\.$/.exec(
       text,
     )!
   assert.equal(whole, text)
   await until(async () => (await say('file_reader', { file_path: log })) === '1:ready')
-  const ended = `${pid} (echo ready; setsid sleep 77 & sleep 78) was ended. All its output is in ${log}.`
-  assert.equal(await say('bash', { command: `kill ${pid}` }), ended)
+  assert.equal(await say('jobs', { job: 1 }), 'ready\n[it still runs]')
+  assert.equal(await say('jobs', { job: 1 }), '[no new output]\n[it still runs]')
+  assert.match(await say('jobs', {}), new RegExp(`^1 \\(runs for \\d+ s, pid ${pid}\\): echo ready; setsid`))
+  assert.match(await say('jobs', { job: 2 }), /^! there is no job 2\. The jobs are:\n1 /)
+  assert.equal(await say('jobs', { end: true }), '! end needs the number of the job.')
+  assert.equal(await say('jobs', { job: 1, end: true }), `Job 1 (${command}) was ended. All its output is in ${log}.`)
   assert.deepEqual(await alive(label), [])
-  assert.equal(await say('file_reader', { file_path: log }), '1:ready\n2:\n3:[killed by SIGTERM]')
+  assert.equal(await say('jobs', {}), `1 (ended: [killed by SIGTERM]): ${command}`)
+  // The model ended it, so the end is no news.
+  assert.equal(await news(), undefined)
+})
+
+test('a background command is also ended by a kill of its pid, and only while it runs', async (t) => {
+  const { label, env } = labelled()
+  const { say } = seat(t, { env })
+  const [, pid] = /with pid (\d+);/.exec(await say('bash', { command: 'sleep 77', background: true }))!
+  assert.match(await say('bash', { command: `kill ${pid}` }), /^Job 1 \(sleep 77\) was ended\./)
+  assert.deepEqual(await alive(label), [])
   assert.match(await say('bash', { command: `kill ${pid}` }), /No such process/)
 })
 
 test('a background command that fails at once says so', async (t) => {
-  const { say } = seat(t)
-  const text = await say('bash', { command: 'echo no such port; exit 4', background: true })
-  const [, log] = /^The command has already ended\. Its output is in (\S+): read it with file_reader\.$/.exec(text)!
-  assert.equal(await say('file_reader', { file_path: log }), '1:no such port\n2:\n3:[exit code 4]')
+  const { say, news } = seat(t)
+  assert.equal(
+    await say('bash', { command: 'echo no such port; exit 4', background: true }),
+    'Job 1 has already ended.\nno such port\n[exit code 4]',
+  )
+  assert.equal(await news(), undefined)
+})
+
+test('the end of a background command is told once, with its last words', async (t) => {
+  const { say, news, at } = seat(t)
+  const command = 'seq 1 3000; until [ -e stop ]; do sleep 0.05; done; echo over; exit 3'
+  await say('bash', { command, background: true })
+  assert.equal(await news(), undefined)
+  writeFileSync(at('stop'), '')
+  let told: string | undefined
+  await until(async () => (told = await news()) !== undefined)
+  assert.match(
+    told!,
+    /^Background job 1 \(seq 1 3000; .*\) has ended\.\n\[\d+ bytes before this are in \S+1\.log\]\n[\d\n]+\n3000\nover\n\[exit code 3\]$/,
+  )
+  assert.equal(await news(), undefined)
 })
 
 test('close ends what runs in the background, and leaves no file of it', async (t) => {
   const { label, env } = labelled()
   const { say, close } = seat(t, { env })
   const text = await say('bash', { command: 'sleep 77 & sleep 78', background: true })
-  const [, log] = /is in (\S+\.log)/.exec(text)!
+  const [, log] = /goes to (\S+\.log)/.exec(text)!
   await close()
   assert.deepEqual([await alive(label), existsSync(log!)], [[], false])
 })

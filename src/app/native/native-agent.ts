@@ -103,6 +103,7 @@ export async function* openNative(
       framed,
       opened,
       servers,
+      jobs: () => box.news(),
       tell(words) {
         state.notes.push(words)
       },
@@ -131,6 +132,8 @@ type BeforeParts = {
   framed: FrameAndTold
   opened: Pick<Opening, 'tells' | 'skills'>
   servers: McpServers | undefined
+  /** What happened in the background, in words for the model. */
+  jobs(): Promise<string | undefined>
   window(): number
   /** Shows a note to the person. */
   tell(words: string): void
@@ -149,6 +152,9 @@ function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
     waiting = []
     for (const name of late?.tools ?? []) known.add(name)
     const news: Fact[] = late ? [{ type: 'guide', name: lateName, text: late.text, mark: late.tools.join(' ') }] : []
+    const jobs = await parts.jobs()
+    // The mark lets a summary replace it: a job that ended is a part of the past.
+    if (jobs !== undefined) news.push({ type: 'guide', name: 'background jobs', text: jobs, mark: 'jobs' })
     const trims = room.due([...done, ...told, ...news], parts.window())
     if (trims.length > 0) tell('Half of the context window was full: old tool outputs are left out from here on.')
     return [...told, ...news, ...trims]

@@ -89,13 +89,12 @@ function toolsOf(native: NativeParts): ToolSet {
   const known = native.state.toolboxes.get(name)
   if (known) return known.box
   const { clock, blobs, border } = native
-  const { tools, own, busy, close } = openTools(name, native, [])
+  const { tools, close, ...rest } = openTools(name, native, [])
   const { env, interpreter } = agentShell(name, native, () => tools)
   const repl = replTool({ env, clock, blobs, mask: border.toward('work'), interpreter })
   const box = {
+    ...rest,
     tools: [...tools, repl.tool],
-    own,
-    busy,
     async close() {
       await Promise.all([close(), repl.close()])
     },

@@ -2,15 +2,28 @@ import type { Run } from '../../base/process/run.ts'
 import type { ToolCall } from '../../core/work/tool.ts'
 import type { ShellParts, ShellRun } from './shell-command.ts'
 import { realpathSync } from 'node:fs'
-import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exitText, listen, settledText, startShell } from './shell-command.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { randomName } from '../../base/id.ts'
 
-/** A command that keeps running after its call has returned. */
-type BackgroundCommand = { command: string; run: Run; log: string; over: Promise<void> }
+/** A command that keeps running after its call has returned, or has ended since. */
+type BackgroundCommand = {
+  job: number
+  command: string
+  run: Run
+  log: string
+  started: number
+  over: Promise<void>
+  /** How it ended; undefined while it runs. */
+  end?: string
+  /** How many bytes of the log the model has been shown. */
+  shown: number
+  /** Whether the model knows of the end. */
+  isTold: boolean
+}
 
 /** A new command is watched this long, to report one that fails at once. */
 const firstLookMs = 300
@@ -18,14 +31,19 @@ const firstLookMs = 300
 /** A command whose log grows beyond this is ended, before it fills the disk. */
 const longestLog = 256 * 1024 * 1024
 
+/** At most this much of a log is shown at once: its end, because errors come last. */
+const longestLook = 16 * 1024
+
+/** The end of a log that goes with the news that a command ended. */
+const lastWords = 2000
+
 /** The background commands of one agent, which end with its tools. */
 export class BackgroundCommands {
   #parts: ShellParts
   /** The folder of the logs, created with the first command; only its owner can open it. */
   readonly folder: string
-  #started = 0
-  /** The running commands by pid. Ended ones are removed, because the system may give their pid to another process. */
-  #all = new Map<number, BackgroundCommand>()
+  /** All commands by their number. The pid of an ended one means nothing, because the system may give it to another process. */
+  #all: BackgroundCommand[] = []
 
   constructor(parts: ShellParts) {
     this.#parts = parts
@@ -35,24 +53,69 @@ export class BackgroundCommands {
   async start(command: string, call: ToolCall): Promise<string> {
     const { clock } = this.#parts
     // Not recursive, so that a folder which somebody else placed there is refused.
-    if (this.#started === 0) await mkdir(this.folder, 0o700)
-    const log = join(this.folder, `${++this.#started}.log`)
+    if (this.#all.length === 0) await mkdir(this.folder, 0o700)
+    const job = this.#all.length + 1
+    const log = join(this.folder, `${job}.log`)
     await writeFile(log, '')
     const started = await startShell(command, call, this.#parts)
     const { run } = started
-    const over = this.#keep(started, log).finally(() => this.#all.delete(run.pid))
-    this.#all.set(run.pid, { command, run, log, over })
+    const background: BackgroundCommand = {
+      job,
+      command,
+      run,
+      log,
+      started: clock.elapsed(),
+      over: this.#keep(started, log).then((end) => {
+        background.end = end
+      }),
+      shown: 0,
+      isTold: false,
+    }
+    this.#all.push(background)
     const looked = new AbortController()
-    const ended = await Promise.race([over.then(() => true), clock.sleep(firstLookMs, looked.signal).then(() => false)])
+    await Promise.race([background.over, clock.sleep(firstLookMs, looked.signal)])
     looked.abort()
-    const where = `Its output is in ${log}: read it with file_reader.`
-    if (ended) return `The command has already ended. ${where}`
-    return `Running in the background with pid ${run.pid}. ${where} End it with bash: kill ${run.pid}`
+    if (background.end !== undefined) return `Job ${job} has already ended.\n${await this.#look(background)}`
+    return `Job ${job} runs in the background with pid ${run.pid}; its output goes to ${log}. Use jobs to read it or to end it.`
   }
 
   /** Whether any of them still runs. */
   get running(): boolean {
-    return this.#all.size > 0
+    return this.#all.some(({ end }) => end === undefined)
+  }
+
+  get any(): boolean {
+    return this.#all.length > 0
+  }
+
+  /** One line for each command. */
+  list(): string {
+    const { clock } = this.#parts
+    const state = ({ end, run, started }: BackgroundCommand) =>
+      end === undefined
+        ? `runs for ${Math.round((clock.elapsed() - started) / 1000)} s, pid ${run.pid}`
+        : `ended: ${end.replaceAll('\n', ' ')}`
+    return this.#all.map((one) => `${one.job} (${state(one)}): ${one.command}`).join('\n')
+  }
+
+  /** What a command printed since the last look, and how it ended. */
+  async look(job: number): Promise<string> {
+    return this.#look(this.#numbered(job))
+  }
+
+  async end(job: number): Promise<string> {
+    return this.#end(this.#numbered(job))
+  }
+
+  /** Tells of the commands that ended since the model last heard of them; undefined when there are none. */
+  async news(): Promise<string | undefined> {
+    const ended = this.#all.filter(({ end, isTold }) => end !== undefined && !isTold)
+    const parts = await Promise.all(
+      ended.map(
+        async (one) => `Background job ${one.job} (${one.command}) has ended.\n${await this.#look(one, lastWords)}`,
+      ),
+    )
+    return parts.length === 0 ? undefined : parts.join('\n\n')
   }
 
   /** Whether a command line only ends one of these background commands. */
@@ -62,29 +125,56 @@ export class BackgroundCommands {
 
   /** Ends the background command that a `kill` command line names; undefined when the line means something else. */
   async kill(command: string): Promise<string | undefined> {
-    const behind = this.#named(command)
-    if (!behind) return undefined
-    const left = await behind.run.end()
-    await behind.over
-    if (left.length > 0) return `These of its processes did not end: ${left.join(', ')}.`
-    return `${behind.run.pid} (${behind.command}) was ended. All its output is in ${behind.log}.`
+    const background = this.#named(command)
+    return background && this.#end(background)
+  }
+
+  async #end(background: BackgroundCommand): Promise<string> {
+    const { job, run, over, log, end } = background
+    if (end !== undefined) return `Job ${job} has already ended.\n${await this.#look(background)}`
+    const left = await run.end()
+    await over
+    background.isTold = true
+    if (left.length > 0) return `These processes of job ${job} did not end: ${left.join(', ')}.`
+    return `Job ${job} (${background.command}) was ended. All its output is in ${log}.`
+  }
+
+  async #look(background: BackgroundCommand, most = longestLook): Promise<string> {
+    const { log, end, shown } = background
+    const { text, to, left } = await textFrom(log, shown, most)
+    background.shown = to
+    if (end !== undefined) background.isTold = true
+    const cut = left > 0 ? [`[${left} bytes before this are in ${log}]`] : []
+    return [...cut, text.trimEnd() || '[no new output]', ...(end === undefined ? ['[it still runs]'] : [])].join('\n')
+  }
+
+  #numbered(job: number): BackgroundCommand {
+    const found = this.#all[job - 1]
+    if (found) return found
+    throw new Error(
+      this.any ? `there is no job ${job}. The jobs are:\n${this.list()}` : 'no command was started in the background.',
+    )
   }
 
   #named(command: string): BackgroundCommand | undefined {
     const pid = /^\s*kill\s+(?:-\w+\s+)?(?:--\s+)?-?(\d+)\s*$/.exec(command)?.[1]
-    return pid === undefined ? undefined : this.#all.get(Number(pid))
+    return pid === undefined
+      ? undefined
+      : this.#all.find(({ run, end }) => end === undefined && run.pid === Number(pid))
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#all.values()].map(({ run, over }) => run.end().then(() => over)))
-    if (this.#started > 0) await rm(this.folder, { recursive: true, force: true })
-    this.#started = 0
+    await Promise.all(this.#all.map(({ run, over, end }) => (end === undefined ? run.end().then(() => over) : over)))
+    if (this.any) await rm(this.folder, { recursive: true, force: true })
+    this.#all = []
   }
 
-  async #keep({ run, settle }: ShellRun, log: string): Promise<void> {
+  /** Writes the output of a command to its log until it ends; returns how it ended. */
+  async #keep({ run, settle }: ShellRun, log: string): Promise<string> {
     const { mask = (text: string) => text } = this.#parts
     const stripper = new AnsiStripper()
     let bytes = 0
+    let isLineOpen = false
     const write = async (text: string) => {
       bytes += text.length
       if (bytes > longestLog) {
@@ -92,15 +182,31 @@ export class BackgroundCommands {
         void run.end()
         return
       }
-      if (text !== '')
-        await appendFile(log, mask(text)).catch(() => {
-          void run.end()
-        })
+      if (text === '') return
+      isLineOpen = !text.endsWith('\n')
+      await appendFile(log, mask(text)).catch(() => {
+        void run.end()
+      })
     }
     const exit = await listen(run, async (chunk) => write(stripper.push(chunk)))
-    const more = bytes > longestLog ? '\n[stopped: it printed too much]' : ''
-    const words = [exitText(exit) || '[exit code 0]', settledText(await settle())].filter((part) => part !== '')
-    await appendFile(log, `${mask(stripper.end())}${more}\n${words.join('\n')}\n`).catch(() => {})
+    const more = bytes > longestLog ? '[stopped: the command printed too much]' : ''
+    const end = [more, exitText(exit) || '[exit code 0]', settledText(await settle())].filter((part) => part !== '')
+    await write(stripper.end())
+    await appendFile(log, `${isLineOpen ? '\n' : ''}${end.join('\n')}\n`).catch(() => {})
+    return end.join('\n')
+  }
+}
+
+/** The end of a file after `from`, at most `most` bytes of it, and how many bytes before that were left out. */
+async function textFrom(path: string, from: number, most: number): Promise<{ text: string; to: number; left: number }> {
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    const start = Math.max(from, size - most)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start)
+    return { text: buffer.subarray(0, bytesRead).toString(), to: start + bytesRead, left: start - from }
+  } finally {
+    await file.close()
   }
 }
 
