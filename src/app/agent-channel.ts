@@ -9,7 +9,7 @@ export type AgentChannel = { kind: 'pipe' | 'acp' | 'native'; words: string; lea
 
 const native: AgentChannel = {
   kind: 'native',
-  words: 'our own agent, asks for permission here',
+  words: 'termaite’s own agent, asks for permission here',
   leashes: nativeLeashes,
 }
 

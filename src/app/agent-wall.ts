@@ -28,8 +28,9 @@ export type WallParts = {
 }
 
 /**
- * Whether an agent stands behind a wall: as its settings say, else where it only advises, and where it is a command
- * without a profile that is held to reading. Our own agent has walls around its commands instead.
+ * Whether an agent runs behind a wall. Its setting `wall` decides; without the setting, an agent that only advises
+ * does, and so does a command without a profile on the leash `read`. Our own agent has walls around its commands
+ * instead.
  */
 export function needsWall(agent: AgentSettings, { leash, advises }: { leash: Leash; advises?: boolean }): boolean {
   if (agent.kind === 'native') return false
@@ -126,10 +127,10 @@ async function isRunning(mark: string): Promise<boolean> {
   return (await Promise.all(pids.map((pid) => carries(pid, mark)))).some(Boolean)
 }
 
-/** An agent whose settings ask for a wall does not run without one; any other is held by its own flags. */
+/** An agent whose settings ask for a wall does not run without one. Any other agent is restricted by its own flags. */
 function withoutWall(agent: AgentSettings, none: string) {
   if (agent.wall !== true) return undefined
-  const message = `${agent.name} has "wall": true in the settings, and this machine has no sandbox: ${none}. Install what is missing, or take "wall" out`
+  const message = `${agent.name} has "wall": true in the settings, but this machine has no sandbox: ${none}. Install what is missing, or remove "wall" from the agent in the settings`
   return { refused: { kind: 'missing' as const, message } }
 }
 
@@ -145,9 +146,9 @@ function foreignFolders(agent: AgentSettings, own: CliFiles | undefined, place: 
 const passed = 'INT,QUIT,TERM,HUP'
 
 /**
- * Words around the wall and inside it by which signals reach the agent alone. bubblewrap does not pass a signal on: it
- * would die of it first, and the agent with it, before it could save its thread. The system's `env` must be able to undo
- * the trap.
+ * The words that begin the command lines outside and inside the wall, so that signals reach only the agent. bubblewrap
+ * does not pass a signal on: it would die first, and the agent with it, before the agent could save its thread. The
+ * system's `env` must be able to undo the trap.
  */
 async function signalWords(env: Env): Promise<{ outer: readonly string[]; inner: readonly string[] }> {
   if (process.platform !== 'linux') return { outer: [], inner: [] }

@@ -55,7 +55,10 @@ export function compactedWords(compacted: CompactionResult): string {
 /** How much of a window the prompt for a summary may fill. */
 const promptShare = 0.75
 
-/** The tokens of the longest prompt that some agent can summarise: a window that is too small for it hands it on. */
+/**
+ * The tokens of the longest prompt that at least one agent can summarise. An agent whose window is too small hands the
+ * prompt on.
+ */
 function longestPrompt(settings: Settings): number {
   return Math.floor(Math.max(...enabledAgents(settings).map(windowOf), 0) * promptShare)
 }

@@ -46,7 +46,7 @@ export function runHeadless(
     async close() {
       app.snapshots.stop()
       for (const text of queue.takeAll())
-        say(io, `termaite: No agent took what was typed during the turn: ${oneLine(text, 200)}`)
+        say(io, `termaite: No agent received the text that was typed during the turn: ${oneLine(text, 200)}`)
       for (const words of await leaveSession(app.native, 'other')) say(io, `termaite: ${words}`)
       await Promise.all([served.close(), closeNative(app.native)])
     },

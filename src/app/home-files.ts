@@ -15,7 +15,7 @@ export function homeFolder(env: Io['env']): string {
   const home = homeOf(env)
   const stat = statSync(home, { throwIfNoEntry: false })
   if (stat && !stat.isDirectory())
-    throw new UsageError(`${home} is a file, not a folder: set TERMAITE_HOME to the folder that holds our files.`)
+    throw new UsageError(`${home} is a file, not a folder: set TERMAITE_HOME to a folder for termaite’s files.`)
   return home
 }
 
@@ -38,13 +38,13 @@ const names: readonly { name: RegExp; what: string; made?: true }[] = [
   { name: /^hub\.key$/, what: 'the key to the hub', made: true },
   { name: /^hub-\w+\.key$/, what: 'the key to another hub' },
   { name: /^hub\.db(-\w+)?$/, what: 'the agents and tasks of the hub' },
-  { name: /^(audit\.jsonl|audit-head\.json)$/, what: 'audit: what our own agent was allowed to do, and did' },
+  { name: /^(audit\.jsonl|audit-head\.json)$/, what: 'audit: what termaite’s own agent was allowed to do, and did' },
   { name: /^trust\.json$/, what: 'which folders you trust' },
   { name: /^settings\.schema\.json$/, what: 'the schema by which editors check the settings', made: true },
   { name: /^health\.json$/, what: 'quota, cool-down and position of each agent', made: true },
   { name: /^system-spec\.json$/, what: 'facts about this machine, kept for a day', made: true },
   { name: /^termaite\.db(-\w+)?$/, what: 'index over all conversations; can be made again', made: true },
-  { name: /^lock\.db(-\w+)?$/, what: 'keeps two processes apart', made: true },
+  { name: /^lock\.db(-\w+)?$/, what: 'lock that keeps two processes from writing at the same time', made: true },
   {
     name: /^(settings|settings\.schema|health|trust|audit-head|system-spec)\.json\.tmp$/,
     what: 'left by an interrupted write',
@@ -68,11 +68,11 @@ const written = new Map([
 const folders = new Map<string, { what: string; made?: true }>([
   ['trust', { what: 'copies of the files that you trusted, to show what changed' }],
   ['crew', { what: 'conversations of crews' }],
-  ['terminals', { what: 'how terminals of agents are found again', made: true }],
+  ['terminals', { what: 'data by which terminals of agents are found again', made: true }],
   ['scratch', { what: 'temporary files of commands in the sandbox', made: true }],
   ['wall', { what: 'filters of the sandbox', made: true }],
   ['walls', { what: 'private homes of agents behind a wall', made: true }],
-  ['turns', { what: 'how agents call for thought in a turn that runs', made: true }],
+  ['turns', { what: 'connections of running turns to the tool think', made: true }],
 ])
 
 /** A project's folder ends in the hash of its path. */

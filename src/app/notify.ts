@@ -71,7 +71,7 @@ async function post(url: string, notice: Notice, env: Io['env']): Promise<void> 
     }) as Record<string, string>,
     signal: AbortSignal.timeout(patienceMs),
   })
-  if (!answer.ok) throw new Error(`it answered ${answer.status}`)
+  if (!answer.ok) throw new Error(`the server answered with HTTP ${answer.status}`)
 }
 
 async function run(command: string, notice: Notice, place: { env: Io['env']; cwd: string }): Promise<void> {
@@ -82,7 +82,13 @@ async function run(command: string, notice: Notice, place: { env: Io['env']; cwd
     signal: AbortSignal.timeout(patienceMs),
   }
   const { code, err, error } = await collect('bash', ['-c', command], options)
-  if (code !== 0) throw error ?? new Error(err.trim().split('\n').at(-1) || `it exited with ${code ?? 'a signal'}`)
+  if (code !== 0)
+    throw (
+      error ??
+      new Error(
+        err.trim().split('\n').at(-1) || `the command ended with ${code === undefined ? 'a signal' : `code ${code}`}`,
+      )
+    )
 }
 
 const longest = 200

@@ -113,7 +113,7 @@ export async function passThroughSeat(io: Io, args: readonly [string, string]): 
   const [port, key] = readFileSync(seatFile(homeOf(io.env)), 'utf8').split(':')
   const number = servers.findIndex((server) => server.join(' ') === args.join(' '))
   if (!key || number < 0) {
-    io.err.write('termaite: this agent is only asked for advice, behind a wall: it gets no tools of termaite.\n')
+    io.err.write('termaite: this agent is only asked for advice, so it gets none of termaite’s tools.\n')
     return 1
   }
   return passLines(io, Number(port), `${key} ${number}\n`)

@@ -133,7 +133,7 @@ async function olderTurnsOver(
     const older = turns.slice(0, Math.max(0, place)).filter(({ pid }) => pid !== undefined)
     if (older.length === 0) return
     waits?.(`waiting for ${older.length === 1 ? 'the turn' : `the ${older.length} turns`} before this one`)
-    if (!told) say(io, `Waiting for ${older.length === 1 ? 'it' : `the ${older.length} turns before this one`}.`)
+    if (!told) say(io, `Waiting for ${older.length === 1 ? 'the turn' : `the ${older.length} turns`} before this one.`)
     await io.clock.sleep(pollMs, signal)
   }
 }

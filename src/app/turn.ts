@@ -89,7 +89,7 @@ export async function* runOpened(
 async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const { prompt, signal, files, ask, steer, attended, exclusive } = request
   const unremembered = orNote(
-    'that this project was used now is not remembered',
+    'termaite could not save that this project was used now',
     app.ephemeral ? undefined : touch(app.project, app.io.clock),
   )
   const snapshots = exclusive
@@ -142,7 +142,7 @@ async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshot
     changes: changedFiles(app.snapshots, () => snapshots.tree),
     async compact({ id, history, signal }) {
       if (!(await compactNow(app, 'auto', signal)).ok) return undefined
-      // What this turn did so far is in no log as turns of their own.
+      // The pieces of this turn so far are not in the log as turns of their own.
       return [...(await app.conversation.view()), ...history.filter(({ turn }) => turn.startsWith(`${id}.`))]
     },
   })

@@ -5,7 +5,9 @@ import { defined } from '../base/defined.ts'
 import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
 
-/** One agent as people write it: any key with any kind; `agentOf` sorts them. */
+/**
+ * One agent as the settings file has it, where any key may stand beside any kind. `agentOf` picks the keys of its kind.
+ */
 export type WrittenAgent = NonNullable<FileSettings['agents']>[number]
 
 type AnyAgent = Pick<
@@ -40,7 +42,9 @@ export type CliAgentSettings = AnyAgent & { kind: 'pipe' | 'screen' | 'acp' } & 
 
 export type AgentSettings = NativeAgentSettings | CliAgentSettings
 
-/** Sorts what a person wrote by the agent's kind; keys of another kind are left out (`unusedWords` has named them). */
+/**
+ * Picks the keys that belong to the agent's kind. Keys of another kind are left out; `unusedWords` has warned of them.
+ */
 export function agentOf(written: WrittenAgent): AgentSettings {
   const { kind = 'pipe', command, args, profile, model, baseURL, apiKeyEnv, effort, ...agent } = written
   if (kind === 'native') return defined({ ...agent, kind, model, baseURL, apiKeyEnv, effort })

@@ -11,7 +11,9 @@ const claudeFiles = ['.claude/settings.json', '.claude/settings.local.json']
 
 const longest = 1024 * 1024
 
-/** Reads hooks. A hook may be what stops an agent from something, so one that cannot be parsed is an error. */
+/**
+ * Reads hooks. A hook that cannot be parsed is an error, because it may be the one that stops an agent from doing harm.
+ */
 export function hooksOf(said: unknown, where = 'settings'): HookSettings {
   const { hooks, faults } = parseHooks(said)
   if (faults.length > 0) throw new UsageError(`${where}: ${faults.join('; ')}.`)
@@ -33,7 +35,7 @@ export function projectHooks(root: string, own: unknown): { by: Record<string, H
   return { by: Object.fromEntries(Object.entries(by).map(([file, hooks]) => [file, ofProject(hooks)])), warnings }
 }
 
-/** Marks hooks that came with the project: they run as the leash says, whatever they say themselves. */
+/** Marks hooks that came with the project. They always run in the sandbox: their own `wall` setting is dropped. */
 function ofProject(hooks: HookSettings): HookSettings {
   const marked: HookSettings = {}
   for (const event of Object.keys(hooks) as HookEvent[])

@@ -12,7 +12,10 @@ export type Permissions = Lists & {
   project: Pick<Lists, 'ask' | 'deny'>
 }
 
-/** Joins the rules of the settings, which were checked with their file, and those of this run: one that cannot be parsed would restrict nothing. */
+/**
+ * Joins the rules of the settings, which were checked with their file, and those of this run. Throws where a rule of
+ * this run cannot be parsed, because such a rule would restrict nothing.
+ */
 export function permissionsOf(
   said: Partial<Lists & { mode: Mode }> = {},
   { allow = [], deny = [] }: Partial<Permissions['run']> = {},

@@ -113,7 +113,10 @@ const common = {
   untrustedInstructions: optional(oneOf('leave', 'text')),
   web: optional(object({ search: optional(filled), allowed: optional(list(filled)) })),
   thinking: optional(oneOf(...thinkings)),
-  /** How many extra calls to agents thinking may make in one turn without asking; where nobody can be asked, the tool `think` makes no more. */
+  /**
+   * How many extra calls to agents a framework may make in one turn before it asks the person. Where no person can be
+   * asked, the tool `think` makes no more calls than this.
+   */
   thinkingCalls: optional(integer(0)),
   advisors: optional(mapOf(name, oneOf(...advisorRoles))),
   terminals: optional(
@@ -143,7 +146,10 @@ export const mapForm = object({
 
 export const projectFile = '.termaite/settings.json'
 
-/** A project's file: it can only hold agents tighter, and name what starts once the folder is trusted. It defines no command of an agent. */
+/**
+ * A project's file. It can only tighten the limits on agents, and name programs that start once the folder is trusted.
+ * It cannot define an agent's command.
+ */
 export const projectForm = object({
   $schema: optional(text),
   leash: optional(leash),

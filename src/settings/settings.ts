@@ -33,7 +33,7 @@ export type Settings = {
   agents: AgentSettings[]
   /** Agents whose own entry in the user's file says `leash: "read"`, whatever `--leash` says for this run. */
   readOnly: readonly string[]
-  /** Permission rules of the native agent; the leash holds as well. */
+  /** Permission rules of the native agent. Its leash limits it as well. */
   permissions: Permissions
   /** MCP servers whose tools the native agent may call. */
   mcpServers: Record<string, unknown>
@@ -72,7 +72,10 @@ export type Overrides = {
   env: Record<string, string | undefined>
 }
 
-/** Reads the settings of one run. A flag wins over the environment, that over the user's file, that over the default; a trusted project can only narrow them. */
+/**
+ * Reads the settings of one run. A flag wins over an environment variable, which wins over the user's file, which wins
+ * over the default. A trusted project can only narrow the settings.
+ */
 export async function readSettings(places: Places, overrides: Overrides): Promise<Settings> {
   const warnings: string[] = []
   const jsonFile = join(places.home, 'settings.json')

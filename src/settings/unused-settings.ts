@@ -14,20 +14,26 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
   {
     what: 'wall',
     of: (agent) => agent.wall !== undefined && isNative(agent),
-    words: 'is not used: the commands of a native agent have a wall of their own (sandbox)',
+    words: 'is not used: the setting "sandbox" limits the commands of a native agent instead',
   },
   { what: 'args', of: ({ args, command }) => !!args && command === undefined, words: 'is not used without a command' },
   { what: 'model', of: ({ model, command }) => !!model && command !== undefined, words: 'is not used with a command' },
 ]
 
-/** Warns of settings that are accepted but have no effect, because a silent one would be taken for a working one. */
+/**
+ * Warns of settings that are accepted but have no effect, because without a warning a person would think that they
+ * work.
+ */
 export function unusedWords(settings: FileSettings): string[] {
   const agents = (settings.agents ?? []).filter(({ enabled }) => enabled !== false)
   const strangers = Object.entries(settings.advisors ?? {}).filter(([, advisor]) =>
     agents.every(({ name }) => name !== advisor),
   )
   return [
-    ...strangers.map(([role, advisor]) => `advisors names ${advisor} as ${role}, and there is no such agent.`),
+    ...strangers.map(
+      ([role, advisor]) =>
+        `The setting "advisors" names ${advisor} as ${role}, but there is no enabled agent ${advisor}.`,
+    ),
     ...ofAgents.flatMap(({ what, of, words }) => {
       const names = agents.filter(of).map(({ name }) => name)
       return names.length === 0 ? [] : [`${what} of ${names.join(', ')} ${words}.`]

@@ -11,7 +11,7 @@ import { storeError } from './store-error.ts'
 
 /** How many changes are stored for followers that fell behind; one that is further behind reads everything again. */
 const mostChanges = 50_000
-/** Old changes are deleted after every so many new ones. */
+/** Old changes are deleted each time this many new ones were stored. */
 const sweepEvery = 1_000
 
 /** Another process has the ledger open. */

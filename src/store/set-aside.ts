@@ -22,7 +22,7 @@ export function setAside(path: string, { clock, tell }: StoreVoice, endings: rea
       renameSync(`${path}${ending}`, `${aside}${ending}`)
       moved ||= ending === ''
     } catch (error) {
-      // Another process has moved it already, or there was none.
+      // Another process has moved the file already, or there was no file.
       if (isMissing(error)) continue
       const words = `${path} is damaged and cannot be set aside: ${messageOf(error)}; move it away yourself`
       throw new StoreError(words, { cause: error })
@@ -31,7 +31,7 @@ export function setAside(path: string, { clock, tell }: StoreVoice, endings: rea
   if (moved) tell?.(`${path} was damaged. It was set aside as ${aside}, and a new one is made.`)
 }
 
-/** Whether an error of the file system means that something at a path is not a file that we can use, whatever is in it. */
+/** Whether an error of the file system means that a path is not a file that we can use, whatever its content. */
 export function isUnusable(error: unknown, path: string): boolean {
   const code = errorCode(error)
   return code === 'EISDIR' || ((code === 'EACCES' || code === 'EPERM') && isLocked(path))

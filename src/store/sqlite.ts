@@ -25,7 +25,7 @@ export function openDatabase(path: string): DatabaseSync {
 
 /** Runs `work` in a write transaction, once no other process is in one. A dead process holds no transaction. */
 export function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
-  // Without an await between begin and commit, so that no other code of this process writes between them.
+  // There is no await between begin and commit, so that no other code of this process writes between them.
   return patiently(clock, () => {
     db.exec('BEGIN IMMEDIATE')
     try {
@@ -51,7 +51,10 @@ export function holding<T>(db: DatabaseSync, clock: Clock, work: () => T): Promi
   })
 }
 
-/** Repeats `work` while another process has the database locked, for a minute: a lock is held for milliseconds, so its holder hangs. */
+/**
+ * Repeats `work` while another process has the database locked, for at most a minute. Locks are held for milliseconds,
+ * so a process that holds one for a minute hangs.
+ */
 export async function patiently<T>(clock: Clock, work: () => T | Promise<T>): Promise<T> {
   let slept = 0
   for (let nap = 1; ; nap = Math.min(nap * 2, longestNapMs)) {

@@ -4,12 +4,12 @@ import { StoreError } from '../core/talk/store.ts'
 
 const full = 'the disk is full; free some space and try again'
 const unwritable = 'set TERMAITE_HOME to a folder you can write, or make this one writable'
-const inTheWay = 'something else is in the way; move it and try again'
+const inTheWay = 'a file or folder of another kind is in the way; move it and try again'
 
 /** What each error of the file system means, and what to do next. */
 const words: Record<string, string> = {
   EACCES: `you have no permission; ${unwritable}`,
-  EPERM: `it is not allowed; ${unwritable}`,
+  EPERM: `the system does not allow it; ${unwritable}`,
   EROFS: `the file system is read-only; ${unwritable}`,
   ENOSPC: full,
   EDQUOT: 'your disk quota is used up; free some space and try again',
@@ -19,8 +19,7 @@ const words: Record<string, string> = {
   ENOTDIR: inTheWay,
   EISDIR: inTheWay,
   EEXIST: inTheWay,
-  EBUSY:
-    'another process has held it for a minute and does not go on; `termaite ps` lists the processes: end that one, and try again',
+  EBUSY: 'another process has had it locked for a minute; find that process with `termaite ps`, end it, and try again',
   EIO: 'the disk reported an error; check it and its cable or mount, then try again',
 }
 

@@ -73,7 +73,7 @@ test('outside the project only what the person names by its whole path', async (
   const { folder, root, typed } = project(t, { 'a.ts': 'A' })
   writeFileSync(join(folder, 'letter'), 'S')
   symlinkSync(join(folder, 'letter'), join(root, 'link'))
-  const outside = `it lies outside the project; write @${folder}/letter to attach it all the same`
+  const outside = `it is a link that leads out of the project; write @${folder}/letter to attach it all the same`
   assert.deepEqual(await typed('@link and @../letter'), {
     prompt: '@link and @../letter',
     warnings: [`@link: ${outside}`, `@../letter: ${outside}`],
@@ -101,12 +101,12 @@ test('a picture goes beside the words, once, and is named where it was meant; on
 test('no text, no file, not readable: a line each', async (t) => {
   const { root, typed } = project(t, { 'a.bin': Buffer.from([80, 0, 75]), 'shut/a.ts': 'A' })
   execFileSync('mkfifo', [join(root, 'pipe')])
-  const special = 'a pipe, a socket or a device is no file to attach'
+  const special = 'a pipe, a socket or a device cannot be attached'
   const prompt = '@a.bin @pipe @/dev/zero @shut:3'
   assert.deepEqual(await typed(prompt), {
     prompt,
     warnings: [
-      '@a.bin: the file is no text',
+      '@a.bin: the file is not text',
       `@pipe: ${special}`,
       `@/dev/zero: ${special}`,
       '@shut:3: a folder has no lines',
@@ -122,7 +122,7 @@ test(
     chmodSync(join(root, 'shut'), 0)
     const answer = await typed('@shut/a.ts')
     chmodSync(join(root, 'shut'), 0o700)
-    assert.deepEqual(answer, { prompt: '@shut/a.ts', warnings: ['@shut/a.ts: it may not be read'] })
+    assert.deepEqual(answer, { prompt: '@shut/a.ts', warnings: ['@shut/a.ts: you have no permission to read it'] })
   },
 )
 
@@ -136,7 +136,7 @@ test('a long file is cut between characters, and so is all of it together', asyn
   assert.deepEqual(lines.warnings, ['@lines.md:2-3: only the first 256 KB of these lines are attached'])
   assert.equal(lines.prompt, `lines.md:2\n\n${file('lines.md', 'ä'.repeat(mostBytes.file / 2), '2-2')}`)
   const all = await typed('@0.md @1.md @2.md @3.md @short.md @0.md')
-  assert.deepEqual(all.warnings, ['@short.md: 1 MB are attached already, so this was left out'])
+  assert.deepEqual(all.warnings, ['@short.md: 1 MB are attached already, so this file was left out'])
   assert.match(all.prompt, /^0\.md 1\.md 2\.md 3\.md @short\.md 0\.md\n\n/)
 })
 
@@ -159,8 +159,7 @@ test('a file that may hold keys is attached only after a yes, under any name tha
   mkdirSync(join(folder, '.ssh'))
   writeFileSync(join(folder, '.ssh', 'config'), 'Host x')
   const prompt = 'see @.env @notes.txt @~/.ssh/config @.env.example @a.ts'
-  const kept =
-    'it may hold keys and was not attached, because nobody said yes. Read it yourself and paste what is needed'
+  const kept = 'it may hold keys, and was not attached without your yes. Paste the parts that the agent needs instead'
   assert.deepEqual(await typed(prompt), {
     prompt: [
       `see @.env @notes.txt @~/.ssh/config .env.example a.ts`,

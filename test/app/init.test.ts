@@ -45,7 +45,7 @@ test('/init asks one agent the seed’s question, shows the document, writes it,
   const said = await seat.type('/init')
   assert.equal(readFileSync(file(seat), 'utf8'), document)
   assert.equal(statSync(file(seat)).mode & 0o044, 0o044 & ~process.umask(), 'as readable as any other file')
-  assert.deepEqual(said, [['note', `${file(seat)} is written`]])
+  assert.deepEqual(said, [['note', `${file(seat)} was written`]])
   const asked = readFileSync(join(seat.folder, 'asked'), 'utf8')
   for (const words of [
     '"# AGENTS.md"',
@@ -75,7 +75,7 @@ test('/init asks one agent the seed’s question, shows the document, writes it,
     ['question', 'termaite'],
     ['answer', 'user'],
     ['reply', 'amber', document],
-    ['note', 'termaite', `${file(seat)} is written`],
+    ['note', 'termaite', `${file(seat)} was written`],
     ['end', 'termaite'],
   ])
   seat.answers.push(['undo'])
@@ -100,7 +100,7 @@ test('an AGENTS.md that is there is shown beside the new one, and kept as a copy
     [document, 'old\n', 0o640],
   )
   assert.deepEqual(seat.asked[0]?.shows, [{ type: 'diff', path: 'AGENTS.md', before: 'old\n', after: document }])
-  assert.deepEqual(seat.said.at(-1), ['note', `${file(seat)} is written; the one before is ${backup}`])
+  assert.deepEqual(seat.said.at(-1), ['note', `${file(seat)} was written; the previous version is in ${backup}`])
 })
 
 test('without a yes nothing is written, and without a change nobody is asked', async (t) => {
@@ -108,10 +108,7 @@ test('without a yes nothing is written, and without a change nobody is asked', a
   assert.deepEqual((await seat.type('/init')).at(-1), ['note', 'Nothing was written.'])
   assert.equal(existsSync(file(seat)), false)
   writeFileSync(file(seat), document)
-  assert.deepEqual((await seat.type('/init')).at(-1), [
-    'note',
-    'AGENTS.md says all of it already; nothing was changed.',
-  ])
+  assert.deepEqual((await seat.type('/init')).at(-1), ['note', 'AGENTS.md is already up to date; nothing was changed.'])
   assert.equal(seat.asked.length, 1)
 })
 
@@ -132,7 +129,7 @@ for (const answer of ['I have created the file.', '# AGENTS.md was written, as y
     const seat = await seated(t, told({ amber: answers(answer) }))
     assert.deepEqual((await seat.type('/init')).at(-1), [
       'error',
-      `amber gave no AGENTS.md, so nothing was written. It said: ${answer.replaceAll('\n', ' ')}`,
+      `amber did not answer with an AGENTS.md, so nothing was written. It said: ${answer.replaceAll('\n', ' ')}`,
     ])
     assert.deepEqual([seat.asked, existsSync(file(seat))], [[], false])
   })
@@ -175,7 +172,7 @@ test('a link inside the project is followed, and one that leads out of it is ref
   outside.answers.push(['write'])
   assert.deepEqual((await outside.type('/init')).at(-1), [
     'error',
-    `AGENTS.md was not written: AGENTS.md leads to ${join(outside.folder, '.bashrc')}, which is no file of this project`,
+    `AGENTS.md was not written: AGENTS.md is a link to ${join(outside.folder, '.bashrc')}, which is outside this project`,
   ])
   assert.deepEqual(
     [readFileSync(join(outside.folder, '.bashrc'), 'utf8'), existsSync(join(outside.folder, 'asked'))],

@@ -83,7 +83,7 @@ test('a room is a worktree with the files as they are now, and goes without a tr
     ' M src/a.txt\n?? new.txt\n?? staged.txt\n',
     'git tells there what is not committed, as it does in the project',
   )
-  assert.equal(room.lacks, 'What git ignores is not in it: installed dependencies, builds, .env files.')
+  assert.equal(room.lacks, 'Files that git ignores are missing from it: installed dependencies, builds, .env files.')
   writeFileSync(join(room.cwd, 'src/b.txt'), 'made\n')
   assert.deepEqual(await room.join(), { files: ['src/b.txt'] })
   await room.drop()

@@ -316,7 +316,7 @@ test('a refusal is said to both, asked about once, and run outside after a yes',
   assert.deepEqual(asked, [
     {
       about: 'permission',
-      text: `bash: ${refused}. Outside the sandbox it has your files, your keys and the network.`,
+      text: `bash: ${refused}. Outside the sandbox it can use your files, your keys and the network.`,
       from: [],
       shows: [{ type: 'command', command, cwd: root }],
       options: [
@@ -396,7 +396,7 @@ test('where there is no sandbox it is said once in a project, and on asking', as
   const { parts, seat, walls, call } = held({}, without)
   assert.deepEqual(await walls.shell('ls', call()), { argv: ['bash', '-c', 'ls'] })
   await walls.shell('ls', call())
-  const words = 'Commands run without a sandbox: it rains. The rules alone hold them.'
+  const words = 'Commands run without a sandbox: it rains. Only the permission rules restrict them.'
   assert.deepEqual(parts.state.notes, [words])
   assert.equal(await sandboxWords(seat.settings, without, 'edit'), words)
 })
@@ -418,10 +418,10 @@ test('the person is told what holds the commands of each leash', async () => {
     {
       read: 'Commands run in a sandbox that lets them write nothing; keys are hidden, and the network is open where a rule allows it.',
       ask: edit,
-      edit: `${edit} What stays inside runs without a question, and leaving it asks.`,
+      edit: `${edit} Commands inside the sandbox run without a question; termaite asks before one runs outside.`,
       all: 'Commands run without a sandbox: the leash is all.',
       'read without':
-        'Commands run without a sandbox: it rains. The rules alone hold them. An agent that may only look runs no command that they do not understand.',
+        'Commands run without a sandbox: it rains. Only the permission rules restrict them. On the leash read, a command runs only if the rules understand all of it.',
       closed: edit.replace('open where a rule or your yes allows it', 'closed'),
     },
   )

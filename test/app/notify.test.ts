@@ -66,7 +66,7 @@ test('ntfy gets the words, the title and its token; what fails is said once and 
   const title = `=?UTF-8?B?${Buffer.from('claude asks something').toString('base64')}?=`
   const one = { url: '/mine', title, tags: 'asking', priority: 'high', authorization: 'Bearer tk_x', body: 'May I?' }
   assert.deepEqual(asked, [one, one, one])
-  assert.deepEqual(warned, ['notify: the command failed: no', 'notify: ntfy failed: it answered 500'])
+  assert.deepEqual(warned, ['notify: the command failed: no', 'notify: ntfy failed: the server answered with HTTP 500'])
 })
 
 test('what is no notifier is refused in the words of the settings', () => {

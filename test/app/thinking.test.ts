@@ -126,7 +126,9 @@ test('/think says, sets and tells what it knows; with a request it is for that o
 test('whom the person set for a role is asked only while it can be held to reading; a stranger is told of', async (t) => {
   const advisors = { chair: 'own', judge: 'gemini', critic: 'nobody' }
   const { app } = await seated(t, { ...roster, advisors })
-  assert.deepEqual(app.settings.warnings, ['advisors names nobody as critic, and there is no such agent.'])
+  assert.deepEqual(app.settings.warnings, [
+    'The setting "advisors" names nobody as critic, but there is no enabled agent nobody.',
+  ])
   const minds = await frameworkResources(app, scriptedAgent('actor', []))
   assert.deepEqual('assigned' in minds && minds.assigned, { judge: 'gemini' })
   await closeNative(app.native)

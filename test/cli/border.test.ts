@@ -217,7 +217,7 @@ test('a file that is a key is not read without a yes, by any tool, and that is s
     const from = server.turns().length
     const { code, err } = await run('-p', 'read @.env', '-a', 'first', '--leash', leash, '--new')
     assert.deepEqual([code, server.turns().length - from], [77, calls.length + 1], err)
-    assert.match(err, /@\.env: it may hold keys and was not attached, because nobody said yes\./)
+    assert.match(err, /@\.env: it may hold keys, and was not attached without your yes\./)
   }
   assert.deepEqual(
     found(

@@ -66,7 +66,7 @@ test('a disk that fills up during a turn: the answer is printed all the same, an
   machine.agents({ good: `cat >/dev/null; ${fillUp}; seq 1 2000` })
   const { code, out, err } = await machine.run(['-p', 'one'])
   assert.deepEqual({ code, lines: out.split('\n').length }, { code: 1, lines: 2001 })
-  assert.match(err, /^termaite: the turn ran, but it could not be kept: cannot write \S+: the disk is full/m)
+  assert.match(err, /^termaite: the turn ran, but it could not be saved: cannot write \S+: the disk is full/m)
 })
 
 test('a read-only home is one sentence and exit 1', async (t) => {
@@ -103,11 +103,11 @@ test('a disk that is full while an answer streams: one warning, and with room ag
   assert.deepEqual({ code, out }, { code: 0, out: `one\n${'0'.repeat(8999)}2\nthree\n` }, err)
   const warnings = err
     .split('\n')
-    .filter((line) => line.startsWith('The words of this turn cannot be saved while it runs: '))
+    .filter((line) => line.startsWith('The text that agents show cannot be saved while this turn runs: '))
   assert.equal(warnings.length, 1, err)
   assert.match(
     warnings[0]!,
-    /the disk is full.* The turn goes on; they are lost only if termaite is killed before its end\.$/,
+    /the disk is full.* The turn continues; the text is lost only if termaite is killed before the turn ends\.$/,
   )
   assert.deepEqual(sideLogs(machine.home), [])
 })

@@ -154,7 +154,7 @@ test('doctor --security finds a key in the settings, files that others can read,
     [
       'b runs with a flag that switches its own safety off: codex exec --yolo',
       'a runs with a flag that switches its own safety off: x --yolo',
-      ...(noSandbox ? [`not walled, and held by their own flags alone: b, c, a (${noSandbox})`] : []),
+      ...(noSandbox ? [`without a sandbox, so that only their own flags restrict them: b, c, a (${noSandbox})`] : []),
       '.qwen/settings.json comes with this project and may start programs or steer an agent: read it before you trust it',
     ],
   )

@@ -148,7 +148,8 @@ const cases: Case[] = [
     args: ['-p', 'x'],
     code: 1,
     kind: 'store',
-    message: 'cannot read HOME/projects/SLUG/project.json: something else is in the way; move it and try again',
+    message:
+      'cannot read HOME/projects/SLUG/project.json: a file or folder of another kind is in the way; move it and try again',
     prepare(machine) {
       rmSync(join(machine.home, 'projects'), { recursive: true })
       writeFileSync(join(machine.home, 'projects'), '')

@@ -234,7 +234,10 @@ test('a budget refuses the call beyond it', async (t) => {
   machine.agents({ good })
   const { code, out, err } = await machine.run(['-p', 'x'.repeat(4_000), '--max-tokens', '500'])
   assert.deepEqual({ code, out }, { code: 1, out: '' })
-  assert.match(err, /the next call needs about \d+ tokens and 500 of 500 are left; raise --max-tokens to go on/)
+  assert.match(
+    err,
+    /the next call needs about \d+ tokens, but only 500 of 500 are left; raise --max-tokens to continue/,
+  )
 })
 
 test('every command has help with an example', async (t) => {

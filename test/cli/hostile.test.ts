@@ -62,7 +62,7 @@ test('headless, nothing of a cloned repository runs, steers or leads outside; an
   assert.ok(!existsSync(join(machine.project, 'made.txt')), 'nobody gave it a longer leash')
   assert.deepEqual(notUsed(err), [
     `termaite: ${join(machine.project, '.termaite/settings.json')} is not used, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.`,
-    '.agents/skills/outside and 10 more not used: this folder is not trusted.',
+    '.agents/skills/outside and 10 more are not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
     'AGENTS.md, termaite.md are not followed, because this folder is not trusted. To trust it, run termaite trust, or type /trust in the chat.',
   ])
   await run(['-p', 'look around'], join(machine.project, 'sub'))
@@ -121,7 +121,12 @@ test(
     hostile.forget()
     const { err } = await run(['-p', 'and now'])
     assert.deepEqual(hostile.ran(), [])
-    assert.ok(notUsed(err).includes('.claude/settings.local.json not used: this folder is not trusted.'), err)
+    assert.ok(
+      notUsed(err).includes(
+        '.claude/settings.local.json is not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
+      ),
+      err,
+    )
     const answers = (await run(['audit', 'export'])).out.split('\n').filter((line) => line.includes('"type":"trust"'))
     assert.deepEqual(
       answers.map((line) => JSON.parse(line).answer),

@@ -125,7 +125,7 @@ test('a file in the place of our home is told, and stays', async (t) => {
     const { code, err } = await machine.run(command)
     assert.deepEqual(
       [code, err],
-      [2, `termaite: ${machine.home} is a file, not a folder: set TERMAITE_HOME to the folder that holds our files.\n`],
+      [2, `termaite: ${machine.home} is a file, not a folder: set TERMAITE_HOME to a folder for termaite’s files.\n`],
     )
   }
   assert.equal(readFileSync(machine.home, 'utf8'), 'dear')

@@ -18,14 +18,17 @@ test('init --yes writes the document, keeps a copy of the old one, and the next 
   const [, backup] = readdirSync(machine.project)
   assert.match(backup!, /^AGENTS\.md\.[\dTZ-]+\.bak$/)
   assert.equal(readFileSync(join(machine.project, backup!), 'utf8'), 'old\n')
-  assert.equal(err, `Reading ${machine.project}. Ctrl+C cancels.\n${file} is written; the one before is ${backup}\n`)
+  assert.equal(
+    err,
+    `Reading ${machine.project}. Ctrl+C cancels.\n${file} was written; the previous version is in ${backup}\n`,
+  )
   assert.deepEqual(machine.kept(), [
     ['prompt', 'user', '/init: look through this project and write its AGENTS.md'],
     ['words', 'amber', document.trimEnd()],
     ['question', 'termaite', ''],
     ['answer', 'user', ''],
     ['reply', 'amber', document],
-    ['note', 'termaite', `${file} is written; the one before is ${backup}`],
+    ['note', 'termaite', `${file} was written; the previous version is in ${backup}`],
     ['end', 'termaite', 'ok'],
   ])
   machine.agents({ birch: 'grep -c "## How to run"' })
@@ -51,7 +54,10 @@ test('an answer that is none is refused, with the exit code of a failed turn', a
   machine.agents({ amber: 'cat >/dev/null; echo Done, I wrote it.' })
   const { code, err } = await machine.run(['init', '--yes'])
   assert.equal(code, 1)
-  assert.match(err, /^termaite: amber gave no AGENTS\.md, so nothing was written\. It said: Done, I wrote it\.$/m)
+  assert.match(
+    err,
+    /^termaite: amber did not answer with an AGENTS\.md, so nothing was written\. It said: Done, I wrote it\.$/m,
+  )
   assert.equal(existsSync(join(machine.project, 'AGENTS.md')), false)
 })
 
@@ -59,7 +65,7 @@ test('in a terminal the change is shown before it is asked for', inTerminal, asy
   const machine = new Machine(t)
   machine.agents({ amber: writes })
   writeFileSync(join(machine.project, 'AGENTS.md'), 'old\n')
-  const card = /-old\s+\+# AGENTS\.md[^]*amber would change AGENTS\.md like this\. Do it\?[^]*> /
+  const card = /-old\s+\+# AGENTS\.md[^]*amber proposes these changes to AGENTS\.md\. Write them\?[^]*> /
   const { code, out } = await typed(machine, ['init'], [[card, '3\r']])
   assert.equal(code, 0, out)
   assert.match(out, /Nothing was written\./)

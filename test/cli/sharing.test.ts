@@ -32,7 +32,7 @@ test('a summary is written by whoever knows the conversation, and nobody else', 
   machine.agents({ second: 'cat; echo from second' }, { sharing: 'ask' })
   const { code, err } = await machine.run(['compact'])
   assert.equal(code, 77)
-  assert.match(err, /second: was not given the conversation/)
+  assert.match(err, /second: not asked, because the conversation is not shared with it/)
   assert.equal(seen('second'), '')
 })
 

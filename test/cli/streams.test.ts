@@ -79,7 +79,7 @@ test('an answer is printed though the project cannot be marked as used, and a ke
   mkdirSync(join(machine.home, 'projects', slug!, 'project.json.tmp'))
   const { code, out, err } = await machine.run(['-p', 'again'])
   assert.deepEqual({ code, out }, { code: 0, out: 'the answer\n' })
-  const note = /^that this project was used now is not remembered: cannot write \S+project\.json: /
+  const note = /^termaite could not save that this project was used now: cannot write \S+project\.json: /
   assert.match(err, note)
   const [type, by, words] = machine.kept().at(-2)!
   assert.deepEqual([type, by], ['note', 'termaite'])

@@ -79,7 +79,7 @@ test('what could not be kept is still shown, and the end says that it is lost', 
   const { conversation } = opened({ log })
   const events = await all(conversation.converse(scriptedAgent('a', [[{ say: 'hi' }]]), 'hey', world))
   assert.ok(events.some((event) => event.type === 'reply' && event.text === 'hi'))
-  const end = { by: 'a', type: 'end', outcome: failed('crash', 'the turn ran, but it could not be kept: disk full') }
+  const end = { by: 'a', type: 'end', outcome: failed('crash', 'the turn ran, but it could not be saved: disk full') }
   assert.deepEqual((await kept(log)).at(-1), end)
   assert.deepEqual((events.at(-1) as { outcome: unknown }).outcome, { ...end.outcome, unkept: { text: 'hi' } })
 })
@@ -95,7 +95,7 @@ test('half an answer of an agent that failed is not taken for one that could not
   const events = await all(opened({ log }).conversation.converse(agent, 'hey', world))
   assert.deepEqual(
     (events.at(-1) as { outcome: unknown }).outcome,
-    failed('crash', 'the turn ran, but it could not be kept: disk full'),
+    failed('crash', 'the turn ran, but it could not be saved: disk full'),
   )
 })
 
@@ -119,7 +119,7 @@ test('calls left open are closed at the end of the turn', async () => {
       type: 'result',
       call: 'c2',
       ok: false,
-      text: 'interrupted: it may or may not have run; look before you do it again',
+      text: 'interrupted: this call may have run, wholly or in part. Check what it changed before you make it again',
     },
     { by: 'a', type: 'end', outcome: failed('crash', 'died') },
   ])
@@ -140,7 +140,7 @@ test('opening settles the turns of dead owners, and no others', async () => {
       type: 'result',
       call: 'c',
       ok: false,
-      text: 'interrupted: it may or may not have run; look before you do it again',
+      text: 'interrupted: this call may have run, wholly or in part. Check what it changed before you make it again',
     },
     {
       by: 'termaite',

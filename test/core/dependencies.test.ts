@@ -37,7 +37,7 @@ test('a dead, a missing and a circular need say so for good', () => {
   )
   assert.deepEqual(readinessOf('2', all), { ready: false, never: '2 needs 1, which failed: it crashed' })
   assert.deepEqual(readinessOf('3', all), { ready: false, never: '3 needs 9, which does not exist' })
-  assert.deepEqual(readinessOf('4', all), { ready: false, never: '5 needs 6 needs 5: a circle' })
+  assert.deepEqual(readinessOf('4', all), { ready: false, never: '5 needs 6 needs 5, which is a circle' })
   assert.deepEqual(readinessOf('8', all), { ready: false, never: '8 needs 7, which failed' })
   assert.deepEqual(readinessOf('0', all), { ready: false, never: '0 is not known' })
 })

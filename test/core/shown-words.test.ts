@@ -314,7 +314,7 @@ test('a side log that cannot be written: one warning, the turn goes on, and its 
       {
         type: 'note',
         by: 'termaite',
-        text: 'The words of this turn cannot be saved while it runs: no space left on device. The turn goes on; they are lost only if termaite is killed before its end.',
+        text: 'The text that agents show cannot be saved while this turn runs: no space left on device. The turn continues; the text is lost only if termaite is killed before the turn ends.',
       },
     ],
   )

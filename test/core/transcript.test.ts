@@ -54,7 +54,7 @@ last words: I was abo
 </attempt>
 
 The messages above are one conversation between a user and several agents in this project; you are codex. Answer the last message from the user.
-Another agent tried the last message before you and failed; what it already did is still in place: look before you do it again.
+Another agent tried the last message before you and failed. Changes that it made are still in place: check what is already done before you do it again.
 Sum up.
 `,
   )
@@ -69,12 +69,12 @@ test('whoever tries again is told that the try before was its own', () => {
       .trim()
       .split('\n')
       .at(-1)
-  const rest = 'already did is still in place: look before you do it again.'
+  const rest = 'made are still in place: check what is already done before you do it again.'
   assert.deepEqual(
     [last('codex'), last('claude')],
     [
-      `You tried the last message before and failed; what you ${rest}`,
-      `Another agent tried the last message before you and failed; what it ${rest}`,
+      `You tried the last message before and failed. Changes that you ${rest}`,
+      `Another agent tried the last message before you and failed. Changes that it ${rest}`,
     ],
   )
 })
@@ -99,7 +99,7 @@ quota: limit
 </attempt>
 
 The messages above are one conversation between a user and several agents in this project; you are codex. Answer the last 3 messages from the user: they are one request, and the later ones were typed while it was worked on.
-Another agent tried the last message before you and failed; what it already did is still in place: look before you do it again.
+Another agent tried the last message before you and failed. Changes that it made are still in place: check what is already done before you do it again.
 `,
   )
 })

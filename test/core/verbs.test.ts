@@ -54,7 +54,7 @@ test('nothing starts once aborted, or beyond the budget', async () => {
   const aborted = await drained(take(agent, turnOf({ signal: AbortSignal.abort() })))
   assert.deepEqual(aborted, { events: [], result: failed('aborted', 'cancelled before it started') })
   const poor = await drained(take(agent, turnOf({ prompt: 'x'.repeat(41), budget: budget({ tokens: 10 }) })))
-  const why = 'the next call needs about 11 tokens and 10 of 10 are left; raise --max-tokens to go on'
+  const why = 'the next call needs about 11 tokens, but only 10 of 10 are left; raise --max-tokens to continue'
   assert.deepEqual(poor, { events: [], result: failed('budget', why) })
   assert.equal(agent.turns.length, 0)
 })
@@ -72,10 +72,10 @@ test('an agent that throws, at once or later, or stops without an end has crashe
     wild(() => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) })),
   ].map((agent) => drain(take(agent, turnOf())))
   assert.deepEqual(await Promise.all(outcomes), [
-    failed('crash', 'wild broke: at once'),
-    failed('crash', 'wild broke: later'),
-    failed('crash', 'wild stopped without an end'),
-    failed('crash', 'wild stopped without an end'),
+    failed('crash', 'wild failed unexpectedly: at once'),
+    failed('crash', 'wild failed unexpectedly: later'),
+    failed('crash', 'wild stopped without saying how its turn ended'),
+    failed('crash', 'wild stopped without saying how its turn ended'),
   ])
 })
 
@@ -162,10 +162,10 @@ test('a budget counts tokens and cost, and says what is left', () => {
   purse.spend({ input: 30, output: 20, source: 'reported', cost: 0.5 })
   assert.deepEqual(purse.refuse(51), {
     kind: 'budget',
-    message: 'the next call needs about 51 tokens and 50 of 100 are left; raise --max-tokens to go on',
+    message: 'the next call needs about 51 tokens, but only 50 of 100 are left; raise --max-tokens to continue',
   })
   assert.deepEqual(purse.refuse(50), {
     kind: 'budget',
-    message: '$0.50 of $0.50 are spent; raise --max-cost to go on',
+    message: '$0.50 of $0.50 are spent; raise --max-cost to continue',
   })
 })

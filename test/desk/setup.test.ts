@@ -216,9 +216,9 @@ test('our own agent is offered on a key and on a local model; beside a CLI it is
   assert.ok(
     said[0]![1].includes(
       [
-        '  termaite on Anthropic · our own agent, asks for permission here · claude-sonnet-5-5 · key in ANTHROPIC_API_KEY',
+        '  termaite on Anthropic · termaite’s own agent, asks for permission here · claude-sonnet-5-5 · key in ANTHROPIC_API_KEY',
         '    asks before it acts, and waits for your answer',
-        '  termaite on Ollama · our own agent, asks for permission here · qwen3:8b · on this machine',
+        '  termaite on Ollama · termaite’s own agent, asks for permission here · qwen3:8b · on this machine',
       ].join('\n'),
     ),
     said[0]![1],
@@ -268,6 +268,6 @@ test('where a sandbox holds our own agent, it is offered to work inside without 
   assert.deepEqual(await leashes(false, [['ask']]), {
     leashes: ['ask', undefined, undefined],
     asked: [],
-    said: ['termaite’s own agent: Commands run without a sandbox: it rains. The rules alone hold them.'],
+    said: ['termaite’s own agent: Commands run without a sandbox: it rains. Only the permission rules restrict them.'],
   })
 })

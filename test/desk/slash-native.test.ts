@@ -11,7 +11,7 @@ const agents = [{ name: 'own', kind: 'native', contextWindowTokens: 100_000 }]
 const native = { agents }
 const none = 'no native agent is configured. Add one with /setup, or with /config (kind "native" and a model).'
 
-const unwalled = 'Commands run without a sandbox: the settings switch it off. The rules alone hold them.'
+const unwalled = 'Commands run without a sandbox: the settings switch it off. Only the permission rules restrict them.'
 
 function write(seat: Seat, path: string, text: string): void {
   const file = join(seat.folder, path)

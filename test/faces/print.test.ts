@@ -9,7 +9,7 @@ import { failed } from '../../src/core/talk/outcome.ts'
 import { printTurn } from '../../src/faces/print.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 
-const loss = failed('crash', 'the turn ran, but it could not be kept: disk full')
+const loss = failed('crash', 'the turn ran, but it could not be saved: disk full')
 
 /** What is printed of a turn in which `a` said something and that ended so. */
 function printed(said: string, outcome: Outcome, format: Format = 'text') {

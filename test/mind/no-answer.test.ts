@@ -17,7 +17,7 @@ test('nobody configured, and nobody of that name', async () => {
   )
   assert.deepEqual(
     (await rig({ a: [[{ say: 'A' }]] }).turn({}, { first: 'z' })).result,
-    failed('missing', 'there is no agent z; the roster holds a'),
+    failed('missing', 'there is no agent z; your agents are a'),
   )
 })
 

@@ -190,7 +190,7 @@ test('an agent that cannot be opened or breaks is a failed attempt', async () =>
   })
   assert.deepEqual((await turn()).facts, [
     attempt('closed', 'crash', 'closed could not be opened: no such seat'),
-    attempt('wild', 'crash', 'wild broke: boom'),
+    attempt('wild', 'crash', 'wild failed unexpectedly: boom'),
     reply('good', 'fine'),
   ])
 })
@@ -221,7 +221,7 @@ test('a health that cannot be read or written is noted, and the turn goes on', a
   }
   const { turn } = rig({ a: [fail('crash')], b: [[{ say: 'B' }]] }, { health: broken })
   const { facts, result } = await turn()
-  const text = "continuing without the agents' health record, which failed: health.json does not parse"
+  const text = "continuing without the agents' health record, which could not be used: health.json does not parse"
   assert.deepEqual(facts, [{ type: 'note', by: 'termaite', text }, attempt('a', 'crash'), reply('b', 'B')])
   assert.deepEqual(result, ok('B'))
 })

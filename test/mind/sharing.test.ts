@@ -68,7 +68,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     (await alone.turn({ ask: alone.ask, history })).result,
     failed(
       'denied',
-      'no agent is left to answer: gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"',
+      'no agent is left to answer: gemini: not asked, because the conversation is not shared with it; allow it when termaite asks in a terminal, or set "sharing" to "all" in the settings',
     ),
   )
   assert.deepEqual(alone.names(), [], 'who spoke before counts, also when it left the roster')
@@ -78,7 +78,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     (await gone.turn({ ask: gone.ask, history })).result,
     failed(
       'denied',
-      `no agent is left to answer: claude: out of quota until ${localTimeFrom(0, 60_000)}; gemini: was not given the conversation; say yes when you are asked on a terminal, or set "sharing" to "all"`,
+      `no agent is left to answer: claude: out of quota until ${localTimeFrom(0, 60_000)}; gemini: not asked, because the conversation is not shared with it; allow it when termaite asks in a terminal, or set "sharing" to "all" in the settings`,
     ),
   )
   const tried = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)
@@ -88,7 +88,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     failure: {
       kind: 'quota',
       message:
-        'no agent is free: claude: quota: limit; gemini: was not given the conversation; `termaite doctor` checks again now; claude is the first one back',
+        'no agent is free: claude: quota: limit; gemini: not asked, because the conversation is not shared with it; `termaite doctor` checks again now; claude is the first one back',
       retryAt: 60_000,
     },
   })

@@ -67,7 +67,10 @@ test(
     refused.type('n\r')
     await refused.shows('answer 1')
     await leaves(refused)
-    assert.match(refused.scrollback(), new RegExp(`^fake: works in ${machine.project} itself$`, 'm'))
+    assert.match(
+      refused.scrollback(),
+      new RegExp(`^fake: works in the project folder itself: ${machine.project}$`, 'm'),
+    )
     assert.equal(existsSync(join(machine.project, '.git')), false)
 
     const made = start(t, machine, ['--start=fake'], nowhere)

@@ -232,7 +232,7 @@ test('a file in the place of a folder is said', async (t) => {
   appendFileSync(join(home, 'b'), 'a file')
   assert.equal(
     await said(fileStore(home).log('b/c').append({})),
-    `StoreError: cannot write ${home}/b/c.jsonl: something else is in the way; move it and try again`,
+    `StoreError: cannot write ${home}/b/c.jsonl: a file or folder of another kind is in the way; move it and try again`,
   )
 })
 
@@ -261,7 +261,7 @@ test('a lock whose holder hangs is waited for a minute, and then told', async (t
   await clock.turn(70_000)
   assert.equal(
     await came,
-    `StoreError: cannot lock ${home}/lock.db: another process has held it for a minute and does not go on; \`termaite ps\` lists the processes: end that one, and try again`,
+    `StoreError: cannot lock ${home}/lock.db: another process has had it locked for a minute; find that process with \`termaite ps\`, end it, and try again`,
   )
   holder.exec('ROLLBACK')
   holder.close()

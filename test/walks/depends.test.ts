@@ -45,7 +45,7 @@ test('what can never run is refused, says why, and takes no number', async (cont
   const spawn = (task: string, dependsOn: number[] = [], agent = 'one') =>
     crew.spawn({ ...place, agent, task, dependsOn })
   await assert.rejects(spawn('a', [9]), { message: 'slot 1 needs slot 9, which does not exist.' })
-  await assert.rejects(spawn('a', [1]), { message: 'slot 1 needs slot 1: a circle.' })
+  await assert.rejects(spawn('a', [1]), { message: 'slot 1 needs slot 1, which is a circle.' })
   await assert.rejects(spawn('{{slot_1.output}}'), {
     message: '{{slot_1.output}} is in the task, but depends_on does not name 1. Add it there.',
   })

@@ -51,7 +51,8 @@ test('a call is kept before it runs; one that a crash left open is closed, and t
   await conversation.settle()
   const shown = await all(conversation.converse(native, 'note that tests pass', here()))
 
-  const interrupted = 'interrupted: it may or may not have run; look before you do it again'
+  const interrupted =
+    'interrupted: this call may have run, wholly or in part. Check what it changed before you make it again'
   const gone = { kind: 'aborted', message: 'termaite stopped during this turn' }
   const call = { call: 'c2', tool: 'write_note', input: { text: 'tests pass' }, step: 1 }
   assert.deepEqual(await kept(), [

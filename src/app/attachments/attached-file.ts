@@ -15,7 +15,7 @@ export async function readPart(named: NamedFile, most: number): Promise<FilePart
   const file = await openReal(named.at)
   try {
     const stats = await file.stat()
-    if (!stats.isFile()) throw new Error('a pipe, a socket or a device is no file to attach')
+    if (!stats.isFile()) throw new Error('a pipe, a socket or a device cannot be attached')
     return named.lines ? await linesOf(file, named.lines, most) : await headOf(file, most)
   } finally {
     await file.close()
@@ -73,7 +73,7 @@ async function* chunks(file: FileHandle): AsyncGenerator<Buffer> {
 
 /** Decodes text; a character that was cut in half at the end is left out. */
 function textOf(bytes: Buffer): string {
-  if (bytes.includes(0)) throw new Error('the file is no text')
+  if (bytes.includes(0)) throw new Error('the file is not text')
   return new TextDecoder().decode(bytes, { stream: true })
 }
 
@@ -92,7 +92,7 @@ export async function findNamedFile(reference: FileReference, where: Where): Pro
     const at = home === undefined ? resolve(where.cwd, path) : join(home, path.slice(1))
     const stats = await stat(at).catch(notThere)
     if (!stats || (path.endsWith('/') && !stats.isDirectory())) continue
-    if (!stats.isFile() && !stats.isDirectory()) throw new Error('a pipe, a socket or a device is no file to attach')
+    if (!stats.isFile() && !stats.isDirectory()) throw new Error('a pipe, a socket or a device cannot be attached')
     if (lines && stats.isDirectory()) throw new Error('a folder has no lines')
     const rooted = home !== undefined || isAbsolute(path)
     const real = await realpath(at)
@@ -117,7 +117,7 @@ function called(at: string, rooted: boolean, cwd: string, stats: Stats): string 
 function mustBeInside(root: string, real: string): void {
   const way = relative(root, real)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
-    throw new Error(`it lies outside the project; write @${real} to attach it all the same`)
+    throw new Error(`it is a link that leads out of the project; write @${real} to attach it all the same`)
 }
 
 const absent = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
@@ -126,7 +126,10 @@ function notThere(error: unknown): undefined {
   if (!absent.has(errorCode(error) ?? '')) throw new Error(sayable[errorCode(error)!] ?? String(error))
 }
 
-const sayable: Record<string, string> = { EACCES: 'it may not be read', EPERM: 'it may not be read' }
+const sayable: Record<string, string> = {
+  EACCES: 'you have no permission to read it',
+  EPERM: 'you have no permission to read it',
+}
 
 const mostNames = 500
 /** The rest of a longer folder is not read. */

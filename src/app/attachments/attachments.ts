@@ -47,7 +47,7 @@ export async function withAttachments(
       const before = known.get(key)
       if (!before && (await holdsKeys(named.at, home)) && !(await isAllowed(named.path, ask, signal)))
         throw new Error(
-          'it may hold keys and was not attached, because nobody said yes. Read it yourself and paste what is needed',
+          'it may hold keys, and was not attached without your yes. Paste the parts that the agent needs instead',
         )
       const part = before ?? (await read(named, left))
       if (!before) {
@@ -69,7 +69,7 @@ export async function withAttachments(
 async function read(named: NamedFile, left: number): Promise<FilePart & { picture?: Picture }> {
   const picture = named.folder || named.lines ? undefined : await pictureIn(named.at)
   if (picture) return { body: '', picture }
-  if (left <= 0) throw new Error(`${mostBytes.all / 1024 / 1024} MB are attached already, so this was left out`)
+  if (left <= 0) throw new Error(`${mostBytes.all / 1024 / 1024} MB are attached already, so this file was left out`)
   return named.folder ? readFolder(named.at) : readPart(named, Math.min(mostBytes.file, left))
 }
 

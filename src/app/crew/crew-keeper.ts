@@ -18,7 +18,7 @@ import { readSettings } from '../../settings/settings.ts'
 const lingerMs = 3_000
 const lookMs = 500
 
-/** Carries the agents of a crew until none needs a keeper any more, or until this process is ended. */
+/** Runs the agents of a crew until none needs a keeper any more, or until this process is ended. */
 export async function keepCrew(io: Io, crews: Crews, workspace: string): Promise<void> {
   const { keeper, crew, parts } = crews.of(workspace)
   const isOurs = ({ owner }: Slot) => owner === undefined || owner === parts.owner || !parts.alive(owner)

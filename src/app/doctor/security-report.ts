@@ -47,7 +47,7 @@ function agentFindings(settings: Settings): SecurityFinding[] {
   })
 }
 
-/** Says around which CLIs a wall stands. Where a CLI brings a sandbox of its own, that one stands inside the wall. */
+/** Says which CLIs run behind a wall. Where a CLI brings a sandbox of its own, that sandbox is inside the wall. */
 async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Promise<SecurityFinding[]> {
   const clis = enabledAgents(settings).filter(({ kind }) => kind !== 'native')
   const named = (agents: readonly { name: string }[]) => agents.map(({ name }) => name).join(', ')
@@ -56,17 +56,22 @@ async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Pr
   const never = clis.filter((agent) => !always.includes(agent) && !advising.includes(agent))
   const none = await machineWall(env, cwd).none()
   if (none !== undefined && clis.length > 0)
-    return [{ level: 'look', words: `not walled, and held by their own flags alone: ${named(clis)} (${none})` }]
+    return [
+      {
+        level: 'look',
+        words: `without a sandbox, so that only their own flags restrict them: ${named(clis)} (${none})`,
+      },
+    ]
   const finding = (level: SecurityFinding['level'], words: string, agents: readonly { name: string }[]) =>
     agents.length === 0 ? [] : [{ level, words: `${words}: ${named(agents)}` }]
   return [
-    ...finding('ok', 'behind a wall', always),
-    ...finding('ok', 'behind a wall when only asked for advice, and else held by their own flags', advising),
-    ...finding('look', 'not walled, as the settings say, and held by their own flags alone', never),
+    ...finding('ok', 'always in a sandbox', always),
+    ...finding('ok', 'in a sandbox when only asked for advice; in other turns their own flags restrict them', advising),
+    ...finding('look', 'without a sandbox, as the settings say, so that only their own flags restrict them', never),
   ]
 }
 
-/** Our sandbox holds the commands of our own agent alone. */
+/** The setting `sandbox` is about the commands of our own agent alone. */
 async function sandboxFindings({ env }: Io, { root }: Place, settings: Settings): Promise<SecurityFinding[]> {
   const own = settings.agents.filter(({ kind }) => kind === 'native')
   const leashes = [...new Set(own.map(({ leash = settings.leash }) => leash))]

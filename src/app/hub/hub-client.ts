@@ -193,7 +193,7 @@ async function saidIn(answer: globalThis.Response): Promise<string> {
     const { error } = JSON.parse(text) as { error?: string | { message?: string } }
     return (typeof error === 'string' ? error : error?.message) ?? text
   } catch {
-    return text || `it answered ${answer.status}`
+    return text || `the hub answered with HTTP ${answer.status}`
   }
 }
 

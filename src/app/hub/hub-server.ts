@@ -22,8 +22,8 @@ export type OpenHub = { hub: Hub; keys: HubKeys; changes: ChangeFeed; close(): P
 /** Tells a model what its tools are for; they are those of its key's role. */
 function instructionsFor({ name, role }: HubCaller): string {
   if (role === 'observer') return `The hub of termaite. Your key (${name}) reads tasks and agents and changes nothing.`
-  if (role !== 'agent') return 'The hub of termaite. To give work: assign_task, then wait_for_task.'
-  return `The hub of termaite, where your name is ${name}. To work: register_agent, then wait_for_prompt again and again; ack_task what you get, do it, send_response.`
+  if (role !== 'agent') return 'The hub of termaite. To give work to an agent, call assign_task, then wait_for_task.'
+  return `The hub of termaite, where your name is ${name}. To work: call register_agent, then wait_for_prompt again and again. Acknowledge each task that you get with ack_task, do the work, and answer with send_response.`
 }
 
 /** A running hub over its ledger, until it is closed. */

@@ -16,7 +16,7 @@ export function findDocument(root: string): AgentsFile {
   if (lstatSync(place, { throwIfNoEntry: false }) === undefined) return { path: place }
   const path = realPath(place)
   if (relative(root, path).split(sep)[0] === '..' || !statSync(path).isFile())
-    throw new Error(`AGENTS.md leads to ${path}, which is no file of this project`)
+    throw new Error(`AGENTS.md is a link to ${path}, which is outside this project`)
   return { path, text: readFileSync(path, 'utf8') }
 }
 
@@ -24,7 +24,7 @@ function realPath(place: string): string {
   try {
     return realpathSync(place)
   } catch (error) {
-    throw isMissing(error) ? new Error('AGENTS.md is a link that leads nowhere') : error
+    throw isMissing(error) ? new Error('AGENTS.md is a link to a file that does not exist') : error
   }
 }
 

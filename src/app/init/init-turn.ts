@@ -76,18 +76,21 @@ async function* investigate(advisor: Agent, root: string, blobs: Blobs, turn: Tu
   const answer = outcome.whole ? await readText(blobs, outcome.whole) : outcome.text
   const document = documentIn(answer)
   if (document === undefined)
-    return failed('crash', `${by} gave no AGENTS.md, so nothing was written. It said: ${oneLine(answer, 300)}`)
+    return failed(
+      'crash',
+      `${by} did not answer with an AGENTS.md, so nothing was written. It said: ${oneLine(answer, 300)}`,
+    )
   return yield* write(document, by, root, turn)
 }
 
 async function* write(document: string, by: string, root: string, turn: Turn): AsyncGenerator<Event, Outcome> {
   const found = findDocument(root)
-  if (found.text === document) return { ok: true, text: 'AGENTS.md says all of it already; nothing was changed.' }
+  if (found.text === document) return { ok: true, text: 'AGENTS.md is already up to date; nothing was changed.' }
   const isNew = found.text === undefined
   const picks = await turn.ask(
     {
       about: 'permission',
-      text: isNew ? `${by} wrote an AGENTS.md. Keep it?` : `${by} would change AGENTS.md like this. Do it?`,
+      text: isNew ? `${by} wrote an AGENTS.md. Keep it?` : `${by} proposes these changes to AGENTS.md. Write them?`,
       from: [],
       shows: [defined({ type: 'diff' as const, path: 'AGENTS.md', before: found.text, after: document })],
       options: consentOptions({
@@ -105,7 +108,7 @@ async function* write(document: string, by: string, root: string, turn: Turn): A
   yield {
     type: 'note',
     by: 'termaite',
-    text: `${found.path} is written${backup ? `; the one before is ${basename(backup)}` : ''}`,
+    text: `${found.path} was written${backup ? `; the previous version is in ${basename(backup)}` : ''}`,
   }
   return { ok: true, text: document }
 }

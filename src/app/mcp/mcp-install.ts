@@ -18,9 +18,9 @@ export async function install(io: Io, name: string | undefined, consent: Consent
   const serve = ['mcp', 'serve', ...(folder === undefined ? [] : [`--cwd=${folder}`])]
   const start = ownStart(client, thisProgram(), io.env.PATH, serve)
   return confirmChange(io, client, (file) => planInstall(client, file, start), consent, {
-    none: `${client.title} has our tools already; nothing was changed.`,
+    none: `${client.title} has termaite’s tools already; nothing was changed.`,
     ask: `Write this into the settings of ${client.title}?`,
-    done: `${client.title} finds our tools when it starts next. Undo this with: termaite mcp remove ${client.name}`,
+    done: `${client.title} finds termaite’s tools when it starts next. Undo this with: termaite mcp remove ${client.name}`,
   })
 }
 
@@ -32,7 +32,7 @@ export async function remove(io: Io, name: string | undefined, consent: Consent)
   let code = 0
   for (const client of both.length > 0 ? both.map(({ client }) => client) : [known])
     code ||= await confirmChange(io, client, (file) => planRemoval(client, file), consent, {
-      none: `The settings of ${client.title} have no entry of ours.`,
+      none: `The settings of ${client.title} have no entry for termaite.`,
       ask: `Remove this from the settings of ${client.title}?`,
       done: `${client.path.at(-1)} was removed from the settings of ${client.title}.`,
     })
@@ -83,7 +83,7 @@ export async function confirmChange(
 }
 
 async function shown({ file, after }: Change): Promise<string> {
-  if (after === undefined) return `${file.real} will be deleted: it holds nothing but our entry.`
+  if (after === undefined) return `${file.real} will be deleted: it holds nothing but the entry for termaite.`
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff')
   const options = { context: 2, headerOptions, timeout: 1_000 }
   const patch = createTwoFilesPatch(file.real, file.real, file.text, after, 'before', 'after', options)

@@ -117,7 +117,10 @@ export async function serveMcp(io: Io, served: ToolServerOptions, http: string |
       ),
     )
   if (io.in.isTTY)
-    say(io, 'This waits for an MCP client on stdin and stdout; `termaite mcp install` sets one up. Ctrl+D ends it.')
+    say(
+      io,
+      'termaite waits for an MCP client on stdin and stdout. Set a client up with `termaite mcp install`; Ctrl+D ends this server.',
+    )
   const { serveMcpStdio } = await import('../../faces/mcp/mcp-stdio.ts')
   await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble })
 }
@@ -132,7 +135,7 @@ async function overHttp(
     throw new UsageError(`--http: ${host}:${port} cannot be served: ${messageOf(error)}.`, 1)
   })
   print(io, serving.url)
-  say(io, `Clients send "Authorization: Bearer <key>"; the key is in ${file}. Ctrl+C ends it.`)
+  say(io, `Clients send "Authorization: Bearer <key>"; the key is in ${file}. Ctrl+C ends the server.`)
   if (!io.signal.aborted) await once(io.signal, 'abort')
   await serving.close()
 }

@@ -51,7 +51,8 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     const facts = await wallFacts({ ...seat, leash }, tools(), parts)
     if (!facts) {
       await tellOnce(await sandboxOf(parts).none(), parts)
-      // A command was judged a read as a shell runs it that no variable of the environment tells to do more.
+      // The policy judged the command to be a read for a shell with a clean environment: a variable could make the same
+      // command do more, so such variables are left out.
       const lean = withQuietGit(
         wallEnvironment(all, { extra: seat.settings.sandbox.env ?? [], temporary: tmpdir() }),
         root,
@@ -107,8 +108,8 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
 }
 
 /**
- * A command that only looks is judged by the names of its programs, so that these must not be the project's own: where the
- * project has a folder on the PATH, such a command runs without it.
+ * A command that only reads is judged by the names of its programs, so these must not be programs of the project: where
+ * the project has a folder on the PATH, such a command runs without that folder.
  */
 async function withKnownPrograms(
   started: ShellStart,
@@ -319,7 +320,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
         const picks = await call.ask(
           {
             about: 'permission',
-            text: `${tool.name}: ${refused}. Outside the sandbox it has your files, your keys and the network.`,
+            text: `${tool.name}: ${refused}. Outside the sandbox it can use your files, your keys and the network.`,
             from: [],
             shows: [{ type: 'command', command, cwd: call.cwd }],
             options,
@@ -360,6 +361,8 @@ const firstLine = (command: string) => command.trim().split('\n')[0]!
 
 async function tellOnce(none: string | undefined, { project, state }: NativeParts): Promise<void> {
   if (none === undefined || (await project.read()).sandboxOff === none) return
-  state.notes.push(`Commands run without a sandbox: ${none.replace(/\.$/, '')}. The rules alone hold them.`)
+  state.notes.push(
+    `Commands run without a sandbox: ${none.replace(/\.$/, '')}. Only the permission rules restrict them.`,
+  )
   await project.update((doc) => ({ ...doc, sandboxOff: none }))
 }

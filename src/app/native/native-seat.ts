@@ -9,7 +9,7 @@ import { scratchRooms } from './native-scratch.ts'
 export const nativeLeashes: Record<Leash, string> = {
   read: 'reads and searches the project; its commands can write nothing',
   ask: 'asks before it acts, and waits for your answer',
-  edit: 'edits files in the project without asking; runs what the sandbox holds, and asks before it leaves it',
+  edit: 'edits files in the project without asking; runs commands in the sandbox, and asks before one runs outside',
   all: 'does everything without asking, outside the sandbox',
 }
 

@@ -79,7 +79,7 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
   const browse = async (url: string) => {
     // The address comes from the server: a file, or the address of another program, is not opened.
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-      throw new Error(`the login page ${url} is not opened, because it is no http or https address`)
+      throw new Error(`the login page ${url} is not opened, because it is not an http or https address`)
     await collect(opener, [url], { cwd: root, env: withoutModelKeys(env) })
   }
   return openServers(config, {

@@ -38,10 +38,14 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
     state.trustGiven = true
     return { seat: await trustedSeat(seat, parts), trusted: true }
   }
-  // Reading the settings has told of their own file already.
+  // The person was warned of the settings file when the settings were read.
   const [first, ...more] = standing.files.filter((file) => file !== projectFile)
   const what = more.length === 0 ? first : `${first} and ${more.length} more`
-  if (first !== undefined) yield { type: 'note', text: `${what} not used: this folder is not trusted.` }
+  if (first !== undefined)
+    yield {
+      type: 'note',
+      text: `${what} ${more.length === 0 ? 'is' : 'are'} not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.`,
+    }
   return { seat, trusted: false }
 }
 

@@ -24,7 +24,7 @@ export function toolboxOf(name: string, parts: NativeParts): Toolbox {
   const skills: Skill[] = []
   const made: Toolbox = {
     box: openTools(name, parts, skills, async (task, call) => {
-      if (!consult) throw new Error('no agent is there to take the task')
+      if (!consult) throw new Error('no agent can take the task now')
       return consult(task, call)
     }),
     use(next, now) {
@@ -74,7 +74,7 @@ function adviceOf({ state }: NativeParts): Advise {
   return async (request, signal) => {
     if (!state.advice)
       throw new Error(
-        'think cannot be called in this turn: thinking is off, or the turn is thought through already. Go on without it.',
+        'think cannot be called in this turn: thinking is off, or a framework already thinks this turn through. Continue without it.',
       )
     return state.advice.ask(request, signal)
   }

@@ -12,21 +12,24 @@ export async function sandboxWords(settings: Settings, wall: Wall, leash: Leash)
   if (none !== undefined) return `${unwalledWords(none)}${leash === 'read' ? onlyUnderstood : ''}`
   if (leash === 'read')
     return `Commands run in a sandbox that lets them write nothing; keys are hidden, and the network ${openings.read[network]}.`
-  const held = leash === 'edit' ? ' What stays inside runs without a question, and leaving it asks.' : ''
+  const held =
+    leash === 'edit'
+      ? ' Commands inside the sandbox run without a question; termaite asks before one runs outside.'
+      : ''
   return `Commands run in a sandbox: the project is writable, the rest only readable, keys are hidden, and the network ${openings.edit[network]}.${held}`
 }
 
 export const unwalledWords = (none: string): string =>
-  `Commands run without a sandbox: ${none.replace(/\.$/, '')}. The rules alone hold them.`
+  `Commands run without a sandbox: ${none.replace(/\.$/, '')}. Only the permission rules restrict them.`
 
-const onlyUnderstood = ' An agent that may only look runs no command that they do not understand.'
+const onlyUnderstood = ' On the leash read, a command runs only if the rules understand all of it.'
 
 const openings = {
   read: { rule: 'is open where a rule allows it', all: 'is open', none: 'is closed' },
   edit: { rule: 'is open where a rule or your yes allows it', all: 'is open', none: 'is closed' },
 }
 
-/** Says to the model what holds its commands; `wall` is undefined where none does. */
+/** Tells the model how its commands are restricted; `wall` is undefined where there is no wall. */
 export function wallPrompt(leash: Leash, wall: WallFacts | undefined): string {
   if (!wall) return 'Commands run without a sandbox.'
   const network = { open: 'The network is open.', asked: closed, closed: 'The network is closed.' }[wall.network]

@@ -91,7 +91,7 @@ function offer(
   return {
     name,
     title: `termaite on ${providerOf(name).label}`,
-    words: `our own agent, asks for permission here · ${model} · ${found}`,
+    words: `termaite’s own agent, asks for permission here · ${model} · ${found}`,
     aside: true,
     own: true,
     means: (leash) => nativeLeashes[leash],

@@ -42,7 +42,10 @@ export async function findHub(
   if (!caller)
     say(io, `No hub answers at ${place.url} yet. Its tools and tasks come as soon as it runs: termaite serve`)
   if (caller?.role === 'observer')
-    throw new UsageError(`the key of ${caller.name} only reads at ${place.url}: an agent needs a key of role agent.`, 1)
+    throw new UsageError(
+      `the key of ${caller.name} only reads at ${place.url}: an agent needs a key of the role agent. Make one with: termaite hub keys add <name> --role agent.`,
+      1,
+    )
   return { place: caller ? now() : place, now, fixed: known !== undefined || caller !== undefined, caller }
 }
 

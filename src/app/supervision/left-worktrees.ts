@@ -29,7 +29,7 @@ export async function sweepLeftWorktrees(io: Io, place: Place, settings: Setting
     if (!isWithin(join(place.home, 'worktrees'), path) || branch !== `termaite/${basename(path)}`) continue
     const why = await worktreeWorkspace(io, place.root, worktree, worktrees)
       .clear()
-      .catch(() => 'it could not be looked at')
+      .catch(() => 'git could not read it')
     if (why === undefined) gone.push(worktree.path)
   }
   return gone

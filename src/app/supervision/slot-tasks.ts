@@ -104,7 +104,7 @@ async function work(
     if (waited?.settled) await taskSource.respond(ticket, report, signal)
     return say(
       io,
-      `slot ${id}: ${ticket.split('.')[0]!.slice(-8)} ${waited?.settled ? report.status : 'was taken back'}`,
+      `slot ${id}: ${ticket.split('.')[0]!.slice(-8)} ${waited?.settled ? report.status : 'was cancelled or given to another agent'}`,
     )
   }
 }

@@ -122,7 +122,8 @@ export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { wor
 export async function openWorkPlace(io: Io, { place, settings, agent, state }: SupervisionPlan): Promise<WorkPlace> {
   const store = fileStore(place.home, voiceOf(io))
   const worktrees = state.here ? undefined : worktreesOf(worktreeParts(io, place, settings, store, slugOf(place.root)))
-  if (!worktrees) return { cwd: place.cwd, workspace: plainWorkspace, notes: [`works in ${place.cwd} itself`] }
+  if (!worktrees)
+    return { cwd: place.cwd, workspace: plainWorkspace, notes: [`works in the project folder itself: ${place.cwd}`] }
   const { worktree: before } = state
   if (before && existsSync(before.path))
     return {

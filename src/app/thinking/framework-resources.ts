@@ -151,8 +151,8 @@ async function withoutTools(agent: NativeAgentSettings, { settings, native }: Ap
     name: agent.name,
     model: modelOf({ agent, settings, leash: 'read', window: windowOf(agent) }, native),
     tools: [],
-    policy: async () => ({ verdict: 'no', why: 'it was only asked for a word' }),
-    frame: frameOf('You name the way in which a request is best thought through.', []),
+    policy: async () => ({ verdict: 'no', why: 'this request is answered without tools' }),
+    frame: frameOf('You choose the way of thinking that fits a request best.', []),
     maxSteps: 1,
   })
 }

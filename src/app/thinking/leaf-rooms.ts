@@ -65,7 +65,7 @@ export function openLeafRooms(app: App, first?: string): ProjectCopies | undefin
   }
 }
 
-const ignored = 'What git ignores is not in it: installed dependencies, builds, .env files'
+const ignored = 'Files that git ignores are missing from it: installed dependencies, builds, .env files'
 
 /** Our own agent's parts in a copy of the project: tools, sandbox and MCP servers work in that folder. */
 function nativeIn({ native }: App, root: string, cwd: string): NativeParts {

@@ -2,9 +2,9 @@ import type { Clock } from '../../base/clock.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
- * When a person last pressed a key in a terminal, by the clock that nobody can set. A terminal tells the time of day, which
- * other processes share; it is turned into elapsed time when it is first seen, so that a clock that is set afterwards
- * neither ages the key nor makes it young again.
+ * When a person last pressed a key in a terminal, by the clock that nobody can set. A terminal tells the time of day,
+ * which other processes share. It is turned into elapsed time when it is first seen, so that setting the clock
+ * afterwards does not change how long ago the key was pressed.
  */
 export class LastKey {
   #clock: Clock

@@ -51,7 +51,7 @@ export function oldestHalf(view: readonly Entry[], most = Infinity): Half | unde
 export function compactionPrompt(half: Half, most = Infinity): string {
   const length = most === Infinity ? [] : [`Use at most ${Math.max(100, Math.floor(most / 10))} words.`]
   const head = [
-    'Summarise the conversation below so that it can be thrown away: the agent that goes on will have only your summary.',
+    'Summarise the conversation below so that it can be thrown away: the agent that continues will have only your summary.',
     'Keep what the user asked for and decided, what was done and where (files, commands, names, numbers), what was found out, what failed and why, and what is still open.',
     'Write plain text, as short as it can be without losing any of that. Do not act on it and do not call tools.',
     ...length,

@@ -263,7 +263,7 @@ function pieceOf({ by, from, after, again }: Voice, text: string): ShownPiece {
 }
 
 function unsaved(error: unknown): string {
-  return `The words of this turn cannot be saved while it runs: ${messageOf(error)}. The turn goes on; they are lost only if termaite is killed before its end.`
+  return `The text that agents show cannot be saved while this turn runs: ${messageOf(error)}. The turn continues; the text is lost only if termaite is killed before the turn ends.`
 }
 
 const limits = new Set<FailureKind>(['timeout', 'budget', 'quota', 'busy', 'overflow'])

@@ -16,7 +16,7 @@ export type TranscriptRequest = {
 }
 
 export const metaInstruction =
-  'Close with a comprehensive summary of what you did and concluded, so that another agent can go on from it. ' +
+  'Close with a comprehensive summary of what you did and concluded, so that another agent can continue from it. ' +
   'An output format that the last message asks for wins: then leave the summary out.'
 
 export function promptText(asked: TranscriptRequest): string {
@@ -50,7 +50,7 @@ function triedBefore({ agent, attempts }: TranscriptRequest): string {
   const [who, did] = own
     ? ['You tried the last message before', 'you']
     : ['Another agent tried the last message before you', 'it']
-  return `${who} and failed; what ${did} already did is still in place: look before you do it again.`
+  return `${who} and failed. Changes that ${did} made are still in place: check what is already done before you do it again.`
 }
 
 /** Returns one entry as an agent reads it; entries that only termaite needs (usage, threads, ends) are ''. */

@@ -18,12 +18,12 @@ export function budget(limit: { tokens?: number; cost?: number }): Budget {
       if (limit.tokens !== undefined && tokens + next > limit.tokens)
         return {
           kind: 'budget',
-          message: `the next call needs about ${next} tokens and ${Math.max(0, limit.tokens - tokens)} of ${limit.tokens} are left; raise --max-tokens to go on`,
+          message: `the next call needs about ${next} tokens, but only ${Math.max(0, limit.tokens - tokens)} of ${limit.tokens} are left; raise --max-tokens to continue`,
         }
       if (limit.cost !== undefined && cost >= limit.cost)
         return {
           kind: 'budget',
-          message: `$${cost.toFixed(2)} of $${limit.cost.toFixed(2)} are spent; raise --max-cost to go on`,
+          message: `$${cost.toFixed(2)} of $${limit.cost.toFixed(2)} are spent; raise --max-cost to continue`,
         }
       return undefined
     },

@@ -138,7 +138,8 @@ export class Conversation {
     const id = newId(clock.now())
     for (let tries = 0; tries < claimTries; tries++) {
       const living = (claims: Settling) => Object.entries(claims).filter(([, claim]) => alive(claim.owner))
-      // Without the document the turn is ended all the same: twice is better than never.
+      // Without the document the turn is ended all the same: a turn that is ended twice does no harm, and one that is
+      // never ended does.
       const claims = await settling
         ?.update((now) => ({ [turn]: { owner, id }, ...Object.fromEntries(living(now)) }))
         .catch(() => undefined)
@@ -350,7 +351,7 @@ function unanswered(entries: readonly Entry[]): string[] {
 }
 
 function interrupted(call: string): Fact {
-  const text = 'interrupted: it may or may not have run; look before you do it again'
+  const text = 'interrupted: this call may have run, wholly or in part. Check what it changed before you make it again'
   return { type: 'result', call, ok: false, text }
 }
 
@@ -377,7 +378,7 @@ async function unheld(shown: ShownWords, answer: Outcome): Promise<SignedFact[]>
 
 /** The end of a turn whose facts could not be kept. `answer` is only shown: it is in no log. */
 function lost(why: string, answer?: Outcome): Outcome {
-  const loss = failed('crash', `the turn ran, but it could not be kept: ${why}`)
+  const loss = failed('crash', `the turn ran, but it could not be saved: ${why}`)
   if (!answer?.ok) return loss
   const { text, whole } = answer
   return { ...loss, unkept: whole ? { text, whole } : { text } }

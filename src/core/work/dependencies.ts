@@ -16,7 +16,7 @@ export function readinessOf(id: string, all: WorkItems): Readiness {
   const work = all.get(id)
   if (!work) return { ready: false, never: `${id} is not known` }
   const circle = findCircle(id, all)
-  if (circle) return { ready: false, never: `${circle.join(' needs ')}: a circle` }
+  if (circle) return { ready: false, never: `${circle.join(' needs ')}, which is a circle` }
   for (const need of work.needs) {
     const other = all.get(need)
     if (!other) return { ready: false, never: `${id} needs ${need}, which does not exist` }

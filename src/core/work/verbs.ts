@@ -32,7 +32,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
     for (;;) {
       const next = await grace.within(events.next())
       if (next === 'overdue') return failed('aborted', `${agent.name} did not stop when it was told to`)
-      if (next.done) return failed('crash', `${agent.name} stopped without an end`)
+      if (next.done) return failed('crash', `${agent.name} stopped without saying how its turn ended`)
       if (next.value.type === 'end') return next.value.outcome
       // A signed usage was counted by the `take` further in.
       if (next.value.type === 'usage' && next.value.by === undefined) turn.budget.spend(next.value)
@@ -41,7 +41,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
       yield event
     }
   } catch (error) {
-    return failed('crash', `${agent.name} broke: ${messageOf(error)}`)
+    return failed('crash', `${agent.name} failed unexpectedly: ${messageOf(error)}`)
   } finally {
     leave.abort()
     // Its clean-up is waited for no longer than the grace: a hung agent never returns.

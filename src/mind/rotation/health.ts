@@ -59,7 +59,10 @@ function healthOf(health: Health, name: string): AgentHealth {
   return Object.hasOwn(health.agents, name) ? health.agents[name]! : { failures: 0 }
 }
 
-/** Whether a span that we chose ourselves is not longer than it was made: else somebody has set the clock back, and it counts as over. */
+/**
+ * Whether the rest of a wait whose length we chose is no longer than that length. A longer rest means that the clock
+ * was set back, and then the wait counts as over.
+ */
 const isPlausible = ({ until, seconds }: { until: number; seconds?: number }, now: number) =>
   seconds === undefined || until - now <= seconds * 1_000
 

@@ -29,15 +29,15 @@ export function noAnswer(tally: Tally, absent: readonly Absent[], now: number): 
     ...tally.tried.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
     ...tally.away.map(({ name, away }) => `${name}: ${awayWords(away, now)}`),
     ...tally.out.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
-    ...tally.unshared.map((name) => `${name}: was not given the conversation`),
+    ...tally.unshared.map((name) => `${name}: not asked, because the conversation is not shared with it`),
   ].join('; ')
-  // A spent quota says nothing of the others: the last real fault names the kind.
+  // The last failure that is more than a spent quota or a busy provider decides the kind of the outcome.
   const fault = tally.tried.findLast(({ failure }) => failure.kind !== 'quota' && failure.kind !== 'busy')
   if (fault) return failed(fault.failure.kind, `no agent could answer: ${told}`)
   if (tally.tried.length === 0 && tally.unshared.length > 0)
     return failed(
       'denied',
-      `no agent is left to answer: ${told}; say yes when you are asked on a terminal, or set "sharing" to "all"`,
+      `no agent is left to answer: ${told}; allow it when termaite asks in a terminal, or set "sharing" to "all" in the settings`,
     )
   const first = firstBack(absent)
   if (first) {

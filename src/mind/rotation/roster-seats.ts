@@ -22,7 +22,7 @@ export function openSeat(roster: Roster, name: string, { cwd, leash }: Turn, all
   }
 }
 
-/** The company that reads what an agent is told; an unknown one counts as a vendor of its own. */
+/** The company that receives what an agent is told. An unknown company counts as a vendor of its own. */
 export const vendorOf = (agent: Agent) => agent.traits.vendor ?? agent.name
 
 /** The vendors that know a conversation already, because one of their agents was told of it. */

@@ -57,7 +57,7 @@ export function rotate(roster: Roster, o: Rotation): Agent {
         // The agent that answered one piece of a turn takes the next piece too: it knows what it did.
         outcome = yield* round.run(last?.turn === turn.id ? last.by : undefined)
       } catch (error) {
-        outcome = failed('crash', `the rotation broke: ${messageOf(error)}`)
+        outcome = failed('crash', `choosing an agent failed: ${messageOf(error)}`)
       }
       if (round.answeredBy !== undefined) last = { turn: turn.id, by: round.answeredBy }
       yield { type: 'end', outcome }
@@ -180,7 +180,7 @@ class Round {
         const looser = await askAllow(turn, agent, denials)
         if (looser) {
           const what = outcome.ok ? `${name} was not allowed: ${denials.join('; ')}` : outcome.failure.message
-          // The next attempt is told of its new leash, or it would not dare.
+          // The next attempt is told of its looser leash; otherwise the agent would not try the denied actions again.
           yield await this.#handOver(
             record,
             { kind: 'denied', message: `${what}. It may do more now: ${looser.means}` },
@@ -198,7 +198,7 @@ class Round {
       }
       if (endsTheTurn.has(outcome.failure.kind))
         return { ...outcome, failure: { ...outcome.failure, message: this.#o.mask(outcome.failure.message) } }
-      // What an agent says while it is being cancelled counts for nothing.
+      // The failure of an agent that was being cancelled says nothing about the agent.
       if (turn.signal.aborted) return cancelled
       const failure = this.#asLearned(name, outcome.failure)
       yield* this.#recordFailure(name, failure)
@@ -311,13 +311,16 @@ class Round {
     return signal.aborted ? cancelled : (decided ?? outcome)
   }
 
-  /** The rotation goes on without its health record: an answer is worth more than the right order. */
+  /**
+   * Continues without the health record when it cannot be used: the turn matters more than the right order of the
+   * agents.
+   */
   async *#healthFrom(health: Promise<Health>, instead: Health): AsyncGenerator<Event, Health> {
     try {
       return await health
     } catch (error) {
       if (!this.#healthLost)
-        yield note(`continuing without the agents' health record, which failed: ${messageOf(error)}`)
+        yield note(`continuing without the agents' health record, which could not be used: ${messageOf(error)}`)
       this.#healthLost = true
       return instead
     }
@@ -349,7 +352,7 @@ function unknownAgent(names: readonly string[], first: string | undefined): Outc
   if (names.length === 0)
     return failed('missing', 'no agent is configured; run `termaite setup`, or `termaite demo` to see how it works')
   if (first === undefined || names.includes(first)) return undefined
-  return failed('missing', `there is no agent ${first}; the roster holds ${names.join(', ')}`)
+  return failed('missing', `there is no agent ${first}; your agents are ${names.join(', ')}`)
 }
 
 const note = (text: string): Event => ({ type: 'note', text, by: 'termaite' })

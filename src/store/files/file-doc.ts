@@ -7,7 +7,7 @@ import type { StoreVoice } from '../set-aside.ts'
 import { isUnusable, setAside } from '../set-aside.ts'
 import { storeError } from '../store-error.ts'
 
-/** The file is there, and is not a document of ours. */
+/** The file exists, but it is not a document of termaite. */
 class Garbage extends Error {}
 
 /** A document as one file of JSON, replaced whole while the mutex is held. A file that cannot be used is set aside. */
@@ -37,7 +37,8 @@ export class FileDoc<T> implements Doc<T> {
     } catch (error) {
       if (!(error instanceof Garbage)) throw error
     }
-    // Looked at again under the lock: another process may have set it aside and made a new one meanwhile.
+    // The file is read again under the lock, because another process may have set it aside and made a new one
+    // meanwhile.
     return this.#mutex.hold(() => this.#parse(this.#usable()))
   }
 
@@ -51,7 +52,10 @@ export class FileDoc<T> implements Doc<T> {
     })
   }
 
-  /** Returns the text of the document; a file that cannot be used is set aside, and there is none. Only while the mutex is held. */
+  /**
+   * Returns the text of the document. A file that cannot be used is set aside, and the result is undefined. Must be
+   * called while the mutex is held.
+   */
   #usable(): string | undefined {
     try {
       const text = this.#text()

@@ -50,7 +50,7 @@ export class FileLog<T> implements Log<T> {
       this.#check()
       const { flushed } = await this.#mutex.hold(() => {
         const items = make(this.#pen.last<T>())
-        // Written under the lock and flushed after it, so that nobody waits for this disk write.
+        // The lines are written under the lock and flushed after it, so that no other process waits for the disk.
         return { flushed: items.length > 0 ? this.#pen.write(items.map((item) => JSON.stringify(item))) : undefined }
       })
       await flushed
@@ -127,7 +127,10 @@ export class FileLog<T> implements Log<T> {
     this.#ring()
   }
 
-  /** Sets aside what is no log at all, once: a folder, a file that we may not use, or one without a single line of ours. */
+  /**
+   * Sets aside, once, anything that is not a log: a folder, a file that we may not use, or one without a single line of
+   * ours.
+   */
   #check(): void {
     if (this.#isChecked) return
     this.#isChecked = true
@@ -167,7 +170,7 @@ export const pollMs = 1_000
 
 type Ears = { signal: AbortSignal; clock: Clock; bell: ChangeSignal }
 
-/** Yields what a log holds from a position on, then what is appended, until the signal aborts. */
+/** Yields the items of a log from a position on, then each item that is appended, until the signal aborts. */
 export async function* follow<T>(path: string, after: number, { signal, clock, bell }: Ears): AsyncGenerator<Line<T>> {
   let at = after
   let inside: boolean | undefined

@@ -68,7 +68,10 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
   }
 }
 
-/** What is dropped is overwritten, and its words are taken out of the search too: it may have been dropped for a reason. */
+/**
+ * Dropped entries are overwritten on disk and removed from the search, because a person may have dropped them to remove
+ * a secret.
+ */
 export function dropProject(db: DatabaseSync, project: string): void {
   db.exec('PRAGMA secure_delete = ON')
   try {
@@ -76,7 +79,7 @@ export function dropProject(db: DatabaseSync, project: string): void {
       db.prepare(`DELETE FROM ${table} WHERE project = ?`).run(project)
     db.exec("INSERT INTO words (words) VALUES ('optimize')")
   } finally {
-    // It would make every later write slower by a quarter.
+    // Left on, secure_delete would make every later write slower by a quarter.
     db.exec('PRAGMA secure_delete = OFF')
   }
 }

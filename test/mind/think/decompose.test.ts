@@ -195,12 +195,12 @@ test('a whole whose parts do not work together is mended before it counts', asyn
 })
 
 for (const [what, tasks, why] of [
-  ['a circle', [task('a', { needs: ['b'] }), task('b', { needs: ['a'] })], 'a needs b needs a: a circle.'],
+  ['a circle', [task('a', { needs: ['b'] }), task('b', { needs: ['a'] })], 'a needs b needs a, which is a circle.'],
   ['a need that is not there', [task('a', { needs: ['c'] })], 'a needs c, which does not exist.'],
   [
     'a part that needs its whole',
     [task('a', { children: [task('b', { needs: ['a'] })] })],
-    'a needs b needs a: a circle.',
+    'a needs b needs a, which is a circle.',
   ],
   ['two of one name', [task('a'), task('a')], 'two tasks have the id a.'],
   [
