@@ -1,4 +1,4 @@
-import type { Script, ScriptWord } from './shell-script.ts'
+import type { Script, ScriptWord } from './script-tree.ts'
 import type { Word } from './simple-command.ts'
 
 /** The value of a variable of the script: all texts that it can be, a pattern whose names it takes, or an unknown text. */

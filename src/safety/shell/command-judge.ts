@@ -1,0 +1,202 @@
+import type { ProjectBounds } from '../path-location.ts'
+import type { Finding, Inner, Reading, Touched } from './shell-judgement.ts'
+import type { JudgedParts } from './judged-parts.ts'
+import type { Understood } from './reading/program-table.ts'
+import type { State } from './script-state.ts'
+import type { Simple, Word } from './simple-command.ts'
+import { basename, isAbsolute, join } from 'node:path'
+import { is, unclear, worse } from './shell-judgement.ts'
+import { allKnown } from './programs/shell-programs.ts'
+import { hasBin, npmScript } from './package-scripts.ts'
+import { literal, only, quoted } from './simple-command.ts'
+import { readingTree, touching } from './touched-paths.ts'
+import { standardBin, understoodCommand } from './understood-command.ts'
+
+/** How often a command may be wrapped in another one. */
+export const deepest = 5
+
+/** Judges a script inside a command. */
+type JudgeScript = (text: string, state: State, depth: number) => Promise<void>
+
+/** Judges single commands: by the tables that understand every word of one, else by what it likely does. */
+export class CommandJudge {
+  #bounds: ProjectBounds
+  #parts: JudgedParts
+  #script: JudgeScript
+
+  constructor(bounds: ProjectBounds, parts: JudgedParts, script: JudgeScript) {
+    this.#bounds = bounds
+    this.#parts = parts
+    this.#script = script
+  }
+
+  async run(simple: Simple, depth: number, fed: boolean): Promise<void> {
+    const { words, text } = simple
+    const first = words[0]!
+    const argv = argvOf(words)
+    if (!first.values || first.glob)
+      return this.#parts.add(text, argv, is('dynamic', `${first.text} names the program only when it runs`))
+    const readings = alternatives(words)
+    if (!readings) return this.#parts.odd(text, 'it can mean too many things')
+    for (const reading of readings) {
+      const understood = understoodCommand(reading, simple.cwds, fed, this.#bounds)
+      if (typeof understood === 'string') await this.#likely({ ...simple, words: reading }, argv, understood, depth)
+      else await this.#reads({ ...simple, words: reading }, argv, understood, depth, fed)
+    }
+  }
+
+  async #reads(
+    simple: Simple,
+    argv: string[] | undefined,
+    read: Understood,
+    depth: number,
+    fed: boolean,
+  ): Promise<void> {
+    const world = { ...this.#bounds, cwds: simple.cwds }
+    let finding: Finding = is('reads', 'it only looks')
+    const paths: Touched[] = []
+    const note = (one: { finding: Finding; paths: Touched[] }) => {
+      finding = worse(finding, one.finding)
+      paths.push(...one.paths)
+    }
+    for (const word of read.files) note(await touching(word, 'read', world))
+    for (const word of read.named ?? []) note(await touching(word, 'look', world))
+    for (const word of read.writes ?? []) note(await touching(word, 'write', world))
+    for (const word of read.removes ?? []) note(await touching(word, 'remove', world))
+    for (const word of read.trees) note(await readingTree(word, world))
+    this.#parts.add(simple.text, argv, finding, paths)
+    if (depth >= deepest && (read.inner || read.script !== undefined))
+      return this.#parts.odd(simple.text, 'it is wrapped too often to be read')
+    if (read.script !== undefined)
+      await this.#script(read.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
+    if (read.inner) await this.run({ ...simple, words: read.inner, text: textOf(read.inner) }, depth + 1, fed)
+  }
+
+  /** A command that no table understands: what it likely does, and never that it reads. */
+  async #likely(simple: Simple, argv: string[] | undefined, why: string, depth: number): Promise<void> {
+    const name = only(simple.words[0]) ?? ''
+    const args = simple.words.slice(1)
+    const world = { ...this.#bounds, cwds: simple.cwds }
+    if (name.includes('/') && !standardBin.test(name)) {
+      const { finding, paths } = await touching(literal(name), 'run', world)
+      const more = await this.#paths({ ...finding, paths: leadingOut(args) }, world)
+      const dark = args.find((word) => !word.values)
+      return this.#parts.add(simple.text, argv, dark ? unclear(dark) : worse(finding, more.finding), [
+        ...paths,
+        ...more.paths,
+      ])
+    }
+    const known = allKnown.get(basename(name))
+    const reading = known
+      ? known(args, { name: basename(name), fed: false })
+      : await this.#installed(name, args, why, simple.cwds)
+    const { finding, paths } = await this.#paths(reading, world)
+    this.#parts.add(simple.text, argv, uncertain(finding, why), paths)
+    for (const inner of reading.inner ?? []) await this.#inner(inner, simple, depth)
+  }
+
+  async #inner(inner: Inner, simple: Simple, depth: number): Promise<void> {
+    if (depth >= deepest) return this.#parts.odd(simple.text, 'it is wrapped too often to be read')
+    if ('script' in inner) return this.#script(inner.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
+    if ('words' in inner) {
+      if (inner.words.length === 0) return
+      return this.run({ ...simple, words: inner.words, text: textOf(inner.words) }, depth + 1, true)
+    }
+    return this.#npm(inner.npm, inner.folder, simple, depth)
+  }
+
+  /** A script of package.json is judged by its text; a program of npx only if it is installed. */
+  async #npm(name: string, folder: Word | undefined, simple: Simple, depth: number): Promise<void> {
+    const cwds = folder
+      ? simple.cwds?.flatMap(
+          (cwd) => folder.values?.map((value) => (isAbsolute(value) ? value : join(cwd, value))) ?? [],
+        )
+      : simple.cwds
+    if (!cwds || cwds.length === 0) return this.#parts.odd(simple.text, 'where it runs is only known then')
+    for (const cwd of cwds) {
+      if (name.startsWith('npx ')) {
+        const program = name.slice(4)
+        if (!(await hasBin(program, cwd, this.#bounds.root)))
+          this.#parts.add(
+            simple.text,
+            undefined,
+            is('installing', `${program} is not installed here: it would be fetched`),
+          )
+        continue
+      }
+      const scripts = await npmScript(name, cwd, this.#bounds.root)
+      if (!scripts) this.#parts.add(simple.text, undefined, is('unknown', `there is no script ${name} here to look at`))
+      await this.#parts.runBy(argvOf(simple.words), async () => {
+        for (const script of scripts ?? []) await this.#script(script, { cwds: [cwd], variables: new Map() }, depth + 1)
+      })
+    }
+  }
+
+  /** Judges an unknown program: it is the project's own if it is installed there. */
+  async #installed(
+    name: string,
+    args: readonly Word[],
+    why: string,
+    cwds: readonly string[] | undefined,
+  ): Promise<Reading> {
+    const dark = args.find((word) => !word.values)
+    if (dark) return unclear(dark)
+    for (const cwd of cwds ?? [])
+      if (await hasBin(name, cwd, this.#bounds.root))
+        return { ...is('runs', 'it runs a program of the project'), paths: leadingOut(args) }
+    return is('unknown', why)
+  }
+
+  /** A command in a script that is not understood as a whole: guessed, and never a read. */
+  async guessed(simple: Simple, depth: number): Promise<void> {
+    const argv = argvOf(simple.words)
+    if (only(simple.words[0]) === undefined) return
+    await this.#likely(simple, argv, 'it stands in a script that is not understood', depth)
+  }
+
+  async #paths(
+    reading: Reading,
+    world: ProjectBounds & { cwds: readonly string[] | undefined },
+  ): Promise<{ finding: Finding; paths: Touched[] }> {
+    let finding: Finding = { class: reading.class, why: reading.why }
+    const paths: Touched[] = []
+    for (const { word, how } of reading.paths ?? []) {
+      const one = await touching(word, how, world)
+      finding = worse(finding, one.finding)
+      paths.push(...one.paths)
+    }
+    return { finding, paths }
+  }
+}
+
+const argvOf = (words: readonly Word[]) =>
+  words.every((word) => only(word) !== undefined) ? words.map((word) => only(word)!) : undefined
+
+const textOf = (words: readonly Word[]) =>
+  words.map((word) => (only(word) === undefined ? word.text : quoted(only(word)!))).join(' ')
+
+/** A command that no table understands is at best a program that is run, because it may do more than it seems to. */
+function uncertain(finding: Finding, why: string): Finding {
+  if (finding.class === 'reads') return is('unknown', why)
+  if (finding.class === 'removes') return is('unknown', `${finding.why}: ${why}`)
+  return finding.class === 'edits' ? is('runs', finding.why) : finding
+}
+
+const mostReadings = 32
+
+/** Every way to read a command whose words stand for one of several texts. */
+function alternatives(words: readonly Word[]): Word[][] | undefined {
+  let readings: Word[][] = [[]]
+  for (const word of words) {
+    const choices = word.values ? word.values.map((value) => ({ ...word, values: [value] })) : [word]
+    readings = readings.flatMap((before) => choices.map((one) => [...before, one]))
+    if (readings.length > mostReadings) return undefined
+  }
+  return readings
+}
+
+/** Arguments that name something outside, as far as it shows. */
+const leadingOut = (args: readonly Word[]) =>
+  args
+    .filter((word) => word.values?.some((value) => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(value)))
+    .map((word) => ({ word, how: 'write' as const }))

@@ -1,0 +1,111 @@
+/** Thrown where the reader meets something that it does not understand. */
+export class NotUnderstood extends Error {}
+
+export function refuse(why: string): never {
+  throw new NotUnderstood(why)
+}
+
+const longest = 64 * 1024
+
+/** Control characters, and those that look like a blank or like nothing. */
+const invisible =
+  /[\0-\x08\x0b-\x1f\x7f\u0080-\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]/
+
+/** The variable that a name begins with. */
+export const variableName = /^[A-Za-z_]\w*/
+
+/** A here-document whose body begins after the end of the line. */
+type Pending = { tabs: boolean; end: string; quoted: boolean }
+
+/** A place in the text of a script: skips blanks, comments and the bodies of here-documents. */
+export class ScriptCursor {
+  readonly text: string
+  at = 0
+  /** How many `$(…)` are open: inside them old shells read comments and here-documents in their own way. */
+  inside = 0
+  #pending: Pending[] = []
+
+  constructor(text: string) {
+    if (text.length > longest) refuse('it is too long to be read')
+    if (invisible.test(text)) refuse('it has invisible characters')
+    this.text = text
+  }
+
+  /** Whether all of it was read. */
+  get isAtEnd(): boolean {
+    return this.at >= this.text.length
+  }
+
+  /** Whether a here-document was announced whose body has not begun. */
+  get awaitsDocument(): boolean {
+    return this.#pending.length > 0
+  }
+
+  /** Announces a here-document. */
+  expectDocument(document: Pending): void {
+    this.#pending.push(document)
+  }
+
+  peek(length = 1): string {
+    return this.text.slice(this.at, this.at + length)
+  }
+
+  eat(sign: string): boolean {
+    if (!this.text.startsWith(sign, this.at)) return false
+    this.at += sign.length
+    return true
+  }
+
+  /** Skips blanks, comments, and line ends after a backslash where a word could begin. */
+  blanks(): void {
+    for (;;) {
+      const c = this.peek()
+      const before = this.at === 0 ? ' ' : this.text[this.at - 1]!
+      if (c === ' ' || c === '\t') this.at++
+      else if (c === '\\' && this.peek(2) === '\\\n') {
+        if (!/[ \t\n]/.test(before)) refuse('a word of it goes on in the next line')
+        if (this.#pending.length > 0) refuse('a here-document begins in a line that goes on')
+        this.at += 2
+        // The next line must begin a new word too.
+        if (this.at < this.text.length && /[#\\]/.test(this.peek())) refuse('a line of it goes on in an unusual way')
+      } else if (c === '#' && /[ \t\n;&|()]/.test(before)) {
+        if (this.inside > 0) refuse('it has a comment inside a substitution')
+        const end = this.text.indexOf('\n', this.at)
+        this.at = end < 0 ? this.text.length : end
+      } else return
+    }
+  }
+
+  /** Skips line ends too; the bodies of here-documents begin after one. */
+  lines(): void {
+    for (;;) {
+      this.blanks()
+      if (this.peek() !== '\n') return
+      this.newline()
+    }
+  }
+
+  newline(): void {
+    this.at++
+    for (const { tabs, end, quoted } of this.#pending.splice(0)) {
+      for (;;) {
+        if (this.at >= this.text.length) refuse('a here-document of it does not end')
+        const stop = this.text.indexOf('\n', this.at)
+        const line = this.text.slice(this.at, stop < 0 ? this.text.length : stop)
+        this.at = stop < 0 ? this.text.length : stop + 1
+        if ((tabs ? line.replace(/^\t+/, '') : line) === end) {
+          // The line end after the here-document belongs to the script.
+          if (stop >= 0) this.at = stop
+          break
+        }
+        if (!quoted && /[$`\\]/.test(line)) refuse('a here-document of it is expanded')
+      }
+      if (this.at < this.text.length) this.at++
+    }
+  }
+
+  /** The bare word here, if a command can begin with it and nothing but a blank or an operator follows. */
+  keyword(): string | undefined {
+    return /^(?:[a-z]+|\[\[|[{}!])(?=[ \t\n;&|<>()]|$)/.exec(this.text.slice(this.at, this.at + 12))?.[0]
+  }
+}
