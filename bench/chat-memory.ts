@@ -1,4 +1,4 @@
-import type { ChatDesk, DeskEvent } from '../src/faces/chat/chat-desk.ts'
+import type { ChatDesk, DeskEvent, DeskEvents } from '../src/faces/chat/chat-desk.ts'
 import { realClock } from '../src/base/clock.ts'
 import { openChat } from '../src/faces/chat/chat.ts'
 import { ScriptedDesk } from '../test/faces/chat/scripted-desk.ts'
@@ -8,7 +8,11 @@ import { VirtualTerminal } from '../test/faces/chat/virtual-terminal.ts'
 const marks = [1_000, 10_000]
 
 class Turns extends ScriptedDesk implements ChatDesk {
-  override async *events(signal: AbortSignal): AsyncGenerator<DeskEvent> {
+  override events(signal: AbortSignal): DeskEvents {
+    return Object.assign(this.#turns(signal), { takeAll: () => [] })
+  }
+
+  async *#turns(signal: AbortSignal): AsyncGenerator<DeskEvent> {
     yield { type: 'opened', entries: [], more: false }
     for (let turn = 1; turn <= marks.at(-1)! && !signal.aborted; turn++) {
       yield* turnOf(`turn${turn}`)

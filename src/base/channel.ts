@@ -27,6 +27,13 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#reader?.()
   }
 
+  /** Takes the items that wait, without waiting for more. */
+  takeAll(): T[] {
+    const items = this.#queue.splice(0)
+    this.#wakeWriters()
+    return items
+  }
+
   close(): void {
     this.#closed = true
     this.#reader?.()

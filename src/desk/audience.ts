@@ -1,4 +1,4 @@
-import type { DeskEvent } from '../faces/chat/chat-desk.ts'
+import type { DeskEvent, DeskEvents } from '../faces/chat/chat-desk.ts'
 import { Channel } from '../base/channel.ts'
 
 /** The screens that show this desk. Each gets every event in order; a screen that left is not waited for. */
@@ -17,7 +17,7 @@ export class Audience {
   }
 
   /** Shows a prompt at once, before it is kept; returns the id by which it is replaced or taken away. */
-  send(text: string, starts?: true): string {
+  send(text: string, starts?: 'turn' | 'command'): string {
     const sent = `sent ${++this.#sent}`
     void this.tell({ type: 'sent', sent, text, ...(starts ? { starts } : {}) })
     return sent
@@ -29,7 +29,7 @@ export class Audience {
   }
 
   /** Events are collected from this call on, not from the first read. */
-  listen(signal: AbortSignal): AsyncIterable<DeskEvent> {
+  listen(signal: AbortSignal): DeskEvents {
     const ear = new Channel<DeskEvent>(1024)
     const leave = () => {
       this.#ears.delete(ear)

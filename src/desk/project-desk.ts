@@ -1,7 +1,7 @@
 import type { RunningTurns } from '../core/talk/running-turns.ts'
 import type { Command, CommandScreen } from '../core/talk/command.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { ChatDesk, DeskEvent, Standing } from '../faces/chat/chat-desk.ts'
+import type { ChatDesk, DeskEvents, Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import type { TurnSummary } from './turn-summary.ts'
 import type { DeskControls } from './desk-controls.ts'
@@ -128,7 +128,7 @@ export class ProjectDesk implements ChatDesk {
 
   standing = (): Standing => this.#status.now
 
-  events(signal: AbortSignal): AsyncIterable<DeskEvent> {
+  events(signal: AbortSignal): DeskEvents {
     const heard = this.#audience.listen(signal)
     this.#started ??= this.#begin().catch((error) => this.#say(messageOf(error), 'error'))
     return heard

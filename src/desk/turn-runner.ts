@@ -103,8 +103,11 @@ export class TurnRunner {
   /** Runs a command of the person beside the turn of an agent, if one runs: neither waits for the other. */
   runCommand(command: string): void {
     const stop = new AbortController()
-    const work = this.#command(command, stop).catch((error) => {
-      this.#parts.audience.say(messageOf(error), 'error')
+    const { audience } = this.#parts
+    const sent = audience.send(`!${command}`, 'command')
+    const work = this.#command(command, sent, stop).catch((error) => {
+      audience.unsend(sent)
+      audience.say(messageOf(error), 'error')
       this.#parts.giveBack(`!${command}`)
     })
     this.#commands.set(stop, work)
@@ -140,7 +143,7 @@ export class TurnRunner {
     await Promise.all([this.#idle, ...this.#commands.values()])
   }
 
-  async #command(command: string, stop: AbortController): Promise<void> {
+  async #command(command: string, sent: string, stop: AbortController): Promise<void> {
     const app = this.#parts.app()
     const { runPersonCommand } = await import('../app/person-command.ts')
     this.#serve(app)
@@ -153,8 +156,13 @@ export class TurnRunner {
       peers: { turns: this.#turns, reach },
     })) {
       if (event.type === 'prompt' && 'turn' in event) turn = String(event.turn)
-      await this.#parts.audience.tell({ type: 'event', turn, event })
+      await this.#tell(turn, event, sent)
     }
+  }
+
+  /** Shows an event of a turn; its kept prompt takes the place of the one that was shown when it was sent. */
+  async #tell(turn: string, event: Event, sent: string): Promise<void> {
+    await this.#parts.audience.tell({ type: 'event', turn, event, ...(event.type === 'prompt' ? { sent } : {}) })
   }
 
   #serve(app: App): void {
@@ -169,7 +177,7 @@ export class TurnRunner {
       this.running = true
       const { aimed } = this
       this.#aimedOnce = undefined
-      const sent = audience.send(prompt, true)
+      const sent = audience.send(prompt, 'turn')
       try {
         await this.#turn({ typed: prompt, sent }, how, aimed, AbortSignal.any([stop.signal, app().io.signal]))
       } catch (error) {
@@ -225,7 +233,7 @@ export class TurnRunner {
       if (event.type === 'end') this.running = false
       seen.see(event)
       this.#parts.seen(event)
-      await audience.tell({ type: 'event', turn: seen.turn, event, ...(event.type === 'prompt' ? { sent } : {}) })
+      await this.#tell(seen.turn, event, sent)
     }
     if (seen.turn === '') audience.unsend(sent)
     await audience.tell({ type: 'closing', closing: await closingOf(app, seen, aimed) })

@@ -50,7 +50,7 @@ test('a prompt is shown before anything is read or kept, and the kept prompt nam
   heard.length = 0
   desk.submit('do it')
   await setImmediate()
-  assert.deepEqual(heard, [{ type: 'sent', sent: 'sent 1', text: 'do it', starts: true }])
+  assert.deepEqual(heard, [{ type: 'sent', sent: 'sent 1', text: 'do it', starts: 'turn' }])
   await until((all) => closings(all).length === 1)
   const named = heard.flatMap((one) => (one.type === 'event' && one.sent ? [[one.event.type, one.sent]] : []))
   assert.deepEqual(named, [['prompt', 'sent 1']])

@@ -30,6 +30,24 @@ describe('!command', { concurrency: 2 }, () => {
       await sitting.framed('shell-command', ['two', 'wrong', '✗ exit code 3 · ', rested('0 tokens')])
     })
 
+  for (const typed of ['!echo begun; sleep 1000', 'say it'])
+    test(`“${typed}” stands on the screen in every frame from the first key of Enter on`, options, async (t) => {
+      const machine = new Machine(t)
+      machine.agents({ alpha: 'cat >/dev/null; echo begun; sleep 1000' }, { metaInstruction: false })
+      const glass = new Glass(machine, { env: { SHELL: '/bin/sh' } })
+      t.after(() => glass.end())
+      await glass.shows(rested('0 tokens'))
+      glass.type(typed)
+      await glass.shows(typed)
+      const without: string[] = []
+      glass.type(keys.enter)
+      await glass.shows((screen) => {
+        if (!screen.includes(typed)) without.push(screen)
+        return /^│ +begun +│$/m.test(screen)
+      })
+      assert.deepEqual(without, [])
+    })
+
   test('the next agent is told, bounded and masked, and the history keeps it', options, async (t) => {
     const machine = echoing(t)
     const env = { SHELL: '/bin/sh', MY_API_TOKEN: 'tok-4f9a8b7c6d5e4f3a2b1c' }

@@ -50,10 +50,11 @@ export type DeskEvent =
   /** An event of a turn of this process, or of another process that is followed. Questions and answers of commands have the turn ''. */
   | { type: 'event'; turn: string; event: Event; sent?: string }
   /**
-   * The person sent this prompt just now, before anything is kept. With `starts` a turn of this desk begins with the prompt,
-   * and the kept prompt carries the same `sent` and takes its place. Without a text the prompt went elsewhere or was given back.
+   * The person sent this prompt just now, before anything is kept. With `starts` a turn of this desk, or a command of the
+   * person, begins with the prompt, and the kept prompt carries the same `sent` and takes its place. Without a text the
+   * prompt went elsewhere or was given back.
    */
-  | { type: 'sent'; sent: string; text?: string; starts?: true }
+  | { type: 'sent'; sent: string; text?: string; starts?: 'turn' | 'command' }
   | { type: 'closing'; closing: Closing }
   | { type: 'standing'; standing: Standing }
   /** The prompts that no agent has yet, oldest first. */
@@ -65,6 +66,9 @@ export type DeskEvent =
   /** Another conversation takes the screen; these are its newest entries. */
   | { type: 'opened'; entries: Entry[]; more: boolean }
 
+/** The events of a desk. `takeAll` takes those that nobody has read yet, so that a screen can show them in the frame of a key. */
+export type DeskEvents = AsyncIterable<DeskEvent> & { takeAll(): DeskEvent[] }
+
 /**
  * What a person at the chat can see and do. The full screen, the plain lines and an editor each show one;
  * a desk runs the turns and knows nothing of its screen.
@@ -72,7 +76,7 @@ export type DeskEvent =
 export interface ChatDesk {
   standing(): Standing
   /** Yields what happens from now on; the first two events are `opened` and `standing`. */
-  events(signal: AbortSignal): AsyncIterable<DeskEvent>
+  events(signal: AbortSignal): DeskEvents
   /** Reads the entries of the session before an id, oldest first. */
   earlier(before: string, most: number): Promise<{ entries: Entry[]; more: boolean }>
   /** Takes a prompt or a slash command. While a turn runs, a prompt steers it or is queued. */

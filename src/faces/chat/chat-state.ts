@@ -134,6 +134,7 @@ function withSent(state: ChatState, event: Extract<DeskEvent, { type: 'sent' }>,
   const { sent, text, starts } = event
   if (text !== undefined) {
     const run: RunningTurn = { turn: sent, since: now, calls: [], lastAt: now, files: [] }
+    if (starts === 'command') run.command = true
     const running = starts ? [...state.running, run] : state.running
     return added({ ...state, running }, { type: 'prompt', text, by: 'user' }, sent)
   }

@@ -2,7 +2,7 @@ import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/clock.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import type { Entry } from '../../core/talk/entry.ts'
-import type { ChatDesk, DeskEvent, Standing } from './chat-desk.ts'
+import type { ChatDesk, DeskEvent, DeskEvents, Standing } from './chat-desk.ts'
 import type { ScreenLayout } from './screen/screen-layout.ts'
 import type { KeyActions } from './screen/screen-keys.ts'
 import type { ChatState } from './chat-state.ts'
@@ -78,6 +78,7 @@ class Chat {
   #desk: ChatDesk
   #parts: ChatParts
   #terminal: Terminal
+  #events: DeskEvents | undefined
   #state: ChatState = emptyState
   #theme: ThemeSwitch
   #context: RenderContext
@@ -157,6 +158,8 @@ class Chat {
         this.#layout.toEnd()
         if (text.startsWith('!')) desk.runShell(text.slice(1))
         else desk.submit(text)
+        // The frame of a key is painted before any promise goes on, and it shows what was sent.
+        for (const event of this.#events?.takeAll() ?? []) this.#happened(event)
       },
       openPalette: (query) => this.#palette.open(query),
       showKeys: () => this.#keysPage.open(),
@@ -212,7 +215,8 @@ class Chat {
     // The terminal may name its background at any time.
     void this.#followTheme()
     try {
-      for await (const event of this.#desk.events(this.#over.signal)) this.#happened(event)
+      this.#events = this.#desk.events(this.#over.signal)
+      for await (const event of this.#events) this.#happened(event)
       if (!this.#end) await new Promise((resolve) => this.#over.signal.addEventListener('abort', resolve))
     } catch (error) {
       this.broke(error)

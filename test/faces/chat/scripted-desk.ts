@@ -1,7 +1,7 @@
 import type { Command, CommandScreen } from '../../../src/core/talk/command.ts'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
 import type { Leash } from '../../../src/core/work/agent.ts'
-import type { ChatDesk, DeskEvent, Standing } from '../../../src/faces/chat/chat-desk.ts'
+import type { ChatDesk, DeskEvent, DeskEvents, Standing } from '../../../src/faces/chat/chat-desk.ts'
 import { Channel } from '../../../src/base/channel.ts'
 
 export type Script = {
@@ -73,19 +73,17 @@ export class ScriptedDesk implements ChatDesk {
     return this.#standing
   }
 
-  async *events(signal: AbortSignal): AsyncIterable<DeskEvent> {
+  events(signal: AbortSignal): DeskEvents {
     const channel = new Channel<DeskEvent>(100_000)
-    const stop = () => channel.close()
+    const stop = () => {
+      this.#listeners.delete(channel)
+      channel.close()
+    }
     signal.addEventListener('abort', stop, { once: true })
     for (const happening of this.#told) void channel.push(happening)
     this.#listeners.add(channel)
     if (signal.aborted) stop()
-    try {
-      yield* channel
-    } finally {
-      this.#listeners.delete(channel)
-      signal.removeEventListener('abort', stop)
-    }
+    return channel
   }
 
   async earlier(before: string, most: number): Promise<{ entries: Entry[]; more: boolean }> {

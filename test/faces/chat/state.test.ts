@@ -532,7 +532,7 @@ test('the agent that failed is not said to be at work, alone or in a consultatio
 })
 
 test('a prompt that was sent is shown at once, and the kept one takes its place', () => {
-  const sent: DeskEvent = { type: 'sent', sent: 's', text: 'look at @a', starts: true }
+  const sent: DeskEvent = { type: 'sent', sent: 's', text: 'look at @a', starts: 'turn' }
   const shown = after(sent)
   assert.deepEqual(seen(shown), [{ type: 'prompt', text: 'look at @a', by: 'user' }])
   assert.deepEqual(shown.running, [{ turn: 's', since: 1000, calls: [], lastAt: 1000, files: [] }])
@@ -562,7 +562,7 @@ test('a prompt that was sent is shown at once, and the kept one takes its place'
 
 test('a prompt that was sent and given back leaves nothing on the screen', () => {
   const back: DeskEvent = { type: 'sent', sent: 's' }
-  for (const starts of [true, undefined] as const) {
+  for (const starts of ['turn', 'command', undefined] as const) {
     const state = after(defined({ type: 'sent' as const, sent: 's', text: 'hi', starts }), back)
     assert.deepEqual([state.done, state.live, state.running], [[], [], []])
   }
