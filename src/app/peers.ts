@@ -27,11 +27,11 @@ export function serveTurns(home: string, turns: Peer, clock: Clock): { close(): 
 
 /** Connects to the other processes of this home; the caller closes each connection. */
 export async function peers(home: string, clock: Clock): Promise<ConnectedPeer[]> {
-  const [{ connectPeer }, { findSockets, ownSocketName }] = await Promise.all([
+  const [{ connectPeer }, { findSockets, mayAnswer, ownSocketName }] = await Promise.all([
     import('../faces/peer/peer-client.ts'),
     import('../faces/peer/peer-sockets.ts'),
   ])
-  const paths = findSockets(home).filter((path) => basename(path) !== ownSocketName())
+  const paths = findSockets(home).filter((path) => basename(path) !== ownSocketName() && mayAnswer(path))
   const met = await Promise.all(paths.map((path) => connectPeer(path, clock)))
   return met.filter((peer) => peer !== undefined)
 }

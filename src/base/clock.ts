@@ -43,7 +43,10 @@ export class SteadyTime {
 
   /** Turns the time of day at which something just happened, or happened before this process saw it, into steady time. */
   of(at: number): number {
-    return this.now() - Math.max(0, this.#clock.now() - at)
+    const now = this.now()
+    const ahead = now - this.#clock.now()
+    // A difference of one millisecond comes from rounding: nobody has set the clock.
+    return Math.min(now, Math.abs(ahead) > 1 ? at + ahead : at)
   }
 }
 

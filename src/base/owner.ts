@@ -23,6 +23,15 @@ export function isAlive(owner: string): boolean {
   return found === unseen || (found !== undefined && (start === '' || start === found))
 }
 
+/** Says whether the process of a mark was stopped (Ctrl+Z, SIGSTOP): it lives, and does nothing until it is continued. */
+export function isStopped(owner: string): boolean {
+  return isHere(owner) && isAlive(owner) && isStoppedProcess(ownerPid(owner))
+}
+
+export function isStoppedProcess(pid: number): boolean {
+  return /^[Tt]/.test(processFields(pid, process.platform)?.[0] ?? '')
+}
+
 /** Says whether the process of a mark can be seen from here; elsewhere its pid belongs to another process. */
 export function isHere(owner: string): boolean {
   return owner.split(',')[0] === place()
@@ -41,22 +50,30 @@ const unseen = ''
  */
 export function processStart(pid: number, platform: string = process.platform): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined
+  const fields = processFields(pid, platform)
+  if (!fields) return isThere(pid) ? unseen : undefined
+  const [state, start] = fields
+  return state === '' || /^[ZX]/.test(state) ? undefined : start
+}
+
+/** The state and the start time of a process; undefined where the system does not say. */
+function processFields(pid: number, platform: string): [state: string, start: string] | undefined {
   if (platform === 'linux') {
     try {
       // The process name may hold spaces and brackets, so fields are counted after its last bracket.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)!.trim().split(' ')
-      return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
+      return [fields[0]!, fields[19]!]
     } catch {
-      return isThere(pid) ? unseen : undefined
+      return undefined
     }
   }
   const { stdout, error } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
     encoding: 'utf8',
     env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
   })
-  if (error) return isThere(pid) ? unseen : undefined
+  if (error) return undefined
   const [state = '', ...start] = (stdout ?? '').trim().split(/\s+/)
-  return state === '' || state.startsWith('Z') ? undefined : start.join(' ')
+  return [state, start.join(' ')]
 }
 
 /** Asks the system for a process by its pid alone, which needs no file. */

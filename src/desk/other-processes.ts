@@ -4,16 +4,27 @@ import type { Conversation } from '../core/work/conversation.ts'
 import type { App } from '../app/app.ts'
 import type { Audience } from './audience.ts'
 import type { Page } from './history-pages.ts'
-import type { Log } from '../core/talk/store.ts'
+import type { ForeignTurn } from './foreign-turns.ts'
 import { join } from 'node:path'
 import { peers } from '../app/peers.ts'
+import { ForeignTurns } from './foreign-turns.ts'
 import { closingOf, TurnSummary } from './turn-summary.ts'
 import { watchFile } from '../base/file-watch.ts'
-import { ownerMark } from '../base/owner.ts'
+import { isAlive, isHere, isStopped, ownerPid } from '../base/owner.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { messageOf } from '../base/error-message.ts'
 
-type Followed = { turn: string; peer: Peer; asks: Set<string>; begun: boolean }
+type Followed = {
+  turn: string
+  peer: Peer
+  asks: Set<string>
+  begun: boolean
+  /** The entries that are on the screen already, because they were read from the log. */
+  shown?: ReadonlySet<string>
+  owner?: string
+  /** When the process was last heard, on the clock that nobody can set. */
+  heardAt: number
+}
 
 export type OtherProcessesParts = {
   app(): App
@@ -27,8 +38,11 @@ export type OtherProcessesParts = {
 /** How long another process may take until its socket answers, after its turn appears in the log. */
 const momentMs = 250
 
-/** How often the desk looks whether a process that cannot be followed still lives. */
+/** How often the desk looks whether the process of a turn still lives and answers. */
 const lookMs = 1000
+
+/** A process that was heard less long ago is not asked whether it is there. */
+const quietMs = 3000
 
 /** The turns of this conversation that run in other processes. They are shown here, and can be steered, answered and cancelled. */
 export class OtherProcesses {
@@ -38,6 +52,8 @@ export class OtherProcesses {
   #foreign: ForeignTurns | undefined
   #watcher: { close(): void } | undefined
   #looking = false
+  #watching = false
+  #reading: Promise<void> = Promise.resolve()
   #stop = new AbortController()
 
   constructor(parts: OtherProcessesParts) {
@@ -56,9 +72,12 @@ export class OtherProcesses {
 
   /** Follows the log from the end of `page`, which is already on the screen. */
   follow(page: Page): void {
-    const { project, session, place, ephemeral } = this.#parts.app()
-    this.#foreign = new ForeignTurns(project.log, session.id, page, this.#turns())
+    const { project, session, place, ephemeral, io } = this.#parts.app()
+    const source = { log: project.log, session: session.id, clock: io.clock }
+    this.#foreign = new ForeignTurns(source, page, this.#turns())
     this.#showNew()
+    // Every error of the read is left to the next look.
+    if (this.#foreign.all.length > 0) void this.#readOn()
     if (!ephemeral)
       this.#watcher ??= watchFile(join(place.home, 'projects', project.slug, 'history.jsonl'), () => {
         // Every error of the read is left to the next change of the log.
@@ -74,9 +93,7 @@ export class OtherProcesses {
 
   cancel(): boolean {
     const last = this.#followed.at(-1)
-    // A process that is gone has nothing left to cancel.
-    last?.peer.cancel(last.turn).catch(() => {})
-    if (last) void this.#parts.audience.tell({ type: 'stopping' })
+    if (last) void this.#cancelAt(last)
     return last !== undefined
   }
 
@@ -99,32 +116,89 @@ export class OtherProcesses {
     return new Set(this.#followed.map(({ turn }) => turn))
   }
 
+  async #cancelAt({ turn, peer, owner }: Followed): Promise<void> {
+    const { audience } = this.#parts
+    if (await peer.cancel(turn).catch(() => false)) return audience.tell({ type: 'stopping' })
+    // A process that is gone has nothing left to cancel.
+    const trouble = owner === undefined || !isAlive(owner) ? undefined : (stoppedWords(owner) ?? silentWords(owner))
+    if (trouble !== undefined) audience.say(`The turn is not cancelled yet: ${trouble}.`, 'error')
+  }
+
   /** Reads the log after a change. Changes during the read cause one more read. */
   async #written(): Promise<void> {
     if (this.#looking || this.#stop.signal.aborted) return
     this.#looking = true
     await this.#parts.app().io.clock.sleep(momentMs, this.#stop.signal)
     this.#looking = false
-    if (!this.#stop.signal.aborted) await this.#readOn().catch(() => {})
+    if (!this.#stop.signal.aborted) await this.#readOn()
   }
 
-  /** Follows a turn whose process answers; any other turn is shown once it has ended. */
-  async #readOn(): Promise<void> {
+  /** Reads the log, one read after another. An error is left to the next look. */
+  #readOn(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#read()).catch(() => {})
+    return this.#reading
+  }
+
+  /** Follows a turn whose process answers; of any other turn the screen shows what the log has. */
+  async #read(): Promise<void> {
     const foreign = this.#foreign
     if (!foreign) return
-    const { over, open } = await foreign.read()
-    for (const entries of over) await this.#showWhole(entries)
-    if (open.length === 0) return
-    await this.#meet((turn) => open.includes(turn))
-    for (const turn of this.#turns()) foreign.drop(turn)
+    await foreign.read()
+    for (const one of foreign.all) if (one.over) await this.#showKept(one)
+    if (foreign.all.length === 0) return
+    await this.#meet((turn) => foreign.all.some((one) => one.turn === turn))
+    for (const followed of this.#followed) {
+      const known = foreign.drop(followed.turn)
+      if (known) followed.shown = known.shown
+    }
     this.#showNew()
+    // The end of a turn on another machine may never come: it is shown once it is there.
+    const here = foreign.all.filter(({ owner }) => isHere(owner))
+    for (const one of here) await this.#showKept(one)
+    if (here.length > 0) void this.#watch()
+  }
+
+  /** Shows what the log has of a turn whose process cannot be followed, and what is known of the process. */
+  async #showKept(one: ForeignTurn): Promise<void> {
+    const fresh = one.fresh.splice(0)
+    for (const entry of fresh) {
+      one.shown.add(entry.id)
+      this.#parts.seen(entry)
+      await this.#parts.audience.tell({ type: 'event', turn: one.turn, event: entry })
+    }
+    if (one.over) {
+      this.#foreign?.drop(one.turn)
+      return this.#close(one.turn, one.summary)
+    }
+    const words = stoppedWords(one.owner) ?? silentWords(one.owner)
+    if (fresh.length === 0 && words === one.told) return
+    one.told = words
+    await this.#tellWait(one.turn, words)
+  }
+
+  #tellWait(turn: string, words: string): Promise<void> {
+    return this.#parts.audience.tell({ type: 'event', turn, event: { type: 'waiting', words, by: 'termaite' } })
+  }
+
+  /** While a turn cannot be followed, ends it when its process is dead, and follows it when its process answers again. */
+  async #watch(): Promise<void> {
+    if (this.#watching) return
+    this.#watching = true
+    const { conversation, io } = this.#parts.app()
+    while (!this.#stop.signal.aborted && this.#foreign?.all.some(({ owner }) => isHere(owner))) {
+      await io.clock.sleep(lookMs, this.#stop.signal)
+      if (this.#foreign?.all.some(({ owner }) => !isAlive(owner))) await conversation.settle().catch(() => {})
+      await this.#readOn()
+    }
+    this.#watching = false
   }
 
   async #meet(wanted: (turn: string) => boolean): Promise<void> {
     const { place, io, session } = this.#parts.app()
     for (const peer of await peers(place.home, io.clock)) {
       const turns = (await peer.turns()).filter((one) => one.session === session.id && wanted(one.turn))
-      for (const { turn } of turns) this.#followed.push({ turn, peer, asks: new Set(), begun: false })
+      for (const { turn } of turns)
+        this.#followed.push({ turn, peer, asks: new Set(), begun: false, heardAt: io.clock.elapsed() })
       if (turns.length === 0) await peer.close()
     }
   }
@@ -138,13 +212,22 @@ export class OtherProcesses {
     const { turn, peer, asks } = followed
     followed.begun = true
     const seen = this.#turnSeen()
-    const { conversation } = this.#parts.app()
-    const told = new Set<string>()
+    const { conversation, io } = this.#parts.app()
+    const told = new Set<string>(followed.shown)
+    const over = new AbortController()
+    void this.#watchPeer(followed, AbortSignal.any([over.signal, this.#stop.signal]))
     for await (const event of peer.follow(turn, this.#stop.signal)) {
+      followed.heardAt = io.clock.elapsed()
       if (event.type === 'question') asks.add(event.ask)
+      if (event.type === 'prompt') followed.owner ??= event.owner
+      if (isEntry(event) && told.has(event.id)) {
+        seen.see(event)
+        continue
+      }
       if (isEntry(event)) told.add(event.id)
       await this.#tell(turn, event, seen)
     }
+    over.abort()
     // A process that was killed keeps no end of its turn, and nobody may be shown at work who is not.
     if (seen.outcome === undefined)
       for (const entry of await this.#untilEnded(turn, conversation))
@@ -152,6 +235,27 @@ export class OtherProcesses {
     this.#followed = this.#followed.filter((one) => one !== followed)
     if (!this.#followed.some((one) => one.peer === peer)) await peer.close()
     if (!this.#stop.signal.aborted) await this.#close(turn, seen)
+  }
+
+  /** Says when the process of a followed turn is stopped or does not answer: nobody may be shown at work who is not. */
+  async #watchPeer(followed: Followed, over: AbortSignal): Promise<void> {
+    const { clock } = this.#parts.app().io
+    const { turn, peer } = followed
+    for (let told: string | undefined; ;) {
+      await clock.sleep(lookMs, over)
+      if (over.aborted) return
+      if (clock.elapsed() - followed.heardAt < quietMs) continue
+      const { owner } = followed
+      if (owner === undefined || !isHere(owner) || !isAlive(owner)) continue
+      const answers = async () => (await peer.turns()).some((one) => one.turn === turn)
+      const words = stoppedWords(owner) ?? ((await answers()) ? undefined : silentWords(owner))
+      if (over.aborted) return
+      if (words !== undefined && words !== told) await this.#tellWait(turn, words)
+      // Any event takes the words away again.
+      if (words === undefined && told !== undefined)
+        await this.#parts.audience.tell({ type: 'event', turn, event: { type: 'state', state: 'busy' } })
+      told = words
+    }
   }
 
   /** Waits until the turn has its end in the log, which a dead process is given here; returns the entries of the turn. */
@@ -167,13 +271,6 @@ export class OtherProcesses {
       await clock.sleep(pause, this.#stop.signal)
     }
     return []
-  }
-
-  async #showWhole(entries: readonly Entry[]): Promise<void> {
-    const { turn } = entries.at(-1)!
-    const seen = this.#turnSeen()
-    for (const entry of entries) await this.#tell(turn, entry, seen)
-    await this.#close(turn, seen)
   }
 
   #turnSeen(): TurnSummary {
@@ -193,57 +290,10 @@ export class OtherProcesses {
   }
 }
 
-/** A turn of another process: its entries that were not shown yet, and whether its prompt was. */
-type Begun = { entries: Entry[]; shown: boolean }
-
-/** Reads from the log the turns that other processes add to a session. */
-export class ForeignTurns {
-  #log: Log<Entry>
-  #session: string
-  #seen: number
-  #open = new Map<string, Begun>()
-
-  /** `page` is already on the screen; turns in `followed` are shown through their process. */
-  constructor(log: Log<Entry>, session: string, page: Page, followed: ReadonlySet<string>) {
-    this.#log = log
-    this.#session = session
-    this.#seen = page.through
-    this.#sort(page.entries.filter(({ turn }) => !followed.has(turn)))
-    for (const begun of this.#open.values()) Object.assign(begun, { entries: [], shown: true })
-  }
-
-  /** Reads the new part of the log: entries of ended turns, and ids of turns that still run. */
-  async read(): Promise<{ over: Entry[][]; open: string[] }> {
-    const fresh: Entry[] = []
-    let newest: number | undefined
-    for await (const { at, item } of this.#log.back()) {
-      newest ??= at
-      // An erased log starts again at zero.
-      if (newest < this.#seen) this.#seen = -1
-      if (at <= this.#seen) break
-      if (isEntry(item) && item.session === this.#session) fresh.push(item)
-    }
-    this.#seen = newest ?? -1
-    const over = this.#sort(fresh.reverse())
-    return { over, open: [...this.#open].flatMap(([turn, { shown }]) => (shown ? [] : [turn])) }
-  }
-
-  /** A turn that is followed through its process needs no entries from the log. */
-  drop(turn: string): void {
-    this.#open.delete(turn)
-  }
-
-  #sort(entries: readonly Entry[]): Entry[][] {
-    const over: Entry[][] = []
-    for (const entry of entries) {
-      if (entry.type === 'prompt' && entry.owner !== undefined && entry.owner !== ownerMark())
-        this.#open.set(entry.turn, { entries: [], shown: false })
-      const begun = this.#open.get(entry.turn)
-      begun?.entries.push(entry)
-      if (!begun || entry.type !== 'end') continue
-      over.push(begun.entries)
-      this.#open.delete(entry.turn)
-    }
-    return over
-  }
+/** What a stopped process needs to go on; undefined where the process is not stopped. */
+function stoppedWords(owner: string): string | undefined {
+  const pid = ownerPid(owner)
+  return isStopped(owner) ? `its process ${pid} is stopped, and goes on with: kill -CONT ${pid}` : undefined
 }
+
+const silentWords = (owner: string) => `its process ${ownerPid(owner)} does not answer`

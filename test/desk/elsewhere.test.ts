@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { emptyState, nextState } from '../../src/faces/chat/chat-state.ts'
+import { socketFolders } from '../../src/faces/peer/peer-sockets.ts'
+import { until as untilTrue } from '../until.ts'
 import { closings, folderOf, replies, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
@@ -25,7 +27,7 @@ function another(t: TestContext, folder: string, prompt: string, command: string
   })
   const over = once(child, 'exit')
   t.after(() => child.kill('SIGKILL'))
-  return { over, kill: () => child.kill('SIGKILL') }
+  return { over, pid: child.pid!, kill: (signal: NodeJS.Signals = 'SIGKILL') => child.kill(signal) }
 }
 
 const prompts = (heard: Awaited<ReturnType<typeof sitDown>>['heard']) =>
@@ -114,3 +116,64 @@ test('a followed turn whose process is killed ends on the screen and in the log'
   await until((all) => closings(all).length === 2)
   assert.deepEqual(prompts(heard), ['a long one', 'and then'])
 })
+
+/** What the working line says of each turn that runs. */
+const runs = (heard: Awaited<ReturnType<typeof sitDown>>['heard']) =>
+  heard
+    .reduce((state, one) => nextState(state, one, 0), emptyState)
+    .running.map(({ by, waiting }) => [by, waiting?.words])
+
+test('a turn whose process cannot be reached ends on the screen when the process is killed', options, async (t) => {
+  const folder = folderOf(t)
+  const began = join(folder, 'began')
+  const other = another(t, folder, 'a long one', `cat >/dev/null; touch ${began}; exec sleep 60`)
+  const sockets = () => socketFolders(join(folder, 'termaite')).filter((place) => existsSync(place))
+  await untilTrue(() => existsSync(began) && sockets().length > 0)
+  for (const place of sockets()) rmSync(place, { recursive: true })
+  const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  await until((all) => runs(all).length === 1)
+  assert.deepEqual(runs(heard), [[undefined, `its process ${other.pid} does not answer`]])
+  other.kill()
+  await until((all) => closings(all).length === 1)
+  assert.deepEqual(runs(heard), [])
+  const ends = (await desk.app().conversation.read()).entries.filter(({ type }) => type === 'end')
+  assert.deepEqual(
+    ends.map((end) => end.type === 'end' && end.outcome),
+    [{ ok: false, failure: { kind: 'aborted', message: 'termaite stopped during this turn' } }],
+  )
+})
+
+test(
+  'the screen says that the process of a followed turn is stopped, and follows it when it goes on',
+  options,
+  async (t) => {
+    const folder = folderOf(t)
+    const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+    const other = another(t, folder, 'a long one', 'cat >/dev/null; echo half; exec sleep 60')
+    await until(() => texts(heard).includes('half'))
+    other.kill('SIGSTOP')
+    const stopped = `its process ${other.pid} is stopped, and goes on with: kill -CONT ${other.pid}`
+    await until((all) => runs(all)[0]?.[1] === stopped)
+    assert.deepEqual(runs(heard), [['other', stopped]])
+    // A chat that is opened meanwhile shows the same turn and the same words.
+    const second = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+    await second.until((all) => runs(all)[0]?.[1] === stopped)
+    other.kill('SIGCONT')
+    await until((all) => runs(all)[0]?.[1] === undefined)
+    await second.until(() => texts(second.heard).includes('half'))
+
+    other.kill('SIGSTOP')
+    desk.cancel()
+    await until((all) => all.some((one) => one.type === 'said' && one.how === 'error'))
+    assert.deepEqual(
+      heard.flatMap((one) => (one.type === 'said' && one.how === 'error' ? [one.text] : [])),
+      [`The turn is not cancelled yet: ${stopped}.`],
+    )
+    other.kill('SIGCONT')
+    for (const screen of [{ heard, until }, second]) {
+      await screen.until((all) => closings(all).length === 1)
+      assert.deepEqual(runs(screen.heard), [])
+    }
+    assert.deepEqual(prompts(heard), ['a long one'])
+  },
+)

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync, rmSync } fr
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../base/files.ts'
 import { shortHash } from '../../base/hash.ts'
-import { ownerMark } from '../../base/owner.ts'
+import { isStoppedProcess, ownerMark } from '../../base/owner.ts'
 
 /** The room in a socket's address: 108 bytes on Linux and 104 elsewhere, with a zero at the end. */
 const longestPath = process.platform === 'linux' ? 107 : 103
@@ -23,13 +23,21 @@ export function ownSocketName(): string {
   return `${process.pid}-${thisMachine()}.sock`
 }
 
+/** Whether the process of a socket may answer: one that is stopped (Ctrl+Z) lives, and nobody need wait for it. */
+export function mayAnswer(path: string): boolean {
+  const [pid, place] = processOf(path)
+  return place !== thisMachine() || !isStoppedProcess(Number(pid))
+}
+
+const processOf = (path: string) => (/(\d+)-([0-9a-z]{11})\.sock$/.exec(path) ?? []).slice(1)
+
 /** Finds the sockets of processes that may be alive, and removes those of dead ones. */
 export function findSockets(home: string): string[] {
   return socketFolders(home)
     .filter(isPrivate)
     .flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
     .filter((path) => {
-      const [, pid, place] = /(\d+)-([0-9a-z]{11})\.sock$/.exec(path) ?? []
+      const [pid, place] = processOf(path)
       if (pid === undefined) return false
       if (place !== thisMachine() || mayBeAlive(Number(pid))) return true
       removeSocket(path)
