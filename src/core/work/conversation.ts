@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
 import type { Budget } from './budget.ts'
+import type { Settling, Tail } from './dead-turns.ts'
 import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
 import type { Ref, Blobs, Doc, Log } from '../talk/store.ts'
 import type { Failure, Outcome } from '../talk/outcome.ts'
@@ -13,6 +14,7 @@ import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { noBudget } from './budget.ts'
 import { take } from './verbs.ts'
+import { DeadTurns, followCalls, interrupted, unended } from './dead-turns.ts'
 import { withShortBody, wholeEntry } from '../talk/body.ts'
 import { compactionPrompt, guidesOf, oldestHalf, summaryOf } from '../talk/compaction.ts'
 import { isFact, isEntry } from '../talk/entry.ts'
@@ -38,9 +40,6 @@ export type ConversationParts = {
   /** The processes that are ending a dead turn right now: each turn is ended by one of them. */
   settling?: Doc<Settling>
 }
-
-/** The claims of processes on the turns that they are ending, by turn. */
-export type Settling = Record<string, { owner: string; id: string }>
 
 /** The circumstances that a turn is run in. */
 export type TurnWorld = {
@@ -68,10 +67,6 @@ export type AroundTurn = {
   begin(turn: string, waits?: Turn['waits']): Promise<string[]>
   end(turn: string, waits?: Turn['waits']): Promise<string[]>
 }
-
-/** How often, and after which pause, a process asks again for a turn that another process is ending. */
-const claimTries = 100
-const claimPauseMs = 50
 
 /** What the agent is given, and the turn's calls that have no result yet. */
 type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
@@ -111,62 +106,13 @@ export class Conversation {
 
   /** Ends the turns whose process is dead and closes the calls they left open. */
   async settle(): Promise<Standing> {
-    const seen = await this.read()
-    const gone = new Set(unended(seen.entries).flatMap(({ owner, turn }) => (this.#isGone(owner) ? [turn] : [])))
-    // A process may have kept the end of its turn after the log was read and before it was found dead.
-    const { entries, broken } = gone.size > 0 ? await this.read() : seen
-    const dead = unended(entries).filter(({ turn }) => gone.has(turn))
-    for (const { turn } of dead) await this.#alone(turn, () => this.#endDead(turn))
-    return { view: dead.length > 0 ? await this.view() : view(entries), broken, ended: dead.length }
-  }
-
-  /** Ends a turn of a dead process, unless another process has ended it by now. What the process had shown is kept. */
-  async #endDead(turn: string): Promise<void> {
-    const own = (await this.read()).entries.filter((entry) => entry.turn === turn)
-    if (unended(own).length === 0) return
-    const open = new Set<string>()
-    for (const entry of own) followCalls(open, entry)
-    for (const call of open) await this.append(interrupted(call), 'termaite', turn)
-    await this.#keepShown(own, turn)
-    const outcome = failed('aborted', 'termaite stopped during this turn')
-    await this.append({ type: 'end', outcome }, 'termaite', turn)
-  }
-
-  /** Runs `work` while no other process ends the same turn; it does not wait long for one that hangs. */
-  async #alone(turn: string, work: () => Promise<void>): Promise<void> {
-    const { settling, owner, clock, alive } = this.#parts
-    const id = newId(clock.now())
-    for (let tries = 0; tries < claimTries; tries++) {
-      const living = (claims: Settling) => Object.entries(claims).filter(([, claim]) => alive(claim.owner))
-      // Without the document the turn is ended all the same: a turn that is ended twice does no harm, and one that is
-      // never ended does.
-      const claims = await settling
-        ?.update((now) => ({ [turn]: { owner, id }, ...Object.fromEntries(living(now)) }))
-        .catch(() => undefined)
-      if (!claims || claims[turn]?.id === id) break
-      await clock.sleep(claimPauseMs)
-    }
-    try {
-      await work()
-    } finally {
-      const others = (now: Settling) => Object.fromEntries(Object.entries(now).filter(([, claim]) => claim.id !== id))
-      await settling?.update(others).catch(() => {})
-    }
-  }
-
-  #isGone(owner: string | undefined): boolean {
-    return owner !== undefined && !this.#parts.alive(owner)
-  }
-
-  /** Keeps the words that the dead process of a turn had shown; `own` are the entries of the turn. */
-  async #keepShown(own: readonly Entry[], turn: string): Promise<void> {
-    const { blobs, clock, shown } = this.#parts
-    if (!shown) return
-    const words = ShownWords.ofTurn({ log: shown(turn), blobs, clock }, own, false)
-    const facts = await words.rest('crash')
-    for (const { by, ...fact } of facts) await this.append(fact, by, turn)
-    // A side log that could not be read stays: a person may still look into it.
-    await words.close({ remove: facts.every(({ type }) => type === 'words') })
+    const dead = new DeadTurns({
+      ...this.#parts,
+      read: () => this.read(),
+      append: (fact, by, turn) => this.append(fact, by, turn),
+    })
+    const { entries, broken, ended } = await dead.settle()
+    return { view: ended > 0 ? await this.view() : view(entries), broken, ended }
   }
 
   /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */
@@ -334,25 +280,9 @@ function withoutEcho(fact: Fact, reply: string | undefined): Fact {
   return { ...fact, outcome: { ...fact.outcome, text: '' } }
 }
 
-function unended(entries: readonly Entry[]): EntryOf<'prompt'>[] {
-  const ended = new Set(entries.filter((entry) => entry.type === 'end').map((entry) => entry.turn))
-  return entries.filter((entry): entry is EntryOf<'prompt'> => entry.type === 'prompt' && !ended.has(entry.turn))
-}
-
-/** Keeps track of the calls that have no result yet. */
-function followCalls(open: Set<string>, entry: Entry): void {
-  if (entry.type === 'call') open.add(entry.call)
-  if (entry.type === 'result') open.delete(entry.call)
-}
-
 function unanswered(entries: readonly Entry[]): string[] {
   const answered = new Set(entries.flatMap((entry) => (entry.type === 'answer' ? [entry.ask] : [])))
   return entries.flatMap((entry) => (entry.type === 'question' && !answered.has(entry.ask) ? [entry.ask] : []))
-}
-
-function interrupted(call: string): Fact {
-  const text = 'interrupted: this call may have run, wholly or in part. Check what it changed before you make it again'
-  return { type: 'result', call, ok: false, text }
 }
 
 /** Finds the usage of a consulted agent at any depth: it is kept too. */
@@ -383,8 +313,6 @@ function lost(why: string, answer?: Outcome): Outcome {
   const { text, whole } = answer
   return { ...loss, unkept: whole ? { text, whole } : { text } }
 }
-
-export type Tail = { entries: Entry[]; broken: string[] }
 
 /**
  * Reads one session back from the tail, as far as its view needs and no further:
