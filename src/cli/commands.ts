@@ -217,10 +217,10 @@ export const commands: readonly CliCommand[] = [
   },
   {
     name: 'stop',
-    words: '[id]',
-    summary: 'Cancel a running turn, in whichever process it runs.',
+    words: '[id|hub|<agent>|<pid>]',
+    summary: 'Cancel a running turn, in whichever process it runs, or end the hub or another process that `ps` lists.',
     flags: { all: { help: 'cancel every running turn' } },
-    examples: ['termaite stop 01kq', 'termaite stop --all'],
+    examples: ['termaite stop 01kq', 'termaite stop hub', 'termaite stop --all'],
     load: () => import('./commands/stop.ts'),
   },
   {

@@ -105,3 +105,48 @@ test('an agent that starts before the first hub waits for it, gets its key and d
   agent.kill('SIGTERM')
   assert.deepEqual(await once(agent, 'exit'), [143, null])
 })
+
+test(
+  'a hub that is stopped by its name and started at another port is found again, by the proxy and by an agent',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+    const command = [process.execPath, fake, join(machine.folder, 'gate'), 'scroll'].join(' ')
+    machine.settings({ leash: 'edit', agents: { fake: { command, idle_pattern: '^> ?$', response_fence: true } } })
+    execFileSync('git', ['init', '-q'], { cwd: machine.project })
+    const none = await machine.run(['stop', 'hub'])
+    assert.deepEqual(
+      [none.code, none.err],
+      [
+        1,
+        'termaite: stop: no running turn begins with "hub", and no process of that name runs. `termaite ps` lists both.\n',
+      ],
+    )
+    const first = await startedHub(t, machine)
+    const client = await proxied(t, machine)
+    assert.equal((await client.callTool({ name: 'register_agent', arguments: me })).isError, undefined)
+    const agent = machine.start(['agent', '--start=fake', '--here'])
+    let lines = ''
+    agent.stderr!.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
+    const todo = { workspace: machine.project, capabilities: [], needs: [] }
+    const done = await first.hub.add({ prompt: 'Say something.', ...todo })
+    await until(async () => (await first.hub.task(done.id)).state === 'COMPLETED')
+    const over = once(first.child, 'exit')
+    const stopped = await machine.run(['stop', 'hub'])
+    assert.deepEqual([stopped.code, stopped.out], [0, `Stopped the hub at ${first.url} (pid ${first.child.pid}).\n`])
+    await over
+    const listed = client.callTool({ name: 'wait_for_prompt', arguments: { timeout: 30 } })
+    const second = await startedHub(t, machine)
+    assert.notEqual(second.url, first.url)
+    await second.hub.add({ prompt: 'Do it.', workspace: 'w', capabilities: [], needs: [] })
+    assert.match(words(await listed), /"status":"TASK".*"prompt":"Do it\."/)
+    const more = await second.hub.add({ prompt: 'Say more.', ...todo })
+    await until(async () => (await second.hub.task(more.id)).state === 'COMPLETED')
+    const name = (await second.hub.task(more.id)).agent!
+    const ended = once(agent, 'exit')
+    const end = await machine.run(['stop', name])
+    assert.deepEqual([end.code, end.out], [0, `Stopped the agent ${name} (pid ${agent.pid}).\n`], lines)
+    assert.deepEqual(await ended, [143, null])
+  },
+)

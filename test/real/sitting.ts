@@ -59,7 +59,14 @@ export async function sitting(cli: string, kind: Kind) {
       const events: Event[] = []
       const signal = stop?.signal ?? new AbortController().signal
       const world = { cwd, leash: 'ask' as const, signal, ask: asking(answers), attended: true }
-      for await (const event of conversation.converse(agent, prompt, world)) events.push(event)
+      let shown: string[] = []
+      for await (const event of conversation.converse(agent, prompt, world)) {
+        events.push(event)
+        // A turn that took too long is told apart by its screen.
+        if (event.type === 'end' && !event.outcome.ok && event.outcome.failure.kind === 'timeout')
+          shown = (await agent.terminal?.screen())?.rows ?? []
+      }
+      if (shown.length > 0) console.error([...events.map((event) => JSON.stringify(event)), ...shown].join('\n'))
       return events
     },
     /** The processes that still run in its home. */

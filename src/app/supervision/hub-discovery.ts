@@ -7,7 +7,7 @@ import type { Consent } from '../mcp/mcp-entries.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
-import { checkAddress, hubPlace, keyFileOf, keyFor, namedHub, usualHub } from '../hub/hub-address.ts'
+import { checkAddress, hubPlace, keyFileOf, namedHub, usualHub } from '../hub/hub-address.ts'
 import { writeKey } from '../server-access.ts'
 import { runningHubUrl } from '../running-processes.ts'
 import { HubClient, unknownKey } from '../hub/hub-client.ts'
@@ -20,8 +20,8 @@ import { isSecretVariable } from '../../safety/secret-patterns.ts'
 import { hubName } from '../mcp/clients.ts'
 
 /**
- * A hub, and the client that it takes us for; without a client it does not answer yet. `now` looks
- * its place up anew, and `fixed` says that the place stays as it is, because it was named or the hub answered there.
+ * A hub, and the client that it takes us for; without a client it does not answer yet. `now` looks its place up anew, and
+ * `fixed` says that the place stays as it is, because a person named it.
  */
 export type FoundHub = { place: HubPlace; now: HubPlaceNow; fixed: boolean; caller?: HubCaller }
 
@@ -32,12 +32,15 @@ export async function findHub(
   settings: Settings,
   { server, wired, dry, yes }: Consent & { server?: string; wired: readonly NamedHub[] },
 ): Promise<FoundHub> {
-  const known = namedHub(io, settings, server) ?? runningHubUrl(home) ?? wired.find(({ url }) => url !== undefined)?.url
-  const told = known ?? (yes || dry || existsSync(join(home, 'hub.key')) ? usualHub : await askedFor(io, home))
-  const place = withKey(hubPlace(io, settings, checked(told)), wired)
-  // A hub that nobody named may be started later, at any port.
-  const now = () =>
-    known === undefined ? withKey(hubPlace(io, settings), wired) : { ...place, key: place.key ?? keyFor(io, place.url) }
+  const mayAsk = !yes && !dry && !existsSync(join(home, 'hub.key'))
+  const named =
+    namedHub(io, settings, server) ??
+    (runningHubUrl(home) === undefined
+      ? (wired.find(({ url }) => url !== undefined)?.url ?? (mayAsk ? await askedFor(io, home) : undefined))
+      : undefined)
+  // A hub that nobody named may be started later or again, at any port.
+  const now = () => withKey(hubPlace(io, settings, named), wired)
+  const place = now()
   const caller = (await callerAt(io, place)) ?? (dry ? undefined : await awaitedName(io, now))
   if (!caller)
     say(io, `No hub answers at ${place.url} yet. Its tools and tasks come as soon as it runs: termaite serve`)
@@ -46,7 +49,7 @@ export async function findHub(
       `the key of ${caller.name} only reads at ${place.url}: an agent needs a key of the role agent. Make one with: termaite hub keys add <name> --role agent.`,
       1,
     )
-  return { place: caller ? now() : place, now, fixed: known !== undefined || caller !== undefined, caller }
+  return { place: caller ? now() : place, now, fixed: named !== undefined, caller }
 }
 
 /** How often a hub that does not answer is asked again. */
@@ -76,16 +79,12 @@ function withKey(place: HubPlace, wired: readonly NamedHub[]): HubPlace {
   return { ...place, key }
 }
 
-function checked(url: string): string {
-  checkAddress(url)
-  return url
-}
-
-/** Asks the person for the hub's address and key, and keeps both, so that they are asked once. */
-async function askedFor(io: Io, home: string): Promise<string> {
-  if (io.in.isTTY !== true) return usualHub
+/** Asks the person for the hub's address and key, and keeps both, so that they are asked once. Undefined where nobody can be asked. */
+async function askedFor(io: Io, home: string): Promise<string | undefined> {
+  if (io.in.isTTY !== true) return undefined
   const said = (await ask(io, `Server address [${usualHub}]: `)).trim() || usualHub
-  const url = checked(said.includes('://') ? said : `http://${said}`)
+  const url = said.includes('://') ? said : `http://${said}`
+  checkAddress(url)
   const key = (await askHidden(io, 'API key (optional): ')).trim()
   makeFolder(home)
   if (key !== '') keepKey(home, url, key)

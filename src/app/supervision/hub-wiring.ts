@@ -21,7 +21,7 @@ const proxy = ['serve', '--stdio-proxy']
 export function hubEnv(io: Io, { place, fixed }: FoundHub, keyFile: string): Record<string, string> {
   const { TERMAITE_HOME: home } = io.env
   const env: Record<string, string> = { [keyFileVariable]: keyFile }
-  // A hub that nobody named and that does not run yet is looked for by each program when it needs the hub.
+  // A hub that nobody named is looked for by each program when it needs the hub: it may be started again at another port.
   if (fixed) env.TERMAITE_HUB = place.url
   if (home !== undefined) env.TERMAITE_HOME = home
   return env

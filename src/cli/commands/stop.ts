@@ -6,39 +6,84 @@ import { killSlot } from '../../app/crew/crew-keeper.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { peerOf } from '../../app/peers.ts'
 import { homeOf } from '../../app/place.ts'
+import { runningProcesses } from '../../app/running-processes.ts'
 import { unfinishedTurns } from '../../app/unfinished-turns.ts'
 import { oneLine } from '../../base/table.ts'
 
 const patienceMs = 15_000
 
-/** Cancels a turn in the process that runs it, as Esc there would, and waits for its end. A crew agent is ended. */
+/**
+ * Cancels a turn in the process that runs it, as Esc there would, and waits for its end. A crew agent is ended. A process of
+ * ours that runs for long, such as the hub, is ended by its name as `ps` lists it.
+ */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const word = words.join(' ')
+  if (!values.all && word === '')
+    throw new UsageError('stop: which turn or process? `termaite ps` lists them; --all stops every turn.')
   const turns = await unfinishedTurns(io)
-  const wanted = values.all ? turns : turns.filter(({ turn }) => words[0] !== undefined && turn.startsWith(words[0]))
-  if (!values.all && words[0] === undefined)
-    throw new UsageError('stop: which turn? `termaite ps` lists them; --all stops every one.')
-  if (!values.all && wanted.length !== 1)
-    throw new UsageError(
-      wanted.length === 0
-        ? `stop: no running turn begins with "${words[0]}".`
-        : `stop: ${wanted.length} turns begin with "${words[0]}". Type more of the id.`,
-      1,
-    )
+  if (values.all) return stopTurns(io, turns)
+  const wanted = turns.filter(({ turn }) => turn.startsWith(word))
+  if (wanted.length === 1) return stopTurns(io, wanted)
+  if (wanted.length > 1)
+    throw new UsageError(`stop: ${wanted.length} turns begin with "${word}". Type more of the id.`, 1)
+  return stopProcess(io, word)
+}
+
+async function stopTurns(io: Io, wanted: readonly UnfinishedTurn[]): Promise<number> {
   if (wanted.length === 0) say(io, 'No turn is running.')
   const cancelled = await Promise.all(wanted.map((turn) => (turn.slot ? killSlot(io, turn.slot) : cancel(io, turn))))
   const reached = wanted.filter((turn, index) => cancelled[index] || (!turn.slot && interrupt(io, turn)))
-  const until = io.clock.elapsed() + patienceMs
   let left = reached.map(({ turn }) => turn)
-  while (left.length > 0 && io.clock.elapsed() < until && !io.signal.aborted) {
-    await io.clock.sleep(100, io.signal)
+  await patiently(io, async () => {
     const running = new Set((await unfinishedTurns(io)).map(({ turn }) => turn))
     left = left.filter((turn) => running.has(turn))
-  }
+    return left.length === 0
+  })
   for (const turn of reached) {
     if (left.includes(turn.turn)) say(io, `termaite: ${turn.turn} has not stopped yet (pid ${turn.pid}).`)
     else print(io, `Stopped ${turn.turn}: ${oneLine(turn.prompt, 60)}`)
   }
   return left.length > 0 || reached.length < wanted.length ? 1 : 0
+}
+
+/** Ends the one process of ours that has this kind, this name or this number. */
+async function stopProcess(io: Io, word: string): Promise<number> {
+  const running = () => runningProcesses(homeOf(io.env), io.clock.now())
+  const found = running().filter(
+    ({ process: kind, pid, about }) => kind === word || about === word || String(pid) === word,
+  )
+  const [wanted] = found
+  if (!wanted)
+    throw new UsageError(
+      `stop: no running turn begins with "${word}", and no process of that name runs. \`termaite ps\` lists both.`,
+      1,
+    )
+  const { process: kind, pid, about, url } = wanted
+  const name = ['the', kind, ...(about === undefined ? [] : [about]), ...(url === undefined ? [] : [`at ${url}`])].join(
+    ' ',
+  )
+  if (found.length > 1) {
+    const numbers = found.map(({ pid: one }) => one ?? 'elsewhere').join(', ')
+    throw new UsageError(
+      `stop: ${found.length} processes are named "${word}" (${numbers}). Name one by its number in the column PID of \`termaite ps\`.`,
+      1,
+    )
+  }
+  if (!signalled(io, name, pid, 'SIGTERM')) return 1
+  const gone = await patiently(io, async () => !running().some((other) => other.pid === pid))
+  if (gone) print(io, `Stopped ${name} (pid ${pid}).`)
+  else say(io, `termaite: ${name} has not stopped yet (pid ${pid}).`)
+  return gone ? 0 : 1
+}
+
+/** Looks ten times a second until it is so, or patience is over; returns whether it is so. */
+async function patiently(io: Io, isSo: () => Promise<boolean>): Promise<boolean> {
+  const until = io.clock.elapsed() + patienceMs
+  while (!(await isSo())) {
+    if (io.clock.elapsed() >= until || io.signal.aborted) return false
+    await io.clock.sleep(100, io.signal)
+  }
+  return true
 }
 
 /** Asks the turn's process to cancel it; returns whether that process agreed. */
@@ -49,18 +94,21 @@ async function cancel(io: Io, { turn }: UnfinishedTurn): Promise<boolean> {
   return taken
 }
 
-/** Interrupts the turn's process; returns whether it makes sense to wait for the end. A process that is already gone counts. */
-function interrupt(io: Io, { turn, pid }: UnfinishedTurn): boolean {
+/** Interrupts the turn's process; returns whether it makes sense to wait for the end. */
+const interrupt = (io: Io, { turn, pid }: UnfinishedTurn) => signalled(io, turn, pid, 'SIGINT')
+
+/** Sends a signal to a process; returns whether it makes sense to wait for its end. A process that is already gone counts. */
+function signalled(io: Io, name: string, pid: number | undefined, signal: NodeJS.Signals): boolean {
   if (pid === undefined) {
-    say(io, `termaite: ${turn} runs on another machine or in another container; stop it there.`)
+    say(io, `termaite: ${name} runs on another machine or in another container; stop it there.`)
     return false
   }
   try {
-    process.kill(pid, 'SIGINT')
+    process.kill(pid, signal)
     return true
   } catch (error) {
     if (errorCode(error) === 'ESRCH') return true
-    say(io, `termaite: ${turn} could not be stopped: process ${pid} is another user's; stop it as that user.`)
+    say(io, `termaite: ${name} could not be stopped: process ${pid} is another user's; stop it as that user.`)
     return false
   }
 }
