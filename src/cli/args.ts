@@ -22,11 +22,11 @@ export function parse(command: CliCommand, argv: readonly string[]): Parsed {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
     parsed = { values: values as Parsed['values'], words: positionals }
   } catch (error) {
-    throw new UsageError(`${firstSentence((error as Error).message)} See: ${usage(command)} --help`)
+    throw new UsageError(`${flagFault(error as Error, known)} See: ${usage(command)} --help`)
   }
   for (const [name, flag] of Object.entries(flags)) {
     const value = parsed.values[name]
-    if (value === '' && name !== 'prompt') throw new UsageError(`--${name} is empty; give it a <${flag.value}>.`)
+    if (value === '' && name !== 'prompt') throw new UsageError(`--${name} needs a <${flag.value}>, but it is empty.`)
     if (flag.choices && typeof value === 'string' && !flag.choices.includes(value))
       throw new UsageError(`--${name}: found "${value}", allowed: ${flag.choices.join(', ')}.`)
   }
@@ -51,7 +51,7 @@ function joined(argv: readonly string[], flags: Flags): string[] {
     }
     if (/^--?[a-z][\w-]*(=|$)/i.test(next))
       throw new UsageError(
-        `${arg} needs a <${flags[name]!.value}>, but "${next}" follows. If you mean that as its value, write --${name}="${next}".`,
+        `${arg} needs a <${flags[name]!.value}>, but the flag "${next}" follows. To use that as the value, write --${name}="${next}".`,
       )
     args.push(`--${name}=${next}`)
     i++
@@ -62,19 +62,22 @@ function joined(argv: readonly string[], flags: Flags): string[] {
 function refuseExtraWords(command: CliCommand, { values, words }: Parsed): void {
   if (values.prompt !== undefined && words.length > 0)
     throw new UsageError(
-      `the prompt after -p ends at "${values.prompt}", but more words follow. Put the prompt in quotes: termaite -p "${[values.prompt, ...words].join(' ')}"`,
+      `-p takes one argument, "${values.prompt}", but more words follow. Put the whole prompt in quotes: termaite -p "${[values.prompt, ...words].join(' ')}"`,
     )
   const most = command.words === undefined ? 0 : /[ …]/.test(command.words) ? Infinity : 1
   if (words.length > most && values.help !== true)
     throw new UsageError(
-      `${usage(command)} takes ${most === 0 ? 'no words' : 'one word'}, but found "${words.join(' ')}". See: ${usage(command)} --help. To send a prompt, use -p.`,
+      `${usage(command)} takes ${most === 0 ? 'no arguments' : 'at most one argument'}, but found "${words.join(' ')}". See: ${usage(command)} --help. To send a prompt, use -p.`,
     )
 }
 
-/** Cuts Node's message before its advice about `--`, which does not help here. */
-function firstSentence(message: string): string {
-  const sentence = message.split(/\. |\n/)[0]!
-  return sentence.endsWith('.') ? sentence : `${sentence}.`
+/** Says in our own words which flag Node's parser refused, and why. */
+function flagFault({ message }: Error, flags: Flags): string {
+  const flag = /'(?:-\w, )?(--?[^\s']+)/.exec(message)?.[1]
+  if (flag === undefined) return `${message.split(/\. |\n/)[0]!.replace(/\.$/, '')}.`
+  const known = flags[flag.replace(/^--/, '')]
+  if (known === undefined) return `there is no flag ${flag}.`
+  return known.value === undefined ? `${flag} takes no value.` : `${flag} needs a <${known.value}>.`
 }
 
 /** Reads a date or an age (7d, 12h, 30m) as a time. */

@@ -23,14 +23,14 @@ export const chatCommand: CliCommand = {
     rotation: { short: 'r', value: 'strategy', choices: strategies, help: 'the rotation strategy for this run' },
     continue: { short: 'c', help: 'continue the most recently used project' },
     new: { help: 'start a new session' },
-    session: { value: 'name', help: 'use the session of this name' },
+    session: { value: 'name', help: 'use the session with this name' },
     ephemeral: { help: 'read no history and keep none' },
     mode: {
       value: 'mode',
       choices: Object.keys(workModes),
-      help: 'all agents, only termaite’s own agents, or only planning',
+      help: 'chat: all agents take turns; agent: only termaite’s own; plan: they plan and change nothing',
     },
-    think: { value: 'how', choices: thinkings, help: 'the thinking framework for each turn' },
+    think: { value: 'how', choices: thinkings, help: 'how agents think a request through before they act' },
     'think-calls': { value: 'n', help: 'how many extra calls thinking may make in a turn without asking (default 2)' },
     leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
     allow: {
@@ -38,7 +38,7 @@ export const chatCommand: CliCommand = {
       many: true,
       help: 'let termaite’s own agent do this without asking, for example "bash(npm test:*)"',
     },
-    deny: { value: 'rule', many: true, help: 'forbid this to termaite’s own agent, whatever else allows it' },
+    deny: { value: 'rule', many: true, help: 'forbid this to termaite’s own agent, even if another rule allows it' },
     'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p: the output format' },
     'max-cost': { value: 'usd', help: 'refuse model calls once this much is spent' },
     'max-tokens': { value: 'n', help: 'refuse model calls once this many tokens are spent' },
@@ -60,8 +60,8 @@ export const chatCommand: CliCommand = {
 }
 
 const json = { json: { help: 'print JSON' } }
-const hubServer = { value: 'url', help: 'the address of the hub (the one that runs here, or http://localhost:3456)' }
-const yes = { yes: { short: 'y', help: 'do not ask' } }
+const hubServer = { value: 'url', help: 'the address of the hub (default: the hub on this machine, at port 3456)' }
+const yes = { yes: { short: 'y', help: 'answer yes instead of asking' } }
 
 /** Every other command: one row each. The help, the completion and the parser are made from these rows. */
 export const commands: readonly CliCommand[] = [
@@ -75,7 +75,8 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'doctor',
     words: '[agent]',
-    summary: 'Check each agent: installed, version, login, answer, quota, permissions. Exits 1 if no agent works.',
+    summary:
+      'Check each agent: is it installed and logged in, does it answer, is it out of quota, what may it do. Exits 1 if no agent works.',
     flags: {
       security: { help: 'show what each agent may do, and who else can read termaite’s files' },
       quick: { help: 'do not ask any agent for an answer' },
@@ -111,8 +112,8 @@ export const commands: readonly CliCommand[] = [
     summary:
       'Show tokens and cost by agent, day, project or thinking framework. Each number says whether it was reported, parsed or estimated.',
     flags: {
-      by: { value: 'what', choices: ['agent', 'day', 'project', 'framework'], help: 'what each row stands for' },
-      since: { value: 'time', help: 'a date, or an age such as 7d or 12h' },
+      by: { value: 'what', choices: ['agent', 'day', 'project', 'framework'], help: 'what each row is about' },
+      since: { value: 'time', help: 'count from this date, or from an age such as 7d or 12h' },
       all: { help: 'include every project' },
       ...json,
     },
@@ -123,7 +124,7 @@ export const commands: readonly CliCommand[] = [
     name: 'audit',
     words: '[verify|export]',
     summary:
-      'Show what you allowed each agent to do, and what termaite’s own agent did. verify checks the record and exits with 0 when it is whole, with 3 when entries are missing, and with 1 when somebody changed it.',
+      'Show what you allowed each agent to do, and what termaite’s own agent did. verify checks the record; it exits 0 if the record is complete, 3 if entries are missing, and 1 if somebody changed it.',
     flags: { ...json },
     examples: ['termaite audit', 'termaite audit verify', 'termaite audit export > audit.jsonl'],
     load: () => import('./commands/audit.ts'),
@@ -131,15 +132,19 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'diff',
     words: '[turn]',
-    summary: 'Show what a turn changed in the project, whichever agent took it.',
-    flags: { stat: { help: 'show only the files' }, list: { help: 'list the turns with a diff' }, ...json },
+    summary: 'Show which files a turn changed, and how.',
+    flags: {
+      stat: { help: 'show only the names of the files' },
+      list: { help: 'list the turns with changes' },
+      ...json,
+    },
     examples: ['termaite diff', 'termaite diff --list'],
     load: () => import('./commands/diff.ts'),
   },
   {
     name: 'undo',
     words: '[turn]',
-    summary: 'Undo what a turn changed. Asks first, and can itself be undone.',
+    summary: 'Undo the changes of a turn. Asks first; run it again to redo them.',
     flags: { ...yes, ...json },
     examples: ['termaite undo', 'termaite undo --yes'],
     load: () => import('./commands/undo.ts'),
@@ -147,7 +152,7 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'compact',
     summary: 'Summarise the older half of the conversation now.',
-    flags: { session: { value: 'name', help: 'use the session of this name' } },
+    flags: { session: { value: 'name', help: 'use the session with this name' } },
     examples: ['termaite compact'],
     load: () => import('./commands/compact.ts'),
   },
@@ -160,7 +165,8 @@ export const commands: readonly CliCommand[] = [
   },
   {
     name: 'system',
-    summary: 'Show what this machine can do, as agents are told. Scanned again when the last scan is older than a day.',
+    summary:
+      'Show what is installed on this machine, as termaite tells its own agent. The machine is scanned again after a day.',
     flags: { refresh: { help: 'scan again now' }, ...json },
     examples: ['termaite system', 'termaite system --refresh', 'termaite system --json'],
     load: () => import('./commands/system.ts'),
@@ -183,11 +189,11 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'trust',
     words: '[path]',
-    summary: 'Let the hooks, MCP servers, skills and settings of a folder be used, as they are now.',
+    summary: 'Trust a folder: let its hooks, MCP servers, skills and settings be used until one of them changes.',
     flags: {
       ...yes,
       list: { help: 'list the trusted folders' },
-      revoke: { help: 'take the trust in a folder back' },
+      revoke: { help: 'stop trusting a folder' },
       ...json,
     },
     examples: ['termaite trust', 'termaite trust ~/code/shop --yes', 'termaite trust --revoke'],
@@ -196,7 +202,7 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'forget',
     words: '[project]',
-    summary: 'Erase a project’s conversations, snapshots and index.',
+    summary: 'Erase the conversations, snapshots and index of a project. Its own files are not touched.',
     flags: { ...yes },
     examples: ['termaite forget', 'termaite forget ~/code/old --yes'],
     load: () => import('./commands/forget.ts'),
@@ -210,7 +216,7 @@ export const commands: readonly CliCommand[] = [
   },
   {
     name: 'ps',
-    summary: 'List the turns that run now, and the chats, agents, hubs and servers of termaite.',
+    summary: 'List the running turns, and the running chats, agents, hubs and servers of termaite.',
     flags: { ...json },
     examples: ['termaite ps'],
     load: () => import('./commands/ps.ts'),
@@ -229,22 +235,22 @@ export const commands: readonly CliCommand[] = [
       '[list|watch|spawn <agent> [task…]|send <slot> <text…>|answer <slot> [option]|read <slot>|wait <slot…>|kill <slot>|attach <slot>|artifact <slot>|logs <slot>|close]',
     summary: 'Run agents side by side, each in its own terminal: start, prompt, wait for, chain and end them.',
     flags: {
-      workspace: { short: 'w', value: 'name', help: 'another crew than this project’s' },
+      workspace: { short: 'w', value: 'name', help: 'use this crew instead of the project’s own' },
       'depends-on': {
         value: 'slots',
-        help: 'spawn: wait until these slots are idle, for example 1,2; {{slot_1.output}} in the task becomes the answer of slot 1',
+        help: 'spawn: start when these slots are idle, for example 1,2; {{slot_1.output}} in the task becomes the answer of slot 1',
       },
-      'depends-on-timeout': { value: 'seconds', help: 'spawn: how long to wait for them (300)' },
+      'depends-on-timeout': { value: 'seconds', help: 'spawn: how long to wait for those slots (default 300)' },
       model: { value: 'model', help: 'spawn: the model, as the CLI names it' },
       leash: { value: 'level', choices: leashes, help: 'spawn: how much the agent may do' },
       'spawn-mode': { value: 'mode', choices: ['window', 'pane'], help: 'spawn: where the terminal opens' },
-      worktree: { help: 'spawn: work in a new git worktree from HEAD' },
-      'worktree-name': { value: 'name', help: 'spawn: the same, with this name' },
+      worktree: { help: 'spawn: work in a new git worktree made from HEAD' },
+      'worktree-name': { value: 'name', help: 'spawn: work in a new git worktree with this name' },
       lines: { value: 'n', help: 'read, wait: how many of the last lines to print' },
       clean: { help: 'read: leave out borders and empty space' },
-      'since-last': { help: 'read: print only what is new' },
+      'since-last': { help: 'read: print only what is new since the last read' },
       pattern: { value: 'regex', help: 'read: wait until the output matches' },
-      timeout: { value: 'seconds', help: 'read (30), wait (120): how long to wait' },
+      timeout: { value: 'seconds', help: 'read, wait: how long to wait (default 30 for read, 120 for wait)' },
       any: { help: 'wait: stop when one slot is idle instead of all' },
       cwd: { value: 'dir', help: 'the folder that the agent works in' },
       ...yes,
@@ -263,11 +269,12 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'mcp',
     words: '[serve|install <client>|remove <client>|list]',
-    summary: 'Serve the crew as MCP tools. install and remove edit a client’s settings after showing the change.',
+    summary:
+      'Let MCP clients run a crew: serve is the MCP server; install and remove edit a client’s settings, after showing you the change.',
     flags: {
-      http: { value: '[host:]port', help: 'serve over HTTP on this machine, with a key' },
+      http: { value: '[host:]port', help: 'serve: use HTTP on this machine, with a key, instead of stdin and stdout' },
       cwd: { value: 'dir', help: 'the folder that agents work in' },
-      'dry-run': { help: 'show the change without making it' },
+      'dry-run': { help: 'install, remove: show the change without making it' },
       ...yes,
       ...json,
     },
@@ -285,14 +292,18 @@ export const commands: readonly CliCommand[] = [
     summary: 'Keep one agent working for hours on tasks from the hub, through crashes, silence and spent quotas.',
     flags: {
       start: { value: 'cli', help: 'the agent: claude, gemini, … or one from the settings' },
-      as: { value: 'workflow', help: 'the workflow to begin with: .agent/workflows/<workflow>.md (orc)' },
+      as: { value: 'workflow', help: 'the instructions to begin with: .agent/workflows/<workflow>.md (default orc)' },
       resume: { help: 'resume the latest session of this project' },
-      slot: { value: 'number', help: 'instead of --start: give tasks of the hub to this slot of the crew' },
+      slot: { value: 'number', help: 'instead of --start: give the hub’s tasks to the agent in this slot of the crew' },
       server: hubServer,
-      tmux: { help: 'run in a tmux window that outlives termaite' },
+      tmux: { help: 'run the agent in a tmux window, which stays open when termaite ends' },
       here: { help: 'work in the project itself, not in a worktree' },
       leash: { value: 'level', choices: leashes, help: 'how much the agent may do' },
-      capability: { value: 'word', many: true, help: 'a capability that tasks may ask for; may be repeated' },
+      capability: {
+        value: 'word',
+        many: true,
+        help: 'something the agent can do, which tasks may ask for; repeatable',
+      },
       'dry-run': { help: 'show the plan without starting anything' },
       ...yes,
     },
@@ -301,10 +312,11 @@ export const commands: readonly CliCommand[] = [
   },
   {
     name: 'serve',
-    summary: 'Run the hub, where agents register and take tasks: HTTP and MCP on this machine, with a key.',
+    summary:
+      'Run the hub, where agents register and take tasks. It serves HTTP and MCP on this machine, and every client needs a key.',
     flags: {
-      host: { value: 'address', help: 'a loopback address (127.0.0.1)' },
-      port: { value: 'number', help: 'the port (3456); 0 takes any free one' },
+      host: { value: 'address', help: 'the loopback address to listen on (default 127.0.0.1)' },
+      port: { value: 'number', help: 'the port to listen on (default 3456); 0 takes any free one' },
       'public-url': { value: 'url', help: 'the https address of the proxy in front of the hub' },
       'stdio-proxy': { help: 'connect an MCP client that only speaks stdio to the running hub' },
       server: { ...hubServer, help: `with --stdio-proxy: ${hubServer.help}` },
@@ -320,7 +332,7 @@ export const commands: readonly CliCommand[] = [
       role: {
         value: 'role',
         choices: hubRoles,
-        help: 'add: what the client may do (agent). An observer reads, an agent works on tasks, a member adds, answers and approves them, an admin also changes keys',
+        help: 'add: what the client may do (default agent). An observer reads; an agent works on tasks; a member also adds, answers and approves tasks; an admin also changes keys',
       },
       server: hubServer,
       ...json,
@@ -342,12 +354,12 @@ export const commands: readonly CliCommand[] = [
       server: hubServer,
       merge: { help: 'approve: merge the task’s branch into the branch you are on, after asking' },
       ...yes,
-      workspace: { value: 'path', help: 'the project (this one)' },
-      agent: { value: 'id', help: 'prefer this agent while it is connected' },
-      capability: { value: 'word', many: true, help: 'a capability that the agent must have; may be repeated' },
-      priority: { value: 'number', help: 'higher goes first (0)' },
-      after: { value: 'id', many: true, help: 'start only when this task is done; may be repeated' },
-      all: { help: 'include finished tasks' },
+      workspace: { value: 'path', help: 'add: the folder of the project (default: this one)' },
+      agent: { value: 'id', help: 'add: give the task to this agent while it is connected' },
+      capability: { value: 'word', many: true, help: 'add: something the agent must be able to do; repeatable' },
+      priority: { value: 'number', help: 'add: tasks with a higher number go first (default 0)' },
+      after: { value: 'id', many: true, help: 'add: start only when this task is done; repeatable' },
+      all: { help: 'list: include finished tasks' },
       ...json,
     },
     examples: [
@@ -361,20 +373,24 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'report',
     summary: 'Sum up what the hub’s agents did: finished work, diffs, failures, open questions, tokens.',
-    flags: { since: { value: 'time', help: 'a date, or an age such as 7d or 12h (24h)' }, server: hubServer, ...json },
+    flags: {
+      since: { value: 'time', help: 'report from this date, or from an age such as 7d or 12h (default 24h)' },
+      server: hubServer,
+      ...json,
+    },
     examples: ['termaite report', 'termaite report --since 12h'],
     load: () => import('./commands/report.ts'),
   },
   {
     name: 'acp',
-    summary: 'Serve termaite’s agents to an editor that speaks ACP (Zed, JetBrains, Neovim …) over stdin and stdout.',
+    summary: 'Let an editor that speaks ACP (Zed, JetBrains, Neovim …) use termaite’s agents, over stdin and stdout.',
     examples: ['termaite acp'],
     load: () => import('./commands/acp.ts'),
   },
   {
     name: 'completion',
     words: '<bash|zsh|fish>',
-    summary: 'Print the completion script for a shell.',
+    summary: 'Print a script that completes termaite’s commands and flags in your shell.',
     examples: ['eval "$(termaite completion bash)"'],
     load: () => import('./commands/completion.ts'),
   },

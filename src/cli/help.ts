@@ -8,16 +8,27 @@ const width = 80
 export function helpText(command: CliCommand, more = ''): string {
   const flags: Flags = { ...command.flags, help: { short: 'h', help: 'show this help' } }
   return [
-    ...wrapped(`${usage(command)}${command.words ? ` ${command.words}` : ''}`, width, '    '),
+    ...usageLines(command),
     '',
     ...wrapped(command.summary, width),
     ...(more ? ['', more] : []),
     '',
+    'Flags:',
     ...columns(Object.entries(flags).map(([name, flag]) => [flagWords(name, flag), flagHelp(flag)])),
     '',
     command.examples.length > 1 ? 'Examples:' : 'Example:',
     ...command.examples.map((example) => `  ${example}`),
   ].join('\n')
+}
+
+/** The forms of a command: on one line where they fit, else on a line each. */
+function usageLines(command: CliCommand): string[] {
+  const whole = `Usage: ${usage(command)}${command.words ? ` ${command.words}` : ''}`
+  if (whole.length <= width) return [whole]
+  const optional = command.words!.startsWith('[')
+  const [first, ...rest] = command.words!.replace(/^\[(.*)\]$/, '$1').split(/\|(?![^[]*\])/)
+  const forms = [optional ? `[${first}]` : first, ...rest]
+  return forms.map((form, at) => `${at === 0 ? 'Usage:' : '      '} ${usage(command)} ${form}`)
 }
 
 /** Makes the part of the main help that lists the commands, the keys and the exit codes. */

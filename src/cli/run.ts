@@ -62,14 +62,14 @@ export async function runProcess(): Promise<void> {
 /** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
-    // "help" and "version" are commands of every other program: they must not reach an agent as a prompt.
+    // Many programs have the commands "help" and "version", so these words must not reach an agent as a prompt.
     if (argv[0] === 'help') return await run([...argv.slice(1, 2), '--help'], io)
     if (argv[0] === 'version' && argv.length === 1) return printed(io, version)
     const named = commands.find(({ name }) => name === argv[0])
     const command = named ?? chatCommand
     const parsed = parse(command, named ? argv.slice(1) : argv)
     if (named && parsed.words.includes(''))
-      throw new UsageError(`${named.name}: one of the words is empty. Leave it out, or fill it in.`)
+      throw new UsageError(`${named.name}: one of the arguments is empty. Leave it out, or fill it in.`)
     if (parsed.values.help) return printed(io, helpText(command, named ? '' : overview(commands)))
     if (parsed.values.version) return printed(io, version)
     if (!named && parsed.values.prompt === undefined) refuseMistypedCommand(parsed.words)

@@ -10,7 +10,7 @@ export async function sessionNamed(
   const sessions = await index.sessions(of)
   const [latest] = sessions
   if (typed === undefined && latest) return latest
-  if (typed === undefined) throw new UsageError('sessions: this project has no conversation yet.', 1)
+  if (typed === undefined) throw new UsageError('there is no conversation in this project yet.', 1)
   const everywhere = await index.sessions()
   const matching = everywhere.filter(({ id }) => id.startsWith(typed))
   const named = sessions.filter(({ name }) => name === typed)
@@ -18,8 +18,8 @@ export async function sessionNamed(
   if (found.length === 1) return found[0]!
   throw new UsageError(
     found.length === 0
-      ? `sessions: none begins with, or is called, "${typed}".`
-      : `sessions: ${found.length} begin with "${typed}": give more of it.`,
+      ? `there is no session with the id or name "${typed}". \`termaite sessions --all\` lists them.`
+      : `${found.length} sessions have an id that begins with "${typed}". Type more of the id.`,
     1,
   )
 }

@@ -36,8 +36,8 @@ test(
         .filter((line) => /leash|task answer/.test(line)),
       [
         'own: asks before it edits a file or runs a command (leash ask), and waits at each question until somebody answers it.',
-        'own: shows its questions in: termaite task list. Answer one with: termaite task answer <id> <number>',
-        'own: works without these questions with: termaite agent --start=own --leash edit',
+        'own: lists its questions in: termaite task list. Answer one with: termaite task answer <id> <number>',
+        'own: does not ask when it is started with: termaite agent --start=own --leash edit',
         `termaite: answer it with: termaite task answer ${short} <number>`,
       ],
     )

@@ -79,7 +79,7 @@ test('the screen is the CLI’s, Ctrl+C is ours, and its title tells how it goes
   t.after(() => glass.close())
   const titles: string[] = []
   glass.emulator.onTitleChange((title) => titles.push(title))
-  await glass.shows('Ctrl+C: exit or continue')
+  await glass.shows('Ctrl+C asks whether to exit')
   await glass.shows('answer 1')
   await glass.shows(() => titles.at(-1) === 'fake · waiting for a task')
   glass.type('abc')

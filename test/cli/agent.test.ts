@@ -72,10 +72,10 @@ test('a dry run tells all that would be done, and does none of it', async (t) =>
     agent: 'gemini (Gemini CLI), leash ask',
     command: 'gemini --approval-mode default',
     workflow: 'orc, built in',
-    tools: `termaite-hub would be written into ${join(home, '.gemini', 'settings.json')}`,
-    'works in': 'a worktree of its own',
+    'hub tools': `termaite-hub would be written into ${join(home, '.gemini', 'settings.json')}`,
+    'works in': 'a new git worktree',
     terminal: 'this one',
-    session: 'a fresh one',
+    session: 'a new one',
   })
   assert.match(hub, new RegExp(`^${env.TERMAITE_HUB}, not running yet; known there as gemini-\\w{6}$`))
   assert.equal(execFileSync('git', ['status', '--porcelain'], { cwd: machine.project }).toString(), '')

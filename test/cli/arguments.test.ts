@@ -7,12 +7,15 @@ import { Machine } from './program.ts'
 const refused: [args: string[], sentence: string][] = [
   [
     ['-p', 'fix', 'the', 'build'],
-    'the prompt after -p ends at "fix", but more words follow. Put the prompt in quotes: termaite -p "fix the build"',
+    '-p takes one argument, "fix", but more words follow. Put the whole prompt in quotes: termaite -p "fix the build"',
   ],
-  [['ps', 'now'], 'termaite ps takes no words, but found "now". See: termaite ps --help. To send a prompt, use -p.'],
+  [
+    ['ps', 'now'],
+    'termaite ps takes no arguments, but found "now". See: termaite ps --help. To send a prompt, use -p.',
+  ],
   [
     ['doctor', 'a', 'b'],
-    'termaite doctor takes one word, but found "a b". See: termaite doctor --help. To send a prompt, use -p.',
+    'termaite doctor takes at most one argument, but found "a b". See: termaite doctor --help. To send a prompt, use -p.',
   ],
   [['sesions', 'list'], 'there is no command "sesions". Did you mean "sessions"? To send it as a prompt, use -p.'],
   [['doctr'], 'there is no command "doctr". Did you mean "doctor"? To send it as a prompt, use -p.'],
@@ -23,12 +26,17 @@ const refused: [args: string[], sentence: string][] = [
   ],
   [
     ['-p', '--debug'],
-    '-p needs a <text>, but "--debug" follows. If you mean that as its value, write --prompt="--debug".',
+    '-p needs a <text>, but the flag "--debug" follows. To use that as the value, write --prompt="--debug".',
   ],
   [
     ['-p', 'x', '-a', '-c'],
-    '-a needs a <name|auto>, but "-c" follows. If you mean that as its value, write --agent="-c".',
+    '-a needs a <name|auto>, but the flag "-c" follows. To use that as the value, write --agent="-c".',
   ],
+  [['doctor', '--foo'], 'there is no flag --foo. See: termaite doctor --help'],
+  [['-Z'], 'there is no flag -Z. See: termaite --help'],
+  [['-p'], '--prompt needs a <text>. See: termaite --help'],
+  [['doctor', '--quick=yes'], '--quick takes no value. See: termaite doctor --help'],
+  [['completion'], 'completion: the name of your shell is missing: bash, zsh, fish.'],
   [['-c', '--cwd', '.', '-p', 'x'], '--continue and --cwd name two different folders. Use only one of them.'],
 ]
 

@@ -10,7 +10,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
   mkdirSync(tmp)
   const { code, out, err } = await machine.run(['demo'], { env: { TMPDIR: tmp } })
   assert.equal(code, 0, err)
-  assert.match(out, /its model is a script; fir and gum run in$/m)
+  assert.match(out, /real tools and a scripted model\. fir and gum run in$/m)
   assert.match(
     err,
     /^chosen by juniper: a short plan \(it needs nothing\); not a drawn plan \(there is no plotter here\)$/m,
@@ -23,7 +23,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
   assert.equal(
     own.replace(/^index .*$/m, 'index …'),
     [
-      'termaite’s own agent reads, edits, and asks what only you can decide.',
+      'termaite’s own agent reads, edits, and asks you a question.',
       '$ termaite -p "Greet the world" -a elder --leash edit',
       'Which other greeting?',
       '1. Hallo',
@@ -49,7 +49,7 @@ test('the demo needs nothing: its own agent reads, edits and asks, and nothing i
   const crew = out.slice(out.indexOf('Two agents side by side in terminals'), out.indexOf('\nEverything that was said'))
   assert.match(crew, /^slot 2: gum, waiting for slot 1$/m)
   assert.match(crew, /crew artifact 2\nIn short: greets nobody in French\n/)
-  assert.match(crew, /^Closed: 2 agents were ended\.$/m)
+  assert.match(crew, /^The crew is closed\. 2 agents were ended\.$/m)
   assert.deepEqual(
     readdirSync(tmp).filter((name) => name.startsWith('termaite')),
     [],

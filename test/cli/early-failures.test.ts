@@ -27,14 +27,14 @@ const cases: Case[] = [
     args: ['-p', 'x', '--colour'],
     code: 2,
     kind: 'usage',
-    message: "Unknown option '--colour'. See: termaite --help",
+    message: 'there is no flag --colour. See: termaite --help',
   },
   {
     title: 'a flag without its value',
     args: ['-p', '--leash', 'read'],
     code: 2,
     kind: 'usage',
-    message: '-p needs a <text>, but "--leash" follows. If you mean that as its value, write --prompt="--leash".',
+    message: '-p needs a <text>, but the flag "--leash" follows. To use that as the value, write --prompt="--leash".',
   },
   {
     title: 'a bad value of a flag',

@@ -22,6 +22,18 @@ test('the overview names every command, and no line of any help is wider than 80
   }
 })
 
+test('a command with many forms has a line for each of them in its help', async (t) => {
+  const { out } = await new Machine(t).run(['sessions', '--help'])
+  assert.deepEqual(out.split('\n\n')[0]!.split('\n'), [
+    'Usage: termaite sessions [list]',
+    '       termaite sessions show <id>',
+    '       termaite sessions search <words>',
+    '       termaite sessions resume <id>',
+    '       termaite sessions rename <id> <name>',
+    '       termaite sessions export <id>',
+  ])
+})
+
 test('the help begins its examples with the chat, and says its keys and how it exits', async (t) => {
   const { out } = await new Machine(t).run(['--help'])
   const [, examples = ''] = out.split('\nExamples:\n')

@@ -256,7 +256,10 @@ test('rename and resume without a known project say what to do, and work in its 
     const { code, err } = await machine.run(command, { cwd: machine.folder })
     assert.deepEqual(
       [code, err],
-      [1, `termaite: sessions: the folder of ${session} is not known any more. Go to that folder and try again.\n`],
+      [
+        1,
+        `termaite: sessions: termaite does not know the folder of ${session}. Run the command again in that folder.\n`,
+      ],
     )
     assert.equal((await machine.run(command)).code, 0)
   }
@@ -284,7 +287,7 @@ test('compact makes no session, and no session has an empty name', async (t) => 
   for (const args of [['compact'], ['-p', 'x']])
     assert.deepEqual(
       [(await machine.run([...args, '--session', ''])).err],
-      ['termaite: --session is empty; give it a <name>.\n'],
+      ['termaite: --session needs a <name>, but it is empty.\n'],
     )
   assert.equal(readFileSync(machine.file('project.json'), 'utf8'), before)
 })
@@ -313,7 +316,7 @@ test('forget knows a project by a link to it, by a folder in it, and by its name
   for (const typed of ['link', 'project/deep', slugOf(machine.project)]) {
     await machine.run(['-p', 'one'])
     const { code, out } = await machine.run(['forget', typed, '--yes'], { cwd: machine.folder })
-    assert.deepEqual([code, out], [0, `Erased everything termaite kept of ${machine.project}.\n`])
+    assert.deepEqual([code, out], [0, `Erased everything that termaite kept about ${machine.project}.\n`])
     assert.deepEqual(readdirSync(join(machine.home, 'projects')), [])
   }
   await machine.run(['-p', 'one'])

@@ -67,14 +67,14 @@ test('keys from the shell, before the hub runs and while it does: the same book'
   const shown = (await keys()).out
   assert.match(
     shown.replaceAll(/key-[0-9a-f]{8}/g, 'key-12345678').replaceAll(/\d\d:\d\d/g, '00:00'),
-    /^NAME  ROLE    ID            MADE   LAST USED  MADE BY\nuser  admin   own           00:00             this machine, in hub\.key\nanna  member  key-12345678  00:00  00:00      user\nci    agent   key-12345678  00:00             user\n$/,
+    /^NAME  ROLE    ID            MADE   LAST USED  MADE BY\nuser  admin   own           00:00             this machine \(in hub\.key\)\nanna  member  key-12345678  00:00  00:00      user\nci    agent   key-12345678  00:00             user\n$/,
   )
   assert.ok(shown.split('\n').every((line) => line.length <= 80))
   const next = (await keys('rotate', 'anna')).out.trimEnd()
   const stands = (key: string) => refusal(new HubClient({ url, key }).me())
   assert.deepEqual([await stands(anna), await stands(next)], [401, 'done'])
   const ended = await keys('revoke', 'anna')
-  assert.deepEqual([ended.code, ended.err, await stands(next)], [0, 'The key of anna (member) has ended.\n', 401])
+  assert.deepEqual([ended.code, ended.err, await stands(next)], [0, 'The key of anna (member) no longer works.\n', 401])
   assert.deepEqual(names((await keys('list', '--json')).out), ['user', 'ci'])
   for (const secret of [anna, next, made.key]) assert.ok(!onDisk(machine).includes(secret), 'a secret is on the disk')
   for (const name of readdirSync(machine.home)) assert.equal(statSync(join(machine.home, name)).mode & 0o077, 0, name)
@@ -85,7 +85,7 @@ test('the person’s own key can be replaced while the hub runs, and only then t
   const { env, url, key } = await startedHub(t, machine)
   const { code, err, out } = await keysOf(machine, env)('rotate', 'user')
   const file = join(machine.home, 'hub.key')
-  assert.deepEqual([code, out, err], [0, '', `The new key is in ${file}; the old one has ended.\n`])
+  assert.deepEqual([code, out, err], [0, '', `The new key is in ${file}. The old one no longer works.\n`])
   assert.equal(await refusal(new HubClient({ url, key }).me()), 401)
   const { code: works } = await machine.run(['task', 'list'], { env })
   assert.deepEqual(

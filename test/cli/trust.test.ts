@@ -117,7 +117,7 @@ test('trusted folders are listed and revoked, as text and as JSON', options, asy
 test('at a terminal the person is shown the files and asked', { ...options, ...inTerminal }, async (t) => {
   const { machine, run } = await withScripts(t)
   const said = await typed(machine, ['trust'], [[/MCP server tool: node tools\/server\.js[^]*\[y\/N\] /, 'n\r']])
-  assert.match(stripAnsi(said.out), /The folder stays untrusted\./)
+  assert.match(stripAnsi(said.out), /Nothing was changed: the folder is still not trusted\./)
   assert.deepEqual(JSON.parse((await run('trust', '--list', '--json')).out), [])
   await typed(machine, ['trust'], [[/\[y\/N\] /, 'y\r']])
   assert.equal(JSON.parse((await run('trust', '--list', '--json')).out).length, 1)

@@ -228,7 +228,7 @@ test('/trust shows what there is, trusts it as it was seen, and forgets it', asy
   assert.deepEqual(await seat.type('/trust'), [['note', 'This folder has nothing that needs trust.']])
   assert.deepEqual(await seat.type('/trust me'), [['error', '/trust takes no words.']])
   write(seat, 'project/.mcp.json', '{}')
-  assert.deepEqual(await seat.type('/trust'), [['note', 'The folder stays untrusted.']])
+  assert.deepEqual(await seat.type('/trust'), [['note', 'Nothing was changed: the folder is still not trusted.']])
   const begun = 'A running session keeps what it was told at its start; /clear begins a new one.'
   seat.answers.push(['trust'], undefined, ['forget'])
   assert.deepEqual(await seat.type('/trust'), [['note', `Trusted from the next turn on. ${begun}`]])

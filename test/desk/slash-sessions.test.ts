@@ -63,7 +63,7 @@ test('/resume takes the beginning of an id or a name, and says what it did not f
   assert.equal(seat.app.session.id, second)
   assert.deepEqual(await seat.type('/resume spike'), [['note', 'You are already in that session.']])
   assert.deepEqual(await seat.type('/resume nobody'), [
-    ['error', 'sessions: none begins with, or is called, "nobody".'],
+    ['error', 'there is no session with the id or name "nobody". `termaite sessions --all` lists them.'],
   ])
   assert.deepEqual(await seat.complete('resume', 'sp'), ['spike'])
 })

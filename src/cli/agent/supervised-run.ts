@@ -128,7 +128,7 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
   } catch (error) {
     const system = `${process.platform} ${process.arch}, node ${process.version}`
     throw new UsageError(
-      `${name} got no terminal: ${messageOf(error)} (${system}). Check that you may open /dev/ptmx, or use --tmux.`,
+      `no terminal could be opened for ${name}: ${messageOf(error)} (${system}). Check that you may open /dev/ptmx, or use --tmux.`,
       1,
     )
   }

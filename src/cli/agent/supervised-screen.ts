@@ -20,7 +20,7 @@ export type SupervisedScreen = {
   showing(so: boolean): void
 }
 
-const hint = 'Ctrl+C: exit or continue · Ctrl+] sends a Ctrl+C · status is in the window’s title'
+const hint = 'Ctrl+C asks whether to exit · Ctrl+] sends a Ctrl+C · status is in the window’s title'
 
 /** Hands keyboard and screen to the CLI until supervision ends. Only Ctrl+C is kept: it asks whether to exit. */
 export async function attend(

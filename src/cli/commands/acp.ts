@@ -5,9 +5,13 @@ import { homeOf } from '../../app/place.ts'
 import { noteProcess } from '../../app/running-processes.ts'
 import { version } from '../../app/version.ts'
 
-/** Serves an editor over stdin and stdout, which are its alone. */
+/** Serves an editor over stdin and stdout; nothing else may write to stdout. */
 export async function run(io: Io): Promise<number> {
-  if (io.in.isTTY) say(io, 'An editor speaks ACP here, over stdin and stdout; `termaite` is the chat. Ctrl+D ends it.')
+  if (io.in.isTTY)
+    say(
+      io,
+      'This command is for editors, which start it and speak ACP over stdin and stdout. Ctrl+D ends it. For the chat, run: termaite',
+    )
   const [{ loadAcpSdk }, { serveAcp }, { ProjectEditorDesks }] = await Promise.all([
     import('../../faces/acp/acp-sdk.ts'),
     import('../../faces/acp/editor-agent.ts'),

@@ -18,12 +18,12 @@ import { table } from '../../base/table.ts'
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const wishes = wishesOf(values)
-  if (values.slot !== undefined) return slot(io, wishes, Number(values.slot))
+  if (values.slot !== undefined) return slot(io, wishes, String(values.slot))
   const plan = await preflight(io, wishes)
   const { place, profile, hub, state } = plan
   const folder = join(sessionsIn(place.root), state.id)
   const keyFile = join(folder, 'agent-key')
-  // A CLI that is resumed was wired, if it was, by the same words: they are made anew.
+  // A resumed CLI gets the same arguments and settings again that connected it to the hub before.
   const wiring = profile?.screen ? await wire(io, profile, hub, { ...wishes, folder, keyFile }) : undefined
   if (wishes.dry) {
     print(io, planned(plan, wiring?.how))
@@ -43,7 +43,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   }
 }
 
-/** Says, before an agent starts that nobody watches, what its leash makes it wait for or fail at. */
+/** Warns before an unattended agent starts: at leash `ask` it will wait for answers, at leash `read` its changes will fail. */
 function stopWords({ agent, leash, state }: SupervisionPlan, io: Io): string[] {
   const attended = io.in.isTTY === true && io.out.isTTY === true && state.host === 'pty'
   if (attended) return []
@@ -51,14 +51,16 @@ function stopWords({ agent, leash, state }: SupervisionPlan, io: Io): string[] {
   if (leash !== 'ask') return []
   return [
     'asks before it edits a file or runs a command (leash ask), and waits at each question until somebody answers it.',
-    'shows its questions in: termaite task list. Answer one with: termaite task answer <id> <number>',
-    `works without these questions with: termaite agent --start=${agent.name} --leash edit`,
+    'lists its questions in: termaite task list. Answer one with: termaite task answer <id> <number>',
+    `does not ask when it is started with: termaite agent --start=${agent.name} --leash edit`,
   ]
 }
 
-/** An agent that is in a terminal already: nothing is started, and it only needs its work. */
-async function slot(io: Io, wishes: AgentOptions, id: number): Promise<number> {
-  if (!Number.isInteger(id)) throw new UsageError('--slot: allowed: the number of a slot; `termaite crew` shows them.')
+/** Gives the hub's tasks to an agent that already runs in a slot of the crew. */
+async function slot(io: Io, wishes: AgentOptions, typed: string): Promise<number> {
+  const id = Number(typed)
+  if (!Number.isInteger(id))
+    throw new UsageError(`--slot: found "${typed}", allowed: the number of a slot. \`termaite crew\` lists the slots.`)
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home }, { env: io.env })
   const hub = await findHub(io, place, settings, { ...wishes, wired: scanSettings(io, place).hubs })
@@ -86,7 +88,7 @@ function wishesOf(values: Parsed['values']): AgentOptions {
   }
 }
 
-/** What would be done. */
+/** The plan that --dry-run prints. */
 function planned({ place, agent, profile, leash, workflow, hub, state, resumed }: SupervisionPlan, how?: string) {
   const { cliSession: resume } = state
   const command = profile?.screen?.command({ leash, ...(resume === undefined ? {} : { resume }) })
@@ -97,9 +99,9 @@ function planned({ place, agent, profile, leash, workflow, hub, state, resumed }
     ['command', (agent.kind === 'native' ? undefined : agent.command) ?? command ?? 'termaite’s own chat'],
     ['workflow', `${workflow.name}, ${workflow.from}`],
     ['hub', `${hubWords}; known there as ${state.hubId}`],
-    ['tools', how ?? 'no tools of the hub'],
-    ['works in', state.here ? place.cwd : 'a worktree of its own'],
+    ['hub tools', how ?? 'none'],
+    ['works in', state.here ? place.cwd : 'a new git worktree'],
     ['terminal', state.host === 'tmux' ? 'a tmux window, which stays open when termaite ends' : 'this one'],
-    ['session', resumed ? `${state.id}, of ${state.timestamp}` : 'a fresh one'],
+    ['session', resumed ? `${state.id}, from ${state.timestamp}` : 'a new one'],
   ])
 }

@@ -17,7 +17,9 @@ const exitCodes: Record<AuditCheck['state'], number> = { whole: 0, changed: 1, i
 export async function run(io: Io, { words, values }: Parsed): Promise<number> {
   const [what] = words
   if (what !== undefined && what !== 'verify' && what !== 'export')
-    throw new UsageError(`audit: found "${what}", allowed: verify, export, or nothing.`)
+    throw new UsageError(
+      `audit: found "${what}", allowed: verify, export. Without a word, audit lists the newest entries.`,
+    )
   if (values.json === true && what === undefined)
     throw new UsageError('audit: --json works with verify; "termaite audit export" prints every entry as JSON.')
   const home = homeFolder(io.env)

@@ -4,7 +4,8 @@ import { print, UsageError } from '../../core/io.ts'
 
 export async function run(io: Io, { words: [shell = ''] }: Parsed, program: Program): Promise<number> {
   const script = scripts[shell]
-  if (!script) throw new UsageError(`completion: found "${shell}", allowed: ${Object.keys(scripts).join(', ')}.`)
+  if (shell === '') throw new UsageError(`completion: the name of your shell is missing: ${shells}.`)
+  if (!script) throw new UsageError(`completion: found "${shell}", allowed: ${shells}.`)
   print(io, script(program))
   return 0
 }
@@ -28,6 +29,8 @@ compdef _termaite termaite`,
   fish: ({ chat, commands }) =>
     ['complete -c termaite -f', ...fishChat(chat, commands), ...commands.flatMap(fishCommand)].join('\n'),
 }
+
+const shells = Object.keys(scripts).join(', ')
 
 /** A shell `case` that sets `list` by the command (`$name`) and the word before the cursor; bash and zsh read it alike. */
 function choicesByCommand({ chat, commands }: Program): string {

@@ -38,7 +38,10 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
       if (values.json) print(io, JSON.stringify({ ok: true, agents: count, warnings: settings.warnings }))
       else if (count === 0) print(io, `The settings are valid, but ${nobodyWords(settings)}`)
       else
-        print(io, `The settings are valid: ${count} ${count === 1 ? 'agent' : 'agents'}, ${settings.rotationStrategy}.`)
+        print(
+          io,
+          `The settings are valid: ${count} ${count === 1 ? 'agent' : 'agents'}, rotation ${settings.rotationStrategy}.`,
+        )
       return 0
     }
     case 'edit': {

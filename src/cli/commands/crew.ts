@@ -36,7 +36,7 @@ const verbs: Record<string, (desk: OpenedCrew, words: readonly string[]) => Prom
 
 export async function run(io: Io, { values, words: [verb = 'list', ...words] }: Parsed): Promise<number> {
   const known = Object.hasOwn(verbs, verb) || Object.hasOwn(toolVerbs, verb)
-  if (!known) throw new UsageError(`crew: found "${verb}". See: termaite crew --help`)
+  if (!known) throw new UsageError(`crew: there is no command "${verb}". See: termaite crew --help`)
   const place = placeOf(io, typeof values.cwd === 'string' ? values.cwd : undefined)
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const workspace = typeof values.workspace === 'string' ? values.workspace : undefined
@@ -52,7 +52,7 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
   }
 }
 
-/** Carries the crew's agents in a process of its own; `ensureKeeper` starts it. */
+/** Runs the crew's agents in a process of its own, the keeper; `ensureKeeper` starts it. */
 async function keep({ io, place, crews, open }: OpenedCrew): Promise<number> {
   const { workspace } = open.crew
   const unnote = noteProcess(place.home, { process: 'keeper', project: place.cwd, about: workspace }, io.clock)
@@ -160,8 +160,11 @@ async function close({ io, open, values }: OpenedCrew, words: readonly string[])
   const { ended, kept } = await open.crew.close()
   if (values.json)
     print(io, JSON.stringify({ ended, kept: kept.map(({ id, worktree }) => ({ slot: id, ...worktree })) }))
-  else print(io, `Closed: ${ended} ${ended === 1 ? 'agent was' : 'agents were'} ended.`)
+  else print(io, `The crew is closed. ${ended} ${ended === 1 ? 'agent was' : 'agents were'} ended.`)
   for (const { worktree } of kept)
-    say(io, `termaite: the worktree ${worktree!.path} (branch ${worktree!.branch}) stays.`)
+    say(
+      io,
+      `termaite: the worktree ${worktree!.path} (branch ${worktree!.branch}) was kept. Remove it with: git worktree remove ${worktree!.path}`,
+    )
   return 0
 }

@@ -71,24 +71,21 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       io.out.write(`\n${bold(words)}\n$ termaite ${argv.map(quoted).join(' ')}\n`)
       return program.run(argv, inside)
     }
-    print(io, 'Several agents share one project. No account and no network: the agents are')
-    print(io, 'scripts, and so are their answers.')
-    print(io, 'amber is out of quota, birch hangs (it gets 2 s), cedar works; elder is termaite’s')
-    print(io, 'own agent: its tools are real, its model is a script; fir and gum run in')
-    print(io, 'terminals of their own; hazel, ivy and juniper only read, and give advice.')
+    print(io, 'Several agents share one project. The demo needs no account and no network,')
+    print(io, 'because all agents and their answers are scripts.')
+    print(io, 'amber is out of quota, birch hangs (it gets 2 s) and cedar works. elder is')
+    print(io, 'termaite’s own agent, with real tools and a scripted model. fir and gum run in')
+    print(io, 'terminals of their own. hazel, ivy and juniper only read and give advice.')
     const steps: [string, string[]][] = [
-      ['One prompt, three agents: the turn goes on until one of them answers.', ['-p', 'Write a plan']],
-      [
-        'The next turn: amber is parked until its quota returns, and is not asked.',
-        ['-p', 'Is the plan there?', '-a', 'amber'],
-      ],
+      ['One prompt, three agents: termaite asks one after another until one answers.', ['-p', 'Write a plan']],
+      ['The next turn: termaite skips amber until its quota returns.', ['-p', 'Is the plan there?', '-a', 'amber']],
       ['See what an agent changed,', ['diff', '--stat']],
       ['and undo it.', ['undo', '--yes']],
       [
         'Five advisors on three agents give advice, a chair decides, cedar acts, and the result is checked.',
         ['-p', 'Plan the greeting', ...thought],
       ],
-      ['termaite’s own agent reads, edits, and asks what only you can decide.', ['-p', 'Greet the world', ...elder]],
+      ['termaite’s own agent reads, edits, and asks you a question.', ['-p', 'Greet the world', ...elder]],
       ['This is its edit,', ['diff']],
       ['and your answer is the next prompt:', ['-p', 'Hallo', ...elder]],
       ['Two agents side by side in terminals: fir audits,', ['crew', 'spawn', 'fir', 'Audit the greeting']],
@@ -96,7 +93,7 @@ export async function run(io: Io, _parsed: Parsed, program: Program): Promise<nu
       ['Wait for it. (Any MCP client can do the same.)', ['crew', 'wait', '2', '--lines', '3']],
       ['Read its answer,', ['crew', 'artifact', '2']],
       ['and end both agents.', closing],
-      ['Everything that was said is kept.', ['sessions', 'show']],
+      ['termaite keeps the whole conversation.', ['sessions', 'show']],
     ]
     let well = true
     for (const [words, argv] of steps) {

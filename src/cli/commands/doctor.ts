@@ -46,7 +46,7 @@ function printFindings(io: Io, findings: readonly SecurityFinding[], json: boole
 const whom = (agents: readonly { name: string }[]) =>
   agents.length === 1 ? `${agents[0]!.name} for one word` : `${agents.length} agents for one word each`
 
-/** Returns agents that answered to the rotation, whatever their health said. */
+/** Clears the failures of agents that just answered, so that the rotation uses them again. */
 async function readmit(doc: Doc<Health>, known: Health, checkups: readonly Checkup[]): Promise<void> {
   const back = (health: Health) =>
     checkups

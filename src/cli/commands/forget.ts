@@ -17,7 +17,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const home = homeOf(io.env)
   const project = projectNamed(io, home, words[0])
   await refuseIfRunning(io, 'forget', project.path)
-  const question = `Erase the conversations and snapshots of ${project.path} for good? Its own files stay.`
+  const question = `Erase the conversations and snapshots of ${project.path} for good? The project’s own files are not touched.`
   if (!(await confirm(io, question, values.yes === true))) {
     say(io, 'Nothing was erased.')
     return 1
@@ -25,7 +25,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   for (const part of ['projects', 'crew']) rmSync(join(home, part, project.slug), { recursive: true, force: true })
   await new TrustBook(fileStore(home, voiceOf(io)), { clock: io.clock, own: home }).forget(project.path)
   await forgetInIndex(home, project.slug, io.clock)
-  print(io, `Erased everything termaite kept of ${project.path}.`)
+  print(io, `Erased everything that termaite kept about ${project.path}.`)
   return 0
 }
 
@@ -40,7 +40,7 @@ function projectNamed(io: Io, home: string, typed: string | undefined): { path: 
       .find(({ slug }) => ['projects', 'crew'].some((part) => existsSync(join(home, part, slug))))
   if (found) return found
   throw new UsageError(
-    `forget: termaite has nothing of ${paths.at(-1)}. \`termaite sessions --all\` lists the projects.`,
+    `forget: termaite keeps nothing about ${paths.at(-1)}. \`termaite sessions --all\` lists the projects.`,
     1,
   )
 }

@@ -53,7 +53,7 @@ function list(io: Io, keys: ListedKey[], json: boolean): void {
     id,
     localTimeFrom(now, made),
     used === undefined ? '' : localTimeFrom(now, used),
-    id === 'own' ? 'this machine, in hub.key' : lent ? `${by}, for one run` : by,
+    id === 'own' ? 'this machine (in hub.key)' : lent ? `${by}, for one run` : by,
   ])
   print(io, table([['NAME', 'ROLE', 'ID', 'MADE', 'LAST USED', 'MADE BY'], ...rows]))
 }
@@ -62,7 +62,7 @@ function list(io: Io, keys: ListedKey[], json: boolean): void {
 function shown(io: Io, made: NewKey | { file: string }, json: boolean): void {
   if ('file' in made) {
     if (json) print(io, JSON.stringify(made))
-    else say(io, `The new key is in ${made.file}; the old one has ended.`)
+    else say(io, `The new key is in ${made.file}. The old one no longer works.`)
     return
   }
   const { key, secret } = made
@@ -73,5 +73,5 @@ function shown(io: Io, made: NewKey | { file: string }, json: boolean): void {
 
 function revoked(io: Io, key: ListedKey, json: boolean): void {
   if (json) print(io, JSON.stringify(key))
-  else say(io, `The key of ${key.name} (${key.role}) has ended.`)
+  else say(io, `The key of ${key.name} (${key.role}) no longer works.`)
 }

@@ -39,7 +39,7 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
   }
 }
 
-/** Lists every MCP client that termaite can be installed in, and whether it is. */
+/** Lists every MCP client that termaite can be installed in, and where it is installed. */
 async function list(io: Io, json: boolean): Promise<void> {
   const [{ clients }, { whereabouts, wiredClients }] = await Promise.all([
     import('../../app/mcp/clients.ts'),
@@ -53,7 +53,7 @@ async function list(io: Io, json: boolean): Promise<void> {
     print(
       io,
       table([
-        ['CLIENT', 'WIRED', 'PROGRAM', 'SETTINGS'],
+        ['CLIENT', 'INSTALLED', 'PROGRAM', 'SETTINGS FILE'],
         ...rows.map(({ name, title, wired, file }) => [name, wired ? 'yes' : '', title, file]),
       ]),
     )

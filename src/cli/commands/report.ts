@@ -42,7 +42,7 @@ export type Report = {
   failed: Row[]
   questions: Row[]
   open: Row[]
-  /** Totals of each agent that reports them, over its whole life. */
+  /** The total usage of each agent that reports any, since the agent first registered. */
   spent: SpentBy[]
 }
 

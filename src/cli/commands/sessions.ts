@@ -47,13 +47,14 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         const session = await sessionNamed(asked, id)
         const project = projectOf(session, store, place)
         await project.doc.update((now) => ({ ...withSession(now, session), current: session.id }))
-        print(io, `The next turn in ${project.root} continues ${title(session)}.`)
+        print(io, `The next turn in ${project.root} continues the session “${title(session)}”.`)
         return 0
       }
       case 'rename': {
         const session = await sessionNamed(asked, id)
         const name = rest.join(' ').trim()
-        if (name === '') throw new UsageError('sessions rename: which name? termaite sessions rename <id> <name>')
+        if (name === '')
+          throw new UsageError('sessions rename: the new name is missing. Use: termaite sessions rename <id> <name>')
         await projectOf(session, store, place).doc.update((now) => {
           const other = Object.keys(now.sessions).find((key) => now.sessions[key]!.name === name && key !== session.id)
           if (other) throw new UsageError(`sessions rename: ${other} already has the name "${name}".`)
@@ -75,7 +76,7 @@ function projectOf(session: Session, store: Store, place: Place): Project {
   const path = session.path ?? (session.project === slugOf(place.root) ? place.root : undefined)
   if (path !== undefined) return openProject(store, path)
   throw new UsageError(
-    `sessions: the folder of ${session.id} is not known any more. Go to that folder and try again.`,
+    `sessions: termaite does not know the folder of ${session.id}. Run the command again in that folder.`,
     1,
   )
 }
@@ -97,7 +98,7 @@ async function list({ io, index, json, of }: Asked): Promise<number> {
     print(
       io,
       table([
-        ['SESSION', 'LAST', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'ABOUT'],
+        ['SESSION', 'LAST USED', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'NAME OR FIRST PROMPT'],
         ...sessions.map((session) => [
           session.id,
           localTime(session.last),
@@ -134,7 +135,10 @@ async function written({ out }: Pick<Io, 'out'>, part: string): Promise<void> {
 }
 
 async function search({ io, index, json, of }: Asked, text: string): Promise<number> {
-  if (text.trim() === '') throw new UsageError('sessions search: for what? termaite sessions search "flaky test"')
+  if (text.trim() === '')
+    throw new UsageError(
+      'sessions search: the words to search for are missing. Try: termaite sessions search "flaky test"',
+    )
   const hits = await index.search(text, of)
   if (json) print(io, JSON.stringify(hits))
   else if (hits.length === 0)

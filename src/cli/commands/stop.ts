@@ -19,13 +19,18 @@ const patienceMs = 15_000
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const word = words.join(' ')
   if (!values.all && word === '')
-    throw new UsageError('stop: which turn or process? `termaite ps` lists them; --all stops every turn.')
+    throw new UsageError(
+      'stop: the id of a turn or the name of a process is missing. `termaite ps` lists them; --all stops all turns.',
+    )
   const turns = await unfinishedTurns(io)
   if (values.all) return stopTurns(io, turns)
   const wanted = turns.filter(({ turn }) => turn.startsWith(word))
   if (wanted.length === 1) return stopTurns(io, wanted)
   if (wanted.length > 1)
-    throw new UsageError(`stop: ${wanted.length} turns begin with "${word}". Type more of the id.`, 1)
+    throw new UsageError(
+      `stop: ${wanted.length} running turns have an id that begins with "${word}". Type more of the id.`,
+      1,
+    )
   return stopProcess(io, word)
 }
 
@@ -40,7 +45,11 @@ async function stopTurns(io: Io, wanted: readonly UnfinishedTurn[]): Promise<num
     return left.length === 0
   })
   for (const turn of reached) {
-    if (left.includes(turn.turn)) say(io, `termaite: ${turn.turn} has not stopped yet (pid ${turn.pid}).`)
+    if (left.includes(turn.turn))
+      say(
+        io,
+        `termaite: ${turn.turn} has not stopped after ${patienceMs / 1000} s. To end its process: kill ${turn.pid}`,
+      )
     else print(io, `Stopped ${turn.turn}: ${oneLine(turn.prompt, 60)}`)
   }
   return left.length > 0 || reached.length < wanted.length ? 1 : 0

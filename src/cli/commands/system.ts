@@ -12,7 +12,7 @@ import { table } from '../../base/table.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (words.length > 0)
-    throw new UsageError(`"${words[0]}": termaite system takes no words; see termaite system --help.`)
+    throw new UsageError(`system takes no arguments, but found "${words[0]}". See: termaite system --help`)
   const machine = new Machine(fileStore(homeFolder(io.env), voiceOf(io)), {
     env: withoutProject(io.env, io.cwd),
     clock: io.clock,

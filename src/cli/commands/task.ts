@@ -72,7 +72,8 @@ async function told(
   if (!wants)
     throw new UsageError(`task: found "${verb}", allowed: add, list, show, diff, ${Object.keys(verbs).join(', ')}.`)
   const text = words.join(' ')
-  if (wants === 'words' && text.trim() === '') throw new UsageError(`task ${verb}: the text after the id is missing.`)
+  if (wants === 'words' && text.trim() === '')
+    throw new UsageError(`task ${verb}: the text after the id is missing. Use: termaite task ${verb} <id> <words…>`)
   const task = await taskLike(hub, id)
   if (verb === 'approve') {
     const { task: approved, merged } = await approve(io, hub, task, {
@@ -96,7 +97,8 @@ async function answersAgent(io: Io, hub: HubClient, [id, ...words]: string[], js
   const agent = (await hub.agents()).find((one) => one.id === id)
   if (!agent) return false
   const text = words.join(' ')
-  if (text.trim() === '') throw new UsageError('task answer: the text after the id is missing.')
+  if (text.trim() === '')
+    throw new UsageError('task answer: the text after the id is missing. Use: termaite task answer <id> <words…>')
   const after = await hub.answerAgent(agent.id, text)
   print(io, json ? JSON.stringify(after) : stripAnsi(`${agent.id} answered`))
   return true

@@ -52,14 +52,17 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     say(io, shown)
     if (!(await confirm(io, `Trust these files in ${place.root} as they are now?`, false))) {
       await record(place.root, 'no')
-      say(io, 'The folder stays untrusted.')
+      say(io, 'Nothing was changed: the folder is still not trusted.')
       return 1
     }
   }
   await record(place.root, 'trust')
   const after = await book.trust(place.root, now.mark, place.cwd)
   if (after.state !== 'trusted')
-    throw new UsageError(`trust: files in ${place.root} changed meanwhile, so nothing was trusted. Run it again.`, 1)
+    throw new UsageError(
+      `trust: files in ${place.root} changed while you were asked, so nothing was trusted. Run the command again.`,
+      1,
+    )
   if (yes === true && !json) print(io, shown)
   return reported(io, place, after, json === true)
 }

@@ -44,6 +44,6 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (values.json) print(io, JSON.stringify(undone))
   for (const line of leftWords(undone.left)) say(io, `termaite: ${line}`)
   for (const line of asideWords(undone)) say(io, line)
-  if (!values.json) print(io, `Done. To undo the undo: termaite undo ${undone.turn}`)
+  if (!values.json) print(io, `Done. To redo the changes: termaite undo ${undone.turn}`)
   return 0
 }

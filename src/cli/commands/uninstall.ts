@@ -47,7 +47,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   return left.length > 0 ? 1 : 0
 }
 
-/** Removes one entry; returns why it could not. */
+/** Removes one entry; returns a message when that failed. */
 function removeEntry({ client, file }: OwnEntry): string | undefined {
   try {
     refuseUnwritable(file)
@@ -55,6 +55,6 @@ function removeEntry({ client, file }: OwnEntry): string | undefined {
     if (change) carryOut(change)
     return undefined
   } catch (error) {
-    return `our entry is still in ${file.path}: it ${messageOf(error)}. Take it out with: termaite mcp remove ${client.name}`
+    return `termaite’s entry is still in ${file.path}: the file ${messageOf(error)}. Remove the entry with: termaite mcp remove ${client.name}`
   }
 }

@@ -44,7 +44,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     )
     return 0
   }
-  if (files.length === 0) print(io, `No files yet; they would be in ${home}`)
+  if (files.length === 0) print(io, `There are no files yet. They will be in ${home}`)
   else print(io, table(files.map((row) => [row.path, row.bytes === undefined ? '' : bytes(row.bytes), row.what])))
   if (entries.length === 0) print(io, 'Entries in other programs: none.')
   else

@@ -3,10 +3,10 @@ export const pipes = {
   amber: `cat >/dev/null; echo "Error: usage limit reached, try again in 3 hours" >&2; exit 1`,
   birch: `cat >/dev/null; exec sleep 3600`,
   cedar: [
-    `if [ -f PLAN.md ]; then cat >/dev/null; echo 'Yes: PLAN.md is there since the last turn.'; exit; fi`,
+    `if [ -f PLAN.md ]; then cat >/dev/null; echo 'Yes: PLAN.md was written in the last turn.'; exit; fi`,
     `tried=$(grep -o '<attempt by="[a-z]*"' | cut -d'"' -f2 | paste -sd, - | sed 's/,/ and /')`,
     `printf '# Plan\\n\\n1. Say hello.\\n' > PLAN.md`,
-    `echo "Done: PLAN.md holds the plan.\${tried:+ I went on from what $tried had tried.}"`,
+    `echo "Done: PLAN.md holds the plan.\${tried:+ I continued what $tried had tried.}"`,
   ].join('; '),
 }
 

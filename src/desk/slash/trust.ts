@@ -37,7 +37,7 @@ export function trustCommand(controls: DeskControls): Command {
       }
       const picks = await world.ask(await folderQuestion(app.native, now, book), world.signal)
       if (picks) await audited(controls, picks.includes('trust') ? 'trust' : 'no')
-      if (!picks?.includes('trust')) return world.say('The folder stays untrusted.', 'note')
+      if (!picks?.includes('trust')) return world.say('Nothing was changed: the folder is still not trusted.', 'note')
       if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')
         throw new UsageError(
           'the folder changed while you looked at it, so it was not trusted. Type /trust to see it again.',
