@@ -87,6 +87,64 @@ test('a prompt that was pasted while the program started itself again is pasted 
   await stage.close()
 })
 
+for (const [deafSeconds, keys] of [
+  [12, 'entered once, when it is in sight'],
+  [28, 'entered once more, because Enter came with the paste'],
+] as const)
+  test(`a prompt that a program reads only after ${deafSeconds} s is ${keys}`, async () => {
+    const clock = new HandClock()
+    const program = async (tty: Tty) => {
+      tty.print('> ')
+      await clock.sleep(deafSeconds * 1_000)
+      // Keys that waited together are one paste: an Enter among them is a part of it and is dropped, as Gemini CLI does.
+      const first = clock.elapsed()
+      for (let text = await tty.read(); text !== undefined; text = await tty.read())
+        if (text === '\r' && clock.elapsed() > first) tty.print('\n42\n> ')
+        else if (text !== '\r') tty.print(text.replaceAll(/\u001b\[20[01]~/g, ''))
+      return 0
+    }
+    const composer = ({ rows }: { rows: string[] }) =>
+      rows
+        .findLast((row) => row.startsWith('>'))
+        ?.slice(2)
+        .trim()
+    const { agent, typed, stage } = played(clock, program, { facts: { composer } })
+    const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+    const end = events.findLast((event) => event.type === 'end')
+    assert.deepEqual(end?.outcome, { ok: true, text: '42', seen: { fenced: false, by: 'pattern' } })
+    const enters = deafSeconds === 12 ? ['\r'] : ['\r', '\r']
+    assert.deepEqual(typed, ['\u001b[200~hello\u001b[201~', ...enters])
+    await agent.close()
+    await stage.close()
+  })
+
+test('words that a person typed into the composer of an idle program are not entered', async () => {
+  const clock = new HandClock()
+  const program = async (tty: Tty) => {
+    tty.print('> ')
+    await tty.read()
+    await clock.sleep(28_000)
+    tty.print('my own draft')
+    for (let text = await tty.read(); text !== undefined; text = await tty.read());
+    return 0
+  }
+  const composer = ({ rows }: { rows: string[] }) =>
+    rows
+      .findLast((row) => row.startsWith('>'))
+      ?.slice(2)
+      .trim()
+  const over = { facts: { composer }, spec: { timeoutMs: 120_000 } }
+  const { agent, typed, stage } = played(clock, program, over)
+  const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+  assert.equal(failureIn(events)?.kind, 'timeout')
+  assert.deepEqual(
+    typed.filter((text) => text === '\r'),
+    ['\r'],
+  )
+  await agent.close()
+  await stage.close()
+})
+
 test('a prompt that is not taken is entered twice and no more, and the failure says so', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)

@@ -2,11 +2,12 @@ import type { ScreenFacts } from '../../core/work/profile.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { ScreenSpec } from './screen-spec.ts'
+import type { PastedPrompt } from './screen-answer.ts'
 import type { ScreenWatcher, Sight, TurnMarks } from './screen-watcher.ts'
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
-import { chrome, echoRow } from './screen-answer.ts'
+import { chrome, echoRow, squeeze } from './screen-answer.ts'
 import { idleRow } from '../../core/screen/reading.ts'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -103,41 +104,69 @@ export async function emptyComposer(sight: Sight, { watcher, facts, clock, signa
 }
 
 /** Pastes a prompt, presses Enter once the paste is in sight, and checks that the prompt was taken. */
-export async function deliverPrompt(text: string, before: Sight, sending: DeliveryParts): Promise<Failure | undefined> {
+export async function deliverPrompt(
+  asked: PastedPrompt,
+  before: Sight,
+  sending: DeliveryParts,
+): Promise<Failure | undefined> {
   const { watcher, facts, clock, signal, marks } = sending
+  const { text } = asked
   await watcher.terminal.paste(text)
   const arrived = (sight: Sight) => sight.reading.state === 'asking' || pasteArrived(sight, text, facts, before.screen)
   const first = await watcher.until(arrived, arriveMs, signal, marks)
-  const sight = first.so ? first.sight : await pasteAgain(text, first.sight, arrived, sending)
+  const sight = first.so ? first.sight : await lateArrival(text, first.sight, arrived, sending)
+  asked.held = facts.composer?.(sight.screen)
   await clock.sleep(pauseMs, signal)
   return enter(text, pastePlace(sight.screen, text, facts), sending)
 }
 
-/** How long a program that starts itself again may take until it shows its input. */
+/** How long a program that starts itself again, or that reads nothing yet, may take until its input shows the paste. */
 const restartMs = 20_000
 
 /** The beginning of a paste as a terminal shows it when no program reads it. */
 const unreadPaste = '^[[200~'
 
 /**
- * Pastes a prompt once more that went to nobody, because the program was just starting itself again. Nothing was entered, and
- * its input must be in sight and empty, so that the prompt is not sent twice.
+ * Waits for a paste that is not in sight yet. An Enter that a busy program reads together with the paste would count as a
+ * part of it. A paste that went to nobody, because the program was just starting itself again, is made once more: nothing
+ * was entered, and the input must be in sight and empty, so that the prompt is not sent twice.
  */
-async function pasteAgain(
+async function lateArrival(
   text: string,
   seen: Sight,
   arrived: (sight: Sight) => boolean,
   { watcher, facts, signal, marks }: DeliveryParts,
 ): Promise<Sight> {
   const { composer } = facts
-  const lost = composer?.(seen.screen) === undefined || seen.screen.rows.some((row) => row.includes(unreadPaste))
-  if (!composer || !lost || seen.gone) return seen
+  if (!composer || seen.gone) return seen
+  const lost = composer(seen.screen) === undefined || seen.screen.rows.some((row) => row.includes(unreadPaste))
   const listens = (sight: Sight) =>
-    arrived(sight) || (sight.reading.state === 'idle' && composer(sight.screen) === '' && sight.quietMs >= stillMs * 10)
+    arrived(sight) ||
+    (lost && sight.reading.state === 'idle' && composer(sight.screen) === '' && sight.quietMs >= stillMs * 10)
   const ready = await watcher.until(listens, restartMs, signal, marks)
   if (!ready.so || arrived(ready.sight)) return ready.sight
   await watcher.terminal.paste(text)
   return (await watcher.until(arrived, arriveMs, signal, marks)).sight
+}
+
+/** How long a prompt must stand in the composer, with nothing drawn, until it counts as stranded there. */
+const strandedMs = 2_000
+
+/**
+ * Enters a prompt that stands in the composer although Enter was pressed: the program did not take that key. Only the
+ * prompt itself is entered, never the words of a person, and nothing while a person types. Returns whether Enter was pressed.
+ */
+export async function enterStranded(
+  { screen, reading, quietMs, stretch, gone }: Sight,
+  { text, held: pasted }: PastedPrompt,
+  { watcher, facts }: Pick<DeliveryParts, 'watcher' | 'facts'>,
+): Promise<boolean> {
+  if (gone || reading.state !== 'idle' || quietMs < strandedMs * stretch) return false
+  const held = facts.composer?.(screen) ?? ''
+  if (held === '' || (held !== pasted && squeeze(held) !== squeeze(text))) return false
+  if ((await watcher.sinceKeyMs()) < handsMs) return false
+  await watcher.terminal.press('Enter')
+  return true
 }
 
 /**

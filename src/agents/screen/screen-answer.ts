@@ -86,12 +86,15 @@ export function fencedIn(text: string, nonce: string): string | undefined {
 /** A screen before a prompt was pasted: the conversation, the text before the cursor, and the composer with its footer. */
 type ScreenBefore = { said: readonly string[]; sign: string; below: ReadonlySet<string> }
 
-/** A prompt as it was pasted; without the screen `before` it is looked for everywhere. */
-export type PastedPrompt = { text: string; before?: ScreenBefore }
+/**
+ * A prompt as it was pasted; without the screen `before` it is looked for everywhere. `held` is what the program's composer
+ * showed of it before Enter was pressed.
+ */
+export type PastedPrompt = { text: string; before?: ScreenBefore; held?: string }
 
 /** Characters that screens add to a text when they fold and frame it. */
 const added = /[\s│┃║▌▐>❯›]/g
-const squeeze = (text: string) => text.replaceAll(added, '')
+export const squeeze = (text: string) => text.replaceAll(added, '')
 
 /** How much of the end of a prompt is looked for. */
 const longestTail = 100

@@ -209,7 +209,7 @@ async function askInTerminal(
     await reader?.open()
     // From this event on, the log knows that the prompt may have been taken.
     await waiting.state('busy')
-    failure = await deliverPrompt(text, before, sending)
+    failure = await deliverPrompt(asked, before, sending)
   } else failure = await resumeDelivery(text, await watcher.look(marks), sending)
   if (failure) return { entered: text, end: failure }
   const follower = new TurnFollower({ ...waiting, program, asked, nonce, marks, emit, journal })

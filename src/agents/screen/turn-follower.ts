@@ -8,7 +8,7 @@ import type { State, TerminalProgram } from './screen-program.ts'
 import type { ScreenSpec } from './screen-spec.ts'
 import type { Emit } from '../seat.ts'
 import { answerText, fencedIn, journalAnswer, oddAnswer, rowsSince, screenAnswer } from './screen-answer.ts'
-import { awaitsPrompt } from './prompt-delivery.ts'
+import { awaitsPrompt, enterStranded } from './prompt-delivery.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
 import { faultFailure, exitFailure } from './screen-failure.ts'
 
@@ -44,6 +44,9 @@ const emptyMs = 10_000
 /** How often the journal of a busy CLI is read. */
 const journalEveryMs = 1_000
 
+/** How often a prompt that was left in the composer is entered. */
+const mostEnters = 2
+
 /** When a screen that has just changed is looked at again. */
 const restlessMs = 100
 
@@ -63,6 +66,7 @@ export class TurnFollower {
   /** When the journal last changed. */
   #journalAt = -Infinity
   #journal: Journalled | undefined
+  #enters = 0
 
   constructor(following: FollowParts) {
     this.#parts = following
@@ -96,9 +100,15 @@ export class TurnFollower {
         await this.#reporter.tell(this.#text, true)
         return end
       }
+      if (this.#mayBeStranded && (await enterStranded(sight, this.#parts.asked, { watcher, facts }))) this.#enters++
       await watcher.next(signal, this.#wakeMs(sight))
     }
     return undefined
+  }
+
+  /** Whether nothing shows that the program has taken the prompt. */
+  get #mayBeStranded(): boolean {
+    return !this.#seenBusy && this.#journal === undefined && this.#enters < mostEnters
   }
 
   /** Emits what is new on the screen, and remembers since when nothing is. */
