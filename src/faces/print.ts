@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import { say, textFor } from '../core/io.ts'
 import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
 import { localTime } from '../base/local-time.ts'
-import { thoughtWords } from './chat/numbers.ts'
+import { retryWords, thoughtWords } from './chat/numbers.ts'
 
 export type Format = 'text' | 'json' | 'stream-json'
 
@@ -52,10 +52,11 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   let outcome: Outcome | undefined
   let since = started
   for await (const event of events) {
-    // Only a person who watches needs to know what a turn waits for.
-    if (event.type === 'waiting') continue
+    // Only a person who watches needs to know what a turn waits for; that something is tried again is told to all.
+    if (event.type === 'waiting' && event.until === undefined) continue
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
     else if (event.type === 'note') say(page, clean(event.text))
+    else if (event.type === 'waiting') say(page, clean(retryWords(event, page.clock.now())))
     if (event.type === 'usage') usages.push(event)
     if (event.type === 'reply') [agent, reply] = [event.by, event.text]
     if (event.type === 'verdict' && event.framework !== 'direct') [agent, thought] = [event.by, event]

@@ -4,9 +4,12 @@ import { defined } from '../base/defined.ts'
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 type SpokenCall = Spoken['calls'][number]
 
-/** A part of an answer as it is kept. Its text and calls are in the message: a text is only counted here, a call only named. */
-type Kept = { text: number; more?: object } | { call: string; more?: object } | { item: object }
-type Kit = { of: string; pieces: Kept[] }
+/**
+ * A part of an answer as it is kept. Its text and calls are in the message: a text is only counted here, a call only named.
+ * `cut`: the stream was cut here, and the model was asked to go on.
+ */
+type Kept = { text: number; more?: object } | { call: string; more?: object } | { item: object } | { cut: true }
+export type Kit = { of: string; pieces: Kept[] }
 
 export type AnswerPart =
   | { type: 'text'; text: string; more?: object }
@@ -43,7 +46,7 @@ export class AnswerParts {
   opaque(): { opaque?: unknown } {
     const texts = this.#pieces.findLastIndex((piece) => 'text' in piece)
     const plain = this.#pieces.every(
-      (piece, at) => !('item' in piece) && !piece.more && ('call' in piece ? at > texts : at === 0),
+      (piece, at) => !('item' in piece || 'cut' in piece) && !piece.more && ('call' in piece ? at > texts : at === 0),
     )
     return plain ? {} : { opaque: { of: this.#of, pieces: this.#pieces } satisfies Kit }
   }
@@ -64,6 +67,7 @@ export function answerPartsOf(message: Spoken, of: string): AnswerPart[] {
   const pieces: AnswerPart[] = []
   let from = 0
   for (const piece of kit.pieces) {
+    if ('cut' in piece) continue
     if ('item' in piece) pieces.push({ type: 'item', item: piece.item })
     else if ('text' in piece) {
       pieces.push({ type: 'text', text: message.text.slice(from, (from += piece.text)), ...moreOf(piece) })
@@ -79,6 +83,6 @@ export function answerPartsOf(message: Spoken, of: string): AnswerPart[] {
 
 const moreOf = ({ more }: { more?: object }) => (more ? { more } : {})
 
-function isKit(value: unknown): value is Kit {
+export function isKit(value: unknown): value is Kit {
   return typeof value === 'object' && value !== null && 'of' in value && Array.isArray((value as Partial<Kit>).pieces)
 }

@@ -35,6 +35,8 @@ export type ModelParts = {
   blobs: Blobs
   clock: Clock
   fetch?: Send
+  /** How long the provider may be silent in the middle of an answer before the connection counts as broken. */
+  silenceMs?: number
   /** A key that is the same for all requests with the same beginning, by which a provider finds its cache. */
   session?: string
 }
@@ -47,7 +49,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
   const target = targetOf(name, spec)
   if ('kind' in target) return failing(name, target)
   const wire = wires[target.provider.wire]
-  const { fetch = send } = parts
+  const { fetch = send, silenceMs = 300_000 } = parts
   let prepared = wire.prepare === undefined
   return {
     name,
@@ -68,7 +70,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
           prepared = true
         }
         const images = await imagesOf(request.messages, parts.blobs)
-        yield* answer(request, { wire, to: target, images, clock: parts.clock, fetch }, signal)
+        yield* answer(request, { wire, to: target, images, clock: parts.clock, fetch, silenceMs }, signal)
       } catch (error) {
         yield { type: 'failure', failure: { kind: 'crash', message: `${name} broke: ${messageOf(error)}` } }
       }
@@ -85,7 +87,8 @@ function targetOf(name: string, spec: ModelSpec): Target | Failure {
   const known = knownOf(named.provider, named.model)
   const window = spec.window ?? modelWindow(name)
   const { effort } = spec
-  return { name, provider, model: named.model, base, known, window, refused: new Set(), effort }
+  const ownAddress = spec.baseURL !== undefined || provider.local !== undefined
+  return { name, provider, model: named.model, base, known, window, refused: new Set(), effort, ownAddress }
 }
 
 function keyless({ provider: { label, keys } }: Target): Failure {

@@ -20,6 +20,10 @@ export type Target = {
   window: number
   /** The options that this server has refused: they are left out from then on. */
   refused: Set<string>
+  /** Whether the address is the person's own; nothing is known of it until it has answered. */
+  ownAddress?: boolean
+  /** Whether the server has answered a request of this process. */
+  answered?: boolean
 }
 
 export type WireRequest = { url: string; headers: Record<string, string>; body: string }
@@ -55,6 +59,8 @@ export type Wire = {
   framing: 'events' | 'lines'
   request(request: ModelRequest, to: Target, images: Images): WireRequest
   reader(to: Target): Reader
+  /** Whether a request may end with the beginning of the answer, which the model then continues. Without it, it may not. */
+  prefills?(to: Target, begun: readonly string[]): boolean
   /** Asks the server about the model, before the first request. */
   prepare?(to: Target, aside: Aside): Promise<Trouble | undefined>
   /** Returns why a request cannot be sent at all. */

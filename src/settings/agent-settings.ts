@@ -31,7 +31,7 @@ type AnyAgent = Pick<
 /** termaite's own agent on a model. */
 export type NativeAgentSettings = AnyAgent & { kind: 'native' } & Pick<
     WrittenAgent,
-    'model' | 'baseURL' | 'apiKeyEnv' | 'effort'
+    'model' | 'baseURL' | 'apiKeyEnv' | 'effort' | 'retrySeconds'
   >
 
 /** A third-party CLI: a command that runs as it is written, or a profile that knows the command. */
@@ -46,8 +46,8 @@ export type AgentSettings = NativeAgentSettings | CliAgentSettings
  * Picks the keys that belong to the agent's kind. Keys of another kind are left out; `unusedWords` has warned of them.
  */
 export function agentOf(written: WrittenAgent): AgentSettings {
-  const { kind = 'pipe', command, args, profile, model, baseURL, apiKeyEnv, effort, ...agent } = written
-  if (kind === 'native') return defined({ ...agent, kind, model, baseURL, apiKeyEnv, effort })
+  const { kind = 'pipe', command, args, profile, model, baseURL, apiKeyEnv, effort, retrySeconds, ...agent } = written
+  if (kind === 'native') return defined({ ...agent, kind, model, baseURL, apiKeyEnv, effort, retrySeconds })
   if (command !== undefined) return defined({ ...agent, kind, command, args, profile })
   if (profile === undefined) throw new Error(`the agent ${agent.name} has neither a command nor a profile`)
   return defined({ ...agent, kind, profile, model })

@@ -34,6 +34,7 @@ const variable = string({ matches: /^[A-Za-z_]\w*$/, wants: 'the name of an envi
 const flag = boolean()
 const count = integer(1)
 const amount = numberAbove(0)
+const numberFrom0 = integer(0)
 
 const leash = oneOf(...leashes)
 const mode = oneOf(...modes)
@@ -70,6 +71,7 @@ const agentFields = {
   args: optional(list(text)),
   timeoutSeconds: optional(amount),
   silenceSeconds: optional(amount),
+  retrySeconds: optional(numberFrom0),
   kind: optional(oneOf('pipe', 'screen', 'acp', 'native')),
   profile: optional(oneOf(...profiles.map(({ name }) => name), custom)),
   enabled: optional(flag),
@@ -94,6 +96,8 @@ const common = {
   rotationStrategy: optional(oneOf(...strategies)),
   timeoutSeconds: optional(amount),
   silenceSeconds: optional(amount),
+  /** How long termaite's own agent tries again while its provider is busy or broken and no other agent is free. */
+  retrySeconds: optional(numberFrom0),
   cooldown: optional(object({ failures: optional(count), seconds: optional(amount), maxSeconds: optional(amount) })),
   leash: optional(leash),
   sharing: optional(sharing),

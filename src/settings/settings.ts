@@ -24,6 +24,8 @@ export type Settings = {
   rotationStrategy: Strategy
   timeoutSeconds: number
   silenceSeconds: number
+  /** How long the native agent tries again while its provider is busy or broken and no other agent is free. */
+  retrySeconds: number
   cooldown: { failures: number; seconds: number; maxSeconds: number }
   leash: Leash
   sharing: 'all' | 'ask'
@@ -106,6 +108,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     rotationStrategy: strategy ?? 'round-robin',
     timeoutSeconds: user.timeoutSeconds ?? 3600,
     silenceSeconds: user.silenceSeconds ?? 300,
+    retrySeconds: user.retrySeconds ?? 600,
     cooldown: { failures: 3, seconds: 60, maxSeconds: 1800, ...user.cooldown },
     leash: leashOfRun ?? user.leash ?? 'ask',
     sharing: user.sharing ?? 'all',

@@ -5,7 +5,7 @@ type Agent = NonNullable<FileSettings['agents']>[number]
 const notUsed = 'is not used in this version'
 
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
-  ...(['baseURL', 'apiKeyEnv', 'effort'] as const).map((what) => ({
+  ...(['baseURL', 'apiKeyEnv', 'effort', 'retrySeconds'] as const).map((what) => ({
     what,
     of: (agent: Agent) => agent[what] !== undefined && !isNative(agent),
     words: notUsed,

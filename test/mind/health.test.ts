@@ -61,7 +61,7 @@ test('a stated time that is over counts as none', () => {
 test('busy waits as long as was said, else a minute', () => {
   const busy: Failure = { kind: 'busy', message: '529 overloaded' }
   const until = (failure: Failure) => fail(noHealth, failure, 1_000).agents.claude
-  assert.deepEqual(until(busy), { failures: 0, busy: { until: 61_000, why: '529 overloaded' } })
+  assert.deepEqual(until(busy), { failures: 0, busy: { until: 61_000, seconds: 60, why: '529 overloaded' } })
   assert.deepEqual(until({ ...busy, retryAt: 4_000 }), { failures: 0, busy: { until: 4_000, why: '529 overloaded' } })
 })
 

@@ -3,6 +3,8 @@ import { localTimeFrom } from '../../src/base/local-time.ts'
 import { awayWords } from '../../src/mind/rotation/no-answer.ts'
 import assert from 'node:assert/strict'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
+import type { Health } from '../../src/mind/rotation/health.ts'
+import type { Script } from '../../src/agents/scripted-agent.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { rig } from './rig.ts'
 
@@ -40,11 +42,12 @@ test('all only out of quota or busy: the end says who is back first, at once and
 })
 
 test('the first one back may be cooling down, or parked', async () => {
-  const { turn, health } = rig({ a: [[]], b: [[]] })
+  const { turn, health } = rig({ a: [[]], b: [[]], c: [[]] })
   await health.update(() => ({
     agents: {
       a: { failures: 0, parked: { until: minute, why: 'limit' } },
       b: { failures: 3, cooldown: { until: 2 * minute, seconds: 120 } },
+      c: { failures: 3, cooldown: { until: 2 * minute, seconds: 120 } },
     },
   }))
   const { result } = await turn()
@@ -52,10 +55,53 @@ test('the first one back may be cooling down, or parked', async () => {
     ok: false,
     failure: {
       kind: 'quota',
-      message: `no agent is free: a: out of quota until ${at(minute)}; b: cooling down until ${at(2 * minute)}; \`termaite doctor\` checks again now; a is the first one back`,
+      message: `no agent is free: a: out of quota until ${at(minute)}; b: cooling down until ${at(2 * minute)}; c: cooling down until ${at(2 * minute)}; \`termaite doctor\` checks again now; a is the first one back`,
       retryAt: minute,
     },
   })
+})
+
+test('the only agent that could answer is asked, whatever its failures, unless its provider named a time', async () => {
+  const cooling = { failures: 3, cooldown: { until: 2 * minute, seconds: 120 } }
+  const busy = { failures: 0, busy: { until: minute, seconds: 60, why: 'overloaded' } }
+  const parked = { failures: 0, parked: { until: minute, why: 'limit' } }
+  const cases: Health['agents'][] = [{ b: cooling }, { b: busy }, { a: parked, b: cooling }, { a: parked, b: busy }]
+  for (const agents of cases) {
+    const { turn, health, names } = rig('a' in agents ? { a: [[]], b: [[{ say: 'B' }]] } : { b: [[{ say: 'B' }]] })
+    await health.update(() => ({ agents }))
+    assert.deepEqual((await turn()).result, { ok: true, text: 'B' })
+    assert.deepEqual(names(), ['b'])
+  }
+  const { turn, health, names } = rig({ b: [[{ say: 'B' }]] })
+  await health.update(() => ({ agents: { b: { failures: 0, busy: { until: minute, why: 'overloaded' } } } }))
+  const { result } = await turn()
+  assert.deepEqual(!result.ok && [result.failure.kind, result.failure.retryAt, names()], ['busy', minute, []])
+})
+
+test('three crashes in a row do not bar the only agent from the fourth turn', async () => {
+  const { turn, names } = rig({ a: [fail('crash', '1'), fail('crash', '2'), fail('crash', '3'), [{ say: 'A' }]] })
+  for (let i = 0; i < 3; i++) assert.equal((await turn()).result.ok, false)
+  assert.deepEqual((await turn()).result, { ok: true, text: 'A' })
+  assert.deepEqual(names(), ['a', 'a', 'a', 'a'])
+})
+
+test('an agent is told whether another one could take the turn over', async () => {
+  const told: [string, boolean | undefined][] = []
+  const sees =
+    (name: string): Script =>
+    ({ othersFree }) => {
+      told.push([name, othersFree?.()])
+      return fail('busy', 'overloaded')
+    }
+  const { turn, health } = rig({ a: [sees('a')], b: [sees('b')], c: [sees('c')] })
+  await health.update(() => ({ agents: { c: { failures: 0, parked: { until: minute, why: 'limit' } } } }))
+  await turn()
+  assert.deepEqual(told, [
+    ['a', true],
+    ['b', false],
+  ])
+  await rig({ a: [sees('alone')], b: [sees('b')] }).turn({}, { first: 'a', only: true })
+  assert.deepEqual(told.at(-1), ['alone', false])
 })
 
 test('a real fault among them names the kind, and every attempt is named', async () => {

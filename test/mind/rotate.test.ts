@@ -57,7 +57,7 @@ test('every kind that rotates hands over, in one turn, each agent once', async (
     position: 'good',
     agents: {
       quota: { failures: 0, parked: { until: 3_600_000, seconds: 3_600, why: 'quota' } },
-      busy: { failures: 0, busy: { until: 60_000, why: 'busy' } },
+      busy: { failures: 0, busy: { until: 60_000, seconds: 60, why: 'busy' } },
       timeout: { failures: 1 },
       crash: { failures: 1 },
     },

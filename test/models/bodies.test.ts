@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { ModelEvent, ModelMessage, ModelRequest } from '../../src/core/work/model.ts'
 import type { Recorded } from './streams.ts'
-import { blobs, eventsOf, hasty, hello, tap, tapped } from './tap.ts'
+import { blobs, eventsOf, still, hello, tap, tapped } from './tap.ts'
 import { recorded } from './streams.ts'
 
 const frame = {
@@ -43,7 +43,7 @@ function conversation({ events }: Recorded): ModelMessage[] {
 
 async function bodyOf(model: string, request: ModelRequest, more: object = {}): Promise<string> {
   const one = tap((url) => (/api\/(show|ps)/.test(url) ? { status: 500 } : { chunks: [] }))
-  await eventsOf(tapped({ model, ...more }, one, { clock: hasty, session: 'a-session' }), request)
+  await eventsOf(tapped({ model, ...more }, one, { clock: still, session: 'a-session' }), request)
   return one.sent.find(({ url }) => !/api\/(show|ps)/.test(url))!.body
 }
 
@@ -313,11 +313,11 @@ test('thoughts are left out once a server refused their name', async () => {
   const refusal = { error: { message: "'messages.2' : property 'reasoning' is unsupported" } }
   const bad = { status: 400, headers: { 'content-type': 'application/json' }, chunks: [JSON.stringify(refusal)] }
   const one = tap([bad, { chunks: [] }])
-  const model = tapped({ model: recorded.chat!.model }, one, { clock: hasty })
+  const model = tapped({ model: recorded.chat!.model }, one, { clock: still })
   await eventsOf(model, { frame, messages: conversation(recorded.chat!) })
   assert.deepEqual(
     one.sent.map(({ body }) => 'reasoning' in JSON.parse(body).messages[2]),
-    [true, false, false, false],
+    [true, false],
   )
 })
 

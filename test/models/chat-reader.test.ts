@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { eventsOf, hasty, hello, sse, tap, tapped } from './tap.ts'
+import { eventsOf, still, hello, sse, tap, tapped } from './tap.ts'
 
 const chunk = (delta: object, finish_reason: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason }],
@@ -9,7 +9,7 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
 const waiting = ': OPENROUTER PROCESSING\n\n'
 
 const said = (...chunks: (object | string)[]) =>
-  eventsOf(tapped({ model: 'openrouter/a/b' }, tap([{ chunks: [waiting, sse(...chunks)] }]), { clock: hasty }), hello)
+  eventsOf(tapped({ model: 'openrouter/a/b' }, tap([{ chunks: [waiting, sse(...chunks)] }]), { clock: still }), hello)
 
 test('calls without numbers, or all with one number, are told apart by their ids', async () => {
   const call = (id: string, path: string, more: object = {}) => ({

@@ -9,7 +9,7 @@ import { gemini } from '../real/model/gemini.ts'
 import { openaiTrouble } from '../real/model/openai.ts'
 import { planResets } from '../real/model/script.ts'
 import { openModel } from '../../src/models/open-model.ts'
-import { blobs, eventsOf, hasty, hello, secret, sse, tap, tapped } from './tap.ts'
+import { blobs, eventsOf, still, hello, secret, sse, tap, tapped } from './tap.ts'
 
 const models = {
   anthropic: 'anthropic/claude-sonnet-4-6',
@@ -18,7 +18,7 @@ const models = {
   gemini: 'google/gemini-3.5-flash',
 }
 
-async function failureOf(model: string, reply: Reply, clock = hasty): Promise<Failure> {
+async function failureOf(model: string, reply: Reply, clock = still): Promise<Failure> {
   const events = await eventsOf(tapped({ model }, tap([reply]), { clock }), hello)
   assert.equal(events.length, 1, JSON.stringify(events))
   const [last] = events
@@ -221,7 +221,7 @@ test('what to do is said, and what a provider says of the key is not', async () 
 
 test('a key that cannot be a header is not told either', async () => {
   const events = await eventsOf(
-    openModel({ model: models.responses }, { key: () => 'sk-two\nlines', blobs, clock: hasty }),
+    openModel({ model: models.responses }, { key: () => 'sk-two\nlines', blobs, clock: still }),
     hello,
   )
   assert.equal(events.at(-1)?.type, 'failure')
@@ -254,56 +254,98 @@ const yes = [
   { type: 'end', stop: 'done' },
 ]
 
-test('what passes is tried again, twice, with longer and longer pauses', async () => {
-  const clock = new HandClock(0)
-  const busy = told(503, { error: { message: 'overloaded' } })
-  const good = tap([busy, busy, ok])
-  const answer = eventsOf(tapped({ model: models.chat }, good, { clock }), hello)
-  await clock.turn(499)
-  assert.equal(good.sent.length, 1)
-  await clock.turn(1)
-  assert.equal(good.sent.length, 2)
-  await clock.turn(2000)
-  assert.deepEqual(await answer, yes)
-  assert.equal(good.sent.length, 3)
-  const bad = tap([busy])
-  const failed = eventsOf(tapped({ model: models.chat }, bad, { clock }), hello)
-  await clock.turn(10_000)
-  assert.deepEqual(await failed, [{ type: 'failure', failure: { kind: 'busy', message: 'Groq is busy: overloaded' } }])
-  assert.equal(bad.sent.length, 3)
+test('a failure that passes by itself is marked, and the request is sent once: the agent decides how long it waits', async () => {
+  const passing: [string, Reply, boolean][] = [
+    [models.chat, told(503, { error: { message: 'overloaded' } }), true],
+    [models.anthropic, told(529, { error: { type: 'overloaded_error', message: 'Overloaded' } }), true],
+    [models.chat, told(429, '', { 'retry-after': '9' }), true],
+    [models.chat, told(503, '', { 'x-should-retry': 'false' }), false],
+    [models.chat, told(429, { error: { message: 'Slow down.' } }, { 'retry-after': '7200' }), false],
+    [models.chat, told(401, ''), false],
+    [models.chat, told(400, ''), false],
+    // The network is down: the provider's own address is right.
+    [models.chat, { refuse: 'ENOTFOUND' }, true],
+    [models.chat, { refuse: 'ECONNREFUSED' }, true],
+    [models.chat, { refuse: 'CERT_HAS_EXPIRED' }, false],
+    ['lmstudio/any', { refuse: 'ECONNREFUSED' }, false],
+    [models.chat, { chunks: [] }, true],
+  ]
+  for (const [model, reply, passes] of passing) {
+    const one = tap([reply, ok])
+    const [last] = await eventsOf(tapped({ model }, one, { clock: still }), hello)
+    assert.deepEqual(
+      [last?.type === 'failure' && (last.passing ?? false), one.sent.length],
+      [passes, 1],
+      JSON.stringify(last),
+    )
+  }
 })
 
-test('a pause that the server wants is kept; one that is too long is left to whoever asked', async () => {
-  const clock = new HandClock(0)
-  const soon = tap([told(429, '', { 'retry-after': '3' }), ok])
-  const answer = eventsOf(tapped({ model: models.chat }, soon, { clock }), hello)
-  await clock.turn(2999)
-  assert.equal(soon.sent.length, 1)
-  await clock.turn(1)
-  assert.deepEqual(await answer, yes)
-  const late = tap([told(429, '', { 'retry-after': '9' }), ok])
-  assert.deepEqual(await eventsOf(tapped({ model: models.chat }, late, { clock }), hello), [
-    { type: 'failure', failure: { kind: 'busy', message: 'Groq is busy', retryAt: 12_000 } },
+test('a server that is gone after it has answered may come back', async () => {
+  const one = tap([ok, { refuse: 'ECONNREFUSED' }])
+  const model = tapped({ model: 'lmstudio/any' }, one, { clock: still })
+  assert.deepEqual(await eventsOf(model, hello), yes)
+  assert.deepEqual(await eventsOf(model, hello), [
+    {
+      type: 'failure',
+      failure: { kind: 'crash', message: 'LM Studio cannot be reached: ECONNREFUSED' },
+      passing: true,
+    },
   ])
 })
 
-test('a cancel does not wait for the pause', async () => {
-  const abort = new AbortController()
-  const clock = new HandClock(0)
-  const answer = eventsOf(tapped({ model: models.chat }, tap([told(503, '')]), { clock }), hello, abort.signal)
-  await clock.turn(100)
-  abort.abort()
-  assert.deepEqual(await answer, [{ type: 'failure', failure: { kind: 'aborted', message: 'cancelled' } }])
+test('the time at which a provider can be asked again is read from every form that it is stated in', async () => {
+  const at = new Date(90_000).toISOString()
+  const forms: [string, Record<string, string>, number | undefined][] = [
+    [models.chat, { 'retry-after-ms': '1500', 'retry-after': '2' }, 1500],
+    [models.chat, { 'retry-after': '2.5' }, 2500],
+    [models.chat, { 'retry-after': new Date(60_000).toUTCString() }, 60_000],
+    [models.chat, { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '1m3.5s' }, 63_500],
+    [models.chat, { 'x-ratelimit-remaining-tokens': '7', 'x-ratelimit-reset-tokens': '1m3.5s' }, undefined],
+    [models.anthropic, { 'anthropic-ratelimit-tokens-remaining': '0', 'anthropic-ratelimit-tokens-reset': at }, 90_000],
+    [
+      models.anthropic,
+      { 'anthropic-ratelimit-tokens-remaining': '9', 'anthropic-ratelimit-tokens-reset': at },
+      undefined,
+    ],
+  ]
+  for (const [model, headers, expected] of forms)
+    assert.equal((await failureOf(model, told(429, '', headers))).retryAt, expected, JSON.stringify(headers))
 })
 
-test('what broke after the first word is not tried again', async () => {
+test('what breaks after the first word keeps the words, and the same request is not sent again', async () => {
   const half = sse({ choices: [{ delta: { content: 'half' } }] })
   for (const reply of [{ chunks: [half], then: 'break' as const }, { chunks: [half] }]) {
     const one = tap([reply, ok])
-    const [said, last] = await eventsOf(tapped({ model: models.chat }, one, { clock: hasty }), hello)
+    const [said, last] = await eventsOf(tapped({ model: models.chat }, one, { clock: still }), hello)
     assert.deepEqual(said, { type: 'text', delta: 'half' })
     assert.equal(last?.type === 'failure' && last.failure.kind, 'crash')
     assert.equal(one.sent.length, 1)
+  }
+})
+
+test('a connection that breaks after the last word has brought a whole answer', async () => {
+  const whole = sse({ choices: [{ delta: { content: 'yes' }, finish_reason: 'stop' }] })
+  assert.deepEqual(
+    await eventsOf(tapped({ model: models.chat }, tap([{ chunks: [whole], then: 'break' }]), { clock: still }), hello),
+    yes,
+  )
+})
+
+test('a server that says nothing more counts as gone after a while, in the middle of an answer too', async () => {
+  const half = sse({ choices: [{ delta: { content: 'half' } }] })
+  for (const chunks of [[], [half]]) {
+    const clock = new HandClock(0)
+    const one = tap([{ chunks, then: 'hang' }])
+    const answer = eventsOf(tapped({ model: models.chat }, one, { clock, silenceMs: 10_000 }), hello)
+    await clock.turn(10_000)
+    assert.deepEqual((await answer).at(-1), {
+      type: 'failure',
+      failure: { kind: 'crash', message: 'Groq broke off: nothing came for 10 s' },
+      passing: true,
+    })
+    assert.equal(one.open(), 0)
+    assert.equal(clock.asleep, 0)
   }
 })
 

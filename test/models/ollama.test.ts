@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Tap } from './tap.ts'
-import { eventsOf, hasty, hello, tap, tapped } from './tap.ts'
+import { eventsOf, still, hello, tap, tapped } from './tap.ts'
 
 const json = (body: unknown, status = 200) => ({
   status,
@@ -30,7 +30,7 @@ function server({ show = {}, status = 200, ps = { models: [] }, done = {} }: Ser
 }
 
 const ask = (one: Tap, spec: object = {}) =>
-  tapped({ model: 'ollama/qwen3', ...spec }, one, { key: () => undefined, clock: hasty })
+  tapped({ model: 'ollama/qwen3', ...spec }, one, { key: () => undefined, clock: still })
 const chats = (one: Tap) => one.sent.filter(({ url }) => url.endsWith('/api/chat')).map(({ body }) => JSON.parse(body))
 
 test('the context is asked for, within what the model has, and asked about once', async () => {

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { eventsOf, hasty, hello, tap, tapped } from './tap.ts'
+import { eventsOf, still, hello, tap, tapped } from './tap.ts'
 import { recorded } from './streams.ts'
 import { sized } from '../full.ts'
 
@@ -11,7 +11,7 @@ const aside = { status: 500, headers: { 'content-type': 'application/json' }, ch
 function heard(model: string, chunks: readonly Uint8Array[]) {
   // What Ollama is asked beside the turn has no answer here.
   const one = tap((url) => (/api\/(show|ps)/.test(url) ? aside : { chunks }))
-  return eventsOf(tapped({ model }, one, { clock: hasty }), hello)
+  return eventsOf(tapped({ model }, one, { clock: still }), hello)
 }
 
 const cut = (bytes: Uint8Array, at: readonly number[]) => {

@@ -89,8 +89,12 @@ export async function eventsOf(
   return events
 }
 
-/** A clock for those who wait for nothing. */
-export const hasty: Clock = { now: () => 0, elapsed: () => 0, sleep: async () => {} }
+/** A clock that stands still: whoever sleeps is woken by an abort alone. */
+export const still: Clock = {
+  now: () => 0,
+  elapsed: () => 0,
+  sleep: (_ms, signal) => new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true })),
+}
 
 export const hello: ModelRequest = {
   frame: { system: 'Be brief.', tools: [] },

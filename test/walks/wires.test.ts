@@ -1,7 +1,9 @@
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Answer } from '../real/model-server.ts'
+import type { Clock } from '../../src/base/clock.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { realClock } from '../../src/base/clock.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { nativeAgent } from '../../src/agents/native/native-loop.ts'
 import { frameOf } from '../../src/agents/native/model-messages.ts'
@@ -16,8 +18,17 @@ const wires: Record<string, { model: string; base: string }> = {
   gemini: { model: 'google/gemini-3-pro', base: '/v1beta' },
 }
 
-/** Pauses are over at once; the time is where it was. */
-const clock = { elapsed: () => 0, now: () => 0, sleep: async () => {} }
+/** Pauses are over at once, and the time has gone on by them. */
+function hastyClock(): Clock {
+  let now = 0
+  return {
+    elapsed: () => now,
+    now: () => now,
+    async sleep(ms) {
+      now += ms
+    },
+  }
+}
 
 const ls = {
   name: 'ls',
@@ -53,7 +64,10 @@ const cases: Record<string, { answers: Answer[]; kept: string[] }> = {
   'an error that passes': { answers: [{ error: 'server' }, { text: 'Here.' }], kept: ['reply: Here.', 'end: ok'] },
   'a rush that does not': { answers: [{ error: 'overloaded' }], kept: ['end: busy'] },
   'an error of the server': { answers: [{ error: 'server' }], kept: ['end: busy'] },
-  'an answer that is cut off': { answers: [{ drop: 'Half of ' }, { text: 'never asked' }], kept: ['end: crash'] },
+  'an answer that is cut off': {
+    answers: [{ drop: 'Half of ' }, { text: 'an answer.' }],
+    kept: ['reply: Half of an answer.', 'end: ok'],
+  },
   'too long a conversation': { answers: [{ error: 'overflow' }], kept: ['end: overflow'] },
   'a key that is refused': { answers: [{ error: 'key' }], kept: ['end: auth'] },
   'a model that declines': {
@@ -74,9 +88,10 @@ for (const [what, { answers, kept }] of Object.entries(cases))
 async function taken(baseURL: string, model: string): Promise<string[]> {
   const store = memoryStore()
   const blobs = store.blobs('output')
+  const clock = hastyClock()
   const agent = nativeAgent({
     name: 'native',
-    model: openModel({ model, baseURL }, { key: () => 'made-up', blobs, clock }),
+    model: openModel({ model, baseURL }, { key: () => 'made-up', blobs, clock: realClock }),
     tools: [ls],
     policy: async () => ({ verdict: 'yes', why: 'it is a test' }),
     frame: frameOf('Be brief.', [ls]),

@@ -1,5 +1,6 @@
 import type { Event, Usage } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
+import type { Turn } from '../../core/work/agent.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../core/work/model.ts'
 import { defined } from '../../base/defined.ts'
 
@@ -11,15 +12,53 @@ type Whole = { text: string; calls: Call[]; stop: 'done' | 'calls' | 'length' | 
 type Answer = { usage: Usage[] } & ((Whole & { failure?: undefined }) | { failure: Failure })
 export type WholeAnswer = Extract<Answer, Whole>
 
-/** Asks the model once: streams its text and thoughts, and returns the whole answer. */
+/** How long one answer is tried again while no other agent can take the turn. */
+export type Patience = { seconds: number; random(): number }
+
+export const usualPatience: Patience = { seconds: 600, random: Math.random }
+
+/** The part of a turn that an answer needs. */
+type Around = Pick<Turn, 'signal' | 'clock' | 'waits' | 'othersFree'>
+
+/** A try that failed in a way that passes by itself. `piece`: the words that came before. */
+type Failed = { failure: Failure; passing: boolean; piece: string }
+
+/**
+ * Asks the model for one answer: streams its text and thoughts, and returns the whole answer. What fails in a way that passes
+ * by itself is tried again, from where the answer broke off. No call of a broken answer is returned, so that none is made twice.
+ */
 export async function* askModel(
   model: Model,
   request: ModelRequest,
-  signal: AbortSignal,
+  turn: Around,
+  patience: Patience = usualPatience,
 ): AsyncGenerator<Event, Answer> {
+  const usage: Usage[] = []
+  const begun: string[] = []
+  const waits = new Waits(turn, patience)
+  for (;;) {
+    const asked: ModelRequest = begun.length > 0 ? { ...request, begun: [...begun] } : request
+    const answer = yield* tryOnce(model, asked, turn.signal, usage)
+    if (!('failure' in answer)) return { usage, ...answer, text: begun.join('') + answer.text }
+    const { failure, passing, piece } = answer
+    // White space alone is nothing to go on from.
+    if (piece.trim() !== '') begun.push(piece)
+    if (!passing) return { usage, failure }
+    const pause = waits.next(failure, piece.trim() !== '')
+    if (pause === undefined) return { usage, failure: waits.given(failure) }
+    await waits.wait(failure, pause)
+    if (turn.signal.aborted) return { usage, failure: { kind: 'aborted', message: 'cancelled' } }
+  }
+}
+
+async function* tryOnce(
+  model: Model,
+  request: ModelRequest,
+  signal: AbortSignal,
+  usage: Usage[],
+): AsyncGenerator<Event, Whole | Failed> {
   let text = ''
   const calls: Call[] = []
-  const usage: Usage[] = []
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case 'text':
@@ -36,10 +75,65 @@ export async function* askModel(
         usage.push({ type: 'usage', ...event.usage })
         break
       case 'failure':
-        return { usage, failure: event.failure }
+        return { failure: event.failure, passing: event.passing === true, piece: text }
       case 'end':
-        return defined({ usage, text, calls, stop: event.stop, opaque: event.opaque })
+        return defined({ text, calls, stop: event.stop, opaque: event.opaque })
     }
   }
-  return { usage, failure: { kind: 'crash', message: `${model.name} stopped in the middle of its answer` } }
+  const message = `${model.name} stopped in the middle of its answer`
+  return { failure: { kind: 'crash', message }, passing: false, piece: text }
+}
+
+/** The first pause doubles up to the longest. */
+const firstPauseMs = 1000
+const longestPauseMs = 60_000
+
+/** While another agent is free, a broken connection gets this many more tries, and a busy provider none. */
+const triesBesideOthers = 2
+
+/** The pauses between the tries of one answer. */
+class Waits {
+  #turn: Around
+  #patience: Patience
+  #began: number | undefined
+  #tries = 1
+  /** How often the pause was doubled since something came last. */
+  #doubled = 0
+
+  constructor(turn: Around, patience: Patience) {
+    this.#turn = turn
+    this.#patience = patience
+  }
+
+  /** Returns how long to wait before the next try, in ms; undefined when this answer is given up. */
+  next(failure: Failure, moved: boolean): number | undefined {
+    const { clock, othersFree } = this.#turn
+    if (othersFree?.() && (failure.kind === 'busy' || this.#tries > triesBesideOthers)) return undefined
+    this.#began ??= clock.elapsed()
+    if (moved) this.#doubled = 0
+    const usual = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#doubled++)
+    const random = this.#patience.random()
+    // Half of the pause is chance, so that many clients do not come back at the same moment; a stated time is never cut short.
+    const stated = failure.retryAt === undefined ? 0 : failure.retryAt - clock.now()
+    const pause = Math.round(stated > 0 ? stated + (random * Math.min(usual, stated)) / 4 : usual * (0.5 + random / 2))
+    if (clock.elapsed() - this.#began + pause > this.#patience.seconds * 1000) return undefined
+    this.#tries++
+    return pause
+  }
+
+  async wait({ message }: Failure, pause: number): Promise<void> {
+    const { clock, signal, waits } = this.#turn
+    waits?.(message, clock.now() + pause)
+    await clock.sleep(pause, signal)
+  }
+
+  /** The failure of an answer that is given up: it says what was tried. */
+  given(failure: Failure): Failure {
+    if (this.#tries === 1) return failure
+    const { clock } = this.#turn
+    const seconds = Math.round((clock.elapsed() - (this.#began ?? clock.elapsed())) / 1000)
+    const span = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} minutes`
+    const words = failure.message.replace(/\.$/, '')
+    return { ...failure, message: `${words}. It was tried ${this.#tries} times in ${span}.` }
+  }
 }

@@ -5,7 +5,7 @@ import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Frame, Model, ModelRequest } from '../../core/work/model.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
-import type { WholeAnswer } from './model-step.ts'
+import type { Patience, WholeAnswer } from './model-step.ts'
 import { defined } from '../../base/defined.ts'
 import { relay } from '../../base/relay.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -27,6 +27,8 @@ export type Native = {
   frame: Frame | ((turn: Turn) => AsyncGenerator<Event, Frame>)
   maxSteps?: number
   vendor?: string
+  /** How long an answer is tried again while no other agent can take the turn. */
+  patience?: Patience
   /** Texts to add to a prompt, or why the prompt is refused. */
   opens?(turn: Turn): Promise<{ hookGuides: string[]; refused?: string }>
   /** Why the turn goes on after this answer, if it does; `again` when it was told so before. */
@@ -75,7 +77,7 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     const refusal = turn.budget.refuse(requestTokens(request))
     if (refusal) return { ok: false, failure: refusal }
     turn.waits?.(`waiting for the first words of ${model.name}`)
-    const answer = yield* askModel(model, request, turn.signal)
+    const answer = yield* askModel(model, request, turn, native.patience)
     if (!answer.failure) yield* keepFacts(said(answer, step), done)
     yield* answer.usage
     if (answer.failure) return { ok: false, failure: answer.failure }

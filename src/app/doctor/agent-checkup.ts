@@ -162,7 +162,9 @@ async function askOneWord(
 ): Promise<Outcome> {
   const short = { timeoutSeconds, silenceSeconds: timeoutSeconds }
   const wall = needsWall(agent, { leash: agent.leash ?? settings.leash })
-  const alone = { ...settings, ...short, metaInstruction: undefined, agents: [{ ...agent, ...short, wall }] }
+  // The doctor says what is wrong now: it does not wait until a provider is free again.
+  const patient = agent.kind === 'native' ? { ...agent, retrySeconds: 5 } : agent
+  const alone = { ...settings, ...short, metaInstruction: undefined, agents: [{ ...patient, ...short, wall }] }
   const store = memoryStore()
   const blobs = store.blobs('doctor')
   const native: NativeParts = {

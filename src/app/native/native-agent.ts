@@ -20,7 +20,7 @@ import { turnHooks, toolWithHooks } from './native-hooks.ts'
 import { machineFacts } from './machine-facts.ts'
 import { wallFacts } from './native-sandbox.ts'
 import { wallPrompt } from './wall-words.ts'
-import { modelOf } from './native-model.ts'
+import { modelOf, patienceOf } from './native-model.ts'
 import { noteOnce } from './native-parts.ts'
 import { serversOf } from './native-servers.ts'
 import { subagentConsult } from './native-subagents.ts'
@@ -89,6 +89,7 @@ export async function* openNative(
   return nativeAgent({
     name: agent.name,
     model,
+    patience: patienceOf(seat),
     tools: tools.map(guarded),
     ...turnHooks(seat, parts),
     find(name) {

@@ -1,11 +1,19 @@
 import type { Model } from '../../core/work/model.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
+import type { Patience } from '../../agents/native/model-step.ts'
+import { usualPatience } from '../../agents/native/model-step.ts'
 import { openModel } from '../../models/open-model.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 
+/** How long a seat's agent tries again while its provider is busy or broken and no other agent is free. */
+export const patienceOf = ({ agent, settings }: NativeSeat): Patience => ({
+  ...usualPatience,
+  seconds: agent.retrySeconds ?? settings.retrySeconds,
+})
+
 /** Opens the model of a seat, at the address and with the key that its settings name. */
-export function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {
+export function modelOf({ agent, settings }: NativeSeat, parts: NativeParts): Model {
   const { blobs, clock, session } = parts
   const name = agent.model ?? defaultModel
   const named = modelName(name)
@@ -23,6 +31,7 @@ export function modelOf({ agent }: NativeSeat, parts: NativeParts): Model {
       blobs,
       clock,
       session,
+      silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
       key: async () => ('wrong' in named ? undefined : (await keys.get(named.provider, variables))?.key),
     },
   )

@@ -15,7 +15,7 @@ import { withModel } from '../../settings/agent-settings.ts'
 import { loadableSkills, offeredTools, openTools, borderedTool } from './toolbox.ts'
 import { policyFor } from './native-permissions.ts'
 import { subagentHooks, toolWithHooks } from './native-hooks.ts'
-import { modelOf } from './native-model.ts'
+import { modelOf, patienceOf } from './native-model.ts'
 
 export type SubagentParts = {
   seat: NativeSeat
@@ -62,6 +62,7 @@ async function openSubagent(given: SubagentParts, subagent: UserSubagent | undef
   return nativeAgent({
     name: seat.agent.name,
     model,
+    patience: patienceOf(seat),
     tools: tools.map((tool) => borderedTool(toolWithHooks(tool, seat, parts), parts)),
     ...subagentHooks(seat, parts),
     policy: await policyFor(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),

@@ -154,5 +154,7 @@ async function withoutTools(agent: NativeAgentSettings, { settings, native }: Ap
     policy: async () => ({ verdict: 'no', why: 'this request is answered without tools' }),
     frame: frameOf('You choose the way of thinking that fits a request best.', []),
     maxSteps: 1,
+    // The request can be thought through without this word, so that nobody waits for it.
+    patience: { seconds: 3, random: Math.random },
   })
 }

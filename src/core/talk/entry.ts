@@ -95,8 +95,8 @@ export type Live =
   | { type: 'state'; state: 'starting' | 'busy' | 'asking' | 'idle' }
   /** The agent's plan, whole each time. */
   | { type: 'plan'; items: PlanItem[] }
-  /** What the turn waits for from now on, until its next event. */
-  | { type: 'waiting'; words: string }
+  /** What the turn waits for from now on, until its next event. `until`: when something that went wrong is tried again. */
+  | { type: 'waiting'; words: string; until?: number }
   /** The step that a framework is at. */
   | { type: 'phase'; framework: Framework; words: string }
   /** How much of a provider's quota is used, in percent, and when it starts over; reported before the quota is spent. */

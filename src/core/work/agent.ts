@@ -98,8 +98,13 @@ export interface Turn {
    * until the signal aborts. Text that no agent takes waits for the next turn.
    */
   steer(until?: AbortSignal): Promise<string[]>
-  /** Says what the turn waits for, until its next event; a screen shows the words once the wait is long enough to notice. */
-  waits?(words: string): void
+  /**
+   * Says what the turn waits for, until its next event; a screen shows the words once the wait is long enough to notice. With
+   * `until` (in ms since 1970) something went wrong and is tried again then: every face tells of it, with a countdown.
+   */
+  waits?(words: string, until?: number): void
+  /** Whether another agent could take the turn over now, if this one failed. Without it, no other agent is there. */
+  othersFree?(): boolean
   /** Whether a person watches and wants to be asked when a quota is spent or an agent is silent. */
   attended?: boolean
   /** The part of the prompt that tells what this machine can do; an agent whose own system prompt tells it leaves the part out. */

@@ -191,7 +191,7 @@ export class Conversation {
       complete: world.complete,
       keep,
     })
-    const waits = (words: string) => out.offer({ type: 'waiting', words, by: 'termaite' })
+    const waits: Turn['waits'] = (words, until) => out.offer(defined({ type: 'waiting', words, until, by: 'termaite' }))
     const turn: Turn = {
       id: asked.turn,
       ...told,

@@ -16,15 +16,25 @@ export type ModelMessage =
 /** The system text and tools of a session. They are fixed, so that every request begins with the same bytes and is cached. */
 export type Frame = { system: string; tools: { name: string; description: string; schema: Record<string, unknown> }[] }
 
-/** `schema`: the JSON Schema that the answer must fit, for providers that can enforce one. */
-export type ModelRequest = { frame: Frame; messages: ModelMessage[]; schema?: Record<string, unknown> }
+/**
+ * `schema`: the JSON Schema that the answer must fit, for providers that can enforce one. `begun`: what came of this answer
+ * before its stream was cut, one text for each cut; the model streams only what follows, and the `opaque` data of the end
+ * covers the whole answer.
+ */
+export type ModelRequest = {
+  frame: Frame
+  messages: ModelMessage[]
+  schema?: Record<string, unknown>
+  begun?: readonly string[]
+}
 
 export type ModelEvent =
   | { type: 'text' | 'thought'; delta: string }
   | { type: 'call'; id: string; tool: string; input: unknown; opaque?: unknown }
   | { type: 'usage'; usage: Omit<Usage, 'type'> }
   | { type: 'end'; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
-  | { type: 'failure'; failure: Failure }
+  /** `passing`: the trouble passes by itself, so that the same request may succeed a little later. */
+  | { type: 'failure'; failure: Failure; passing?: true }
 
 /** A provider's model. `stream` never throws: it yields exactly one `end` or `failure`, last. */
 export interface Model {

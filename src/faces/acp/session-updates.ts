@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import { newId } from '../../base/id.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
+import { retryWords } from '../chat/numbers.ts'
 import { toolKind, locationsOf, resultContent, textContent, toolTitle } from './tool-call-content.ts'
 
 export type SendUpdate = (update: SessionUpdate) => Promise<void>
@@ -74,6 +75,9 @@ export class SessionUpdates {
       // A phase may take minutes: editors show thoughts while they come.
       case 'phase':
         return this.#say('agent_thought_chunk', `${event.framework}: ${event.words}\n\n`)
+      case 'waiting':
+        if (event.until === undefined) return undefined
+        return this.#say('agent_thought_chunk', `${retryWords(event, this.#parts.clock.now())}\n\n`)
       case 'note':
         return this.notice(event.text, 'info')
       case 'end':

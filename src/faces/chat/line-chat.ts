@@ -41,7 +41,7 @@ export async function openLines(desk: ChatDesk, parts: LinesParts): Promise<void
   const reader = createInterface({ input: parts.in, output: parts.out, terminal: true, prompt: '> ', completer })
   const leave = () => over.abort()
   const writer = new LineWriter(reader, parts.in, parts.out)
-  const conversation = new LineConversation(desk, writer)
+  const conversation = new LineConversation(desk, writer, parts.clock)
   let interrupted = -Infinity
   desk.setScreen(conversation.screen(leave))
   signal.addEventListener('abort', () => reader.close(), { once: true })
@@ -73,15 +73,17 @@ type OpenQuestion = { ask: string; question: Question; by?: string; answered?: t
 /** Prints what happens at the desk, and takes each line as a prompt or as the answer to the open question. */
 class LineConversation {
   #desk: ChatDesk
+  #clock: Clock
   #writer: LineWriter
   #asked: OpenQuestion[] = []
   #typed: string[] = []
   #running = new Set<string>()
   #waiting: Standing['waiting']
 
-  constructor(desk: ChatDesk, writer: LineWriter) {
+  constructor(desk: ChatDesk, writer: LineWriter, clock: Clock) {
     this.#desk = desk
     this.#writer = writer
+    this.#clock = clock
   }
 
   screen(exit: () => void): CommandScreen {
@@ -175,7 +177,7 @@ class LineConversation {
       case 'answer':
         return this.#answered(event.ask, event.picks)
       default:
-        return eventWords(event)
+        return eventWords(event, this.#clock.now())
     }
   }
 

@@ -9,11 +9,11 @@ import { questionText, readableText } from '../question-text.ts'
 import { isPersonCommand } from '../../core/talk/entry.ts'
 import { toldWords } from './transcript/blocks/command-output-lines.ts'
 import { commandUsage, findCommands } from './command-search.ts'
-import { duration, lineCounts, thoughtWords, tokens } from './numbers.ts'
+import { duration, lineCounts, retryWords, thoughtWords, tokens } from './numbers.ts'
 import { inputSummary } from './transcript/call-input.ts'
 
 /** The words for an event of a turn; undefined for one that is not printed. */
-export function eventWords(event: Event): string | undefined {
+export function eventWords(event: Event, now: number): string | undefined {
   switch (event.type) {
     case 'reply':
       return `${event.by ?? 'agent'} says:\n${event.text}`
@@ -25,6 +25,8 @@ export function eventWords(event: Event): string | undefined {
       return event.text
     case 'phase':
       return `${event.framework}: ${event.words}`
+    case 'waiting':
+      return event.until === undefined ? undefined : retryWords(event, now)
     case 'attempt':
       return `${event.by ?? 'agent'} failed: ${event.failure.message}`
     case 'result':

@@ -53,3 +53,11 @@ function thousands(count: number): string {
 }
 
 const two = (n: number) => String(n).padStart(2, '0')
+
+/** What went wrong, and how soon it is tried again. */
+export function retryWords({ words, until = 0 }: { words: string; until?: number }, now: number): string {
+  return `${words.replace(/\.$/, '')}. ${againWords(until, now)}.`
+}
+
+export const againWords = (until: number, now: number) =>
+  until > now ? `Trying again in ${elapsed(until - now + 999)}` : 'Trying again now'

@@ -1,5 +1,6 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Framework } from '../../core/talk/framework.ts'
+import { defined } from '../../base/defined.ts'
 import { isPersonCommand } from '../../core/talk/entry.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './transcript/event-facts.ts'
 
@@ -13,7 +14,7 @@ export type RunningTurn = {
   lastAt: number
   files: readonly string[]
   /** What the turn waits for, and since when. */
-  waiting?: { words: string; since: number }
+  waiting?: { words: string; since: number; until?: number }
   /** The phase of its framework, where the turn has one. */
   phase?: { framework: Framework; words: string }
   /** The agents that are consulted right now, each in its role. */
@@ -53,7 +54,13 @@ export function advanceTurn(
       }
     case 'waiting':
       // A wait that is told again began when it was told first.
-      return { ...next, waiting: waiting?.words === event.words ? waiting : { words: event.words, since: now } }
+      return {
+        ...next,
+        waiting:
+          waiting?.words === event.words && waiting.until === event.until
+            ? waiting
+            : defined({ words: event.words, since: now, until: event.until }),
+      }
     case 'phase':
       return { ...next, phase: { framework: event.framework, words: event.words } }
     case 'inner':

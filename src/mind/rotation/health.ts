@@ -2,6 +2,7 @@ import type { Live } from '../../core/talk/entry.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Doc, Store } from '../../core/talk/store.ts'
 import type { LearnedMessages } from './learned-quotas.ts'
+import { defined } from '../../base/defined.ts'
 import { isLearned } from './learned-quotas.ts'
 
 /**
@@ -19,7 +20,8 @@ export type AgentHealth = {
   failures: number
   cooldown?: { until: number; seconds: number }
   parked?: { until: number; seconds?: number; why: string }
-  busy?: { until: number; why: string }
+  /** `seconds` is set when the provider did not say how long. */
+  busy?: { until: number; seconds?: number; why: string }
 }
 
 export type Cooldown = { failures: number; seconds: number; maxSeconds: number }
@@ -71,12 +73,19 @@ export function away(health: Health, name: string, now: number, ignoreCooldown =
   const { parked, busy, cooldown } = healthOf(health, name)
   const reasons: Away[] = [
     ...(parked && isPlausible(parked, now) ? [{ as: 'parked' as const, until: parked.until, why: parked.why }] : []),
-    ...(busy ? [{ as: 'busy' as const, until: busy.until, why: busy.why }] : []),
+    ...(busy && isPlausible(busy, now) ? [{ as: 'busy' as const, until: busy.until, why: busy.why }] : []),
     ...(cooldown && !ignoreCooldown && isPlausible(cooldown, now)
       ? [{ as: 'cooling down' as const, until: cooldown.until }]
       : []),
   ]
   return reasons.filter(({ until }) => until > now).sort((a, b) => b.until - a.until)[0]
+}
+
+/** Whether an agent is kept away by failures that may pass at any moment: no quota is spent, and no provider named a time. */
+export function isGuess(health: Health, name: string, now: number): boolean {
+  const { parked, busy } = healthOf(health, name)
+  const spent = parked !== undefined && parked.until > now && isPlausible(parked, now)
+  return !spent && !(busy !== undefined && busy.seconds === undefined && busy.until > now)
 }
 
 /** Returns the same object when nothing changed, so that a healthy turn writes nothing. */
@@ -98,7 +107,11 @@ export function afterFailure(health: Health, name: string, failure: Failure, now
     case 'busy':
       return withAgent(health, name, {
         ...was,
-        busy: { until: stated ?? now + busySeconds * 1_000, why: failure.message },
+        busy: defined({
+          until: stated ?? now + busySeconds * 1_000,
+          seconds: stated === undefined ? busySeconds : undefined,
+          why: failure.message,
+        }),
       })
     case 'timeout':
     case 'crash':

@@ -11,7 +11,7 @@ import { resetTime } from '../../core/talk/reset-time.ts'
 import { take } from '../../core/work/verbs.ts'
 import { AttemptRecord } from '../attempt.ts'
 import { agentOrder } from './agent-order.ts'
-import { afterFailure, afterSuccess, away, noHealth, spentLimit, withLimit } from './health.ts'
+import { afterFailure, afterSuccess, away, isGuess, noHealth, spentLimit, withLimit } from './health.ts'
 import { learnedAs } from './learned-quotas.ts'
 import { awayWords, firstBack, newTally, noAnswer } from './no-answer.ts'
 import { openSeat, sharedTraits, vendorOf, vendorsTold } from './roster-seats.ts'
@@ -108,7 +108,7 @@ class Round {
     const line = agentOrder(names, { strategy, random, position, first: first ?? previous })
     for (const [at, name] of line.entries()) {
       if (this.#turn.signal.aborted) return cancelled
-      const why = this.#whySkipped(name)
+      const why = this.#whySkipped(name, names)
       if (why !== undefined) {
         if (name !== first) {
           yield note(`Skipped ${name}: ${why}`)
@@ -127,7 +127,7 @@ class Round {
     return this.#turn.signal.aborted ? cancelled : this.#withoutAnswer(names)
   }
 
-  #whySkipped(name: string): string | undefined {
+  #whySkipped(name: string, names: readonly string[]): string | undefined {
     const now = this.#turn.clock.now()
     const failure = this.#o.out.get(name)
     if (failure) {
@@ -135,9 +135,19 @@ class Round {
       return failure.message
     }
     const absence = away(this.#health, name, now, name === this.#o.first)
-    if (!absence) return undefined
+    if (!absence || this.#isLast(name, names)) return undefined
     this.#tally.away.push({ name, away: absence })
     return awayWords(absence, now)
+  }
+
+  /**
+   * Whether an agent is the only one that could answer at all, and only its failures keep it away: then a cool-down would help
+   * nobody. The others are out, or out of quota.
+   */
+  #isLast(name: string, names: readonly string[]): boolean {
+    const now = this.#turn.clock.now()
+    const able = (one: string) => !this.#o.out.has(one) && away(this.#health, one, now)?.as !== 'parked'
+    return isGuess(this.#health, name, now) && names.every((one) => one === name || !able(one))
   }
 
   /** Asks what to do about a chosen agent that is out of quota or busy: 'try' it anyway, end the turn, or (undefined) skip it. */
@@ -164,8 +174,9 @@ class Round {
           return undefined
         }
         const { ask, steer } = person
+        const othersFree = () => this.#nextFree(others) !== undefined || (turn.othersFree?.() ?? false)
         turn.waits?.(`starting ${name}`)
-        outcome = yield* take(agent, { ...turn, ask, steer, leash: allowed ?? turn.leash }, (event) => {
+        outcome = yield* take(agent, { ...turn, ask, steer, othersFree, leash: allowed ?? turn.leash }, (event) => {
           record.see(event)
           if (event.type === 'limit') limits = withLimit(limits, event)
         })

@@ -2,24 +2,35 @@ import type { Clock } from '../../base/clock.ts'
 import type { ModelEvent, ModelRequest } from '../../core/work/model.ts'
 import type { ReportedUsage, WireEvent, Images, Target, Trouble, Wire } from '../wire-format.ts'
 import type { Send } from './http-client.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
 import type { Price } from '../model-windows.ts'
+import { secondHalf, withHalves } from '../begun-answer.ts'
 import { asideOf, responseStream } from './response-stream.ts'
 import { verdictOf } from './provider-failure.ts'
 
-/** How long one answer is retried before the model gives up. */
-const longestTry = 8000
-const pauses = [500, 2000]
-
-export type Asking = { wire: Wire; to: Target; images: Images; clock: Clock; fetch: Send }
+export type Asking = {
+  wire: Wire
+  to: Target
+  images: Images
+  clock: Clock
+  fetch: Send
+  /** How long a server may be silent in the middle of an answer before it counts as gone. */
+  silenceMs: number
+}
 
 /**
- * Streams one answer. The request is repeated when an error is likely to pass soon and nothing was streamed yet.
- * Never throws; the last event is an `end` or a `failure`.
+ * Streams one answer, or the rest of one whose stream was cut. Never throws; the last event is an `end` or a `failure`. A
+ * failure that passes by itself is marked: the agent that asks knows whether it is worth waiting for.
  */
-export async function* answer(request: ModelRequest, asking: Asking, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+export function answer(request: ModelRequest, asking: Asking, signal: AbortSignal): AsyncIterable<ModelEvent> {
+  const { wire, to } = asking
+  const { begun = [] } = request
+  const events = whole(request, asking, signal)
+  return begun.length === 0 ? events : secondHalf(events, begun, to, wire)
+}
+
+async function* whole(request: ModelRequest, asking: Asking, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const { wire, to, clock } = asking
-  const until = clock.elapsed() + longestTry
-  let tried = 0
   while (!signal.aborted) {
     let said = false
     let trouble: Trouble | undefined
@@ -28,6 +39,7 @@ export async function* answer(request: ModelRequest, asking: Asking, signal: Abo
         trouble = heard.trouble
         break
       }
+      to.answered = true
       said ||= heard.type !== 'counted'
       yield shown(heard, to)
       if (heard.type === 'end') return
@@ -38,32 +50,30 @@ export async function* answer(request: ModelRequest, asking: Asking, signal: Abo
       yield { type: 'text', delta: verdict.refusal }
       return yield { type: 'end', stop: 'refused' }
     }
-    if ('without' in verdict && !said) {
+    if ('without' in verdict) {
+      if (said) return yield { type: 'failure', failure: brokenOff(to) }
       to.refused.add(verdict.without)
       continue
     }
-    const failure =
-      'failure' in verdict ? verdict.failure : { kind: 'crash' as const, message: `${to.provider.label} broke off` }
-    const passing = 'failure' in verdict && verdict.passing && !said
-    const pause = Math.max(pauses[tried] ?? Infinity, (failure.retryAt ?? 0) - clock.now())
-    if (!passing || clock.elapsed() + pause > until) return yield { type: 'failure', failure }
-    tried++
-    await clock.sleep(pause, signal)
+    const { failure, passing } = verdict
+    return yield passing ? { type: 'failure', failure, passing } : { type: 'failure', failure }
   }
   yield { type: 'failure', failure: { kind: 'aborted', message: 'cancelled' } }
 }
 
+const brokenOff = ({ provider }: Target): Failure => ({ kind: 'crash', message: `${provider.label} broke off` })
+
 /** Sends one request, with the checks before and after it. */
 async function* once(
   request: ModelRequest,
-  { wire, to, images, fetch }: Asking,
+  { wire, to, images, fetch, clock, silenceMs }: Asking,
   signal: AbortSignal,
 ): AsyncGenerator<WireEvent> {
-  const sent = wire.request(request, to, images)
+  const sent = wire.request(withHalves(request, to, wire), to, images)
   const unfit = wire.fits?.(sent, to)
   if (unfit) return yield { type: 'trouble', trouble: unfit }
   let counted: ReportedUsage | undefined
-  for await (const heard of responseStream(wire, sent, wire.reader(to), fetch, signal)) {
+  for await (const heard of responseStream(wire, sent, wire.reader(to), { send: fetch, clock, silenceMs }, signal)) {
     if (heard.type === 'counted') counted = heard
     if (heard.type === 'end' && counted && wire.verify) {
       const short = await wire.verify(to, counted, asideOf(to.key, fetch, signal))

@@ -17,16 +17,15 @@ export function verdictOf(trouble: Trouble, to: Target, options: readonly string
   const words = masked(said.message.slice(0, 600), to.key)
   if (filtered.test(said.codes) || (status === 403 && /flagged|moderation/i.test(said.message)))
     return { refusal: words || 'The provider refused the request.' }
-  const [kind, passing] = kindOf(status, said, trouble)
+  const [kind, passing] = kindOf(status, said, trouble, to)
   const at = kind === 'quota' || kind === 'busy' ? spent(trouble, said, now) : {}
   if (kind === 'busy' && at.retryAt !== undefined && at.retryAt - now > passesWithin)
     return { failure: { kind: 'quota', message: sentence('quota', words, to), ...at }, passing: false }
-  return { failure: { kind, message: sentence(kind, words, to), ...at }, passing }
+  return { failure: { kind, message: sentence(kind, words, to, trouble), ...at }, passing }
 }
 
-function kindOf(status: number | undefined, said: Said, trouble: Trouble): [FailureKind, passing: boolean] {
-  if (trouble.cause !== undefined)
-    return codeOf(trouble.cause) === 'ECONNREFUSED' ? ['missing', false] : ['crash', true]
+function kindOf(status: number | undefined, said: Said, trouble: Trouble, to: Target): [FailureKind, passing: boolean] {
+  if (trouble.cause !== undefined) return brokenConnection(trouble.cause, to)
   const text = `${said.codes} ${said.message}`
   if (overflows.some((one) => one.test(text))) return ['overflow', false]
   if (status === 402 || spentWords(said, text) || daily(said) || unified(trouble)) return ['quota', false]
@@ -34,10 +33,29 @@ function kindOf(status: number | undefined, said: Said, trouble: Trouble): [Fail
   if (status === 404) return ['missing', false]
   // Waiting does not help a request that is larger than the limit for a minute: "Request too large … tokens per minute (TPM)".
   if (status === 413) return ['overflow', false]
-  if (status === 429 || status === 408 || status === 409 || (status ?? 0) >= 500) return ['busy', true]
+  if (status === 429 || status === 408 || status === 409 || (status ?? 0) >= 500)
+    // Anthropic and OpenAI say with this header that trying again is of no use.
+    return ['busy', trouble.headers?.get('x-should-retry') !== 'false']
   // Groq and Google: the model wrote a tool call that they could not parse. A second try usually works.
   if (/tool_use_failed|malformed_function_call|unexpected_tool_call/.test(said.codes)) return ['crash', true]
   return ['crash', status === undefined]
+}
+
+/** Codes of a connection that was not made at all: nobody listens there, or the name is unknown. */
+const unmade = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'])
+
+/** Codes of a certificate that is not trusted, which does not change by waiting. */
+const untrusted = /^(CERT_|ERR_TLS_CERT|ERR_SSL|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(GET|VERIFY))/
+
+/**
+ * A connection that broke, or was not made. A provider's own address is right, so that the network must be down, which passes.
+ * An address that the person wrote may be wrong, and a server on this machine may not run, until it has answered once.
+ */
+function brokenConnection(cause: unknown, { ownAddress, answered }: Target): [FailureKind, passing: boolean] {
+  const code = codeOf(cause) ?? ''
+  if (untrusted.test(code) || code.startsWith('ERR_PROXY')) return ['crash', false]
+  if (!unmade.has(code) || answered) return ['crash', true]
+  return ownAddress ? ['missing', false] : ['crash', true]
 }
 
 /** Patterns of a context overflow, each beside a message that it was made for. */
@@ -107,22 +125,27 @@ function masked(text: string, key: string | undefined): string {
   return key ? text.replaceAll(key, '…') : text
 }
 
-function sentence(kind: FailureKind, words: string, { name, provider, base }: Target): string {
+function sentence(kind: FailureKind, words: string, to: Target, { status, cause }: Trouble = {}): string {
+  const { name, provider, base } = to
   const said = words ? `: ${words.replace(/\.$/, '')}` : ''
+  const code = codeOf(cause) ?? ''
   const key = provider.keys[0]
   switch (kind) {
     case 'auth':
       return `${provider.label} refused the key${said}. ${key ? `Set ${key} to a good one, or type /connect.` : 'Check the key in the variable that `apiKeyEnv` names.'}`
     case 'missing':
-      if (words && !/ECONNREFUSED/.test(words)) return `${provider.label} has no model for ${name}${said}`
+      if (cause === undefined) return `${provider.label} has no model for ${name}${said}`
       return `Nothing answers at ${base}; ${provider.local?.start ?? 'check the address'}`
     case 'overflow':
       return `The conversation is too long for ${name}${said}`
     case 'quota':
       return `${provider.label} says that a limit is spent${said}`
     case 'busy':
-      return `${provider.label} is busy${said}`
+      return `${provider.label} is ${status === 529 ? 'overloaded' : 'busy'}${status === undefined ? '' : ` (${status})`}${said}`
     default:
+      if (untrusted.test(code))
+        return `The certificate of ${base} is not trusted${said}. If it is one of your own, name its authority's file in NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.`
+      if (unmade.has(code) || code.startsWith('ERR_PROXY')) return `${provider.label} cannot be reached${said}`
       return `${provider.label} broke off${said}`
   }
 }
@@ -189,6 +212,8 @@ export function retryAt(
   if (seconds !== undefined) return now + seconds * 1000
   const date = after ? Date.parse(after) : NaN
   if (Number.isFinite(date)) return date
+  const window = spentWindows(headers, now)
+  if (window !== undefined) return window
   // Anthropic's and OpenAI's plans send the time at which their quota starts over, in seconds since 1970.
   const reset = number(headers?.get('anthropic-ratelimit-unified-reset')) ?? number(body?.resets_at)
   if (reset !== undefined) return reset * 1000
@@ -201,6 +226,24 @@ export function retryAt(
   // OpenAI, Groq: "Please try again in 7m12.5s." Google: "Please retry in 41.93s."
   const stated = duration(/(?:try again|retry) in ((?:[\d.]+(?:ms|[dhms]))+)/i.exec(message)?.[1])
   return stated === undefined ? undefined : now + stated
+}
+
+/** The windows of a provider's rate limit, by the middle of its headers' names. */
+const rateWindows = ['requests', 'tokens', 'input-tokens', 'output-tokens']
+
+/**
+ * Returns when the last of the spent windows starts over. Anthropic states a date (`anthropic-ratelimit-tokens-reset`), OpenAI and
+ * Groq a span (`x-ratelimit-reset-tokens: 6m0s`), each beside how much of the window is left.
+ */
+function spentWindows(headers: ReplyHeaders | undefined, now: number): number | undefined {
+  const resets = rateWindows.flatMap((window) => {
+    const dated = `anthropic-ratelimit-${window}`
+    const date = headers?.get(`${dated}-remaining`) === '0' ? Date.parse(headers.get(`${dated}-reset`) ?? '') : NaN
+    const left = headers?.get(`x-ratelimit-remaining-${window}`)
+    const span = left === '0' ? duration(headers!.get(`x-ratelimit-reset-${window}`)) : undefined
+    return [...(Number.isFinite(date) ? [date] : []), ...(span === undefined ? [] : [now + span])]
+  })
+  return resets.length > 0 ? Math.max(...resets) : undefined
 }
 
 function number(value: unknown): number | undefined {

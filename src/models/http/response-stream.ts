@@ -1,28 +1,35 @@
 import type { Aside, WireEvent, Reader, WireRequest, Trouble, Wire } from '../wire-format.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Reply, Send } from './http-client.ts'
 import { Lines } from '../../base/lines.ts'
 import { bearer, headersOf } from '../wire-format.ts'
 
 const trouble = (trouble: Trouble): WireEvent => ({ type: 'trouble', trouble })
 
+/** How requests are sent, and how long the server may be silent before the connection counts as broken. */
+export type Sending = { send: Send; clock: Clock; silenceMs: number }
+
 /** Sends one request and yields the events of its answer, the last of which is an `end` or a `trouble`. A reader that leaves earlier closes the connection. */
 export async function* responseStream(
   wire: Wire,
   sent: WireRequest,
   reader: Reader,
-  send: Send,
+  { send, clock, silenceMs }: Sending,
   signal: AbortSignal,
 ): AsyncGenerator<WireEvent> {
   let response: Reply | undefined
   let whole = false
+  const silence = new SilenceWatch(clock, silenceMs)
   try {
     const { url, headers, body } = sent
-    response = await send(url, { method: 'POST', headers, body, signal })
+    response = await send(url, { method: 'POST', headers, body, signal: AbortSignal.any([signal, silence.signal]) })
+    silence.heard()
     const { ok, status, headers: told, body: answer } = response
     const isObject = told.get('content-type')?.includes('application/json') && wire.framing === 'events'
     if (!ok || !answer || isObject)
       return yield trouble({ status: refusal(status), headers: told, body: await response.text() })
-    const data = wire.framing === 'events' ? eventData(answer) : lineData(answer)
+    const chunks = silence.watching(answer)
+    const data = wire.framing === 'events' ? eventData(chunks) : lineData(chunks)
     for await (const one of data) {
       for (const heard of reader.read(one)) {
         whole = heard.type === 'end'
@@ -36,9 +43,57 @@ export async function* responseStream(
     }
     yield trouble({ cause: 'the answer was cut off in the middle' })
   } catch (cause) {
-    yield trouble({ cause })
+    // An answer that was complete when the connection broke is an answer.
+    for (const heard of signal.aborted ? [] : reader.close()) {
+      yield heard
+      if (isLast(heard)) return
+    }
+    yield trouble({ cause: silence.signal.aborted ? silence.signal.reason : cause })
   } finally {
+    silence.end()
     response?.leave?.(whole)
+  }
+}
+
+/** Breaks a connection on which nothing has come for too long. */
+class SilenceWatch {
+  readonly #silent = new AbortController()
+  readonly #over = new AbortController()
+  readonly #clock: Clock
+  #lastHeard: number
+
+  constructor(clock: Clock, ms: number) {
+    this.#clock = clock
+    this.#lastHeard = clock.elapsed()
+    void this.#watch(ms)
+  }
+
+  get signal(): AbortSignal {
+    return this.#silent.signal
+  }
+
+  heard(): void {
+    this.#lastHeard = this.#clock.elapsed()
+  }
+
+  async *watching(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.heard()
+      yield chunk
+    }
+  }
+
+  end(): void {
+    this.#over.abort()
+  }
+
+  /** One sleep at a time, however many chunks come. */
+  async #watch(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left = this.#lastHeard + ms - this.#clock.elapsed()) {
+      await this.#clock.sleep(left, this.#over.signal)
+      if (this.#over.signal.aborted) return
+    }
+    this.#silent.abort(new Error(`nothing came for ${Math.round(ms / 1000)} s`))
   }
 }
 

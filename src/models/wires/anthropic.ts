@@ -15,7 +15,7 @@ const mark = { type: 'ephemeral' }
 
 /** Anthropic Messages. */
 export const anthropic: Wire = {
-  options: ['cache_control', 'display', 'effort'],
+  options: ['cache_control', 'display', 'effort', 'prefill'],
   framing: 'events',
   request: (request, to, images) => ({
     url: `${to.base}/messages`,
@@ -28,6 +28,13 @@ export const anthropic: Wire = {
     body: JSON.stringify(body(request, to, images)),
   }),
   reader: anthropicReader,
+  // Models up to 4.5 continue a message that they are given; newer ones answer 400 ("This model does not support assistant
+  // message prefill"). With thoughts such a message would have to begin with a signed one, and it may not end with a space.
+  prefills: (to, begun) =>
+    to.known.thinks === 'budget' &&
+    !budgets[to.effort ?? 'none'] &&
+    !to.refused.has('prefill') &&
+    !/\s$/.test(begun.join('')),
 }
 
 function body({ frame, messages, schema }: ModelRequest, to: Target, images: Images): object {

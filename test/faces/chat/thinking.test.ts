@@ -178,7 +178,7 @@ test('the closing line names the framework and the number of calls, also from ke
 
 test('in lines, a turn prints its phases, and at its end its framework', () => {
   assert.equal(
-    eventWords({ type: 'phase', framework: 'consensus', words: '3 of 5 advisors', by: 'termaite' }),
+    eventWords({ type: 'phase', framework: 'consensus', words: '3 of 5 advisors', by: 'termaite' }, 0),
     'consensus: 3 of 5 advisors',
   )
   const thought = { framework: 'consensus', calls: 6 } as const

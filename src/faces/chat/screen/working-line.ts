@@ -4,7 +4,7 @@ import type { RunningTurn } from '../running-turn.ts'
 import type { Theme } from '../theme.ts'
 import type { Segment } from './line-segments.ts'
 import { truncateToWidth } from '@earendil-works/pi-tui'
-import { elapsed } from '../numbers.ts'
+import { againWords, elapsed } from '../numbers.ts'
 import { oneLine } from '../transcript/screen-text.ts'
 import { fitSegments } from './line-segments.ts'
 
@@ -58,7 +58,12 @@ export class WorkingLine implements Component {
         { forms: [elapsed(now - run.since)], priority: 9 },
         ...optional(this.#asked() ? theme.warn('waits for your answer') : '', 8),
         ...optional(call ? oneLine(call.tool, 40) : '', 7),
-        ...optional(silent > silentMs && !this.#asked() ? theme.quiet(`last event ${elapsed(silent)} ago`) : '', 5),
+        ...optional(
+          silent > silentMs && !this.#asked() && run.waiting?.until === undefined
+            ? theme.quiet(`last event ${elapsed(silent)} ago`)
+            : '',
+          5,
+        ),
         ...optional(files > 0 ? theme.quiet(`${files} ${files === 1 ? 'file' : 'files'} changed`) : '', 4),
         ...optional(more > 0 ? theme.quiet(`${more} more running`) : '', 3),
         run.stopping ? { forms: [theme.warn('cancelling')], priority: 8 } : optional(theme.quiet(way), 6)[0]!,
@@ -74,7 +79,8 @@ export class WorkingLine implements Component {
     const name = (agent: string) => theme.speaker(agent)(oneLine(agent, 40))
     const noticed = waiting !== undefined && this.#time.now() - waiting.since >= noticedMs
     const waits = noticed ? oneLine(waiting.words, 80) : undefined
-    const waitPart: Segment[] = waits === undefined ? [] : [{ forms: [theme.quiet(waits), ''], priority: 7 }]
+    const waitPart =
+      waiting?.until === undefined ? this.#waitPart(waits) : this.#retryPart(waiting.words, waiting.until)
     if (!phase && by === undefined) return [{ forms: [`${spinner} ${waits ?? 'starting'}`], priority: 10 }]
     if (!phase) return [{ forms: [`${spinner} ${name(by!)}`], priority: 10 }, ...waitPart]
     const asked = [...new Set(consulted.flatMap((one) => one.by ?? []))]
@@ -87,6 +93,18 @@ export class WorkingLine implements Component {
       ...(speak.length > 0 ? [{ forms: [speak.map(name).join(', '), ...few, ''] as const, priority: 8 }] : []),
       ...waitPart,
     ]
+  }
+
+  #waitPart(words: string | undefined): Segment[] {
+    return words === undefined ? [] : [{ forms: [this.#theme.quiet(words), ''], priority: 7 }]
+  }
+
+  /** What went wrong, and the countdown to the next try; where there is little room, the countdown alone. */
+  #retryPart(words: string, until: number): Segment[] {
+    const again = againWords(until, this.#time.now())
+    const whole = oneLine(words, 400).replace(/\.$/, '')
+    const form = (most: number) => this.#theme.warn(`${clipped(whole, most)}. ${again}`)
+    return [{ forms: [form(120), form(80), form(40), this.#theme.warn(again)], priority: 8 }]
   }
 }
 
