@@ -1,5 +1,19 @@
-import type { Ask } from '../core/talk/question.ts'
+import type { Io } from '../core/io.ts'
+import type { Ask, Question } from '../core/talk/question.ts'
+import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
+
+/** Marks the dangerous parts of what a question shows, as the rules of the project at `root` judge them. */
+export async function markDanger(
+  { env }: Pick<Io, 'env'>,
+  root: string,
+  cwd: string,
+  question: Question,
+): Promise<Question> {
+  // Loaded only when needed: most turns ask nothing.
+  const { withDangerMarked } = await import('../safety/shell/danger-marks.ts')
+  return withDangerMarked(question, defined({ root, cwd, home: env.HOME ?? '', path: env.PATH }))
+}
 
 /** Cancels the turn when the person leaves a question that wants it so. */
 export function cancelWhenLeft(ask: Ask, cancel: () => void): Ask {

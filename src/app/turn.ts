@@ -3,7 +3,6 @@ import type { RunningTurns } from '../core/talk/running-turns.ts'
 import type { Event } from '../core/talk/entry.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
-import { defined } from '../base/defined.ts'
 import type { Ref } from '../core/talk/store.ts'
 import type { Agent, Turn } from '../core/work/agent.ts'
 import type { TurnWorld } from '../core/work/conversation.ts'
@@ -12,6 +11,7 @@ import type { TurnSnapshots } from './turn-snapshots.ts'
 import type { LeftProcess } from '../base/process/left-processes.ts'
 import type { TurnObserver } from './turn-traces.ts'
 import { isEntry } from '../core/talk/entry.ts'
+import { markDanger } from './cards.ts'
 import { compactNow } from './compaction.ts'
 import { oneLine } from '../base/table.ts'
 import { touch } from './project.ts'
@@ -112,12 +112,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     ],
   }
   const { place, leash, budget } = app
-  const { HOME: home = '', PATH: path } = app.io.env
-  const complete = async (question: Question) => {
-    // Loaded only when needed: most turns ask nothing.
-    const { withDangerMarked } = await import('../safety/shell/danger-marks.ts')
-    return withDangerMarked(question, defined({ root: place.root, cwd: place.cwd, home, path }))
-  }
+  const complete = (question: Question) => markDanger(app.io, place.root, place.cwd, question)
   return {
     agent: exclusive ? withLateHistory(agent, app) : agent,
     world: { cwd: place.cwd, leash, signal, budget, around, files, ask, complete, steer, attended },

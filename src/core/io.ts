@@ -10,7 +10,7 @@ export type Io = {
   /** Whether `in` may bring text: a pipe or a file, but no terminal and not /dev/null. */
   piped: boolean
   out: Writable & { isTTY?: boolean; columns?: number }
-  err: Writable & { isTTY?: boolean }
+  err: Writable & { isTTY?: boolean; columns?: number; rows?: number }
   clock: Clock
   /** Aborted by Ctrl+C or SIGTERM; `reason` is the exit code. */
   signal: AbortSignal

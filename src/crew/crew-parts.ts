@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Terminal } from '../core/screen/terminal.ts'
+import type { Question } from '../core/talk/question.ts'
 import type { Store } from '../core/talk/store.ts'
 import type { Roster } from '../core/work/agent.ts'
 import type { Worktrees } from '../core/work/worktree.ts'
@@ -34,11 +35,13 @@ export type CrewParts = {
 
 /**
  * `outlives`: whether terminals go on when this process ends. `mask` hides secrets in what one agent hands to another.
- * `opened` is told of each slot whose terminal was just opened.
+ * `opened` is told of each slot whose terminal was just opened. `complete` adds what a person should see to a question of
+ * the agent in a folder, such as the dangerous parts of a command.
  */
 export type KeeperParts = CrewParts & {
   roster: Roster
   outlives(): boolean
   mask(text: string): string
+  complete?(question: Question, cwd: string): Promise<Question>
   opened?(slot: Slot): void
 }

@@ -1,6 +1,7 @@
 import type { Exit, Terminal } from '../core/screen/terminal.ts'
 import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Failure, Outcome } from '../core/talk/outcome.ts'
+import type { Question } from '../core/talk/question.ts'
 import type { Blobs, Ref } from '../core/talk/store.ts'
 import type { Agent, Turn } from '../core/work/agent.ts'
 import type { KeeperParts } from './crew-parts.ts'
@@ -137,7 +138,8 @@ export class SlotRunner {
       if (!this.#left.signal.aborted) await this.#conversation.append(event as Entry, by, turn)
     }
     const log = logOf(store, workspace, this.#id)
-    const questions = turnQuestions({ log, clock, turn, person: slotAsk(this.#questions, turn), keep })
+    const person = slotAsk(this.#questions, turn)
+    const questions = turnQuestions({ log, clock, turn, person, complete: this.#complete(slot), keep })
     const signal = AbortSignal.any([this.#stop.signal, this.#left.signal])
     const failure = await agent.start?.(signal, questions.ask)
     await questions.close()
@@ -167,7 +169,19 @@ export class SlotRunner {
   }
 
   #world({ cwd, leash }: LivingSlot) {
-    return { cwd, leash, signal: this.#stop.signal, left: this.#left.signal, ask: slotAsk(this.#questions) }
+    return {
+      cwd,
+      leash,
+      signal: this.#stop.signal,
+      left: this.#left.signal,
+      ask: slotAsk(this.#questions),
+      complete: this.#complete({ cwd }),
+    }
+  }
+
+  #complete({ cwd }: Pick<LivingSlot, 'cwd'>) {
+    const { complete } = this.#parts
+    return complete && ((question: Question) => complete(question, cwd))
   }
 
   async #follow(events: AsyncGenerator<Event>): Promise<void> {

@@ -1,14 +1,21 @@
 import type { Mark, Question, Shown } from '../core/talk/question.ts'
-import { optionKeys } from '../core/talk/consent.ts'
+import { optionLines } from '../core/talk/consent.ts'
 
 /** A question as lines of text, with everything it is about in full: a person says yes only to what they have seen. */
-export async function questionText({ text, shows = [], options, marked = [] }: Question): Promise<string> {
-  const keys = optionKeys(options)
-  const choices = options.map(({ id, label, grants }, index) => {
-    const covers = grants ? ` (covers: ${readableText(grants)})` : ''
-    return `  ${keys[index]} ${readableText(label)}${covers}${marked.includes(id) ? ' (suggested)' : ''}`
-  })
-  return [...(await Promise.all(shows.map(shownText))), readableText(text), ...choices].join('\n')
+export async function questionText(question: Question): Promise<string> {
+  const { shown, asked } = await questionParts(question)
+  return [...shown, ...asked].join('\n')
+}
+
+/** The lines that a question shows, and the lines that ask: its dangerous parts once more, its words and its options. */
+export async function questionParts(question: Question): Promise<{ shown: string[]; asked: string[] }> {
+  const { text, shows = [] } = question
+  const choices = optionLines(question).map(readableText)
+  const dangers = dangerWords(question).map((words) => dangerSign + words)
+  return {
+    shown: (await Promise.all(shows.map(shownText))).flatMap((one) => one.split('\n')),
+    asked: [...dangers, ...readableText(text).split('\n'), ...choices],
+  }
 }
 
 async function shownText(shown: Shown): Promise<string> {
@@ -19,14 +26,13 @@ async function shownText(shown: Shown): Promise<string> {
   const { path, before, after } = shown
   const was = before === undefined ? '/dev/null' : path
   const patch = createTwoFilesPatch(was, path, before ?? '', after, undefined, undefined, { headerOptions })
-  const danger = shown.danger === undefined ? '' : `${dangerSign}${exactText(path)}: ${shown.danger}\n`
-  return danger + exactText(patch.trimEnd())
+  return exactText(patch.trimEnd())
 }
 
 /** Stands before a line that made a question necessary; it works without colours. */
 export const dangerSign = '! '
 
-/** A command as plain lines. A line with a dangerous part begins with the sign for danger, and below they are explained. */
+/** A command as plain lines, and the folder in which it runs. A line with a dangerous part begins with the sign for danger. */
 export function commandText(shown: Extract<Shown, { type: 'command' }>): string {
   const { text, marks } = withExactMarks(shown.command, shown.marks ?? [])
   let at = 0
@@ -36,7 +42,16 @@ export function commandText(shown: Extract<Shown, { type: 'command' }>): string 
     const danger = marks.some((mark) => mark.from < to && mark.to > from)
     return `${danger ? dangerSign : index === 0 ? '$ ' : '  '}${line}`
   })
-  return [...lines, ...markWords(shown).map((words) => dangerSign + words)].join('\n')
+  return [...lines, ...(shown.cwd === undefined ? [] : [`  in ${exactText(shown.cwd)}`])].join('\n')
+}
+
+/** Everything that is dangerous in what a question shows, in words, for a face that cannot paint it. */
+export function dangerWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'>): string[] {
+  const words = shows.flatMap((shown) => {
+    if (shown.type === 'command') return markWords(shown, { said: text, painted: false })
+    return shown.type === 'diff' && shown.danger !== undefined ? [`${exactText(shown.path)}: ${shown.danger}`] : []
+  })
+  return [...new Set(words)]
 }
 
 /** A command with every character visible, and the places that its marks then have. */
@@ -58,15 +73,26 @@ export function withExactMarks(command: string, marks: readonly Mark[]): { text:
 /** Marks that are explained one by one. */
 const mostExplained = 4
 
-/** The dangerous parts of a command in words, each with its line. A command of few lines explains itself. */
-export function markWords({ command, marks = [] }: Extract<Shown, { type: 'command' }>): string[] {
+/**
+ * The dangerous parts of a command in words: each with its line where there are several, and with its reason. A command of
+ * one line explains itself where the part is `painted` and the words of the question (`said`) give the reason.
+ */
+export function markWords(
+  { command, marks = [] }: Extract<Shown, { type: 'command' }>,
+  { said, painted }: { said: string; painted: boolean },
+): string[] {
+  const whole = command.trim()
+  const several = whole.includes('\n')
   const lineOf = (at: number) => command.slice(0, at).split('\n').length
-  if (marks.length === 0 || !command.trim().includes('\n')) return []
-  const words = marks.slice(0, mostExplained).map(({ from, to, why }) => {
-    const part = exactText(command.slice(from, to)).replace(/\s+/g, ' ').trim()
-    return `line ${lineOf(from)}: ${part.length > 60 ? `${part.slice(0, 60)}…` : part} (${why})`
+  const isWhole = ({ from, to }: Mark) => command.slice(from, to).trim() === whole
+  const told = marks.filter((mark) => several || !said.includes(mark.why) || (!painted && !isWhole(mark)))
+  const words = told.slice(0, mostExplained).map((mark) => {
+    if (!several && isWhole(mark)) return mark.why
+    const part = exactText(command.slice(mark.from, mark.to)).replace(/\s+/g, ' ').trim()
+    const short = part.length > 60 ? `${part.slice(0, 60)}…` : part
+    return `${several ? `line ${lineOf(mark.from)}: ` : ''}${short} (${mark.why})`
   })
-  const more = marks.length - words.length
+  const more = told.length - words.length
   return more > 0 ? [...words, `and ${more} more ${more === 1 ? 'place' : 'places'}`] : words
 }
 

@@ -1,9 +1,9 @@
 import type { Io } from '../core/io.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
-import { textFor, UsageError } from '../core/io.ts'
+import { say, textFor, UsageError } from '../core/io.ts'
 import { picksTyped, unclearWords } from '../core/talk/consent.ts'
 import { nobody } from '../core/talk/question.ts'
-import { questionText } from './question-text.ts'
+import { exactText, questionParts } from './question-text.ts'
 
 /** Asks the person for a yes. Without a terminal to ask on it throws a UsageError that names --yes. */
 export async function confirm(io: Io, question: string, yes: boolean): Promise<boolean> {
@@ -74,11 +74,103 @@ export function personAt(io: Io, absent: Ask = nobody, around = (ask: Ask) => as
     io.piped || !io.in.isTTY || withdrawn.aborted ? absent(question, withdrawn) : person(question, withdrawn)
 }
 
-/** The answer of the person at the terminal; throws a UsageError when they leave with Ctrl+C or Ctrl+D. */
-export async function answered(io: Io, question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
-  const how = question.ordered ? `\n${unclearWords(question)}` : ''
-  for (let words = `${await questionText(question)}${how}`; ; words = unclearWords(question)) {
-    const picks = picksTyped(question, await ask(io, `${words}\n> `, withdrawn))
+/**
+ * The answer of the person at the terminal; throws a UsageError when they leave with Ctrl+C or Ctrl+D. A question that is
+ * longer than the screen is read page by page, and what is dangerous in it stands beside the answers of every page.
+ */
+export async function answered(
+  io: Io,
+  question: Question,
+  withdrawn: AbortSignal,
+  head: string[] = [],
+): Promise<string[] | undefined> {
+  const { shown, asked } = await questionParts(question)
+  const how = question.ordered ? [unclearWords(question)] : []
+  const pages = pagesOf(io, [...head, ...shown], [...asked, ...how])
+  let page = 0
+  say(io, pages[page]!)
+  const early = await typedEarly(io, withdrawn)
+  if (early !== '') say(io, earlyWords(early))
+  for (;;) {
+    const typed = await ask(io, '> ', withdrawn)
+    const turn = pages.length > 1 ? { '+': 1, '-': -1 }[typed.trim()] : undefined
+    if (turn !== undefined) {
+      page = Math.max(0, Math.min(page + turn, pages.length - 1))
+      say(io, pages[page]!)
+      continue
+    }
+    const picks = picksTyped(question, typed)
     if (picks !== 'unclear') return picks
+    say(io, unclearWords(question))
   }
+}
+
+/** A person who was typing when the question appeared must pause this long before a key counts as an answer. */
+const pauseMs = 400
+
+/**
+ * The keys that were typed before the person can have read the question, such as a line that was typed while the turn ran:
+ * they are no answer. Ctrl+C and Ctrl+D among them leave the question.
+ */
+async function typedEarly(io: Io, withdrawn: AbortSignal): Promise<string> {
+  const input: Io['in'] & { setRawMode?(raw: boolean): unknown } = io.in
+  if (!input.setRawMode) return ''
+  const over = AbortSignal.any([withdrawn, io.signal])
+  let [early, quietSince, code] = ['', io.clock.elapsed(), 0]
+  const left = new AbortController()
+  const read = (data: Buffer | string) => {
+    early += data.toString()
+    quietSince = io.clock.elapsed()
+    code ||= /\x03/.test(early) ? 130 : /\x04/.test(early) ? 1 : 0
+    if (code > 0) left.abort()
+  }
+  input.setRawMode(true)
+  input.on('data', read).resume()
+  const signal = AbortSignal.any([over, left.signal])
+  for (let wait; (wait = pauseMs - (io.clock.elapsed() - quietSince)) > 0 && !signal.aborted;)
+    await io.clock.sleep(wait, signal)
+  input.off('data', read).pause()
+  input.setRawMode(false)
+  if (code > 0) throw new UsageError('nothing was answered; nothing was changed.', code)
+  return early
+}
+
+const earlyWords = (typed: string) =>
+  `Not taken as the answer, because it was typed before the question was here: ${exactText(typed.replaceAll('\r', '\n').trim()).replaceAll('\n', ' ⏎ ')}`
+
+/** Rows of a page that are always left for what the question shows, however many rows its answers take. */
+const fewestRows = 4
+
+/** The question as texts that each fit on the screen; one text where its height is not known. */
+function pagesOf(io: Io, shown: readonly string[], asked: readonly string[]): string[] {
+  const { rows, columns = 80 } = io.err
+  const height = (lines: readonly string[]) => lines.flatMap((line) => piecesOf(line, columns)).length
+  // The row for the answer, and one row less than the screen has, so that the first one stays in sight.
+  const room = (rows ?? Infinity) - height(asked) - 2
+  if (height(shown) <= room) return [[...shown, ...asked].join('\n')]
+  const pieces = shown.flatMap((line) => piecesOf(line, columns))
+  const size = Math.max(fewestRows, room - 1)
+  return Array.from({ length: Math.ceil(pieces.length / size) }, (_, at) => {
+    const part = pieces.slice(at * size, (at + 1) * size)
+    const place = `— Lines ${at * size + 1}–${at * size + part.length} of ${pieces.length}. Type + for the next page, - for the page before.`
+    return [...part, place, ...asked].join('\n')
+  })
+}
+
+/** The rows that a line takes on the screen; a character may be two columns wide, so rows are cut early rather than late. */
+function piecesOf(line: string, columns: number): string[] {
+  const rows: string[] = []
+  let row = ''
+  let width = 0
+  for (const char of line) {
+    const wide = char.codePointAt(0)! >= 0x1100 ? 2 : 1
+    if (width + wide > columns) {
+      rows.push(row)
+      row = ''
+      width = 0
+    }
+    row += char
+    width += wide
+  }
+  return [...rows, row]
 }

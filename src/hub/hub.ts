@@ -16,7 +16,7 @@ import type {
 import type { NewTask } from './task-rules.ts'
 import type { Given } from './waiting-agents.ts'
 import { defined } from '../base/defined.ts'
-import { allowedAnswers, picksIn } from '../core/talk/consent.ts'
+import { allowedAnswers, optionLines, picksIn } from '../core/talk/consent.ts'
 import { Dispatcher } from './dispatch.ts'
 import { HubRecords } from './hub-records.ts'
 import { acknowledged, approved, blocked, cancelled, noted, progressed, queuedAgain, responded } from './task-moves.ts'
@@ -305,8 +305,8 @@ export class Hub {
 }
 
 /** A question with its options, as one text. */
-function questionWords({ text, options }: AgentQuestion): string {
-  return [text, ...options.map(({ label }, at) => `  ${at + 1} ${label}`)].join('\n')
+function questionWords(asks: AgentQuestion): string {
+  return [asks.text, ...optionLines(asks)].join('\n')
 }
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

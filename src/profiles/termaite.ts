@@ -3,9 +3,11 @@ import type { Screen } from '../core/screen/terminal.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Question, Shown } from '../core/talk/question.ts'
 import type { Loose } from './shared/jsonl.ts'
+import type { Menu } from './shared/screen-parts.ts'
 import { defined } from '../base/defined.ts'
 import { join } from 'node:path'
 import { sincePrompt, sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
+import { consentKeys } from '../core/talk/consent.ts'
 import { dialogOf, menuOf, trimmedScreen, unframed } from './shared/screen-parts.ts'
 import { commandLine, option } from './shared/command-words.ts'
 
@@ -32,30 +34,60 @@ function dialog(screen: Screen): Dialog | undefined {
   const title = /^╭─ (.+?) ─*╮/.exec(rows[top] ?? '')?.[1]
   // Rows below the options are no part of them.
   const plain = unframed(rows).map((row) => (/^ *✎ /.test(row) ? '' : row))
-  const menu = menuOf(plain, '›')
+  const page = /^╰─ (lines? [\d–]+ of \d+) · /.exec(rows.findLast((row) => row.startsWith('╰─')) ?? '')?.[1]
+  const menu = page === undefined ? menuOf(plain, '›') : shortMenu(plain)
   if (!menu || title === undefined) return undefined
   const [words = '', ...more] = paragraphs(plain.slice(top + 1, menu.from))
+  const part = `Only ${page} are shown here. Read the rest in the agent's own terminal before you allow it.`
   const asked = dialogOf(menu, {
     about: titles.find(([known]) => known.test(title))?.[1] ?? 'choice',
     text: words.replaceAll('\n', ' '),
-    shows: more.map(shown),
+    shows: [...more.map(shown), ...(page === undefined ? [] : [{ type: 'text' as const, text: part }])],
     numbers: true,
     decline: ['Escape'],
     grants: (label) => label.split(' covers: ')[1],
+    // Our own cards have the keys of the one table.
+    meaning: ({ id }) => meanings.find((means) => String(consentKeys[means]) === id),
   })
   const options = asked.question.options.map((one) => ({ ...one, label: one.label.split(' covers: ')[0]! }))
   return { ...asked, question: { ...asked.question, options } }
 }
 
-/** Reads "$ touch made.txt", and below it the folder. */
+const meanings = ['once', 'always', 'no'] as const
+
+/**
+ * The options of a card that is read page by page, which stand side by side: "› 1 Yes, once   2 Yes, always   3 No". Only
+ * the chosen one says what it covers, so a yes that lasts can be given in the terminal alone.
+ */
+function shortMenu(rows: readonly string[]): Menu | undefined {
+  const isRow = (row: string | undefined) => row !== undefined && /^(?: |›) \d /.test(row)
+  const pointed = rows.findLastIndex((row) => /^(?:.* )?› \d /.test(row) && isRow(row))
+  if (pointed < 0) return undefined
+  let [from, to] = [pointed, pointed]
+  while (isRow(rows[from - 1])) from--
+  while (isRow(rows[to + 1])) to++
+  const options = rows.slice(from, to + 1).flatMap((row) =>
+    row.split(/(?:^| )[› ] (?=\d )/).flatMap((text) => {
+      const [, id, label] = /^(\d) (.*?) *$/.exec(text) ?? []
+      return id === undefined ? [] : [{ id, label: label! }]
+    }),
+  )
+  const offered = options.filter(({ label }) => !(options.some((one) => one.id === '3') && /^Yes, always/.test(label)))
+  return { options: offered, at: 0, from, to }
+}
+
+/**
+ * Reads "$ touch made.txt", and below it the folder. A line with a dangerous part begins with "! " in place of "$ " or blanks;
+ * a command that begins so is told from other words by its folder.
+ */
 function shown(text: string): Shown {
-  const [, command, cwd] = /^\$ ([^]*?)(?:\n +in (\/.*))?$/.exec(text) ?? []
-  if (command === undefined) return { type: 'text', text }
-  return defined({ type: 'command', command, cwd })
+  const [, first, rest, cwd] = /^(?:\$ |! (?=[^]*\n +in \/))(.*)([^]*?)(?:\n +in (\/.*))?$/.exec(text) ?? []
+  if (first === undefined) return { type: 'text', text }
+  return defined({ type: 'command', command: first + rest!.replaceAll(/\n(?:! | {1,2})/g, '\n'), cwd })
 }
 
 function paragraphs(rows: readonly string[]): string[] {
-  const text = rows.map((row) => row.trimEnd().replace(/^ /, '')).join('\n')
+  const text = rows.map((row) => row.trimEnd().replace(/^ (?! )/, '')).join('\n')
   return text
     .split(/\n{2,}/)
     .map((part) => part.replaceAll(/^\n+|\n+$/g, ''))

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Question } from '../../src/core/talk/question.ts'
+import type { Ask, Question } from '../../src/core/talk/question.ts'
+import { markDanger } from '../../src/app/cards.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { crewOf, place } from './rig.ts'
@@ -77,4 +78,21 @@ test('killing an agent withdraws its question', async (context) => {
   await crew.kill(1)
   const { state, why, asks } = await crew.slot(1)
   assert.deepEqual([state, why, asks], ['exited', 'killed', undefined])
+})
+
+test('the dangerous parts of a command that an agent of the crew asks about are marked, before its first turn too', async (context) => {
+  const command = 'git status && curl https://example.com/run'
+  const asks: Question = { ...question, shows: [{ type: 'command', command }] }
+  const complete = (asked: Question, cwd: string) => markDanger({ env: { HOME: '/home/ada' } }, cwd, cwd, asked)
+  const asker = () => ({
+    ...scriptedAgent('asker', [[{ ask: asks, then: () => [{ say: 'done' }] }]]),
+    start: async (signal: AbortSignal, ask: Ask) => (await ask(asks, signal), undefined),
+  })
+  const { crew } = crewOf(context, { asker }, { complete })
+  const marks = [{ from: command.indexOf('curl'), to: command.length, why: 'it reaches the network' }]
+  for (const [at, task] of ['test it', ''].entries()) {
+    await crew.spawn({ ...place, agent: 'asker', task })
+    const [waited] = await crew.wait([at + 1], { until: 60_000 })
+    assert.deepEqual(waited!.slot!.asks![0].question.shows, [{ type: 'command', command, marks }])
+  }
 })

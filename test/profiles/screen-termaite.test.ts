@@ -136,3 +136,41 @@ test('our own log tells what became of a turn, whatever else is said in it', () 
     ],
   )
 })
+
+test('a card that is read page by page says so, and is answered with the keys that need no second look', () => {
+  const { question, keys } = facts!.dialog!(frame('long-script-80x24'))!
+  const { shows, ...asked } = question
+  assert.deepEqual(asked, {
+    about: 'permission',
+    text: 'bash: ~/.cache/demo is outside the project; it reaches the network',
+    from: [],
+    options: [
+      { id: '1', label: 'Yes, once', means: 'once' },
+      { id: '3', label: 'No', means: 'no' },
+    ],
+    unanswered: 'No',
+  })
+  assert.deepEqual(shows, [
+    {
+      type: 'text',
+      text: '! line 122: rm -rf ~/.cache/demo (~/.cache/demo is outside the project)\n! line 123: curl https://example.com/run (it reaches the network)',
+    },
+    {
+      type: 'command',
+      command: ['set -e', ...Array.from({ length: 10 }, (_, at) => `echo step ${at + 1}`)].join('\n'),
+    },
+    {
+      type: 'text',
+      text: "Only lines 1–16 of 131 are shown here. Read the rest in the agent's own terminal before you allow it.",
+    },
+  ])
+  assert.deepEqual([keys(['1']), keys(['3']), keys(undefined)], [['1'], ['3'], ['Escape']])
+})
+
+test('the keys of our own cards mean the same when they are asked elsewhere', () => {
+  const means = facts!.dialog!(frame('trust-80x24'))!.question.options.map(({ id, means }) => [id, means])
+  assert.deepEqual(means, [
+    ['2', 'always'],
+    ['3', 'no'],
+  ])
+})

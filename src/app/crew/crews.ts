@@ -15,6 +15,8 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { slugOf } from '../project.ts'
+import { markDanger } from '../cards.ts'
+import { projectRoot } from '../../base/git.ts'
 import { loosestLeash } from '../../settings/enabled-agents.ts'
 import { openDesktopWindow, windowCommand } from './desktop-window.ts'
 import { thisProgram } from '../mcp/own-program.ts'
@@ -76,6 +78,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
       roster,
       outlives: terminals.outlives,
       mask: border.toward('crew'),
+      complete: (question, cwd) => markDanger(io, projectRoot(cwd), cwd, question),
       opened:
         desktopWindow === undefined ? undefined : ({ id, cwd }) => openWindow(desktopWindow, { workspace, id, cwd }),
     }

@@ -6,12 +6,14 @@ import type { TaskWorkspace } from '../../core/work/task-source.ts'
 import type { ReadyAgent } from '../../app/supervision/preflight.ts'
 import type { TaskOptions } from '../../app/supervision/supervised-agent.ts'
 import { screenFactsOf } from '../../agents/screen/screen-spec.ts'
+import { projectRoot } from '../../base/git.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { taskIdOf } from '../../hub/task-rules.ts'
 import { shortId } from '../../app/hub/hub-client.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { superviseCli } from '../../mind/supervise/supervisor.ts'
 import { borderOf } from '../../app/border.ts'
+import { markDanger } from '../../app/cards.ts'
 import { terminalsOf } from '../../app/crew/crew-terminals.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { attend } from './supervised-screen.ts'
@@ -80,7 +82,8 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
       ...(conversation ? { conversation } : {}),
       cwd,
       leash,
-      ask,
+      ask: async (question, withdrawn) =>
+        ask(await markDanger(io, projectRoot(cwd), cwd, question).catch(() => question), withdrawn),
       budget: noBudget,
       clock: io.clock,
       signal: AbortSignal.any([io.signal, leave.signal, ...(dropped ? [dropped] : [])]),

@@ -5,6 +5,7 @@ import { shortId } from '../../app/hub/hub-client.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { localTime } from '../../base/local-time.ts'
 import { table } from '../../base/table.ts'
+import { optionKeys, optionLines, orderWords } from '../../core/talk/consent.ts'
 import { sizeWords, workIn } from '../../core/work/task-changes.ts'
 
 /** The most lines of a diff that `task show` prints, and the most files it names. */
@@ -44,9 +45,12 @@ function questionLines({ id, question }: Task, asks: AgentQuestion | undefined):
 }
 
 /** A question of an agent with its options, and how to answer it; `id` names the task or the agent. */
-export function agentQuestionLines({ text, options, free }: AgentQuestion, id: string): string[] {
-  const choices = options.map(({ label }, at) => `  ${at + 1} ${label}`)
-  return [`Question: ${text}`, ...choices, `Answer it: termaite task answer ${id} <${free ? 'words' : 'number'}>`]
+export function agentQuestionLines(asks: AgentQuestion, id: string): string[] {
+  const { text, options, multiple, ordered, free } = asks
+  const number = multiple ? 'numbers' : 'number'
+  const what = options.length === 0 ? 'words' : free ? `${number} or words` : number
+  const order = ordered ? `, ${orderWords(optionKeys(options))}` : ''
+  return [`Question: ${text}`, ...optionLines(asks), `Answer it: termaite task answer ${id} <${what}>${order}`]
 }
 
 /** Names the branch, the worktree and the changed files of a task, and the commands that show and merge them. */

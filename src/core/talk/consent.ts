@@ -68,7 +68,10 @@ export function escapeOf({ about, options, escape, unanswered: says }: Question)
   return option ? { picks: [option.id], says: option.label } : { says: says ?? unanswered[about] }
 }
 
-/** Reads a typed answer: the keys of options, or free words where the question takes them. An empty line is Escape's answer. */
+/**
+ * Reads a typed answer: the keys of options, the label of one (its beginning is enough where the question takes no free
+ * words), or free words. An empty line is Escape's answer.
+ */
 export function picksTyped(question: Question, line: string): string[] | undefined | 'unclear' {
   const { options, multiple, free } = question
   const typed = line.trim()
@@ -76,6 +79,10 @@ export function picksTyped(question: Question, line: string): string[] | undefin
   const picks = typed.split(/[\s,]+/).map((part) => optionOfKey(options, Number(part))?.id)
   const known = picks.every((pick) => pick !== undefined) && (picks.length === 1 || multiple === true)
   if (known) return [...new Set(picks)]
+  const named = free
+    ? options.find(({ label }) => label.toLowerCase() === typed.toLowerCase())?.id
+    : labelled(options, typed)
+  if (named !== undefined) return [named]
   // A number that no option has was meant as a key, not as words.
   return free && !/^\d$/.test(typed) ? [typed] : 'unclear'
 }
@@ -109,6 +116,15 @@ export function picksIn(
   return free && whole !== '' ? [whole] : undefined
 }
 
+/** The options of a question as lines of text, each with its key, what it covers, and whether termaite suggests it. */
+export function optionLines({ options, marked = [] }: Pick<Question, 'options' | 'marked'>): string[] {
+  const keys = optionKeys(options)
+  return options.map(({ id, label, grants }, at) => {
+    const covers = grants ? ` (covers: ${grants})` : ''
+    return `  ${keys[at]} ${label}${covers}${marked.includes(id) ? ' (suggested)' : ''}`
+  })
+}
+
 /** Names every answer that a question takes. */
 export function allowedAnswers({ options, multiple }: Pick<Question, 'options' | 'multiple'>): string {
   const keys = optionKeys(options)
@@ -116,12 +132,18 @@ export function allowedAnswers({ options, multiple }: Pick<Question, 'options' |
 }
 
 function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
-  const typed = word.toLowerCase()
-  if (typed === '') return undefined
+  if (word === '') return undefined
   const keyed = optionOfKey(options, Number(word))
+  // The key of one option may be the id of another: then neither is meant surely.
+  const exact = options.filter((option) => option === keyed || option.id === word)
+  if (exact.length > 0) return exact.length === 1 ? exact[0]!.id : undefined
+  return labelled(options, word)
+}
+
+/** The one option whose label is this word, or begins with it. */
+function labelled(options: readonly Option[], word: string): string | undefined {
+  const typed = word.toLowerCase()
   const ways = [
-    // The key of one option may be the id of another: then neither is meant surely.
-    options.filter((option) => option === keyed || option.id === word),
     options.filter(({ label }) => label.toLowerCase() === typed),
     options.filter(({ label }) => label.toLowerCase().startsWith(typed)),
   ]

@@ -109,7 +109,7 @@ export function parseTask(stored: unknown): Task {
 }
 
 /** A question that an agent asks while it works, such as a dialog of its CLI; `task` is the task that it is about. */
-export type AgentQuestion = Pick<Question, 'options' | 'multiple' | 'free'> & {
+export type AgentQuestion = Pick<Question, 'options' | 'multiple' | 'marked' | 'ordered' | 'free'> & {
   id: string
   text: string
   task?: string

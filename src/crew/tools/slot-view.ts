@@ -1,4 +1,4 @@
-import type { Question } from '../../core/talk/question.ts'
+import type { Question, Shown } from '../../core/talk/question.ts'
 import type { Slot } from '../slot.ts'
 import { defined } from '../../base/defined.ts'
 import { slotStates } from '../slot.ts'
@@ -30,12 +30,28 @@ export function questionView({ about, text, shows, options }: Question) {
   return defined({ about, text, shows, options: options.map(({ id, label }) => ({ id, label })) })
 }
 
+/** A question on one line, what is dangerous first, because a list cuts long lines. */
+export function questionWords(question: Pick<Question, 'text' | 'shows'>): string {
+  return [...dangersIn(question).map((words) => `! ${words}`), askedWords(question)].join(' · ')
+}
+
 /** A question on one line, with the command, file or text it is about: nobody should agree to something unseen. */
-export function questionWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'>): string {
+export function askedWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'>): string {
   const about = shows.map((one) =>
     one.type === 'command' ? `$ ${one.command}` : one.type === 'diff' ? one.path : one.text,
   )
   return [text, ...about].join(' · ')
+}
+
+/** Everything that is dangerous in what a question shows. */
+export function dangersIn({ shows = [] }: Pick<Question, 'shows'>): string[] {
+  return shows.flatMap(dangersOf)
+}
+
+function dangersOf(shown: Shown): string[] {
+  if (shown.type === 'diff') return shown.danger === undefined ? [] : [`${shown.path}: ${shown.danger}`]
+  if (shown.type === 'text') return []
+  return (shown.marks ?? []).map(({ from, to, why }) => `${shown.command.slice(from, to).trim()} (${why})`)
 }
 
 /** A slot in a list. */

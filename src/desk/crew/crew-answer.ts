@@ -2,11 +2,11 @@ import type { Question } from '../../core/talk/question.ts'
 import type { Crew } from '../../crew/crew.ts'
 import type { Asked, Slot } from '../../crew/slot.ts'
 import type { Io } from '../../core/io.ts'
-import { allowedAnswers, picksIn } from '../../core/talk/consent.ts'
-import { messageOf } from '../../base/error-message.ts'
+import { allowedAnswers, escapeOf, picksIn } from '../../core/talk/consent.ts'
 import { questionText } from '../../faces/question-text.ts'
-import { ask } from '../../faces/terminal-questions.ts'
+import { answered } from '../../faces/terminal-questions.ts'
 import { print, UsageError } from '../../core/io.ts'
+import { leavingSaysNo } from './crew-card.ts'
 import { slotOf } from './crew-verbs.ts'
 
 /** Answers an agent's question with the given words, or asks the user at the terminal. */
@@ -16,17 +16,23 @@ export async function answer(io: Io, crew: Crew, [word, ...words]: readonly stri
   const asked = asks?.[0]
   if (!asked) throw new UsageError(`slot ${id} has no open question: it is ${state}.`, 1)
   const picks = words.length > 0 ? picked(asked.question, words) : await asking(io, crew, id, asked)
+  if (!picks && !leavingSaysNo(asked.question)) {
+    print(io, `slot ${id} still waits for an answer.`)
+    return 0
+  }
   await crew.answer(id, picks, asked.ask)
-  const labels = picks.map((pick) => asked.question.options.find((option) => option.id === pick)?.label ?? pick)
-  print(io, `slot ${id}: answered ${labels.join(', ')}`)
+  const labels = picks?.map((pick) => asked.question.options.find((option) => option.id === pick)?.label ?? pick)
+  print(io, `slot ${id}: answered ${labels?.join(', ') ?? escapeOf(asked.question).says}`)
   return 0
 }
 
 /** Asks the user at the terminal. An answer given elsewhere meanwhile ends the question. */
-async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: Asked): Promise<string[]> {
-  const words = `slot ${id} asks: ${await questionText(question)}`
+async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: Asked): Promise<string[] | undefined> {
+  const head = `slot ${id} asks:`
   if (!io.in.isTTY)
-    throw new UsageError(`${words}\nThere is no terminal to ask in. Answer with: termaite crew answer ${id} <number>`)
+    throw new UsageError(
+      `${head}\n${await questionText(question)}\nThere is no terminal to ask in. Answer with: termaite crew answer ${id} <number>`,
+    )
   const over = new AbortController()
   const settled = ({ asks }: Slot) => !asks?.some(({ ask }) => ask === asked)
   const elsewhere = new AbortController()
@@ -35,14 +41,7 @@ async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: 
     () => {},
   )
   try {
-    for (let shown = words; ;) {
-      const typed = await ask(io, `${shown}\n> `, elsewhere.signal)
-      try {
-        return picked(question, typed.split(/\s+/))
-      } catch (error) {
-        shown = messageOf(error)
-      }
-    }
+    return await answered(io, question, elsewhere.signal, [head])
   } catch (error) {
     throw elsewhere.signal.aborted ? new UsageError(`slot ${id} was answered elsewhere.`, 1) : error
   } finally {

@@ -17,10 +17,10 @@ export async function put(
   const picks = await person({ ...question, agent, from: [...question.from, nameOf(id)] }, signal)
   // An answer counts even when the card is withdrawn at the same moment.
   if (!picks && signal.aborted) return false
-  if (picks || saysNo(question)) await crew.answer(id, picks, ask)
+  if (picks || leavingSaysNo(question)) await crew.answer(id, picks, ask)
   else say(`${agent} (slot ${id}) still waits for an answer. ${answerWords(id)}`)
   return true
 }
 
 /** Leaving a permission card means no, as the card says; leaving any other card means nothing. */
-const saysNo = ({ about }: Question) => about === 'permission' || about === 'trust'
+export const leavingSaysNo = ({ about }: Question) => about === 'permission' || about === 'trust'

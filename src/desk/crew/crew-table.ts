@@ -1,4 +1,5 @@
 import type { Slot } from '../../crew/slot.ts'
+import { optionKeys } from '../../core/talk/consent.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
 import { oneLine, table } from '../../base/table.ts'
@@ -47,6 +48,7 @@ const most = 200
 function saying({ id, state, why, asks }: Slot, answer: string): string[] {
   const asked = state === 'asking' ? asks?.[0]?.question : undefined
   if (!asked) return !why || why.length <= short ? [] : [oneLine(why, most)]
-  const options = asked.options.map(({ label }, at) => `${at + 1} ${oneLine(label, 60)}`)
+  const keys = optionKeys(asked.options)
+  const options = asked.options.map(({ label }, at) => `${keys[at]} ${oneLine(label, 60)}`)
   return [`asks: ${oneLine(questionWords(asked), most)}`, `${answer} ${id} <${options.join(' | ')}>`]
 }

@@ -4,12 +4,13 @@ import type { OpenCrew } from '../../app/crew/crews.ts'
 import type { Place } from '../../app/place.ts'
 import type { CrewSource, WatchedCrew } from '../../faces/watch/watch-screen.ts'
 import type { WatchedSlot } from '../../faces/watch/watch-frame.ts'
+import { defined } from '../../base/defined.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { oneLine } from '../../base/table.ts'
 import { UsageError } from '../../core/io.ts'
 import { isEntry } from '../../core/talk/entry.ts'
-import { questionWords } from '../../crew/tools/slot-view.ts'
+import { askedWords, dangersIn } from '../../crew/tools/slot-view.ts'
 import { isLiving, needsKeeper } from '../../crew/slot.ts'
 import { slugOf } from '../../app/project.ts'
 import { ensureKeeper } from '../../app/crew/crew-keeper.ts'
@@ -93,16 +94,16 @@ class WatchSource implements CrewSource {
 
   async #shown(slot: Slot, rows: number): Promise<WatchedSlot> {
     const { id, agent, state, since } = slot
-    const note = noteOf(slot)
-    const shown = {
+    return defined({
       id,
       agent,
       state,
       since,
       prompt: oneLine(stripAnsi(await this.#prompt(slot)), 300),
+      note: noteOf(slot),
+      dangers: dangersOf(slot),
       rows: (await this.#open.crew.rows(slot, rows).catch(() => [])).map(stripAnsi),
-    }
-    return note === undefined ? shown : { ...shown, note }
+    })
   }
 
   /** What the agent was asked last; its first task until it was asked more. */
@@ -125,8 +126,11 @@ class WatchSource implements CrewSource {
   }
 }
 
+const dangersOf = ({ state, asks }: Slot) =>
+  state === 'asking' && asks?.[0] ? dangersIn(asks[0].question).map((words) => oneLine(words, 300)) : undefined
+
 function noteOf({ state, why, asks, needs }: Slot): string | undefined {
-  if (state === 'asking' && asks?.[0]) return `asks: ${oneLine(questionWords(asks[0].question), 200)} (a: answer it)`
+  if (state === 'asking' && asks?.[0]) return `asks (a: answer it): ${oneLine(askedWords(asks[0].question), 2_000)}`
   if (state === 'held') return `waiting for slot ${needs.join(', ')}`
   return why ? oneLine(why, 200) : undefined
 }

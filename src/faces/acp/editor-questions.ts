@@ -6,6 +6,7 @@ import type { EditorDesk } from './editor-desk.ts'
 import type { SendUpdate } from './session-updates.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
+import { escapeOf } from '../../core/talk/consent.ts'
 import { exactText, readableText } from '../question-text.ts'
 import { shownContent } from './tool-call-content.ts'
 
@@ -58,7 +59,7 @@ export class EditorQuestions {
         title: questionTitle(question),
         kind: 'think',
         status: 'pending',
-        content: shownContent(question.shows ?? [], seat.cwd),
+        content: shownContent(question, seat.cwd),
       })
     const picks = await this.#picks(question, call, withdrawn).catch(() => undefined)
     if (open === undefined)
@@ -85,13 +86,13 @@ export class EditorQuestions {
         toolCall: {
           toolCallId: call,
           title: questionTitle(question),
-          content: shownContent(question.shows ?? [], seat.cwd),
+          content: shownContent(question, seat.cwd),
         },
         options: question.options.map(permissionOption),
       },
       { cancellationSignal: withdrawn, stopWaitingOnCancel: true },
     )
-    return outcome.outcome === 'selected' ? [outcome.optionId] : undefined
+    return outcome.outcome === 'selected' ? [outcome.optionId] : escapeOf(question).picks
   }
 
   async #fillIn(question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
@@ -101,7 +102,7 @@ export class EditorQuestions {
       { mode: 'form', sessionId: seat.session, message: questionTitle(question), requestedSchema: formOf(question) },
       { cancellationSignal: withdrawn, stopWaitingOnCancel: true },
     )
-    if (answer.action !== 'accept') return undefined
+    if (answer.action !== 'accept') return escapeOf(question).picks
     const { words: own, pick } = (answer.content ?? {}) as { words?: unknown; pick?: unknown }
     if (typeof own === 'string' && own.trim() !== '') return [own]
     const picks = [pick].flat().filter((one): one is string => typeof one === 'string')

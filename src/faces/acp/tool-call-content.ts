@@ -1,7 +1,8 @@
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
-import type { Shown } from '../../core/talk/question.ts'
+import type { Question } from '../../core/talk/question.ts'
 import { resolve } from 'node:path'
 import { fileChangesOf } from '../chat/transcript/event-facts.ts'
+import { commandText, dangerSign, dangerWords, readableText } from '../question-text.ts'
 import { inputSummary } from '../chat/transcript/call-input.ts'
 
 /** Characters of an output that are sent; the log has the whole. */
@@ -45,12 +46,26 @@ export function resultContent(text: string, data: unknown, cwd: string): ToolCal
   return [...diffs, ...textContent(text)]
 }
 
-/** What a question shows: the command, text or change that the person allows. */
-export function shownContent(shows: readonly Shown[], cwd: string): ToolCallContent[] {
-  return shows.flatMap((shown) => {
-    if (shown.type === 'diff') return [diff(shown.path, shown.before, shown.after, cwd)]
-    return textContent(shown.type === 'command' ? `$ ${shown.command}` : shown.text)
-  })
+/**
+ * What a question shows: its dangerous parts in words, then the whole command, text or change that the person allows. Editors
+ * show text as Markdown, which would join lines and drop signs, so a command and a text are fenced.
+ */
+export function shownContent({ text, shows = [] }: Pick<Question, 'text' | 'shows'>, cwd: string): ToolCallContent[] {
+  const dangers = dangerWords({ text, shows }).map((words) => dangerSign + words)
+  return [
+    ...(dangers.length > 0 ? [fenced(dangers.join('\n'))] : []),
+    ...shows.map((shown) => {
+      if (shown.type === 'diff') return diff(shown.path, shown.before, shown.after, cwd)
+      return fenced(shown.type === 'command' ? commandText(shown) : readableText(shown.text))
+    }),
+  ]
+}
+
+/** A block of code whose fence is longer than every row of backticks in it. */
+function fenced(text: string): ToolCallContent {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
+  const fence = '`'.repeat(longest + 1)
+  return { type: 'content', content: { type: 'text', text: `${fence}\n${text}\n${fence}` } }
 }
 
 function diff(path: string, before: string | undefined, after: string, cwd: string): ToolCallContent {

@@ -102,13 +102,25 @@ export function hubRoutes(hub: Hub, keys: HubKeys, clock: Clock): HubRoute[] {
       parser({
         id: text,
         text,
-        options: list(object({ id: text, label: text })),
+        options: list(
+          object({ id: text, label: text, grants: optional(text), means: optional(oneOf('once', 'always', 'no')) }),
+        ),
         multiple: optional(boolean()),
+        marked: optional(list(text)),
+        ordered: optional(boolean()),
         free: optional(boolean()),
         task: optional(text),
       }),
       async (asked, { id, caller }) =>
-        hub.ask(agentOf(caller, id), defined({ ...asked, task: asked.task && taskIdOf(asked.task) })),
+        hub.ask(
+          agentOf(caller, id),
+          defined({
+            ...asked,
+            options: asked.options.map((option) => defined(option)),
+            ordered: asked.ordered || undefined,
+            task: asked.task && taskIdOf(asked.task),
+          }),
+        ),
     ),
     post('/api/agents/:id/withdraw', 'ask', anyBody, async (_, { id, caller }) =>
       hub.ask(agentOf(caller, id), undefined),

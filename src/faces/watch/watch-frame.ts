@@ -1,5 +1,5 @@
 import type { Paint, Theme } from '../chat/theme.ts'
-import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { elapsed } from '../chat/numbers.ts'
 import { boxed, boxSides, fitToWidth } from '../chat/widgets.ts'
 
@@ -13,6 +13,8 @@ export type WatchedSlot = {
   prompt: string
   /** The reason for the state, or the question that waits for a person. */
   note?: string
+  /** The dangerous parts of what its question would allow. */
+  dangers?: readonly string[]
   /** The last rows of its terminal. */
   rows: readonly string[]
 }
@@ -130,15 +132,18 @@ const widthOf = (columns: number, across: number, at: number) =>
 type TileLook = { theme: Theme; now: number; chosen: boolean; whole: boolean }
 
 function tile(slot: WatchedSlot, { columns, rows }: WatchSize, { theme, now, chosen, whole }: TileLook): string[] {
-  const { id, agent, state, since, prompt, note } = slot
+  const { id, agent, state, since, prompt, note, dangers = [] } = slot
   const paint = paintOf(state, theme)
   const time = theme.quiet(elapsed(now - since))
   const mark = chosen ? theme.chosen(` ${id} `) : `${id}`
   const title = `${mark} ${theme.speaker(agent)(agent)} ${paint(`${marks[state]} ${state}`)} ${time}`
   const inside = Math.max(1, columns - boxSides)
+  // One agent alone has room for every word of its question; among others each part has one row.
+  const rowsOf = (text: string) => (whole ? wrapTextWithAnsi(text, inside) : [fitToWidth(text, inside)])
   const said = [
     ...(prompt === '' ? [] : [theme.quiet(fitToWidth(`› ${prompt}`, inside))]),
-    ...(note === undefined || note === '' ? [] : [paint(fitToWidth(note, inside))]),
+    ...(whole ? dangers : dangers.slice(0, 1)).flatMap((words) => rowsOf(`! ${words}`).map(theme.danger)),
+    ...(note === undefined || note === '' ? [] : rowsOf(note).map(paint)),
   ]
   const room = Math.max(0, rows - 2 - said.length)
   const shown = slot.rows.slice(-room)

@@ -5,7 +5,7 @@ import { defined } from '../../base/defined.ts'
 import { translatedOptions } from '../../core/talk/consent.ts'
 
 /** The options of a CLI's dialog, the one its pointer is at, and the rows they take. */
-type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
+export type Menu = { options: { id: string; label: string }[]; at: number; from: number; to: number }
 
 type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
 
@@ -73,10 +73,15 @@ type Asked = Pick<Question, 'about' | 'text' | 'shows'> & {
   decline: Key[]
   /** The permission that an option gives from then on, if any. */
   grants?(label: string): string | undefined
+  /** The meaning of an option, where its words alone do not tell it. */
+  meaning?(option: Option): Meaning | undefined
 }
 
 /** A menu as a question, and the keys that answer it. */
-export function dialogOf(menu: Menu, { about, text, shows = [], numbers, decline, grants }: Asked): Dialog {
+export function dialogOf(
+  menu: Menu,
+  { about, text, shows = [], numbers, decline, grants, meaning = meaningOf }: Asked,
+): Dialog {
   const consents = about === 'permission' || about === 'trust'
   return {
     question: defined({
@@ -86,7 +91,7 @@ export function dialogOf(menu: Menu, { about, text, shows = [], numbers, decline
       shows: shows.length > 0 ? shows : undefined,
       options: translatedOptions(
         menu.options.map(({ id, label }): Option => defined({ id, label, grants: grants?.(label) })),
-        consents ? meaningOf : () => undefined,
+        consents ? meaning : () => undefined,
       ),
       // The keys that decline do so without the CLI asking what to do instead, as some do after their no.
       unanswered: consents ? 'No' : undefined,

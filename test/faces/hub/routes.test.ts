@@ -12,6 +12,7 @@ import type { HubCaller } from '../../../src/core/work/hub-key.ts'
 import { HubKeys } from '../../../src/hub/hub-keys.ts'
 import { mayDo } from '../../../src/hub/hub-roles.ts'
 import { hubTools } from '../../../src/hub/hub-tools.ts'
+import { agentQuestionLines } from '../../../src/cli/task/task-words.ts'
 import { hubAt } from '../../hub/seat.ts'
 
 function routesAt(t: TestContext) {
@@ -158,4 +159,48 @@ test('each caller has its own burst, and more requests with time', async () => {
   assert.deepEqual(take(), [true, true, false, true])
   await clock.turn(1_000)
   assert.deepEqual([rate.take('a'), rate.take('a')], [true, false])
+})
+
+test('a question at the hub has the keys of every card, and says what it covers and what is suggested', async (t) => {
+  const { ask, hub, register, wait, add } = routesAt(t)
+  await register('a')
+  const { id } = await add('x')
+  await wait('a')
+  const trust = {
+    id: 'q',
+    text: 'Do you trust this?',
+    options: [
+      { id: 'yes', label: 'Yes', grants: 'this folder', means: 'always' },
+      { id: 'exit', label: 'No, exit', means: 'no' },
+    ],
+    task: id,
+  }
+  assert.equal((await ask('POST', '/api/agents/a/ask', trust)).status, 200)
+  const shown = ['Do you trust this?', '  2 Yes (covers: this folder)', '  3 No, exit']
+  assert.equal(hub.task(id).notes.at(-1)!.text, shown.join('\n'))
+  assert.deepEqual(agentQuestionLines(hub.agent('a').asks!, 'x'), [
+    'Question: Do you trust this?',
+    ...shown.slice(1),
+    'Answer it: termaite task answer x <number>',
+  ])
+  assert.equal((await ask('POST', `/api/tasks/${id}/answer`, { text: '1' })).status, 400)
+  await ask('POST', `/api/tasks/${id}/answer`, { text: '3' })
+  assert.deepEqual(hub.agent('a').answered, { ask: 'q', picks: ['exit'], by: 'user' })
+  const options = [1, 2].map((at) => ({ id: `a${at}`, label: `Agent ${at}` }))
+  await ask('POST', '/api/agents/a/ask', {
+    id: 'r',
+    text: 'Which?',
+    options,
+    multiple: true,
+    ordered: true,
+    marked: ['a2'],
+  })
+  assert.deepEqual(agentQuestionLines(hub.agent('a').asks!, 'x'), [
+    'Question: Which?',
+    '  1 Agent 1',
+    '  2 Agent 2 (suggested)',
+    'Answer it: termaite task answer x <numbers>, in the order that you want, such as 2 1',
+  ])
+  await ask('POST', '/api/agents/a/answer', { text: '2 1' })
+  assert.deepEqual(hub.agent('a').answered, { ask: 'r', picks: ['a2', 'a1'], by: 'user' })
 })

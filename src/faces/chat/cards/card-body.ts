@@ -15,17 +15,24 @@ export function bodyLines(
   theme: Theme,
 ): string[] {
   const said = wrapped(cut(readableText(text).trim()), width)
-  return [...said, ...shows.flatMap((shown) => shownLines(shown, diffs.get(shown), width, theme))]
+  return [...said, ...shows.flatMap((shown) => shownLines(shown, text, diffs.get(shown), width, theme))]
 }
 
-function shownLines(shown: Shown, diff: readonly DiffLine[] | undefined, width: number, theme: Theme): string[] {
+function shownLines(
+  shown: Shown,
+  said: string,
+  diff: readonly DiffLine[] | undefined,
+  width: number,
+  theme: Theme,
+): string[] {
   switch (shown.type) {
     case 'text':
       return ['', ...wrapped(cut(readableText(shown.text)), width).map(theme.quiet)]
     case 'diff':
       return ['', ...diffHead(shown, width, theme), ...diffBody(diff, width, theme)]
     case 'command': {
-      const found = markWords(shown).flatMap((words) => hangingLines(dangerSign, words, width).map(theme.danger))
+      const dangers = markWords(shown, { said, painted: true })
+      const found = dangers.flatMap((words) => hangingLines(dangerSign, words, width).map(theme.danger))
       const place = shown.cwd === undefined ? [] : hangingLines('  in ', exactText(shown.cwd), width).map(theme.quiet)
       return ['', ...(found.length > 0 ? [...found, ''] : []), ...commandLines(shown, width, theme), ...place]
     }
