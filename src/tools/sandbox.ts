@@ -9,6 +9,7 @@ export function sandbox(sandboxed: NonNullable<ToolParts['sandboxed']>): Tool {
   return defineTool({
     name: 'sandbox',
     risk: 'run',
+    onDemand: true,
     input,
     effect: () => ({ does: 'isolated' }),
     run: ({ language, code }, call) => sandboxed(language, code, call),

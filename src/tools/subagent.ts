@@ -11,6 +11,7 @@ export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
   return defineTool({
     name: 'subagent',
     risk: 'read',
+    onDemand: true,
     input,
     aliases: { rules: ['Task'], hooks: ['Task'] },
     delegates: true,

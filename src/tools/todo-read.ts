@@ -8,6 +8,7 @@ export function todoRead(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_read',
     risk: 'read',
+    onDemand: true,
     input: parser({}),
     leadOnly: true,
     effect: () => ({ does: 'nothing' }),

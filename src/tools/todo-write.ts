@@ -12,6 +12,7 @@ export function todoWrite(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_write',
     risk: 'read',
+    onDemand: true,
     input: todoItems,
     aliases: { hooks: ['TodoWrite'] },
     leadOnly: true,

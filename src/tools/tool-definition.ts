@@ -1,5 +1,5 @@
 import type { Tool, ToolCall, ToolOutput } from '../core/work/tool.ts'
-import type { Parser } from '../core/work/shape.ts'
+import type { JsonSchema, Parser } from '../core/work/shape.ts'
 import { sourceText } from '../base/source-text.ts'
 
 /** A tool of ours without what comes from elsewhere: its description is the `.md` of its name, its schema and parser are its input's. */
@@ -9,6 +9,37 @@ export type ToolDefinition<I> = Omit<Tool<I>, 'description' | 'schema' | 'parse'
 }
 
 export function defineTool<I>({ input: { schema, parse }, ...own }: ToolDefinition<I>): Tool {
-  const tool: Tool<I> = { ...own, description: sourceText(`tools/${own.name}.md`).trim(), schema, parse }
+  const { description, inputs } = partsOf(sourceText(`tools/${own.name}.md`))
+  const tool: Tool<I> = { ...own, description, schema: withDescriptions(schema, inputs), parse }
   return tool
+}
+
+/**
+ * Splits the text about a tool into its description and the lines of its `Inputs:` section, which go to the parameters of
+ * the schema: a model then reads each of them once, where it needs it. `edits.old_string` is a field of the items of `edits`.
+ */
+function partsOf(text: string): { description: string; inputs: Map<string, string> } {
+  const inputs = new Map<string, string>()
+  const lines = text.trim().split('\n')
+  const rest = lines.filter((line) => {
+    const [, name, words] = /^- ([\w.]+): (.*)$/.exec(line) ?? []
+    if (name !== undefined) inputs.set(name, words!)
+    return name === undefined && line !== 'Inputs:'
+  })
+  return { description: rest.join('\n'), inputs }
+}
+
+function withDescriptions(schema: JsonSchema, inputs: ReadonlyMap<string, string>, at = ''): JsonSchema {
+  const { properties, items } = schema as { properties?: Record<string, JsonSchema>; items?: JsonSchema }
+  const inner = ([name, field]: [string, JsonSchema]) => {
+    const place = at === '' ? name : `${at}.${name}`
+    const words = inputs.get(place)
+    const described = withDescriptions(field, inputs, place)
+    return [name, words === undefined ? described : { ...described, description: words }]
+  }
+  return {
+    ...schema,
+    ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(inner)) }),
+    ...(items && { items: withDescriptions(items, inputs, at) }),
+  }
 }

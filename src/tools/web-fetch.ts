@@ -18,6 +18,7 @@ export function webFetch(parts: FetchParts): Tool {
   return defineTool({
     name: 'web_fetch',
     risk: 'run',
+    onDemand: true,
     input,
     aliases: { rules: ['WebFetch'], hooks: ['WebFetch'] },
     coversShell: 'network',

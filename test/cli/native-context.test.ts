@@ -1,7 +1,8 @@
 import type { Answer, Asked } from '../real/model-server.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from './program.ts'
@@ -140,7 +141,7 @@ test(
         const name = typeof last === 'string' ? /^read (\S+)/.exec(last)?.[1] : undefined
         return name ? { call: { tool: 'file_reader', input: { file_path: name } } } : { text: 'read' }
       },
-      { contextWindowTokens: 24_600 },
+      { contextWindowTokens: 25_400 },
     )
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
       talk.write(
@@ -187,23 +188,28 @@ test('a skill that a prompt asks for is loaded at once, and neither trim nor sum
 })
 
 test(
-  'tools of a server that came late are told of once, and called through mcp_call, also after a resume',
+  'tools of a server that came late are told of once, and called through call_tool, also after a resume',
   options,
   async (t) => {
-    const echo = { server: 'words', tool: 'echo', input: { text: 'said again' } }
+    const echo = { name: 'mcp__words__echo', input: { text: 'said again' } }
     const server = join(import.meta.dirname, '../tools/mcp/scripted.ts')
+    const awaits = join(mkdtempSync(join(tmpdir(), 'termaite-late-')), 'now')
+    t.after(() => rmSync(dirname(awaits), { recursive: true, force: true }))
     const talk = await Talk.on(
       t,
       'anthropic',
-      ({ count }) => (count === 1 || count === 3 ? { call: { tool: 'mcp_call', input: echo } } : { text: 'done' }),
+      ({ count }) => {
+        writeFileSync(awaits, '')
+        return count === 1 || count === 3 ? { call: { tool: 'call_tool', input: echo } } : { text: 'done' }
+      },
       { leash: 'all' },
-      { mcpServers: { words: { command: process.execPath, args: [server, '{}'] } } },
+      { mcpServers: { words: { command: process.execPath, args: [server, JSON.stringify({ awaits })] } } },
     )
     await talk.run('-p', 'go')
     await talk.run('-p', 'go on')
     assert.deepEqual([talk.asked().length, talk.breaks()], [4, []])
     const words =
-      'More tools of MCP servers can be called with mcp_call; mcp_tools describes them:\\n- words: echo, sum, '
+      'More tools of MCP servers can be called with call_tool; more_tools describes them:\\n- words: mcp__words__echo, '
     assert.deepEqual(
       talk.asked().map(({ text }) => count(text, words)),
       [0, 1, 1, 1],

@@ -16,7 +16,7 @@ import { layProject } from './shell/project.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { nativeTools } from '../../src/tools/all.ts'
-import { callingTool, remoteTool, toolName } from '../../src/tools/mcp/mcp-tools.ts'
+import { remoteTool, toolName } from '../../src/tools/mcp/mcp-tools.ts'
 import { replTool } from '../../src/tools/repl.ts'
 
 const project = layProject()
@@ -31,15 +31,7 @@ const parts: ToolParts = {
 }
 const server = { config: { name: 'github' } } as unknown as McpServer
 const remote = (name: string) => remoteTool(server, { name, inputSchema: { type: 'object' } }, toolName('github', name))
-const tools = [
-  ...nativeTools(parts).tools,
-  replTool(parts).tool,
-  callingTool(
-    () => [server],
-    () => 0,
-  ),
-  remote('create_issue'),
-]
+const tools = [...nativeTools(parts).tools, replTool(parts).tool, remote('create_issue')]
 
 /** A real tool as it describes itself, with an input that is not parsed and a run that does nothing. */
 function tool(name: string): Tool {
@@ -295,10 +287,6 @@ test('the web by host, MCP by server', async () => {
   assert.equal(await mcp({ allow: ['mcp__github__*'] }), 'yes')
   assert.equal(await mcp({ allow: ['mcp__git'] }), 'ask')
   assert.equal(await mcp({ allow: ['mcp__*'], deny: ['mcp__github__create_issue'] }), 'no')
-  const late = { server: 'github', tool: 'create_issue', input: {} }
-  assert.equal(await verdict('mcp_call', late), 'ask')
-  assert.equal(await verdict('mcp_call', late, { deny: ['mcp__github'] }), 'no')
-  assert.equal(await verdict('mcp_call', late, { allow: ['mcp__github__create_issue'] }), 'yes')
 })
 
 test('plan mode refuses all that writes, runs or hands work on', async () => {

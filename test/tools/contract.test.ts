@@ -1,9 +1,13 @@
+import type { Tool } from '../../src/core/work/tool.ts'
 import type { ToolParts } from '../../src/tools/tool-parts.ts'
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isPlanTool } from '../../src/core/work/tool.ts'
+import { toolIndex } from '../../src/tools/tool-index.ts'
+import { replTool } from '../../src/tools/repl.ts'
+import { realClock } from '../../src/base/clock.ts'
 import { toolContract } from '../contract/tool.ts'
-import { seat } from './seat.ts'
+import { callIn, seat } from './seat.ts'
 
 const parts: Partial<ToolParts> = {
   skills: [{ name: 'paint', description: 'Paints.', body: () => 'Paint it black.' }],
@@ -118,24 +122,15 @@ test('the tools come in one order; what has no part is left out; plan mode has t
 
 test('one field is described once: its schema and its parser say the same', (t) => {
   const { tool } = seat(t)
-  assert.deepEqual(tool('file_editor').schema, {
+  assert.deepEqual(tool('grep_search').schema, {
     type: 'object',
     properties: {
-      file_path: { type: 'string' },
-      edits: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            old_string: { type: 'string' },
-            new_string: { type: 'string' },
-            replace_all: { type: 'boolean' },
-          },
-          required: ['old_string', 'new_string'],
-        },
-      },
+      pattern: { type: 'string', description: 'the regular expression; (?i) in front of it ignores case' },
+      path: { type: 'string', description: 'the file or folder to search; the project if left out' },
+      glob: { type: 'string', description: 'searches only files with such names, for example src/**/*.{js,ts}' },
     },
-    required: ['file_path', 'edits'],
+    additionalProperties: false,
+    required: ['pattern'],
   })
   assert.throws(() => tool('file_editor').parse({ file_path: 'a', edits: [{ old_string: 'x' }] }), {
     message: 'edits[0].new_string is missing.',
@@ -161,28 +156,85 @@ test('what models often send a little wrong is understood', (t) => {
   assert.deepEqual(tool('ls').parse(undefined), {})
 })
 
-test('all that a model is told of the tools stays short: it goes with every request', (t) => {
-  const told = seat(t, parts).tools.map(({ name, description, schema }) => ({ name, description, schema }))
-  assert.ok(JSON.stringify(told).length < 8000, `${JSON.stringify(told).length} characters`)
+/** The tools and the index of those that are described on demand. */
+const indexed = (tools: readonly Tool[]) => [
+  ...tools,
+  ...toolIndex(
+    tools.filter(({ onDemand }) => onDemand),
+    undefined,
+  ),
+]
+
+test('all that a model is told of the tools in every request stays short', (t) => {
+  const told = indexed(seat(t, parts).tools)
+    .filter(({ onDemand }) => !onDemand)
+    .map(({ name, description, schema }) => ({ name, description, schema }))
+  assert.ok(JSON.stringify(told).length < 7400, `${JSON.stringify(told).length} characters`)
 })
 
-test('each description is written by one template, in its order, and names the inputs as they are', (t) => {
-  const order = ['Use this tool to ', 'Do not use it ', 'Inputs:', 'Returns: ', 'After calling: ', 'Notes: ']
-  for (const { name, description, schema } of seat(t, parts).tools) {
-    const lines = description.split('\n').filter((line) => !line.startsWith('- '))
-    const heads = lines.map((line) => order.findIndex((head) => line.startsWith(head)))
+test('each description is written by one template, in its order', (t) => {
+  const order = ['Use this tool to ', 'Do not use it ', 'Returns: ', 'After calling: ', 'The other tools: ']
+  for (const { name, description } of indexed(seat(t, parts).tools)) {
+    const heads = description.split('\n').map((line) => order.findIndex((head) => line.startsWith(head)))
     assert.equal(heads[0], 0, name)
     assert.deepEqual(
       heads,
       [...new Set(heads)].sort((a, b) => a - b),
       `${name}: ${description}`,
     )
-    const named = [...description.matchAll(/^- ([\w, ]+):/gm)].flatMap(([, words]) => words!.split(', '))
-    const known = Object.keys((schema as { properties: object }).properties)
-    assert.deepEqual(
-      named.filter((input) => !known.includes(input)),
-      [],
-      name,
-    )
   }
+})
+
+test('every field of every input says what it is for, and no other field may be sent', (t) => {
+  type Schema = { type?: string; description?: string; properties?: Record<string, Schema>; items?: Schema }
+  const faults = (schema: Schema, at: string): string[] => {
+    const closed = !schema.properties || 'additionalProperties' in schema ? [] : [`${at}: open`]
+    const fields = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+      ...(field.description ? [] : [`${at}.${name}: no description`]),
+      ...faults(field, `${at}.${name}`),
+    ])
+    return [...closed, ...fields, ...(schema.items ? faults(schema.items, at) : [])]
+  }
+  const tools = indexed([...seat(t, parts).tools, replTool({ env: {}, clock: realClock, blobs: seat(t).blobs }).tool])
+  assert.deepEqual(
+    tools.flatMap(({ name, schema }) => faults(schema as Schema, name)),
+    [],
+  )
+})
+
+test('a tool that is described on demand is found by name, described with its input, and called in its own name', async (t) => {
+  const { tools, root } = seat(t, parts)
+  const onDemand = tools.filter((tool) => tool.onDemand)
+  const [more, call] = toolIndex(onDemand, undefined)
+  const run = (input: unknown) => more!.run(more!.parse(input), callIn(root))
+  assert.equal(
+    more!.description.split('\n').at(-1),
+    'The other tools: jobs, web_search, web_fetch, todo_write, todo_read, todo_update, subagent, think, sandbox.',
+  )
+  assert.deepEqual(
+    ((await run({})) as string).split('\n')[1],
+    '- web_search: Use this tool to look up what is not in the project or is newer than your knowledge.',
+  )
+  const fetch = onDemand.find(({ name }) => name === 'web_fetch')!
+  assert.equal(
+    await run({ names: ['web_fetch', 'web_serch', 'nothing-like-it'] }),
+    [
+      `web_fetch: ${fetch.description}\nInput: ${JSON.stringify(fetch.schema)}`,
+      'There is no tool or MCP server web_serch; did you mean web_search?',
+      'There is no tool or MCP server nothing-like-it. Call more_tools without names to see all.',
+    ].join('\n\n'),
+  )
+  assert.deepEqual(
+    [{ name: 'web_fetch', input: { url: 'x' } }, { name: 'todo_read' }, '{"name":"ls","input":{}}', {}, 3].map(
+      (input) => call!.standsFor!(input),
+    ),
+    [
+      { tool: 'web_fetch', input: { url: 'x' } },
+      { tool: 'todo_read', input: {} },
+      { tool: 'ls', input: {} },
+      undefined,
+      undefined,
+    ],
+  )
+  assert.deepEqual(toolIndex([], undefined), [])
 })

@@ -2,6 +2,7 @@ import type { Entry, Fact } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Frame, ModelMessage } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
+import { indirectInput } from '../../core/work/tool.ts'
 import { defined } from '../../base/defined.ts'
 import { entryText } from '../../core/talk/transcript.ts'
 import { withoutOldSteps } from '../../core/talk/view.ts'
@@ -59,7 +60,8 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
       message.text += entry.text
       if (entry.opaque !== undefined) message.opaque = entry.opaque
     } else if (entry.type === 'call' && entry.by === self) {
-      const { call, tool, input, opaque } = entry
+      const { call, tool: called, via, input: given, opaque } = entry
+      const [tool, input] = via === undefined ? [called, given] : [via, indirectInput({ tool: called, input: given })]
       own.set(call, tool)
       assistant(entry).calls.push(defined({ id: call, tool, input, opaque }))
     } else if (entry.type === 'result' && own.has(entry.call)) {

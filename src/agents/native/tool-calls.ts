@@ -27,7 +27,7 @@ export async function* performAll(
   turn: Turn,
   hands: ToolKit,
 ): AsyncGenerator<Event, Question[] | undefined> {
-  const left = [...calls]
+  const left = calls.map((call) => direct(call, hands))
   const guides: Guide[] = []
   while (left.length > 0 && !turn.signal.aborted) {
     const reads = left.findIndex((call) => !readsBeside(toolOf(call, hands)))
@@ -49,16 +49,29 @@ export async function* performAll(
   return undefined
 }
 
+/** A call as it is made: `via` is the tool through which the model made it. */
+type MadeCall = Call & { via?: string }
+
+function direct(call: Call, hands: ToolKit): MadeCall {
+  const meant = toolOf(call, hands)?.standsFor?.(call.input)
+  return meant ? { ...call, ...meant, via: call.tool } : call
+}
+
 const readsBeside = (tool: Tool | undefined) => tool?.risk === 'read' && !tool.alone
 
 const toolOf = ({ tool }: Call, { tools, find }: ToolKit) => tools.find(({ name }) => name === tool) ?? find?.(tool)
 
 /** Performs calls side by side. Every call is kept before any runs, and results come in the order of the calls. */
-async function* performBatch(calls: readonly Call[], step: number, turn: Turn, hands: ToolKit): AsyncGenerator<Event> {
+async function* performBatch(
+  calls: readonly MadeCall[],
+  step: number,
+  turn: Turn,
+  hands: ToolKit,
+): AsyncGenerator<Event> {
   const known = hands.tools.map(({ name }) => name)
   const runs = calls.map((call) => {
-    const { id, tool: name, input, opaque } = call
-    return perform({ id, tool: toolOf(call, hands), name, input, step, opaque }, turn, hands.policy, known)
+    const { id, tool: name, input, via, opaque } = call
+    return perform({ id, tool: toolOf(call, hands), name, input, via, step, opaque }, turn, hands.policy, known)
   })
   for (const run of runs) {
     const { value } = await run.next()
@@ -106,8 +119,8 @@ function loaded(event: Event): { event: Event; guides: Guide[] } {
   return { event: { ...event, text }, guides: [{ type: 'guide', name: `skill:${skill}`, text: event.text }] }
 }
 
-function* skipped({ id, tool, input, opaque }: Call, step: number): Generator<Fact> {
-  yield defined({ type: 'call', call: id, tool, input, step, opaque })
+function* skipped({ id, tool, input, via, opaque }: MadeCall, step: number): Generator<Fact> {
+  yield defined({ type: 'call', call: id, tool, input, via, step, opaque })
   yield {
     type: 'result',
     call: id,

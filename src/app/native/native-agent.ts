@@ -44,7 +44,7 @@ export async function* openNative(
   const asked = Promise.withResolvers<void>()
   const model = withFirstRequest(modelOf(seat, parts), asked.resolve)
   const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
-  const options = { settings, leash: seat.leash, trusted, after: asked.promise }
+  const options = { settings, leash: seat.leash, trusted }
   const { box, use } = toolboxOf(agent.name, parts)
   if (mode !== 'plan') turn.waits?.('preparing the tools and the MCP servers')
   const [machine, servers, wall] = await Promise.all([
@@ -71,26 +71,30 @@ export async function* openNative(
     wall,
   }
   use(subagentConsult(subagents), loadableSkills(opened.skills))
-  const tools = offeredTools([...box.tools, ...(servers?.tools() ?? [])]).filter(
-    (tool) => (mode === 'agent' || isPlanTool(tool)) && !(seat.advises && tool.delegates),
-  )
+  const offered = () =>
+    offeredTools(
+      box.tools,
+      servers,
+      (tool) => (mode === 'agent' || isPlanTool(tool)) && !(seat.advises && tool.delegates),
+    )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   const guarded = (tool: Tool) => borderedTool(toolWithHooks(tool, seat, parts), parts)
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
-    key: `${seat.advises ? 'advice' : mode} ${model.name}${machine.edition}`,
+    key: `${seat.advises ? 'advice' : mode} ${model.name}${machine.edition} ${frameEdition}`,
     vendor: vendorOf(agent),
     async make(): Promise<FrameAndTold> {
       // An untrusted folder has its own note already.
       if (trusted) state.notes.push(...opened.warnings)
       const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
-      return { frame: frameOf(opened.system, tools), told }
+      await quickStart(servers, parts, turn)
+      return { frame: frameOf(opened.system, offered().frame), told }
     },
   })
   return nativeAgent({
     name: agent.name,
     model,
     patience: patienceOf(seat),
-    tools: tools.map(guarded),
+    tools: offered().all.map(guarded),
     ...turnHooks(seat, parts),
     find(name) {
       const tool = servers?.find(name)
@@ -113,7 +117,22 @@ export async function* openNative(
   })
 }
 
-/** Calls `asked` with the first request: MCP servers and the machine's scan start behind it, so that it does not wait for them. */
+/** Increased when the tools of every request change their form: a frame that was frozen before is then made again. */
+const frameEdition = 2
+
+/** The tools of servers that start within this time are in the first request; later ones are told of in a message. */
+const quickMs = 1000
+
+async function quickStart(servers: McpServers | undefined, { clock }: NativeParts, turn: Turn): Promise<void> {
+  if (!servers) return
+  turn.waits?.('waiting for the MCP servers to start')
+  const over = new AbortController()
+  const signal = AbortSignal.any([turn.signal, over.signal])
+  await Promise.race([servers.settled(signal), clock.sleep(quickMs, signal)])
+  over.abort()
+}
+
+/** Calls `asked` with the first request: the machine's scan starts behind it, so that it does not wait for the scan. */
 function withFirstRequest(model: Model, asked: () => void): Model {
   return {
     name: model.name,

@@ -18,7 +18,6 @@ export type ServerOptions = {
   /** The leash whose wall stands around the servers. */
   leash: Leash
   trusted: boolean
-  after: Promise<unknown>
 }
 
 /**
@@ -83,7 +82,7 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
     await collect(opener, [url], { cwd: root, env: withoutModelKeys(env) })
   }
   return openServers(config, {
-    ...{ root, env, clock, version, blobs, secrets, browse, after: options.after },
+    ...{ root, env, clock, version, blobs, secrets, browse },
     // The settings and the leash of now: a server is started again after it has ended.
     enclose: ({ own = false, unwalled }, argv, given) =>
       enclosed({ argv, env: given, own, unwalled, git: 'read' }, parts.state.serverSeat ?? options, parts),

@@ -50,10 +50,13 @@ async function openSubagent(given: SubagentParts, subagent: UserSubagent | undef
     { mode: 'subagent', date, system: machine, role: subagent?.role, wall: given.wall },
   )
   const box = openTools(seat.agent.name, parts, loadableSkills(skills))
-  const tools = offeredTools([...box.tools, ...(servers?.tools() ?? [])]).filter(
+  const tools = offeredTools(
+    box.tools,
+    servers,
     (tool) => !tool.delegates && !tool.leadOnly && isNamed(tool, subagent?.tools),
+    subagent?.tools ? undefined : servers,
   )
-  const frame = frameOf(system, tools)
+  const frame = frameOf(system, tools.frame)
   const model =
     subagent?.model === undefined
       ? given.model
@@ -63,7 +66,7 @@ async function openSubagent(given: SubagentParts, subagent: UserSubagent | undef
     name: seat.agent.name,
     model,
     patience: patienceOf(seat),
-    tools: tools.map((tool) => borderedTool(toolWithHooks(tool, seat, parts), parts)),
+    tools: tools.all.map((tool) => borderedTool(toolWithHooks(tool, seat, parts), parts)),
     ...subagentHooks(seat, parts),
     policy: await policyFor(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame,

@@ -2,11 +2,13 @@ import { defined } from '../../base/defined.ts'
 import type { Tool, ToolOutput } from '../../core/work/tool.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { Advise } from '../../tools/think.ts'
+import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
 import type { Toolbox, Consult, NativeParts } from './native-parts.ts'
 import { maskWithin } from '../../safety/redaction.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
+import { toolIndex } from '../../tools/tool-index.ts'
 import { agentShell, sandboxOf } from './native-sandbox.ts'
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -40,8 +42,27 @@ export function toolboxOf(name: string, parts: NativeParts): Toolbox {
 export const loadableSkills = <S extends { unlisted?: true }>(skills: readonly S[]) =>
   skills.filter(({ unlisted }) => !unlisted)
 
-/** The tools that go into a frame; a tool with nothing to call is left out. */
-export const offeredTools = (tools: readonly Tool[]): Tool[] => tools.filter((tool) => tool.available?.() ?? true)
+/** The tools of an agent: `all` can be called, and those of the `frame` are described in every request. */
+export type OfferedTools = { all: Tool[]; frame: Tool[] }
+
+/** Offers tools to a model; a tool with nothing to call is left out. `indexed`: the servers whose later tools can be called too. */
+export function offeredTools(
+  own: readonly Tool[],
+  servers: McpServers | undefined,
+  suits: (tool: Tool) => boolean,
+  indexed: McpServers | undefined = servers,
+): OfferedTools {
+  const isOffered = (tool: Tool) => (tool.available?.() ?? true) && suits(tool)
+  const [ours, remote] = [own.filter(isOffered), (servers?.tools() ?? []).filter(isOffered)]
+  const index = toolIndex(
+    ours.filter(({ onDemand }) => onDemand),
+    indexed,
+  )
+  return {
+    all: [...ours, ...index, ...remote],
+    frame: [...ours.filter(({ onDemand }) => !onDemand), ...index, ...remote],
+  }
+}
 
 /** Makes the tools of an agent; without `consult` there is no subagent tool among them. */
 export function openTools(name: string, parts: NativeParts, skills: readonly Skill[], consult?: Consult): ToolSet {

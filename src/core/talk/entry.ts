@@ -64,7 +64,8 @@ export type Fact = (
   /** Typed by the person during the turn, and given to the agent that ran it. */
   | { type: 'steer'; text: string }
   | { type: 'reply'; text: string; step?: number; opaque?: unknown }
-  | { type: 'call'; call: string; tool: string; input: unknown; step?: number; opaque?: unknown }
+  /** `via`: the tool through which the model made the call, if it is not described in every request. */
+  | { type: 'call'; call: string; tool: string; input: unknown; via?: string; step?: number; opaque?: unknown }
   | { type: 'result'; call: string; ok: boolean; text: string; data?: unknown; files?: Ref[] }
   | Attempt
   | Words

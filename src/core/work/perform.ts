@@ -16,13 +16,21 @@ import { consentOptions } from '../talk/consent.ts'
  * The `call` is yielded first, so that it is kept before the tool acts. Every problem becomes a result that says what to do.
  */
 export async function* perform(
-  call: { id: string; tool: Tool | undefined; name: string; input: unknown; step?: number; opaque?: unknown },
+  call: {
+    id: string
+    tool: Tool | undefined
+    name: string
+    input: unknown
+    via?: string
+    step?: number
+    opaque?: unknown
+  },
   turn: Turn,
   policy: Policy,
   known: readonly string[] = [],
 ): AsyncGenerator<Event, Result> {
-  const { id, name, input, step, opaque } = call
-  yield defined({ type: 'call' as const, call: id, tool: name, input, step, opaque })
+  const { id, name, input, via, step, opaque } = call
+  yield defined({ type: 'call' as const, call: id, tool: name, input, via, step, opaque })
   const live = new Channel<Event>(256)
   let result: Result = { ok: false, text: 'the tool gave no result' }
   const hands = {

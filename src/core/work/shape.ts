@@ -118,7 +118,7 @@ export function object<F extends Fields>(fields: F, strays: Strays = 'refused'):
     wants,
     json(detail) {
       const properties = Object.fromEntries(names.map((name) => [name, fields[name]!.json(detail)]))
-      const closed = detail === 'full' && strays === 'refused' ? { additionalProperties: false } : {}
+      const closed = strays === 'refused' ? { additionalProperties: false } : {}
       return { type: 'object', properties, ...closed, ...(required.length > 0 ? { required } : {}) }
     },
     read(value, at) {

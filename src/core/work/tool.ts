@@ -49,6 +49,12 @@ export type ToolCall = {
 
 export type ToolOutput = string | { text: string; data?: unknown; files?: Ref[] }
 
+/** A call of a tool that is not described in every request: the model makes it through another tool. */
+export type IndirectCall = { tool: string; input: unknown }
+
+/** The input with which a model makes an indirect call. A conversation keeps the call itself, and its messages have this form. */
+export const indirectInput = ({ tool, input }: IndirectCall) => ({ name: tool, input })
+
 /**
  * Anything a model can call. `parse` throws a message that says what to send instead; an error thrown by `run` is given to
  * the model as its message.
@@ -64,8 +70,10 @@ export interface Tool<I = unknown> {
   alone?: boolean
   /** Says what a call would do. Without it, a call of a reading tool only looks, and the effect of any other is unknown. */
   effect?(input: I, cwd: string): Effect
-  /** The name that rules use for this call, if it is not the tool's own: `mcp_call` stands for the tool that it calls. */
-  ruleName?(input: I): string
+  /** Few sessions need it: a request has only its name, and `more_tools` describes it. */
+  onDemand?: boolean
+  /** The call that a call of this tool stands for: that other tool is judged, run, shown and recorded in its place. */
+  standsFor?(input: unknown): IndirectCall | undefined
   aliases?: ToolAliases
   /** What a rule about this tool also decides for shell commands: the files they read or write, or the network. */
   coversShell?: 'read' | 'write' | 'network'

@@ -26,9 +26,8 @@ export async function judgeCall(
   input: unknown,
   bounds: ProjectBounds & { cwd: string },
 ): Promise<JudgedCall> {
-  const name = tool.ruleName?.(input) ?? tool.name
-  const names = { name, aliases: tool.aliases?.rules ?? [] }
-  return { ...names, ...(await judgeEffect(effectOf(tool, input, bounds.cwd), name, bounds)) }
+  const names = { name: tool.name, aliases: tool.aliases?.rules ?? [] }
+  return { ...names, ...(await judgeEffect(effectOf(tool, input, bounds.cwd), tool.name, bounds)) }
 }
 
 function effectOf(tool: Tool, input: unknown, cwd: string): Effect | undefined {

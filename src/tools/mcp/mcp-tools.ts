@@ -5,7 +5,6 @@ import { nearest } from '../../base/nearest.ts'
 import { isMap } from './server-config.ts'
 import { shortHash } from '../../base/hash.ts'
 import { unavailableReason } from './server-lifecycle.ts'
-import { sourceText } from '../../base/source-text.ts'
 
 /** A longer description is cut, because it is part of every request. */
 const longestDescription = 2_048
@@ -82,7 +81,7 @@ export function awaitedTool(server: McpServer, name: string, listed: () => Tool 
       const state = await server.settled(call.signal)
       if (state.is !== 'ready') throw new Error(unavailableReason(server.config.name, state, now()))
       const tool = listed()
-      if (!tool) throw new Error(`the MCP server ${server.config.name} no longer has this tool; see mcp_tools`)
+      if (!tool) throw new Error(`the MCP server ${server.config.name} no longer has this tool; see more_tools`)
       return tool.run(tool.parse(input), call)
     },
   }
@@ -112,17 +111,12 @@ export function toolNames(server: string, tools: readonly string[], taken: Set<s
   )
 }
 
-/** A tool's own name, if a model sent the full `mcp__server__tool`. */
-export const shortName = (name: string) => name.replace(/^mcp__.*?__/, '')
-
 const clean = (text: string) => text.replace(/[^A-Za-z0-9_-]+/g, '_') || '_'
 
 function withHash(name: string, whole: string): string {
   const mark = `_${shortHash(whole).slice(-6)}`
   return name.slice(0, longestName - mark.length) + mark
 }
-
-type ListingInput = { server?: string; tool?: string }
 
 /** Finds a server by name; throws an error that lists the servers. */
 export function serverNamed(name: string, servers: readonly McpServer[]): McpServer {
@@ -135,109 +129,21 @@ export function serverNamed(name: string, servers: readonly McpServer[]): McpSer
   )
 }
 
-export function remoteNamed(server: McpServer, name: string) {
-  const short = shortName(name)
-  const found = server.tools.find((tool) => tool.name === name) ?? server.tools.find((tool) => tool.name === short)
-  if (found) return found
-  const names = server.tools.map((tool) => tool.name)
-  const meant = nearest(name, names)
-  throw new Error(
-    `the MCP server ${server.config.name} has no tool ${name}; ${meant ? `did you mean ${meant}?` : `its tools are: ${names.join(', ') || 'none'}.`}`,
-  )
-}
-
-/** `mcp_tools`: shows models the tools that are not in the frame. Its own description never changes. */
-export function listingTool(servers: () => readonly McpServer[], now: () => number): Tool {
-  const tool: Tool<ListingInput> = {
-    name: 'mcp_tools',
-    description: sourceText('tools/mcp/mcp_tools.md').trim(),
-    schema: {
-      type: 'object',
-      properties: { server: { type: 'string' }, tool: { type: 'string' } },
-      additionalProperties: false,
-    },
-    risk: 'read',
-    effect: () => ({ does: 'nothing' }),
-    parse(input) {
-      const given = input ?? {}
-      if (!isMap(given)) throw new Error('the input must be an object with server and tool, or {}.')
-      for (const key of ['server', 'tool'] as const)
-        if (given[key] !== undefined && typeof given[key] !== 'string') throw new Error(`${key} must be text.`)
-      if (given.tool !== undefined && given.server === undefined) throw new Error('a tool needs its server.')
-      return given
-    },
-    async run(look, { signal }) {
-      if (look.server === undefined)
-        return (
-          servers()
-            .map((server) => line(server, now()))
-            .join('\n') || 'There are none.'
-        )
-      const server = serverNamed(look.server, servers())
-      const state = await server.settled(signal)
-      if (state.is !== 'ready') throw new Error(unavailableReason(look.server, state, now()))
-      if (look.tool === undefined) return allTools(server)
-      const remote = remoteNamed(server, look.tool)
-      return `${describe(look.server, remote)}\n\nInput: ${JSON.stringify(schemaOf(remote))}`
-    },
-  }
-  return tool
-}
-
-function line(server: McpServer, now: number): string {
+/** A server and the names of its tools in one line, or why it has none now. */
+export function serverLine(server: McpServer, tools: readonly string[], now: number): string {
   const { name } = server.config
   if (server.state.is !== 'ready') return `${name}: ${unavailableReason(name, server.state, now)}`
-  return `${name}: ${server.tools.map((tool) => tool.name).join(', ') || 'no tools'}`
+  return `${name}: ${tools.join(', ') || 'no tools'}`
 }
 
 /** A server's instructions are cut after this many characters. */
 const longestInstructions = 2_048
 
-function allTools(server: McpServer): string {
+/** What a server says about itself, and a line about each of its tools. */
+export function serverText(server: McpServer, tools: readonly Tool[]): string {
   const { state } = server
   const said =
     state.is === 'ready' ? state.connection.client.getInstructions()?.trim().slice(0, longestInstructions) : ''
-  const tools = server.tools.map(
-    (tool) => `- ${tool.name}: ${describe(server.config.name, tool).split('\n')[0]!.slice(0, 200)}`,
-  )
-  return [...(said ? [said, ''] : []), ...tools].join('\n') || 'It has no tools.'
+  const lines = tools.map(({ name, description }) => `- ${name}: ${description.split('\n')[0]!.slice(0, 200)}`)
+  return [...(said ? [said, ''] : []), ...lines].join('\n') || `The MCP server ${server.config.name} has no tools.`
 }
-
-export type RemoteCall = { server: string; tool: string; input: Input }
-
-/** `mcp_call`: calls any tool of any server, also one that came after the frame was frozen. */
-export function callingTool(servers: () => readonly McpServer[], now: () => number): Tool {
-  const tool: Tool<RemoteCall> = {
-    name: 'mcp_call',
-    description: sourceText('tools/mcp/mcp_call.md').trim(),
-    schema: {
-      type: 'object',
-      properties: { server: { type: 'string' }, tool: { type: 'string' }, input: { type: 'object' } },
-      required: ['server', 'tool', 'input'],
-      additionalProperties: false,
-    },
-    risk: 'run',
-    effect: () => unknownEffect,
-    ruleName: ({ server, tool }) => toolName(server, tool),
-    parse(input) {
-      if (!isMap(input)) throw new Error('the input must be an object with server, tool and input.')
-      const { server: name, tool, input: given = {} } = input
-      if (typeof name !== 'string' || typeof tool !== 'string') throw new Error('server and tool must be text.')
-      const server = serverNamed(name, servers())
-      // The tools of a server that is not connected are unknown: the call itself reports that.
-      if (server.state.is !== 'ready') return { server: name, tool, input: parseFor(anything(tool), given) }
-      const remote = remoteNamed(server, tool)
-      return { server: name, tool: remote.name, input: parseFor(remote, given) }
-    },
-    async run({ server: name, tool, input }, call) {
-      const server = serverNamed(name, servers())
-      const state = await server.settled(call.signal)
-      if (state.is !== 'ready') throw new Error(unavailableReason(name, state, now()))
-      const remote = remoteNamed(server, tool)
-      return server.call(remote.name, parseFor(remote, input), call)
-    },
-  }
-  return tool
-}
-
-const anything = (name: string) => ({ name, inputSchema: { type: 'object' as const } })

@@ -34,8 +34,6 @@ export type McpParts = {
   enclose?: Enclose
   /** Called when the state or the tools of a server have changed. */
   changed?(): void
-  /** No server is started and no heavy module is loaded until this promise is settled. */
-  after?: Promise<unknown>
 }
 
 /** One server: its life cycle, its tools, and calls of them. */
@@ -130,8 +128,7 @@ export class McpServer {
 
   async #open(signal: AbortSignal): Promise<{ connection: Connection; tools: RemoteTool[] }> {
     const { config } = this
-    const { root, env, clock, version, secrets, after, enclose } = this.#parts
-    await after?.catch(() => {})
+    const { root, env, clock, version, secrets, enclose } = this.#parts
     if (config.kind !== 'stdio') this.#login ??= await ServerLogin.read(config, secrets)
     // A process that does not answer in time counts as failed.
     const timeout = new ActivityTimeout(config.timeoutSeconds * 1000, Number.MAX_SAFE_INTEGER, clock, signal)

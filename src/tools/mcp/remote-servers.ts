@@ -4,17 +4,22 @@ import type { McpParts } from './remote-server.ts'
 import type { McpStatus, ServerStatus } from './server-status.ts'
 import { McpServer } from './remote-server.ts'
 import { statusOf } from './server-status.ts'
-import { awaitedTool, callingTool, listingTool, prefixOf, remoteTool, serverNamed, toolNames } from './mcp-tools.ts'
+import { awaitedTool, prefixOf, remoteTool, serverLine, serverNamed, serverText, toolNames } from './mcp-tools.ts'
+import { unavailableReason } from './server-lifecycle.ts'
 
-/** With more tools than this, further servers' tools are not in every request: models find and call them by mcp_tools and mcp_call. */
+/** With more tools than this, further servers' tools are described on demand. */
 const mostDirect = 40
 
 /** The configured servers and the faults in their configuration. */
 export type McpConfig = { servers: readonly ServerConfig[]; warnings: readonly string[] }
 
 export interface McpServers {
-  /** The tools that can be called now: those of connected servers, and the two fixed ones; none without a server. */
+  /** The tools of connected servers, except of those that would make every request too long. */
   tools(): Tool[]
+  /** Each server in one line, with the names of its tools or why it has none now. */
+  lines(): string[]
+  /** What a server says of its tools; undefined when there is no server of this name. Waits for a server that is starting. */
+  text(name: string, signal: AbortSignal): Promise<string | undefined>
   /** Finds a tool by name, also one that is not in every request, or one whose server is not connected yet. */
   find(name: string): Tool | undefined
   /** Tools that are not among `known`, with a text about them for the model; undefined when there are none. */
@@ -38,8 +43,6 @@ export function openServers(config: McpConfig, parts: McpParts): McpServers {
   const now = () => parts.clock.now()
   let warnings = config.warnings
   let servers = config.servers.map((one) => new McpServer(one, parts))
-  const all = () => servers
-  const fixed = [listingTool(all, now), callingTool(all, now)]
 
   /** Names all tools in the order of the configuration, so that the same servers give the same names. */
   const named = (): Named[] => {
@@ -59,29 +62,46 @@ export function openServers(config: McpConfig, parts: McpParts): McpServers {
     return named().filter(({ tools }) => tools.length <= room && ((room -= tools.length), true))
   }
   const listed = (name: string) =>
-    [...fixed, ...named().flatMap(({ tools }) => tools)].find((tool) => tool.name === name)
+    named()
+      .flatMap(({ tools }) => tools)
+      .find((tool) => tool.name === name)
   const awaited = (name: string) => {
     const server = servers.find((one) => name.startsWith(prefixOf(one.config.name)))
     return server && awaitedTool(server, name, () => listed(name), now)
   }
 
   return {
-    tools: () => (servers.length === 0 ? [] : [...fixed, ...direct().flatMap(({ tools }) => tools)]),
+    tools: () => direct().flatMap(({ tools }) => tools),
+    lines: () =>
+      named().map(({ server, tools }) =>
+        serverLine(
+          server,
+          tools.map(({ name }) => name),
+          now(),
+        ),
+      ),
+    async text(name, signal) {
+      const server = servers.find(({ config }) => config.name === name)
+      if (!server) return undefined
+      const state = await server.settled(signal)
+      if (state.is !== 'ready') throw new Error(unavailableReason(name, state, now()))
+      return serverText(server, named().find((one) => one.server === server)!.tools)
+    },
     find: (name) => listed(name) ?? awaited(name),
     news(known) {
       const late = named()
         .map(({ server, tools }) => ({
           server,
-          left: tools
-            .map(({ name }, at) => ({ name, own: server.tools[at]!.name }))
-            .filter(({ name }) => !known.has(name)),
+          left: tools.map(({ name }) => name).filter((name) => !known.has(name)),
         }))
         .filter(({ left }) => left.length > 0)
       if (late.length === 0) return undefined
-      const lines = late.map(({ server, left }) => `- ${server.config.name}: ${left.map(({ own }) => own).join(', ')}`)
+      const lines = late.map(({ server, left }) => `- ${server.config.name}: ${left.join(', ')}`)
       return {
-        tools: late.flatMap(({ left }) => left.map(({ name }) => name)),
-        text: ['More tools of MCP servers can be called with mcp_call; mcp_tools describes them:', ...lines].join('\n'),
+        tools: late.flatMap(({ left }) => left),
+        text: ['More tools of MCP servers can be called with call_tool; more_tools describes them:', ...lines].join(
+          '\n',
+        ),
       }
     },
     status() {

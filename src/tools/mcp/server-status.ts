@@ -72,7 +72,7 @@ export function mcpToolsText({ servers }: McpStatus, now: number): string {
     const tools = server.tools.map(
       ({ name, description }) => `  ${name}${description ? `  ${brief(description)}` : ''}`,
     )
-    const how = server.state === 'ready' && !server.direct ? '; called through mcp_call' : ''
+    const how = server.state === 'ready' && !server.direct ? '; described on demand' : ''
     return [`${server.name}  ${stateText(server, now)}${how}`, ...tools].join('\n')
   })
   return blocks.join('\n\n') || 'No MCP server is configured.'

@@ -48,7 +48,7 @@ test('a login is waited for; nobody is registered before a person wants it; what
   assert.equal(open.status().servers[0]!.state, 'login')
   assert.deepEqual(web.notes, [])
   assert.equal(
-    await use(open, 'mcp_call', { server: 'web', tool: 'echo', input: {} }),
+    await use(open, 'mcp__web__echo'),
     '! the MCP server web requires a login. Tell the person to type /mcp login web, and go on without it.',
   )
 

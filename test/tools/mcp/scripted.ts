@@ -1,7 +1,8 @@
 // A server of the tests, over stdin and stdout: `node scripted.ts '{"era":"modern"}'`.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 
 export type Script = {
   /** Which way of greeting it understands. */
@@ -12,6 +13,8 @@ export type Script = {
   banner?: string
   /** Ends before it ever answers. */
   dead?: string
+  /** Answers nothing until this file is there. */
+  awaits?: string
   /** Never answers at all. */
   mute?: boolean
   /** Written to when its input ended. */
@@ -29,6 +32,7 @@ type Message = {
 }
 
 const script = JSON.parse(process.argv[2] ?? '{}') as Script
+while (script.awaits !== undefined && !existsSync(script.awaits)) await setTimeout(20)
 const modern = script.era === 'modern'
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] })
 const object = (properties: Record<string, unknown> = {}, required: string[] = []) => ({

@@ -56,7 +56,7 @@ test('/mcp tools groups them by server', () => {
   mcp__one__a  Does a.
   mcp__one__b  ${'x'.repeat(99)}…
 
-two  connected, 1 tool; called through mcp_call
+two  connected, 1 tool; described on demand
   mcp__one__c
 
 three  failed: no such program`,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { realClock } from '../../../src/base/clock.ts'
@@ -121,10 +121,7 @@ test('one that cannot be started, dies at once or never answers holds up nobody'
   const dead = scripted('dead', { dead: 'bad key abcdefgh' }, { KEY: 'abcdefgh' })
   const mute = { ...scripted('mute', { mute: true }), timeoutSeconds: 0.2 }
   const open = opened(t, [nowhere, dead, mute, scripted('fine')])
-  assert.deepEqual(
-    open.tools().map(({ name }) => name),
-    ['mcp_tools', 'mcp_call'],
-  )
+  assert.deepEqual(open.tools(), [])
   await open.settled(t.signal)
   assert.deepEqual(
     open.status().servers.map(({ name, state, why }) => [name, state, why]),
@@ -171,18 +168,6 @@ test('one that will not go is ended, with whatever it started', async (t) => {
   await open.close()
   const left = (await processTable()).filter(({ pid }) => pids.includes(pid))
   assert.deepEqual([pids.length, left], [2, []])
-})
-
-test('nothing is started before what goes before', async (t) => {
-  const farewell = join(tempFolder(t), 'farewell')
-  const first = Promise.withResolvers<void>()
-  const open = opened(t, [scripted('s', { farewell })], { after: first.promise })
-  await open.settled(AbortSignal.abort())
-  assert.equal(open.status().servers[0]!.state, 'starting')
-  first.reject(new Error('whatever'))
-  await open.settled(t.signal)
-  assert.equal(open.status().servers[0]!.state, 'ready')
-  assert.equal(existsSync(farewell), false)
 })
 
 test('the wall of a server that cannot be started is taken down', async () => {
