@@ -12,7 +12,7 @@ export function processFailure(name: string, ended: Ended, profile: Profile | un
     return missingProgram(name, closingLine(ended.err) || `exit code ${ended.code}`, profile)
   const how = ended.code === undefined ? `was ended by ${ended.signal}` : `failed with exit code ${ended.code}`
   const words = closingLine(ended.err) || closingLine(ended.out)
-  return { kind: 'crash', message: `${name} ${how}${words ? `: ${words}` : ' and said nothing'}` }
+  return { kind: 'crash', message: `${name} ${how}${words ? `: ${words}` : ' and printed no message'}` }
 }
 
 /** The failure of a program that is not installed or may not be run. */
@@ -33,7 +33,7 @@ export function leashFailure(
 
 /** Names the leashes that would work, and `why` this one does not. */
 export function cannotHold(name: string, leash: Leash, others: readonly string[], why = ''): Failure {
-  const message = `${name} cannot be held to the leash "${leash}"${why}: run it with --leash ${others.join(' or ')}, or leave it out`
+  const message = `${name} cannot be held to the leash "${leash}"${why}: run it with --leash ${others.join(' or ')}, or use another agent`
   return { kind: 'missing', message }
 }
 

@@ -58,7 +58,7 @@ export function seatedAgent(
 /** The outcome of a turn that threw: a command with a value that could be a flag is not run, everything else is a fault of ours. */
 function brokenTurn(name: string, error: unknown): Outcome {
   if (error instanceof OptionValueError) return failed('missing', `${name} was not started: ${messageOf(error)}`)
-  return failed('crash', `${name} broke: ${String(error)}`)
+  return failed('crash', `${name} failed unexpectedly: ${String(error)}`)
 }
 
 /** The traits that every kind of agent takes from its profile; `leashes` are those that this way of running it can hold. */

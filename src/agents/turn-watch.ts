@@ -121,7 +121,7 @@ async function askAboutSilence(
       options: consentOptions({
         once: { id: 'wait', label: `Wait another ${long}` },
         no: { id: 'stop', label: 'Stop the turn' },
-        others: [{ id: 'switch', label: 'End it and go on with the next agent' }],
+        others: [{ id: 'switch', label: 'End it and continue with the next agent' }],
       }),
       escape: 'wait',
     },

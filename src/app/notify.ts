@@ -17,7 +17,7 @@ export type NotifyParts = {
   io: Pick<Io, 'env' | 'err' | 'clock'>
   cwd: string
   mask(text: string): string
-  /** Told once of each notifier that fails. */
+  /** Called once for each notifier that fails. */
   warn(words: string): void
 }
 

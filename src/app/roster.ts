@@ -26,7 +26,7 @@ export type RosterParts = {
   border: Border
   env: Record<string, string | undefined>
   changed(cwd: string, since: number): Promise<boolean>
-  /** What native agents need; without it a native agent cannot be opened. */
+  /** The parts that native agents need; without them a native agent cannot be opened. */
   native?: NativeParts
   /** Whether the agents are only asked for advice. */
   advises?: boolean

@@ -56,7 +56,7 @@ export function openTurnSnapshots(app: App, prompt: string): TurnSnapshots {
       }
       if ('off' in taken) return taken.passing ? [cannotUndo(taken.off)] : toldOnce(app, taken.off)
       before = { tree: taken.tree }
-      // Kept at the start as well, so that a turn that is killed can be undone.
+      // The turn is recorded at its start as well, so that a turn that is killed can be undone.
       return orNote(cannotUndo(), put(turn))
     },
     async end(turn, waits) {

@@ -34,7 +34,7 @@ export type TurnRequest = {
   think?: Thinking | 'resume'
   signal: AbortSignal
   ask?: Ask
-  /** What is typed while the turn runs; see `Turn.steer`. */
+  /** Returns the text that is typed while the turn runs; see `Turn.steer`. */
   steer?(until?: AbortSignal): Promise<string[]>
   /** Whether a person watches the turn. */
   attended?: boolean

@@ -110,7 +110,10 @@ export class AnsiStripper {
     return held
   }
 
-  /** One character outside plain text; `again` when it belongs to the state it has just brought about. */
+  /**
+   * Reads one character outside plain text. Returns `again` when the character must be read once more in the state that
+   * it has just begun.
+   */
   #step(char: string): string | 'again' {
     const opened = openers[char]
     if (opened) {

@@ -30,7 +30,7 @@ export function collect(command: string, args: readonly string[], options: RunOp
       stdio: 'pipe',
       windowsHide: true,
     })
-    // Its children may hold the pipes open after it ended: they are closed, not waited for.
+    // Children of the command may hold its pipes open after its end: the pipes are closed instead of waited for.
     const end = () => {
       child.kill('SIGKILL')
       child.stdout?.destroy()

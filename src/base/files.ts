@@ -36,7 +36,7 @@ export function makeFolder(path: string): void {
 export function makeFolderHere(path: string): void {
   makeFolder(path)
   const real = realpathSync(path)
-  if (real !== path) throw new Error(`${path} leads to ${real} through a link, and nothing is written there`)
+  if (real !== path) throw new Error(`${path} leads to ${real} through a link, so nothing was written there`)
 }
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

@@ -41,7 +41,7 @@ export function ownerPid(owner: string): number {
   return Number(owner.split(',')[2])
 }
 
-/** The start time of a process that is there, where the system does not tell it. */
+/** Stands for the start time of a process that exists, where the system does not tell the time. */
 const unseen = ''
 
 /**

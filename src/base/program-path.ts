@@ -34,7 +34,10 @@ export function withoutProject(env: Env, cwd: string): Record<string, string | u
   }
 }
 
-/** The path of a program of ours; one that is not found outside is none, and a path of its own says so when it is started. */
+/**
+ * The path of a program that termaite itself starts. A program that exists only inside the project gets a path that
+ * does not exist, so that starting it fails with a clear message.
+ */
 export function ownProgram(word: string, env: Env, cwd: string): string {
   // Without a PATH the system looks in its own folders.
   if (word.includes('/') || env.PATH === undefined) return word

@@ -29,7 +29,7 @@ export type CrewParts = {
   /** How many agents live in all other workspaces. */
   elsewhere(): Promise<number>
   worktrees?: Worktrees
-  /** Kept over processes; without it, the last rows are forgotten with the process. */
+  /** The last rows, kept over processes; without this part they are forgotten with the process. */
   lastRows?: LastRows
 }
 

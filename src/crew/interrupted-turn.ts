@@ -15,7 +15,8 @@ export async function interruptedTurn(
   const over = outcomeOf(turn, entries)
   if (over) return { over }
   const prompt = entries.find((entry) => entry.type === 'prompt' && entry.turn === turn)
-  if (!prompt) return { over: crashed('termaite stopped before the prompt of this turn was kept: send it again') }
+  if (!prompt)
+    return { over: crashed('termaite stopped before it had saved the prompt of this turn: send the prompt again') }
   if (!terminal && taken)
     return { over: crashed('its terminal was closed before its answer could be read: send the prompt again') }
   const { text } = prompt as EntryOf<'prompt'>

@@ -55,6 +55,6 @@ async function clearTree(
     const cleared = await worktrees.clear(worktree)
     return cleared.gone ? { notes: [] } : { worktree, notes: [cleared.why] }
   } catch (error) {
-    return { worktree, notes: [`its worktree ${worktree.path} stays: ${messageOf(error)}`] }
+    return { worktree, notes: [`its worktree ${worktree.path} is kept: ${messageOf(error)}`] }
   }
 }

@@ -116,7 +116,8 @@ export function newRows(before: readonly string[], now: readonly string[]): stri
   for (let drop = 0; drop <= looseRows && drop < before.length; drop++) {
     const length = before.length - drop
     const end = before.slice(Math.max(0, length - tellingRows), length)
-    // So few rows may come again anywhere: they were the beginning of the output, and must still be it.
+    // This few rows may occur again anywhere, so they count only at the beginning of the output, where they were
+    // before.
     const at = length <= tellingRows ? (startsWith(now, end, 0) ? 0 : -1) : lastIndexOf(now, end)
     if (at >= 0) return now.slice(at + end.length)
   }

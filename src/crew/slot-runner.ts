@@ -79,7 +79,7 @@ export class SlotRunner {
   kill(): void {
     this.#stop.abort()
     this.nudge()
-    // Nobody waits here: the end of the slot awaits the same closing.
+    // The closing is not awaited here, because the end of the slot awaits it.
     void this.#close()
   }
 
@@ -118,7 +118,7 @@ export class SlotRunner {
     await this.#edit((slot) => (slot.state === 'asking' ? withoutQuestions(slot) : slot))
     const { worktrees } = this.#parts
     if (!worktree || worktree.made) return
-    if (!worktrees) throw new Error('a worktree needs a git repository, and this project is none')
+    if (!worktrees) throw new Error('a worktree needs a git repository, but this project is not one')
     const made = await worktrees.make(worktree, cwd)
     await this.#edit((slot) => ({ ...slot, cwd: made.cwd, worktree: made.worktree }))
     for (const text of made.notes) await this.#conversation.append({ type: 'note', text }, 'termaite')

@@ -63,7 +63,7 @@ type SlotBase = {
 type Living = SlotBase & {
   /** The id by which its terminal is found. */
   terminal: { id: string }
-  /** Set by a process that does not run it. */
+  /** Set by another process than the one that runs the slot, to ask for its end. */
   wish?: 'kill'
   queue: Send[]
   screen?: undefined

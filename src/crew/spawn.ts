@@ -77,7 +77,7 @@ function refuseFlag(field: string, value: string | undefined): void {
 }
 
 function plannedTree(wanted: string | true, id: number, { worktrees }: CrewParts) {
-  if (!worktrees) throw new CrewError('worktree: a worktree needs a git repository, and this project is none.')
+  if (!worktrees) throw new CrewError('worktree: a worktree needs a git repository, but this project is not one.')
   const name = wanted === true ? `slot-${id}` : wanted
   if (!/^[A-Za-z0-9][\w.-]{0,60}$/.test(name) || name.endsWith('.lock') || name.includes('..'))
     throw new CrewError(

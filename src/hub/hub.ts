@@ -160,7 +160,7 @@ export class Hub {
   async answerAgent(agentId: string, text: string, by: string): Promise<HubAgent> {
     const agent = this.agent(agentId)
     const { asks } = agent
-    if (!asks) throw new HubError('conflict', `Agent ${agentId} asks nothing.`)
+    if (!asks) throw new HubError('conflict', `Agent ${agentId} has no open question.`)
     const picks = picksIn(asks, text.split(/\s+/))
     if (!picks) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers(asks)}.`)
     this.#records.know(defined({ ...agent, asks: undefined, answered: { ask: asks.id, picks, by } }))

@@ -11,17 +11,17 @@ export function readConfig(path: string, home: string): ConfigFile {
   const real = placeOf(path, home)
   const stat = statSync(real, { throwIfNoEntry: false })
   if (!stat) return { path, real, text: '' }
-  if (!stat.isFile()) throw new UnusableConfig('is no file')
+  if (!stat.isFile()) throw new UnusableConfig('is not a file')
   return { path, real, text: textOf(readFileSync(real)), mode: stat.mode & 0o777 }
 }
 
 /** Throws if the file may not be written, so that the person is not asked in vain. */
 export function refuseUnwritable({ real, mode }: ConfigFile): void {
-  mayWrite(dirname(real), 'lies in a folder that you may not write')
+  mayWrite(dirname(real), 'is in a folder that you may not write to')
   if (mode === undefined) return
   // Root could write a read-only file, but it was made read-only for a reason.
   if ((mode & 0o200) === 0) throw new UnusableConfig('is read-only; make it writable first, if you want it changed')
-  mayWrite(real, 'may not be written by you')
+  mayWrite(real, 'is not writable for you')
 }
 
 export const backupOf = ({ real }: ConfigFile) => `${real}.termaite.bak`
@@ -46,7 +46,7 @@ export function keepBackup(file: ConfigFile): void {
 export function writeConfig(file: ConfigFile, text: string | undefined): void {
   const now = statSync(file.real, { throwIfNoEntry: false }) ? textOf(readFileSync(file.real)) : undefined
   if ((now ?? '') !== file.text || (now === undefined) !== (file.mode === undefined))
-    throw new UnusableConfig('was changed meanwhile; nothing was written, run it again')
+    throw new UnusableConfig('was changed meanwhile; nothing was written, run the command again')
   if (text === undefined) rmSync(file.real)
   else replaceFile(file.real, text, `${file.real}.termaite.tmp`, file.mode)
 }
@@ -63,7 +63,7 @@ function placeOf(path: string, home: string): string {
   try {
     real = realpathSync(path)
   } catch {
-    throw new UnusableConfig('is a link that leads nowhere')
+    throw new UnusableConfig('is a link to a file that does not exist')
   }
   if (!real.startsWith(realpathSync(home) + sep))
     throw new UnusableConfig(`is a link to ${real}, outside of your home; edit it there`)

@@ -47,7 +47,7 @@ function rootOf(text: string): Node {
   if (first || !root) {
     const line = body.slice(0, first?.offset ?? 0).split('\n').length
     const what = printParseErrorCode(first?.error ?? 0).replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    throw new UnusableConfig(`is not JSON (line ${line}: ${what.toLowerCase()}); mend it first`)
+    throw new UnusableConfig(`is not JSON (line ${line}: ${what.toLowerCase()}); correct it first`)
   }
   return root
 }
@@ -57,7 +57,7 @@ function refuseOtherShapes(root: Node, path: readonly string[]): void {
     const node = findNodeAtLocation(root, path.slice(0, depth))
     if (node && node.type !== 'object')
       throw new UnusableConfig(
-        `holds no object ${depth === 0 ? 'at its top' : `under ${path.slice(0, depth).join('.')}`}`,
+        `must hold an object ${depth === 0 ? 'at its top' : `under ${path.slice(0, depth).join('.')}`}; correct it first`,
       )
   }
 }

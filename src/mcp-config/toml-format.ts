@@ -33,15 +33,20 @@ function tableIn(text: string, path: readonly string[]): Table | undefined {
   const other = lines.find(
     ({ table, keys }) => keys && !isOurs(table) && isOurs([...table, ...keys].slice(0, path.length)),
   )
-  if (other) throw new UnusableConfig(`names ${path.join('.')} in its own way (line ${other.number}); edit it there`)
+  if (other)
+    throw new UnusableConfig(
+      `sets ${path.join('.')} in a form that termaite does not change (line ${other.number}); edit that line yourself`,
+    )
   const inline = lines.find(({ table, keys }) => keys && [...table, ...keys].join('.') === path.slice(0, -1).join('.'))
   if (inline)
-    throw new UnusableConfig(`holds ${path.slice(0, -1).join('.')} on one line (${inline.number}); edit it there`)
+    throw new UnusableConfig(
+      `holds ${path.slice(0, -1).join('.')} on one line (${inline.number}); edit that line yourself`,
+    )
   const ours = lines.flatMap((line, index) => (isOurs(line.table) ? [index] : []))
   const [from, last] = [ours[0], ours.at(-1)]
   if (from === undefined || last === undefined) return undefined
   if (ours.length !== last - from + 1)
-    throw new UnusableConfig(`has ${path.join('.')} in several places; bring them together first`)
+    throw new UnusableConfig(`has ${path.join('.')} in several places; put them into one table first`)
   // Empty lines and comments after the last key belong to the next table.
   let end = last + 1
   while (end > from + 1 && lines[end - 1]!.blank) end--
@@ -117,7 +122,7 @@ const endOfLine = (text: string, at: number) => {
   return found < 0 ? text.length : found + 1
 }
 
-const unreadable = (number: number) => new UnusableConfig(`is not TOML (line ${number}); mend it first`)
+const unreadable = (number: number) => new UnusableConfig(`is not TOML (line ${number}); correct it first`)
 
 function header(words: string, number: number): string[] {
   const [open, close] = words.startsWith('[[') ? ['\\[\\[', '\\]\\]'] : ['\\[', '\\]']

@@ -72,7 +72,10 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
         const images = await imagesOf(request.messages, parts.blobs)
         yield* answer(request, { wire, to: target, images, clock: parts.clock, fetch, silenceMs }, signal)
       } catch (error) {
-        yield { type: 'failure', failure: { kind: 'crash', message: `${name} broke: ${messageOf(error)}` } }
+        yield {
+          type: 'failure',
+          failure: { kind: 'crash', message: `${name} failed unexpectedly: ${messageOf(error)}` },
+        }
       }
     },
   }
@@ -92,7 +95,10 @@ function targetOf(name: string, spec: ModelSpec): Target | Failure {
 }
 
 function keyless({ provider: { label, keys } }: Target): Failure {
-  return { kind: 'auth', message: `There is no key for ${label}: set ${keys.join(' or ')}, or type /connect.` }
+  return {
+    kind: 'auth',
+    message: `There is no key for ${label}: set ${keys.join(' or ')}, or type /connect in the chat.`,
+  }
 }
 
 function failing(name: string, failure: Failure): Model {

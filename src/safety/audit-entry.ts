@@ -37,7 +37,7 @@ export type AuditEntry = Act & { seq: number; at: number; owner?: string; before
 /** The hash before the first line. */
 export const beginning = '0'.repeat(64)
 
-/** The last entry that is known to have been written, kept beside the log so that a removed end is missed. */
+/** The last entry that is known to have been written, kept beside the log so that the removal of its end is noticed. */
 export type AuditHead = { seq: number; hash: string }
 
 export function knownHead(found: unknown): AuditHead | undefined {

@@ -80,7 +80,10 @@ export class Audit {
     })
   }
 
-  /** Writes what waits; acts that come meanwhile are written together. Each one is told of its own failure. */
+  /**
+   * Writes the acts that wait; acts that come meanwhile are written together. Each caller gets the failure of its own
+   * act.
+   */
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0)

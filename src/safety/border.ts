@@ -29,7 +29,7 @@ type Mask = (text: string) => string
 /** The one place that decides which secrets a text keeps on its way to a destination. */
 export type Border = {
   to(destination: Destination, text: string): string
-  /** The mask of one destination, for a part that knows no other. */
+  /** The mask of one destination, for code that sends text to no other place. */
   toward(destination: Destination): Mask
   /** Treats this key as termaite's own from now on. */
   learn(name: string, key: string): void

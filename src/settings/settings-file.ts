@@ -44,7 +44,7 @@ export async function checked(file: string, text: string, problems: ProblemsOf):
 type Problem = { path: Path; words: string }
 type ProblemsOf = (value: unknown) => Problem[]
 
-/** What is wrong in a settings file of a form: by its schema, in its permission rules, and in its hooks. */
+/** Finds all faults of a settings file: against its schema, in its permission rules, and in its hooks. */
 export function problemsIn(form: Shape<unknown>, value: unknown): Problem[] {
   const faults = faultsIn(form, value)
   const { permissions, hooks } = (faults.length === 0 || isObject(value) ? value : {}) as Record<string, unknown>

@@ -110,7 +110,7 @@ export class ShownLines {
   }
 }
 
-/** What makes two lines the same line. */
+/** The part of a line by which it is compared with other lines. */
 const keyOf = (line: string) => (spins.test(line) ? line.replaceAll(changing, '#') : line)
 
 const textAt = (buffer: IBuffer, row: number) => buffer.getLine(row)?.translateToString(true) ?? ''

@@ -155,7 +155,7 @@ export function groupsOf(lines: readonly string[], headings: boolean): Group[] {
   return groups.filter(({ lines }) => lines.length > 0 && lines.every((line) => /^\d+[:-]|^--$/.test(line)))
 }
 
-/** So many secret files are named. */
+/** At most this many secret files are named. */
 const mostSecret = 10
 
 /** The matches as text for the model; undefined when there is nothing to tell. */

@@ -56,6 +56,6 @@ async function line(entry: Dirent, folder: string, root: string): Promise<string
 async function led(path: string, root: string): Promise<string> {
   const target = await readlink(path).catch(() => '?')
   const real = await realpath(path).catch(() => undefined)
-  if (real === undefined) return `${target} (leads nowhere)`
+  if (real === undefined) return `${target} (its target does not exist)`
   return real === root || real.startsWith(root + sep) ? target : `${target} (outside the project)`
 }

@@ -54,11 +54,11 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
     async clear({ path, branch, base }) {
       const kept = (why: string) => ({
         gone: false as const,
-        why: `its worktree ${path} (branch ${branch}) stays: ${why}`,
+        why: `its worktree ${path} (branch ${branch}) is kept: ${why}`,
       })
       if (!existsSync(path)) return { gone: true }
       if ((await git(path, ...anyChange)) !== '') return kept('it holds changes that are not committed')
-      if ((await git(path, 'rev-parse', 'HEAD')) !== base) return kept('it holds commits')
+      if ((await git(path, 'rev-parse', 'HEAD')) !== base) return kept('it holds commits of its own')
       await remove({ path, branch })
       return { gone: true }
     },

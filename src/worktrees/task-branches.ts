@@ -44,7 +44,7 @@ export function worktreeWorkspace(
       const branch = branchOf(task)
       const before = await here('rev-parse', '--abbrev-ref', 'HEAD')
       if (before === branch) return
-      await commit('work that was left here')
+      await commit('uncommitted work of an earlier task')
       if (await hasBranch(git, path, branch)) await here('checkout', '-q', '--ignore-other-worktrees', branch)
       else await here('checkout', '-q', '-b', branch, await git(root, 'rev-parse', 'HEAD'))
       await sweepBranch(git, root, before)

@@ -133,7 +133,7 @@ function listed(paths: readonly string[]): string {
   return paths.length > 3 ? `${shown} and ${paths.length - 3} more` : shown
 }
 
-/** What git says against a merge, on one line. */
+/** The reason that git gives against a merge, on one line. */
 function gitWords(text: string): string {
   const lines = text
     .split('\n')

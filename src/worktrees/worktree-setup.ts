@@ -20,7 +20,8 @@ export async function setUpWorktree(
   signal?: AbortSignal,
 ): Promise<string[]> {
   if (setup === undefined) return []
-  if (!(await trusted())) return ['crew.setup was not run: this folder is not trusted']
+  if (!(await trusted()))
+    return ['crew.setup was not run, because this folder is not trusted; trust it with termaite trust']
   const run = await start({ argv: ['bash', '-c', setup], cwd, env, clock })
   const over = new AbortController()
   const end = () => {

@@ -161,7 +161,7 @@ test('the session is held to the leash by a mode or an option, and what cannot b
       ok: false,
       failure: {
         kind: 'missing',
-        message: `sayer cannot be held to the leash "ask", because it ${why}: run it with --leash edit, or leave it out`,
+        message: `sayer cannot be held to the leash "ask", because it ${why}: run it with --leash edit, or use another agent`,
       },
     },
   })
@@ -182,11 +182,11 @@ test('what speaks no ACP, or cannot be held to the leash at all, is not started'
   })
   assert.deepEqual(failureIn(await played(it, { steps: [] }, { leash: 'read', over: { ...composed, profile } })), {
     kind: 'missing',
-    message: 'sayer cannot be held to the leash "read": run it with --leash ask or edit, or leave it out',
+    message: 'sayer cannot be held to the leash "read": run it with --leash ask or edit, or use another agent',
   })
   assert.deepEqual(
     failureIn(await played(it, { steps: [] }, { over: { ...composed, profile } }))?.message,
-    'sayer failed with exit code 9 and said nothing',
+    'sayer failed with exit code 9 and printed no message',
   )
   assert.deepEqual(await failure({ steps: [], version: 2 }), {
     kind: 'missing',

@@ -50,7 +50,7 @@ test('files are read in the project alone, whole or by lines', async () => {
     { content: 'four' },
     { content: 'one\n' },
     `Resource not found: ${it.cwd}/missing.txt`,
-    `${it.cwd} is no file.`,
+    `${it.cwd} is not a file.`,
     ...outside.map((path) => `reading ${path.replace('$CWD', it.cwd)} was refused: it is not a file in ${it.cwd}.`),
   ])
 })

@@ -26,9 +26,13 @@ const ends: [string, Parameters<typeof piped>[0], Failure][] = [
   [
     'an exit code alone',
     { command: 'exit 5' },
-    { kind: 'crash', message: 'sayer failed with exit code 5 and said nothing' },
+    { kind: 'crash', message: 'sayer failed with exit code 5 and printed no message' },
   ],
-  ['a signal', { command: 'kill -9 $$' }, { kind: 'crash', message: 'sayer was ended by SIGKILL and said nothing' }],
+  [
+    'a signal',
+    { command: 'kill -9 $$' },
+    { kind: 'crash', message: 'sayer was ended by SIGKILL and printed no message' },
+  ],
   ['an empty answer', { command: 'echo; echo " "' }, { kind: 'crash', message: 'sayer gave an empty answer' }],
   [
     'an empty answer with a word on stderr',

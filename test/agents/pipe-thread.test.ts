@@ -77,7 +77,7 @@ test('a turn can hold a seat tighter, never looser; a leash it cannot be held to
     'read fresh any',
     {
       kind: 'missing',
-      message: 'sayer cannot be held to the leash "edit": run it with --leash read or ask, or leave it out',
+      message: 'sayer cannot be held to the leash "edit": run it with --leash read or ask, or use another agent',
     },
   ])
 })

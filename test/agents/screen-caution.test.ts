@@ -153,7 +153,7 @@ test('a prompt that is not taken is entered twice and no more, and the failure s
   assert.deepEqual(failureIn(events), {
     kind: 'crash',
     message:
-      'faker did not take its prompt: Enter was pressed twice, and the text is still in its input. Look at its terminal',
+      'faker did not take its prompt: Enter was pressed twice, and the text is still in its input. Look at its terminal to see why',
   })
   assert.deepEqual((await agent.terminal!.screen()).rows.slice(0, 2), ['fake-cli 1.0', '> hello'])
   await agent.close()

@@ -54,7 +54,8 @@ test('a prompt that was pasted and not entered is entered, and one that is not t
   const lost = eventsOf(heir, turnOf({ clock, cwd: stage.cwd, prompt: 'never pasted', sent: nonceOf('b') }))
   assert.deepEqual(failureIn(await turning(clock, lost)), {
     kind: 'crash',
-    message: 'faker is idle and does not show the prompt. termaite never sends a prompt twice by itself: send it again',
+    message:
+      'faker is idle and does not show the prompt. termaite does not send a prompt twice by itself: look at its terminal, and send the prompt again if it was not answered',
   })
   await heir.close()
   await stage.close()

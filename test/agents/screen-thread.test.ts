@@ -315,7 +315,7 @@ test('a leash that cannot be held, or a program that cannot run, fails before an
   const { agent } = faked(stage, [], { facts: { leashes: { all: 'everything' } } })
   assert.deepEqual(await agent.start!(new AbortController().signal), {
     kind: 'missing',
-    message: 'faker cannot be held to the leash "ask": run it with --leash all, or leave it out',
+    message: 'faker cannot be held to the leash "ask": run it with --leash all, or use another agent',
   })
   const spec = { name: 'nothing', window: 1, timeoutMs: 1, silenceMs: 1 }
   const nothing = screenAgent(spec, { cwd: stage.cwd, leash: 'ask' }, partsOf(stage))

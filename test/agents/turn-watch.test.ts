@@ -18,7 +18,7 @@ const card: Question = {
   options: [
     { id: 'wait', label: 'Wait another 5 s', means: 'once' },
     { id: 'stop', label: 'Stop the turn', means: 'no' },
-    { id: 'switch', label: 'End it and go on with the next agent' },
+    { id: 'switch', label: 'End it and continue with the next agent' },
   ],
   escape: 'wait',
 }

@@ -189,7 +189,9 @@ test(
     const link = join(it.home, '.codex/sessions/2026/two.jsonl')
     assert.deepEqual(
       events.flatMap((event) => (event.type === 'note' ? [event.text] : [])),
-      [`${link} was removed: a link that was made behind the wall would lead a later run out of its folder`],
+      [
+        `${link} was removed: it is a link that a sandboxed run made, and a later run would follow it out of its folder`,
+      ],
     )
     const auth = JSON.stringify({ OPENAI_API_KEY: 'mine', tokens: 'new', other: 1, last_refresh: 2 }, undefined, 2)
     assert.deepEqual(it.files(), {
@@ -213,7 +215,7 @@ test('an agent that needs a wall does not run where there is none', async (conte
   const it = machine(context)
   Object.assign(it.env, { PATH: join(it.folder, 'nothing') })
   const words = answerIn(await it.say(command('echo ran', { wall: true }), 'read'))
-  assert.match(words ?? '', /^sayer has "wall": true in the settings, and this machine has no sandbox: /)
+  assert.match(words ?? '', /^sayer has "wall": true in the settings, but this machine has no sandbox: /)
 })
 
 for (const kind of ['pty', 'tmux'] as const)

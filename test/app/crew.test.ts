@@ -64,11 +64,11 @@ test('a clean one goes with its branch; one that holds changes or commits stays,
   assert.deepEqual(await worktrees.clear(clean), { gone: true })
   assert.deepEqual(await worktrees.clear(changed), {
     gone: false,
-    why: `its worktree ${changed.path} (branch termaite/changed) stays: it holds changes that are not committed`,
+    why: `its worktree ${changed.path} (branch termaite/changed) is kept: it holds changes that are not committed`,
   })
   assert.deepEqual(await worktrees.clear(committed), {
     gone: false,
-    why: `its worktree ${committed.path} (branch termaite/committed) stays: it holds commits`,
+    why: `its worktree ${committed.path} (branch termaite/committed) is kept: it holds commits of its own`,
   })
   assert.equal(existsSync(clean.path), false)
   assert.equal(git(root, 'branch', '--format', '%(refname:short)'), 'main\ntermaite/changed\ntermaite/committed')
@@ -82,7 +82,10 @@ test('it is made ready by a command where the project is trusted; one that fails
   assert.equal(made.notes[1], 'set up with: echo ready > made.txt')
   const stranger = repository(context, { setup: 'touch made.txt', trusted: false })
   const unmade = await stranger.worktrees.make(stranger.worktrees.plan('a'), stranger.root)
-  assert.equal(unmade.notes[1], 'crew.setup was not run: this folder is not trusted')
+  assert.equal(
+    unmade.notes[1],
+    'crew.setup was not run, because this folder is not trusted; trust it with termaite trust',
+  )
   assert.equal(existsSync(join(unmade.worktree.path, 'made.txt')), false)
   const broken = repository(context, { setup: 'echo no such package >&2; exit 3' })
   await assert.rejects(broken.worktrees.make(broken.worktrees.plan('a'), broken.root), {

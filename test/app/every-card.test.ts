@@ -29,7 +29,7 @@ test('on every card of every vendor 1 is a yes for once, 2 a yes that lasts, 3 a
       '4 Wait for gemini until 13:00, then continue automatically',
     ],
     wait: ['1 Wait for gemini until 13:00, then continue automatically', '3 Stop the turn'],
-    silence: ['1 Wait another 5 minutes', '3 Stop the turn', '4 End it and go on with the next agent'],
+    silence: ['1 Wait another 5 minutes', '3 Stop the turn', '4 End it and continue with the next agent'],
     'think-cost': ['1 Yes, go on', '2 Yes, and do not ask again in this project', '3 No, one agent answers directly'],
     'think-more': ['1 Yes, go on', '2 Yes, and do not ask again in this project', '3 No, make no more calls'],
     plan: ['1 Yes, build it', '3 No, drop it', '4 Change it: say what'],

@@ -75,8 +75,8 @@ export async function everyCard(): Promise<Record<string, Question>> {
   const active = (turn: Turn) => ({ ask: turn.ask, signal, whilePaused: <T>(work: () => Promise<T>) => work() })
   const confirm = { message: 'Deploy?', requestedSchema: { type: 'object' as const, properties: {} } }
   return {
-    permission: await permission([push], 'it sends commits away'),
-    'always-prefix': await permission([push], 'it sends commits away', 'bash(git push:*)'),
+    permission: await permission([push], 'it sends commits to a remote'),
+    'always-prefix': await permission([push], 'it sends commits to a remote', 'bash(git push:*)'),
     'long-script': await permission(
       [{ type: 'command', command: longScript, cwd: '/home/ada/demo', marks }],
       '~/.cache/demo is outside the project; it reaches the network',
@@ -95,7 +95,7 @@ export async function everyCard(): Promise<Record<string, Question>> {
       options: consentOptions({
         once: { id: 'wait', label: 'Wait another 5 minutes' },
         no: { id: 'stop', label: 'Stop the turn' },
-        others: [{ id: 'switch', label: 'End it and go on with the next agent' }],
+        others: [{ id: 'switch', label: 'End it and continue with the next agent' }],
       }),
       escape: 'wait',
     },

@@ -100,7 +100,9 @@ test('a file that is written between the question and the answer is not overwrit
   const { path, client, read } = homeOf(context)
   const change = planInstall(client, read(), start)!
   writeFileSync(path, '{"new": true}')
-  assert.throws(() => carryOut(change), { message: 'was changed meanwhile; nothing was written, run it again' })
+  assert.throws(() => carryOut(change), {
+    message: 'was changed meanwhile; nothing was written, run the command again',
+  })
   assert.equal(readFileSync(path, 'utf8'), '{"new": true}')
 })
 
@@ -119,7 +121,7 @@ test('a link inside the home is followed and stays a link; one that leads out of
   assert.throws(read, { message: `is a link to ${elsewhere}, outside of your home; edit it there` })
   rmSync(path)
   symlinkSync(join(home, 'gone'), path)
-  assert.throws(read, { message: 'is a link that leads nowhere' })
+  assert.throws(read, { message: 'is a link to a file that does not exist' })
 })
 
 test('a file that is read-only, no text, no file, or of a program that never ran is refused', (context) => {
@@ -132,7 +134,7 @@ test('a file that is read-only, no text, no file, or of a program that never ran
   assert.throws(read, { message: 'is not text (UTF-8)' })
   rmSync(path)
   mkdirSync(path)
-  assert.throws(read, { message: 'is no file' })
+  assert.throws(read, { message: 'is not a file' })
   assert.throws(() => readConfig(join(home, 'nowhere', 'x.json'), home), { message: /Start the program once/ })
 })
 

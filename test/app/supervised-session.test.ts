@@ -73,7 +73,7 @@ test('an agent cannot choose its name at the hub in its session’s file, nor le
   const elsewhere = folderOf(t)
   symlinkSync(elsewhere, join(root, '.termaite', 'sessions', 'c'))
   assert.throws(() => new SupervisedSession(root, state('c'), clock), {
-    message: `${join(root, '.termaite', 'sessions', 'c')} leads to ${elsewhere} through a link, and nothing is written there`,
+    message: `${join(root, '.termaite', 'sessions', 'c')} leads to ${elsewhere} through a link, so nothing was written there`,
   })
   assert.deepEqual(readdirSync(elsewhere), [])
 })

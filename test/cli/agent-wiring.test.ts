@@ -108,7 +108,7 @@ test(
 /** Settings that must not be written, and why. */
 const unfit: Record<string, [RegExp, (settings: string, home: string) => void]> = {
   'that do not parse': [
-    /is not JSON \(line 2: value expected\); mend it first/,
+    /is not JSON \(line 2: value expected\); correct it first/,
     (settings) => writeFileSync(settings, '{\n  "a": ,\n}'),
   ],
   'that are read-only': [
@@ -125,8 +125,14 @@ const unfit: Record<string, [RegExp, (settings: string, home: string) => void]> 
       symlinkSync(`${home}.json`, settings)
     },
   ],
-  'that are a link to nothing': [/is a link that leads nowhere/, (settings) => symlinkSync('nothing.json', settings)],
-  'of another shape': [/holds no object under mcpServers/, (settings) => writeFileSync(settings, '{"mcpServers":[]}')],
+  'that are a link to nothing': [
+    /is a link to a file that does not exist/,
+    (settings) => symlinkSync('nothing.json', settings),
+  ],
+  'of another shape': [
+    /must hold an object under mcpServers/,
+    (settings) => writeFileSync(settings, '{"mcpServers":[]}'),
+  ],
 }
 
 test('settings that cannot be written are left as they are, and the agent runs without MCP', options, async (t) => {

@@ -371,7 +371,7 @@ test(
     writeFileSync(join(machine.home, 'session.json'), text.replace(/"owner": "[^"]*"/, '"owner": ""'))
     const { code, err } = await machine.run(['agent', '--start=fake', '--here', '--yes', '--resume'], { env })
     assert.equal(code, 1)
-    assert.match(err, /leads to .* through a link, and nothing is written there/)
+    assert.match(err, /leads to .* through a link, so nothing was written there/)
     assert.deepEqual(
       [readFileSync(join(machine.home, 'hub.key'), 'utf8'), existsSync(join(machine.home, 'agent-key'))],
       [own, false],

@@ -56,7 +56,7 @@ test(
     const { file, mcp } = machineWith(t, '{ "a": ')
     const { code, err } = await mcp('install', 'gemini', '--yes')
     assert.deepEqual([code, readFileSync(file, 'utf8')], [1, '{ "a": '])
-    assert.match(err, /settings\.json is not JSON \(line 1: value expected\); mend it first\. Nothing was changed\./)
+    assert.match(err, /settings\.json is not JSON \(line 1: value expected\); correct it first\. Nothing was changed\./)
     const unknown = await mcp('install', 'emacs')
     assert.equal(unknown.code, 2)
     assert.match(unknown.err, /found "emacs", allowed: claude, gemini, codex/)

@@ -86,10 +86,10 @@ test(
     const { code, out, err } = await run('--leash', 'edit')
     assert.deepEqual({ code, out }, { code: 0, out: 'Two, I think.\n' }, err)
     const refused =
-      'repl was refused: what this code does shows only when it runs, and nobody was there to say yes. Do not try it again in this turn.'
+      'repl was refused: termaite cannot tell what this code does before it runs, and nobody was there to say yes. Do not try it again in this turn.'
     const unwalled = [
       refused,
-      'termaite: the script was not allowed (repl was refused: what this code does shows only when it runs, and nobody was there to say yes); answering directly',
+      'termaite: the script was not allowed (repl was refused: termaite cannot tell what this code does before it runs, and nobody was there to say yes); answering directly',
       'one: Two, I think.',
       'one, passed: undefined, 1 asked',
     ]

@@ -85,12 +85,12 @@ test(
     const [first = '', second = '', third] = results()
     assert.match(
       first,
-      /made\.txt: Read-only file system\n.*\.git-made: Read-only file system\n0\n\[exit code 1\]\n\[The sandbox refused to write made\.txt: an agent that may only look writes nothing\. Do it another way, or say in your answer what you need\.\]$/,
+      /made\.txt: Read-only file system\n.*\.git-made: Read-only file system\n0\n\[exit code 1\]\n\[The sandbox refused to write made\.txt: on the leash read, commands may write nothing\. Do it another way, or say in your answer what you need\.\]$/,
     )
     assert.match(second, /sly\.txt: Read-only file system\n\[exit code 7\]\n/)
     assert.equal(
       third,
-      `bash was not allowed: this agent may only look, and it changes ${join(machine.project, 'plain.txt')}. Do it another way, or say what you need and why.`,
+      `bash was not allowed: this agent may only read, and it changes ${join(machine.project, 'plain.txt')}. Do it another way, or say what you need and why.`,
     )
     assert.deepEqual(readdirSync(machine.project), ['sly.sh'])
   },
@@ -141,7 +141,7 @@ test('what the wall refuses is asked about, and runs outside after a yes', { ski
   const [first = ''] = results()
   assert.equal(
     first,
-    `built\n[The sandbox refused to write ${join(folder, 'out')}: only the project can be written. The person let it run again, outside the sandbox.]`,
+    `built\n[The sandbox refused to write ${join(folder, 'out')}: commands may write only in the project. The person let it run again, outside the sandbox.]`,
   )
   assert.deepEqual(
     once.editor.seen.asked.map(({ options }) => options.map(({ name }) => name)),
@@ -191,12 +191,12 @@ test(
     writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho bwrap: no namespaces >&2\nexit 1\n', { mode: 0o755 })
     const ran = await run('read', { PATH: `${bin}:${process.env.PATH}` })
     assert.equal(ran.code, 77)
-    assert.match(ran.err, /Commands run without a sandbox: .*bubblewrap.*The rules alone hold them\./)
+    assert.match(ran.err, /Commands run without a sandbox: .*bubblewrap.*Only the permission rules restrict them\./)
     const [listed, refused] = results()
     assert.equal(listed, 'a')
     assert.match(
       refused!,
-      /^bash was not allowed: this agent may only look, the command is not understood \(.*\), and there is no sandbox to hold it\./,
+      /^bash was not allowed: this agent may only read, termaite cannot judge the command \(.*\), and there is no sandbox to run it in\./,
     )
     assert.deepEqual(readdirSync(machine.project), ['a'])
   },

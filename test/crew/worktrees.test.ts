@@ -14,7 +14,9 @@ test('an agent’s worktree is removed with it when it holds no work, and named 
     }),
     async clear({ path }) {
       cleared.push(path)
-      return path === '/trees/slot-1' ? { gone: true } : { gone: false, why: `${path} stays: it holds commits` }
+      return path === '/trees/slot-1'
+        ? { gone: true }
+        : { gone: false, why: `${path} stays: it holds commits of its own` }
     },
   }
   const { find, seat } = machine()
@@ -35,7 +37,7 @@ test('an agent’s worktree is removed with it when it holds no work, and named 
     (await crew.slots()).map(({ why, worktree }) => [why, worktree?.path]),
     [
       ['killed', undefined],
-      ['killed; /trees/mine stays: it holds commits', '/trees/mine'],
+      ['killed; /trees/mine stays: it holds commits of its own', '/trees/mine'],
     ],
   )
   await assert.rejects(crew.spawn({ ...place, agent: 'claude', worktree: '../x' }), {

@@ -110,7 +110,7 @@ test('/skills lists the person’s own and, once it is trusted, the project’s'
   assert.deepEqual(await seat.type('/skills'), [
     [
       'text',
-      '- notes · your own: About notes.\n- The project’s skills are not used because this folder is not trusted; /trust changes that.',
+      '- notes · your own: About notes.\n- The project’s skills are not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
     ],
   ])
   seat.answers.push(['trust'])

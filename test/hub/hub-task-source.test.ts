@@ -157,7 +157,7 @@ test('each task is a branch from where the project is, ends as a diff, and comes
 test('a worktree that holds work of no task stays', async (t) => {
   const { worktree, workspace } = await repository(t)
   writeFileSync(join(worktree.path, 'mine'), '')
-  assert.match((await workspace.clear())!, /stays: it holds changes that are not committed/)
+  assert.match((await workspace.clear())!, /is kept: it holds changes that are not committed/)
   assert.equal(existsSync(worktree.path), true)
 })
 

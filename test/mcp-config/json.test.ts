@@ -82,10 +82,10 @@ test('whatever the file holds, it holds it after, with our entry and without it 
 test('a file that is no JSON, or holds something else there, is refused', () => {
   const refused = (text: string, words: string) =>
     assert.throws(() => put(text, path, entry), { name: 'UnusableConfig', message: words })
-  refused('{\n  "a": ,\n}', 'is not JSON (line 2: value expected); mend it first')
-  refused('{} {}', 'is not JSON (line 1: end of file expected); mend it first')
-  refused('[]', 'holds no object at its top')
-  refused('{"mcpServers": []}', 'holds no object under mcpServers')
+  refused('{\n  "a": ,\n}', 'is not JSON (line 2: value expected); correct it first')
+  refused('{} {}', 'is not JSON (line 1: end of file expected); correct it first')
+  refused('[]', 'must hold an object at its top; correct it first')
+  refused('{"mcpServers": []}', 'must hold an object under mcpServers; correct it first')
 })
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

@@ -49,12 +49,18 @@ test('a table of ours in the middle is replaced with all that is below it, and w
 test('other ways to write the same are seen and left alone', () => {
   const refused = (text: string, words: string) =>
     assert.throws(() => put(text, path, entry), { name: 'UnusableConfig', message: words })
-  refused('[mcp_servers]\ntermaite = {}\n', 'names mcp_servers.termaite in its own way (line 2); edit it there')
-  refused('mcp_servers.termaite.command = "x"\n', 'names mcp_servers.termaite in its own way (line 1); edit it there')
-  refused('a = 1\nmcp_servers = { x = {} }\n', 'holds mcp_servers on one line (2); edit it there')
+  refused(
+    '[mcp_servers]\ntermaite = {}\n',
+    'sets mcp_servers.termaite in a form that termaite does not change (line 2); edit that line yourself',
+  )
+  refused(
+    'mcp_servers.termaite.command = "x"\n',
+    'sets mcp_servers.termaite in a form that termaite does not change (line 1); edit that line yourself',
+  )
+  refused('a = 1\nmcp_servers = { x = {} }\n', 'holds mcp_servers on one line (2); edit that line yourself')
   refused(
     '[mcp_servers."termaite"]\na = 1\n[b]\n[mcp_servers.termaite.env]\n',
-    'has mcp_servers.termaite in several places; bring them together first',
+    'has mcp_servers.termaite in several places; put them into one table first',
   )
 })
 
@@ -68,5 +74,5 @@ test('what is no TOML is refused with its line', () => {
     'a = 1\n[[x]\n',
     'a = 1\nb = ]\n',
   ])
-    assert.throws(() => put(text, path, entry), { message: 'is not TOML (line 2); mend it first' }, text)
+    assert.throws(() => put(text, path, entry), { message: 'is not TOML (line 2); correct it first' }, text)
 })

@@ -84,7 +84,7 @@ test('what is not ours is not typed, and what the agent has answered itself is n
   await left(at)
 })
 
-test('a task that is taken back is stopped, and said nothing of', async () => {
+test('a task that is taken back is stopped, and printed no message of', async () => {
   const at = await ready()
   at.tasks.task('task-1')
   await at.clock.turn(10_000)
@@ -149,7 +149,7 @@ test('a crash in a task: the same session goes on a second later, is told to loo
   assert.deepEqual(types(at).slice(3), ['working', 'restarting', 'started', 'done', 'waiting'])
   const { session } = at.kept.at(-1)!
   assert.deepEqual(at.resumed, [undefined, session])
-  assert.match(asked(at)[2]!, /^You were interrupted: .* Look at what is done .*\n\nWhat you were asked:\n\ndo task-1$/)
+  assert.match(asked(at)[2]!, /^You were interrupted: .* Check what is already done .*\n\nWhat you were asked:\n\ndo task-1$/)
   assert.deepEqual(at.tasks.acks, ['task-1'])
   const flights = at.kept.flatMap(({ flight }) => (flight?.ticket ? [flight.prompt] : []))
   assert.deepEqual([...new Set(flights)], ['do task-1'], 'what is kept is what was asked')
@@ -269,7 +269,7 @@ test('one that falls silent is told to go on after two minutes, and not while ha
   assert.deepEqual(asked(at).length, 2, 'the screen was drawn a minute ago')
   await at.clock.turn(2 * minuteMs)
   assert.deepEqual(types(at).slice(3), ['working', 'nudged', 'done', 'waiting'])
-  assert.match(asked(at)[2]!, /^You stopped without an answer\. Look at what is done/)
+  assert.match(asked(at)[2]!, /^You stopped without an answer\. Check what is already done/)
   assert.equal(at.machine.opened, 1)
   await left(at)
 })

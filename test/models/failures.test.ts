@@ -200,7 +200,7 @@ test('what to do is said, and what a provider says of the key is not', async () 
   assert.deepEqual(await failureOf(models.responses, echo), {
     kind: 'auth',
     message:
-      'OpenAI refused the key: Incorrect API key provided: …. Set OPENAI_API_KEY to a good one, or type /connect.',
+      'OpenAI refused the key: Incorrect API key provided: …. Set OPENAI_API_KEY to a valid key, or type /connect in the chat.',
   })
   assert.deepEqual(await failureOf('lmstudio/any', { refuse: 'ECONNREFUSED' }), {
     kind: 'missing',
@@ -212,7 +212,8 @@ test('what to do is said, and what a provider says of the key is not', async () 
       type: 'failure',
       failure: {
         kind: 'auth',
-        message: 'There is no key for OpenRouter: set OPENROUTER_API_KEY or OPEN_ROUTER_API_KEY, or type /connect.',
+        message:
+          'There is no key for OpenRouter: set OPENROUTER_API_KEY or OPEN_ROUTER_API_KEY, or type /connect in the chat.',
       },
     },
   ])

@@ -115,11 +115,11 @@ test('why a provider lists nothing is a failure in words', async () => {
   assert.deepEqual(await ask([{ error: { message: `bad ${secret}` } }, 401]), {
     failure: {
       kind: 'auth',
-      message: 'Groq refused the key: bad …. Set GROQ_API_KEY to a good one, or type /connect.',
+      message: 'Groq refused the key: bad …. Set GROQ_API_KEY to a valid key, or type /connect in the chat.',
     },
   })
   assert.deepEqual(await ask([{ hello: true }]), {
-    failure: { kind: 'crash', message: 'Groq broke off: it listed no models' },
+    failure: { kind: 'crash', message: 'Groq failed: it listed no models' },
   })
   assert.deepEqual(await listModels('compatible', undefined, { clock }), {
     failure: { kind: 'missing', message: 'compatible needs a `baseURL`, with its /v1' },

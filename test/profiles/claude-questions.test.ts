@@ -145,7 +145,11 @@ test('effects of an edit or a command beyond what is shown are named', () => {
       textOf('Bash', { command: 'ls', dangerouslyDisableSandbox: true }, { blocked_path: '/etc' }),
       textOf('Bash', { command: 'ls', dangerouslyDisableSandbox: false }),
     ],
-    ['Edit: a\nIt changes every place where this stands', 'Bash\nIt reaches /etc\nIt runs outside the sandbox', 'Bash'],
+    [
+      'Edit: a\nIt replaces every occurrence of this text',
+      'Bash\nIt reaches /etc\nIt runs outside the sandbox',
+      'Bash',
+    ],
   )
 })
 

@@ -233,7 +233,7 @@ test('each question is a choice card; without an answer Codex goes on', () => {
     { id: 'q1', header: 'Colour', question: 'Which colour?', options },
     { id: 'q2', header: 'Name', question: 'Which name?', options: null },
   ]
-  const unanswered = 'do not answer; the agent goes on'
+  const unanswered = 'do not answer; the agent continues'
   const ask = () => atWork().say({ id: 8, method: 'item/tool/requestUserInput', params: { questions } })
   const steps = ask()
   assert.deepEqual(

@@ -84,7 +84,7 @@ test('JSON on stdout decides; the strictest of several counts', async () => {
     context: ['c'],
     messages: ['m'],
     warnings: [],
-    decision: { permission: 'allow', reason: 'a hook says so' },
+    decision: { permission: 'allow', reason: 'a hook decided so and gave no reason' },
     input: { command: 'pwd' },
   })
   const stopped = await fire('Stop', {}, [

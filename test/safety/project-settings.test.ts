@@ -65,7 +65,7 @@ for (const user of wallUsers) {
         settled.map((words) => words.replaceAll(/\.[0-9a-z]{16}\.$/g, '.<id>.')),
       )
       const left = (path: string, name: string) =>
-        `The command left ${path}, from which programs would be started outside the sandbox; it was moved to ${place}/${name}.<id>.`
+        `The command left ${path}, from which agents or editors would start programs outside the sandbox; it was moved to ${place}/${name}.<id>.`
       assert.deepEqual(told, [
         [left('.mcp.json', '.mcp.json'), left('a/b/.claude', '.claude')],
         [left('own/.Claude', '.Claude')],

@@ -160,7 +160,7 @@ test('behind a wall what it holds runs unasked, and leaving it asks', async () =
   const why = async (command: string) => (await made({ wall })(tool('bash'), { command }, turn('edit'))).why
   assert.deepEqual(
     [await why('git push'), await why('curl x.org')],
-    ['it sends commits away; it would run outside the sandbox', 'it reaches the network'],
+    ['it sends commits to a remote; it would run outside the sandbox', 'it reaches the network'],
   )
   const network = (how: 'open' | 'closed') => bash('curl x', { leash: 'edit', wall: async () => ({ network: how }) })
   assert.deepEqual([await network('open'), await network('closed')], ['yes', 'yes'])
@@ -193,13 +193,13 @@ test('at read the wall holds what is not understood; what is understood as actin
       script: 'yes',
       apart: 'yes',
       remote: 'no',
-      edits: `this agent may only look, and it changes ${join(project.root, 'a')}`,
-      outside: `this agent may only look, and /etc/hosts is outside the project`,
-      network: 'this agent may only look, and it reaches the network',
+      edits: `this agent may only read, and it changes ${join(project.root, 'a')}`,
+      outside: `this agent may only read, and /etc/hosts is outside the project`,
+      network: 'this agent may only read, and it reaches the network',
       'without a wall':
-        'this agent may only look, the command is not understood ($Y is only known when it runs), and there is no sandbox to hold it',
+        'this agent may only read, termaite cannot judge the command ($Y is known only when it runs), and there is no sandbox to run it in',
       'its own program, without a wall':
-        'this agent may only look, and it runs a script of the project; it runs programs of the project',
+        'this agent may only read, and it runs a script of the project; it runs programs of the project',
     },
   )
 })
@@ -466,7 +466,7 @@ test('a script is code that nobody read: it is asked for each time, as it is wri
   const judged = await made({})(tool('repl'), input, turn('all'))
   assert.deepEqual(judged, {
     verdict: 'ask',
-    why: 'what this code does shows only when it runs',
+    why: 'termaite cannot tell what this code does before it runs',
     shows: [{ type: 'command', command: input.code, cwd: project.root }],
   })
   const settings: Setting[] = [

@@ -190,8 +190,8 @@ test('nothing is written through a link, and no folder with other files is remov
   symlinkSync(join(project.place, 'elsewhere'), join(project.root, 'd'))
   const { left } = await store.undo(await store.planUndo('t1'))
   assert.deepEqual(left, [
-    { path: 'd/file', why: 'a file or link stands in the place of its folder' },
-    { path: 'spot', why: 'a folder with other files stands in its place' },
+    { path: 'd/file', why: 'a file or link is in the place of its folder' },
+    { path: 'spot', why: 'a folder with other files is in its place' },
   ])
   assert.deepEqual(project.tree(join(project.place, 'elsewhere')), {})
   assert.deepEqual(project.tree()['spot/keep.log'], 'file ignored')

@@ -43,7 +43,7 @@ test(
       const file = join(folder, 'waaah-review.md')
       assert.equal(
         glass.scrollback(),
-        `termaite: --as: ${file} is not used: this folder is not trusted. See what it would start, and trust it: termaite trust`,
+        `termaite: --as: ${file} is not used, because this folder is not trusted. To see what it would start and trust it, run: termaite trust`,
       )
     }
     const refused = start('review')

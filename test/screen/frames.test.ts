@@ -94,7 +94,7 @@ describe('golden frames', { concurrency: 2 }, () => {
       glass.type('play question\r')
       await sitting.framed('choice', [
         'Which colour?',
-        'Esc: do not answer; the agent goes on',
+        'Esc: do not answer; the agent continues',
         'answer · AskUserQuestion ·',
         '◌ Ask',
       ])

@@ -155,7 +155,7 @@ test('a folder is listed: folders first, links with where they lead, large files
       '.hidden',
       'b.txt',
       'big (300.0 KB)',
-      'dead -> nowhere (leads nowhere)',
+      'dead -> nowhere (its target does not exist)',
       'inner -> b.txt',
       'outer -> ../else (outside the project)',
     ].join('\n'),

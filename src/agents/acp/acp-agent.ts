@@ -70,11 +70,15 @@ async function takeAcpTurn(
       })),
     watch: new TurnWatch(spec.name, spec, turn),
     emit: say,
-    // An event that waits to be taken holds the process up: that silence is ours.
+    // While an event waits for its reader, the process is held up: that time is not counted as the agent's silence.
     alive: async (since) => waiting > 0 || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false),
   })
   for (const text of settled) await say({ type: 'note', text })
-  if (left.length > 0) await say({ type: 'note', text: `processes of ${spec.name} would not die: ${left.join(', ')}` })
+  if (left.length > 0)
+    await say({
+      type: 'note',
+      text: `some processes of ${spec.name} could not be ended. End them with: kill -9 ${left.join(' ')}`,
+    })
   if (outcome.ok) {
     if (session?.lasting) await say({ type: 'thread', key: session.id })
     await say({ type: 'reply', text: outcome.text })

@@ -203,7 +203,7 @@ async function textAt(real: string): Promise<string | undefined> {
   if (!file) return undefined
   try {
     const found = await file.stat()
-    if (!found.isFile()) throw new Refusal(`${real} is no file.`)
+    if (!found.isFile()) throw new Refusal(`${real} is not a file.`)
     if (found.size > longestFile) throw new Refusal(`${real} is longer than ${longestFile} bytes.`)
     return await file.readFile('utf8')
   } finally {

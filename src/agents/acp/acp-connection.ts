@@ -58,7 +58,7 @@ export function connectTo(run: Run, hearing: ConnectionListener): AcpConnection 
       return hearing.junk(line)
     }
     if (message.method === 'session/update') return hearing.update(message.params)
-    // An answer without a request: sent twice, or out of the blue.
+    // An answer to no request of ours: the agent sent it twice, or without being asked.
     if (message.method === undefined && !asked.delete(message.id)) return
     messages?.enqueue(message as unknown as AnyMessage)
   }

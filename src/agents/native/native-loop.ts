@@ -52,7 +52,7 @@ export function nativeAgent(native: Native): Agent {
       try {
         outcome = yield* loop(native, turn)
       } catch (error) {
-        outcome = failed('crash', `${name} broke: ${messageOf(error)}`)
+        outcome = failed('crash', `${name} failed unexpectedly: ${messageOf(error)}`)
       }
       yield { type: 'end', outcome }
     },

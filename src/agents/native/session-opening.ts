@@ -70,9 +70,9 @@ function tellings(
   ]
 }
 
-/** A session goes on when the leash changes, and with it what holds the commands. */
+/** A session continues when the leash changes, and the limits on its commands change with the leash. */
 function wallTelling(wall: string | undefined): ContextItem[] {
-  return wall === undefined ? [] : [telling('sandbox', `What holds your commands has changed. ${wall}`)]
+  return wall === undefined ? [] : [telling('sandbox', `The limits on your commands have changed. ${wall}`)]
 }
 
 const telling = (about: string, text: string): ContextItem => ({ about, hash: shortHash(text), text })

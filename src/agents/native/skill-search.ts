@@ -21,7 +21,9 @@ export function findSkills(ground: SessionPlace): Skills {
   const places = projectSkillPlaces(ground)
   if (ground.trusted) for (const place of places) search.walk(place, 'project')
   else if (places.length > 0)
-    search.warnings.push('The project’s skills are not used because this folder is not trusted; /trust changes that.')
+    search.warnings.push(
+      'The project’s skills are not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
+    )
   search.walk(join(ground.home, 'skills'), 'user')
   return search.result()
 }

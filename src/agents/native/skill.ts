@@ -33,7 +33,7 @@ export function skillIn(
 ): Skill | string {
   const folder = basename(dirname(path))
   const read = readUntrustedFile(path, longestBody, within)
-  if (read === undefined) return 'the link leads nowhere'
+  if (read === undefined) return 'it is a link to a file that does not exist'
   if (typeof read === 'string') return read
   const found = frontmatter(read.text)
   if (!found) return 'its frontmatter is not closed'

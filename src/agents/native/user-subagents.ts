@@ -36,7 +36,7 @@ export function userSubagents(home: string): UserSubagents {
     const subagent = subagentIn(join(folder, file), file.slice(0, -ending.length))
     if (typeof subagent === 'string') found.warnings.push(`${join(folder, file)} is not used: ${subagent}.`)
     else if (found.subagents.some(({ name }) => name === subagent.name))
-      found.warnings.push(`${subagent.path} is not used: there is another ${subagent.name} already.`)
+      found.warnings.push(`${subagent.path} is not used: another file already defines the subagent ${subagent.name}.`)
     else found.subagents.push(subagent)
   }
   return found
@@ -44,7 +44,7 @@ export function userSubagents(home: string): UserSubagents {
 
 function subagentIn(path: string, file: string): UserSubagent | string {
   const read = readUntrustedFile(path, longest)
-  if (typeof read !== 'object') return read ?? 'the link leads nowhere'
+  if (typeof read !== 'object') return read ?? 'it is a link to a file that does not exist'
   const found = frontmatter(read.text)
   if (!found) return 'its frontmatter is not closed'
   const { fields, body } = found

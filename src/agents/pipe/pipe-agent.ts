@@ -76,7 +76,7 @@ async function takePipeTurn(
     if (!dialect) return plainSpeech(parts.blobs, say)
     return dialectSpeech(dialect, { name: spec.name, emit: say, turn: asking, stdin: run.stdin, withdrawn })
   }
-  // An event that waits to be taken holds the process up: that silence is ours.
+  // While an event waits for its reader, the process is held up: that time is not counted as the agent's silence.
   const alive = async (speech: Speech, since: number) =>
     waiting > 0 || speech.busy() || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false)
   const promptFor = (history: Turn['history']) =>
@@ -113,7 +113,11 @@ async function takePipeTurn(
   }
   const { outcome, left } = done
   for (const text of done.settled) await say({ type: 'note', text })
-  if (left.length > 0) await say({ type: 'note', text: `processes of ${spec.name} would not die: ${left.join(', ')}` })
+  if (left.length > 0)
+    await say({
+      type: 'note',
+      text: `some processes of ${spec.name} could not be ended. End them with: kill -9 ${left.join(' ')}`,
+    })
   if (outcome.ok) {
     // The next turn resumes the thread that this one names, even where the CLI does not name it again.
     if (key !== undefined && !said.has('thread')) await say({ type: 'thread', key })

@@ -177,7 +177,7 @@ export function startFailure(
   if (error.code === 'ENOENT' || error.code === 'EACCES')
     return missingProgram(
       spec.name,
-      error.code === 'ENOENT' ? `${argv[0]} was not found` : `${argv[0]} may not be run`,
+      error.code === 'ENOENT' ? `${argv[0]} was not found` : `${argv[0]} is not executable`,
       spec.profile,
     )
   return { kind: 'crash', message: `${spec.name} could not be started: ${error.message}` }

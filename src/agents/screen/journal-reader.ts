@@ -55,7 +55,7 @@ export class JournalReader {
   }
 
   async #lines({ path, size }: File): Promise<string[]> {
-    // Only a file that is written line by line is read from where it was left.
+    // A file that is written line by line is read from its size before the turn; any other file is read whole.
     const from = path.endsWith('.jsonl') ? (this.#before.get(path) ?? 0) : 0
     const text = await part(path, Math.max(from, size - mostBytes), size)
     return text.split('\n').filter((line) => line !== '')

@@ -188,7 +188,7 @@ export async function resumeDelivery(text: string, first: Sight, sending: Delive
   if (!resting(sight) || (await inSight())) return undefined
   return {
     kind: 'crash',
-    message: `${name} is idle and does not show the prompt. termaite never sends a prompt twice by itself: send it again`,
+    message: `${name} is idle and does not show the prompt. termaite does not send a prompt twice by itself: look at its terminal, and send the prompt again if it was not answered`,
   }
 }
 
@@ -229,7 +229,7 @@ async function enter(text: string, then: PastePlace, sending: DeliveryParts): Pr
   if (signal.aborted) return undefined
   return {
     kind: 'crash',
-    message: `${name} did not take its prompt: Enter was pressed twice, and the text is still in its input. Look at its terminal`,
+    message: `${name} did not take its prompt: Enter was pressed twice, and the text is still in its input. Look at its terminal to see why`,
   }
 }
 

@@ -103,7 +103,7 @@ export class ScreenWatcher {
   async look(marks: TurnMarks = {}): Promise<Sight> {
     const at = this.#clock.elapsed()
     this.#bell.heard()
-    // Taken before the screen is read, so that a screen seen with an exit is the last one.
+    // The exit is checked before the screen is read, so that a screen read after an exit is the last one.
     const gone = this.#gone
     const screen = (this.#last = await this.#screen())
     this.#lateness.noteRead(this.#clock.elapsed() - at)

@@ -164,7 +164,7 @@ export class TurnFollower {
     return isLate
       ? {
           kind: 'crash',
-          message: `${spec.name} gave an empty answer: its prompt stands on its screen, and no text was found before it`,
+          message: `${spec.name} gave an empty answer: its screen shows its input again, but no text before it`,
         }
       : undefined
   }

@@ -27,7 +27,7 @@ export type Terminals = {
 export type TerminalOptions = {
   /** Whether other processes may see and type into terminals that live inside this process. */
   lends: boolean
-  /** Told why the preferred kind of terminal cannot be used. */
+  /** Called with the reason when the preferred kind of terminal cannot be used. */
   warn?(words: string): void
 }
 

@@ -5,7 +5,7 @@ import type { ConfigFormat } from '../../mcp-config/config-format.ts'
 import { jsonFormat } from '../../mcp-config/json-format.ts'
 import { tomlFormat } from '../../mcp-config/toml-format.ts'
 
-/** What decides where a program keeps its settings. */
+/** The facts that decide where a program keeps its settings. */
 export type Whereabouts = { home: string; env: Record<string, string | undefined>; platform: NodeJS.Platform }
 
 /** A program that can call our tools, and how its settings name a server. */

@@ -33,7 +33,7 @@ export async function findWorkflow(io: Io, place: Place, name: string, consent: 
   const ours = builtIn.find((one) => spellings(one).includes(name))
   if (file !== undefined && (await trusted(io, place, consent)))
     return { name, text: read(file, place.root), from: file }
-  const untrusted = `${file} is not used: this folder is not trusted. See what it would start, and trust it: termaite trust`
+  const untrusted = `${file} is not used, because this folder is not trusted. To see what it would start and trust it, run: termaite trust`
   if (ours === undefined) throw file === undefined ? missing(name, place.root) : new UsageError(`--as: ${untrusted}`)
   if (file !== undefined) say(io, `termaite: ${untrusted}`)
   return { name, text: sourceText(`app/supervision/workflows/${ours}.md`).trim(), from: 'built in' }

@@ -47,7 +47,7 @@ export async function start(command: Command): Promise<Run> {
     // The shell is ours, whatever the folder puts on the PATH; any other program is the caller's choice.
     const program = argv[0] === 'bash' ? ownProgram('bash', env, cwd) : argv[0]
     const child = spawn(program, argv.slice(1), {
-      // Its messages begin with the name that it was started by.
+      // The shell's messages begin with the name that it was started by.
       argv0: argv[0],
       cwd,
       env: { ...env, [markVariable]: marks },

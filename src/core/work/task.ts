@@ -58,7 +58,7 @@ type TaskIn<S extends string, Has extends keyof TaskFacts, May extends keyof Tas
 
 /** Each state with the facts that it always has and those that it may have. */
 export type QueuedTask = TaskIn<'QUEUED', never, 'why' | 'result'>
-/** Given to an agent that has yet to acknowledge it. */
+/** The task was given to an agent that has yet to acknowledge it. */
 export type OfferedTask = TaskIn<'PENDING_ACK', 'agent', 'result'>
 export type WorkingTask = TaskIn<'ASSIGNED' | 'IN_PROGRESS', 'agent' | 'heard', 'result'>
 export type BlockedTask = TaskIn<'BLOCKED', 'agent' | 'why' | 'question', 'heard' | 'result'>

@@ -44,7 +44,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
     return failed('crash', `${agent.name} failed unexpectedly: ${messageOf(error)}`)
   } finally {
     leave.abort()
-    // Its clean-up is waited for no longer than the grace: a hung agent never returns.
+    // The agent's clean-up is waited for no longer than the grace, because an agent that hangs never returns.
     await grace.within(leaveBehind(events))
     grace.stop()
   }

@@ -158,7 +158,7 @@ class Round {
     return this.#turn.signal.aborted ? cancelled : decided
   }
 
-  /** One agent's attempts at the turn: the outcome that ends the turn, or undefined when the next agent goes on. */
+  /** One agent's attempts at the turn: the outcome that ends the turn, or undefined when the next agent takes over. */
   async *#tryAgent(name: string, others: readonly string[]): AsyncGenerator<Event, Outcome | undefined> {
     for (let allowed: Leash | undefined; ;) {
       const turn = this.#turn

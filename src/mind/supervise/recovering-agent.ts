@@ -135,7 +135,7 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
     return recovery.blank && opening !== prompt ? `${opening}\n\n${prompt}` : prompt
   }
 
-  /** One attempt, broken off when the program exits before it was typed to, or says goodbye. */
+  /** Runs one attempt. The attempt is aborted when the program exits before anything was typed, or says goodbye. */
   async function* attempt(program: SupervisedProgram, asked: Turn, prompt: string): AsyncGenerator<Event, Tried> {
     const over = new AbortController()
     const stop = new AbortController()
@@ -207,4 +207,4 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
 
 type Tried = { outcome: Outcome; record: AttemptRecord; failure?: Failure; ending?: ProgramEnd }
 
-const quitFailure = (name: string): Failure => ({ kind: 'aborted', message: `${name} was quit by the person` })
+const quitFailure = (name: string): Failure => ({ kind: 'aborted', message: `the person quit ${name}` })

@@ -3,10 +3,10 @@ import type { StartKind } from './supervision.ts'
 
 const openings: Record<StartKind, string> = {
   resumed:
-    'You were interrupted: the program you run in stopped and was started again. Look at what is done before you do anything, and go on.',
+    'You were interrupted: the program you run in stopped and was started again. Check what is already done before you do anything, then continue.',
   began:
-    'Another session began this task and is gone, so that you do not remember it. Look at what is done before you do anything, and finish it.',
-  there: 'You stopped without an answer. Look at what is done, go on, and say when it is done.',
+    'Another session began this task and has ended, so you do not remember it. Check what is already done before you do anything, then finish the task.',
+  there: 'You stopped without an answer. Check what is already done, continue, and say when the task is finished.',
 }
 
 /** A prompt for a program that had it before: repeated whole, because a session may be lost without a word. */

@@ -103,10 +103,10 @@ export async function* askAgreement(
   return picks?.includes('go') || picks?.includes('always') || false
 }
 
-/** Names the agents that are asked without a wall around them: their own flags alone hold them to reading. */
+/** Names the agents that are asked without a wall around them: only their own flags keep them from writing. */
 function unwalledWords(asks: readonly RoleAssignment[], { unwalledReaders = [] }: Resources): string {
   const names = [...new Set(asks.map(({ agent }) => agent))].filter((agent) => unwalledReaders.includes(agent))
-  return names.length === 0 ? '' : ` (not walled: ${names.join(', ')})`
+  return names.length === 0 ? '' : ` (not in a sandbox: ${names.join(', ')})`
 }
 
 /** One line for each agent with its roles: "claude: lists options, chair". */
@@ -117,7 +117,7 @@ export function assignmentLines(
   const roles = new Map<string, string[]>()
   for (const { role, agent } of asks) roles.set(agent, [...(roles.get(agent) ?? []), roleLabel(role)])
   return [...roles].map(
-    ([agent, as]) => `${agent}: ${as.join(', ')}${unwalledReaders.includes(agent) ? ' (not walled)' : ''}`,
+    ([agent, as]) => `${agent}: ${as.join(', ')}${unwalledReaders.includes(agent) ? ' (not in a sandbox)' : ''}`,
   )
 }
 

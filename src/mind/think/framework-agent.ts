@@ -38,7 +38,7 @@ export function frameworkAgent(
       try {
         outcome = yield* think(thinking)
       } catch (error) {
-        outcome = failed('crash', `${framework} broke: ${messageOf(error)}`)
+        outcome = failed('crash', `${framework} failed unexpectedly: ${messageOf(error)}`)
       }
       const { passed, calls, actor } = thinking
       const ms = Math.round(turn.clock.elapsed() - began)

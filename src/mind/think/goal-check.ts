@@ -138,7 +138,7 @@ export async function* askJudge(
   const { passed, quote = '', file = '', why = 'it did not say why' } = answer.value
   const words = clipped(quote, longestJudgement)
   if (!passed) return { passed, evidence: `${by} judged that it is not done: ${clipped(why, longestJudgement)}` }
-  if (!hasLetters(quote)) return { passed: false, evidence: `${by} judged that it is done, and quoted nothing` }
+  if (!hasLetters(quote)) return { passed: false, evidence: `${by} judged that it is done, but quoted nothing` }
   if (containsQuote(done.reply, quote) || containsQuote(done.patch ?? '', quote))
     return { passed, evidence: `${by} saw it: ${words}` }
   const body = file === '' ? undefined : await resources.tools.read(file).catch(() => undefined)

@@ -28,7 +28,7 @@ export function think(actor: Agent, o: ThinkingParts): Agent {
       try {
         outcome = yield* thought(actor, o, turn)
       } catch (error) {
-        outcome = failed('crash', `thinking broke: ${messageOf(error)}`)
+        outcome = failed('crash', `thinking failed unexpectedly: ${messageOf(error)}`)
       }
       yield { type: 'end', outcome }
     },

@@ -27,7 +27,7 @@ export const answerMs = 180_000
 /** A longer answer is cut: it would fill the prompts of all agents that come after. */
 const longestAnswer = 64_000
 
-/** So many more calls may be made after each yes. */
+/** Each yes of the person allows this many more calls. */
 const fewMore = 3
 
 /** A goal that two councils could not reach needs a person. */

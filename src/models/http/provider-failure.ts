@@ -132,7 +132,7 @@ function sentence(kind: FailureKind, words: string, to: Target, { status, cause 
   const key = provider.keys[0]
   switch (kind) {
     case 'auth':
-      return `${provider.label} refused the key${said}. ${key ? `Set ${key} to a good one, or type /connect.` : 'Check the key in the variable that `apiKeyEnv` names.'}`
+      return `${provider.label} refused the key${said}. ${key ? `Set ${key} to a valid key, or type /connect in the chat.` : 'Check the key in the variable that `apiKeyEnv` names.'}`
     case 'missing':
       if (cause === undefined) return `${provider.label} has no model for ${name}${said}`
       return `Nothing answers at ${base}; ${provider.local?.start ?? 'check the address'}`
@@ -146,7 +146,7 @@ function sentence(kind: FailureKind, words: string, to: Target, { status, cause 
       if (untrusted.test(code))
         return `The certificate of ${base} is not trusted${said}. If it is one of your own, name its authority's file in NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.`
       if (unmade.has(code) || code.startsWith('ERR_PROXY')) return `${provider.label} cannot be reached${said}`
-      return `${provider.label} broke off${said}`
+      return `${provider.label} failed${said}`
   }
 }
 

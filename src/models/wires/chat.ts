@@ -171,7 +171,10 @@ function chatReader(to: Target): Reader {
       const choice = chunk.choices?.[0]
       if (!choice) return
       if (choice.error || choice.finish_reason === 'error')
-        return yield { type: 'trouble', trouble: { body: { error: choice.error ?? 'the model broke off' } } }
+        return yield {
+          type: 'trouble',
+          trouble: { body: { error: choice.error ?? 'the model stopped in the middle of its answer' } },
+        }
       if (choice.delta) yield* heard(choice.delta)
       finish = choice.finish_reason ?? finish
     },

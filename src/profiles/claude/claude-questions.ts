@@ -146,7 +146,7 @@ function wordsOf({ tool_name, display_name, description, blocked_path, input }: 
   return [
     what ? `${tool}: ${what}` : tool,
     ...(path ? [`It reaches ${path}`] : []),
-    ...(replace_all === true ? ['It changes every place where this stands'] : []),
+    ...(replace_all === true ? ['It replaces every occurrence of this text'] : []),
     ...(dangerouslyDisableSandbox === true ? ['It runs outside the sandbox'] : []),
   ].join('\n')
 }

@@ -41,7 +41,7 @@ function permission(rows: readonly string[], question: number): { text: string; 
   const cut = said.findIndex((row) => dashes.test(row))
   const end = said.findLastIndex((row) => dashes.test(row))
   const [title = '', ...more] = said.slice(0, cut < 0 ? undefined : cut).map((row) => row.trim())
-  // "Tip: auto mode handles these prompts for you": it sells, and may take two rows.
+  // "Tip: auto mode handles these prompts for you": an advertisement, which may take two rows.
   const tip = more.findIndex((row) => row.startsWith('Tip: '))
   const words = tip < 0 ? more : [...more.slice(0, tip), ...more.slice(tip + (more[tip + 1] === 'below' ? 2 : 1))]
   const body = said

@@ -30,7 +30,7 @@ export function askChoices(
         id: label,
         label: description === '' ? label : `${label}: ${description}`,
       })),
-      unanswered: 'do not answer; the agent goes on',
+      unanswered: 'do not answer; the agent continues',
     }),
     reply(picks) {
       if (replied) return ''

@@ -23,7 +23,7 @@ export function parseHooks(found: unknown): { hooks: HookSettings; faults: strin
   const hooks: HookSettings = {}
   const faults: string[] = []
   if (found === undefined) return { hooks, faults }
-  if (!isMap(found)) return { hooks, faults: ['hooks: found no object of events'] }
+  if (!isMap(found)) return { hooks, faults: ['hooks: an object of events is needed'] }
   for (const [event, groups] of Object.entries(found)) {
     if (!isEvent(event)) faults.push(`hooks.${event}: there is no such event; known: ${hookEvents.join(', ')}`)
     else if (!Array.isArray(groups)) faults.push(`hooks.${event}: a list is needed`)

@@ -134,7 +134,8 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
   const cancel = () => end('was cancelled')
   const over = new AbortController()
   signal.addEventListener('abort', cancel, { once: true })
-  // The turn was cancelled while the wall was built or the hook was started: no event tells of that any more.
+  // The turn may have been cancelled while the wall was built or the hook was started; the abort event has passed by
+  // then, so the signal is checked here.
   if (signal.aborted) cancel()
   callAfter(clock, timeout * 1000, over.signal, () => end(`took longer than ${timeout} s and was stopped`))
   run.stdin.end(input)
@@ -185,7 +186,10 @@ export type HookResult = { command: string; code?: number; out: string; err: str
 /** Messages of programs that a wall may have refused something. */
 const refused = /read-only file system|permission denied|operation not permitted|\bE(?:ROFS|ACCES|PERM)\b/i
 
-/** A hook that fails behind its wall might have forbidden the call, so that the call does not run; elsewhere it is a warning. */
+/**
+ * A hook that fails behind its wall might have forbidden the call, so the call does not run. A hook that fails without
+ * a wall is only a warning.
+ */
 function refusedAnswer({ command, code, err, hint }: HookResult, event: HookEvent): HookAnswer | undefined {
   // A shell that cannot open a file ends with 2, as a hook does that forbids a call in its own words.
   const signs = code === 2 ? /read-only file system/i : refused
@@ -225,7 +229,7 @@ function answerFromJson(said: Record<string, unknown>): HookAnswer {
     typeof said.hookSpecificOutput === 'object' && said.hookSpecificOutput !== null
       ? (said.hookSpecificOutput as Record<string, unknown>)
       : {}
-  const reason = text(own.permissionDecisionReason) ?? text(said.reason) ?? 'a hook says so'
+  const reason = text(own.permissionDecisionReason) ?? text(said.reason) ?? 'a hook decided so and gave no reason'
   const permission = own.permissionDecision
   const answer: HookAnswer = {}
   if (permission === 'allow' || permission === 'deny' || permission === 'ask') answer.decision = { permission, reason }
@@ -234,7 +238,7 @@ function answerFromJson(said: Record<string, unknown>): HookAnswer {
   if (own.updatedInput !== undefined) answer.input = own.updatedInput
   const context = text(own.additionalContext)
   if (context !== undefined) answer.context = context
-  if (said.continue === false) answer.stop = text(said.stopReason) ?? 'a hook stops it'
+  if (said.continue === false) answer.stop = text(said.stopReason) ?? 'a hook decided so and gave no reason'
   const message = text(said.systemMessage)
   if (message !== undefined) answer.message = message
   return answer

@@ -38,21 +38,23 @@ export function placeOf({ parts, leash, bounds, facts }: PlacedCommand): Command
   // A file with keys that a command names was asked for.
   const named = parts.some(({ class: kind, paths }) => kind === 'secrets' && paths.length > 0)
   const looks = parts.every(({ class: kind }) => kind === 'reads')
-  // At `ask` a command that only looks runs without a yes, so that it must not depend on being judged well.
+  // At `ask` a command that only reads runs without a yes, so the wall must hold even if the command was judged
+  // wrongly.
   if (leash === 'read' || (leash === 'ask' && looks))
     return {
       inside: { project: 'read', git: 'read', sockets: false, network: facts.network === 'open' },
       seesKeys: named,
     }
   for (const part of facts.network === 'closed' ? [] : parts) {
-    // A person who was asked means the processes of the machine.
+    // A person who said yes to this command meant the processes of the machine, which only a command outside the wall
+    // can see.
     const ends = leash === 'ask' && part.class === 'system' ? part.why : undefined
     const outside = outsideReason(part, bounds, facts) ?? ends
     if (outside !== undefined) return { outside }
   }
   const needed = parts.some(needsNetwork)
   const network = facts.network === 'open' || (facts.network === 'asked' && needed)
-  // The project's own programs start with its files of keys; what only looks, or cannot be read, has no need of them.
+  // The project's own programs may need its files with keys. Commands that only read, or that cannot be judged, do not.
   const seesKeys = named || parts.some(({ class: kind }) => kind === 'runs')
   return {
     inside: { project: 'write', git: parts.some(writesGit) ? 'write' : 'read', sockets: true, network },

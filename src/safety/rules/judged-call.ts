@@ -32,7 +32,7 @@ export async function judgeCall(
 
 function effectOf(tool: Tool, input: unknown, cwd: string): Effect | undefined {
   if (tool.effect) return tool.effect(input, cwd)
-  return tool.risk === 'read' ? undefined : { does: 'unknown', why: 'what it does is not known here' }
+  return tool.risk === 'read' ? undefined : { does: 'unknown', why: 'termaite does not know what it does' }
 }
 
 type JudgedEffect = Omit<JudgedCall, 'name' | 'aliases'>
@@ -51,7 +51,11 @@ async function judgeEffect(
     case 'code': {
       const { code: command, outside } = effect
       if (outside !== undefined) return { ...single(name, 'dynamic', outside), command }
-      return { ...single(name, 'dynamic', 'what this code does shows only when it runs'), command, walled: true }
+      return {
+        ...single(name, 'dynamic', 'termaite cannot tell what this code does before it runs'),
+        command,
+        walled: true,
+      }
     }
     case 'fetch': {
       const host = URL.canParse(effect.url) ? new URL(effect.url).hostname || undefined : undefined
@@ -60,13 +64,16 @@ async function judgeEffect(
     case 'access':
       return judgeAccess(effect.paths, bounds)
     case 'isolated':
-      return { ...single(name, 'runs', 'it runs code away from the project'), walled: true }
+      return {
+        ...single(name, 'runs', 'it runs code that can reach neither the project nor the network'),
+        walled: true,
+      }
     case 'unknown':
       return single(name, 'unknown', effect.why)
     case 'nothing':
       return single(name, 'reads', 'it changes nothing')
     case undefined:
-      return single(name, 'reads', 'it only looks')
+      return single(name, 'reads', 'it only reads')
   }
 }
 
@@ -82,7 +89,7 @@ async function judgePath({ access, path }: PathAccess, bounds: ProjectBounds): P
   const writes = access === 'write'
   if (spot.secret) return part('secrets', `${path} may hold secrets`)
   if (!spot.inside && (writes || !spot.readable)) return part('outside', `${path} is outside the project`)
-  if (!writes) return part('reads', 'it only looks')
+  if (!writes) return part('reads', 'it only reads')
   if (spot.guarded) return part('system', `a change of ${path} could make programs run`)
   return part('edits', 'it changes a file of the project')
 }

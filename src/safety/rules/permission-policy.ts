@@ -109,15 +109,17 @@ function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: 
     if (acts.length > 0) return { verdict: 'no', why: readingWords(acts, call, wall) }
   }
   const ask = (why: string, asking: readonly Part[]): Verdict =>
-    mode === 'dontAsk' ? { verdict: 'no', why: `${why}, and this mode asks nobody` } : { verdict: 'ask', why, asking }
+    mode === 'dontAsk'
+      ? { verdict: 'no', why: `${why}, and this permission mode never asks` }
+      : { verdict: 'ask', why, asking }
   const notAllowed = (list: readonly Rule[]) =>
     call.parts.filter((part) => !list.some((rule) => allows(rule, part, call, input, bounds)))
   if (notAllowed(rules.spared).length === 0) return { verdict: 'yes', why: 'a rule of this run allows it' }
   const asking = firstAbout(rules.ask)
-  if (asking) return ask(`the rule ${asking.text} wants it asked`, dangerousParts(call.parts))
+  if (asking) return ask(`the rule ${asking.text} asks for your permission`, dangerousParts(call.parts))
   const left = notAllowed([...rules.spared, ...rules.allow, ...rules.outside])
   if (left.length === 0) return { verdict: 'yes', why: 'a rule allows it' }
-  // A part that cannot be read might be just what a deny rule with a pattern forbids.
+  // A part that cannot be read may be what a deny rule with a pattern forbids, so the person is asked.
   const unreadable = left.find((part) => part.class === 'dynamic')
   if (unreadable && rules.deny.some((rule) => rule.spec !== undefined)) return ask(unreadable.why, [unreadable])
   // At `ask` the wall holds a command as well, but only after a yes.
@@ -125,7 +127,7 @@ function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: 
   if (notFree.length === 0) return { verdict: 'yes', why: call.worst.why }
   const secret = notFree.find((part) => part.class === 'secrets')
   if (leash === 'read' && secret)
-    return { verdict: 'no', why: `${secret.why}, and this agent may only look at the rest` }
+    return { verdict: 'no', why: `${secret.why}, and this agent may only read at the rest` }
   return ask(reasons(notFree, call), notFree)
 }
 
@@ -135,8 +137,8 @@ function readingWords(parts: readonly Part[], call: JudgedCall, wall: WallFacts 
   const [first] = parts
   const dark = first?.class === 'dynamic' || first?.class === 'unknown'
   if (call.walled && dark && !wall)
-    return `this agent may only look, the command is not understood (${why}), and there is no sandbox to hold it`
-  return `this agent may only look, and ${why}`
+    return `this agent may only read, termaite cannot judge the command (${why}), and there is no sandbox to run it in`
+  return `this agent may only read, and ${why}`
 }
 
 /** Up to three reasons, the worst first, each once. */

@@ -39,17 +39,17 @@ function writing(line: string, { root, project, cwd }: WalledCommand): string | 
   if (!denied.test(line) || real === undefined || isWithin(root, real)) return undefined
   // A name without a folder may be anything that the program prints.
   return isAbsolute(path!) || path!.startsWith('../')
-    ? `The sandbox refused to open ${path}: only the project can be written, and the places of keys cannot be read`
+    ? `The sandbox refused to open ${path}: commands may write only in the project, and must not read places where keys are kept`
     : undefined
 }
 
 function whyReadOnly(path: string | undefined, root: string, project: WallLimits['project']): string {
-  if (path === undefined || !isWithin(root, path)) return 'only the project can be written'
-  if (project === 'read') return 'an agent that may only look writes nothing'
+  if (path === undefined || !isWithin(root, path)) return 'commands may write only in the project'
+  if (project === 'read') return 'on the leash read, commands may write nothing'
   const [first = ''] = relative(root, path).split('/')
   if (first === '.git')
-    return 'the settings and hooks of git stay as they are, and the rest of it is open to git commands alone'
-  return 'settings of agents and editors stay as they are'
+    return 'commands must not change git’s settings and hooks, and only git commands may change the rest of its folder'
+  return 'commands must not change the settings of agents and editors'
 }
 
 /** The path that an error names: in quotes, or before or behind the message. */
@@ -74,11 +74,11 @@ const noServer = /ECONNREFUSED|connection refused|could not connect to server|ca
 const noSocket = /\bsocket\b/i
 
 function reaching(line: string, { network, sockets }: WalledCommand): string | undefined {
-  if (!network && noNetwork.test(line)) return 'The command had no network: no rule opens one'
+  if (!network && noNetwork.test(line)) return 'The command had no network, because no rule allows it one'
   if (!network && noServer.test(line))
-    return 'The command has a network of its own: it reaches servers that this turn started, and none of this machine'
+    return 'The command has a network of its own: it reaches servers that this turn started, but no other server on this machine'
   if (!sockets && noSocket.test(line) && denied.test(line))
-    return 'The sandbox refused a socket: an agent that may only look has none'
+    return 'The sandbox refused a socket: on the leash read, commands may open none'
   return undefined
 }
 

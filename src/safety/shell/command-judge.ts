@@ -53,7 +53,7 @@ export class CommandJudge {
     fed: boolean,
   ): Promise<void> {
     const world = { ...this.#bounds, cwds: simple.cwds }
-    let finding: Finding = is('reads', 'it only looks')
+    let finding: Finding = is('reads', 'it only reads')
     const paths: Touched[] = []
     const note = (one: { finding: Finding; paths: Touched[] }) => {
       finding = worse(finding, one.finding)
@@ -66,7 +66,7 @@ export class CommandJudge {
     for (const word of read.trees) note(await readingTree(word, world))
     this.#parts.add(simple.text, argv, finding, paths)
     if (depth >= deepest && (read.inner || read.script !== undefined))
-      return this.#parts.odd(simple.text, 'it is wrapped too often to be read')
+      return this.#parts.odd(simple.text, 'it contains too many commands inside commands')
     if (read.script !== undefined)
       await this.#script(read.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
     if (read.inner) await this.run({ ...simple, words: read.inner, text: textOf(read.inner) }, depth + 1, fed)
@@ -96,7 +96,7 @@ export class CommandJudge {
   }
 
   async #inner(inner: Inner, simple: Simple, depth: number): Promise<void> {
-    if (depth >= deepest) return this.#parts.odd(simple.text, 'it is wrapped too often to be read')
+    if (depth >= deepest) return this.#parts.odd(simple.text, 'it contains too many commands inside commands')
     if ('script' in inner) return this.#script(inner.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
     if ('words' in inner) {
       if (inner.words.length === 0) return
@@ -112,7 +112,7 @@ export class CommandJudge {
           (cwd) => folder.values?.map((value) => (isAbsolute(value) ? value : join(cwd, value))) ?? [],
         )
       : simple.cwds
-    if (!cwds || cwds.length === 0) return this.#parts.odd(simple.text, 'where it runs is only known then')
+    if (!cwds || cwds.length === 0) return this.#parts.odd(simple.text, 'the folder it runs in is known only when it runs')
     for (const cwd of cwds) {
       if (name.startsWith('npx ')) {
         const program = name.slice(4)
@@ -120,7 +120,7 @@ export class CommandJudge {
           this.#parts.add(
             simple.text,
             undefined,
-            is('installing', `${program} is not installed here: it would be fetched`),
+            is('installing', `${program} is not installed here: it would be downloaded first`),
           )
         continue
       }
@@ -151,7 +151,7 @@ export class CommandJudge {
   async guessed(simple: Simple, depth: number): Promise<void> {
     const argv = argvOf(simple.words)
     if (only(simple.words[0]) === undefined) return
-    await this.#likely(simple, argv, 'it stands in a script that is not understood', depth)
+    await this.#likely(simple, argv, 'it is part of a script that termaite cannot judge', depth)
   }
 
   async #paths(

@@ -50,14 +50,14 @@ export function known(spec: Spec): Known {
 const looksLikePath = (value: string) => /^(?:\/|~|\.\.?(?:\/|$))|\/\.\.(?:\/|$)/.test(value)
 
 const words: Partial<Record<ShellClass, string>> = {
-  reads: 'it only looks',
+  reads: 'it only reads',
   edits: 'it changes files of the project',
   runs: 'it runs programs of the project',
   removes: 'it removes files',
   network: 'it reaches the network',
   installing: 'it installs software',
   system: 'it changes the system',
-  destructive: 'what it destroys does not come back',
+  destructive: 'it destroys data that cannot be restored',
   secrets: 'it shows secrets',
 }
 

@@ -51,13 +51,13 @@ export function repositoryDanger(folder: string, root: string): string | undefin
 
 function dangerIn(repository: string): string | undefined {
   const folders = gitFolders(repository)
-  if (!folders) return 'the settings of its repository can not be read'
+  if (!folders) return 'the settings of its repository cannot be read'
   // git looks into each submodule with the settings of that submodule.
   if (existsSync(join(repository, '.gitmodules')))
     return 'its repository has submodules, which have settings of their own'
   for (const path of [join(folders.common, 'config'), join(folders.own, 'config.worktree')]) {
     const text = textOf(path)
-    if (text === undefined) return `${path} can not be read`
+    if (text === undefined) return `${path} cannot be read`
     const key = oddSetting(text)
     if (key !== undefined) return `its repository sets ${key}, which can make git run a program`
   }

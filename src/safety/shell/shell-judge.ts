@@ -47,14 +47,14 @@ class ScriptWalk {
   }
 
   async text(text: string, state: State, depth: number): Promise<void> {
-    if (depth > deepest) return this.parts.odd(text, 'it is wrapped too often to be read')
+    if (depth > deepest) return this.parts.odd(text, 'it contains too many commands inside commands')
     const read = readScript(text)
     if ('script' in read) {
       await this.#script(read.script, state, depth)
       return
     }
     await this.parts.at(depth, lineAround(text, read.at), async () =>
-      this.parts.odd(text, `it is not understood: ${read.fault}`),
+      this.parts.odd(text, `termaite cannot judge it: ${read.fault}`),
     )
     // The commands of such a script are guessed, for the words of the question and for rules that deny.
     let from = 0
@@ -129,10 +129,10 @@ class ScriptWalk {
     if (target.braces) return this.parts.odd(text, 'its file has braces that only bash expands')
     const [word] = await this.#words([target], state, depth)
     if (sign === '<<' || sign === '<<<') return
-    if (word!.glob || !word!.values) return this.parts.odd(text, `${word!.text} is only known when it runs`)
+    if (word!.glob || !word!.values) return this.parts.odd(text, `${word!.text} is known only when it runs`)
     const world = { ...this.#bounds, cwds: state.cwds }
     const { finding, paths } = await touching(word!, sign === '<' ? 'read' : 'write', world)
-    this.parts.add(text, undefined, finding.why === '' ? is('reads', 'it keeps nothing') : finding, paths)
+    this.parts.add(text, undefined, finding.why === '' ? is('reads', 'its output is discarded') : finding, paths)
   }
 
   /** Judges the scripts and variables inside words, and finds the texts of the words. */
@@ -145,7 +145,7 @@ class ScriptWalk {
         } else if (piece.type === 'variable' && !state.variables.has(piece.name) && !isShown(piece.name)) {
           if (isSecretVariable(piece.name))
             this.parts.add(text, undefined, is('secrets', `$${piece.name} holds a secret`))
-          else this.parts.odd(text, `${text} is only known when it runs`)
+          else this.parts.odd(text, `${text} is known only when it runs`)
         }
       }
     return words.map((word) => wordOf(word, { ...this.#bounds, ...state }))

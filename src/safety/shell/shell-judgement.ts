@@ -1,8 +1,8 @@
 import type { Word } from './simple-command.ts'
 
 /**
- * What a command does, from the harmless to the worst: looks · changes files of the project · runs the project's own
- * programs · removes files of the project · and what is asked for in every mode that asks.
+ * What a command does, from the harmless to the worst: reads · changes files of the project · runs the project's own
+ * programs · removes files of the project · and the classes that every mode which asks at all asks about.
  */
 export const shellClasses = [
   'reads',
@@ -81,8 +81,8 @@ export type Inner =
 /** Reads the arguments of a program. */
 export type Known = (args: readonly Word[], call: { name: string; fed: boolean }) => Reading
 
-export const reads = (why = 'it only looks'): Reading => ({ class: 'reads', why })
+export const reads = (why = 'it only reads'): Reading => ({ class: 'reads', why })
 
 export const is = (kind: ShellClass, why: string): Reading => ({ class: kind, why })
 
-export const unclear = (word: Word): Reading => is('dynamic', `${word.text} is only known when it runs`)
+export const unclear = (word: Word): Reading => is('dynamic', `${word.text} is known only when it runs`)

@@ -19,7 +19,7 @@ const nothing: Finding = { class: 'reads', why: '' }
 
 /** Judges that a command touches the file that a word names, in every folder it may run in. */
 export async function touching(word: Word, how: Handling, world: TouchWorld): Promise<TouchFinding> {
-  if (!word.values) return { finding: { class: 'dynamic', why: `${word.text} is only known when it runs` }, paths: [] }
+  if (!word.values) return { finding: { class: 'dynamic', why: `${word.text} is known only when it runs` }, paths: [] }
   let finding = nothing
   const paths: Touched[] = []
   for (const value of word.values) {
@@ -27,7 +27,7 @@ export async function touching(word: Word, how: Handling, world: TouchWorld): Pr
     if (value === '' || value === '-') continue
     const folders = isAbsolute(value) ? ['/'] : world.cwds
     if (!folders)
-      return { finding: { class: 'dynamic', why: `where ${word.text} lies is only known when it runs` }, paths }
+      return { finding: { class: 'dynamic', why: `where ${word.text} lies is known only when it runs` }, paths }
     for (const folder of folders) {
       const one = word.glob
         ? await matching(value, folder, how, world)
@@ -50,13 +50,13 @@ async function touched(path: string, how: Handling, bounds: ProjectBounds): Prom
   const target = devices.test(path) ? path : targetOf(path)
   if (target === undefined)
     return {
-      finding: { class: 'outside', why: `where ${path} leads is not known` },
+      finding: { class: 'outside', why: `termaite does not know where ${path} leads` },
       paths: [{ path, real: path, how: touchOf(how) }],
     }
   const spot = await locatePath(target, bounds)
   const paths: Touched[] = [{ path, real: spot.real, how: touchOf(how) }]
   const finding = (kind: Finding['class'], why: string) => ({ finding: { class: kind, why }, paths })
-  if (spot.device && how === 'run') return finding('dynamic', 'it runs what it is fed')
+  if (spot.device && how === 'run') return finding('dynamic', 'it runs the commands in its input')
   // Text on the terminal could steer it.
   if (spot.device && how === 'write' && path === '/dev/tty')
     return finding('outside', 'it writes to the terminal itself')
@@ -124,7 +124,7 @@ export function targetOf(path: string): string | undefined {
 /** Judges everything that a pattern meets now. */
 async function matching(value: string, folder: string, how: Handling, bounds: ProjectBounds): Promise<TouchFinding> {
   const names = matchesOf(value, folder)
-  if (names === undefined) return { finding: { class: 'dynamic', why: `${value} meets too many files` }, paths: [] }
+  if (names === undefined) return { finding: { class: 'dynamic', why: `${value} matches too many files` }, paths: [] }
   const parts = value.split('/')
   const first = parts.findIndex((part) => /[*?[]/.test(part))
   const base = within(folder, parts.slice(0, first).join('/') || (isAbsolute(value) ? '/' : '.'))

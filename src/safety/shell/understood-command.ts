@@ -20,8 +20,8 @@ export function understoodCommand(
   const bare = standardBin.test(name) ? basename(name) : name
   const pair = `${bare} ${only(words[1]) ?? ''}`
   const known = readingPrograms.get(pair) ?? readingPrograms.get(bare)
-  if (!known) return `${name} is not known`
-  if (!cwds) return 'where it runs is not known'
+  if (!known) return `termaite does not know the program ${name}`
+  if (!cwds) return 'termaite does not know which folder it runs in'
   const shadow = builtins.has(bare) || bare !== name ? undefined : shadowOf(bare, bounds.path, cwds, bounds.root)
   if (shadow !== undefined) return `${shadow} would run instead of the system’s ${name}`
   const matches = (word: Word) =>
@@ -40,7 +40,10 @@ export function understoodCommand(
     for (const cwd of cwds) {
       const at = only(read.git) ?? '.'
       const folder = targetOf(isAbsolute(at) ? at : `${cwd}/${at}`)
-      const danger = folder === undefined ? 'where git looks is not known' : repositoryDanger(folder, bounds.root)
+      const danger =
+        folder === undefined
+          ? 'termaite does not know which repository git reads'
+          : repositoryDanger(folder, bounds.root)
       if (danger !== undefined) return danger
     }
   return read

@@ -54,7 +54,7 @@ async function checkLeftOut(git: Git, ran: Ran): Promise<void> {
   }
 }
 
-/** A full disk concerns every file after the first: so many are tried. */
+/** A full disk affects every file after the first one, so only this many are tried. */
 const mostTried = 5
 
 const forcedArgs = [

@@ -124,7 +124,7 @@ function removeEmptyFolders(above: HeldFolder, name: Buffer): void {
   const folder = above.child(name)
   try {
     for (const entry of readdirSync(folder.at('.'), { encoding: 'buffer', withFileTypes: true })) {
-      if (!entry.isDirectory()) throw new Blocked('a folder with other files stands in its place')
+      if (!entry.isDirectory()) throw new Blocked('a folder with other files is in its place')
       removeEmptyFolders(folder, entry.name)
     }
   } finally {
@@ -161,7 +161,7 @@ function openFolders(root: string, path: RawPath, make: boolean): HeldFolder[] |
     for (const folder of folders) folder.close()
     const noFolder = error instanceof MovedPath || errorCode(error) === 'ENOTDIR'
     if (!make && (noFolder || isMissing(error))) return undefined
-    throw new Blocked(noFolder ? 'a file or link stands in the place of its folder' : messageOf(error))
+    throw new Blocked(noFolder ? 'a file or link is in the place of its folder' : messageOf(error))
   }
 }
 

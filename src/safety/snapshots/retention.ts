@@ -14,7 +14,10 @@ export type Limits = {
   bytes: number
   /** A project is large when the index of its repository has as many bytes, or its folder without git as many files. */
   large: { index: number; files: number }
-  /** A take of more files than `from` puts them into packs, so many into each: alone they need many times the room. */
+  /**
+   * A take of more than `from` files puts this many of them into each pack: single files would need many times the
+   * room.
+   */
   packs: { from: number; files: number }
   /** How long one snapshot may take. */
   ms: number

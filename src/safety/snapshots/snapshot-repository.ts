@@ -68,7 +68,8 @@ const attributes = '* -text -ident -filter !eol !crlf !working-tree-encoding !di
 
 export function openRepository(dir: string, root: string, env: Env): Repository {
   for (const part of ['objects', 'refs', 'info', 'work']) mkdirSync(join(dir, part), { recursive: true, mode: 0o700 })
-  // Written by hand: `git init` takes as long as a whole snapshot, and two at once would compete for its locks.
+  // The repository is written by hand, because `git init` takes as long as a whole snapshot, and two at once would
+  // compete for its locks.
   ensureFile(join(dir, 'config'), config)
   ensureFile(join(dir, 'info', 'attributes'), attributes)
   ensureFile(join(dir, 'HEAD'), 'ref: refs/heads/none\n')

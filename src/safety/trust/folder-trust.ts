@@ -80,7 +80,7 @@ export class TrustBook {
     return kept.map(([folder, { at, files }]) => ({ folder, at, files: files.map(({ path }) => path) }))
   }
 
-  /** Shows what changed in the files that were trusted, for as many as a person reads. */
+  /** Shows what changed in the trusted files, for no more of them than a person reads. */
   async diffs(root: string, { changes }: Pick<FolderTrust, 'changes'>): Promise<Shown[]> {
     const shown: Shown[] = []
     for (const { path, how, before } of changes.slice(0, mostCopies)) {

@@ -63,7 +63,10 @@ export async function hiddenPlaces({ home, own, further, env, scratch }: HiddenP
 
 const empty = (path: string): Mount => ({ path, as: 'empty' })
 
-/** A link is followed: a mount on it would not hide its target. What is not there cannot be hidden, and needs not to be. */
+/**
+ * A link is followed: a mount on it would not hide its target. A path that does not exist cannot be hidden and need not
+ * be.
+ */
 async function hidden(place: string): Promise<Mount[]> {
   const path = await realpath(place).catch(() => undefined)
   if (path === undefined || path === '/') return []

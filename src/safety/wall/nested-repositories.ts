@@ -21,7 +21,7 @@ export type NestedRepositories = {
 
 type Found = { path: string; kind: 'folder' | 'bare' | 'pointer' | 'link'; id: string }
 
-/** So many repositories are mounted; of further ones it is only seen whether they changed. */
+/** At most this many repositories are mounted. Further ones are only checked for changes afterwards. */
 const mostMounted = 40
 
 /** Looks through the project. Links are not followed, and a git folder is not looked into. */

@@ -225,7 +225,9 @@ async function removeLinks(place: string, since: number): Promise<string[]> {
     const { ctimeMs } = await lstat(path).catch(() => ({ ctimeMs: 0 }))
     if (ctimeMs < since) continue
     await rm(path, { force: true })
-    said.push(`${path} was removed: a link that was made behind the wall would lead a later run out of its folder`)
+    said.push(
+      `${path} was removed: it is a link that a sandboxed run made, and a later run would follow it out of its folder`,
+    )
   }
   return said
 }

@@ -125,7 +125,7 @@ function projectSettings(root: string, { home, quarantine }: Places): ProjectSet
     // Another command of the turn may be changing the folder: it is looked at again.
     left.add(path)
     folders.set(dirname(path), 0)
-    return 'it could not be moved away: look at it before you start an agent there'
+    return 'it could not be moved away: read it before you start an agent or an editor there'
   }
 
   /** Settings that are new, or no longer the same file, in folders that changed since they were last read. */
@@ -164,7 +164,7 @@ function projectSettings(root: string, { home, quarantine }: Places): ProjectSet
   }
 }
 
-const startsPrograms = 'from which programs would be started outside the sandbox'
+const startsPrograms = 'from which agents or editors would start programs outside the sandbox'
 
 const identity = ({ dev, ino, link }: Found) => (link === undefined ? `${dev}:${ino}` : `-> ${link}`)
 

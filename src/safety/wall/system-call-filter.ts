@@ -93,8 +93,8 @@ const pairsOnly = (): Instruction[] => [
 ]
 
 /**
- * Nobody gets a namespace of control groups: root could mount them there, and stop every program outside. The flags of clone3
- * lie in memory, where no filter can look; programs that do not find it use clone.
+ * Nobody gets a namespace of control groups: root could mount them there, and stop every program outside. The flags of
+ * clone3 lie in memory, where no filter can look, so clone3 is reported as missing; programs then use clone.
  */
 function namespaces({ unshare, clone }: Calls, nested: boolean): Instruction[] {
   const refused = nested ? newNamespace.cgroup : newNamespace.cgroup | newNamespace.user

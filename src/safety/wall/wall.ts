@@ -39,7 +39,7 @@ export function wallOf(host: WallHost): Wall {
     const why = await none()
     if (why !== undefined) return { none: why }
     try {
-      // Before the mounts are chosen: a home of ours that does not exist yet would not be hidden.
+      // Our home is made before the mounts are chosen, because a folder that does not exist yet would not be hidden.
       const filter = platform === 'linux' ? filterFile(limits, ownHome(limits)) : undefined
       const { plan, parts } = await planned(limits)
       const settle = async () => (await Promise.all(parts.map(async (part) => (await part.settle?.()) ?? []))).flat()
@@ -50,7 +50,7 @@ export function wallOf(host: WallHost): Wall {
       await settle()
       return { none: notInstalled }
     } catch (error) {
-      return { none: `the wall could not be prepared: ${messageOf(error)}` }
+      return { none: `the sandbox could not be prepared: ${messageOf(error)}` }
     }
   }
 

@@ -11,7 +11,7 @@ const longestDescription = 2_048
 
 export type Input = Record<string, unknown>
 
-const unknownEffect: Effect = { does: 'unknown', why: 'what a tool of an MCP server does is not known here' }
+const unknownEffect: Effect = { does: 'unknown', why: 'termaite does not know what a tool of an MCP server does' }
 
 /**
  * A server's tool as one of ours. It counts as a tool that runs something, whatever the server says about it:

@@ -84,7 +84,10 @@ export async function readServers(read: ReadServers): Promise<{ servers: ServerC
     try {
       const path = join(read.root, file)
       await lstat(path)
-      if (!read.trusted) warnings.push(`${file} is not used: this folder is not trusted.`)
+      if (!read.trusted)
+        warnings.push(
+          `${file} is not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.`,
+        )
       else take(await serversIn(file, await textAt(path, read.root)), file)
     } catch (error) {
       if (!isMissing(error)) warnings.push(`${file} could not be read: ${messageOf(error).split('\n')[0]}`)

@@ -16,7 +16,7 @@ export function faultOf(error: unknown, config: ServerConfig, last: string): Fau
   const mended = config.kind === 'stdio' && config.own && !config.unwalled && refused.test(last)
   return {
     is: 'passing',
-    why: mended ? `${why}. It runs in the sandbox: "wall": false in its settings lets it out` : why,
+    why: mended ? `${why}. It runs in the sandbox; set "wall": false in its settings to let it run outside` : why,
   }
 }
 
@@ -30,7 +30,7 @@ export function callFault(error: unknown, name: string, last: string): string {
   if (!isLost(error)) return messageOf(error) + causeOf(error)
   return (
     `the MCP server ${name} stopped during this call (${last || firstLine(error)}). It is being restarted; ` +
-    'whether the call had an effect is not known: check before you call it again'
+    'termaite does not know whether the call had an effect: check before you call it again'
   )
 }
 

@@ -129,7 +129,7 @@ test('a model that throws, or stops in the middle, is a crash in words', async (
         throw new Error('no key')
       }),
     ),
-    [{ type: 'end', outcome: failed('crash', 'native broke: no key') }],
+    [{ type: 'end', outcome: failed('crash', 'native failed unexpectedly: no key') }],
   )
   assert.deepEqual(await end(broken(async function* () {})), [
     { type: 'end', outcome: failed('crash', 'm stopped in the middle of its answer') },

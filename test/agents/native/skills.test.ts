@@ -71,7 +71,7 @@ test('no skill of an untrusted project is opened, and a warning says so', (t) =>
   const found = findSkills({ ...ground, trusted: false })
   assert.deepEqual(told(found), [['notes', 'takes notes', 'user']])
   assert.deepEqual(found.warnings, [
-    'The project’s skills are not used because this folder is not trusted; /trust changes that.',
+    'The project’s skills are not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
   ])
 })
 

@@ -34,7 +34,7 @@ test('the person’s own subagents, as other agents write them too', (t) => {
       `${at('home/agents/empty.md')} is not used: it has no text below the frontmatter that says what its role is.`,
       `${at('home/agents/odd.md')} is not used: its name may hold only letters, digits, "-" and "_".`,
       `${at('home/agents/torn.md')} is not used: its frontmatter is not closed.`,
-      `${at('home/agents/twin.md')} is not used: there is another plain already.`,
+      `${at('home/agents/twin.md')} is not used: another file already defines the subagent plain.`,
     ],
   })
   assert.equal(

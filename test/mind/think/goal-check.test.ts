@@ -208,9 +208,9 @@ test('a quote counts where it stands: in the reply, in the changes or in a file,
     ],
     [
       { passed: true, quote: ' . ' },
-      { passed: false, evidence: 'claude judged that it is done, and quoted nothing' },
+      { passed: false, evidence: 'claude judged that it is done, but quoted nothing' },
     ],
-    [{ passed: true }, { passed: false, evidence: 'claude judged that it is done, and quoted nothing' }],
+    [{ passed: true }, { passed: false, evidence: 'claude judged that it is done, but quoted nothing' }],
     [
       { passed: false, quote: 'is made', why: 'it is not' },
       { passed: false, evidence: 'claude judged that it is not done: it is not' },

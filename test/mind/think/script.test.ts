@@ -196,7 +196,7 @@ test('nobody who could write one, dead or silent; answering directly', async () 
 
 test('a run that is not allowed, or that cannot be, is told; nothing else is tried', async () => {
   const actor = scriptedAgent('actor', [says('There are 42.')])
-  const asks: Policy = async () => ({ verdict: 'ask', why: 'the code in it is not read' })
+  const asks: Policy = async () => ({ verdict: 'ask', why: 'termaite does not read the code in it' })
   const rig = scripted([], { agents: { claude: [json(good)] }, actor, policy: asks })
   const { ask, asked } = person(['no'])
   const { facts } = await rig.run(rig.agent, { prompt: task, ask })

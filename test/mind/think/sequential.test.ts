@@ -296,7 +296,7 @@ test('a diagnostic that is not allowed is told to whoever decides, who may look 
   const { think, told } = rig({
     names: [port, key],
     decides: [seen('confirmed', 'not allowed'), seen('confirmed', 'PORT=1', { file: '.env' })],
-    policy: async () => ({ verdict: 'no', why: 'this agent may only look' }),
+    policy: async () => ({ verdict: 'no', why: 'this agent may only read' }),
     files: new Map([['.env', 'PORT=1\n']]),
   })
   const { events, result } = await think()
@@ -304,7 +304,7 @@ test('a diagnostic that is not allowed is told to whoever decides, who may look 
     'unclear: the port is taken (gemini says confirmed, but its quote is not found in what was seen: not allowed)',
     'confirmed: the key is missing (.env: PORT=1)',
   ])
-  assert.ok(told('gemini')[0]!.includes('it was not run: bash was not allowed: this agent may only look.'))
+  assert.ok(told('gemini')[0]!.includes('it was not run: bash was not allowed: this agent may only read.'))
   assert.deepEqual(result, { ok: true, text: 'the answer' })
 })
 

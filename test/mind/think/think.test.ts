@@ -264,7 +264,7 @@ test('what breaks is a turn that failed', async () => {
     freeCalls: 2,
     agree: async () => {},
   })
-  assert.deepEqual((await rig.run(agent)).result, failed('crash', 'thinking broke: no roles'))
+  assert.deepEqual((await rig.run(agent)).result, failed('crash', 'thinking failed unexpectedly: no roles'))
 })
 
 const roles = ['one', 'two', 'three']

@@ -268,6 +268,6 @@ test('a framework that breaks is a turn that failed', async () => {
     throw new Error('no such thing')
   })
   const { result, facts } = await rig.run(agent)
-  assert.deepEqual(result, failed('crash', 'reflect broke: no such thing'))
+  assert.deepEqual(result, failed('crash', 'reflect failed unexpectedly: no such thing'))
   assert.deepEqual(facts, [{ type: 'verdict', framework: 'reflect', why: '', calls: 0, ms: 0, by: 'termaite' }])
 })

@@ -141,8 +141,8 @@ test('without trust nothing of the folder is used, not even parsed, and that is 
   assert.deepEqual(await reading(root, { trusted: false }), {
     servers: [],
     warnings: [
-      'termaite.mcp.yaml is not used: this folder is not trusted.',
-      '.mcp.json is not used: this folder is not trusted.',
+      'termaite.mcp.yaml is not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
+      '.mcp.json is not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.',
     ],
   })
 })

@@ -76,7 +76,7 @@ export function toApproach({ name, how, why, installs, code, check }: PlanStep, 
   const words = [
     how,
     ...(why ? [`Why: ${why}`] : []),
-    ...(installs.length > 0 ? [`First to be installed: ${installs.join(', ')}`] : []),
+    ...(installs.length > 0 ? [`To be installed first: ${installs.join(', ')}`] : []),
     ...(code === undefined || how.includes(code) ? [] : [`A script that was drafted for it:\n${code}`]),
     ...(dissent ? [`What was said against it: ${dissent}`] : []),
   ]

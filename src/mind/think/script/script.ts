@@ -197,7 +197,7 @@ function scriptPrompt(
     quoted('task', turn.prompt),
     resources.machine.description,
     `"language": ${languages.map((language) => `"${language}" (${howWritten[language]})`).join(' or ')}.`,
-    '"code": the whole script. It starts in the working folder, is given no input and ends by itself within two minutes. It reads the data and does not guess it; it prints what was asked for, short enough to be read, with what shows that it is right, such as how many records it saw. It changes no file unless the request says so. It may run behind walls and without a network: where it needs more than it finds, it must fail with an error and not print what is wrong.',
+    '"code": the whole script. It starts in the working folder, is given no input and ends by itself within two minutes. It reads the data and does not guess it; it prints what was asked for, short enough to be read, with what shows that it is right, such as how many records it saw. It changes no file unless the request says so. It may run in a sandbox and without a network: where it cannot find what it needs, it must fail with an error instead of printing a wrong result.',
     '"about": "machine" where the script asks about the machine itself (processes, memory, disks, users, services): it is then run where it can see them, or not at all; else "project".',
     '"why": in one sentence. Where a script is no help, because nothing has to be computed or a look at a file is enough, leave out "code" and say why.',
     ...failed.flatMap((run) => [

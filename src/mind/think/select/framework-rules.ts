@@ -161,7 +161,7 @@ const converts = opens('(convert|turn) .*')
 
 /** Several ways are possible, and one has to be chosen. */
 const exploring: Rule = ({ text, core }) => {
-  // The best way to wipe a disk is no matter of taste.
+  // A request that destroys data is not for the council, even where it asks for the best way.
   if (openQuestions(text)) return destroyedThings(text) ? undefined : match('consensus', 'several ways are possible')
   if (sets(core) && installations(objectOf(core.replace(/ (set up|setup) /, ' setup '))))
     return match('consensus', 'several ways are possible')

@@ -13,7 +13,7 @@ export function select(text: string, followsUp = false): RuleMatch | undefined {
   for (const rule of rules) {
     const found = rule(request)
     if (!found) continue
-    // What cannot be undone stays delicate, whatever "it" stands for.
+    // An action that cannot be undone needs care, whatever "it" stands for.
     return followsUp && isFollowUp(request) && found.framework !== 'reflect' && found.framework !== 'direct'
       ? undefined
       : found

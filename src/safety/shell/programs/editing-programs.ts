@@ -19,7 +19,7 @@ const sed: Known = (args) => {
   const inPlace = options.flags.some((flag) => /^-[nErszu]*i|^--in-place/.test(flag))
   const files = options.operands.slice(scripts.length > 0 ? 0 : 1)
   return {
-    ...is(inPlace ? 'edits' : 'reads', inPlace ? 'it changes files in place' : 'it only looks'),
+    ...is(inPlace ? 'edits' : 'reads', inPlace ? 'it changes files in place' : 'it only reads'),
     paths: files.map((word) => ({ word, how: inPlace ? 'write' : 'read' })),
   }
 }
@@ -61,7 +61,7 @@ const tar: Known = (args) => {
     ...options.values.map(({ word }) => word),
   ]
   return {
-    ...is(lists ? 'reads' : 'edits', lists ? 'it only looks' : 'it writes files'),
+    ...is(lists ? 'reads' : 'edits', lists ? 'it only reads' : 'it writes files'),
     paths: words.map((word) => ({ word, how })),
   }
 }
@@ -70,9 +70,9 @@ const chmod: Known = (args) => {
   const { operands, unclear: word } = optionsOf(args)
   if (word) return unclear(word)
   const mode = operands[0] ? said(operands[0]) : ''
-  if (/s|^[2-7]\d{3}$/.test(mode)) return is('system', 'it lets a file run as somebody else')
+  if (/s|^[2-7]\d{3}$/.test(mode)) return is('system', 'it lets a file run as another user')
   return {
-    ...is('edits', 'it changes who may use files'),
+    ...is('edits', 'it changes the permissions of files'),
     paths: operands.slice(1).map((one) => ({ word: one, how: 'write' })),
   }
 }

@@ -106,13 +106,13 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
     case 'stash':
       if (/^(?:list|show)$/.test(operands[0] ?? '')) return reads()
       return /^(?:drop|clear)$/.test(operands[0] ?? '')
-        ? is('destructive', 'it drops what was stashed')
-        : is('edits', 'it moves changes aside or back')
+        ? is('destructive', 'it deletes stashed changes')
+        : is('edits', 'it stashes changes or brings them back')
     case 'worktree':
       return operands[0] === 'list' ? reads() : is('outside', 'a worktree lies outside the project')
     case 'reflog':
       return /^(?:expire|delete)$/.test(operands[0] ?? '')
-        ? is('destructive', 'it forgets what could be brought back')
+        ? is('destructive', 'it removes commits that could still be restored')
         : reads()
     case 'config':
       return has('--get', '--get-all', '--list', '-l', '--show-origin') || /^(?:get|list)$/.test(operands[0] ?? '')
@@ -129,13 +129,13 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
         ? reads()
         : operands[0] === 'get-url'
           ? reads()
-          : is('network', 'it changes or asks a remote')
+          : is('network', 'it changes or contacts a remote')
     case 'reset':
       if (has('--hard', '--merge', '--keep')) return is('destructive', 'it throws changes away')
-      return is('edits', 'it changes what is staged')
+      return is('edits', 'it changes the staged files')
     case 'restore':
       return has('--staged', '-S') && !has('--worktree', '-W')
-        ? is('edits', 'it changes what is staged')
+        ? is('edits', 'it changes the staged files')
         : is('destructive', 'it throws changes away')
     case 'checkout':
       return isSwitch(args, operands, options.flags)
@@ -148,16 +148,16 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
     case 'clean':
       return has('-n', '--dry-run') && !has('-f', '--force')
         ? reads()
-        : is('destructive', 'it removes files that git does not keep')
+        : is('destructive', 'it removes files that git does not track')
     case 'rm':
       return has('--cached')
-        ? is('edits', 'it changes what is staged')
+        ? is('edits', 'it changes the staged files')
         : { ...is('removes', 'it removes files'), paths: options.operands.map((word) => ({ word, how: 'remove' })) }
     case 'push':
       return has('-f', '--force', '--force-with-lease', '--delete', '-d', '--mirror', '--prune') ||
         operands.some((one) => /^[+:]/.test(one))
-        ? is('destructive', 'it overwrites or removes what others have')
-        : is('network', 'it sends commits away')
+        ? is('destructive', 'it overwrites or removes commits that others may use')
+        : is('network', 'it sends commits to a remote')
     case 'bisect':
       return operands[0] === 'run' ? is('dynamic', 'it runs a command') : is('edits', 'it switches commits')
   }
@@ -170,7 +170,7 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
         .map((word) => ({ word, how: 'write' })),
     }
   if (reaching.has(sub)) return is('network', 'it reaches the network')
-  if (destroying.has(sub)) return is('destructive', 'what it drops does not come back')
+  if (destroying.has(sub)) return is('destructive', 'it drops data that cannot be restored')
   return is('unknown', `git ${sub} may be anything: an alias can run a command`)
 }
 

@@ -17,7 +17,7 @@ const always: readonly [ShellClass, string, string][] = [
   ],
   [
     'destructive',
-    'what it destroys does not come back',
+    'it destroys data that cannot be restored',
     'shred dd wipefs fdisk sfdisk gdisk parted mkswap srm blkdiscard cryptsetup lvremove vgremove pvremove zpool zfs hdparm badblocks',
   ],
   [
@@ -27,7 +27,7 @@ const always: readonly [ShellClass, string, string][] = [
   ],
   [
     'dynamic',
-    'what it runs is not seen here',
+    'termaite cannot see what it runs',
     'parallel expect script strace ltrace gdb lldb perf valgrind vim vi nvim nano emacs ed ex pico micro code subl alias bind complete compgen enable hash fc rundll32 cmd powershell pwsh wsl m4 tclsh wish irb ghci iex erl sqlite3 sftp-server',
   ],
 ]

@@ -29,19 +29,19 @@ function interpreter(code: readonly string[], takes: readonly string[] = [], saf
           : options.flags.some((given) => !given.startsWith('--') && given.slice(1).includes(flag[1]!)),
       )
     )
-      return is('dynamic', 'the code in it is not read')
+      return is('dynamic', 'termaite does not read the code in it')
     if (module >= 0) {
       const name = only(args[module + 1])
       if (name === 'pip' || name === 'ensurepip' || name === 'venv') return is('installing', 'it installs software')
       return name !== undefined && modules.test(name)
         ? is('runs', 'it runs programs of the project')
-        : is('unknown', `the module ${name ?? ''} is not known`)
+        : is('unknown', `termaite does not know the module ${name ?? ''}`)
     }
     if (options.operands.length === 0) {
       if (options.flags.some((flag) => safe.includes(flag))) return is('runs', 'it runs programs of the project')
       return options.flags.length > 0 && options.flags.every((flag) => /^(?:--version|-V|-v|--help|-h)$/.test(flag))
         ? reads()
-        : is('dynamic', 'it runs what it is fed')
+        : is('dynamic', 'it runs the commands in its input')
     }
     return {
       ...is('runs', 'it runs a program of the project'),
@@ -67,7 +67,7 @@ const node = interpreter(
 /** Shell commands that set variables, which can decide what other programs do, or show all of them. */
 const declares: Known = (args) => {
   const names = args.map((word) => said(word)).filter((text) => !text.startsWith('-'))
-  if (names.length === 0) return is('secrets', 'it shows variables, keys too')
+  if (names.length === 0) return is('secrets', 'it shows variables, which may hold keys')
   const risky = names.map((text) => text.replace(/=.*/s, '')).find(isRiskyVariable)
   return risky === undefined ? is('runs', 'it sets a variable') : is('dynamic', `${risky} decides what programs do`)
 }
@@ -101,7 +101,7 @@ export const programs: Readonly<Record<string, Known>> = {
   readonly: declares,
   printenv: () => is('secrets', 'it shows variables that may hold keys'),
   set: (args) =>
-    args.length === 0 ? is('secrets', 'it shows every variable, keys too') : is('runs', 'it changes the shell'),
+    args.length === 0 ? is('secrets', 'it shows every variable, including keys') : is('runs', 'it changes the shell'),
   ...Object.fromEntries(
     ['let', 'read', 'mapfile', 'readarray', 'getopts', 'printf', 'test', '[', 'unset', 'shopt'].map((name) => [
       name,
@@ -122,5 +122,5 @@ export const programs: Readonly<Record<string, Known>> = {
     unless: { '--compress-program': is('dynamic', '--compress-program runs a program') },
   }),
   rg: () => is('dynamic', 'it may run a program on every file'),
-  osascript: () => is('system', 'it steers other programs'),
+  osascript: () => is('system', 'it controls other programs'),
 }

@@ -33,7 +33,7 @@ const npm: Known = (args, { name }) => {
       sub,
     )
   )
-    return is('network', 'it asks or tells the registry')
+    return is('network', 'it contacts the package registry')
   if (/^(?:config|c)$/.test(sub)) return is('secrets', 'settings of npm hold tokens')
   if (sub === 'pack') return is('runs', 'it runs scripts of the project')
   if (
@@ -43,7 +43,7 @@ const npm: Known = (args, { name }) => {
   )
     return installs(/^(?:remove|rm|r|un|uninstall|prune)$/.test(sub) ? 'it removes packages' : undefined)
   // yarn, pnpm and bun run a script by its bare name.
-  return name === 'npm' ? is('unknown', `npm ${sub} is not known`) : script(sub)
+  return name === 'npm' ? is('unknown', `termaite does not know npm ${sub}`) : script(sub)
 }
 
 /** Runs a program of the project; a missing one would be fetched first. */
@@ -51,7 +51,7 @@ const npx: Known = (args) => {
   const options = optionsOf(args, ['-p', '--package', '-c', '--call'])
   if (options.unclear) return unclear(options.unclear)
   if (options.flags.some((flag) => /^(?:-p|--package|-c|--call)/.test(flag)))
-    return installs('it fetches a package and runs it')
+    return installs('it downloads a package and runs it')
   const at = args.findIndex((word) => !(only(word) ?? '').startsWith('-'))
   if (at < 0) return lists()
   return {
@@ -84,7 +84,7 @@ function subs(kinds: Partial<Record<'lists' | 'runs' | 'edits' | 'installing' | 
             .filter((word) => /^(?:\/|\.\.\/|~)/.test(said(word)))
             .map((word) => ({ word, how: 'run' })),
         }
-    return is('unknown', `its subcommand ${sub} is not known`)
+    return is('unknown', `termaite does not know its subcommand ${sub}`)
   }
 }
 

@@ -60,8 +60,8 @@ const xargs: Known = (args, { fed }) => {
   ]
   const at = commandAt(args, takes)
   if (at === undefined) return unclear(args.find((word) => only(word) === undefined) ?? literal('xargs'))
-  if (at >= args.length) return reads('it prints what it is fed')
-  const more: Word = fed ? piped : { text: 'what xargs is fed' }
+  if (at >= args.length) return reads('it prints its input')
+  const more: Word = fed ? piped : { text: 'the input of xargs' }
   const mark = replaced(args.slice(0, at))
   const words = args.slice(at)
   if (mark === undefined) return withInner(is('runs', 'it runs another command'), words, [more])
@@ -157,7 +157,7 @@ const shell: Known = (args) => {
     else if (script) return { ...is('runs', 'it runs a script'), inner: [{ script: word }] }
     else return { ...is('runs', 'it runs a script of the project'), paths: [{ word: args[i]!, how: 'run' }] }
   }
-  return is('dynamic', 'it runs what it is fed')
+  return is('dynamic', 'it runs the commands in its input')
 }
 
 /** eval: its words joined are a script. */
@@ -180,7 +180,7 @@ const watch: Known = (args) => {
 const source: Known = (args) =>
   args[0]
     ? { ...is('runs', 'it runs a script of the project'), paths: [{ word: args[0], how: 'run' }] }
-    : is('dynamic', 'it runs what it is fed')
+    : is('dynamic', 'it runs the commands in its input')
 
 const trap: Known = (args) => {
   const text = args.find((word) => !said(word).startsWith('-'))
@@ -188,8 +188,8 @@ const trap: Known = (args) => {
   return only(text) === '' ? reads() : joinedScript([text], { name: 'trap', fed: false })
 }
 
-const secretEnvironment = is('secrets', 'it shows the whole environment, keys too')
-const asRoot = { class: 'system', why: 'it runs as somebody else' } as const
+const secretEnvironment = is('secrets', 'it shows the whole environment, including keys')
+const asRoot = { class: 'system', why: 'it runs as another user' } as const
 
 export const wrappers: Readonly<Record<string, Known>> = {
   env: wrapper({

@@ -57,7 +57,7 @@ export const copies =
     const target = taken.operands.at(-1)
     const sources = taken.operands.slice(0, -1)
     const into = only(target)
-    if (sources.length === 0 || into === undefined) return not('where it writes is not known')
+    if (sources.length === 0 || into === undefined) return not('termaite does not know where it writes')
     const names = sources.flatMap((word) => (word.glob ? around.matches(word) : (word.values ?? [])))
     if (names.length === 0 || names.some((name) => !around.isPlainFile(name)))
       return not('it takes more than plain files')

@@ -79,7 +79,7 @@ export const find: ReadingProgram = (args, around) => {
   while (only(args[i]) === '-P' || only(args[i]) === '-H') i++
   for (; i < args.length; i++) {
     const word = args[i]!
-    if (!word.values) return not(`${word.text} is only known when it runs`)
+    if (!word.values) return not(`${word.text} is known only when it runs`)
     if ([...word.values, ...(word.glob ? around.matches(word) : [])].some((text) => /^[-(!,]/.test(text))) break
     named.push(word)
   }
@@ -127,7 +127,7 @@ function executing(
     inner.some((word) => only(word) === undefined || (only(word) !== '{}' && only(word)!.includes('{}'))) ||
     only(inner[0]) === '{}'
   )
-    return not('what it runs is not known')
+    return not('termaite does not know what it runs')
   const found: Word = {
     text: '{}',
     values: starts.flatMap((word) => word.values!.map((value) => `${value}/*`)),

@@ -236,16 +236,16 @@ export const git: ReadingProgram = (args, around) => {
     if (text === '--no-pager' || text === '-P' || text === '--no-optional-locks') continue
     if (text === '-C' && args[i + 1] && folder === here) {
       folder = args[++i]!
-      if (only(folder) === undefined) return not(`${folder.text} is only known when it runs`)
+      if (only(folder) === undefined) return not(`${folder.text} is known only when it runs`)
     } else if (text === '-c' && looks.test(only(args[i + 1]) ?? '')) i++
     else break
   }
   const first = only(args[i])
-  if (first === undefined) return not('which command of git runs is not known')
+  if (first === undefined) return not('termaite does not know which git command runs')
   if (first === '--version' && args.length === 1) return { files: [], trees: [] }
   const pair = `${first} ${only(args[i + 1]) ?? ''}`
   const name = Object.hasOwn(gitTables, pair) ? pair : first
-  if (!Object.hasOwn(gitTables, name)) return not(`git ${first} is not known to only read`)
+  if (!Object.hasOwn(gitTables, name)) return not(`git ${first} is not a command that termaite knows to only read`)
   const table = gitTables[name]!
   const known =
     programs.get(name) ?? program({ ...table, names: [], ...(table.letters === undefined ? { apart: true } : {}) })

@@ -181,7 +181,7 @@ export function program(table: ProgramTable): ReadingProgram {
 function valueOf(kind: string, word: Word, around: Surroundings, free = false): string | undefined {
   if (!word.values) {
     if (kind === 'TEXT' && word.begins !== undefined) return undefined
-    return `${word.text} is only known when it runs`
+    return `${word.text} is known only when it runs`
   }
   if (word.glob) {
     if (paths.has(kind) || free) return undefined
@@ -213,7 +213,7 @@ export function take(table: ProgramTable, args: readonly Word[], around: Surroun
     }
     if (word.glob) {
       if (open && [...word.values, ...around.matches(word)].some((text) => text.startsWith('-')))
-        return not('a file here is named like a flag, and a pattern meets it')
+        return not('a file here is named like a flag, and a pattern matches it')
       taken.operands.push(word)
       continue
     }

@@ -36,7 +36,7 @@ export const cd: ReadingProgram = (args) => {
   const [folder] = words
   const text = only(folder)
   if (words.length !== 1 || !folder || text === undefined || text === '' || text.startsWith('-'))
-    return not('where it goes is not known')
+    return not('termaite does not know which folder it enters')
   return { files: [], trees: [], named: [folder] }
 }
 
@@ -44,7 +44,7 @@ export const cd: ReadingProgram = (args) => {
 export const shell: ReadingProgram = (args) => {
   const script = only(args[1])
   if (only(args[0]) !== '-c' || script === undefined || args.length !== 2)
-    return not('what the shell runs is not seen here')
+    return not('termaite cannot see what the shell runs')
   return { files: [], trees: [], script }
 }
 
