@@ -306,7 +306,7 @@ function scripted(how: Held, printed: string, picks: string[] | undefined) {
 
 test('a refusal is said to both, asked about once, and run outside after a yes', async () => {
   const command = 'make install'
-  const refused = 'The sandbox refused to write /opt/x: only the project can be written'
+  const refused = 'The sandbox refused to write /opt/x: commands may write only in the project'
   const printed = "install: cannot create '/opt/x': Read-only file system"
   const { run, asked, parts } = scripted({}, printed, ['once'])
   assert.deepEqual(await run(command), {

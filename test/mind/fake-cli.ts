@@ -189,7 +189,7 @@ class FakeCli {
   #answer(prompt: string): void {
     const task = /task-\d+/.exec(prompt)?.[0]
     const { did } = this.#m
-    const looks = prompt.includes('Look at what is done')
+    const looks = prompt.includes('Check what is already done')
     if (task && !(looks && did.has(task))) did.set(task, (did.get(task) ?? 0) + 1)
     const [, nonce] = /\[termaite-response-(\w+)\]/.exec(prompt) ?? []
     this.#log.push(`[termaite-response-${nonce}]`, `${task ?? 'ready'} is done`, `[/termaite-response-${nonce}]`)

@@ -19,7 +19,7 @@ const cards: Readonly<Record<string, Question>> = {
   ...Object.fromEntries(named.map((name) => [name, every[name]!])),
   'sandbox-refused': {
     about: 'permission',
-    text: 'bash: The sandbox refused to write /opt/tool: only the project can be written. Outside the sandbox it can use your files, your keys and the network.',
+    text: 'bash: The sandbox refused to write /opt/tool: commands may write only in the project. Outside the sandbox it can use your files, your keys and the network.',
     agent: 'native',
     from: [],
     shows: [{ type: 'command', command: 'make install PREFIX=/opt/tool', cwd: '/project' }],
