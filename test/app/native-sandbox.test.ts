@@ -351,7 +351,7 @@ test('"always" is kept for the project, a no and an empty room are told to the m
   )
   const ends = async (how: Held, picks: string[] | undefined) => {
     const { run, asked } = scripted(how, printed, picks)
-    return [(await run('make x')).text.split('can be written')[1], asked.length]
+    return [(await run('make x')).text.split('only in the project')[1], asked.length]
   }
   assert.deepEqual(
     [

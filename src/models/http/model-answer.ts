@@ -61,7 +61,7 @@ async function* whole(request: ModelRequest, asking: Asking, signal: AbortSignal
   yield { type: 'failure', failure: { kind: 'aborted', message: 'cancelled' } }
 }
 
-const brokenOff = ({ provider }: Target): Failure => ({ kind: 'crash', message: `${provider.label} broke off` })
+const brokenOff = ({ provider }: Target): Failure => ({ kind: 'crash', message: `${provider.label} failed` })
 
 /** Sends one request, with the checks before and after it. */
 async function* once(

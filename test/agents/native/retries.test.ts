@@ -14,7 +14,7 @@ import { eventsOf, turnOf } from '../../contract/agent.ts'
 
 const passing = (failure: Failure): ModelEvent => ({ type: 'failure', failure, passing: true })
 const busy = passing({ kind: 'busy', message: 'Anthropic is overloaded (529): Overloaded' })
-const broken = passing({ kind: 'crash', message: 'Anthropic broke off: the answer was cut off in the middle' })
+const broken = passing({ kind: 'crash', message: 'Anthropic failed: the answer was cut off in the middle' })
 
 /** A turn of the native agent on a clock that stands at 0, whose pauses have no chance in them. */
 function begin(scripts: ModelScript[], over: Partial<Turn> = {}, seconds = 600) {
