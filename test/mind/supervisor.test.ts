@@ -149,7 +149,10 @@ test('a crash in a task: the same session goes on a second later, is told to loo
   assert.deepEqual(types(at).slice(3), ['working', 'restarting', 'started', 'done', 'waiting'])
   const { session } = at.kept.at(-1)!
   assert.deepEqual(at.resumed, [undefined, session])
-  assert.match(asked(at)[2]!, /^You were interrupted: .* Check what is already done .*\n\nWhat you were asked:\n\ndo task-1$/)
+  assert.match(
+    asked(at)[2]!,
+    /^You were interrupted: .* Check what is already done .*\n\nWhat you were asked:\n\ndo task-1$/,
+  )
   assert.deepEqual(at.tasks.acks, ['task-1'])
   const flights = at.kept.flatMap(({ flight }) => (flight?.ticket ? [flight.prompt] : []))
   assert.deepEqual([...new Set(flights)], ['do task-1'], 'what is kept is what was asked')

@@ -112,7 +112,8 @@ export class CommandJudge {
           (cwd) => folder.values?.map((value) => (isAbsolute(value) ? value : join(cwd, value))) ?? [],
         )
       : simple.cwds
-    if (!cwds || cwds.length === 0) return this.#parts.odd(simple.text, 'the folder it runs in is known only when it runs')
+    if (!cwds || cwds.length === 0)
+      return this.#parts.odd(simple.text, 'the folder it runs in is known only when it runs')
     for (const cwd of cwds) {
       if (name.startsWith('npx ')) {
         const program = name.slice(4)
