@@ -5,6 +5,7 @@ import type { Profile } from '../core/work/profile.ts'
 import { Channel } from '../base/channel.ts'
 import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
+import { refusedPathWords } from '../base/system-error.ts'
 import { OptionValueError } from '../base/option-value.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { looser, tighter } from '../core/work/agent.ts'
@@ -55,10 +56,16 @@ export function seatedAgent(
   }
 }
 
-/** The outcome of a turn that threw: a command with a value that could be a flag is not run, everything else is a fault of ours. */
+/** The outcome of a turn that threw: a command with a value that could be a flag is not run, a file may be refused by the system, and everything else is a fault of ours. */
 function brokenTurn(name: string, error: unknown): Outcome {
   if (error instanceof OptionValueError) return failed('missing', `${name} was not started: ${messageOf(error)}`)
-  return failed('crash', `${name} failed unexpectedly: ${String(error)}`)
+  const refused = refusedPathWords(error)
+  return failed(
+    'crash',
+    refused === undefined
+      ? `${name} failed unexpectedly: ${String(error)}`
+      : `${name} was not started: termaite ${refused}`,
+  )
 }
 
 /** The traits that every kind of agent takes from its profile; `leashes` are those that this way of running it can hold. */

@@ -4,6 +4,8 @@ import type { Clock } from '../base/clock.ts'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { UsageError } from '../core/io.ts'
+import { isMissing } from '../base/files.ts'
+import { storeError } from '../store/store-error.ts'
 import { homeOf } from './place.ts'
 
 export type KnownProject = { slug: string } & ProjectDoc
@@ -13,8 +15,10 @@ export function knownProjects(home: string): KnownProject[] {
   let slugs: string[]
   try {
     slugs = readdirSync(join(home, 'projects'))
-  } catch {
-    return []
+  } catch (error) {
+    if (isMissing(error)) return []
+    // Projects that cannot be read are not the same as no projects.
+    throw storeError('read', join(home, 'projects'), error)
   }
   return slugs
     .flatMap((slug) => {

@@ -2,7 +2,7 @@ import { messageOf } from '../base/error-message.ts'
 import type { Io } from '../core/io.ts'
 import type { OwnKey } from '../hub/hub-keys.ts'
 import { randomUUID } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, lstatSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, isMissing, makeFolder, replaceFile } from '../base/files.ts'
 import { newSecret } from '../hub/hub-keys.ts'
@@ -16,7 +16,7 @@ import { isIP } from 'node:net'
  */
 export function keyIn(io: Io, home: string, name: 'mcp.key' | 'hub.key'): { key: string; file: string } {
   const file = join(home, name)
-  if (statSync(file, { throwIfNoEntry: false }) && !holdsKey(file)) setAside(file, voiceOf(io))
+  if (lstatSync(file, { throwIfNoEntry: false }) && !holdsKey(file)) setAside(file, voiceOf(io))
   return { key: readKey(file) ?? makeKey(home, file), file }
 }
 

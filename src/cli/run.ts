@@ -4,6 +4,7 @@ import type { EarlyFailure, Format } from '../faces/print.ts'
 import { createReadStream, fstatSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
+import { refusedPathWords } from '../base/system-error.ts'
 import { absolutePath } from '../base/program-path.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
@@ -99,6 +100,8 @@ async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code:
     return { kind, message: error.message, code: error.code }
   }
   if (error instanceof StoreError) return { kind: 'store', message: error.message, code: 1 }
+  const refused = refusedPathWords(error)
+  if (refused !== undefined && io.env.TERMAITE_DEBUG !== '1') return { kind: 'store', message: refused, code: 1 }
   const [{ borderOf }, { homeOf }] = await Promise.all([import('../app/border.ts'), import('../app/place.ts')])
   const mask = borderOf(io.env, homeOf(io.env)).toward('error')
   const debug = io.env.TERMAITE_DEBUG === '1' && error instanceof Error && error.stack

@@ -16,6 +16,7 @@ export const besideDatabase = ['', '-wal', '-shm', '-journal'] as const
  */
 export function setAside(path: string, { clock, tell }: StoreVoice, endings: readonly string[] = ['']): void {
   const aside = `${path}.${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-')}.broken`
+  const why = whyUnusable(path)
   let moved = false
   for (const ending of endings) {
     try {
@@ -24,27 +25,39 @@ export function setAside(path: string, { clock, tell }: StoreVoice, endings: rea
     } catch (error) {
       // Another process has moved the file already, or there was no file.
       if (isMissing(error)) continue
-      const words = `${path} is damaged and cannot be set aside: ${messageOf(error)}; move it away yourself`
+      const words = `${path} ${why} and cannot be set aside: ${messageOf(error)}; move it away yourself`
       throw new StoreError(words, { cause: error })
     }
   }
-  if (moved) tell?.(`${path} was damaged. It was set aside as ${aside}, and a new one is made.`)
+  if (moved) tell?.(`${path} ${why}. It was set aside as ${aside}, and a new one is made.`)
+}
+
+/** The fault of a file that cannot be used, as the end of a sentence that begins with its path. */
+function whyUnusable(path: string): string {
+  try {
+    if (statSync(path).isDirectory()) return 'is a folder and not a file'
+    accessSync(path, constants.R_OK | constants.W_OK)
+    return 'was damaged'
+  } catch (error) {
+    if (errorCode(error) === 'ELOOP') return 'is a link that leads to itself'
+    return errorCode(error) === 'EACCES' ? 'may not be read and written by you' : 'was damaged'
+  }
 }
 
 /** Whether an error of the file system means that a path is not a file that we can use, whatever its content. */
 export function isUnusable(error: unknown, path: string): boolean {
   const code = errorCode(error)
-  return code === 'EISDIR' || ((code === 'EACCES' || code === 'EPERM') && isLocked(path))
+  return code === 'EISDIR' || code === 'ELOOP' || ((code === 'EACCES' || code === 'EPERM') && isLocked(path))
 }
 
-/** Whether a path is a folder, or a file that we may not read and write, in a folder that we may use. */
+/** Whether a path is a folder, a link that leads nowhere, or a file that we may not read and write, in a folder that we may use. */
 export function isLocked(path: string): boolean {
   try {
     if (statSync(path).isDirectory()) return true
     accessSync(path, constants.R_OK | constants.W_OK)
     return false
   } catch (error) {
-    return errorCode(error) === 'EACCES' && canStat(path)
+    return errorCode(error) === 'ELOOP' || (errorCode(error) === 'EACCES' && canStat(path))
   }
 }
 

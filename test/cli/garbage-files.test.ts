@@ -1,7 +1,18 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join, relative } from 'node:path'
 import { sized } from '../full.ts'
 import { Machine } from './program.ts'
 
@@ -30,12 +41,16 @@ const spoilt: Record<string, (path: string) => void> = {
     rmSync(path)
     mkdirSync(path)
   },
+  'link to itself'(path) {
+    rmSync(path)
+    symlinkSync(basename(path), path)
+  },
   empty: (path) => writeFileSync(path, ''),
   cut: (path) => writeFileSync(path, readFileSync(path).subarray(0, statSync(path).size / 2)),
   'other JSON': (path) => writeFileSync(path, '"no"\n'),
 }
 
-const kinds = sized(['binary'], Object.keys(spoilt))
+const kinds = sized(['binary', 'link to itself'], Object.keys(spoilt))
 
 const filesIn = (home: string) =>
   readdirSync(home, { recursive: true, withFileTypes: true })
@@ -81,12 +96,13 @@ test('a file of ours that is garbage is set aside once and made anew, and no com
         words,
       )
       assert.deepEqual(told(two.err), [], words)
-      const sure = kind === 'binary' || kind === 'folder'
+      const sure = kind === 'binary' || kind === 'folder' || kind === 'link to itself'
       const lines = told(one.err)
       assert.ok(lines.length === 1 || (!sure && lines.length === 0), words)
       const [, aside] =
-        /^termaite: (?:\S+) was damaged\. It was set aside as (\S+), and a new one is made\.$/.exec(lines[0] ?? '') ??
-        []
+        /^termaite: \S+ (?:was damaged|is a folder and not a file|is a link that leads to itself)\. It was set aside as (\S+), and a new one is made\.$/.exec(
+          lines[0] ?? '',
+        ) ?? []
       if (lines.length > 0) rmSync(aside!, { recursive: true })
       assert.ok(statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true, words)
       // A command that only reads has not made the file again.
@@ -95,5 +111,56 @@ test('a file of ours that is garbage is set aside once and made anew, and no com
   assert.deepEqual(
     JSON.parse((await machine.run(['where', '--json'])).out).files.filter(({ ours }: { ours: boolean }) => !ours),
     [],
+  )
+})
+
+/** A user without rights of their own; the tests run as root, whom no permission stops. */
+const nobodyId = 65_534
+
+test('an ordinary user: a file of another user is set aside, and a home that may not be used is one sentence', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can run termaite as another user')
+  const machine = new Machine(t)
+  machine.agents({ good: 'cat >/dev/null; echo the answer' })
+  execFileSync('chown', ['-R', `${nobodyId}:${nobodyId}`, machine.folder])
+  const run = (...args: string[]) =>
+    machine.run(args, { uid: nobodyId, env: { NODE_COMPILE_CACHE: join(machine.folder, 'code') } })
+  const first = await run('-p', 'x').catch((error: NodeJS.ErrnoException) => error)
+  if (first instanceof Error || first.err.includes('Cannot find module'))
+    return t.skip('another user cannot read the program here')
+  assert.deepEqual([first.code, first.out], [0, 'the answer\n'], first.err)
+  await run('sessions')
+  for (const [file, ...args] of [
+    ['health.json', '-p', 'x'],
+    ['lock.db', '-p', 'x'],
+    ['termaite.db', 'sessions'],
+    [relative(machine.home, machine.file('history.jsonl')), '-p', 'x'],
+  ] as const) {
+    const path = join(machine.home, file)
+    chownSync(path, 0, 0)
+    chmodSync(path, 0o600)
+    const [one, two] = [await run(...args), await run(...args)]
+    assert.deepEqual([one.code, two.code, told(two.err)], [0, 0, []], `${file}: ${one.err}${two.err}`)
+    assert.match(
+      told(one.err).join('\n'),
+      /^termaite: \S+ may not be read and written by you\. It was set aside as \S+, and a new one is made\.$/,
+    )
+  }
+  chownSync(machine.home, 0, 0)
+  const mend = 'set TERMAITE_HOME to a folder you can write, or make this one writable'
+  for (const args of [['ps'], ['where'], ['sessions'], ['audit', 'verify'], ['-p', 'x']]) {
+    chmodSync(machine.home, 0o700)
+    const closed = await run(...args)
+    assert.doesNotMatch(closed.err, /internal error|Error:/, args.join(' '))
+    assert.match(closed.err.trim(), /^(termaite: (?!.*\n)\S.*: you have no permission; .+)?$/, args.join(' '))
+    chmodSync(machine.home, 0o755)
+    const readOnly = await run(...args)
+    assert.doesNotMatch(readOnly.err, /internal error|Error:/, args.join(' '))
+  }
+  assert.deepEqual(
+    [(await run('sessions')).err, (await run('audit', 'verify')).out],
+    [
+      `termaite: cannot use ${join(machine.home, 'termaite.db')}: it is read-only; ${mend}\n`,
+      '0 entries; the record is whole: no entry is missing, and none was changed.\n',
+    ],
   )
 })

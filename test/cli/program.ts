@@ -22,7 +22,12 @@ export const program = join(import.meta.dirname, '..', '..', 'bin', 'termaite.cj
 
 export type Ran = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string }
 
-export type RunOptions = { input?: string; env?: Record<string, string>; cwd?: string }
+export type RunOptions = {
+  input?: string
+  env?: Record<string, string>
+  cwd?: string
+  /** The user that runs it. */ uid?: number
+}
 
 /** A person's machine of their own: a home, a project, and the built program. */
 export class Machine {
@@ -87,6 +92,7 @@ export class Machine {
         TZ: 'UTC',
         ...options.env,
       },
+      ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
       stdio: ['pipe', 'pipe', 'pipe'],
     })
     return this.own(child)

@@ -162,8 +162,8 @@ function listening(home: string) {
 }
 
 const stamp = '2026-11-15T12-00-00-000Z'
-const aside = (path: string) =>
-  `${path} was damaged. It was set aside as ${path}.${stamp}.broken, and a new one is made.`
+const aside = (path: string, why = 'was damaged') =>
+  `${path} ${why}. It was set aside as ${path}.${stamp}.broken, and a new one is made.`
 
 for (const [title, text] of Object.entries({ empty: '', cut: '{"count": 1', 'of another shape': '[]', null: 'null' }))
   test(`a document that is ${title} is set aside once, and made anew`, async (t) => {
@@ -210,7 +210,7 @@ for (const [title, spoil] of Object.entries({
     const add = () => store.doc('health', { count: 0 }).update(({ count }) => ({ count: count + 1 }))
     await Promise.all([add(), add()])
     assert.deepEqual(await add(), { count: 3 })
-    assert.deepEqual(told, [aside(path)])
+    assert.deepEqual(told, [aside(path, title === 'a folder' ? 'is a folder and not a file' : undefined)])
   })
 
 test('a log that is a folder or holds no line of ours is set aside once; one that holds a line is kept', async (t) => {
@@ -224,7 +224,7 @@ test('a log that is a folder or holds no line of ours is set aside once; one tha
     await store.log(name).append({ id: 2 })
     assert.deepEqual((await allBack(store.log(name)))[0]?.item, { id: 2 })
   }
-  assert.deepEqual(told, [aside(join(home, 'a.jsonl')), aside(join(home, 'b.jsonl'))])
+  assert.deepEqual(told, [aside(join(home, 'a.jsonl'), 'is a folder and not a file'), aside(join(home, 'b.jsonl'))])
 })
 
 test('a file in the place of a folder is said', async (t) => {

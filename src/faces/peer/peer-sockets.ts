@@ -57,8 +57,12 @@ export function ensurePrivateFolder(folder: string): boolean {
 
 /** Whether only its owner can open a folder: that alone protects the sockets in it. */
 function isPrivate(folder: string): boolean {
-  const stat = lstatSync(folder, { throwIfNoEntry: false })
-  return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0
+  try {
+    const stat = lstatSync(folder)
+    return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0
+  } catch {
+    return false
+  }
 }
 
 /** Removes a socket, and its folder when that is empty then. */
