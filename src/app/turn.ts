@@ -111,7 +111,8 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
       ...((await traces?.trouble()) ?? []),
     ],
   }
-  const { place, leash, budget } = app
+  const { place, leash } = app
+  const budget = app.budget.turn?.() ?? app.budget
   const complete = (question: Question) => markDanger(app.io, place.root, place.cwd, question)
   return {
     agent: exclusive ? withLateHistory(agent, app) : agent,

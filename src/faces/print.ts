@@ -1,8 +1,9 @@
 import type { Writable } from 'node:stream'
 import type { Entry, Event, Usage, Verdict } from '../core/talk/entry.ts'
-import type { Outcome } from '../core/talk/outcome.ts'
+import type { FailureKind, Outcome } from '../core/talk/outcome.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Clock } from '../base/clock.ts'
+import { summaryWords } from '../core/talk/compaction.ts'
 import { say, textFor } from '../core/io.ts'
 import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
 import { localTime } from '../base/local-time.ts'
@@ -57,6 +58,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
     else if (event.type === 'note') say(page, clean(event.text))
     else if (event.type === 'waiting') say(page, clean(retryWords(event, page.clock.now())))
+    else if (event.type === 'summary') say(page, `${summaryWords(event)}.`)
     if (event.type === 'usage') usages.push(event)
     if (event.type === 'reply') [agent, reply] = [event.by, event.text]
     if (event.type === 'verdict' && event.framework !== 'direct') [agent, thought] = [event.by, event]
@@ -69,8 +71,8 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
     if (event.type === 'end') outcome = event.outcome
   }
   if (!outcome) throw new Error('a turn came without an end')
-  // A goal that was not met ends with a report of what was tried.
-  const report = !outcome.ok && outcome.failure.kind === 'unmet' ? reply : ''
+  // A goal that was not met ends with a report of what was tried; an unfinished turn, with the last words of its agent.
+  const report = !outcome.ok && reports.has(outcome.failure.kind) ? reply : ''
   if (outcome.ok && agent !== undefined)
     attempts.push({ agent, ok: true, ms: Math.round(page.clock.elapsed() - since) })
   if (page.format === 'json') await printJson(page, outcome, agent ?? '', attempts, usages, report)
@@ -83,10 +85,14 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   return exitCode(outcome)
 }
 
+const reports: ReadonlySet<FailureKind> = new Set(['unmet', 'unfinished'])
+
 export function exitCode(outcome: Outcome): number {
   if (outcome.ok) return outcome.denials?.length ? 77 : 0
-  const { kind } = outcome.failure
+  const { kind, retryAt } = outcome.failure
   if (kind === 'quota' || kind === 'busy') return 75
+  // An unfinished turn can go on at once, unless it waits for its provider.
+  if (kind === 'unfinished' && retryAt !== undefined) return 75
   if (kind === 'denied') return 77
   return kind === 'aborted' ? 130 : 1
 }
@@ -172,11 +178,13 @@ function closing(
   thought: Verdict | undefined,
 ): string {
   if (!outcome.ok) {
-    const { message, retryAt } = outcome.failure
+    const { kind, message, retryAt } = outcome.failure
     // Each attempt is printed above on its own line: a message that only joins them adds nothing.
     const repeats = attempts.length > 0 && message === `no agent could answer: ${attempts.map(attemptWords).join('; ')}`
     if (repeats) return 'termaite: no agent could answer; `termaite doctor` looks at each of them.\n'
-    return `termaite: ${clean(message)}${retryAt === undefined ? '' : `, at ${localTime(retryAt)}`}\n`
+    const when = retryAt === undefined ? '' : `, at ${localTime(retryAt)}`
+    const next = kind === 'unfinished' ? 'What was done is kept. To continue: termaite -p "go on"\n' : ''
+    return `termaite: ${clean(message)}${when}\n${next}`
   }
   const used = sum(usages)
   const denied = outcome.denials?.length

@@ -18,6 +18,8 @@ export type Provider = {
   local?: { start: string }
   /** How a request in the chat format says how hard to think. */
   effort?: 'effort' | 'nested'
+  /** Set where each answer says what it cost. */
+  reportsCost?: true
   /** Matches the models whose cache has to be marked in each request. */
   marks?: RegExp
 }
@@ -59,6 +61,7 @@ export const providers = {
     keys: ['OPENROUTER_API_KEY', 'OPEN_ROUTER_API_KEY'],
     usual: 'anthropic/claude-sonnet-5.5',
     effort: 'nested',
+    reportsCost: true,
     marks: /^~?anthropic\//,
   },
   ollama: {

@@ -81,6 +81,7 @@ export const opencode: Profile = {
     leashes: acpLeashes,
     failure: (message, now) => readMessage(signs, message, now),
   },
+  reportsCost: true,
   resumes: true,
   // opencode retries limits and server errors for ever without a word, and no setting changes that: silenceSeconds ends it.
   env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },

@@ -49,6 +49,7 @@ export const pi: Profile = {
   },
   speaks: (command) => hasFlag(command, ['--mode'], 'json'),
   dialect: () => piDialect(),
+  reportsCost: true,
   resumes: true,
   // pi retries three times within 15 s and shows it; only its settings file changes that.
   failure,

@@ -99,6 +99,10 @@ const common = {
   /** How long termaite's own agent tries again while its provider is busy or broken and no other agent is free. */
   retrySeconds: optional(numberFrom0),
   cooldown: optional(object({ failures: optional(count), seconds: optional(amount), maxSeconds: optional(amount) })),
+  /** How many steps termaite’s own agent makes in a turn that nobody watches (50); `--max-steps` wins. */
+  maxSteps: optional(count),
+  /** After how many steps of one turn a person who watches is asked whether the agent should go on (100). */
+  askEverySteps: optional(count),
   leash: optional(leash),
   sharing: optional(sharing),
   metaInstruction: optional(either(flag, text)),

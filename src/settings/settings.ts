@@ -1,4 +1,5 @@
 import type { Leash, Strategy } from '../core/work/agent.ts'
+import type { StepLimits } from '../core/work/budget.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import type { Permissions } from './permissions.ts'
@@ -6,6 +7,7 @@ import type { FileSettings } from './settings-schema.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { usualSteps } from '../core/work/budget.ts'
 import { leashes, strategies } from '../core/work/agent.ts'
 import { metaInstruction } from '../core/talk/transcript.ts'
 import { isWithin } from '../base/real-path.ts'
@@ -27,6 +29,8 @@ export type Settings = {
   /** How long the native agent tries again while its provider is busy or broken and no other agent is free. */
   retrySeconds: number
   cooldown: { failures: number; seconds: number; maxSeconds: number }
+  /** The steps of a native turn that nobody watches, and after how many of them a person who watches is asked whether to go on. */
+  steps: StepLimits
   leash: Leash
   sharing: 'all' | 'ask'
   metaInstruction: string | undefined
@@ -110,6 +114,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     silenceSeconds: user.silenceSeconds ?? 300,
     retrySeconds: user.retrySeconds ?? 600,
     cooldown: { failures: 3, seconds: 60, maxSeconds: 1800, ...user.cooldown },
+    steps: { most: user.maxSteps ?? usualSteps.most, askEvery: user.askEverySteps ?? usualSteps.askEvery },
     leash: leashOfRun ?? user.leash ?? 'ask',
     sharing: user.sharing ?? 'all',
     metaInstruction: metaText(user.metaInstruction),

@@ -3,6 +3,7 @@ import type { Failure } from '../../src/core/talk/outcome.ts'
 import type { AcpScript } from './acp-rig.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { unfinished } from '../../src/core/talk/outcome.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { turning } from '../base/alive.ts'
@@ -105,8 +106,14 @@ test('how it stopped decides what the answer is', async () => {
   const say = { say: 'So far.' }
   const ok = { ok: true, text: 'So far.' }
   assert.deepEqual(await ended({ steps: [say], stop: 'max_tokens' }), {
-    notes: ['sayer stopped early: its answer reached the longest length allowed'],
-    end: { type: 'end', outcome: ok },
+    notes: [],
+    end: {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: unfinished('output', 'sayer says that its answer reached the longest length allowed'),
+      },
+    },
   })
   assert.deepEqual(await ended({ steps: [say], stop: 'refusal' }), {
     notes: [],

@@ -4,6 +4,7 @@ import { drain } from '../../src/base/relay.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { consentOptions } from '../../src/core/talk/consent.ts'
 import { planQuestion } from '../../src/agents/native/plan-card.ts'
+import { goOnQuestion } from '../../src/agents/native/step-limits.ts'
 import { perform } from '../../src/core/work/perform.ts'
 import { askAllow, askHandOver, askLogin, askToShare, askWait } from '../../src/mind/rotation/rotation-cards.ts'
 import { askAgreement } from '../../src/mind/think/cost-consent.ts'
@@ -105,6 +106,7 @@ export async function everyCard(): Promise<Record<string, Question>> {
     'think-more': await asked((turn) =>
       drain(askAgreement({ text: 'One more call?' }, agreement, turn, 'No, make no more calls')),
     ),
+    'long-turn': goOnQuestion(100, 100),
     plan: planQuestion('## Summary\nPaint it.'),
     'mcp-confirm': await asked((turn) => elicit('deploy', confirm, active(turn))),
     'mcp-field': await asked((turn) =>

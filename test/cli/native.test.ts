@@ -62,6 +62,37 @@ test('without a yes nothing is written, and the exit code says what was refused'
   assert.throws(() => readFileSync(join(machine.project, 'new.txt')))
 })
 
+test('a turn that stops before its work is done is kept, told to the next turn, and no success', options, async (t) => {
+  const { machine, run, server } = await nativeOn(t, 'anthropic', ({ count }) =>
+    count <= 3
+      ? { text: `Looking, ${count}.`, call: { tool: 'ls', input: { path: `.${'/'.repeat(count)}` } } }
+      : { text: 'Done.' },
+  )
+  const message = 'stopped before the work was done: its 3 allowed steps are made; raise --max-steps to allow more'
+  const first = await run('-p', 'look around', '--max-steps', '3', '--output-format', 'json')
+  const { ok, text, failure, attempts } = JSON.parse(first.out)
+  assert.deepEqual(
+    { code: first.code, ok, text, failure, attempts },
+    {
+      code: 1,
+      ok: false,
+      text: 'Looking, 3.',
+      failure: { kind: 'unfinished', message, stoppedBy: 'steps' },
+      attempts: [],
+    },
+  )
+  assert.match(first.err, /^What was done is kept\. To continue: termaite -p "go on"$/m)
+  const kept = machine.history().at(-1)!
+  assert.deepEqual(kept.type === 'end' && kept.outcome, { ok: false, failure })
+  assert.equal(existsSync(join(machine.home, 'health.json')), false, 'it counts for no health')
+  const next = await run('-p', 'go on')
+  assert.deepEqual([next.code, next.out], [0, 'Done.\n'])
+  assert.match(
+    JSON.stringify(server.turns().at(-1)!.body),
+    /This turn was stopped before the work was done: its 3 allowed steps are made[^]*What it did by then is still in place/,
+  )
+})
+
 test('no key is auth in words, and no key is in any file', options, async (t) => {
   const { machine, run } = await nativeOn(t, 'anthropic', () => ({ text: 'fine' }))
   assert.equal((await run('-p', 'hello')).out, 'fine\n')

@@ -107,17 +107,16 @@ test('what is piped in cannot end its own frame', async (t) => {
   )
 })
 
-test('a limit in money that cannot be held is said once', async (t) => {
+test('a limit in money that cannot be held is refused before anything is spent', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good })
-  const { code, err } = await machine.run(['-p', 'x', '--max-cost', '1'])
+  const { code, out, err } = await machine.run(['-p', 'x', '--max-cost', '1'])
   assert.deepEqual(
-    { code, warnings: err.match(/^termaite: .*$/gm) },
+    { code, out, err },
     {
-      code: 0,
-      warnings: [
-        'termaite: --max-cost cannot be enforced, because an agent does not report its cost. Use --max-tokens.',
-      ],
+      code: 2,
+      out: '',
+      err: 'termaite: --max-cost cannot be held, because nobody knows what an answer of good costs. Use --max-tokens, or add -a and --only with an agent whose price is known.\n',
     },
   )
 })

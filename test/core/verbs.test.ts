@@ -6,7 +6,7 @@ import type { Event } from '../../src/core/talk/entry.ts'
 import type { Agent, Turn } from '../../src/core/work/agent.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
-import { failed } from '../../src/core/talk/outcome.ts'
+import { failed, unfinished } from '../../src/core/talk/outcome.ts'
 import { budget } from '../../src/core/work/budget.ts'
 import { drain } from '../../src/base/relay.ts'
 import { consult, graceMs, take } from '../../src/core/work/verbs.ts'
@@ -46,7 +46,7 @@ test('usage is paid once, however deep it comes from', async () => {
   const purse = budget({ tokens: 100 })
   await drained(take(wrapped(wrapped(leaf)), turnOf({ prompt: '', budget: purse })))
   assert.equal(purse.refuse(40), undefined)
-  assert.equal(purse.refuse(41)?.kind, 'budget')
+  assert.equal(purse.refuse(41)?.stoppedBy, 'tokens')
 })
 
 test('nothing starts once aborted, or beyond the budget', async () => {
@@ -55,7 +55,7 @@ test('nothing starts once aborted, or beyond the budget', async () => {
   assert.deepEqual(aborted, { events: [], result: failed('aborted', 'cancelled before it started') })
   const poor = await drained(take(agent, turnOf({ prompt: 'x'.repeat(41), budget: budget({ tokens: 10 }) })))
   const why = 'the next call needs about 11 tokens, but only 10 of 10 are left; raise --max-tokens to continue'
-  assert.deepEqual(poor, { events: [], result: failed('budget', why) })
+  assert.deepEqual(poor, { events: [], result: { ok: false, failure: unfinished('tokens', why) } })
   assert.equal(agent.turns.length, 0)
 })
 
@@ -161,11 +161,10 @@ test('a budget counts tokens and cost, and says what is left', () => {
   assert.equal(purse.refuse(100), undefined)
   purse.spend({ input: 30, output: 20, source: 'reported', cost: 0.5 })
   assert.deepEqual(purse.refuse(51), {
-    kind: 'budget',
-    message: 'the next call needs about 51 tokens, but only 50 of 100 are left; raise --max-tokens to continue',
+    kind: 'unfinished',
+    message:
+      'stopped before the work was done: the next call needs about 51 tokens, but only 50 of 100 are left; raise --max-tokens to continue',
+    stoppedBy: 'tokens',
   })
-  assert.deepEqual(purse.refuse(50), {
-    kind: 'budget',
-    message: '$0.50 of $0.50 are spent; raise --max-cost to continue',
-  })
+  assert.deepEqual(purse.refuse(50), unfinished('cost', '$0.50 of $0.50 are spent; raise --max-cost to continue'))
 })

@@ -87,7 +87,7 @@ test('a turn that reached no agent is left out; one that was cancelled or tried 
   const make = entryMaker()
   const prompt = (turn: string) => make(turn, 'user', { type: 'prompt', text: turn })
   const end = (turn: string, kind: FailureKind) => make(turn, 'rotation', { type: 'end', outcome: failed(kind, kind) })
-  const unreached = (['quota', 'busy', 'auth', 'missing', 'denied', 'budget'] as const).flatMap((kind) => [
+  const unreached = (['quota', 'busy', 'auth', 'missing', 'denied', 'unfinished'] as const).flatMap((kind) => [
     prompt(kind),
     end(kind, kind),
   ])

@@ -80,7 +80,7 @@ test('what a person may leave in the file is read, or told from health', () => {
 })
 
 test('other kinds say nothing of the agent', () => {
-  const kinds: FailureKind[] = ['auth', 'missing', 'overflow', 'denied', 'budget', 'aborted']
+  const kinds: FailureKind[] = ['auth', 'missing', 'overflow', 'denied', 'unfinished', 'aborted']
   for (const kind of kinds) assert.equal(fail(noHealth, { kind, message: '' }, 0), noHealth)
 })
 

@@ -56,7 +56,7 @@ const verdicts: [what: string, found: Partial<Incident>, verdict: Remedy][] = [
   ['a busy provider', { failure: failure('busy') }, { do: 'park', failure: failure('busy') }],
   ['not logged in', { failure: failure('auth') }, { do: 'give-up', why: 'auth!' }],
   ['not installed', { failure: failure('missing') }, { do: 'give-up', why: 'missing!' }],
-  ['no money left', { failure: failure('budget') }, { do: 'give-up', why: 'budget!' }],
+  ['no money left', { failure: failure('unfinished') }, { do: 'give-up', why: 'unfinished!' }],
   ['a session that is full', { failure: failure('overflow') }, restart('overflow!', true, true)],
   ['denied', { failure: failure('denied'), state: 'idle' }, { do: 'stop' }],
   ['stopped by the person', { failure: failure('aborted'), state: 'idle' }, { do: 'stop' }],

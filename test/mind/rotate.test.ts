@@ -65,7 +65,7 @@ test('every kind that rotates hands over, in one turn, each agent once', async (
 })
 
 test('what is denied, too dear or cancelled ends the turn, and nothing is counted', async () => {
-  for (const kind of ['denied', 'budget', 'aborted'] as const) {
+  for (const kind of ['denied', 'unfinished', 'aborted'] as const) {
     const { turn, names, health } = rig({ a: [fail(kind)], b: [[{ say: 'B' }]] })
     assert.deepEqual(await turn(), { facts: [], result: failed(kind, kind) })
     assert.deepEqual(names(), ['a'])

@@ -1,12 +1,12 @@
 import type { Ended } from '../../core/work/profile.ts'
-import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { Failure, Outcome, StoppedBy } from '../../core/talk/outcome.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { PromptResponse } from '@agentclientprotocol/sdk'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { processFailure, closingLine } from '../process-failure.ts'
 import { plainFailure } from '../plain-failure.ts'
-import { failed } from '../../core/talk/outcome.ts'
+import { failed, unfinished } from '../../core/talk/outcome.ts'
 
 type RpcError = Error & { code: number; data?: unknown }
 
@@ -54,6 +54,8 @@ export function answerOutcome(
   text: string,
   denials: readonly string[],
 ): Outcome {
+  const stop = stops[stopReason]
+  if (stop) return { ok: false, failure: unfinished(stop.by, `${name} says that ${stop.why}`) }
   const refused = stopReason === 'refusal'
   if (text === '' && denials.length > 0) return failed('denied', `${name} was not allowed: ${denials.join(', ')}`)
   if (text === '' && !refused) return failed('crash', `${name} gave an empty answer (it stopped with "${stopReason}")`)
@@ -65,14 +67,13 @@ export function answerOutcome(
   })
 }
 
-const early: Partial<Record<PromptResponse['stopReason'], string>> = {
-  max_tokens: 'its answer reached the longest length allowed',
-  max_turn_requests: 'it reached the number of model requests allowed in one turn',
-  cancelled: 'it says that the turn was cancelled',
+/** The reasons of the protocol for a turn that one of the agent's own limits ended. */
+const stops: Partial<Record<PromptResponse['stopReason'], { by: StoppedBy; why: string }>> = {
+  max_tokens: { by: 'output', why: 'its answer reached the longest length allowed' },
+  max_turn_requests: { by: 'steps', why: 'it reached the number of model requests allowed in one turn' },
 }
 
 /** The note about an answer that was cut short. */
 export function earlyStopNote(name: string, { stopReason }: PromptResponse): string | undefined {
-  const why = early[stopReason]
-  return why && `${name} stopped early: ${why}`
+  return stopReason === 'cancelled' ? `${name} stopped early: it says that the turn was cancelled` : undefined
 }

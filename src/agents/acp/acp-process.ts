@@ -140,7 +140,11 @@ async function acpOutcome(
   if ('response' in heard) {
     const short = earlyStopNote(spec.name, heard.response)
     if (short) await emit({ type: 'note', text: short })
-    return answerOutcome(spec.name, heard.response, side.telling.answer, side.denials)
+    const outcome = answerOutcome(spec.name, heard.response, side.telling.answer, side.denials)
+    // The words of a turn that reached a limit are kept, although they are no finished answer.
+    if (!outcome.ok && outcome.failure.kind === 'unfinished' && side.telling.answer !== '')
+      await emit({ type: 'reply', text: side.telling.answer })
+    return outcome
   }
   const { error } = heard
   const now = turn.clock.now()

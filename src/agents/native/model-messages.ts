@@ -5,8 +5,7 @@ import type { Tool } from '../../core/work/tool.ts'
 import { indirectInput } from '../../core/work/tool.ts'
 import { defined } from '../../base/defined.ts'
 import { entryText } from '../../core/talk/transcript.ts'
-import { withoutOldSteps } from '../../core/talk/view.ts'
-import { trimmed } from './window-trim.ts'
+import { isTurnSummary, view, withoutOldSteps } from '../../core/talk/view.ts'
 
 type Said = Fact & { by: string }
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
@@ -16,25 +15,30 @@ export function frameOf(system: string, tools: readonly Tool[]): Frame {
   return { system, tools: tools.map(({ name, description, schema }) => ({ name, description, schema })) }
 }
 
+/** The part of a turn that the messages are made of. */
+type Asked = Pick<Turn, 'prompt' | 'files' | 'history' | 'attempts' | 'steered'>
+
 /**
  * The messages of a request: the view, then what happened in the turn so far. Pure, and each request is a prefix of
  * the next. The agent's own words are the assistant's; those of other agents are marked as theirs.
  */
-export function modelMessages(self: string, turn: Turn, done: readonly Fact[]): ModelMessage[] {
+export function modelMessages(self: string, turn: Asked, done: readonly Fact[]): ModelMessage[] {
   const asked: Fact = defined({ type: 'prompt', text: turn.prompt, files: turn.files?.length ? turn.files : undefined })
+  const own = withoutOldSteps(done.filter((fact) => !isTurnSummary(fact)))
   return project(self, [
-    ...leftOut(turn.history, done),
+    ...shortened(turn.history, done, self),
     { ...asked, by: 'user' },
     ...turn.steered.map((text) => ({ type: 'steer' as const, text, by: 'user' })),
     ...turn.attempts,
-    ...withoutOldSteps(done).map((fact) => ({ ...fact, by: fact.type === 'steer' ? 'user' : self })),
+    ...own.map((fact) => ({ ...fact, by: fact.type === 'steer' ? 'user' : self })),
   ])
 }
 
-/** Leaves out what was trimmed since the turn began, as the view of a later turn will. */
-function leftOut(history: readonly Entry[], done: readonly Fact[]): readonly Entry[] {
-  const trim = done.findLast((fact) => fact.type === 'trim' && fact.through !== undefined)
-  return trim?.type === 'trim' ? trimmed(history, trim) : history
+/** Shortens the history by the trims and summaries of earlier turns that were made since the turn began, as the view of a later turn will. */
+export function shortened(history: readonly Entry[], done: readonly Fact[], by: string): readonly Entry[] {
+  const changes = done.filter((fact) => (fact.type === 'trim' || fact.type === 'summary') && fact.through !== undefined)
+  if (changes.length === 0) return history
+  return view([...history, ...changes.map((change) => ({ ...change, id: '', at: 0, by, session: '', turn: '' }))])
 }
 
 function project(self: string, said: readonly Said[]): ModelMessage[] {

@@ -9,7 +9,7 @@ export type Call = Extract<ModelEvent, { type: 'call' }>
 type Whole = { text: string; calls: Call[]; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
 
 /** One answer of the model, or why there is none, and its usage. */
-type Answer = { usage: Usage[] } & ((Whole & { failure?: undefined }) | { failure: Failure })
+export type Answer = { usage: Usage[] } & ((Whole & { failure?: undefined }) | { failure: Failure })
 export type WholeAnswer = Extract<Answer, Whole>
 
 /** How long one answer is tried again while no other agent can take the turn. */

@@ -1,19 +1,20 @@
-import type { Event, Fact } from '../../core/talk/entry.ts'
+import type { Event, Fact, Guide } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
-import type { Frame, Model, ModelRequest } from '../../core/work/model.ts'
+import type { Frame, Model } from '../../core/work/model.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
-import type { Patience, WholeAnswer } from './model-step.ts'
+import type { Answer, Patience, WholeAnswer } from './model-step.ts'
+import type { StepLimits } from '../../core/work/budget.ts'
 import { defined } from '../../base/defined.ts'
 import { relay } from '../../base/relay.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { isFact } from '../../core/talk/entry.ts'
-import { failed } from '../../core/talk/outcome.ts'
-import { estimateTokens } from '../../core/talk/tokens.ts'
-import { performAll, Repetition } from './tool-calls.ts'
-import { modelMessages } from './model-messages.ts'
+import { failed, unfinished } from '../../core/talk/outcome.ts'
+import { performAll, repeats, Repetition } from './tool-calls.ts'
+import { StepCount } from './step-limits.ts'
+import { TurnWindow } from './turn-window.ts'
 import { askModel } from './model-step.ts'
 
 export type Native = {
@@ -25,7 +26,12 @@ export type Native = {
   policy: Policy
   /** The frame that every request begins with; one that is frozen for a session emits an event when it is made. */
   frame: Frame | ((turn: Turn) => AsyncGenerator<Event, Frame>)
+  /** The most steps that a turn may ever have. */
   maxSteps?: number
+  /** The limits on steps that the settings name. */
+  steps?: StepLimits
+  /** The size of the window, where it is not that of the model. */
+  window?(): number
   vendor?: string
   /** How long an answer is tried again while no other agent can take the turn. */
   patience?: Patience
@@ -35,8 +41,10 @@ export type Native = {
   ends?(answer: string, again: boolean, turn: Turn): Promise<string | undefined>
   /** Why the turn ends after the calls of a step, whatever the model would answer. */
   halts?(turn: Turn): string | undefined
-  /** Facts to add before the next request: guides, or trims of old output. */
-  before?(done: readonly Fact[], turn: Turn): Promise<readonly Fact[]>
+  /** Guides to add before the next request. */
+  before?(turn: Turn): Promise<readonly Guide[]>
+  /** Why nothing of the turn may be summarised now, if something forbids it. */
+  forbidsSummary?(turn: Turn): Promise<string | undefined>
   /** Ends processes that tools started. */
   close?(): Promise<void>
 }
@@ -61,29 +69,39 @@ export function nativeAgent(native: Native): Agent {
 }
 
 async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome> {
-  const { name, model, maxSteps = 50 } = native
+  const { name, model } = native
   const frame = typeof native.frame === 'function' ? yield* native.frame(turn) : native.frame
   const { tools, policy, find } = native
   const hands = { tools, policy, repetition: new Repetition(), find }
+  const window = native.window ?? (() => model.window)
+  const room = new TurnWindow({
+    name,
+    model,
+    frame,
+    turn,
+    window,
+    patience: native.patience,
+    forbids: native.forbidsSummary,
+  })
+  const steps = new StepCount(turn, native.steps, native.maxSteps)
   /** The facts of this turn so far, from which the next request is made. */
   const done: Fact[] = []
   const opened = await native.opens?.(turn)
   if (opened?.refused !== undefined) return yield* refusedPrompt(opened.refused)
   yield* keepFacts(besides(opened?.hookGuides ?? []), done)
   let again = false
-  for (let step = 1; step <= maxSteps; step++) {
-    yield* keepFacts(every((await native.before?.(done, turn)) ?? []), done)
-    const request = { frame, messages: modelMessages(name, turn, done) }
-    const refusal = turn.budget.refuse(requestTokens(request))
-    if (refusal) return { ok: false, failure: refusal }
-    turn.waits?.(`waiting for the first words of ${model.name}`)
-    const answer = yield* askModel(model, request, turn, native.patience)
+  for (let step = 1; ; step++) {
+    const stop = await steps.stops(step)
+    if (turn.signal.aborted) return failed('aborted', 'cancelled')
+    if (stop) return { ok: false, failure: stop }
+    yield* keepFacts(every((await native.before?.(turn)) ?? []), done)
+    const answer = yield* askInRoom(native, room, turn, done)
     if (!answer.failure) yield* keepFacts(said(answer, step), done)
     yield* answer.usage
     if (answer.failure) return { ok: false, failure: answer.failure }
     if (answer.calls.length === 0) {
       const more = await native.ends?.(answer.text, again, turn)
-      if (more === undefined) return withDenials(yield* ended(native, answer), done)
+      if (more === undefined) return withDenials(ended(native, answer), done)
       again = true
       yield* keepFacts(besides([more]), done)
       continue
@@ -94,10 +112,38 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     if (halt !== undefined) return withDenials(yield* stopped(sentence(halt), step), done)
     if (asks) return yield* asked(asks, answer, step)
     if (hands.repetition.stuck)
-      return yield* stopped('I stopped because I repeated the same call without making progress.', step)
+      return {
+        ok: false,
+        failure: unfinished('repetition', `${model.name} made the same call ${repeats.stopped} times in a row`),
+      }
     for (const text of await turn.steer()) done.push({ type: 'steer', text })
   }
-  return yield* stopped(`I stopped after ${maxSteps} steps; the work is not finished.`, maxSteps)
+}
+
+/** How often a request that the provider finds too long is shortened and sent again. */
+const mostOverflows = 3
+
+/** Makes room in the window and asks the model. A turn that has begun its work survives a request that was too long. */
+async function* askInRoom(
+  { model, patience }: Native,
+  room: TurnWindow,
+  turn: Turn,
+  done: Fact[],
+): AsyncGenerator<Event, Answer> {
+  for (let overflows = 0; ; overflows++) {
+    const full = yield* keepFacts(room.makeRoom(done), done)
+    if (full) return { usage: [], failure: full }
+    const request = room.request(done)
+    const refusal = turn.budget.refuse(room.tokens(request))
+    if (refusal) return { usage: [], failure: refusal }
+    turn.waits?.(`waiting for the first words of ${model.name}`)
+    const answer = yield* askModel(model, request, turn, patience)
+    room.counted(request, answer.usage)
+    if (answer.failure?.kind !== 'overflow' || !done.some(({ type }) => type === 'call')) return answer
+    if (overflows >= mostOverflows) return { ...answer, failure: unfinished('window', answer.failure.message) }
+    yield* answer.usage
+    room.overflowed(request)
+  }
 }
 
 /** Adds to the outcome what the turn was not allowed to do. */
@@ -157,14 +203,13 @@ function* said({ text, opaque }: WholeAnswer, step: number): Generator<Event, vo
   if (text !== '' || opaque !== undefined) yield defined({ type: 'reply', text, step, opaque })
 }
 
-async function* ended(native: Native, answer: WholeAnswer): AsyncGenerator<Event, Outcome> {
+function ended(native: Native, answer: WholeAnswer): Outcome {
   if (answer.stop === 'refused') return { ok: true, text: answer.text, refused: true }
   if (answer.text.trim() === '') return failed('crash', `${native.name} gave an empty answer`)
   if (answer.stop === 'length')
-    yield { type: 'note', text: 'the answer was cut at the longest length the model allows' }
+    return {
+      ok: false,
+      failure: unfinished('output', `the answer reached the longest length that ${native.model.name} allows`),
+    }
   return { ok: true, text: answer.text }
-}
-
-function requestTokens({ frame, messages }: ModelRequest): number {
-  return estimateTokens(frame.system) + estimateTokens(JSON.stringify(messages))
 }

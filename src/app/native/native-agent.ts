@@ -1,7 +1,7 @@
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { FrameAndTold } from '../../agents/native/session-frame.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
-import type { Event, Fact, Guide } from '../../core/talk/entry.ts'
+import type { Event, Guide } from '../../core/talk/entry.ts'
 import type { Model } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
@@ -28,7 +28,6 @@ import { shortPath } from '../../base/short-path.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { toldItems, contextChanges, changeGuide } from '../../agents/native/context-changes.ts'
 import { requestedSkill, skillGuide } from '../../agents/native/skill.ts'
-import { WindowUse } from '../../agents/native/window-trim.ts'
 import { vendorOf } from '../../settings/agent-settings.ts'
 import { guidesOf } from '../../core/talk/compaction.ts'
 
@@ -112,8 +111,9 @@ export async function* openNative(
       tell(words) {
         state.notes.push(words)
       },
-      window: () => Math.min(seat.window, model.window),
     }),
+    window: () => Math.min(seat.window, model.window),
+    steps: settings.steps,
   })
 }
 
@@ -154,30 +154,26 @@ type BeforeParts = {
   servers: McpServers | undefined
   /** What happened in the background, in words for the model. */
   jobs(): Promise<string | undefined>
-  window(): number
   /** Shows a note to the person. */
   tell(words: string): void
 }
 
-/** Returns the guides to give the model before each request, and the old tool outputs to leave out so that it fits the window. */
+/** Returns the guides to give the model before each request. */
 function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
   const { agent, turn, framed, opened, servers, tell } = parts
-  const room = new WindowUse(framed.frame, turn.history)
   const changed = contextChanges([...framed.told, ...toldItems(turn.history, agent)], opened.tells)
   if (changed.length > 0) tell(changedWords(changed, turn.cwd))
-  let waiting: Fact[] = [...changed.map(changeGuide), ...loaded(parts)]
+  let waiting: Guide[] = [...changed.map(changeGuide), ...loaded(parts)]
   const known = new Set([...framed.frame.tools.map(({ name }) => name), ...lateTools(turn, agent)])
-  return async (done) => {
+  return async () => {
     const [told, late] = [waiting, servers?.news(known)]
     waiting = []
     for (const name of late?.tools ?? []) known.add(name)
-    const news: Fact[] = late ? [{ type: 'guide', name: lateName, text: late.text, mark: late.tools.join(' ') }] : []
+    const news: Guide[] = late ? [{ type: 'guide', name: lateName, text: late.text, mark: late.tools.join(' ') }] : []
     const jobs = await parts.jobs()
     // The mark lets a summary replace it: a job that ended is a part of the past.
     if (jobs !== undefined) news.push({ type: 'guide', name: 'background jobs', text: jobs, mark: 'jobs' })
-    const trims = room.due([...done, ...told, ...news], parts.window())
-    if (trims.length > 0) tell('Half of the context window was full: old tool outputs are left out from here on.')
-    return [...told, ...news, ...trims]
+    return [...told, ...news]
   }
 }
 

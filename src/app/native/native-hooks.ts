@@ -64,7 +64,7 @@ export function toolWithHooks(tool: Tool, seat: NativeSeat, parts: NativeParts):
   }
 }
 
-type Hooks = Pick<Native, 'opens' | 'ends' | 'halts'>
+type Hooks = Pick<Native, 'opens' | 'ends' | 'halts' | 'forbidsSummary'>
 
 /** Runs the hooks of a turn: when a session begins, when a prompt is submitted, and when an answer would end the turn. */
 export function turnHooks(seat: NativeSeat, parts: NativeParts): Hooks {
@@ -91,6 +91,14 @@ function ending(event: 'Stop' | 'SubagentStop', seat: NativeSeat, parts: NativeP
       const why = halted.get(signal)
       return why === undefined ? undefined : `A hook ended the turn: ${why}`
     },
+    ...(seat.settings.hooks.PreCompact && {
+      async forbidsSummary({ signal }) {
+        const told = { trigger: 'auto', custom_instructions: '' }
+        const said = await runSeatHooks('PreCompact', told, seat, parts, signal)
+        const against = said.blocked ?? said.stop
+        return against === undefined ? undefined : `a hook forbids it: ${against}`
+      },
+    }),
     ...(seat.settings.hooks[event] && {
       async ends(answer, again, { signal }) {
         const told = { stop_hook_active: again, last_assistant_message: answer }

@@ -44,6 +44,8 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       try {
         for await (const event of (yield* openNative(own, parts, held, trusted)).turn(held)) {
           notifyOfAsks(event, own, parts, turn.signal)
+          // The hooks that tell the model about a session run again after a summary.
+          if (event.type === 'summary' && parts.state.session) parts.state.session.compacted = true
           for (const text of parts.state.notes.splice(0)) yield { type: 'note', text }
           if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }
           yield event

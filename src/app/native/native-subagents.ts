@@ -9,7 +9,6 @@ import { opening } from '../../agents/native/session-opening.ts'
 import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
 import { chosenSubagent } from '../../agents/native/user-subagents.ts'
-import { WindowUse } from '../../agents/native/window-trim.ts'
 import { hookNames, isMatch } from '../../safety/hooks/hook-run.ts'
 import { withModel } from '../../settings/agent-settings.ts'
 import { loadableSkills, offeredTools, openTools, borderedTool } from './toolbox.ts'
@@ -61,7 +60,6 @@ async function openSubagent(given: SubagentParts, subagent: UserSubagent | undef
     subagent?.model === undefined
       ? given.model
       : modelOf({ ...seat, agent: withModel(seat.agent, { model: subagent.model }) }, parts)
-  let room: WindowUse | undefined
   return nativeAgent({
     name: seat.agent.name,
     model,
@@ -70,7 +68,7 @@ async function openSubagent(given: SubagentParts, subagent: UserSubagent | undef
     ...subagentHooks(seat, parts),
     policy: await policyFor(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame,
-    before: async (done, { history }) => (room ??= new WindowUse(frame, history)).due(done, model.window),
+    steps: seat.settings.steps,
     close: () => box.close(),
   })
 }

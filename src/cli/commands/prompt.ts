@@ -8,7 +8,10 @@ import type { WithAttachments } from '../../app/attachments/attachments.ts'
 import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
 import type { Border } from '../../safety/border.ts'
+import type { AgentSettings } from '../../settings/agent-settings.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { defined } from '../../base/defined.ts'
+import { priceKnowledge } from '../../settings/agent-prices.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { budget, noBudget } from '../../core/work/budget.ts'
 import { tag } from '../../core/talk/transcript.ts'
@@ -48,7 +51,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const settings = await read()
   const mode = (text(values.mode) ?? 'chat') as WorkMode
   const own = withFallback(settings, await fallbackNative(settings, mode, { io, place }))
-  const names = enabledAgents(inMode(own, mode)).map(({ name }) => name)
+  const agents = enabledAgents(inMode(own, mode))
+  const names = agents.map(({ name }) => name)
   const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
   const only = values.only === true
   if (only && aimed(wanted, names).agent === undefined)
@@ -62,7 +66,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     ...(flag('think', values.think) as { think?: Thinking }),
     ...allowedCalls(text(values['think-calls'])),
     mode,
-    budget: purse(io, values),
+    budget: purse(values, only ? agents.filter(({ name }) => name === wanted) : agents),
   }
   if (isChat(io, values)) {
     if (values.exclusive) throw new UsageError('--exclusive works only with -p.')
@@ -168,29 +172,28 @@ function allowedCalls(given: string | undefined): { thinkCalls?: number } {
   return { thinkCalls: number }
 }
 
-function purse(io: Io, values: Parsed['values']): Budget {
-  const limit = (name: string) => {
+/** The limits that the flags set for this run; `agents` are those that may answer. */
+function purse(values: Parsed['values'], agents: readonly AgentSettings[]): Budget {
+  const limit = (name: string, whole = false) => {
     const given = text(values[name])
     if (given === undefined) return undefined
     const number = Number(given)
-    if (!(number > 0)) throw new UsageError(`--${name}: found "${given}", allowed: a number above 0.`)
+    if (!(number > 0) || (whole && !Number.isInteger(number)))
+      throw new UsageError(`--${name}: found "${given}", allowed: a ${whole ? 'whole ' : ''}number above 0.`)
     return number
   }
-  const [cost, tokens] = [limit('max-cost'), limit('max-tokens')]
-  if (cost === undefined && tokens === undefined) return noBudget
-  const held = budget({ ...(cost === undefined ? {} : { cost }), ...(tokens === undefined ? {} : { tokens }) })
-  return cost === undefined ? held : { ...held, spend: warned(io, held) }
-}
-
-/** Warns once when an agent reports no cost, because the limit then cannot be enforced. */
-function warned(io: Io, held: Budget): Budget['spend'] {
-  let told = false
-  return (usage) => {
-    if (usage.cost === undefined && !told)
-      say(io, 'termaite: --max-cost cannot be enforced, because an agent does not report its cost. Use --max-tokens.')
-    told ||= usage.cost === undefined
-    held.spend(usage)
-  }
+  const [cost, tokens, steps] = [limit('max-cost'), limit('max-tokens'), limit('max-steps', true)]
+  if (cost === undefined && tokens === undefined && steps === undefined) return noBudget
+  const held = budget(defined({ cost, tokens, steps }))
+  if (cost === undefined) return held
+  const unknown = agents.filter((agent) => priceKnowledge(agent) === 'unknown').map(({ name }) => name)
+  if (unknown.length > 0)
+    throw new UsageError(
+      `--max-cost cannot be held, because nobody knows what an answer of ${unknown.join(', ')} costs. Use --max-tokens, or add -a and --only with an agent whose price is known.`,
+    )
+  // A model on this machine costs nothing, and reports no cost.
+  const free = agents.some((agent) => priceKnowledge(agent) === 'free')
+  return free ? { ...held, spend: (usage) => held.spend({ ...usage, cost: usage.cost ?? 0 }) } : held
 }
 
 function text(value: Parsed['values'][string]): string | undefined {

@@ -4,7 +4,9 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../../app/place.ts'
 import type { Project, ProjectDoc } from '../../app/project.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
+import { summaryWords } from '../../core/talk/compaction.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
@@ -191,7 +193,7 @@ function markdown(entry: Entry): string {
     case 'words':
       return `${head}${entry.text.trim()}\n${entry.from || entry.cut ? `\n> ${wordsNote(entry)}\n` : ''}`
     case 'summary':
-      return `\n## Summary of everything before\n\n${entry.text.trim()}\n`
+      return `\n## ${entry.step === undefined ? 'Summary of everything before' : summaryWords(entry)}\n\n${entry.text.trim()}\n`
     case 'call':
       return `\n${fenced(`${entry.by} called ${entry.tool}\n${typeof entry.input === 'string' ? entry.input : JSON.stringify(entry.input, null, 2)}`)}\n`
     case 'result':
@@ -201,12 +203,15 @@ function markdown(entry: Entry): string {
     case 'note':
       return `\n> ${oneLine(entry.text, 500)}\n`
     case 'end':
-      return entry.outcome.ok
-        ? ''
-        : `\n> The turn ended without an answer: ${oneLine(entry.outcome.failure.message, 500)}\n`
+      return entry.outcome.ok ? '' : `\n> ${endWords(entry.outcome.failure)}\n`
     default:
       return ''
   }
+}
+
+function endWords({ kind, message }: Failure): string {
+  const how = kind === 'unfinished' ? 'The turn was' : 'The turn ended without an answer:'
+  return `${how} ${oneLine(message, 500)}`
 }
 
 function wordsNote({ by, cut, from }: EntryOf<'words'>): string {

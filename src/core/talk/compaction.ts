@@ -1,8 +1,8 @@
-import type { Entry, Guide } from './entry.ts'
+import type { Entry, Guide, Summary } from './entry.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import { bytesTokens, entryTokens, viewTokens } from './tokens.ts'
 import { entryText } from './transcript.ts'
-import { endedTurns } from './view.ts'
+import { endedTurns, isTurnSummary } from './view.ts'
 
 /** How full the smallest context window may get before the oldest half of the view is summarised. */
 export const compactAt = 0.75
@@ -34,7 +34,7 @@ const aboutHalf = 0.45
 export function oldestHalf(view: readonly Entry[], most = Infinity): Half | undefined {
   const turns = endedTurns(view)
   if (turns.length === 0) return undefined
-  const earlier = view.filter((entry) => entry.type === 'summary')
+  const earlier = view.filter(isTurnSummary)
   const sizes = turns.map((turn) => turn.entries.reduce((sum, entry) => sum + entryTokens(entry), 0))
   const total = sizes.reduce((sum, size) => sum + size, 0)
   let count = 0
@@ -48,7 +48,7 @@ export function oldestHalf(view: readonly Entry[], most = Infinity): Half | unde
 }
 
 /** The prompt for a summary. With `most`, the prompt has no more tokens than that, and asks for a summary of a tenth of it. */
-export function compactionPrompt(half: Half, most = Infinity): string {
+export function compactionPrompt(half: Half | Pick<Half, 'entries'>, most = Infinity): string {
   const length = most === Infinity ? [] : [`Use at most ${Math.max(100, Math.floor(most / 10))} words.`]
   const head = [
     'Summarise the conversation below so that it can be thrown away: the agent that continues will have only your summary.',
@@ -99,3 +99,18 @@ export function summaryOf(outcome: Outcome): { text: string } | { why: string; f
   const text = outcome.text.trim()
   return text === '' ? { why: 'the summary was empty' } : { text }
 }
+
+/** Says in one line what a summary stands for, and what it saved. */
+export function summaryWords({ step, tokens }: Pick<Summary, 'step' | 'tokens'>): string {
+  const what =
+    step === undefined
+      ? 'Earlier messages were summarised'
+      : step === 1
+        ? 'The first step of this turn was summarised'
+        : `The first ${step} steps of this turn were summarised`
+  if (!tokens) return what
+  return `${what}: about ${grouped(tokens.before)} tokens before, ${grouped(tokens.after)} after`
+}
+
+/** Groups thousands by hand: the first use of the system's number formats costs a start 20 ms. */
+const grouped = (value: number) => String(Math.round(value)).replaceAll(/(?<=\d)(?=(\d{3})+$)/g, ',')

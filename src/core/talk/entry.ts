@@ -45,6 +45,21 @@ export type Guide = { type: 'guide'; name: string; text: string; mark?: string }
 export type Trim = { type: 'trim'; through?: string; step?: number }
 
 /**
+ * Replaces the turns up to the `end` named by `through`, or with `step` the steps of its own turn up to that one. `shared`: the
+ * agents that had seen them. `guides`: the guides of those turns, which stay in force; the guides and the steering of its own turn
+ * stay where they are. `tokens`: the size of the request before and after.
+ */
+export type Summary = {
+  type: 'summary'
+  text: string
+  through?: string
+  step?: number
+  shared?: string[]
+  guides?: (Guide & { by: string })[]
+  tokens?: { before: number; after: number }
+}
+
+/**
  * How a turn was thought through and what came of it, signed by the agent that acted. `passed`: the result of a check, where
  * one was made; `calls`: how many other agents were asked.
  */
@@ -74,8 +89,7 @@ export type Fact = (
   /** `vendor`: the company that the frame was sent to. */
   | { type: 'frame'; ref: Ref; vendor?: string }
   | Guide
-  /** Replaces the turns up to `through`. `shared`: the agents that had seen them. `guides`: the guides among them, which stay in force. */
-  | { type: 'summary'; text: string; through: string; shared?: string[]; guides?: (Guide & { by: string })[] }
+  | Summary
   | Trim
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }

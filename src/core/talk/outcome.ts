@@ -1,11 +1,28 @@
 import type { Ref } from './store.ts'
+import { defined } from '../../base/defined.ts'
 
-/** `unmet`: every step worked, but the goal was not reached. */
+/**
+ * `unmet`: every step worked, but the goal was not reached. `unfinished`: the turn was stopped before its work was done; what it
+ * did stays, no other agent is asked, and no agent's health changes.
+ */
 export type FailureKind =
-  'quota' | 'busy' | 'auth' | 'missing' | 'timeout' | 'overflow' | 'crash' | 'denied' | 'budget' | 'aborted' | 'unmet'
+  | 'quota'
+  | 'busy'
+  | 'auth'
+  | 'missing'
+  | 'timeout'
+  | 'overflow'
+  | 'crash'
+  | 'denied'
+  | 'aborted'
+  | 'unmet'
+  | 'unfinished'
 
-/** `retryAt` is in ms since 1970; it is set only when the provider named the time. */
-export type Failure = { kind: FailureKind; message: string; retryAt?: number }
+/** Why a turn stopped unfinished: a limit on its steps, tokens or cost, a full window, the longest answer, a model that repeats itself, a person or a hook. */
+export type StoppedBy = 'steps' | 'tokens' | 'cost' | 'window' | 'output' | 'repetition' | 'person' | 'hook'
+
+/** `retryAt` is in ms since 1970; it is set only when the provider named the time. `stoppedBy` belongs to `unfinished`. */
+export type Failure = { kind: FailureKind; message: string; retryAt?: number; stoppedBy?: StoppedBy }
 
 /**
  * How the answer of an agent in a terminal was read: whether it was marked as the answer (by a fence or the CLI's journal),
@@ -26,4 +43,14 @@ export type Outcome =
 
 export function failed(kind: FailureKind, message: string, retryAt?: number): { ok: false; failure: Failure } {
   return { ok: false, failure: retryAt === undefined ? { kind, message } : { kind, message, retryAt } }
+}
+
+/** The failure of a turn that was stopped before its work was done; `why` is a clause without a full stop. */
+export function unfinished(stoppedBy: StoppedBy, why: string, retryAt?: number): Failure {
+  return defined<Failure>({
+    kind: 'unfinished',
+    message: `stopped before the work was done: ${why}`,
+    retryAt,
+    stoppedBy,
+  })
 }

@@ -266,7 +266,7 @@ function unsaved(error: unknown): string {
   return `The text that agents show cannot be saved while this turn runs: ${messageOf(error)}. The turn continues; the text is lost only if termaite is killed before the turn ends.`
 }
 
-const limits = new Set<FailureKind>(['timeout', 'budget', 'quota', 'busy', 'overflow'])
+const limits = new Set<FailureKind>(['timeout', 'unfinished', 'quota', 'busy', 'overflow'])
 
 export function cutBy({ kind }: Failure): Cut {
   if (kind === 'aborted') return 'person'

@@ -1,4 +1,5 @@
 import type { Attempt, Cut, Entry, EntryOf } from './entry.ts'
+import type { Failure } from './outcome.ts'
 import { isPersonCommand } from './entry.ts'
 
 /**
@@ -64,7 +65,11 @@ export function entryText(entry: Entry): string {
     case 'words':
       return entry.from || !entry.cut ? '' : wordsText(entry, entry.cut)
     case 'summary':
-      return tag('summary', '', entry.text)
+      return tag(
+        'summary',
+        entry.step === undefined ? '' : ` of="the first ${entry.step} steps of the work on the request above"`,
+        entry.text,
+      )
     case 'attempt':
       return attempt(entry)
     case 'call':
@@ -77,12 +82,16 @@ export function entryText(entry: Entry): string {
       if (isPersonCommand(entry)) return tag('result', ' by="user"', withEnds(entry.text))
       return tag('result', entry.ok ? '' : ' failed="true"', bounded(entry.text, 600))
     case 'end':
-      return entry.outcome.ok
-        ? ''
-        : tag('note', '', `This turn ended without an answer: ${entry.outcome.failure.message}`)
+      return entry.outcome.ok ? '' : tag('note', '', endWords(entry.outcome.failure))
     default:
       return ''
   }
+}
+
+/** How a turn without an answer ended, for the agent that takes the next one. */
+function endWords({ kind, message }: Failure): string {
+  if (kind !== 'unfinished') return `This turn ended without an answer: ${message}`
+  return `This turn was ${message}. What it did by then is still in place: look at it before you do more.`
 }
 
 /** How words ended, for an agent. */

@@ -43,7 +43,9 @@ export function view(entries: readonly Entry[]): Entry[] {
   const trim = furthest(entries, turns, 'trim')
   const kept = turns.slice(summary.past).flatMap((turn, index) => {
     if (nobodyTook(turn)) return []
-    const told = withoutOldSteps(withoutFailedWords(turn.entries.filter((entry) => !isAside(entry))))
+    const told = withoutOldSteps(
+      withoutFailedWords(turn.entries.filter((entry) => !isAside(entry) && !isTurnSummary(entry))),
+    )
     return summary.past + index < trim.past ? told.map(withoutOutput) : told
   })
   return summary.entry ? [summary.entry, ...kept] : kept
@@ -76,6 +78,9 @@ const done = new Set<Entry['type']>(['reply', 'words', 'call', 'result', 'attemp
 /** Says whether an entry is of an agent that was only consulted, or said on the way to an answer. */
 const isAside = (entry: Entry) => entry.type === 'words' && (entry.from !== undefined || entry.cut === undefined)
 
+/** Says whether a fact stands for whole turns: the view has it at its beginning, wherever it was made. */
+export const isTurnSummary = (fact: Fact) => fact.type === 'summary' && fact.through !== undefined
+
 /** Returns the agents that have seen these entries: all that spoke or tried, and those that a summary names. */
 export function toldTo(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => {
@@ -94,6 +99,7 @@ function furthest<K extends Through['type']>(entries: readonly Entry[], turns: E
   for (const entry of entries) {
     if (entry.type !== type) continue
     const through = entry as Extract<Through, { type: K }>
+    if (through.through === undefined) continue
     // Turns that were not read from the log are older than these: the summary covers all of them.
     const past = turns.findIndex((turn) => turn.end.id === through.through) + 1
     if (past >= found.past) found = { past, entry: through }
@@ -117,7 +123,7 @@ function withoutFailedWords(entries: Entry[]): Entry[] {
 }
 
 /** Failures of turns that reached no agent. A turn that was cancelled or crashed may have left work behind. */
-const untaken = new Set<FailureKind>(['quota', 'busy', 'auth', 'missing', 'denied', 'budget'])
+const untaken = new Set<FailureKind>(['quota', 'busy', 'auth', 'missing', 'denied', 'unfinished'])
 
 /** Says whether no agent took the turn: its prompt is left out, because a person who still wants an answer asks again. */
 function nobodyTook({ end, entries }: EndedTurn): boolean {
@@ -125,8 +131,47 @@ function nobodyTook({ end, entries }: EndedTurn): boolean {
   return !entries.some((entry) => spoken.has(entry.type))
 }
 
-/** Returns the facts of one turn without the long inputs and outputs that a trim inside it leaves out. */
+/** Returns the facts of one turn as a request holds them: old steps are a summary, or have lost their long inputs and outputs. */
 export function withoutOldSteps<F extends Fact>(facts: readonly F[]): F[] {
+  return withoutOldOutput(withStepsSummarised(facts))
+}
+
+/** Puts the last summary of steps in the place of those steps. What the person typed and the guides stay as they are. */
+function withStepsSummarised<F extends Fact & { by?: string }>(facts: readonly F[]): readonly F[] {
+  const last = facts.findLastIndex((fact) => fact.type === 'summary' && fact.step !== undefined)
+  const summary = facts[last]
+  if (summary?.type !== 'summary') return facts
+  const steps = stepsOf(facts)
+  const isOld = (fact: F, at: number) =>
+    at < last &&
+    fact.by === summary.by &&
+    (fact.type === 'summary' ? fact.step !== undefined : (steps(fact) ?? Infinity) <= summary.step!)
+  // Steps are counted from 1 again after a failed attempt and in the next piece of a turn: those before are not meant.
+  let from = last
+  for (let lowest = Infinity; from > 0 && facts[from - 1]!.type !== 'attempt'; from--) {
+    const at = facts[from - 1]!.by === summary.by ? steps(facts[from - 1]!) : undefined
+    if (at !== undefined && at > lowest) break
+    lowest = at ?? lowest
+  }
+  const first = facts.findIndex((fact, at) => at >= from && isOld(fact, at))
+  if (first < 0) return facts.filter((fact) => fact !== summary)
+  const rest = facts.filter((fact, at) => at > first && fact !== summary && !isOld(fact, at))
+  return [...facts.slice(0, first), summary, ...rest]
+}
+
+/** Finds the step that a reply, a call or a result belongs to. */
+function stepsOf(facts: readonly Fact[]): (fact: Fact) => number | undefined {
+  const calls = new Map(facts.flatMap((fact) => (fact.type === 'call' ? [[fact.call, fact.step]] : [])))
+  return (fact) =>
+    fact.type === 'result'
+      ? calls.get(fact.call)
+      : fact.type === 'reply' || fact.type === 'call'
+        ? fact.step
+        : undefined
+}
+
+/** Leaves out the long inputs and outputs of the steps that the last trim names. */
+function withoutOldOutput<F extends Fact>(facts: readonly F[]): F[] {
   const last = facts.findLastIndex((fact) => fact.type === 'trim' && fact.step !== undefined)
   const trim = facts[last]
   if (trim?.type !== 'trim') return [...facts]
@@ -153,7 +198,7 @@ function withShortTexts(value: unknown): unknown {
   if (typeof value === 'string')
     return value.length <= longestInput
       ? value
-      : `[${value.length} characters left out here; the call was made with all of them]`
+      : `[${value.length} characters left out here: the call ran with all of them. Text that it wrote into a file is in that file; read the file if you need it.]`
   if (Array.isArray(value)) return value.map(withShortTexts)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withShortTexts(one)]))
@@ -161,7 +206,7 @@ function withShortTexts(value: unknown): unknown {
 
 /** Returns the summaries and the newest turns of a view that fit into `tokens`, for an agent with a small window. */
 export function lastTurns(history: readonly Entry[], tokens: number): Entry[] {
-  const summaries = history.filter((entry) => entry.type === 'summary')
+  const summaries = history.filter(isTurnSummary)
   let room = tokens - viewTokens(summaries)
   const kept: Entry[][] = []
   for (const turn of endedTurns(history).reverse()) {

@@ -332,7 +332,7 @@ export async function readTail(log: Log<Entry>, session: string, from = 0): Prom
     }
     if (item.session !== session) continue
     entries.push(item)
-    if (item.type === 'summary') throughs.add(item.through)
+    if (item.type === 'summary' && item.through !== undefined) throughs.add(item.through)
     if (item.type === 'end' && throughs.has(item.id)) covered = true
     else if (!covered && item.turn) incomplete.add(item.turn)
     if (item.type === 'prompt') incomplete.delete(item.turn)

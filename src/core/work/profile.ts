@@ -177,6 +177,8 @@ export interface Profile {
   lends?: ScreenFacts['lends']
   /** How the CLI speaks ACP, where it does. Over ACP it can ask before it acts, so ACP is preferred to `command`. */
   acp?: AcpFacts
+  /** Whether the dialect tells what each answer cost. */
+  reportsCost?: true
   /** Whether `command` can resume a thread. */
   resumes: boolean
   /** Variables that shorten the CLI's silent retries, or switch off what would hang without a person. */

@@ -36,6 +36,10 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
       if (next.value.type === 'end') return next.value.outcome
       // A signed usage was counted by the `take` further in.
       if (next.value.type === 'usage' && next.value.by === undefined) turn.budget.spend(next.value)
+      // Our own agent counts its steps itself; another program's steps are the calls that it shows.
+      const isStep = next.value.type === 'call' && next.value.by === undefined && next.value.step === undefined
+      const spent = isStep ? turn.budget.step?.() : undefined
+      if (spent) return { ok: false, failure: spent }
       const event: Event = { by: agent.name, ...next.value }
       see?.(event)
       yield event

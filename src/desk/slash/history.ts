@@ -53,7 +53,10 @@ function answer(entries: Entry[]): string {
   const output = entries.findLast((entry) => entry.type === 'result' && isPersonCommand(entry))
   if (output?.type === 'result') return `output: ${oneLine(output.text, 200)}`
   if (end?.type !== 'end') return 'still at work'
-  if (!end.outcome.ok) return `no answer: ${oneLine(end.outcome.failure.message, 200)}`
+  if (!end.outcome.ok) {
+    const { kind, message } = end.outcome.failure
+    return oneLine(kind === 'unfinished' ? message : `no answer: ${message}`, 200)
+  }
   const text = end.outcome.text || (reply?.type === 'reply' ? reply.text : '')
   return `${reply?.by ?? end.by}: ${oneLine(text, 200)}`
 }

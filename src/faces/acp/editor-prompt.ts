@@ -1,5 +1,5 @@
 import type { ContentBlock, StopReason } from '@agentclientprotocol/sdk'
-import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Outcome, StoppedBy } from '../../core/talk/outcome.ts'
 import type { AcpSdk } from './acp-sdk.ts'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -74,13 +74,18 @@ export class PendingPrompt {
 const authRequired = -32000
 const internal = -32603
 
+/** The limits that the protocol counts in tokens. */
+const atLength: ReadonlySet<StoppedBy> = new Set(['tokens', 'window', 'output'])
+
 /** The stop reason of the protocol. A failure is thrown as an error with its kind for programs; a cancel never is. */
 export function stopReason({ RequestError }: AcpSdk, { outcome, cancelled, trouble }: PromptEnding): StopReason {
   if (cancelled) return 'cancelled'
   if (trouble !== undefined) throw new RequestError(internal, trouble)
   if (outcome === undefined) return 'end_turn'
   if (outcome.ok) return outcome.refused ? 'refusal' : 'end_turn'
-  const { kind, message, retryAt } = outcome.failure
+  const { kind, message, retryAt, stoppedBy } = outcome.failure
   if (kind === 'aborted') return 'cancelled'
+  if (kind === 'unfinished')
+    return stoppedBy !== undefined && atLength.has(stoppedBy) ? 'max_tokens' : 'max_turn_requests'
   throw new RequestError(kind === 'auth' ? authRequired : internal, message, defined({ kind, retryAt }))
 }

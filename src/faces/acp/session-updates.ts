@@ -2,6 +2,7 @@ import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { Clock } from '../../base/clock.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import { newId } from '../../base/id.ts'
+import { summaryWords } from '../../core/talk/compaction.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
 import { retryWords } from '../chat/numbers.ts'
 import { toolKind, locationsOf, resultContent, textContent, toolTitle } from './tool-call-content.ts'
@@ -80,9 +81,13 @@ export class SessionUpdates {
         return this.#say('agent_thought_chunk', `${retryWords(event, this.#parts.clock.now())}\n\n`)
       case 'note':
         return this.notice(event.text, 'info')
+      case 'summary':
+        return this.notice(`${summaryWords(event)}.`, 'info')
       case 'end':
         // The answer of an agent that streamed nothing and kept no reply is in its outcome alone.
         if (event.outcome.ok && this.#silent) await this.#reply(event.outcome.text)
+        if (!event.outcome.ok && event.outcome.failure.kind === 'unfinished')
+          await this.notice(`The turn was ${event.outcome.failure.message}.`, 'warning')
         return this.#pause()
       default:
         return undefined

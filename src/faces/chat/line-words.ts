@@ -1,7 +1,9 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Command } from '../../core/talk/command.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Closing, Standing } from './chat-desk.ts'
+import { summaryWords } from '../../core/talk/compaction.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
 import { localTime } from '../../base/local-time.ts'
 import { escapeOf, optionKeys, orderWords } from '../../core/talk/consent.ts'
@@ -23,6 +25,8 @@ export function eventWords(event: Event, now: number): string | undefined {
       return `${event.by ?? 'agent'} says (${cutWords[event.cut]}):\n${event.text}`
     case 'note':
       return event.text
+    case 'summary':
+      return `${summaryWords(event)}.`
     case 'phase':
       return `${event.framework}: ${event.words}`
     case 'waiting':
@@ -39,12 +43,17 @@ export function eventWords(event: Event, now: number): string | undefined {
     case 'end': {
       if (event.outcome.ok) return undefined
       const { failure, unkept } = event.outcome
-      const words = `${failure.kind === 'aborted' ? 'Cancelled' : 'The turn failed'}: ${failure.message}`
+      const words = endWords(failure)
       return unkept ? `${words}\n${unkept.text}` : words
     }
     default:
       return undefined
   }
+}
+
+function endWords({ kind, message }: Failure): string {
+  if (kind === 'unfinished') return `The turn was ${message}. Nothing is lost: send "go on" to continue.`
+  return `${kind === 'aborted' ? 'Cancelled' : 'The turn failed'}: ${message}`
 }
 
 export async function questionWords(question: Question, by?: string): Promise<string> {

@@ -69,7 +69,7 @@ export function rotate(roster: Roster, o: Rotation): Agent {
 const cancelled = failed('aborted', 'cancelled')
 
 /** Failures after which no other agent is asked. */
-const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'budget', 'aborted'])
+const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'unfinished', 'aborted'])
 
 /** One turn on its way through the roster. */
 class Round {

@@ -46,7 +46,7 @@ export function remedyFor({ failure, ending, state, inHand, hasWorked, nudges }:
       return { do: 'park', failure }
     case 'auth':
     case 'missing':
-    case 'budget':
+    case 'unfinished':
       return { do: 'give-up', why: failure.message }
     case 'overflow':
       return { do: 'restart', why: failure.message, fresh: true, counts: true }

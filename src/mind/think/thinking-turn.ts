@@ -240,7 +240,8 @@ export class ThinkingTurn {
 
   /** A spent budget ends the whole turn, whichever call met it. */
   #noteBudget(outcome: Outcome): Outcome {
-    if (!outcome.ok && outcome.failure.kind === 'budget') this.#overBudget ??= outcome
+    const by = outcome.ok ? undefined : outcome.failure.stoppedBy
+    if (by === 'tokens' || by === 'cost') this.#overBudget ??= outcome
     return outcome
   }
 }

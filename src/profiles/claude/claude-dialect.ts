@@ -1,11 +1,12 @@
 import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
 import type { FileChange, Usage } from '../../core/talk/entry.ts'
-import type { Failure, FailureKind, Outcome } from '../../core/talk/outcome.ts'
+import type { Failure, FailureKind, Outcome, StoppedBy } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { asked, line as written, questionTool } from './claude-questions.ts'
 import { brokenOff, contentText, denial, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
+import { unfinished } from '../../core/talk/outcome.ts'
 import { diffSides } from '../shared/diff-sides.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 
@@ -21,6 +22,9 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   overloaded: 'busy',
   server_error: 'busy',
 }
+
+/** The results of a turn that one of Claude Code's own limits (`--max-turns`, `--max-budget-usd`) ended. */
+const stops: Readonly<Record<string, StoppedBy>> = { error_max_turns: 'steps', error_max_budget_usd: 'cost' }
 
 /** `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`; it `asks` with `--input-format stream-json`. */
 export function claudeDialect(
@@ -127,6 +131,8 @@ export function claudeDialect(
     const errors = Array.isArray(last.errors) ? last.errors.filter((one) => typeof one === 'string') : []
     const message = textOf(last.result) ?? (errors.join('; ') || `it ended with ${textOf(last.subtype) ?? 'an error'}`)
     if (last.terminal_reason === 'prompt_too_long') return { kind: 'overflow', message }
+    const stop = stops[textOf(last.subtype) ?? '']
+    if (stop) return unfinished(stop, message)
     if (error.api_error === 'usage_limit_reached') {
       const resets = numberOf(loose(loose(error.api_error_params).rate_limit_info).resetsAt) * 1000
       return defined<Failure>({ kind: 'quota', message, retryAt: resets > now ? resets : undefined })

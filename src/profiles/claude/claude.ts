@@ -112,6 +112,7 @@ export const claude: Profile = {
     // Otherwise the model is told only the names of the tools, and must search for what they do.
     text: JSON.stringify({ mcpServers: { [name]: { type: 'stdio', ...start, alwaysLoad: true } } }),
   }),
+  reportsCost: true,
   resumes: true,
   // One retry overcomes a short failure; ten would wait for minutes while another agent is free.
   env: { CLAUDE_CODE_MAX_RETRIES: '1' },

@@ -82,7 +82,7 @@ export function commandOf(command: unknown): string {
 /** The app-server's names for its errors, for messages that no sign knows. */
 const kinds: Readonly<Record<string, FailureKind>> = {
   usageLimitExceeded: 'quota',
-  sessionBudgetExceeded: 'budget',
+  sessionBudgetExceeded: 'unfinished',
   contextWindowExceeded: 'overflow',
   rateLimitExceeded: 'busy',
   serverOverloaded: 'busy',

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
+import type { FailureKind } from '../../core/talk/outcome.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
 import { isPersonCommand } from '../../core/talk/entry.ts'
 
@@ -118,8 +119,11 @@ function judged({ passed }: EntryOf<'verdict'>): 'passed' | 'failed' | 'unchecke
 }
 
 /** Says whether a turn failed. A cancelled turn says nothing about its framework. */
+/** A turn that was stopped says nothing about how well it was thought through. */
+const stopped: ReadonlySet<FailureKind> = new Set(['aborted', 'unfinished'])
+
 function hasFailed({ outcome }: EntryOf<'end'>): boolean {
-  return outcome?.ok === false && outcome.failure?.kind !== 'aborted'
+  return outcome?.ok === false && !stopped.has(outcome.failure?.kind)
 }
 
 function lines(...parts: unknown[]): string | null {

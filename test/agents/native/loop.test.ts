@@ -7,8 +7,10 @@ import type { Native } from '../../../src/agents/native/native-loop.ts'
 import type { ModelScript, ScriptedModel } from '../../../src/models/scripted-model.ts'
 import { nativeAgent } from '../../../src/agents/native/native-loop.ts'
 import { frameOf } from '../../../src/agents/native/model-messages.ts'
-import { failed } from '../../../src/core/talk/outcome.ts'
-import { budget } from '../../../src/core/work/budget.ts'
+import { goOnQuestion } from '../../../src/agents/native/step-limits.ts'
+import { escapeOf } from '../../../src/core/talk/consent.ts'
+import { failed, unfinished } from '../../../src/core/talk/outcome.ts'
+import { budget, noBudget } from '../../../src/core/work/budget.ts'
 import { leashPolicy } from '../../../src/core/work/policy.ts'
 import { scriptedModel } from '../../../src/models/scripted-model.ts'
 import { agentContract, eventsOf, turnOf } from '../../contract/agent.ts'
@@ -86,13 +88,66 @@ test('an unknown tool is a result that names the known ones, and the loop goes o
 })
 
 test('the loop stops after its most steps and says so', async () => {
-  const { facts, model } = await run([[call('c')]], {}, { maxSteps: 3 })
-  const text = 'I stopped after 3 steps; the work is not finished. Say "go on" to continue.'
-  assert.deepEqual(facts.slice(-2), [
-    { type: 'reply', text, step: 4 },
-    { type: 'end', outcome: { ok: true, text } },
-  ])
+  const { facts, model } = await run([[call('c')]], {}, { steps: { most: 3, askEvery: 1 } })
+  const why = 'its 3 allowed steps are made; raise --max-steps, or "maxSteps" in the settings, to allow more'
+  assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: false, failure: unfinished('steps', why) } })
   assert.equal(model.requests.length, 3)
+})
+
+test('--max-steps holds whether or not somebody watches, and is counted anew in each turn', async () => {
+  const purse = budget({ steps: 2 })
+  const failure = unfinished('steps', 'its 2 allowed steps are made; raise --max-steps to allow more')
+  for (const attended of [true, false]) {
+    const turn = { attended, budget: purse.turn!(), ask: async () => assert.fail('nobody is asked') }
+    const { facts, model } = await run([[call('c')]], turn, { steps: { most: 1, askEvery: 1 } })
+    assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: false, failure } })
+    assert.equal(model.requests.length, 2)
+  }
+})
+
+test('a person who watches is asked every so often whether a long turn goes on', async () => {
+  const each = (request: { messages: unknown[] }) => [call(`c${request.messages.length}`)]
+  const answered = async (answers: (string[] | undefined)[]) => {
+    const asked: string[] = []
+    const ask: Turn['ask'] = async ({ text }) => (asked.push(text), answers.shift())
+    const turn = { attended: true, ask, budget: { ...noBudget, refuse: () => (asked.length > 9 ? stop : undefined) } }
+    const scripts: ModelScript[] = [...Array(11).fill(each), [{ say: 'Done.' }]]
+    const { facts, model } = await run(scripts, turn, { steps: { most: 1, askEvery: 4 } })
+    const end = facts.at(-1)!
+    return { asked, requests: model.requests.length, outcome: end.type === 'end' ? end.outcome : undefined }
+  }
+  const stop = failed('crash', 'too many questions').failure
+  const question = (steps: number) => `The agent has worked ${steps} steps on this request. Should it go on?`
+  assert.deepEqual(await answered([['on'], ['on']]), {
+    asked: [question(4), question(8)],
+    requests: 12,
+    outcome: { ok: true, text: 'Done.' },
+  })
+  assert.deepEqual(await answered([['rest']]), {
+    asked: [question(4)],
+    requests: 12,
+    outcome: { ok: true, text: 'Done.' },
+  })
+  assert.deepEqual(await answered([['stop']]), {
+    asked: [question(4)],
+    requests: 4,
+    outcome: { ok: false, failure: unfinished('person', 'you stopped it after 4 steps') },
+  })
+  assert.deepEqual(await answered([undefined]), {
+    asked: [question(4)],
+    requests: 4,
+    outcome: {
+      ok: false,
+      failure: unfinished('person', 'nobody answered whether it should go on after 4 steps'),
+    },
+  })
+})
+
+test('Escape on the card of a long turn stops it', () => {
+  assert.deepEqual(escapeOf(goOnQuestion(100, 100)), {
+    picks: ['stop'],
+    says: 'No, stop here: nothing is lost, and “go on” continues it',
+  })
 })
 
 test('the ways an answer ends', async () => {
@@ -103,8 +158,13 @@ test('the ways an answer ends', async () => {
   ])
   assert.deepEqual(await end([{ say: 'hal' }, { type: 'end', stop: 'length' }]), [
     { type: 'reply', text: 'hal', step: 1 },
-    { type: 'note', text: 'the answer was cut at the longest length the model allows' },
-    { type: 'end', outcome: { ok: true, text: 'hal' } },
+    {
+      type: 'end',
+      outcome: {
+        ok: false,
+        failure: unfinished('output', 'the answer reached the longest length that scripted allows'),
+      },
+    },
   ])
   assert.deepEqual(await end([]), [{ type: 'end', outcome: failed('crash', 'native gave an empty answer') }])
   const failure = { kind: 'overflow' as const, message: 'too long' }
@@ -117,7 +177,7 @@ test('the budget is asked before each model call', async () => {
   const { model, facts } = await run([spend], { budget: purse })
   assert.equal(model.requests.length, 1)
   const last = facts.at(-1)!
-  assert.equal(last.type === 'end' && !last.outcome.ok && last.outcome.failure.kind, 'budget')
+  assert.equal(last.type === 'end' && !last.outcome.ok && last.outcome.failure.stoppedBy, 'tokens')
 })
 
 test('a model that throws, or stops in the middle, is a crash in words', async () => {
@@ -177,8 +237,8 @@ test('a model that goes in circles is warned, then stopped', async () => {
     [[], [], ['3', '3'], ['4', '2'], ['5', '1'], ['6', '0']],
   )
   assert.equal(model.requests.length, 6)
-  const text = 'I stopped because I repeated the same call without making progress. Say "go on" to continue.'
-  assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: true, text } })
+  const failure = unfinished('repetition', 'scripted made the same call 6 times in a row')
+  assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: false, failure } })
 })
 
 test('a call that asks the person ends the turn, and what came after it is skipped', async () => {

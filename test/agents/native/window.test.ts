@@ -1,14 +1,16 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
+import type { ModelScript } from '../../../src/models/scripted-model.ts'
+import type { Entry, Fact, Summary } from '../../../src/core/talk/entry.ts'
 import type { ModelMessage } from '../../../src/core/work/model.ts'
 import { systemText } from '../../../src/agents/native/session-opening.ts'
 import { instructionText } from '../../../src/agents/native/instructions.ts'
 import { fill } from '../../../src/agents/native/window-fill.ts'
 import { modelMessages } from '../../../src/agents/native/model-messages.ts'
-import { WindowUse } from '../../../src/agents/native/window-trim.ts'
-import { entryTokens, estimateTokens, viewTokens } from '../../../src/core/talk/tokens.ts'
+import { TurnWindow } from '../../../src/agents/native/turn-window.ts'
+import { entryTokens, estimateTokens } from '../../../src/core/talk/tokens.ts'
 import { view } from '../../../src/core/talk/view.ts'
+import { scriptedModel } from '../../../src/models/scripted-model.ts'
 import { turnOf } from '../../contract/agent.ts'
 
 let count = 0
@@ -90,52 +92,60 @@ test('the reported usage counts until something is said or left out', () => {
   assert.equal(after.used, estimateTokens('Be.') + entryTokens(summary))
 })
 
-test('at half a window the old outputs go in one batch, the last turn keeps its own', () => {
+const failing: ModelScript = [{ type: 'failure', failure: { kind: 'busy', message: 'overloaded' } }]
+
+/** The trims and summaries that are due before a request; each is done before the next is thought of, as in the loop. */
+async function due(kept: TurnWindow, facts: readonly Fact[]): Promise<Fact[]> {
+  const done = [...facts]
+  for await (const event of kept.makeRoom(done)) if (event.type === 'trim' || event.type === 'summary') done.push(event)
+  return done.slice(facts.length)
+}
+
+/** The window of a turn whose model cannot summarise; `room` gives the changes that are due before a request. */
+function windowOf(system: string, history: readonly Entry[], tokens: number, turn = turnOf({ prompt: 'go', history })) {
+  const model = scriptedModel([failing], { window: tokens })
+  const kept = new TurnWindow({ name: 'native', model, frame: { system, tools: [] }, turn, window: () => tokens })
+  const room = (done: readonly Fact[]) => due(kept, done)
+  return { room, size: () => kept.tokens(kept.request([])) }
+}
+
+test('at half a window the old outputs go in one batch, the last turn keeps its own', async () => {
   const entries = [...turn('1', 'a'.repeat(4000)), ...turn('2', 'b'.repeat(4000)), ...turn('3', 'c'.repeat(4000))]
-  const tokens = viewTokens(entries)
-  const frame = (length: number) => ({ system: 'x'.repeat(length), tools: [] })
-  assert.deepEqual(new WindowUse(frame(0), entries).due([], (tokens + 1) * 2), [])
-  const room = new WindowUse(frame(8), entries)
-  const [due, ...more] = room.due([], (tokens + 1) * 2)
-  assert.deepEqual([due, more], [{ type: 'trim', through: entries.filter(({ type }) => type === 'end')[1]!.id }, []])
-  const left = view([...entries, entry(due!, '', 'native')])
+  const tokens = windowOf('', entries, 1).size()
+  assert.deepEqual(await windowOf('', entries, tokens * 2).room([]), [])
+  const full = windowOf('x'.repeat(8), entries, tokens * 2)
+  const [trim, ...more] = await full.room([])
+  assert.deepEqual([trim, more], [{ type: 'trim', through: entries.filter(({ type }) => type === 'end')[1]!.id }, []])
+  const left = view([...entries, entry(trim!, '', 'native')])
   assert.deepEqual(
     left.filter(({ type }) => type === 'result').map((one) => one.type === 'result' && one.text.slice(0, 10)),
     ['[output of', '[output of', 'cccccccccc'],
   )
-  assert.deepEqual(room.due([], (tokens + 1) * 2), [], 'what is left out is left out once')
-  assert.deepEqual(new WindowUse(frame(0), left).due([], tokens), [], 'also in the next turn')
-  assert.deepEqual(
-    new WindowUse(frame(0), turn('9', 'x'.repeat(4000))).due([], 1000),
-    [],
-    'the only turn keeps its output',
-  )
+  assert.deepEqual(await full.room([trim!]), [], 'what is left out is left out once')
+  assert.deepEqual(await windowOf('', left, tokens).room([]), [], 'also in the next turn')
+  assert.deepEqual(await windowOf('', turn('9', 'x'.repeat(4000)), 1700).room([]), [], 'the only turn keeps its output')
 })
 
-test('a turn that fills the window by itself leaves out its older steps, and is told the same when it is resumed', () => {
+test('without a summary a turn leaves out its older steps, and is told the same when it is resumed', async () => {
   const step = (number: number): Fact[] => [
     { type: 'call', call: `s${number}`, tool: 'bash', input: {}, step: number },
     { type: 'result', call: `s${number}`, ok: true, text: `${number}`.repeat(4000), data: { exit: 0 } },
   ]
-  const room = new WindowUse({ system: '', tools: [] }, [])
+  const { room } = windowOf('', [], 8_000)
   const done: Fact[] = []
   const requests: ModelMessage[][] = []
   for (let number = 1; number <= 12; number++) {
-    done.push(...room.due(done, 12_000))
+    done.push(...(await room(done)))
     requests.push(modelMessages('native', turnOf({ prompt: 'go' }), done))
     done.push(...step(number))
   }
   assert.deepEqual(
-    done.flatMap((fact, at) => (fact.type === 'trim' ? [{ at, step: fact.step }] : [])),
-    [
-      { at: 12, step: 3 },
-      { at: 19, step: 6 },
-      { at: 24, step: 8 },
-    ],
+    done.flatMap((fact) => (fact.type === 'trim' ? [fact.step] : [])),
+    [3, 6, 8],
   )
   const whole = requests.map((request) => JSON.stringify(request).slice(0, -1))
   const broken = whole.slice(1).flatMap((request, at) => (request.startsWith(whole[at]!) ? [] : [at + 2]))
-  assert.deepEqual(broken, [7, 10, 12], 'between two trims each request is a prefix of the next')
+  assert.equal(broken.length, 3, 'between two trims each request is a prefix of the next')
   const kept = [
     entry({ type: 'prompt', text: 'go' }, 't', 'user'),
     ...done.map((fact) => entry(fact, 't')),
@@ -147,13 +157,13 @@ test('a turn that fills the window by itself leaves out its older steps, and is 
   assert.deepEqual(resumed.slice(0, now.length), now)
 })
 
-test('a turn that writes files into a small window leaves out what it wrote, and keeps fewer whole steps where three are too many', () => {
-  const room = new WindowUse({ system: '', tools: [] }, [])
-  const done: Fact[] = []
+test('a turn that writes files into a small window leaves out what it wrote, and says where the text is now', async () => {
   const window = 20_000
+  const { room } = windowOf('', [], window)
+  const done: Fact[] = []
   const sizes: number[] = []
   for (let number = 1; number <= 12; number++) {
-    done.push(...room.due(done, window))
+    done.push(...(await room(done)))
     sizes.push(estimateTokens(JSON.stringify(modelMessages('native', turnOf({ prompt: 'go' }), done))))
     const input = { file_path: `${number}.ts`, content: 'x'.repeat(24_000) }
     done.push({ type: 'call', call: `s${number}`, tool: 'file_creator', input, step: number })
@@ -165,6 +175,48 @@ test('a turn that writes files into a small window leaves out what it wrote, and
   )
   assert.deepEqual(calls[0], {
     file_path: '1.ts',
-    content: '[24000 characters left out here; the call was made with all of them]',
+    content:
+      '[24000 characters left out here: the call ran with all of them. Text that it wrote into a file is in that file; read the file if you need it.]',
   })
+})
+
+test('earlier turns that take much of the window become a summary inside the turn, and their skills stay', async () => {
+  const skill = entry({ type: 'guide', name: 'skill:pdf', text: 'read the pages' }, '1')
+  const [asked, ...rest] = turn('1', 'a'.repeat(12_000))
+  const history = [asked!, skill, ...rest]
+  const model = scriptedModel([[{ say: 'They asked for 1, and it is done.' }]], { window: 4_000 })
+  const frame = { system: 'Be brief.', tools: [] }
+  const now = turnOf({ prompt: 'go', history })
+  const kept = new TurnWindow({ name: 'native', model, frame, turn: now, window: () => 4_000 })
+  const before = kept.request([]).messages
+  const [summary, ...more] = await due(kept, [])
+  assert.deepEqual(more, [])
+  const { tokens, ...fact } = summary as Summary
+  assert.deepEqual(fact, {
+    type: 'summary',
+    text: 'They asked for 1, and it is done.',
+    through: rest.at(-1)!.id,
+    shared: ['native'],
+    guides: [{ type: 'guide', name: 'skill:pdf', text: 'read the pages', by: 'native' }],
+  })
+  assert.ok(tokens!.after < 200 && tokens!.before > 3_000, JSON.stringify(tokens))
+  assert.deepEqual(
+    model.requests[0]!.messages.slice(0, -1),
+    before.slice(0, -1),
+    'the request repeats the conversation',
+  )
+  assert.deepEqual(kept.request([summary!]).messages, [
+    { role: 'user', text: '<summary>\nThey asked for 1, and it is done.\n</summary>' },
+    { role: 'user', text: 'read the pages' },
+    { role: 'user', text: 'go' },
+  ])
+  const later = [
+    ...history,
+    entry({ type: 'prompt', text: 'go' }, '2', 'user'),
+    entry(summary!, '2'),
+    entry({ type: 'reply', text: 'gone', step: 1 }, '2'),
+    entry({ type: 'end', outcome: { ok: true, text: '' } }, '2'),
+  ]
+  const resumed = modelMessages('native', turnOf({ prompt: 'on', history: view(later) }), [])
+  assert.deepEqual(resumed.slice(0, 3), kept.request([summary!]).messages)
 })

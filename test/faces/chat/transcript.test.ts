@@ -86,7 +86,7 @@ function blocksOf(text: string): Block[] {
     { ...common, type: 'prompt', text },
     { ...common, type: 'steer', text },
     { ...common, type: 'note', text },
-    { ...common, type: 'summary', text },
+    { ...common, type: 'summary', title: text, text },
     { ...common, type: 'reply', text, live: true, more: 7 },
     { ...common, type: 'thought', text, live: false },
     { ...call, input: { command: text, other: [text] }, state: 'failed', changes: [] },

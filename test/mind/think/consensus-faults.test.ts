@@ -196,7 +196,7 @@ for (const [calls, when, asked, notes] of spent)
 test('those who are asked side by side do not each take the same money out of one purse', async () => {
   const rig = sitting({}, { spec: machines.office })
   const { result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: budget({ tokens: 2_000 }) })
-  assert.deepEqual(result.ok ? undefined : result.failure.kind, 'budget')
+  assert.deepEqual(result.ok ? undefined : result.failure.stoppedBy, 'tokens')
   assert.deepEqual(rig.names(), [])
 })
 

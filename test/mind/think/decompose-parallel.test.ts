@@ -356,7 +356,7 @@ test('whoever leaves the stream ends both and takes their rooms away', async () 
 })
 
 test('an empty purse ends the turn, whoever of them felt it', async () => {
-  const spent: Script = [{ fail: { kind: 'budget', message: 'the purse is empty' } }]
+  const spent: Script = [{ fail: { kind: 'unfinished', message: 'the purse is empty', stoppedBy: 'cost' } }]
   const { copies, log } = rooms([{ script: says('made the api') }, { script: spent }])
   const { go, left } = grove(
     { agents: { claude: [json({ tasks: two })] }, actor: [says('never asked')], commands: pass },

@@ -133,12 +133,15 @@ export const hangs: Script = [{ type: 'text', delta: 'hm' }, { hang: true }]
 export function purse(calls: number): Turn['budget'] {
   let left = calls
   return {
-    refuse: () => (left-- > 0 ? undefined : { kind: 'budget', message: 'the purse is empty' }),
+    refuse: () => (left-- > 0 ? undefined : { kind: 'unfinished', message: 'the purse is empty', stoppedBy: 'cost' }),
     spend: () => {},
   }
 }
 
-export const empty: Outcome = { ok: false, failure: { kind: 'budget', message: 'the purse is empty' } }
+export const empty: Outcome = {
+  ok: false,
+  failure: { kind: 'unfinished', message: 'the purse is empty', stoppedBy: 'cost' },
+}
 
 function handsOf({ commands = {}, tools = [], policy }: Rigged, files: Map<string, string>): Resources['tools'] {
   const allowed: Policy = async () => ({ verdict: 'yes', why: 'it is a test' })

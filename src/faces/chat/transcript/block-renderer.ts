@@ -78,7 +78,7 @@ export class BlockRenderer {
       case 'group':
         return groupLines(block, width, context, open)
       case 'summary':
-        return folded('≡', 'Earlier messages were summarised', block.text, width, context, open)
+        return folded('≡', block.title, block.text, width, context, open)
       case 'closing':
         return closingLines(block, width, context)
       case 'told':
@@ -145,11 +145,11 @@ function folded(
   { theme }: RenderContext,
   open: boolean,
 ): string[] {
-  const head = theme.quiet(`  ${mark} ${title}`)
-  if (!open) return [head]
+  const head = indented(wrapped(safeText(title).trim(), width - 4), '    ', `  ${mark} `).map(theme.quiet)
+  if (!open) return head
   const { text: shown, rest } = bounded(safeText(text).trim())
   const lines = wrapped(shown, width - 4)
-  return [head, ...indented(rest ? [...lines, rest] : lines, '    ').map(theme.quiet)]
+  return [...head, ...indented(rest ? [...lines, rest] : lines, '    ').map(theme.quiet)]
 }
 
 /** A consultation: one line, which opens to everything that the agent did. */

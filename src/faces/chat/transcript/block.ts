@@ -7,7 +7,9 @@ import { isPersonCommand } from '../../../core/talk/entry.ts'
 /** The fields of every block: `key` stays the same while the block changes, `entry` is the kept entry it began with. */
 type Common = { key: number; turn: string; by?: string; entry?: string }
 
-type TextBlock = Common & { type: 'prompt' | 'steer' | 'note' | 'summary'; text: string }
+type TextBlock = Common & { type: 'prompt' | 'steer' | 'note'; text: string }
+/** `title` says what the text stands for. */
+type SummaryBlock = Common & { type: 'summary'; title: string; text: string }
 
 /**
  * `live` while the text grows, or is not yet kept. `dropped` characters before the text and `more` after it are not held:
@@ -73,6 +75,7 @@ export type CommandBlock = Common & { type: 'told'; text: string; how: 'note' | 
 
 export type Block =
   | TextBlock
+  | SummaryBlock
   | SpeechBlock
   | CallBlock
   | AttemptBlock

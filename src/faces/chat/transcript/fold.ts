@@ -3,6 +3,7 @@ import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Question } from '../../../core/talk/question.ts'
 import type { Block, CallBlock, GroupBlock, NewBlock, SpeechBlock } from './block.ts'
 import { defined } from '../../../base/defined.ts'
+import { summaryWords } from '../../../core/talk/compaction.ts'
 import { isAgentSpeech, isOwnQuestion } from './block.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './event-facts.ts'
 import { openFence } from './markdown/markdown-parts.ts'
@@ -26,8 +27,9 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
       return withPrompt(blocks, event, place)
     case 'steer':
     case 'note':
-    case 'summary':
       return add({ type: event.type, text: held(event.text).text })
+    case 'summary':
+      return add({ type: 'summary', title: summaryWords(event), text: held(event.text).text })
     case 'text':
     case 'thought':
       return grown(blocks, event.type === 'text' ? 'reply' : 'thought', event.delta, event, place)

@@ -105,8 +105,8 @@ const nextSteps: Record<FailureKind, string> = {
   overflow: '/compact summarises the conversation and makes room.',
   crash: 'Send it again; `termaite doctor` checks each agent.',
   denied: '/leash lets agents do more.',
-  budget: '/usage shows what was used.',
   aborted: '',
+  unfinished: 'Nothing is lost: send “go on” to continue. /diff shows what changed, /usage what was used.',
   unmet: 'Say what to try next; /diff shows what changed, /undo takes it back.',
 }
 
@@ -129,7 +129,8 @@ export function errorLines(failed: ErrorBlock, width: number, context: RenderCon
   const cancelled = failure.kind === 'aborted'
   const mark = cancelled ? theme.quiet('■') : theme.bad('✗')
   const words = wrapped(withRetryTime(safeText(failure.message).trim(), failure), width - 2)
-  const step = nextSteps[failure.kind]
+  // A kind that an older version kept has no row here.
+  const step = nextSteps[failure.kind] ?? ''
   return [
     // A person who cancels has read that far, and wants to keep it in sight.
     ...(open || cancelled ? saidLines(said, width, context) : []),

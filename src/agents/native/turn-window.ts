@@ -1,0 +1,278 @@
+import type { Entry, Event, Fact, Summary, Trim, Usage } from '../../core/talk/entry.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Frame, Model, ModelMessage, ModelRequest } from '../../core/work/model.ts'
+import type { Patience } from './model-step.ts'
+import { defined } from '../../base/defined.ts'
+import { compactAt, compactionPrompt, guidesOf } from '../../core/talk/compaction.ts'
+import { unfinished } from '../../core/talk/outcome.ts'
+import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
+import { endedTurns, toldTo, withoutOldSteps } from '../../core/talk/view.ts'
+import { modelMessages, shortened } from './model-messages.ts'
+import { askModel } from './model-step.ts'
+
+/** How full the window may be when a turn begins, before the old tool output of earlier turns is left out. */
+const trimAt = 0.5
+
+/** How full the window should be at most after a summary, so that the next one is not due soon. */
+const aimFor = 0.5
+
+/** The share of the window that a trim or a summary must free: each changes what was sent before, and so loses the provider's cache. */
+const worth = { turns: 0.05, steps: 0.1 }
+
+/** How many of the last steps stay whole, because the next ones build on them. Where they alone would fill the window, fewer stay. */
+const stepsKept = { summary: [3, 2, 1, 0], trim: [3, 2, 1] } as const
+
+/** Earlier turns are summarised inside a turn where they take more of the window than this. */
+const longHistory = 0.25
+
+/** A request for a summary repeats the messages up to the steps it is about. Above this share of the window it would not fit. */
+const repeatAt = 0.9
+
+/** How much of the window the text of earlier messages takes in a request that does not repeat them. */
+const transcriptShare = 0.6
+
+/** How many steps pass before a summary that failed is asked for again. */
+const patience = 5
+
+/** How far the estimate of tokens may be from what the provider counts. */
+const ratios = { least: 0.5, most: 4 }
+
+/** The window that a turn has to fit into. */
+export type WindowParts = {
+  /** The agent whose turn it is. */
+  name: string
+  model: Model
+  frame: Frame
+  turn: Turn
+  /** The size of the window in tokens; asked for late, because a local model reports its size late. */
+  window(): number
+  patience?: Patience
+  /** Why nothing may be summarised now, if something forbids it. */
+  forbids?(turn: Turn): Promise<string | undefined>
+}
+
+/**
+ * Keeps the requests of a turn within the window of the model. At three quarters of it the older steps of the turn become a
+ * summary, and so do earlier turns where they take much of it. If there is no summary, long inputs and outputs of old steps are
+ * left out instead. Between two such changes every request is a prefix of the next one.
+ */
+export class TurnWindow {
+  #parts: WindowParts
+  #frameTokens: number
+  /** What the provider counts for a token that we estimate. */
+  #ratio = 1
+  #begun = false
+  #wait = 0
+  /** When the provider that refused a summary is back, if it said so. */
+  #retryAt: number | undefined
+
+  constructor(parts: WindowParts) {
+    this.#parts = parts
+    this.#frameTokens = estimateTokens(parts.frame.system) + estimateTokens(JSON.stringify(parts.frame.tools))
+  }
+
+  /** The request that the facts of the turn make. */
+  request(done: readonly Fact[]): ModelRequest {
+    const { name, turn, frame } = this.#parts
+    return { frame, messages: modelMessages(name, turn, done) }
+  }
+
+  /** About how many tokens a request has. */
+  tokens({ messages }: Pick<ModelRequest, 'messages'>): number {
+    return Math.ceil((this.#frameTokens + estimateTokens(JSON.stringify(messages))) * this.#ratio)
+  }
+
+  #size(done: readonly Fact[]): number {
+    return this.tokens(this.request(done))
+  }
+
+  /** Learns from the count of a provider how many tokens our estimate is worth. */
+  counted(request: ModelRequest, usage: readonly Usage[]): void {
+    const reported = usage.findLast(({ source }) => source === 'reported')
+    if (reported && reported.input > 0) this.#learn(reported.input / (this.tokens(request) / this.#ratio))
+  }
+
+  /** Learns from a refusal that a request is longer than the window, whatever was estimated. */
+  overflowed(request: ModelRequest): void {
+    this.#learn(Math.max(this.#ratio, this.#parts.window() / (this.tokens(request) / this.#ratio)))
+    this.#wait = 0
+  }
+
+  #learn(ratio: number): void {
+    this.#ratio = Math.min(ratios.most, Math.max(ratios.least, ratio))
+  }
+
+  /** Makes room before the next request. Returns why the turn cannot go on, if it cannot. */
+  async *makeRoom(done: readonly Fact[]): AsyncGenerator<Event, Failure | undefined> {
+    const { turn } = this.#parts
+    const window = this.#parts.window()
+    const size = () => this.#size(done)
+    if (!this.#begun && size() > window * trimAt) yield* this.#trimTurns(done, window)
+    this.#begun = true
+    this.#wait--
+    if (size() <= window * compactAt) return undefined
+    const refused = turn.budget.refuse(size())
+    if (refused) return refused
+    if (this.#wait <= 0) {
+      const why = (await this.#parts.forbids?.(turn)) ?? (yield* this.#summarise(done, window))
+      if (turn.signal.aborted) return undefined
+      if (why !== undefined) {
+        this.#wait = patience
+        yield { type: 'note', text: `The older steps could not be summarised: ${why}` }
+      }
+    }
+    if (size() > window * compactAt) yield* this.#trimSteps(done, window)
+    // The first request of a turn is left to the provider: the rotation shortens the conversation if it is refused.
+    if (size() <= window || newestStep(done) === 0) return undefined
+    return unfinished(
+      'window',
+      `the next request has about ${size()} tokens, the window of ${this.#parts.model.name} has ${window}, and nothing more can be left out; send the rest of the work as a new request after /compact`,
+      this.#retryAt,
+    )
+  }
+
+  /** Leaves out the tool output of earlier turns; the last one keeps its own. */
+  *#trimTurns(done: readonly Fact[], window: number): Generator<Event, void> {
+    const through = endedTurns(this.#history(done)).at(-2)?.end.id
+    if (through === undefined) return
+    const trim: Trim = { type: 'trim', through }
+    if (this.#size(done) - this.#size([...done, trim]) <= window * worth.turns) return
+    yield trim
+    yield { type: 'note', text: 'Half of the context window was full: old tool outputs are left out from here on.' }
+  }
+
+  /** Leaves out the long inputs and outputs of this turn's older steps. */
+  *#trimSteps(done: readonly Fact[], window: number): Generator<Event, void> {
+    const due = this.#due(done, stepsKept.trim, (step) => ({ type: 'trim', step }), window, compactAt)
+    if (!due) return
+    yield due
+    yield { type: 'note', text: 'Long inputs and outputs of old steps are left out from here on, to make room.' }
+  }
+
+  /** Replaces earlier turns and older steps with summaries; returns why there is none. */
+  async *#summarise(done: readonly Fact[], window: number): AsyncGenerator<Event, string | undefined> {
+    const { name, turn } = this.#parts
+    const history = this.#history(done)
+    const through = endedTurns(history).at(-1)?.end.id
+    if (through !== undefined && viewTokens(history) * this.#ratio > window * longHistory) {
+      const guides = guidesOf(history)
+      const fact: Summary = defined({
+        type: 'summary',
+        text: '',
+        through,
+        shared: toldTo(history),
+        guides: guides.length > 0 ? guides : undefined,
+      })
+      const messages = modelMessages(name, { prompt: '', history, attempts: [], steered: [] }, []).slice(0, -1)
+      const why = yield* this.#ask(done, fact, { messages, entries: history, what: 'the conversation so far' }, window)
+      if (why !== undefined || this.#size(done) <= window * aimFor) return why
+    }
+    const fact = this.#due(done, stepsKept.summary, (step) => ({ type: 'summary', text: '', step }), window, aimFor)
+    if (fact?.step === undefined) return undefined
+    const covered = upTo(done, fact.step)
+    const asked: Fact = { type: 'prompt', text: turn.prompt }
+    const entries = [asked, ...withoutOldSteps(covered)].map(
+      (one) => ({ ...one, by: one.type === 'prompt' || one.type === 'steer' ? 'user' : name }) as Entry,
+    )
+    const { messages } = this.request(covered)
+    const what = fact.step === 1 ? 'your first step' : `your first ${fact.step} steps on this request`
+    return yield* this.#ask(done, fact, { messages, entries, what }, window)
+  }
+
+  /**
+   * The change of old steps that is due: the one that keeps most of the newest steps whole and leaves no more than a share of
+   * the window, else the one that leaves least. Undefined where every change would free too little.
+   */
+  #due<Change extends Trim | Summary>(
+    done: readonly Fact[],
+    kept: readonly number[],
+    change: (step: number) => Change,
+    window: number,
+    share: number,
+  ): Change | undefined {
+    const [newest, used] = [newestStep(done), this.#size(done)]
+    const summarised = Math.max(0, ...done.map((fact) => (fact.type === 'summary' ? (fact.step ?? 0) : 0)))
+    const dues = kept.flatMap((steps) => {
+      if (newest - steps <= summarised) return []
+      const due = change(newest - steps)
+      const left = this.#size([...done, due])
+      return used - left > window * worth.steps ? [{ due, left }] : []
+    })
+    return (dues.find(({ left }) => left <= window * share) ?? dues.at(-1))?.due
+  }
+
+  /** Asks the model for a summary and keeps it as `fact`; returns why there is none. */
+  async *#ask(
+    done: readonly Fact[],
+    fact: Summary,
+    { messages, entries, what }: Covered,
+    window: number,
+  ): AsyncGenerator<Event, string | undefined> {
+    const { model, frame, turn } = this.#parts
+    const before = this.#size(done)
+    const words = Math.max(200, Math.min(2_000, Math.floor(window / 20)))
+    const repeated: ModelRequest = {
+      frame,
+      messages: [...messages, { role: 'user', text: summaryRequest(what, words) }],
+    }
+    const told: ModelRequest = {
+      frame: { system: '', tools: [] },
+      messages: [{ role: 'user', text: compactionPrompt({ entries: [...entries] }, window * transcriptShare) }],
+    }
+    const tries = this.tokens(repeated) > window * repeatAt ? [told] : [repeated, told]
+    let why = 'there is nothing to summarise'
+    for (const request of tries) {
+      turn.waits?.(`summarising ${what}, because the context window is nearly full`)
+      const asked = askModel(model, request, turn, this.#parts.patience)
+      let next = await asked.next()
+      // A summary is no answer: its words are not shown while they come.
+      for (; !next.done; next = await asked.next())
+        if (next.value.type !== 'text' && next.value.type !== 'thought') yield next.value
+      const answer = next.value
+      yield* answer.usage
+      if (turn.signal.aborted) return 'cancelled'
+      if (answer.failure) {
+        why = answer.failure.message
+        this.#retryAt = answer.failure.retryAt
+        if (answer.failure.kind === 'overflow') continue
+        return why
+      }
+      const text = answer.stop === 'refused' ? '' : answer.text.trim()
+      if (text === '') return `${model.name} wrote none`
+      const summary = { ...fact, text }
+      const after = this.#size([...done, summary])
+      if (after >= before) return 'the summary is no shorter than what it stands for'
+      this.#retryAt = undefined
+      yield defined<Summary>({ ...summary, tokens: { before, after } })
+      return undefined
+    }
+    return why
+  }
+
+  /** The earlier turns, as the turn has shortened them by now. */
+  #history(done: readonly Fact[]): readonly Entry[] {
+    return shortened(this.#parts.turn.history, done, this.#parts.name)
+  }
+}
+
+/** Asks for a summary in the place of the next answer, so that the messages before it come from the provider's cache. */
+function summaryRequest(what: string, words: number): string {
+  return [
+    `The context window is nearly full. Write a summary of ${what} now: it will stand in the place of those messages, and you will go on with nothing else of them. The request itself, what the user typed meanwhile and the skills that you loaded stay as they are.`,
+    'Keep what was done and where (files, commands, names, numbers), what was found out, what failed and why, what was decided, and what is still to do. Keep every fact that you may still need word for word.',
+    `Write plain text of at most ${words} words. Do not call a tool, and do not go on with the work in this answer.`,
+  ].join('\n')
+}
+
+/** What a summary covers: the messages that a request repeats, the same as entries for a request that does not, and its name. */
+type Covered = { messages: readonly ModelMessage[]; entries: readonly Entry[]; what: string }
+
+const newestStep = (done: readonly Fact[]) =>
+  done.reduce((newest, fact) => (fact.type === 'call' ? Math.max(newest, fact.step ?? 0) : newest), 0)
+
+/** The facts up to the end of a step. */
+function upTo(done: readonly Fact[], step: number): readonly Fact[] {
+  const later = done.findIndex((fact) => (fact.type === 'reply' || fact.type === 'call') && (fact.step ?? 0) > step)
+  return later < 0 ? done : done.slice(0, later)
+}
