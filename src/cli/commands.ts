@@ -42,7 +42,10 @@ export const chatCommand: CliCommand = {
     'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p: the output format' },
     'max-cost': { value: 'usd', help: 'make no further model call once this much is spent' },
     'max-tokens': { value: 'n', help: 'make no further model call once this many tokens are spent' },
-    'max-steps': { value: 'n', help: 'stop a turn after this many steps: answers of the model, or calls of another CLI' },
+    'max-steps': {
+      value: 'n',
+      help: 'stop a turn after this many steps: answers of the model, or calls of another CLI',
+    },
     exclusive: { help: 'with -p: wait until no other turn runs in this project' },
     'no-alt-screen': { help: 'show the chat in the terminal’s normal buffer' },
     classic: { help: 'the same as --no-alt-screen' },
