@@ -12,7 +12,17 @@ import { golden } from './golden.ts'
 import { looks, sizes } from './looks.ts'
 
 const every = await everyCard()
-const named = ['trust', 'login', 'silence', 'denied', 'always-prefix', 'sharing', 'think-cost', 'long-turn', 'gemini-edit']
+const named = [
+  'trust',
+  'login',
+  'silence',
+  'denied',
+  'always-prefix',
+  'sharing',
+  'think-cost',
+  'long-turn',
+  'gemini-edit',
+]
 
 /** Cards that no agent of this test brings about, as their makers word them. */
 const cards: Readonly<Record<string, Question>> = {
