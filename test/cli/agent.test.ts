@@ -92,7 +92,7 @@ test('a workflow is found by its names, needs trust, and is missed with those th
   )
   const { code, err } = await agent([...dry, '--as=review'])
   assert.equal(code, 2)
-  assert.match(err, new RegExp(`${review} is not used: this folder is not trusted`))
+  assert.match(err, new RegExp(`${review} is not used, because this folder is not trusted`))
   assert.match((await agent(dry)).out, /^workflow +orc, built in$/m)
   assert.equal((await agent([...dry, '--as=../x'])).code, 2)
 })

@@ -63,7 +63,7 @@ test(
     lay('tools/hook.sh', 'touch "$CLAUDE_PROJECT_DIR/hook-two"\n')
     const { err } = await run('-p', 'three')
     assert.deepEqual([ran('server-two'), ran('hook-two')], [false, false])
-    assert.match(err, /tools\/hook\.sh and 1 more not used: this folder is not trusted/)
+    assert.match(err, /tools\/hook\.sh and 1 more are not used, because this folder is not trusted/)
     const again = await run('trust')
     assert.deepEqual(again.err.split('\n').slice(0, 10), [
       'tools/hook.sh (changed)',

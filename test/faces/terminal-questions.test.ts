@@ -71,14 +71,14 @@ test('where the height of the terminal is not known the question is printed whol
 test('without colours a line of several commands says which of them is dangerous, and why', async () => {
   const command = 'git add . && git push origin main'
   const from = command.indexOf('git push')
-  const marks = [{ from, to: command.length, why: 'it sends commits away' }]
+  const marks = [{ from, to: command.length, why: 'it sends commits to a remote' }]
   const shows: Question['shows'] = [{ type: 'command', command, cwd: '/demo', marks }]
   const { pages } = await typing({ ...every.permission!, shows }, ['no'], 24)
   assert.deepEqual(pages[0]!.split('\n').slice(0, 4), [
     '! git add . && git push origin main',
     '  in /demo',
-    '! git push origin main (it sends commits away)',
-    'bash: it sends commits away',
+    '! git push origin main (it sends commits to a remote)',
+    'bash: it sends commits to a remote',
   ])
 })
 

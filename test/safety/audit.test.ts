@@ -170,9 +170,9 @@ test('a changed, moved or added line is told as a change of the record', async (
   ])
   assert.deepEqual(await tampered(([one, two, ...rest]) => [two!, one!, ...rest]), [
     'changed',
-    ['entry 1 was moved: it stands after entry 2'],
+    ['entry 1 was moved: it comes after entry 2'],
   ])
-  assert.deepEqual(await tampered((lines) => [...lines, lines[2]!]), ['changed', ['entry 3 stands there twice']])
+  assert.deepEqual(await tampered((lines) => [...lines, lines[2]!]), ['changed', ['entry 3 is in the log twice']])
   let second = 0
   const unreadable = ([one, two, ...rest]: string[]) => {
     second = Buffer.byteLength(one!) + 1

@@ -197,7 +197,7 @@ test('at read the wall holds what is not understood; what is understood as actin
       outside: `this agent may only read, and /etc/hosts is outside the project`,
       network: 'this agent may only read, and it reaches the network',
       'without a wall':
-        'this agent may only read, termaite cannot judge the command ($Y is known only when it runs), and there is no sandbox to run it in',
+        'this agent may only read, termaite cannot judge the command (the value of $Y is known only when it runs), and there is no sandbox to run it in',
       'its own program, without a wall':
         'this agent may only read, and it runs a script of the project; it runs programs of the project',
     },

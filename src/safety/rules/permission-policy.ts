@@ -127,7 +127,7 @@ function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: 
   if (notFree.length === 0) return { verdict: 'yes', why: call.worst.why }
   const secret = notFree.find((part) => part.class === 'secrets')
   if (leash === 'read' && secret)
-    return { verdict: 'no', why: `${secret.why}, and this agent may only read at the rest` }
+    return { verdict: 'no', why: `${secret.why}, and this agent may only read other files` }
   return ask(reasons(notFree, call), notFree)
 }
 

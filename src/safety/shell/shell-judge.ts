@@ -129,7 +129,8 @@ class ScriptWalk {
     if (target.braces) return this.parts.odd(text, 'its file has braces that only bash expands')
     const [word] = await this.#words([target], state, depth)
     if (sign === '<<' || sign === '<<<') return
-    if (word!.glob || !word!.values) return this.parts.odd(text, `${word!.text} is known only when it runs`)
+    if (word!.glob || !word!.values)
+      return this.parts.odd(text, `the value of ${word!.text} is known only when it runs`)
     const world = { ...this.#bounds, cwds: state.cwds }
     const { finding, paths } = await touching(word!, sign === '<' ? 'read' : 'write', world)
     this.parts.add(text, undefined, finding.why === '' ? is('reads', 'its output is discarded') : finding, paths)
@@ -145,7 +146,7 @@ class ScriptWalk {
         } else if (piece.type === 'variable' && !state.variables.has(piece.name) && !isShown(piece.name)) {
           if (isSecretVariable(piece.name))
             this.parts.add(text, undefined, is('secrets', `$${piece.name} holds a secret`))
-          else this.parts.odd(text, `${text} is known only when it runs`)
+          else this.parts.odd(text, `the value of ${text} is known only when it runs`)
         }
       }
     return words.map((word) => wordOf(word, { ...this.#bounds, ...state }))

@@ -85,4 +85,4 @@ export const reads = (why = 'it only reads'): Reading => ({ class: 'reads', why 
 
 export const is = (kind: ShellClass, why: string): Reading => ({ class: kind, why })
 
-export const unclear = (word: Word): Reading => is('dynamic', `${word.text} is known only when it runs`)
+export const unclear = (word: Word): Reading => is('dynamic', `the value of ${word.text} is known only when it runs`)

@@ -19,7 +19,8 @@ const nothing: Finding = { class: 'reads', why: '' }
 
 /** Judges that a command touches the file that a word names, in every folder it may run in. */
 export async function touching(word: Word, how: Handling, world: TouchWorld): Promise<TouchFinding> {
-  if (!word.values) return { finding: { class: 'dynamic', why: `${word.text} is known only when it runs` }, paths: [] }
+  if (!word.values)
+    return { finding: { class: 'dynamic', why: `the value of ${word.text} is known only when it runs` }, paths: [] }
   let finding = nothing
   const paths: Touched[] = []
   for (const value of word.values) {

@@ -21,7 +21,7 @@ test('/mcp says how each server is and what is wrong', () => {
     server({ name: 'six', state: 'failed', why: 'no such program' }),
   ]
   assert.equal(
-    mcpText({ servers, warnings: ['.mcp.json is not used: this folder is not trusted.'] }, 1_500),
+    mcpText({ servers, warnings: ['.mcp.json is not used, because this folder is not trusted.'] }, 1_500),
     `● one  connected, 2 tools, One 1.0, MCP 2026-07-28
     uvx one \${TOKEN}  (.mcp.json)
 ● two  connected, 1 tool
@@ -39,7 +39,7 @@ test('/mcp says how each server is and what is wrong', () => {
     https://five.example  (.mcp.json)
 ✗ six  failed: no such program
     uvx one \${TOKEN}  (.mcp.json)
-! .mcp.json is not used: this folder is not trusted.`,
+! .mcp.json is not used, because this folder is not trusted.`,
   )
 })
 

@@ -79,7 +79,7 @@ export const find: ReadingProgram = (args, around) => {
   while (only(args[i]) === '-P' || only(args[i]) === '-H') i++
   for (; i < args.length; i++) {
     const word = args[i]!
-    if (!word.values) return not(`${word.text} is known only when it runs`)
+    if (!word.values) return not(`the value of ${word.text} is known only when it runs`)
     if ([...word.values, ...(word.glob ? around.matches(word) : [])].some((text) => /^[-(!,]/.test(text))) break
     named.push(word)
   }

@@ -236,7 +236,7 @@ export const git: ReadingProgram = (args, around) => {
     if (text === '--no-pager' || text === '-P' || text === '--no-optional-locks') continue
     if (text === '-C' && args[i + 1] && folder === here) {
       folder = args[++i]!
-      if (only(folder) === undefined) return not(`${folder.text} is known only when it runs`)
+      if (only(folder) === undefined) return not(`the value of ${folder.text} is known only when it runs`)
     } else if (text === '-c' && looks.test(only(args[i + 1]) ?? '')) i++
     else break
   }

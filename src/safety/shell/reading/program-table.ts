@@ -181,7 +181,7 @@ export function program(table: ProgramTable): ReadingProgram {
 function valueOf(kind: string, word: Word, around: Surroundings, free = false): string | undefined {
   if (!word.values) {
     if (kind === 'TEXT' && word.begins !== undefined) return undefined
-    return `${word.text} is known only when it runs`
+    return `the value of ${word.text} is known only when it runs`
   }
   if (word.glob) {
     if (paths.has(kind) || free) return undefined
