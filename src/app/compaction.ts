@@ -13,8 +13,15 @@ import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
 export type CompactionResult = Awaited<ReturnType<App['conversation']['compact']>>
 
+/** `say` tells the person which agents are asked, fail or are skipped; `waits` shows what is waited for. */
+export type CompactionWatch = { say(words: string): void; waits?(words: string): void; signal?: AbortSignal }
+
 /** Has an agent of the rotation summarise the oldest half of the conversation. Its usage is kept; its own words are not. */
-export async function compactNow(app: App, trigger: Trigger, signal = app.io.signal): Promise<CompactionResult> {
+export async function compactNow(
+  app: App,
+  trigger: Trigger,
+  { say, signal = app.io.signal }: CompactionWatch,
+): Promise<CompactionResult> {
   const refused = await compactionRefused(app, trigger, signal)
   if (refused !== undefined) return { ok: false, why: refused }
   const used: (Usage & { by?: string })[] = []
@@ -36,13 +43,26 @@ export async function compactNow(app: App, trigger: Trigger, signal = app.io.sig
           budget: app.budget,
           steer: async () => [],
         }),
-        ({ event }) => collectUsage(event, used),
+        ({ event }) => {
+          collectUsage(event, used)
+          const words = summaryNews(event)
+          if (words !== undefined) say(words)
+        },
       ),
     longestPrompt(app.settings),
   )
   for (const { by, ...usage } of used) await app.conversation.append(usage, by ?? 'termaite')
   if (compacted.ok && app.native.state.session) app.native.state.session.compacted = true
   return compacted
+}
+
+/** What the person is told of the agents that are asked for a summary. */
+function summaryNews(event: Event): string | undefined {
+  const by = event.by ?? 'An agent'
+  if (event.type === 'note') return event.text
+  if (event.type === 'attempt')
+    return `${by} was asked for a summary and failed: ${event.failure.kind}: ${event.failure.message}`
+  return event.type === 'reply' ? `${by} wrote a summary.` : undefined
 }
 
 /** Tells the person what a compaction did. */
@@ -67,7 +87,13 @@ function longestPrompt(settings: Settings): number {
  * Compacts the conversation before a turn until it fits into every agent's window: a smaller model may take the turn than
  * the last one. Tells the person what is done.
  */
-export async function compactIfFull(app: App, view: readonly Entry[], say: (words: string) => void): Promise<void> {
+export async function compactIfFull(app: App, view: readonly Entry[], watch: CompactionWatch): Promise<void> {
+  const said = new Set<string>()
+  // Several summaries may be needed, and the same agent writes them.
+  const say = (words: string) => {
+    if (!said.has(words)) watch.say(words)
+    said.add(words)
+  }
   let now = view
   for (let rounds = 0; ; rounds++) {
     if (!isFull(now, app.settings)) {
@@ -76,7 +102,8 @@ export async function compactIfFull(app: App, view: readonly Entry[], say: (word
       return
     }
     if (rounds === 0) say('The conversation is long: its oldest part is being summarised before the agent is asked.')
-    const compacted = await compactNow(app, 'auto')
+    watch.waits?.('summarising the oldest part of the conversation')
+    const compacted = await compactNow(app, 'auto', { ...watch, say })
     if (!compacted.ok)
       return say(`The conversation is long, and it could not be summarised: ${compacted.why}. Nothing was removed.`)
     const shorter = await app.conversation.view()

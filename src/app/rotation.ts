@@ -20,7 +20,7 @@ export type RotationOptions = {
   out?: App['out']
   told?: readonly Entry[]
   changes?(): Promise<string[]>
-  compact?(turn: Turn): Promise<readonly Entry[] | undefined>
+  compact?(turn: Turn, say: (words: string) => void): Promise<readonly Entry[] | undefined>
 }
 
 /** Opens the rotation over the agents of the settings. */

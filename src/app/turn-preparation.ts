@@ -1,11 +1,13 @@
 import type { App } from './app.ts'
+import type { CompactionWatch } from './compaction.ts'
 import { compactIfFull } from './compaction.ts'
 import { unfinishedIn } from './unfinished-turns.ts'
 import { localTime } from '../base/local-time.ts'
 import { oneLine } from '../base/table.ts'
 
 /** Prepares the conversation for a turn: ends turns of dead processes, names unreadable lines and other running turns, and compacts a full view. */
-export async function prepareTurn(app: App, say: (words: string) => void): Promise<void> {
+export async function prepareTurn(app: App, watch: CompactionWatch): Promise<void> {
+  const { say } = watch
   const { conversation, project, io } = app
   const [{ view, broken }, others] = await Promise.all([conversation.settle(), unfinishedIn(project, io.clock.now())])
   if (broken.length > 0) say(`termaite: ${unreadableLines(broken.length)}`)
@@ -13,7 +15,7 @@ export async function prepareTurn(app: App, say: (words: string) => void): Promi
     say(
       `Another turn has been running in this project since ${localTime(since)}${pid === undefined ? ', on another machine, where its end cannot be seen' : ''}: ${oneLine(prompt, 60)}`,
     )
-  await compactIfFull(app, view, say)
+  await compactIfFull(app, view, watch)
 }
 
 export function unreadableLines(lines: number): string {

@@ -136,8 +136,8 @@ async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshot
     first,
     only,
     changes: changedFiles(app.snapshots, () => snapshots.tree),
-    async compact({ id, history, signal }) {
-      if (!(await compactNow(app, 'auto', signal)).ok) return undefined
+    async compact({ id, history, signal }, say) {
+      if (!(await compactNow(app, 'auto', { say, signal })).ok) return undefined
       // The pieces of this turn so far are not in the log as turns of their own.
       return [...(await app.conversation.view()), ...history.filter(({ turn }) => turn.startsWith(`${id}.`))]
     },

@@ -210,7 +210,14 @@ export class TurnRunner {
     }
     const { prompt, pictures } = await attached(typed)
     const files = await keptPictures(pictures, app.blobs)
-    await prepareTurn(app, say)
+    const waits = (words: string) => audience.tell({ type: 'event', turn: sent, event: { type: 'waiting', words } })
+    await waits('reading the conversation')
+    await prepareTurn(app, {
+      signal,
+      say,
+      // Nobody waits for the screens.
+      waits: (words) => void waits(words),
+    })
     const seen = new TurnSummary(app.io.clock)
     const events = make(app, {
       prompt,

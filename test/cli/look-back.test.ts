@@ -189,6 +189,7 @@ test('a window that shrank: the conversation is summarised until it fits, and no
   assert.equal(code, 0)
   assert.deepEqual(err.match(/^.*(?:summarised|summary).*$/gm), [
     'The conversation is long: its oldest part is being summarised before the agent is asked.',
+    'wordy wrote a summary.',
     'All but the newest part of the conversation is now a summary.',
   ])
   const words = machine.history().map((entry) => ('text' in entry ? String(entry.text) : ''))

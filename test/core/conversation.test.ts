@@ -445,3 +445,26 @@ test('no part of a fact is longer in the log than a body may be', async () => {
     assert.match(kept, /characters cut/)
   }
 })
+
+test('each consulted agent that failed or was skipped has its line in the log, told once', async () => {
+  const { conversation, log } = opened()
+  const attempt = { type: 'attempt', failure: { kind: 'quota', message: 'limit reached' }, ms: 5, by: 'b' } as const
+  const skipped = { type: 'note', text: 'Skipped c: out of quota', by: 'termaite' } as const
+  const inner = (role: string, event: Event): Event => ({ type: 'inner', role, event })
+  const script = [
+    inner('enumerator', attempt),
+    inner('enumerator', skipped),
+    inner('council', inner('chair', skipped)),
+    inner('council', inner('chair', attempt)),
+    { say: 'hi' },
+  ]
+  await all(conversation.converse(scriptedAgent('a', [script]), 'hey', world))
+  assert.deepEqual(
+    (await kept(log)).filter(({ type }) => type === 'note'),
+    [
+      { by: 'a', type: 'note', text: 'b was asked (lists options) and failed: quota: limit reached' },
+      { by: 'a', type: 'note', text: 'Skipped c: out of quota' },
+      { by: 'a', type: 'note', text: 'b was asked (chair) and failed: quota: limit reached' },
+    ],
+  )
+})

@@ -50,7 +50,10 @@ test('a prompt is shown before anything is read or kept, and the kept prompt nam
   heard.length = 0
   desk.submit('do it')
   await setImmediate()
-  assert.deepEqual(heard, [{ type: 'sent', sent: 'sent 1', text: 'do it', starts: 'turn' }])
+  assert.deepEqual(heard, [
+    { type: 'sent', sent: 'sent 1', text: 'do it', starts: 'turn' },
+    { type: 'event', turn: 'sent 1', event: { type: 'waiting', words: 'reading the conversation' } },
+  ])
   await until((all) => closings(all).length === 1)
   const named = heard.flatMap((one) => (one.type === 'event' && one.sent ? [[one.event.type, one.sent]] : []))
   assert.deepEqual(named, [['prompt', 'sent 1']])
@@ -67,6 +70,7 @@ test('each wait of a turn is told, with the agent that is started after another 
     return one.event.type === 'attempt' ? [`${one.event.by} failed`] : []
   })
   assert.deepEqual(told, [
+    'reading the conversation',
     'copying the project’s files for undo',
     'choosing the agent',
     'starting bad',

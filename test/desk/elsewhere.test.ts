@@ -14,13 +14,13 @@ const options = { timeout: 60_000 }
 const program = join(import.meta.dirname, '../../src/main.ts')
 
 /** One turn of another process in the same project, by an agent that is this command. */
-function another(t: TestContext, folder: string, prompt: string, command: string) {
+function another(t: TestContext, folder: string, prompt: string, command: string, flags: readonly string[] = []) {
   const home = join(folder, 'termaite')
   mkdirSync(home, { recursive: true })
   const agents = [{ name: 'other', command, contextWindowTokens: 10_000 }]
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ agents }))
   const env = { PATH: process.env.PATH, HOME: folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home }
-  const child = spawn(process.execPath, [program, '-p', prompt], {
+  const child = spawn(process.execPath, [program, '-p', prompt, ...flags], {
     cwd: join(folder, 'project'),
     env,
     stdio: 'ignore',
@@ -177,3 +177,18 @@ test(
     assert.deepEqual(prompts(heard), ['a long one'])
   },
 )
+
+test('a watched turn that waits for the turns before it says so, until its agent is started', options, async (t) => {
+  const folder = folderOf(t)
+  const [began, go] = [join(folder, 'began'), join(folder, 'go')]
+  const { heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
+  const command = `cat >/dev/null; touch ${began}; until [ -e ${go} ]; do sleep 0.02; done; echo done`
+  const first = another(t, folder, 'the first', command)
+  await untilTrue(() => existsSync(began))
+  const second = another(t, folder, 'the second', command, ['--exclusive'])
+  await until((all) => runs(all).some(([, words]) => words === 'waiting for the turn before this one'))
+  writeFileSync(go, '')
+  await Promise.all([first.over, second.over])
+  await until((all) => closings(all).length === 2)
+  assert.deepEqual([replies(heard), runs(heard)], [['done', 'done'], []])
+})

@@ -62,6 +62,7 @@ test('/compact summarises, and says so when it could not', async (t) => {
   await seat.turn('one')
   assert.deepEqual(await seat.type('/compact'), [
     ['note', 'Summarising the older half of the conversation…'],
+    ['note', 'amber wrote a summary.'],
     ['note', 'The oldest half of the conversation is now a summary; nothing was removed.'],
   ])
   assert.deepEqual(

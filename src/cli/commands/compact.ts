@@ -14,7 +14,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const name = typeof values.session === 'string' ? { name: values.session } : {}
   const app = await openApp(io, place, settings, { ...name, existing: true, budget: noBudget })
   await app.conversation.settle()
-  const compacted = await compactNow(app, 'manual')
+  const compacted = await compactNow(app, 'manual', { say: (words) => say(io, words) })
   if (compacted.ok) {
     print(io, compactedWords(compacted))
     return 0

@@ -94,7 +94,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
   readyWatchdog(io.env.PATH)
-  await prepareTurn(app, (words) => say(io, words))
+  await prepareTurn(app, { say: (words) => say(io, words) })
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
   const turn = runHeadless(app, {
     prompt,

@@ -19,6 +19,7 @@ import { withShortBody, wholeEntry } from '../talk/body.ts'
 import { compactionPrompt, guidesOf, oldestHalf, summaryOf } from '../talk/compaction.ts'
 import { isFact, isEntry } from '../talk/entry.ts'
 import { turnQuestions } from '../talk/turn-questions.ts'
+import { roleLabel } from '../talk/framework.ts'
 import { failed } from '../talk/outcome.ts'
 import { nobody } from '../talk/question.ts'
 import { cutBy, ShownWords } from '../talk/shown-words.ts'
@@ -215,11 +216,16 @@ export class Conversation {
       for (const text of (await around?.catch((error) => [messageOf(error)])) ?? [])
         await keep({ type: 'note', text }, 'termaite')
     }
+    const troubles = new Set<string>()
     const work = (async () => {
       await tell(world.around?.begin(asked.turn, waits))
       let counted: Promise<void> | undefined
       answer = await drain(take(agent, turn), async (event) => {
         for (const usage of innerUsage(event)) await keep(usage, agent.name)
+        const trouble = innerTrouble(event)
+        // Several consultations may skip the same agent for the same reason.
+        if (trouble !== undefined && !troubles.has(trouble)) await keep({ type: 'note', text: trouble }, agent.name)
+        if (trouble !== undefined) troubles.add(trouble)
         await shown.see(event)
         const over = innerEnd(event)
         if (over) await keepWords(await shown.consulted(over.from, over.failure))
@@ -289,6 +295,16 @@ function unanswered(entries: readonly Entry[]): string[] {
 function innerUsage(event: Event): Event[] {
   if (event.type !== 'inner') return []
   return event.event.type === 'usage' ? [event.event] : innerUsage(event.event)
+}
+
+/** Says which agent failed or was skipped in a consultation at any depth, so that no agent is asked in secret. */
+function innerTrouble(event: Event): string | undefined {
+  if (event.type !== 'inner') return undefined
+  const { role, event: inside } = event
+  if (inside.type === 'note') return inside.text
+  if (inside.type !== 'attempt') return innerTrouble(inside)
+  const { kind, message } = inside.failure
+  return `${inside.by ?? 'An agent'} was asked (${roleLabel(role)}) and failed: ${kind}: ${message}`
 }
 
 /** The end of a consultation at any depth: the roles of the agent, and why it failed. */

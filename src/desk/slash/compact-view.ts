@@ -19,7 +19,7 @@ export function viewCommands(controls: DeskControls): Command[] {
       matters: true,
       async run(_args, { say, signal }) {
         say('Summarising the older half of the conversation…', 'note')
-        const compacted = await compactNow(controls.app(), 'manual', signal)
+        const compacted = await compactNow(controls.app(), 'manual', { say: (words) => say(words, 'note'), signal })
         say(compactedWords(compacted), compacted.ok ? 'note' : 'error')
       },
     },

@@ -37,8 +37,8 @@ export type Rotation = {
   consulted?: boolean
   /** The files that changed since the last call, or since the turn began. */
   changes?(): Promise<string[]>
-  /** Shortens the conversation; gives the new history, or undefined when it could not. */
-  compact?(turn: Turn): Promise<readonly Entry[] | undefined>
+  /** Shortens the conversation, and says which agents are asked for that; gives the new history, or undefined when it could not. */
+  compact?(turn: Turn, say: (words: string) => void): Promise<readonly Entry[] | undefined>
 }
 
 /** An agent whose turn is taken by the first agent of the roster that can answer it. */
@@ -84,6 +84,8 @@ class Round {
   #healthLost = false
   #tally = newTally()
   #compacted = false
+  /** What the person is told of a summary that was made meanwhile. */
+  #said: string[] = []
   /** Vendors that know the conversation; undefined when it may be shared with all. */
   #vendors: Set<string> | undefined
 
@@ -215,6 +217,7 @@ class Round {
       yield* this.#recordFailure(name, failure)
       yield await this.#handOver(record, failure, person)
       const after = await this.#afterFailure(agent, failure, others)
+      for (const text of this.#said.splice(0)) yield note(text)
       if (after !== 'again') return after
     }
   }
@@ -300,7 +303,9 @@ class Round {
     if (this.#compacted) return false
     this.#compacted = true
     const { history } = this.#turn
-    const shorter = await this.#o.compact?.(this.#turn).catch(() => undefined)
+    this.#turn.waits?.('summarising the conversation, which is too long for the agent')
+    const say = (words: string) => this.#said.push(words)
+    const shorter = await this.#o.compact?.(this.#turn, say).catch(() => undefined)
     const rest = (shorter ?? history).filter((entry) => entry.type !== 'thread' || entry.by !== name)
     if (!shorter && rest.length === history.length) return false
     this.#turn = { ...this.#turn, history: rest }
