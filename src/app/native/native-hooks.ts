@@ -72,6 +72,7 @@ export function turnHooks(seat: NativeSeat, parts: NativeParts): Hooks {
   return {
     ...((SessionStart || SessionEnd || UserPromptSubmit) && {
       async opens(turn) {
+        turn.waits?.('running your hooks for this prompt')
         const begun = await sessionBegun(turn, seat, parts)
         const said = await runSeatHooks('UserPromptSubmit', { prompt: turn.prompt }, seat, parts, turn.signal)
         const refused = said.blocked ?? said.stop
@@ -100,7 +101,8 @@ function ending(event: 'Stop' | 'SubagentStop', seat: NativeSeat, parts: NativeP
       },
     }),
     ...(seat.settings.hooks[event] && {
-      async ends(answer, again, { signal }) {
+      async ends(answer, again, { signal, waits }) {
+        waits?.(`running your ${event} hooks`)
         const told = { stop_hook_active: again, last_assistant_message: answer }
         const said = await runSeatHooks(event, told, seat, parts, signal)
         return said.stop === undefined ? said.blocked : undefined

@@ -56,7 +56,7 @@ export class WorkingLine implements Component {
       [
         ...this.#who(run, spinner),
         { forms: [elapsed(now - run.since)], priority: 9 },
-        ...optional(this.#asked() ? theme.warn('waits for your answer') : '', 8),
+        ...optional(this.#asked() && (run.by !== undefined || run.phase) ? theme.warn(waitsForAnswer) : '', 8),
         ...optional(call ? oneLine(call.tool, 40) : '', 7),
         ...optional(
           silent > silentMs && !this.#asked() && run.waiting?.until === undefined
@@ -81,7 +81,11 @@ export class WorkingLine implements Component {
     const waits = noticed ? oneLine(waiting.words, 80) : undefined
     const waitPart =
       waiting?.until === undefined ? this.#waitPart(waits) : this.#retryPart(waiting.words, waiting.until)
-    if (!phase && by === undefined) return [{ forms: [`${spinner} ${waits ?? 'starting'}`], priority: 10 }]
+    if (!phase && by === undefined) {
+      // Nothing starts while the person is asked.
+      const words = this.#asked() ? theme.warn(waitsForAnswer) : (waits ?? 'starting')
+      return [{ forms: [`${spinner} ${words}`], priority: 10 }]
+    }
     if (!phase) return [{ forms: [`${spinner} ${name(by!)}`], priority: 10 }, ...waitPart]
     const asked = [...new Set(consulted.flatMap((one) => one.by ?? []))]
     const speak = asked.length > 0 ? asked : by === undefined ? [] : [by]
@@ -107,6 +111,8 @@ export class WorkingLine implements Component {
     return [{ forms: [form(120), form(80), form(40), this.#theme.warn(again)], priority: 8 }]
   }
 }
+
+const waitsForAnswer = 'waits for your answer'
 
 const clipped = (words: string, most: number) => truncateToWidth(words, most, '…')
 
