@@ -570,6 +570,58 @@ test('a table aligns its columns as it says, also with wide characters and code,
   ])
 })
 
+test('tables in lists and quotes align their columns too, and what follows them keeps its place', () => {
+  const inList = [
+    '1. Sizes:',
+    '',
+    '   | n | size |',
+    '   |---|-----:|',
+    '   | a | 1200 |',
+    '   | b | 7 |',
+    '',
+    '   Go on.',
+    '2. more',
+  ]
+  assert.deepEqual(tableAt(inList.join('\n'), 40), [
+    '1. Sizes:',
+    '',
+    '   ┌───┬──────┐',
+    '   │ n │ size │',
+    '   ├───┼──────┤',
+    '   │ a │ 1200 │',
+    '   ├───┼──────┤',
+    '   │ b │    7 │',
+    '   └───┴──────┘',
+    '',
+    '   Go on.',
+    '',
+    '2. more',
+  ])
+  const inQuote = [
+    '> As it says:',
+    '>',
+    '> - so',
+    '>   | n | size |',
+    '>   |---|-----:|',
+    '>   | a | 7 |',
+    '',
+    'After it.',
+  ]
+  assert.deepEqual(tableAt(inQuote.join('\n'), 40), [
+    '│ As it says:',
+    '│ ',
+    '│ - so',
+    '│ ',
+    '│   ┌───┬──────┐',
+    '│   │ n │ size │',
+    '│   ├───┼──────┤',
+    '│   │ a │    7 │',
+    '│   └───┴──────┘',
+    '',
+    'After it.',
+  ])
+})
+
 test('rows of a table keep their places while a long cell is written below them', () => {
   const prose = new Prose()
   const seen = new Set<string>()

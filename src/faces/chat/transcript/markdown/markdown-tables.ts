@@ -22,21 +22,75 @@ export function isTableRow(line: string): boolean {
   return line.trim() !== '' && !otherBlock.test(line)
 }
 
-/** The tables of a text, and the texts between them. */
-export function withTables(text: string): (string | Table)[] {
+/** The part of a quote or of a list item that holds a table, without its margin; `indent`: the columns of a list item's margin. */
+export type Nested = { quote: true; text: string } | { indent: number; text: string }
+
+/** The tables of a text, the quotes and list items with a table in them, and the texts between them. */
+export function withTables(text: string): (string | Table | Nested)[] {
   const lines = text.split('\n')
-  const parts: (string | Table)[] = []
+  const parts: (string | Table | Nested)[] = []
+  const items = new OpenItems()
   let from = 0
-  for (let at = 0; at + 1 < lines.length; at++) {
-    if (!isTableHead(lines[at]!, lines[at + 1]!)) continue
-    const ends = lines.findIndex((line, index) => index > at + 1 && !isTableRow(line))
-    const to = ends < 0 ? lines.length : ends
+  for (let at = 0; at < lines.length; at++) {
+    const found = partAt(lines, at, items.indentAt(lines[at]!))
+    if (!found) continue
     if (at > from) parts.push(lines.slice(from, at).join('\n'))
-    parts.push(tableOf(lines[at]!, lines[at + 1]!, lines.slice(at + 2, to)))
-    from = to
-    at = to - 1
+    parts.push(found.part)
+    from = found.to
+    at = from - 1
   }
   return from < lines.length ? [...parts, lines.slice(from).join('\n')] : parts
+}
+
+const quoteMark = /^ {0,3}> ?/
+const itemMark = /^( *)([-*+]|\d{1,9}[.)])( {1,4})(?=\S)/
+
+/** The table that begins at a line, or the quote or list item around it, and the line behind it. */
+function partAt(lines: readonly string[], at: number, indent: number) {
+  if (indent > 0) {
+    const outside = (line: string) => line.trim() !== '' && !line.startsWith(' '.repeat(indent))
+    const dedented = lines.slice(at, at + 2).map((line) => line.slice(indent))
+    if (lines.slice(at, at + 2).some(outside) || !beginsTable(dedented)) return undefined
+    const to = endOf(lines, at, outside)
+    return { part: { indent, text: textOf(lines.slice(at, to), (line) => line.slice(indent)) }, to }
+  }
+  if (quoteMark.test(lines[at]!)) {
+    const to = endOf(lines, at, (line) => !quoteMark.test(line))
+    const inside = lines.slice(at, to).map((line) => line.replace(quoteMark, ''))
+    const holds = withTables(inside.join('\n')).some((part) => typeof part !== 'string')
+    return holds ? { part: { quote: true as const, text: inside.join('\n') }, to } : undefined
+  }
+  if (!beginsTable(lines.slice(at, at + 2))) return undefined
+  const to = endOf(lines, at + 2, (line) => !isTableRow(line))
+  return { part: tableOf(lines[at]!, lines[at + 1]!, lines.slice(at + 2, to)), to }
+}
+
+const beginsTable = ([titles, aligns]: readonly string[]) =>
+  titles !== undefined && aligns !== undefined && isTableHead(titles, aligns)
+
+const textOf = (lines: readonly string[], change: (line: string) => string) => lines.map(change).join('\n').trimEnd()
+
+/** The index of the first line from `from` on at which a part is over. */
+function endOf(lines: readonly string[], from: number, isOver: (line: string) => boolean): number {
+  const over = lines.findIndex((line, at) => at >= from && isOver(line))
+  return over < 0 ? lines.length : over
+}
+
+/** Knows in which list items a line stands. */
+class OpenItems {
+  /** The columns at which the text of the open items begins, the outermost first. */
+  #columns: number[] = []
+
+  /** The column at which the text of the innermost item around a line begins; 0 outside of lists, and for the first line of an item. */
+  indentAt(line: string): number {
+    if (line.trim() === '') return 0
+    const indent = line.length - line.trimStart().length
+    this.#columns = this.#columns.filter((column) => column <= indent)
+    const [mark] = itemMark.exec(line) ?? []
+    if (mark === undefined) return this.#columns.at(-1) ?? 0
+    this.#columns.push(mark.length)
+    return 0
+  }
 }
 
 function tableOf(titles: string, aligns: string, rows: readonly string[]): Table {

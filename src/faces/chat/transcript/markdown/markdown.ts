@@ -51,12 +51,22 @@ export class Prose {
   }
 }
 
-function proseLines(text: string, width: number, context: RenderContext): string[] {
-  const parts = withTables(text).map((part) =>
-    typeof part === 'string'
-      ? textLines(part, width, context)
-      : tableLines(shownTable(part, context), width, context.theme.strong),
-  )
+/** Tables in deeper quotes and lists are left to the library. */
+const deepest = 6
+
+function proseLines(text: string, width: number, context: RenderContext, depth = 0, paint = same): string[] {
+  const inside = (nested: string, room: number, words = paint) =>
+    proseLines(nested, Math.max(1, room), context, depth + 1, words)
+  const parts = (depth < deepest ? withTables(text) : [text]).map((part) => {
+    if (typeof part === 'string') return textLines(part, width, context).map((line) => (line === '' ? '' : paint(line)))
+    if ('quote' in part) {
+      const border = width > 4 ? context.theme.quiet('│ ') : ''
+      return inside(part.text, border === '' ? width : width - 2, italic).map((line) => border + line)
+    }
+    if (!('indent' in part)) return tableLines(shownTable(part, context), width, context.theme.strong)
+    const margin = Math.min(part.indent, Math.floor(width / 4))
+    return indented(inside(part.text, width - margin), ' '.repeat(margin))
+  })
   return parts.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]))
 }
 
@@ -124,6 +134,7 @@ function codeLines(
   return begins && !plainText ? [`  ${theme.quiet(language)}`, ...body] : body
 }
 
+const same = (text: string) => text
 const italic = (text: string) => `\x1b[3m${text}\x1b[23m`
 const struck = (text: string) => `\x1b[9m${text}\x1b[29m`
 const underlined = (text: string) => `\x1b[4m${text}\x1b[24m`
