@@ -99,7 +99,7 @@ export async function orNote(what: string, work: Promise<unknown> | undefined): 
 }
 
 /** Snapshots of an exclusive turn: the first is taken when every turn before it is over. */
-export function snapshotsInLine(app: App, prompt: string, signal: AbortSignal): TurnSnapshots {
+export function exclusiveSnapshots(app: App, prompt: string, signal: AbortSignal): TurnSnapshots {
   let snapshots: TurnSnapshots | undefined
   return {
     get tree() {

@@ -17,7 +17,7 @@ import { oneLine } from '../base/table.ts'
 import { touch } from './project.ts'
 import { openRotation } from './rotation.ts'
 import { thinkingFor } from './thinking/thinking-choice.ts'
-import { changedFiles, openTurnSnapshots, orNote, snapshotsInLine, withLateHistory } from './turn-snapshots.ts'
+import { changedFiles, openTurnSnapshots, orNote, exclusiveSnapshots, withLateHistory } from './turn-snapshots.ts'
 import { openTraces } from './turn-traces.ts'
 import { leftProcesses } from '../base/process/left-processes.ts'
 
@@ -93,7 +93,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     app.ephemeral ? undefined : touch(app.project, app.io.clock),
   )
   const snapshots = exclusive
-    ? snapshotsInLine(app, prompt, signal)
+    ? exclusiveSnapshots(app, prompt, signal)
     : (request.snapshots ?? openTurnSnapshots(app, prompt))
   const agent = await openAgent(app, request, snapshots)
   const traces = await openTraces(app)

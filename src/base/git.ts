@@ -31,7 +31,7 @@ function pointer(text: string): string {
 export const anyChange = ['status', '--porcelain', '--no-renames', '-z', '--ignore-submodules=all'] as const
 
 /** The nested repositories among the entries of `git ls-files -z -s`, one character per byte. */
-export function nestedIn(entries: Buffer, root: string): string[] {
+export function nestedRepositoriesIn(entries: Buffer, root: string): string[] {
   if (!entries.includes('160000 ')) return []
   const links = entries
     .toString('latin1')

@@ -3,7 +3,7 @@ import type { Log } from '../core/talk/store.ts'
 import type { CrewParts, LastRows } from './crew-parts.ts'
 import type { Waited, WaitOptions } from './slot-ledger.ts'
 import type { Read, ReadOptions } from './slot-output.ts'
-import type { Asked, Slot } from './slot.ts'
+import type { SlotQuestion, Slot } from './slot.ts'
 import type { Spawn } from './spawn.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
@@ -73,7 +73,7 @@ export class Crew {
   }
 
   /** Answers a question of a slot: the oldest, or the one with this id. The first answer counts. */
-  async answer(id: number, picks: string[] | undefined, ask?: string): Promise<Asked> {
+  async answer(id: number, picks: string[] | undefined, ask?: string): Promise<SlotQuestion> {
     const { asks = [], session } = await this.slot(id)
     const asked = ask === undefined ? asks[0] : asks.find((one) => one.ask === ask)
     if (!asked) throw new CrewError(`${nameOf(id)} has no open question.`)

@@ -2,7 +2,7 @@ import type { Ref } from '../core/talk/store.ts'
 import type { Worktree } from '../core/work/worktree.ts'
 import type {
   Artifact,
-  Asked,
+  SlotQuestion,
   AskingSlot,
   FailedSlot,
   Flight,
@@ -32,7 +32,7 @@ export function withSend(slot: LivingSlot, send: Send): LivingSlot {
 }
 
 /** Begins the turn of a queued prompt: from here on it is under way, and no longer in the queue. */
-export function takenOff(slot: LivingSlot, send: Send, flight: Flight): WorkingSlot {
+export function turnBegun(slot: LivingSlot, send: Send, flight: Flight): WorkingSlot {
   const queue = slot.queue.filter(({ id }) => id !== send.id)
   return { ...fieldsOf(slot), state: 'busy', flight, queue }
 }
@@ -42,9 +42,9 @@ export function seenAtWork(slot: LivingSlot): LivingSlot {
   return slot.flight ? { ...slot, flight: { ...slot.flight, taken: true } } : slot
 }
 
-export function asking(slot: LivingSlot, one: Asked): AskingSlot {
+export function asking(slot: LivingSlot, one: SlotQuestion): AskingSlot {
   const [first, ...more] = slot.asks ?? []
-  const asks: [Asked, ...Asked[]] = first ? [first, ...more, one] : [one]
+  const asks: [SlotQuestion, ...SlotQuestion[]] = first ? [first, ...more, one] : [one]
   return defined({ ...fieldsOf(slot), state: 'asking', asks, flight: slot.flight })
 }
 

@@ -20,7 +20,7 @@ import { interruptedTurn } from './interrupted-turn.ts'
 import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
 import { endSlot, lastScreen } from './slot-ending.ts'
 import { blobsOf, logOf, shownOf } from './slot-ledger.ts'
-import { seenAtWork, settled, takenOff, withoutQuestions } from './slot-moves.ts'
+import { seenAtWork, settled, turnBegun, withoutQuestions } from './slot-moves.ts'
 import { isGone } from './slot.ts'
 
 const retryMs = 1_000
@@ -153,7 +153,7 @@ export class SlotRunner {
       mask: this.#parts.mask,
     })
     // The flight is kept before anything is typed.
-    const takeOff = ({ id: turn }: Turn) => this.#edit((slot) => takenOff(slot, send, { turn, mark: nonceOf(turn) }))
+    const takeOff = ({ id: turn }: Turn) => this.#edit((slot) => turnBegun(slot, send, { turn, mark: nonceOf(turn) }))
     const agent = announced(this.#open(slot), takeOff)
     await this.#follow(this.#conversation.converse(agent, text, this.#world(slot)))
   }

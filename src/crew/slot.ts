@@ -23,7 +23,7 @@ export type Flight = {
 }
 
 /** A question that waits for a person. */
-export type Asked = { ask: string; turn: string; question: Question }
+export type SlotQuestion = { ask: string; turn: string; question: Question }
 
 export type Artifact = { turn: string; ref: Ref; fenced: boolean; truncated: boolean }
 
@@ -81,7 +81,8 @@ export type WorkingSlot = Living & NoAsks & NoReason & { state: 'busy'; flight: 
 export type QueuedSlot = Living & NoFlight & NoAsks & NoReason & { state: 'busy'; queue: [Send, ...Send[]] }
 export type IdleSlot = Living & NoFlight & NoAsks & NoReason & { state: 'idle'; queue: [] }
 /** Asks a person: during a turn, or without a flight while it starts. */
-export type AskingSlot = Living & NoReason & { state: 'asking'; asks: [Asked, ...Asked[]]; flight?: Flight }
+export type AskingSlot = Living &
+  NoReason & { state: 'asking'; asks: [SlotQuestion, ...SlotQuestion[]]; flight?: Flight }
 /** A slot whose last turn failed; the agent still lives and can be sent another prompt. */
 export type FailedSlot = Living & NoFlight & NoAsks & { state: 'failed'; why: string }
 
@@ -165,7 +166,7 @@ export type StoredSlot = SlotBase & {
   state: SlotState
   why?: string
   flight?: Flight
-  asks?: Asked[]
+  asks?: SlotQuestion[]
   terminal?: { id: string }
   wish?: 'kill'
   queue?: Send[]

@@ -12,7 +12,7 @@ import { say, UsageError, voiceOf } from '../core/io.ts'
 import { serveTurns } from '../app/peers.ts'
 import { homeOf, placeOf } from '../app/place.ts'
 import { openProject, slugOf } from '../app/project.ts'
-import { enabledAgents, nobodyWords } from '../settings/enabled-agents.ts'
+import { enabledAgents, noAgentWords } from '../settings/enabled-agents.ts'
 import { title } from './session-lookup.ts'
 import { readSettings } from '../settings/settings.ts'
 import { slashCommands } from './slash/slash-commands.ts'
@@ -73,7 +73,7 @@ export class ProjectEditorDesks implements EditorDesks {
       return { ...settings, mcpServers: { ...settings.mcpServers, ...serversOf(servers) } }
     }
     const settings = await read()
-    if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings))
+    if (enabledAgents(settings).length === 0) throw new UsageError(noAgentWords(settings))
     const wishes = { fresh: session === undefined, budget: noBudget }
     const station = await DeskApp.open({ io, place, settings, read, wishes })
     const desk = new ProjectDesk(station, {

@@ -6,7 +6,7 @@ import type { PromptQueue } from '../app/prompt-queue.ts'
 import type { DeskApp } from './desk-app.ts'
 import type { TurnRunner } from './turn-runner.ts'
 import { oneLine } from '../base/table.ts'
-import { atDesk, nobodyWords } from '../settings/enabled-agents.ts'
+import { atDesk, noAgentWords } from '../settings/enabled-agents.ts'
 
 export type PromptSenderParts = {
   station: DeskApp
@@ -46,7 +46,7 @@ export class PromptSender {
     const { station, errands, firstStart, say } = this.#parts
     const { settings } = station.app
     if (settings.agents.length === 0) await errands.run(firstStart, '')
-    else say(nobodyWords(settings, atDesk), 'error')
+    else say(noAgentWords(settings, atDesk), 'error')
   }
 
   async #setUpAndSend(prompt: string): Promise<void> {

@@ -79,7 +79,7 @@ export const runtimePrograms = {
 } as const
 
 /** All programs that are looked for on the PATH. */
-export const wanted: readonly string[] = [
+export const wantedPrograms: readonly string[] = [
   ...Object.keys(programs),
   ...Object.keys(packageManagers),
   ...Object.values(runtimePrograms).flat(),

@@ -4,7 +4,7 @@ import { withoutGit } from '../base/git.ts'
 import { start } from '../base/process/run.ts'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
 
-export type Said = { code: number | undefined; text: string }
+export type ProgramAnswer = { code: number | undefined; text: string }
 
 export type ProbeParts = {
   env: Readonly<Record<string, string | undefined>>
@@ -32,7 +32,7 @@ export class Probes {
   }
 
   /** Returns what a program printed on both outputs; undefined when it could not start or took too long. */
-  async ask(...argv: [string, ...string[]]): Promise<Said | undefined> {
+  async ask(...argv: [string, ...string[]]): Promise<ProgramAnswer | undefined> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((go) => this.#waiting.push(go))
     try {
@@ -49,7 +49,7 @@ export class Probes {
     await Promise.all(this.#endings)
   }
 
-  async #ask(argv: [string, ...string[]]): Promise<Said | undefined> {
+  async #ask(argv: [string, ...string[]]): Promise<ProgramAnswer | undefined> {
     const { env, clock, limitMs = 1500, signal } = this.#parts
     if (signal?.aborted) return undefined
     // Not in the project's folder: nothing from there may run or be loaded by a scan.
@@ -67,7 +67,7 @@ export class Probes {
   }
 }
 
-async function answer(run: Run): Promise<Said> {
+async function answer(run: Run): Promise<ProgramAnswer> {
   run.stdin.end()
   const [out, err, { code }] = await Promise.all([text(run.stdout), text(run.stderr), run.exited])
   return { code, text: `${out}${err}` }

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Runtime, SystemSpec } from '../core/work/system-spec.ts'
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { packageManagers, programs, runtimePrograms, wanted } from './known-programs.ts'
+import { packageManagers, programs, runtimePrograms, wantedPrograms } from './known-programs.ts'
 import { networkOf } from './network.ts'
 import { osOf } from './operating-system.ts'
 import { programsOn, stubs } from './program-search.ts'
@@ -18,7 +18,11 @@ export type Surroundings = {
 export type QuickScan = { spec: SystemSpec; found: ReadonlyMap<string, string> }
 
 export async function quickScan({ env, clock, root = process.geteuid?.() === 0 }: Surroundings): Promise<QuickScan> {
-  const [os, network, found] = await Promise.all([osOf(), networkOf(env), programsOn(env.PATH ?? '', wanted, clock)])
+  const [os, network, found] = await Promise.all([
+    osOf(),
+    networkOf(env),
+    programsOn(env.PATH ?? '', wantedPrograms, clock),
+  ])
   for (const [name, path] of found) if (stubs().has(path)) found.delete(name)
   const managers = Object.keys(packageManagers).filter((name) => found.has(name))
   const spec: SystemSpec = {

@@ -50,7 +50,7 @@ export type Reader = {
 export type Images = (ref: Ref) => string | undefined
 
 /** Sends a small request to the same server; undefined when it does not answer. */
-export type Aside = (path: string, body?: object) => Promise<{ status: number; body: any } | undefined>
+export type SideRequest = (path: string, body?: object) => Promise<{ status: number; body: any } | undefined>
 
 /** A provider's request and stream format. Requests are byte-stable: each one begins with the bytes of the one before. */
 export type Wire = {
@@ -62,11 +62,11 @@ export type Wire = {
   /** Whether a request may end with the beginning of the answer, which the model then continues. Without it, it may not. */
   prefills?(to: Target, begun: readonly string[]): boolean
   /** Asks the server about the model, before the first request. */
-  prepare?(to: Target, aside: Aside): Promise<Trouble | undefined>
+  prepare?(to: Target, aside: SideRequest): Promise<Trouble | undefined>
   /** Returns why a request cannot be sent at all. */
   fits?(sent: WireRequest, to: Target): Trouble | undefined
   /** Checks, before an answer counts, that the model saw the whole request. */
-  verify?(to: Target, counted: ReportedUsage, aside: Aside): Promise<Trouble | undefined>
+  verify?(to: Target, counted: ReportedUsage, aside: SideRequest): Promise<Trouble | undefined>
 }
 
 /** Returns the tools in OpenAI's chat format, which other servers use too; without tools there is no field. */

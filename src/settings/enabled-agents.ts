@@ -42,7 +42,7 @@ const inShell: SetupHints = { setup: 'Run `termaite setup`', edit: 'termaite con
 export const atDesk: SetupHints = { setup: 'Type /setup', edit: '/config' }
 
 /** Explains why no agent can take a turn, and what to do about it. */
-export function nobodyWords({ agents }: Settings, { setup, edit } = inShell): string {
+export function noAgentWords({ agents }: Settings, { setup, edit } = inShell): string {
   if (agents.length === 0)
     return `no agent is configured yet. ${setup} to find the agents on this machine, or \`termaite demo\` to see it work without any.`
   const names = agents.map(({ name }) => name).join(', ')

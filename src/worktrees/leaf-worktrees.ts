@@ -45,11 +45,11 @@ export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>,
 
 /** Removes the worktrees that a killed process left. */
 export async function sweepWorktrees(parts: Pick<Parts, 'root' | 'env'>): Promise<void> {
-  for (const path of leftIn(parts.root)) await removeWorktree(parts, path).catch(() => {})
+  for (const path of leftWorktrees(parts.root)) await removeWorktree(parts, path).catch(() => {})
 }
 
 /** Finds worktrees whose owner is dead. Starts no process, because every start of termaite comes here. */
-export function leftIn(root: string): string[] {
+export function leftWorktrees(root: string): string[] {
   const folders = gitFolders(root)
   const all = folders && join(folders.common, 'worktrees')
   return namesIn(all).flatMap((name) => {

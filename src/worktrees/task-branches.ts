@@ -3,7 +3,7 @@ import type { TaskWorkspace } from '../core/work/task-source.ts'
 import type { Worktree, Worktrees } from '../core/work/worktree.ts'
 import type { FileChange } from '../core/work/task-changes.ts'
 import type { Git, Repository } from '../base/project-git.ts'
-import { anyChange, nestedIn } from '../base/git.ts'
+import { anyChange, nestedRepositoriesIn } from '../base/git.ts'
 import { parseNumstat } from '../core/work/task-changes.ts'
 import { checkedGit, projectGit } from '../base/project-git.ts'
 import { hasBranch } from './worktree-git.ts'
@@ -112,7 +112,7 @@ export async function sweepBranch(git: Git, at: string | Repository, branch: str
 
 /** Adds everything but nested repositories that the index holds already: git would start itself in each of them. */
 async function addAll(git: Git, cwd: string): Promise<void> {
-  const nested = nestedIn(await checkedGit(git, cwd, ['ls-files', '-z', '-s']), cwd)
+  const nested = nestedRepositoriesIn(await checkedGit(git, cwd, ['ls-files', '-z', '-s']), cwd)
   const paths = ['.', ...nested.map((path) => `:(exclude,literal)${path}`)].join('\0')
   const input = Buffer.from(paths, 'latin1')
   await checkedGit(git, cwd, ['add', '-A', '--pathspec-from-file=-', '--pathspec-file-nul'], { input })

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
 import { take } from '../../src/core/work/verbs.ts'
 import { openLeafRooms } from '../../src/app/thinking/leaf-rooms.ts'
-import { leftIn, newWorktree, removeWorktree, sweepWorktrees } from '../../src/worktrees/leaf-worktrees.ts'
+import { leftWorktrees, newWorktree, removeWorktree, sweepWorktrees } from '../../src/worktrees/leaf-worktrees.ts'
 import { turnOf } from '../contract/agent.ts'
 import { drained } from '../core/made.ts'
 import { alive, killLabelled, labelled, turning } from '../base/alive.ts'
@@ -191,9 +191,9 @@ test('what a process left behind that is gone is swept at the next start; what a
   child.kill('SIGKILL')
   await once(child, 'exit')
   rmSync(left, { recursive: true })
-  assert.deepEqual(leftIn(project), [left], 'also when its folder is gone already')
+  assert.deepEqual(leftWorktrees(project), [left], 'also when its folder is gone already')
   await sweepWorktrees({ root: project, env: seat.io.env })
-  assert.deepEqual([existsSync(admin(left)), existsSync(mine), leftIn(project)], [false, true, []])
+  assert.deepEqual([existsSync(admin(left)), existsSync(mine), leftWorktrees(project)], [false, true, []])
   await removeWorktree(parts, mine)
   assert.deepEqual(state(), before)
 })

@@ -9,7 +9,7 @@ import { realClock } from '../../src/base/clock.ts'
 import { nobody } from '../../src/core/talk/question.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { runApart } from '../../src/app/native/toolbox.ts'
+import { runIsolated } from '../../src/app/native/toolbox.ts'
 import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { openProject } from '../../src/app/project.ts'
 import { folderOf } from '../desk/desk.ts'
@@ -40,7 +40,7 @@ test(
     const folder = folderOf(t)
     const env = { PATH: process.env.PATH, HOME: folder, SECRET_KEY: 'made-up' }
     const parts = partsIn(folder, env)
-    const run = runApart(parts)!
+    const run = runIsolated(parts)!
     const code = `echo "$SECRET_KEY|$(ls)|$PWD"; (echo x > ${join(folder, 'project')}/made) 2>/dev/null; exit 3`
     const output = (await run('Shell', code, call(parts.root))) as { text: string; data: unknown }
     const [, where = ''] = /^\|main\.sh\|(\/.+)\n\[exit code 3\]$/.exec(output.text) ?? assert.fail(output.text)
@@ -55,12 +55,12 @@ test('where no sandbox is installed there is no such tool; one that does not wor
   const folder = folderOf(t)
   const bin = join(folder, 'bin')
   mkdirSync(bin)
-  if (process.platform !== 'darwin') assert.equal(runApart(partsIn(folder, { PATH: bin })), undefined)
+  if (process.platform !== 'darwin') assert.equal(runIsolated(partsIn(folder, { PATH: bin })), undefined)
   writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho no namespaces >&2\nexit 1\n', { mode: 0o755 })
   const parts = partsIn(folder, { PATH: `${bin}:/usr/bin:/bin` })
   if (process.platform === 'linux')
     await assert.rejects(
-      runApart(parts)!('bash', 'true', call(parts.root)),
+      runIsolated(parts)!('bash', 'true', call(parts.root)),
       /there is no sandbox here: bubblewrap does not work here: no namespaces\. Solve the task without it\.$/,
     )
 })

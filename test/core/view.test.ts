@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
-import { endedTurns, missed, toldTo, view } from '../../src/core/talk/view.ts'
+import { endedTurns, missedEntries, agentsThatSaw, view } from '../../src/core/talk/view.ts'
 import { answeredTurn, entryMaker, idsOf } from './made.ts'
 
 test('turns stand in the order of their ends, each whole, and one that runs is not there', () => {
@@ -102,12 +102,12 @@ test('who was told: whoever spoke or tried, whom a summary remembers, and a stra
   const turn = answeredTurn(make, '1', 'q', 'claude', 'a')
   const summary = (shared?: string[]) =>
     make('', 'termaite', { type: 'summary', text: 's', through: 'x', ...(shared ? { shared } : {}) })
-  assert.deepEqual(toldTo([summary(['codex', 'claude']), ...turn]), ['codex', 'claude'])
-  assert.deepEqual(toldTo([summary(), ...turn]), ['termaite', 'claude'])
-  assert.deepEqual(toldTo(turn.slice(0, 1)), [])
+  assert.deepEqual(agentsThatSaw([summary(['codex', 'claude']), ...turn]), ['codex', 'claude'])
+  assert.deepEqual(agentsThatSaw([summary(), ...turn]), ['termaite', 'claude'])
+  assert.deepEqual(agentsThatSaw(turn.slice(0, 1)), [])
   const usage = { type: 'usage' as const, input: 1, output: 1, source: 'reported' as const }
-  assert.deepEqual(toldTo([make('2', 'gemini', usage)]), ['gemini'])
-  assert.deepEqual(toldTo([make('2', 'termaite', { type: 'call', call: 'c', tool: 'bash', input: {} })]), [])
+  assert.deepEqual(agentsThatSaw([make('2', 'gemini', usage)]), ['gemini'])
+  assert.deepEqual(agentsThatSaw([make('2', 'termaite', { type: 'call', call: 'c', tool: 'bash', input: {} })]), [])
 })
 
 test('a trim leaves out old raw outputs, and nothing else', () => {
@@ -154,9 +154,9 @@ test('an agent with a thread is told what ended after the turn it last answered'
   const failure = { kind: 'crash' as const, message: 'broke' }
   const third = [thread('3', 'claude', 'k3'), make('3', 'claude', { type: 'end', outcome: { ok: false, failure } })]
   const history = [...first, ...second, ...third]
-  assert.deepEqual(missed(history, 'claude'), { key: 'k1', entries: [...second, ...third] })
-  assert.deepEqual(missed(history, 'codex'), { key: 'k2', entries: third })
-  assert.deepEqual(missed(history, 'gemini'), { entries: history })
+  assert.deepEqual(missedEntries(history, 'claude'), { key: 'k1', entries: [...second, ...third] })
+  assert.deepEqual(missedEntries(history, 'codex'), { key: 'k2', entries: third })
+  assert.deepEqual(missedEntries(history, 'gemini'), { entries: history })
 })
 
 test('a turn that ended while the thread was answering another was missed as well', () => {
@@ -169,7 +169,7 @@ test('a turn that ended while the thread was answering another was missed as wel
     make('mine', 'claude', { type: 'end', outcome: { ok: true, text: 'mine' } }),
   ]
   const history = view([mine, ...other, ...rest])
-  assert.deepEqual(missed(history, 'claude'), { key: 'k', entries: other })
+  assert.deepEqual(missedEntries(history, 'claude'), { key: 'k', entries: other })
 })
 
 test('what others did in the same turn after an agent spoke there was missed by its thread', () => {
@@ -187,6 +187,6 @@ test('what others did in the same turn after an agent spoke there was missed by 
   ]
   const next = answeredTurn(make, 'next', 'more', 'gemini', 'more')
   const history = view([...turn, ...next])
-  assert.deepEqual(missed(history, 'claude'), { key: 'k', entries: [...turn.slice(5, 8), ...next] })
-  assert.deepEqual(missed(history, 'codex'), { key: 'c', entries: next })
+  assert.deepEqual(missedEntries(history, 'claude'), { key: 'k', entries: [...turn.slice(5, 8), ...next] })
+  assert.deepEqual(missedEntries(history, 'codex'), { key: 'c', entries: next })
 })

@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { compactAt, compactionPrompt, guidesOf } from '../../core/talk/compaction.ts'
 import { unfinished } from '../../core/talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
-import { endedTurns, toldTo, withoutOldSteps } from '../../core/talk/view.ts'
+import { endedTurns, agentsThatSaw, withoutOldSteps } from '../../core/talk/view.ts'
 import { modelMessages, shortened } from './model-messages.ts'
 import { askModel } from './model-step.ts'
 
@@ -161,7 +161,7 @@ export class TurnWindow {
         type: 'summary',
         text: '',
         through,
-        shared: toldTo(history),
+        shared: agentsThatSaw(history),
         guides: guides.length > 0 ? guides : undefined,
       })
       const messages = modelMessages(name, { prompt: '', history, attempts: [], steered: [] }, []).slice(0, -1)

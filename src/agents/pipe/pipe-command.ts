@@ -2,7 +2,7 @@ import type { Entry } from '../../core/talk/entry.ts'
 import type { Dialect, Profile } from '../../core/work/profile.ts'
 import type { Leash, Turn } from '../../core/work/agent.ts'
 import { valueFault } from '../../base/option-value.ts'
-import { missed } from '../../core/talk/view.ts'
+import { missedEntries } from '../../core/talk/view.ts'
 
 /**
  * An agent of the settings that runs as one process a turn. A `command` alone runs under bash exactly as written; with
@@ -61,7 +61,7 @@ export function pipeThread(spec: PipeSpec, history: readonly Entry[], resume: st
  * take for a flag is no key: the agent begins a new thread with the whole view.
  */
 export function resumedThread(name: string, history: readonly Entry[], resume: string | undefined): Thread {
-  const logged = missed(history, name)
+  const logged = missedEntries(history, name)
   const known = isKey(logged.key) ? logged : { entries: history }
   if (!isKey(resume)) return known
   if (resume === undefined || resume === known.key) return known

@@ -79,7 +79,7 @@ export function openTools(name: string, parts: NativeParts, skills: readonly Ski
     consult,
     // Only the agent that leads a turn has the tools that hand work on.
     thinking: consult && { advise: adviceOf(parts), available: () => state.thinks === true },
-    sandboxed: runApart(parts),
+    sandboxed: runIsolated(parts),
     shell: sandbox.shell,
     interpreter: sandbox.interpreter,
     // Read at each call, because the settings may change while the tools last.
@@ -128,7 +128,7 @@ const aliases: Record<string, string> = {
 }
 
 /** Runs a program in an empty folder, in a sandbox without a network; undefined where the system is known to have no sandbox. */
-export function runApart(parts: NativeParts): ToolParts['sandboxed'] | undefined {
+export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefined {
   const { env, clock, blobs, border, home } = parts
   if (process.platform !== 'darwin' && findProgram('bwrap', parts) === undefined) return undefined
   return async (language, code, call) => {

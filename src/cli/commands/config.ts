@@ -6,7 +6,7 @@ import { borderOf } from '../../app/border.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { placeOf } from '../../app/place.ts'
-import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
+import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { editSettings } from '../../settings/settings-editor.ts'
 import { SettingsError } from '../../settings/fault.ts'
 import { readSettings, type Settings } from '../../settings/settings.ts'
@@ -36,7 +36,7 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
       })
       const count = enabledAgents(settings).length
       if (values.json) print(io, JSON.stringify({ ok: true, agents: count, warnings: settings.warnings }))
-      else if (count === 0) print(io, `The settings are valid, but ${nobodyWords(settings)}`)
+      else if (count === 0) print(io, `The settings are valid, but ${noAgentWords(settings)}`)
       else
         print(
           io,

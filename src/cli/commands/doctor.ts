@@ -11,7 +11,7 @@ import { checkup } from '../../app/doctor/agent-checkup.ts'
 import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { securityFindings } from '../../app/doctor/security-report.ts'
-import { nobodyWords } from '../../settings/enabled-agents.ts'
+import { noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
@@ -20,7 +20,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
   if (values.security) return printFindings(io, await securityFindings(io, place, settings), values.json === true)
   const { agents } = settings
-  if (agents.length === 0) throw new UsageError(nobodyWords(settings))
+  if (agents.length === 0) throw new UsageError(noAgentWords(settings))
   const wanted = words[0] === undefined ? agents : agents.filter(({ name }) => name === words[0])
   if (wanted.length === 0)
     throw new UsageError(`there is no agent "${words[0]}"; configured: ${agents.map(({ name }) => name).join(', ')}.`)

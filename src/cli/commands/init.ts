@@ -9,7 +9,7 @@ import { runInit } from '../../app/init/init-turn.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { placeOf } from '../../app/place.ts'
-import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
+import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
 
@@ -23,7 +23,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
-  if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings))
+  if (enabledAgents(settings).length === 0) throw new UsageError(noAgentWords(settings))
   const app = await openApp(io, place, settings, { budget: noBudget })
   readyWatchdog(io.env.PATH)
   await app.conversation.settle()

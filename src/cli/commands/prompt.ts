@@ -24,7 +24,7 @@ import { say, UsageError } from '../../core/io.ts'
 import { fallbackNative, withFallback } from '../../app/offers/fallback-agent.ts'
 import { placeOf } from '../../app/place.ts'
 import { latestProject } from '../../app/projects.ts'
-import { enabledAgents, nobodyWords } from '../../settings/enabled-agents.ts'
+import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { prepareTurn } from '../../app/turn-preparation.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
@@ -84,7 +84,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     })
   }
   for (const warning of own.warnings) say(io, `termaite: ${warning}`)
-  if (names.length === 0) throw new UsageError(nobodyWords(settings))
+  if (names.length === 0) throw new UsageError(noAgentWords(settings))
   const { agent } = aimed(wanted, names)
   const given = text(values.prompt) ?? (words.length ? words.join(' ') : undefined)
   const { prompt, pictures } = await promptOf(io, place.cwd, given)

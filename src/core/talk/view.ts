@@ -55,7 +55,7 @@ export function view(entries: readonly Entry[]): Entry[] {
  * Returns what an agent with its own thread has not seen: what others did after its reply in the turn that the thread last
  * answered, and the turns that ended after that one.
  */
-export function missed(history: readonly Entry[], agent: string): { key?: string; entries: readonly Entry[] } {
+export function missedEntries(history: readonly Entry[], agent: string): { key?: string; entries: readonly Entry[] } {
   const turns = endedTurns(history)
   for (let i = turns.length - 1; i >= 0; i--) {
     const turn = turns[i]!
@@ -82,7 +82,7 @@ const isAside = (entry: Entry) => entry.type === 'words' && (entry.from !== unde
 export const isTurnSummary = (fact: Fact) => fact.type === 'summary' && fact.through !== undefined
 
 /** Returns the agents that have seen these entries: all that spoke or tried, and those that a summary names. */
-export function toldTo(entries: readonly Entry[]): string[] {
+export function agentsThatSaw(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => {
     if (entry.type === 'summary') return entry.shared ?? [entry.by]
     // Entries of termaite and of the person tell no vendor anything; an agent that was only consulted is known by its usage.

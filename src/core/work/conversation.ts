@@ -23,7 +23,7 @@ import { roleLabel } from '../talk/framework.ts'
 import { failed } from '../talk/outcome.ts'
 import { nobody } from '../talk/question.ts'
 import { cutBy, ShownWords } from '../talk/shown-words.ts'
-import { toldTo, view } from '../talk/view.ts'
+import { agentsThatSaw, view } from '../talk/view.ts'
 
 /** What a conversation is made of. */
 export type ConversationParts = {
@@ -273,7 +273,7 @@ export class Conversation {
       type: 'summary' as const,
       text: summary.text,
       through,
-      shared: toldTo(entries),
+      shared: agentsThatSaw(entries),
       guides: guides.length > 0 ? guides : undefined,
     }
     return { ok: true, entry: await this.append(fact, 'termaite') }

@@ -1,6 +1,6 @@
 import type { Question } from '../../core/talk/question.ts'
 import type { Crew } from '../../crew/crew.ts'
-import type { Asked, Slot } from '../../crew/slot.ts'
+import type { SlotQuestion, Slot } from '../../crew/slot.ts'
 import type { Io } from '../../core/io.ts'
 import { allowedAnswers, escapeOf, picksIn } from '../../core/talk/consent.ts'
 import { questionText } from '../../faces/question-text.ts'
@@ -27,7 +27,12 @@ export async function answer(io: Io, crew: Crew, [word, ...words]: readonly stri
 }
 
 /** Asks the user at the terminal. An answer given elsewhere meanwhile ends the question. */
-async function asking(io: Io, crew: Crew, id: number, { ask: asked, question }: Asked): Promise<string[] | undefined> {
+async function asking(
+  io: Io,
+  crew: Crew,
+  id: number,
+  { ask: asked, question }: SlotQuestion,
+): Promise<string[] | undefined> {
   const head = `slot ${id} asks:`
   if (!io.in.isTTY)
     throw new UsageError(

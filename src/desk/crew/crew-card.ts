@@ -1,7 +1,7 @@
 import type { CommandWorld } from '../../core/talk/command.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Crew } from '../../crew/crew.ts'
-import type { Asked, Slot } from '../../crew/slot.ts'
+import type { SlotQuestion, Slot } from '../../crew/slot.ts'
 import { nameOf } from '../../crew/slot.ts'
 
 /** Tells how to answer a question later. */
@@ -11,7 +11,7 @@ export const answerWords = (id: number) => `Answer it: /crew answer ${id}`
 export async function put(
   crew: Pick<Crew, 'answer'>,
   { id, agent }: Slot,
-  { ask, question }: Asked,
+  { ask, question }: SlotQuestion,
   { ask: person, say, signal }: Pick<CommandWorld, 'ask' | 'say' | 'signal'>,
 ): Promise<boolean> {
   const picks = await person({ ...question, agent, from: [...question.from, nameOf(id)] }, signal)

@@ -1,5 +1,5 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Asked, Slot } from '../../crew/slot.ts'
+import type { SlotQuestion, Slot } from '../../crew/slot.ts'
 import type { App } from '../../app/app.ts'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -92,7 +92,7 @@ export class CrewQuestions {
     }
   }
 
-  #asking(slot: Slot, asked: Asked, withdrawn: AbortSignal): Command {
+  #asking(slot: Slot, asked: SlotQuestion, withdrawn: AbortSignal): Command {
     const who = `${slot.agent} (slot ${slot.id})`
     return {
       name: 'crew',

@@ -6,7 +6,7 @@ import type { AgentSettings } from '../../settings/agent-settings.ts'
 import { localTime } from '../../base/local-time.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { channelWords, leashWords } from '../../app/agent-channel.ts'
-import { windowOf, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
+import { windowOf, atDesk, noAgentWords } from '../../settings/enabled-agents.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
 
@@ -17,7 +17,7 @@ export function agentsCommand(controls: DeskControls): Command {
     matters: true,
     async run(_args, { say }) {
       const app = controls.app()
-      if (app.settings.agents.length === 0) throw new UsageError(nobodyWords(app.settings, atDesk))
+      if (app.settings.agents.length === 0) throw new UsageError(noAgentWords(app.settings, atDesk))
       const lines = app.settings.agents.map((agent) => line(app, agent, controls.standing().agents))
       say(lines.join('\n'), 'text')
     },

@@ -2,7 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { initPrompt, runInit } from '../../app/init/init-turn.ts'
 import { UsageError } from '../../core/io.ts'
-import { enabledAgents, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
+import { enabledAgents, atDesk, noAgentWords } from '../../settings/enabled-agents.ts'
 
 export function initCommand(controls: DeskControls): Command {
   return {
@@ -11,7 +11,7 @@ export function initCommand(controls: DeskControls): Command {
     matters: true,
     async run() {
       const { settings } = controls.app()
-      if (enabledAgents(settings).length === 0) throw new UsageError(nobodyWords(settings, atDesk))
+      if (enabledAgents(settings).length === 0) throw new UsageError(noAgentWords(settings, atDesk))
       await controls.begin(initPrompt, runInit)
     },
   }

@@ -3,7 +3,7 @@ import type { Strategy } from '../../core/work/agent.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { localTime } from '../../base/local-time.ts'
 import { strategies } from '../../core/work/agent.ts'
-import { enabledAgents, atDesk, nobodyWords } from '../../settings/enabled-agents.ts'
+import { enabledAgents, atDesk, noAgentWords } from '../../settings/enabled-agents.ts'
 import { UsageError } from '../../core/io.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 import { stateWords } from './agents.ts'
@@ -30,7 +30,7 @@ export function rotationCommands(controls: DeskControls): Command[] {
       matters: true,
       complete: (typed) => goingOn(typed, [...names().flatMap((name) => [name, `${name} ${stay}`]), auto]),
       async run(args, world) {
-        if (names().length === 0) throw new UsageError(nobodyWords(controls.app().settings, atDesk))
+        if (names().length === 0) throw new UsageError(noAgentWords(controls.app().settings, atDesk))
         const [name, ...flags] = args.split(/\s+/).filter((word) => word !== '')
         for (const flag of flags) knownWord('option', flag, [stay])
         const agent =

@@ -3,7 +3,7 @@ import type { Agent, Leash, Roster, Traits, Turn } from '../../core/work/agent.t
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
-import { toldTo } from '../../core/talk/view.ts'
+import { agentsThatSaw } from '../../core/talk/view.ts'
 
 /** Opens an agent of the roster for one attempt; when that fails, the attempt fails like any other. */
 export function openSeat(roster: Roster, name: string, { cwd, leash }: Turn, allowed?: Leash): Agent {
@@ -29,7 +29,7 @@ export const vendorOf = (agent: Agent) => agent.traits.vendor ?? agent.name
 export async function vendorsTold(roster: Roster, told: readonly Entry[], turn: Turn): Promise<Set<string>> {
   const names = new Set(roster.names())
   const vendors = new Set<string>()
-  for (const name of toldTo(told)) {
+  for (const name of agentsThatSaw(told)) {
     // The vendor of an agent that left the roster is not known any more: it counts as one of its own.
     if (!names.has(name)) {
       vendors.add(name)

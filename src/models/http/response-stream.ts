@@ -1,4 +1,4 @@
-import type { Aside, WireEvent, Reader, WireRequest, Trouble, Wire } from '../wire-format.ts'
+import type { SideRequest, WireEvent, Reader, WireRequest, Trouble, Wire } from '../wire-format.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Reply, Send } from './http-client.ts'
 import { Lines } from '../../base/lines.ts'
@@ -103,7 +103,7 @@ const isLast = ({ type }: WireEvent) => type === 'end' || type === 'trouble'
 const refusal = (status: number) => (status < 400 ? undefined : status)
 
 /** Sends small requests to the same server, beside the answer. */
-export function asideOf(key: string | undefined, send: Send, signal: AbortSignal): Aside {
+export function asideOf(key: string | undefined, send: Send, signal: AbortSignal): SideRequest {
   return async (url, body) => {
     try {
       const headers = headersOf({

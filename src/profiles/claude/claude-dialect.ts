@@ -4,7 +4,7 @@ import type { Failure, FailureKind, Outcome, StoppedBy } from '../../core/talk/o
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
-import { asked, line as written, questionTool } from './claude-questions.ts'
+import { claudeQuestions, line as written, questionTool } from './claude-questions.ts'
 import { brokenOff, contentText, denial, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 import { unfinished } from '../../core/talk/outcome.ts'
 import { diffSides } from '../shared/diff-sides.ts'
@@ -154,7 +154,7 @@ export function claudeDialect(
         case 'user':
           return done(event)
         case 'control_request':
-          return asked(event)
+          return claudeQuestions(event)
         case 'control_cancel_request':
           return [{ type: 'unask', id: String(event.request_id) }]
         case 'rate_limit_event':

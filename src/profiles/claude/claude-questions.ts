@@ -9,7 +9,7 @@ import { consentOptions } from '../../core/talk/consent.ts'
 export const questionTool = 'AskUserQuestion'
 
 /** The questions of a request; a request that we cannot answer is refused, so that Claude Code does not wait for it. */
-export function asked({ request_id, request }: Loose): Step[] {
+export function claudeQuestions({ request_id, request }: Loose): Step[] {
   const id = String(request_id)
   const wish = loose(request)
   if (wish.subtype !== 'can_use_tool') {

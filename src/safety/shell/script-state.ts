@@ -1,4 +1,4 @@
-import type { Held, Variables } from './shell-words.ts'
+import type { VariableValue, Variables } from './shell-words.ts'
 import type { Word } from './simple-command.ts'
 
 /** The state of a script at one place: the folders that it may be in, and its variables. */
@@ -8,7 +8,7 @@ export type State = { cwds: readonly string[] | undefined; variables: Variables 
 export type After = { well: State; any: State }
 
 /** The value of a variable that takes one of these words. */
-export function heldBy(words: readonly Word[]): Held {
+export function variableValue(words: readonly Word[]): VariableValue {
   if (words.length === 0 || words.some((word) => !word.values)) return 'unknown'
   const patterns = words.filter((word) => word.glob)
   if (patterns.length > 0 && words.length > 1) return 'unknown'
@@ -20,7 +20,7 @@ export function heldBy(words: readonly Word[]): Held {
 export function union(a: State, b: State): State {
   if (a === b) return a
   const cwds = a.cwds && b.cwds ? [...new Set([...a.cwds, ...b.cwds])] : undefined
-  const variables = new Map<string, Held>()
+  const variables = new Map<string, VariableValue>()
   for (const name of new Set([...a.variables.keys(), ...b.variables.keys()])) {
     const [one, two] = [a.variables.get(name), b.variables.get(name)]
     const plain = one && two && one !== 'unknown' && two !== 'unknown' && !one.glob && !two.glob

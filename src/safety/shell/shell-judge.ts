@@ -14,7 +14,7 @@ import { only } from './simple-command.ts'
 import { isLook, isOwnName, isShown, wordOf } from './shell-words.ts'
 import { targetOf, touching } from './touched-paths.ts'
 import { readScript } from './shell-script.ts'
-import { heldBy, same, union } from './script-state.ts'
+import { variableValue, same, union } from './script-state.ts'
 
 export type ShellWorld = ProjectBounds & { cwd: string }
 
@@ -115,7 +115,7 @@ class ScriptWalk {
         const written = command.words.flatMap((word) => (word.braces ? [word, ...word.braces] : [word]))
         const words = await this.#words(written, state, depth)
         if (!isOwnName(command.name)) this.parts.odd(command.name, `${command.name} may decide what programs do`)
-        const variables = new Map(state.variables).set(command.name, heldBy(words))
+        const variables = new Map(state.variables).set(command.name, variableValue(words))
         const inside = { ...state, variables }
         const { any } = await this.#script(command.body, inside, depth, own)
         // A later round would begin where the first one ended.
@@ -163,7 +163,7 @@ class ScriptWalk {
     if (words.length === 0) {
       const variables = new Map(state.variables)
       for (const { name, value } of sets) {
-        if (isOwnName(name)) variables.set(name, heldBy([value]))
+        if (isOwnName(name)) variables.set(name, variableValue([value]))
         else {
           variables.set(name, 'unknown')
           this.#sets(command.text, name, value)

@@ -2,9 +2,9 @@ import type { Script, ScriptWord } from './script-tree.ts'
 import type { Word } from './simple-command.ts'
 
 /** The value of a variable of the script: all texts that it can be, a pattern whose names it takes, or an unknown text. */
-export type Held = { values: readonly string[]; glob?: true } | 'unknown'
+export type VariableValue = { values: readonly string[]; glob?: true } | 'unknown'
 
-export type Variables = ReadonlyMap<string, Held>
+export type Variables = ReadonlyMap<string, VariableValue>
 
 export type WordWorld = { home: string; root: string; cwds: readonly string[] | undefined; variables: Variables }
 
@@ -54,7 +54,7 @@ export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
   return glob ? { text, values: texts, glob } : { text, values: texts }
 }
 
-function variable(name: string, { home, cwds, variables }: WordWorld): Held {
+function variable(name: string, { home, cwds, variables }: WordWorld): VariableValue {
   const own = variables.get(name)
   if (own) return own
   if (name === 'HOME') return { values: [home] }
@@ -63,7 +63,7 @@ function variable(name: string, { home, cwds, variables }: WordWorld): Held {
 }
 
 /** The output of `pwd` and of `git rev-parse --show-toplevel` is known. */
-function output(script: Script, { cwds, root }: WordWorld): Held {
+function output(script: Script, { cwds, root }: WordWorld): VariableValue {
   const [one] = script
   const [command] = one?.first.commands ?? []
   if (script.length !== 1 || one!.rest.length > 0 || one!.first.commands.length !== 1 || command?.type !== 'simple')

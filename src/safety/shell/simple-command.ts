@@ -19,7 +19,7 @@ export const only = (word: Word | undefined): string | undefined =>
   word?.values?.length === 1 && !word.glob ? word.values[0] : undefined
 
 /** The text that a program receives for a word, without quotes and escapes; the word itself where that is not known. */
-export const said = (word: Word): string => only(word) ?? word.text
+export const wordText = (word: Word): string => only(word) ?? word.text
 
 /** Quotes a text so that a shell reads it as one word. */
 export const quoted = (text: string) => (/^[\w./:,@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

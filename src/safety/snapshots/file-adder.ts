@@ -2,7 +2,7 @@ import type { Ran } from '../../base/collect.ts'
 import type { Limits } from './retention.ts'
 import type { GitOptions, RawPath } from './snapshot-repository.ts'
 import { lstatSync } from 'node:fs'
-import { nestedIn } from '../../base/git.ts'
+import { nestedRepositoriesIn } from '../../base/git.ts'
 import { checked, isNoRoom, onDisk, readablePath, splitPaths } from './snapshot-repository.ts'
 
 export type Git = (args: readonly string[], more?: GitOptions) => Promise<Ran>
@@ -32,7 +32,7 @@ const mostTries = 10
  */
 export async function addAll(git: Git, root: string): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const nested = nestedIn(checked(await git(['ls-files', '-z', '-s'])).out, root)
+    const nested = nestedRepositoriesIn(checked(await git(['ls-files', '-z', '-s'])).out, root)
     if (nested.length > 0) await git(['update-index', '-z', '--stdin'], { input: asInput(nested) })
     const input = asInput(['.', ...nested.map((path) => `:(exclude,literal)${path}`)])
     const ran = await git(['add', '-A', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'], { input })

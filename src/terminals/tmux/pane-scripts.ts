@@ -4,7 +4,7 @@ import { printEndMark } from '../end-mark.ts'
 import { programScript, quoted } from '../terminal-program.ts'
 import { idOption, tellPane, titleOption } from './pane.ts'
 import { holdAlivePipe } from './shell-watch.ts'
-import { plain, plainCommand, unended } from './tmux-server.ts'
+import { plain, plainCommand, withEscapedSemicolon } from './tmux-server.ts'
 
 type PaneProgram = {
   id: string
@@ -55,7 +55,7 @@ stty time 50 && printf '\\033[6n' && dd bs=64 count=1 of=/dev/null
 sleep 0.1
 `
 
-const word = (text: string) => quoted(unended(text))
+const word = (text: string) => quoted(withEscapedSemicolon(text))
 
 /** Unsets the variables of the process that once started the server; only those that describe the pane stay. */
 const forgetVariables = `for name in $(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'); do

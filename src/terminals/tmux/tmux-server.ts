@@ -58,7 +58,10 @@ export class TmuxServer {
 
   /** Runs commands one after another until one fails; returns their output. */
   async run(commands: readonly (readonly string[])[], input?: string): Promise<string> {
-    const words = commands.flatMap((command, index) => [...(index > 0 ? [';'] : []), ...command.map(unended)])
+    const words = commands.flatMap((command, index) => [
+      ...(index > 0 ? [';'] : []),
+      ...command.map(withEscapedSemicolon),
+    ])
     const child = spawn(this.program, ['-u', ...this.#options, ...this.place, ...words], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: this.#env,
@@ -87,7 +90,7 @@ export class TmuxServer {
 }
 
 /** Escapes a final semicolon, which would end the tmux command. */
-export const unended = (word: string) => word.replace(/;$/, '\\;')
+export const withEscapedSemicolon = (word: string) => word.replace(/;$/, '\\;')
 
 /** A server keeps the environment of its first client for ever, so it gets only what it needs: no secrets, no marks of ours. */
 function serverEnv(env: Env): Record<string, string> {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { string } from '../../../src/core/work/shape.ts'
-import { missed } from '../../../src/core/talk/view.ts'
+import { missedEntries } from '../../../src/core/talk/view.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { answerShape } from '../../../src/mind/think/json-answer.ts'
 import { ThinkingTurn } from '../../../src/mind/think/thinking-turn.ts'
@@ -179,9 +179,9 @@ test('who acted goes on: its thread is resumed, what was typed is told, and its 
   const { facts } = await run
   const [one, two, three, four] = rig.asked.map(({ turns }) => turns[0]!)
   assert.deepEqual(rig.names(), ['claude', 'claude', 'claude', 'gemini'])
-  assert.deepEqual(missed(one!.history, 'claude'), { entries: [] })
-  assert.deepEqual(missed(two!.history, 'claude'), { key: 'one', entries: [] })
-  assert.deepEqual(missed(three!.history, 'claude'), { key: 'two', entries: [] })
+  assert.deepEqual(missedEntries(one!.history, 'claude'), { entries: [] })
+  assert.deepEqual(missedEntries(two!.history, 'claude'), { key: 'one', entries: [] })
+  assert.deepEqual(missedEntries(three!.history, 'claude'), { key: 'two', entries: [] })
   const seen = four!.history.flatMap((entry) =>
     entry.type === 'prompt' || entry.type === 'steer' || entry.type === 'reply' ? [[entry.by, entry.text]] : [],
   )

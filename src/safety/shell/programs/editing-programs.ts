@@ -2,7 +2,7 @@ import type { Known } from '../shell-judgement.ts'
 import { is, unclear } from '../shell-judgement.ts'
 import { hasFlag, known, optionsOf } from '../command-options.ts'
 import { isPrintingScript } from '../reading/sed.ts'
-import { said } from '../simple-command.ts'
+import { wordText } from '../simple-command.ts'
 
 const writes = known({ class: 'edits', touch: 'write' })
 const removes = known({ class: 'removes', touch: 'remove' })
@@ -51,13 +51,13 @@ const tar: Known = (args) => {
     )
   )
     return is('dynamic', 'it runs another program')
-  const first = (args[0] ? said(args[0]) : '').replace(/^-/, '')
+  const first = (args[0] ? wordText(args[0]) : '').replace(/^-/, '')
   const lists = /^[a-z]*t[a-z]*$/.test(first) || hasFlag(options.flags, '--list')
   if (hasFlag(options.flags, '--absolute-names') || /P/.test(first))
     return is('outside', 'it writes wherever the archive says')
   const how = lists ? 'read' : 'write'
   const words = [
-    ...options.operands.slice(args[0] && said(args[0]).startsWith('-') ? 0 : 1),
+    ...options.operands.slice(args[0] && wordText(args[0]).startsWith('-') ? 0 : 1),
     ...options.values.map(({ word }) => word),
   ]
   return {
@@ -69,7 +69,7 @@ const tar: Known = (args) => {
 const chmod: Known = (args) => {
   const { operands, unclear: word } = optionsOf(args)
   if (word) return unclear(word)
-  const mode = operands[0] ? said(operands[0]) : ''
+  const mode = operands[0] ? wordText(operands[0]) : ''
   if (/s|^[2-7]\d{3}$/.test(mode)) return is('system', 'it lets a file run as another user')
   return {
     ...is('edits', 'it changes the permissions of files'),
@@ -92,7 +92,7 @@ export const editors: Readonly<Record<string, Known>> = {
     unless: { '--filter': is('dynamic', '--filter runs a command') },
   }),
   mktemp: (args) =>
-    args.some((word) => !said(word).startsWith('-'))
+    args.some((word) => !wordText(word).startsWith('-'))
       ? writes(args, { name: 'mktemp', fed: false })
       : is('outside', 'it writes into the temporary folder'),
   zip: known({

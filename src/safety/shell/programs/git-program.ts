@@ -1,7 +1,7 @@
 import type { Known, Reading } from '../shell-judgement.ts'
 import type { Word } from '../simple-command.ts'
 import { is, reads, unclear } from '../shell-judgement.ts'
-import { only, said } from '../simple-command.ts'
+import { only, wordText } from '../simple-command.ts'
 import { hasFlag, optionsOf } from '../command-options.ts'
 
 const looking = new Set(
@@ -75,7 +75,7 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
     '-L',
   ])
   const has = (...flags: string[]) => flags.some((flag) => hasFlag(options.flags, flag))
-  const operands = options.operands.map((word) => said(word))
+  const operands = options.operands.map((word) => wordText(word))
   for (const [flag, reading] of leaks)
     if (
       hasFlag(
@@ -177,7 +177,7 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
 /** `checkout` with one plain name or a new branch switches branches; with a path it overwrites files. */
 function isSwitch(args: readonly Word[], operands: readonly string[], flags: readonly string[]): boolean {
   if (
-    args.some((word) => said(word) === '--') ||
+    args.some((word) => wordText(word) === '--') ||
     hasFlag(flags, '-f') ||
     hasFlag(flags, '--force') ||
     hasFlag(flags, '-B')

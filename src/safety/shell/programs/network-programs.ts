@@ -1,7 +1,7 @@
 import type { Known, ShellClass } from '../shell-judgement.ts'
 import { is } from '../shell-judgement.ts'
 import { optionsOf } from '../command-options.ts'
-import { said } from '../simple-command.ts'
+import { wordText } from '../simple-command.ts'
 
 /** Programs that are always asked about, whatever their arguments. */
 const always: readonly [ShellClass, string, string][] = [
@@ -43,7 +43,7 @@ export const reaching: Readonly<Record<string, Known>> = {
     const options = optionsOf(args, ['--exclude', '--include'])
     if (
       options.unclear ||
-      options.operands.some((word) => said(word).includes(':')) ||
+      options.operands.some((word) => wordText(word).includes(':')) ||
       options.flags.some((flag) => /^-\w*e|^--(?:rsh|rsync-path)/.test(flag))
     )
       return is('network', 'it may reach the network')

@@ -1,7 +1,7 @@
 import type { Known } from '../shell-judgement.ts'
 import { is, isRiskyVariable, reads, unclear } from '../shell-judgement.ts'
 import { hasFlag, known, optionsOf } from '../command-options.ts'
-import { only, said } from '../simple-command.ts'
+import { only, wordText } from '../simple-command.ts'
 
 const runs = known({ class: 'runs', touch: 'run' })
 
@@ -19,9 +19,9 @@ function interpreter(code: readonly string[], takes: readonly string[] = [], saf
   return (args) => {
     const options = optionsOf(args, ['-m', ...code, ...takes])
     if (options.unclear) return unclear(options.unclear)
-    const first = args.findIndex((word) => !said(word).startsWith('-'))
+    const first = args.findIndex((word) => !wordText(word).startsWith('-'))
     // After a file, a word is an argument of the script.
-    const module = args.slice(0, first < 0 ? args.length : first).findIndex((word) => said(word) === '-m')
+    const module = args.slice(0, first < 0 ? args.length : first).findIndex((word) => wordText(word) === '-m')
     if (
       code.some((flag) =>
         flag.startsWith('--')
@@ -50,7 +50,7 @@ function interpreter(code: readonly string[], takes: readonly string[] = [], saf
         ...options.values.filter(({ flag }) => !code.includes(flag)).map(({ word }) => ({ word, how: 'run' as const })),
         ...options.operands
           .slice(1)
-          .filter((word) => /^(?:\/|\.\.\/|~)/.test(said(word)))
+          .filter((word) => /^(?:\/|\.\.\/|~)/.test(wordText(word)))
           .map((word) => ({ word, how: 'write' as const })),
       ],
     }
@@ -66,7 +66,7 @@ const node = interpreter(
 
 /** Shell commands that set variables, which can decide what other programs do, or show all of them. */
 const declares: Known = (args) => {
-  const names = args.map((word) => said(word)).filter((text) => !text.startsWith('-'))
+  const names = args.map((word) => wordText(word)).filter((text) => !text.startsWith('-'))
   if (names.length === 0) return is('secrets', 'it shows variables, which may hold keys')
   const risky = names.map((text) => text.replace(/=.*/s, '')).find(isRiskyVariable)
   return risky === undefined ? is('runs', 'it sets a variable') : is('dynamic', `${risky} decides what programs do`)

@@ -1,7 +1,7 @@
 import type { Known, Reading } from '../shell-judgement.ts'
 import { is, unclear } from '../shell-judgement.ts'
 import { firstOf, optionsOf } from '../command-options.ts'
-import { only, said } from '../simple-command.ts'
+import { only, wordText } from '../simple-command.ts'
 
 /** Even to list something, these programs read settings of the project that can name a program. */
 const lists = (why = 'it runs with settings of the project'): Reading => is('runs', why)
@@ -81,7 +81,7 @@ function subs(kinds: Partial<Record<'lists' | 'runs' | 'edits' | 'installing' | 
           ),
           paths: options.operands
             .slice(1)
-            .filter((word) => /^(?:\/|\.\.\/|~)/.test(said(word)))
+            .filter((word) => /^(?:\/|\.\.\/|~)/.test(wordText(word)))
             .map((word) => ({ word, how: 'run' })),
         }
     return is('unknown', `termaite does not know its subcommand ${sub}`)

@@ -1,7 +1,7 @@
 import type { Inner, Known, Reading, ShellClass } from '../shell-judgement.ts'
 import type { Word } from '../simple-command.ts'
 import { is, isRiskyVariable, reads, unclear } from '../shell-judgement.ts'
-import { literal, only, said } from '../simple-command.ts'
+import { literal, only, wordText } from '../simple-command.ts'
 
 /** A program that runs the command in its last arguments: its flags with a value, and its operands before the command. */
 type Wrapper = {
@@ -67,16 +67,16 @@ const xargs: Known = (args, { fed }) => {
   if (mark === undefined) return withInner(is('runs', 'it runs another command'), words, [more])
   return withInner(
     is('runs', 'it runs another command'),
-    words.map((word) => (said(word).includes(mark) ? more : word)),
+    words.map((word) => (wordText(word).includes(mark) ? more : word)),
   )
 }
 
 /** The mark of xargs' `-I`, which is replaced by each input line. */
 function replaced(flags: readonly Word[]): string | undefined {
-  const at = flags.findIndex((word) => said(word).startsWith('-I') || said(word) === '-i')
+  const at = flags.findIndex((word) => wordText(word).startsWith('-I') || wordText(word) === '-i')
   if (at < 0) return undefined
-  const own = said(flags[at]!).slice(2)
-  return own !== '' ? own : said(flags[at]!) === '-i' ? '{}' : only(flags[at + 1])
+  const own = wordText(flags[at]!).slice(2)
+  return own !== '' ? own : wordText(flags[at]!) === '-i' ? '{}' : only(flags[at + 1])
 }
 
 function commandAt(args: readonly Word[], takes: readonly string[]): number | undefined {
@@ -93,9 +93,9 @@ function commandAt(args: readonly Word[], takes: readonly string[]): number | un
 const find: Known = (args) => {
   const unknown = args.find((word) => !word.values)
   if (unknown) return unclear(unknown)
-  const texts = args.map((word) => said(word))
+  const texts = args.map((word) => wordText(word))
   const start = texts.findIndex((text) => /^[-(!]/.test(text) && !/^-[HLP]$|^-[DO]/.test(text))
-  const places = args.slice(0, start < 0 ? args.length : start).filter((word) => !said(word).startsWith('-'))
+  const places = args.slice(0, start < 0 ? args.length : start).filter((word) => !wordText(word).startsWith('-'))
   const paths: { word: Word; how: 'read' | 'write' | 'remove' }[] = places.map((word) => ({ word, how: 'read' }))
   const inner: Inner[] = []
   let found: Reading = reads()
@@ -109,7 +109,7 @@ const find: Known = (args) => {
     const command = args.slice(i + 1, end < 0 ? args.length : end)
     inner.push({
       words: command.map((word) =>
-        said(word) === '{}' ? piped : said(word).includes('{}') ? { text: said(word) } : word,
+        wordText(word) === '{}' ? piped : wordText(word).includes('{}') ? { text: wordText(word) } : word,
       ),
     })
     i = end < 0 ? texts.length : end
@@ -125,18 +125,18 @@ const find: Known = (args) => {
 const fd: Known = (args) => {
   const unknown = args.find((word) => !word.values)
   if (unknown) return unclear(unknown)
-  const at = args.findIndex((word) => /^(?:-x|-X|--exec|--exec-batch)$/.test(said(word)))
-  if (args.some((word) => /^--exec(?:-batch)?=|^-\w+[xX]/.test(said(word))))
+  const at = args.findIndex((word) => /^(?:-x|-X|--exec|--exec-batch)$/.test(wordText(word)))
+  if (args.some((word) => /^--exec(?:-batch)?=|^-\w+[xX]/.test(wordText(word))))
     return is('dynamic', 'it runs a command on what it finds')
-  const operands = args.slice(0, at < 0 ? args.length : at).filter((word) => !said(word).startsWith('-'))
+  const operands = args.slice(0, at < 0 ? args.length : at).filter((word) => !wordText(word).startsWith('-'))
   const paths = operands.slice(1).map((word) => ({ word, how: 'read' as const }))
   if (at < 0) return { ...reads(), paths }
   const words = args.slice(at + 1)
   return {
     ...withInner(
       reads(),
-      words.some((word) => said(word) === '{}')
-        ? words.map((word) => (said(word) === '{}' ? piped : word))
+      words.some((word) => wordText(word) === '{}')
+        ? words.map((word) => (wordText(word) === '{}' ? piped : word))
         : [...words, piped],
     ),
     paths,
@@ -183,7 +183,7 @@ const source: Known = (args) =>
     : is('dynamic', 'it runs the commands in its input')
 
 const trap: Known = (args) => {
-  const text = args.find((word) => !said(word).startsWith('-'))
+  const text = args.find((word) => !wordText(word).startsWith('-'))
   if (!text || args.length < 2) return reads()
   return only(text) === '' ? reads() : joinedScript([text], { name: 'trap', fed: false })
 }

@@ -191,13 +191,22 @@ function valueOf(kind: string, word: Word, around: Surroundings, free = false): 
   return word.values.every((value) => fits(kind, value)) ? undefined : `${word.text} is not understood there`
 }
 
-export type Taken = { operands: Word[]; files: Word[]; given: Set<string>; values: { flag: string; word: Word }[] }
+export type ParsedArguments = {
+  operands: Word[]
+  files: Word[]
+  given: Set<string>
+  values: { flag: string; word: Word }[]
+}
 
 /** Takes the flags of a table out of the arguments. */
-export function take(table: ProgramTable, args: readonly Word[], around: Surroundings): Taken | NotUnderstood {
+export function take(
+  table: ProgramTable,
+  args: readonly Word[],
+  around: Surroundings,
+): ParsedArguments | NotUnderstood {
   const { whole, next, equals, attached, number } = formsOf(table)
   const letters = table.letters ?? ''
-  const taken: Taken = { operands: [], files: [], given: new Set(), values: [] }
+  const taken: ParsedArguments = { operands: [], files: [], given: new Set(), values: [] }
   let open = true
   for (let i = 0; i < args.length; i++) {
     const word = args[i]!
