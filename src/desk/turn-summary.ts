@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { EntryOf, Event } from '../core/talk/entry.ts'
-import type { Failure, Outcome } from '../core/talk/outcome.ts'
+import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Closing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
@@ -14,7 +14,7 @@ export class TurnSummary {
   by: string | undefined
   outcome: Outcome | undefined
   /** The agent that failed before, and why. */
-  after: { name: string; kind: string } | undefined
+  after: { name: string; kind: FailureKind } | undefined
   /** The last agent that crashed in the turn, and its message. */
   crashed: { name: string; message: string } | undefined
   /** The questions that the turn ended with. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { Entry, Event, Usage, Verdict } from '../core/talk/entry.ts'
-import type { FailureKind, Outcome } from '../core/talk/outcome.ts'
+import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Clock } from '../base/clock.ts'
 import { summaryWords } from '../core/talk/compaction.ts'
@@ -8,6 +8,7 @@ import { say, textFor } from '../core/io.ts'
 import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
 import { localTime } from '../base/local-time.ts'
 import { retryWords, thoughtWords } from './chat/numbers.ts'
+import { failureSentence } from '../core/talk/outcome.ts'
 
 export type Format = 'text' | 'json' | 'stream-json'
 
@@ -21,7 +22,7 @@ type PrintTarget = {
   project: string
 }
 
-type AttemptReport = { agent: string; ok: boolean; failure?: { kind: string; message: string }; ms: number }
+type AttemptReport = { agent: string; ok: boolean; failure?: Pick<Failure, 'kind' | 'message'>; ms: number }
 
 /**
  * A failure before a turn could begin or be printed. `usage`: bad flags, settings or names; `store`: a file of termaite cannot
@@ -66,7 +67,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
       const { kind, message } = event.failure
       attempts.push({ agent: event.by ?? '', ok: false, failure: { kind, message }, ms: event.ms })
       since = page.clock.elapsed()
-      if (page.format !== 'stream-json') say(page, `${event.by}: ${kind}: ${clean(message)}`)
+      if (page.format !== 'stream-json') say(page, clean(failureSentence(event.by ?? 'an agent', event.failure)))
     }
     if (event.type === 'end') outcome = event.outcome
   }
@@ -196,7 +197,7 @@ function closing(
   return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${how}${tokens}${cost}\n`
 }
 
-const attemptWords = ({ agent, failure }: AttemptReport) => `${agent}: ${failure?.kind}: ${failure?.message}`
+const attemptWords = ({ agent, failure }: AttemptReport) => (failure ? failureSentence(agent, failure) : '')
 
 /** Groups thousands by hand: the first use of the system's number formats costs a start 20 ms. */
 function thousands(value: number): string {

@@ -138,7 +138,7 @@ test('an agent that fails is told, and the next one is asked', async (t) => {
   const seat = await seated(t, told({ amber: 'cat >/dev/null; echo broken >&2; exit 1', birch: answers(document) }))
   seat.answers.push(['write'])
   const said = await seat.type('/init')
-  assert.match(said[0]![1], /^amber: crash: .*broken/)
+  assert.match(said[0]![1], /^amber failed.*broken/)
   assert.equal(readFileSync(file(seat), 'utf8'), document)
 })
 

@@ -169,7 +169,7 @@ test('bad usage is one sentence and exit 2', async (t) => {
     2,
     '--rotation: found "fastest", allowed: round-robin, exhaustion, random.',
   )
-  await refuses(machine, ['-p', 'x', '--nosuch'], 2, /^termaite: Unknown option '--nosuch'\. See: termaite --help\n$/)
+  await refuses(machine, ['-p', 'x', '--nosuch'], 2, /^termaite: there is no flag --nosuch\. See: termaite --help\n$/)
   await refuses(machine, ['-p', '  '], 2, 'the prompt is empty. Give one: termaite -p "why does the build fail?"')
   await refuses(
     machine,
@@ -203,8 +203,8 @@ test('a missing command and an empty answer are attempts that say what to do', a
   machine.agents({ gone: 'no-such-agent-cli --now', mute: 'cat >/dev/null', good })
   const { code, out, err } = await machine.run(['-p', 'x'])
   assert.deepEqual({ code, out }, { code: 0, out: 'the answer\n' })
-  assert.match(err, /^gone: missing: /m)
-  assert.match(err, /^mute: crash: .*empty answer/m)
+  assert.match(err, /^gone could not be run/m)
+  assert.match(err, /^mute gave an empty answer/m)
 })
 
 test('a home that cannot be made is one sentence, exit 1, and no agent is started', async (t) => {

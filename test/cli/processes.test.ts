@@ -60,7 +60,7 @@ for (const [what, command] of Object.entries(stubborn)) {
     machine.agents({ hung: command(m), good: 'cat >/dev/null; echo ok' }, { silenceSeconds: 0.5 })
     const { code, out, err } = await machine.run(['-p', 'x'])
     assert.deepEqual({ code, out, left: alive(m) }, { code: 0, out: 'ok\n', left: [] })
-    assert.match(err, /^hung: timeout: /m)
+    assert.match(err, /^hung /m)
   })
 
   test(`Ctrl+C leaves no descendant alive: ${what}`, linux, async (t) => {

@@ -27,9 +27,9 @@ test('all fail: exit 1, every attempt named, no reply kept', async (t) => {
   const { code, out, err } = await machine.run(['-p', 'hello'])
   assert.deepEqual({ code, out }, { code: 1, out: '' })
   assert.deepEqual(err.split('\n'), [
-    'bad: crash: bad failed with exit code 3: it broke',
-    'worse: crash: worse failed with exit code 4 and printed no message',
-    'mute: crash: mute gave an empty answer',
+    'bad failed with exit code 3: it broke',
+    'worse failed with exit code 4 and printed no message',
+    'mute gave an empty answer',
     'termaite: no agent could answer; `termaite doctor` looks at each of them.',
     '',
   ])

@@ -1,4 +1,5 @@
 import type { CommandWorld } from '../../src/core/talk/command.ts'
+import type { DeskControls } from '../../src/desk/desk-controls.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,6 +10,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { healthDoc } from '../../src/mind/rotation/health.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { initCommand } from '../../src/desk/slash/init.ts'
+import { planCommand } from '../../src/desk/slash/mode.ts'
 import { treesDoc } from '../../src/app/thinking/task-trees.ts'
 import { closings, folderOf, questions, replies, seat, sitDown } from './desk.ts'
 
@@ -42,6 +44,22 @@ test('a prompt is a turn: its events are told, then its closing line, then how t
       names: [['good', 'ready']],
     },
   )
+})
+
+test('/plan names the mode that it has just set', options, async (t) => {
+  const own = { name: 'own', kind: 'native' as const, contextWindowTokens: 100_000 }
+  const commands = (controls: DeskControls) => [planCommand(controls)]
+  const { desk, heard, until } = await sitDown(t, folderOf(t), { good: 'cat' }, { commands, agents: [own] })
+  const said = () => heard.flatMap((one) => (one.type === 'said' ? [one.text] : []))
+  desk.setScreen(seat())
+  desk.submit('/plan')
+  await until(() => said().length === 1)
+  desk.submit('/plan')
+  await until(() => said().length === 2)
+  assert.deepEqual(said(), [
+    'The mode is plan: only termaite’s own agents, and they plan: they change nothing and run nothing.',
+    'The mode is chat: all agents take turns in one conversation.',
+  ])
 })
 
 test('a prompt is shown before anything is read or kept, and the kept prompt names it', options, async (t) => {

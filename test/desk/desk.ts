@@ -32,6 +32,8 @@ export type Seating = {
   /** Where commands are looked for, other than usual. */
   path?: string
   commands?(controls: DeskControls): Command[]
+  /** Agents besides the plain commands. */
+  agents?: AgentSettings[]
   wishes?: { fresh?: boolean; name?: string; ephemeral?: boolean }
 }
 
@@ -47,12 +49,13 @@ export async function sitDown(
   const stop = new AbortController()
   const io = { env, cwd: join(folder, 'project'), piped: false, ...streams, clock, signal: stop.signal }
   const place = placeOf(io)
-  const agents = Object.entries(commands).map(([name, command]): AgentSettings => ({
+  const plain = Object.entries(commands).map(([name, command]): AgentSettings => ({
     name,
     kind: 'pipe',
     command,
     contextWindowTokens: 10_000,
   }))
+  const agents = [...plain, ...(seating.agents ?? [])]
   const read = async () => ({ ...(await readSettings({ home: place.home }, { env })), agents })
   const station = await DeskApp.open({
     io,

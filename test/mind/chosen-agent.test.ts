@@ -58,6 +58,6 @@ test('with only, nobody else is asked and nothing is asked about: the turn fails
   const crashed = await crashing.turn({}, { first: 'claude', only: true })
   assert.deepEqual(
     [crashed.result, crashing.names()],
-    [failed('crash', 'no agent could answer: claude: crash: boom'), ['claude']],
+    [failed('crash', 'no agent could answer: claude failed: boom'), ['claude']],
   )
 })

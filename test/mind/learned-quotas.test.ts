@@ -43,5 +43,5 @@ test('a crash that the person called a quota parks the agent, until the time tha
   assert.deepEqual([told(facts), result], [['a failed: quota', 'b said B'], { ok: true, text: 'B' }])
   assert.deepEqual((await health.read()).agents, { a: { failures: 0, parked: { until, why: message } } })
   const alone = rig({ a: [[{ fail: { kind: 'crash', message } }]] })
-  assert.deepEqual((await alone.turn()).result, failed('crash', `no agent could answer: a: crash: ${message}`))
+  assert.deepEqual((await alone.turn()).result, failed('crash', `no agent could answer: ${message}`))
 })

@@ -59,7 +59,7 @@ test('it is whom the rotation then asks', async () => {
 })
 
 test('why it was chosen is said in a few words', () => {
-  const after = { name: 'claude', kind: 'quota' }
+  const after = { name: 'claude', kind: 'quota' } as const
   assert.deepEqual(
     [
       whyChosen('round-robin', {}),
@@ -69,6 +69,13 @@ test('why it was chosen is said in a few words', () => {
       whyChosen('round-robin', { by: 'gemini', after }),
       whyChosen('round-robin', { by: 'claude', aimed: true, after: { name: 'claude', kind: 'auth' } }),
     ],
-    ['next in line', undefined, 'drawn at random', 'you chose it', 'after claude (quota)', 'tried again (auth)'],
+    [
+      'next in line',
+      undefined,
+      'drawn at random',
+      'you chose it',
+      'because claude is out of quota',
+      'tried again, because it is not logged in',
+    ],
   )
 })

@@ -28,7 +28,7 @@ test('all only out of quota or busy: the end says who is back first, at once and
   const back = '`termaite doctor` checks again now; b is the first one back'
   assert.deepEqual(
     (await turn()).result,
-    failed('busy', `no agent is free: a: quota: limit; b: busy: overloaded; ${back}`, 5 * minute),
+    failed('busy', `no agent is free: a is out of quota: limit; b is busy: overloaded; ${back}`, 5 * minute),
   )
   assert.deepEqual((await turn()).result, {
     ok: false,
@@ -108,13 +108,13 @@ test('a real fault among them names the kind, and every attempt is named', async
   const { turn } = rig({ a: [fail('timeout', 'silent for 300 s')], b: [fail('quota', 'limit')] })
   assert.deepEqual(
     (await turn()).result,
-    failed('timeout', 'no agent could answer: a: timeout: silent for 300 s; b: quota: limit'),
+    failed('timeout', 'no agent could answer: a took too long: silent for 300 s; b is out of quota: limit'),
   )
 })
 
 test('all out for this process: the end says what each one lacks', async () => {
   const { turn } = rig({ a: [fail('missing', 'install it with: npm i -g a')], b: [fail('auth', 'run: b login')] })
-  const message = 'a: missing: install it with: npm i -g a; b: auth: run: b login'
+  const message = 'a cannot be started: install it with: npm i -g a; b is not logged in: run: b login'
   assert.deepEqual((await turn()).result, failed('auth', `no agent could answer: ${message}`))
   assert.deepEqual((await turn()).result, failed('auth', `no agent can answer: ${message}`))
 })

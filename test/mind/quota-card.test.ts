@@ -103,7 +103,7 @@ test('nobody else is free: wait for the first one back or stop, and nothing happ
     outcomes.push((await turn({ ask, attended: true })).result)
     assert.deepEqual(asked.slice(1), [question])
   }
-  const nobody = `no agent is free: claude: quota: limit; gemini: quota: limit; \`termaite doctor\` checks again now; claude is the first one back`
+  const nobody = `no agent is free: claude is out of quota: limit; gemini is out of quota: limit; \`termaite doctor\` checks again now; claude is the first one back`
   assert.deepEqual(outcomes, [
     failed('quota', 'waiting for claude', until),
     failed('aborted', 'stopped instead of waiting for claude'),
@@ -124,7 +124,7 @@ test('all parked before the turn began: asked the same; one that crashed cannot 
   const died = await broken.turn({ ask, attended: true })
   assert.deepEqual(
     [died.result, asked.length],
-    [failed('crash', 'no agent could answer: claude: quota: limit; gemini: crash: died'), 1],
+    [failed('crash', 'no agent could answer: claude is out of quota: limit; gemini failed: died'), 1],
   )
 })
 

@@ -88,7 +88,7 @@ test('nobody left: denied when none could be tried, else what was tried tells', 
     failure: {
       kind: 'quota',
       message:
-        'no agent is free: claude: quota: limit; gemini: not asked, because the conversation is not shared with it; `termaite doctor` checks again now; claude is the first one back',
+        'no agent is free: claude is out of quota: limit; gemini: not asked, because the conversation is not shared with it; `termaite doctor` checks again now; claude is the first one back',
       retryAt: 60_000,
     },
   })

@@ -88,7 +88,7 @@ test(
       await window.shows('claude is out of quota', 'Enter answers')
       window.press('1')
       const screen = await window.shows('gemini was here', /─ gemini · /)
-      assert.match(screen, /↷ claude: quota: /)
+      assert.match(screen, /↷ claude is out of quota/)
       const told = model.turns().at(-1)!
       assert.equal(told.wire, 'gemini')
       assert.equal(told.text.split(shown).length > 1, true, 'the words that were cut off are told')

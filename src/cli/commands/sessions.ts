@@ -21,6 +21,7 @@ import { maskWithin } from '../../safety/redaction.ts'
 import { maskedEntry } from '../../app/vendor-border.ts'
 import { wholeEntry } from '../../core/talk/body.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
+import { failureSentence } from '../../core/talk/outcome.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
@@ -199,7 +200,7 @@ function markdown(entry: Entry): string {
     case 'result':
       return `\n${fenced(`${entry.ok ? 'result' : 'failed'}\n${entry.text.trim()}`)}\n`
     case 'attempt':
-      return `\n> ${entry.by} tried and failed: ${entry.failure.kind}: ${oneLine(entry.failure.message, 500)}\n`
+      return `\n> ${oneLine(failureSentence(entry.by, entry.failure), 500)}\n`
     case 'note':
       return `\n> ${oneLine(entry.text, 500)}\n`
     case 'end':

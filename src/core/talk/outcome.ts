@@ -41,6 +41,30 @@ export type Outcome =
   | ({ ok: true; refused?: true; asks?: string; denials?: string[]; seen?: Seen } & Answer)
   | { ok: false; failure: Failure; unkept?: Answer }
 
+/** What each kind of failure says of an agent, for a person. */
+const predicates: Record<FailureKind, string> = {
+  quota: 'is out of quota',
+  busy: 'is busy',
+  auth: 'is not logged in',
+  missing: 'cannot be started',
+  timeout: 'took too long',
+  overflow: 'got more text than it can read',
+  crash: 'failed',
+  denied: 'was not allowed to act',
+  budget: 'reached the spending limit',
+  aborted: 'was cancelled',
+  unmet: 'did not reach the goal',
+}
+
+export function failurePredicate(kind: FailureKind): string {
+  return predicates[kind]
+}
+
+/** A failure of an agent as a sentence for a person. Many messages already begin with the agent's name. */
+export function failureSentence(agent: string, { kind, message }: Failure): string {
+  return message.startsWith(`${agent} `) ? message : `${agent} ${predicates[kind]}: ${message}`
+}
+
 export function failed(kind: FailureKind, message: string, retryAt?: number): { ok: false; failure: Failure } {
   return { ok: false, failure: retryAt === undefined ? { kind, message } : { kind, message, retryAt } }
 }

@@ -29,12 +29,13 @@ export function planCommand(controls: DeskControls): Command {
   return {
     name: 'plan',
     words: '[prompt]',
-    help: 'Plan without changing anything, or stop.',
+    help: 'Plan without changing anything; again to leave plan mode.',
     async run(args, { say }) {
       const wish = args.trim()
-      if (controls.standing().mode !== 'plan') for (const words of await controls.setMode('plan')) say(words, 'note')
+      if (controls.app().mode !== 'plan') for (const words of await controls.setMode('plan')) say(words, 'note')
       else if (wish === '') controls.leavePlan()
-      const { mode } = controls.standing()
+      // The status line follows a moment later, so the mode is read from the app.
+      const { mode } = controls.app()
       if (wish === '') say(`The mode is ${mode}: ${workModes[mode]}.`, 'note')
       else controls.send(wish)
     },

@@ -1,6 +1,8 @@
 import type { Strategy } from '../../core/work/agent.ts'
 import type { Health } from './health.ts'
 import { away } from './health.ts'
+import type { FailureKind } from '../../core/talk/outcome.ts'
+import { failurePredicate } from '../../core/talk/outcome.ts'
 
 /** The order in which agents are asked: `position` is the agent that answered last, `first` goes before all. */
 export function agentOrder(
@@ -49,7 +51,7 @@ export function nextAgent(
 
 const reasons: Record<Strategy, string | undefined> = {
   'round-robin': 'next in line',
-  // The agent that answered last goes on: nothing to explain.
+  // The same agent as before needs no explanation.
   exhaustion: undefined,
   random: 'drawn at random',
 }
@@ -57,10 +59,10 @@ const reasons: Record<Strategy, string | undefined> = {
 /** Why the agent that answered was chosen, in a few words; `after` is the agent that failed just before it in the same turn. */
 export function whyChosen(
   strategy: Strategy,
-  how: { by?: string; aimed?: boolean; after?: { name: string; kind: string } },
+  how: { by?: string; aimed?: boolean; after?: { name: string; kind: FailureKind } },
 ): string | undefined {
   const { by, aimed, after } = how
-  if (after && after.name === by) return `tried again (${after.kind})`
+  if (after && after.name === by) return `tried again, because it ${failurePredicate(after.kind)}`
   if (aimed) return 'you chose it'
-  return after ? `after ${after.name} (${after.kind})` : reasons[strategy]
+  return after ? `because ${after.name} ${failurePredicate(after.kind)}` : reasons[strategy]
 }

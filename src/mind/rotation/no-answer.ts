@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Away } from './health.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
-import { failed } from '../../core/talk/outcome.ts'
+import { failed, failureSentence } from '../../core/talk/outcome.ts'
 
 /** The fate of each agent in a turn that no agent answered. */
 type Tally = {
@@ -26,9 +26,9 @@ export function firstBack(absent: readonly Absent[]): Absent | undefined {
 /** The failure of a turn that no agent answered; `absent` are the agents that only need time. */
 export function noAnswer(tally: Tally, absent: readonly Absent[], now: number): Outcome {
   const told = [
-    ...tally.tried.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
+    ...tally.tried.map(({ name, failure }) => failureSentence(name, failure)),
     ...tally.away.map(({ name, away }) => `${name}: ${awayWords(away, now)}`),
-    ...tally.out.map(({ name, failure }) => `${name}: ${failure.kind}: ${failure.message}`),
+    ...tally.out.map(({ name, failure }) => failureSentence(name, failure)),
     ...tally.unshared.map((name) => `${name}: not asked, because the conversation is not shared with it`),
   ].join('; ')
   // The last failure that is more than a spent quota or a busy provider decides the kind of the outcome.

@@ -115,7 +115,7 @@ test('half an answer of an agent that failed goes into its attempt, which says w
 
 test('when all agents fail, each reason is shown once, and each attempt names the next agent', () => {
   const failure = (message: string) => ({ kind: 'crash', message }) as const
-  const message = 'no agent could answer: gemini: crash: it broke; claude: crash: this one too'
+  const message = 'no agent could answer: gemini failed: it broke; claude failed: this one too'
   const state = turn(
     prompt,
     { type: 'attempt', failure: failure('it broke'), ms: 1, by: 'gemini' },

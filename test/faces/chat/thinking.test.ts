@@ -120,7 +120,7 @@ test('the kept work of a failed turn stays in sight, and so do its attempts', ()
     '',
     '· pandoc failed 2 times (exited with 1); stepping back to weasyprint',
     '',
-    '↷ gemini: quota: spent · 0.0 s → claude',
+    '↷ gemini is out of quota: spent · 0.0 s → claude',
     '',
     '● claude',
     '  Now it is.',

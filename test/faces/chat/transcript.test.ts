@@ -325,7 +325,7 @@ test('a number keeps its unit, and a wait says until when', () => {
   assert.deepEqual(shown({ type: 'closing', closing }, 26), ['─ alpha · it was next', '  1.2 s · ~2.6k tokens'])
   const failure = { kind: 'crash', message: 'it broke in the middle' } as const
   assert.deepEqual(shown({ type: 'attempt', by: 'alpha', failure, ms: 1200, said: '', next: 'beta' }, 40), [
-    '↷ alpha: crash: it broke in the middle',
+    '↷ alpha failed: it broke in the middle',
     '  1.2 s → beta',
   ])
   const until = new Date(2026, 10, 15, 8, 5).getTime()

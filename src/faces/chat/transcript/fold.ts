@@ -8,6 +8,7 @@ import { isAgentSpeech, isOwnQuestion } from './block.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './event-facts.ts'
 import { openFence } from './markdown/markdown-parts.ts'
 import { mostShown } from './screen-text.ts'
+import { failureSentence } from '../../../core/talk/outcome.ts'
 
 /** The turn and the time of an event; `mint` gives the next key of a block. */
 type EventPlace = { turn: string; at: number; mint(): number }
@@ -316,7 +317,7 @@ function chosenWait(blocks: Blocks, { kind, retryAt }: Failure, turn: string): N
 function withoutAttempts(message: string, blocks: Blocks, turn: string): string {
   const tries = blocks.flatMap((block) => {
     if (block.type !== 'attempt' || block.turn !== turn) return []
-    return [`${block.by ?? ''}: ${block.failure.kind}: ${block.failure.message}`]
+    return [failureSentence(block.by ?? '', block.failure)]
   })
   const end = `: ${tries.join('; ')}`
   return tries.length > 0 && message.endsWith(end) ? message.slice(0, -end.length) : message

@@ -6,6 +6,7 @@ import { duration } from '../../numbers.ts'
 import { inputSummary } from '../call-input.ts'
 import { oneLine } from '../screen-text.ts'
 import { stateMark } from './call-lines.ts'
+import { failureSentence } from '../../../../core/talk/outcome.ts'
 
 /** The columns of consultations that stand below each other, used from the width `least` on. */
 const columns = { role: 18, agent: 8, least: 60 }
@@ -45,7 +46,7 @@ function doing(last: Block | undefined): string {
     case 'call':
       return `${oneLine(last.tool, 60)} ${inputSummary(last.input)}`.trimEnd()
     case 'attempt':
-      return `${last.failure.kind}: ${oneLine(last.failure.message, 200)}`
+      return oneLine(failureSentence(last.by ?? 'the agent', last.failure), 200)
     default:
       return ''
   }

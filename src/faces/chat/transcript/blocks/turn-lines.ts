@@ -14,6 +14,7 @@ import { localTime } from '../../../../base/local-time.ts'
 import { isOwnQuestion, ourselves } from '../block.ts'
 import { duration, lineCounts, thoughtWords, tokens } from '../../numbers.ts'
 import { bounded, safeText, indented, listed, oneLine, wrapped } from '../screen-text.ts'
+import { failureSentence } from '../../../../core/talk/outcome.ts'
 
 /** A question and its answer; while the question is open its card shows it. */
 export function questionLines(asked: QuestionBlock, width: number, { theme }: RenderContext): string[] {
@@ -116,7 +117,8 @@ export function attemptLines(tried: AttemptBlock, width: number, context: Render
   const who = tried.by ?? 'an agent'
   const next = tried.next === undefined || tried.next === tried.by ? '' : oneLine(tried.next, 60)
   const on = tried.next === undefined ? '' : ` → ${next || 'once more'}`
-  const why = `${oneLine(who, 60)}: ${tried.failure.kind}: ${withRetryTime(oneLine(tried.failure.message, 1000), tried.failure)}`
+  const failure = { ...tried.failure, message: oneLine(tried.failure.message, 1000) }
+  const why = withRetryTime(failureSentence(oneLine(who, 60), failure), failure)
   const names = [tried.by === undefined ? '' : oneLine(who, 60), next]
   const lines = withNames(listed([why, `${duration(tried.ms)}${on}`], width - 2), names, theme)
   return [...indented(lines, '  ', `${theme.warn('↷')} `), ...(open ? saidLines(tried.said, width, context) : [])]
