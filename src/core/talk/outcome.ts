@@ -51,9 +51,9 @@ const predicates: Record<FailureKind, string> = {
   overflow: 'got more text than it can read',
   crash: 'failed',
   denied: 'was not allowed to act',
-  budget: 'reached the spending limit',
   aborted: 'was cancelled',
   unmet: 'did not reach the goal',
+  unfinished: 'stopped before it was done',
 }
 
 export function failurePredicate(kind: FailureKind): string {
