@@ -8,7 +8,7 @@ import type { Target, Wire } from './wire-format.ts'
 import { messageOf } from '../base/error-message.ts'
 import { answer } from './http/model-answer.ts'
 import { asideOf } from './http/response-stream.ts'
-import { send } from './http/http-client.ts'
+import { sender } from './http/http-client.ts'
 import { verdictOf } from './http/provider-failure.ts'
 import { imagesOf } from './message-images.ts'
 import { defaultModel, modelName, providerOf } from './provider.ts'
@@ -35,6 +35,8 @@ export type ModelParts = {
   blobs: Blobs
   clock: Clock
   fetch?: Send
+  /** The environment that names the proxy; without it, or with `fetch`, requests go straight to the server. */
+  env?: Readonly<Record<string, string | undefined>>
   /** How long the provider may be silent in the middle of an answer before the connection counts as broken. */
   silenceMs?: number
   /** A key that is the same for all requests with the same beginning, by which a provider finds its cache. */
@@ -49,7 +51,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
   const target = targetOf(name, spec)
   if ('kind' in target) return failing(name, target)
   const wire = wires[target.provider.wire]
-  const { fetch = send, silenceMs = 300_000 } = parts
+  const { fetch = sender(parts.env ?? {}), silenceMs = 300_000 } = parts
   let prepared = wire.prepare === undefined
   return {
     name,

@@ -12,7 +12,7 @@ const mostRedirects = 5
 
 const input = parser({ url: string({ min: 1 }) })
 
-type FetchParts = Pick<ToolParts, 'clock' | 'web' | 'blobs' | 'mask'>
+type FetchParts = Pick<ToolParts, 'clock' | 'web' | 'blobs' | 'mask' | 'env'>
 
 export function webFetch(parts: FetchParts): Tool {
   return defineTool({
@@ -24,7 +24,7 @@ export function webFetch(parts: FetchParts): Tool {
     coversShell: 'network',
     effect: ({ url }) => ({ does: 'fetch', url }),
     async run({ url }, { signal }) {
-      const ask = parts.web?.fetch ?? networkFetch
+      const ask = parts.web?.fetch ?? networkFetch(parts.env)
       let at = addressOf(url)
       for (let hop = 0; hop <= mostRedirects; hop++) {
         const allowed = parts.web?.allowed?.includes(at.host) ?? false

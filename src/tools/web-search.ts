@@ -22,7 +22,7 @@ export function webSearch(parts: Pick<ToolParts, 'env' | 'clock' | 'web'>): Tool
     async run({ query }, { signal }) {
       const provider = providerFor(query, parts)
       if (!provider) throw new Error(howToSetUp)
-      const ask = parts.web?.fetch ?? networkFetch
+      const ask = parts.web?.fetch ?? networkFetch(parts.env)
       const answer = await withTimeLimit(provider.name, signal, parts.clock, (until) =>
         ask({ ...provider.request, signal: until }),
       )

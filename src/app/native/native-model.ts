@@ -31,6 +31,7 @@ export function modelOf({ agent, settings }: NativeSeat, parts: NativeParts): Mo
       blobs,
       clock,
       session,
+      env: parts.env,
       silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
       key: async () => ('wrong' in named ? undefined : (await keys.get(named.provider, variables))?.key),
     },

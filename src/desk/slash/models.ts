@@ -3,6 +3,7 @@ import type { ProviderName } from '../../models/provider.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import type { ModelChoice, NativeAgentSettings } from '../../settings/agent-settings.ts'
 import { defined } from '../../base/defined.ts'
+import { sender } from '../../models/http/http-client.ts'
 import { listModels } from '../../models/model-list.ts'
 import { localServers } from '../../models/local-servers.ts'
 import { defaultModel, efforts, modelName, providerOf, providers } from '../../models/provider.ts'
@@ -109,10 +110,11 @@ async function offered(
   controls: DeskControls,
   agent: NativeAgentSettings,
   { say, signal }: CommandWorld,
-  { fetch = globalThis.fetch, open = openKeys }: ModelParts,
+  { fetch, open = openKeys }: ModelParts,
 ): Promise<Offer[]> {
   const { native } = controls.app()
   const { clock } = native
+  const send = fetch ?? sender(native.env)
   const keys = open(native)
   const own = providerIn(modelOf(agent))
   const asked = (Object.keys(providers) as ProviderName[]).map(async (name): Promise<Offer[]> => {
@@ -122,12 +124,17 @@ async function offered(
     const key = (await keys.get(name, mine && agent.apiKeyEnv ? [agent.apiKeyEnv] : variables))?.key
     // Local servers at their usual address are found by `localServers`.
     if (baseURL === undefined && (local || key === undefined)) return []
-    const found = await listModels(name, key, { clock, fetch, signal, ...(baseURL === undefined ? {} : { baseURL }) })
+    const found = await listModels(name, key, {
+      clock,
+      fetch: send,
+      signal,
+      ...(baseURL === undefined ? {} : { baseURL }),
+    })
     if (!found.failure) return found.models.length > 0 ? [{ provider: name, models: found.models }] : []
     if (!signal.aborted) say(`${label} did not list its models: ${found.failure.message}`, 'note')
     return []
   })
-  const [listed, here] = await Promise.all([Promise.all(asked), localServers(clock, fetch)])
+  const [listed, here] = await Promise.all([Promise.all(asked), localServers(clock, send)])
   const all = listed.flat()
   const more = here.filter(({ provider, models }) => models.length > 0 && !all.some((one) => one.provider === provider))
   return [...all, ...more.map(({ provider, models }) => ({ provider, models }))]

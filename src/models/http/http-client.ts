@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { routeTo } from '../../base/http-route.ts'
 
 /** The part of `fetch` that is used for models, so that `fetch` itself fits. */
 export type Send = (url: string, init?: Init) => Promise<Reply>
@@ -19,30 +20,41 @@ export type Reply = {
 /** The headers of a reply. */
 export type ReplyHeaders = { get(name: string): string | null }
 
+type Env = Readonly<Record<string, string | undefined>>
+
 /** A server that is silent this long counts as gone. */
 const silenceMs = 300_000
 
 /** How long the connection of a finished answer stays open for its last bytes, in the background. */
 const endMs = 2_000
 
-/** Sends a request with node:http: `fetch` would take longer to load, and longer per request, than the rest of the work. */
-export const send: Send = async (url, init = {}) => {
-  try {
-    return await sentOnce(url, init)
-  } catch (error) {
-    if (!(error instanceof Stale)) throw error
-    return await sentOnce(url, init)
+/**
+ * Sends requests with node:http: `fetch` would take longer to load, and longer per request, than the rest of the work. They go
+ * through the proxy that the environment names.
+ */
+export function sender(env: Env): Send {
+  return async (url, init = {}) => {
+    try {
+      return await sentOnce(url, init, env)
+    } catch (error) {
+      if (!(error instanceof Stale)) throw error
+      return await sentOnce(url, init, env)
+    }
   }
 }
+
+/** Sends requests straight to the server. */
+export const send = sender({})
 
 /** The server had closed the kept connection: the request is sent again. */
 class Stale extends Error {}
 
-function sentOnce(url: string, { method = 'GET', headers, body, signal }: Init): Promise<Reply> {
-  const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http')
-  return new Promise((resolve, reject) => {
+async function sentOnce(url: string, { method = 'GET', headers, body, signal }: Init, env: Env): Promise<Reply> {
+  const route = routeTo(new URL(url), env)
+  const { request } = process.getBuiltinModule(route.module)
+  return await new Promise((resolve, reject) => {
     signal?.throwIfAborted()
-    const asked = request(url, { method, headers })
+    const asked = request(url, { ...route.options, method, headers: { ...headers, ...route.headers } })
     // The signal is not passed as an option, and the reason not once there is an answer: either would break a kept connection.
     let answered = false
     const stop = () => {

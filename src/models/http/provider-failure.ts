@@ -1,3 +1,4 @@
+import { routeFault } from '../../base/http-route.ts'
 import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { Target, Trouble } from '../wire-format.ts'
 import type { ReplyHeaders } from './http-client.ts'
@@ -53,7 +54,7 @@ const untrusted = /^(CERT_|ERR_TLS_CERT|ERR_SSL|DEPTH_ZERO_SELF_SIGNED|SELF_SIGN
  */
 function brokenConnection(cause: unknown, { ownAddress, answered }: Target): [FailureKind, passing: boolean] {
   const code = codeOf(cause) ?? ''
-  if (untrusted.test(code) || code.startsWith('ERR_PROXY')) return ['crash', false]
+  if (untrusted.test(code) || code === routeFault) return ['crash', false]
   if (!unmade.has(code) || answered) return ['crash', true]
   return ownAddress ? ['missing', false] : ['crash', true]
 }
@@ -144,8 +145,8 @@ function sentence(kind: FailureKind, words: string, to: Target, { status, cause 
       return `${provider.label} is ${status === 529 ? 'overloaded' : 'busy'}${status === undefined ? '' : ` (${status})`}${said}`
     default:
       if (untrusted.test(code))
-        return `The certificate of ${base} is not trusted${said}. If it is one of your own, name its authority's file in NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.`
-      if (unmade.has(code) || code.startsWith('ERR_PROXY')) return `${provider.label} cannot be reached${said}`
+        return `The certificate of ${base} is not trusted${said.replace(/; if the root CA.*/, '')}. If it is one of your own, name its authority's file in NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.`
+      if (unmade.has(code) || code === routeFault) return `${provider.label} cannot be reached${said}`
       return `${provider.label} failed${said}`
   }
 }

@@ -1,3 +1,4 @@
+import { fetchFor } from '../../base/proxied-fetch.ts'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
 import type { Env, ServerConfig } from './server-config.ts'
@@ -111,7 +112,11 @@ async function closeBoth(client: Client, transport: Transport): Promise<void> {
 function transportOf(config: ServerConfig, library: Library, parts: ConnectionParts): Transport {
   if (config.kind === 'stdio') return new StdioTransport(config, parts.env, parts.clock, parts.errors, parts.enclose)
   const url = new URL(config.url)
-  const options = { requestInit: { headers: config.headers }, authProvider: parts.login?.provider() }
+  const options = {
+    requestInit: { headers: config.headers },
+    authProvider: parts.login?.provider(),
+    fetch: fetchFor(parts.env),
+  }
   const transport =
     config.kind === 'sse'
       ? new library.SSEClientTransport(url, options)

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import type { BlockList } from 'node:net'
+import { routeTo } from '../../base/http-route.ts'
 import { callAfter } from '../../base/clock.ts'
 import { messageOf } from '../../base/error-message.ts'
 
@@ -22,27 +23,45 @@ export type Fetch = (request: WebRequest) => Promise<WebAnswer>
 
 const mostBytes = 5 * 1024 * 1024
 
-/** Fetches over the network. A name's address is checked when it is connected to, so that it cannot change in between. */
-export const networkFetch: Fetch = async ({ url, method = 'GET', headers, body, private: allowed, signal }) => {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const { isIP } = process.getBuiltinModule('node:net')
-  if (!allowed && isIP(host) && isPrivate(host)) throw new Error(privateWords(host))
-  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
-  const options: RequestOptions = {
-    method,
-    signal,
-    headers: { 'accept-encoding': 'gzip, deflate, br', 'user-agent': 'termaite', ...headers },
-    agent: false,
-    lookup: allowed ? undefined : publicLookup,
+/**
+ * Fetches over the network, through the proxy that the environment names. A name's address is checked when it is connected to,
+ * so that it cannot change in between. A proxy looks names up itself: there, a name that this machine knows as a private one
+ * is refused, and one that it cannot look up is left to the proxy.
+ */
+export const networkFetch =
+  (env: Readonly<Record<string, string | undefined>>): Fetch =>
+  async ({ url, method = 'GET', headers, body, private: allowed, signal }) => {
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const { isIP } = process.getBuiltinModule('node:net')
+    if (!allowed && isIP(host) && isPrivate(host)) throw new Error(privateWords(host))
+    const route = routeTo(url, env)
+    if (route.proxy !== undefined && !allowed) await refusePrivate(host)
+    const { request } = process.getBuiltinModule(route.module)
+    const straight = route.proxy === undefined
+    const options: RequestOptions = {
+      method,
+      signal,
+      agent: false,
+      lookup: allowed || !straight ? undefined : publicLookup,
+      ...route.options,
+      headers: { 'accept-encoding': 'gzip, deflate, br', 'user-agent': 'termaite', ...headers, ...route.headers },
+    }
+    const answer = await new Promise<IncomingMessage>((resolve, reject) =>
+      request(url, options, resolve).on('error', reject).end(body),
+    )
+    const plain = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
+    return { status: answer.statusCode ?? 0, headers: Object.fromEntries(plain), ...(await bounded(answer)) }
   }
-  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
-    request(url, options, resolve).on('error', reject).end(body),
-  )
-  const plain = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
-  return { status: answer.statusCode ?? 0, headers: Object.fromEntries(plain), ...(await bounded(answer)) }
-}
 
 const privateWords = (host: string) => `${host} is on a private network, which is not allowed`
+
+async function refusePrivate(host: string): Promise<void> {
+  const found = await process
+    .getBuiltinModule('node:dns')
+    .promises.lookup(host, { all: true })
+    .catch(() => [])
+  if (found.some(({ address }) => isPrivate(address))) throw new Error(privateWords(host))
+}
 
 const publicLookup: LookupFunction = (host, options, done) => {
   process.getBuiltinModule('node:dns').lookup(host, options, (error, address, family) => {

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { hasProxy, proxyFor, routeTo, trustAuthorities } from './http-route.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+const mostRedirects = 10
+
+/**
+ * Returns a `fetch` that goes through the proxies of the environment and trusts its authorities, for libraries that take one.
+ * Where an address needs no proxy it is the global one.
+ */
+export function fetchFor(env: Env): typeof fetch {
+  return async (input, init) => {
+    trustAuthorities(env)
+    const request = new Request(input, init)
+    const url = new URL(request.url)
+    if (!hasProxy(env) || !proxyFor(url, env)) return fetch(input, init)
+    const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer())
+    return follow(url, { request, body, method: request.method, headers: request.headers, env }, mostRedirects)
+  }
+}
+
+type Sent = { request: Request; method: string; headers: Headers; body: Buffer | undefined; env: Env }
+
+async function follow(url: URL, sent: Sent, left: number): Promise<Response> {
+  const answer = await sendOnce(url, sent)
+  const status = answer.statusCode ?? 0
+  const place = [301, 302, 303, 307, 308].includes(status) ? answer.headers.location : undefined
+  if (place === undefined || sent.request.redirect === 'manual') return responseOf(answer)
+  answer.resume()
+  if (sent.request.redirect === 'error' || left === 0) throw new TypeError(`${url.origin} redirects too often`)
+  const next = new URL(place, url)
+  const headers = new Headers(sent.headers)
+  // A login is meant for the server that it was given for.
+  if (next.origin !== url.origin) headers.delete('authorization')
+  const again = status === 307 || status === 308 || sent.method === 'GET' || sent.method === 'HEAD'
+  const same = again ? { method: sent.method, body: sent.body } : { method: 'GET', body: undefined }
+  return follow(next, { ...sent, ...same, headers }, left - 1)
+}
+
+function sendOnce(url: URL, { request: { signal }, method, headers, body, env }: Sent): Promise<IncomingMessage> {
+  const route = routeTo(url, env)
+  const { request } = process.getBuiltinModule(route.module)
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const options = { ...route.options, method, headers: { ...Object.fromEntries(headers), ...route.headers } }
+    const asked = request(url, options, resolve)
+    const stop = () => {
+      asked.destroy(signal.reason)
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    asked.on('close', () => signal.removeEventListener('abort', stop))
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+function responseOf(answer: IncomingMessage): Response {
+  const { statusCode: status = 0, statusMessage: statusText } = answer
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(answer.headers)) if (value !== undefined) headers.set(name, String(value))
+  const empty = [101, 204, 205, 304].includes(status)
+  if (empty) answer.resume()
+  return new Response(empty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>), {
+    status,
+    statusText,
+    headers,
+  })
+}
