@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Question } from '../../src/core/talk/question.ts'
+import type { Dialog } from '../../src/core/work/profile.ts'
 import type { Tty } from '../../src/terminals/scripted-terminals.ts'
+import { defined } from '../../src/base/defined.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { turning } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
@@ -83,6 +85,49 @@ test('a prompt that was pasted while the program started itself again is pasted 
   assert.deepEqual(end?.outcome, { ok: true, text: '42', seen: { fenced: false, by: 'pattern' } })
   const paste = '\u001b[200~hello\u001b[201~'
   assert.deepEqual(typed, [paste, paste, '\r'])
+  await agent.close()
+  await stage.close()
+})
+
+test('a menu whose pointer is moved is still the same question: it is asked once, and Enter is pressed', async () => {
+  const clock = new HandClock()
+  const program = async (tty: Tty) => {
+    for (let at = 0; ;) {
+      tty.clear()
+      tty.print(`Allow? the folder\n${at === 0 ? '*' : ' '} 1. No\n${at === 1 ? '*' : ' '} 2. Yes\n`)
+      const key = await tty.read()
+      if (key === undefined || (key === '\r' && at === 0)) return 1
+      if (key === '\r') break
+      at = 1
+    }
+    tty.clear()
+    tty.print('> ')
+    await tty.read()
+    return 0
+  }
+  const dialog = ({ rows }: { rows: string[] }): Dialog | undefined => {
+    const at = rows.slice(1).findIndex((row) => row.startsWith('*'))
+    if (at < 0) return undefined
+    const options = [
+      { id: '2', label: 'Yes' },
+      { id: '1', label: 'No' },
+    ]
+    return {
+      question: defined({
+        about: 'trust' as const,
+        text: 'the folder',
+        from: [],
+        options,
+        enter: at === 1 ? '2' : undefined,
+      }),
+      keys: () => (at === 1 ? ['Enter'] : ['Down', 'Enter']),
+    }
+  }
+  const asked: string[] = []
+  const ask = async ({ text }: Question) => (asked.push(text), ['2'])
+  const { agent, typed, stage } = played(clock, program, { facts: { dialog } })
+  assert.equal(await turning(clock, agent.start!(new AbortController().signal, ask)), undefined)
+  assert.deepEqual({ asked, typed }, { asked: ['the folder'], typed: ['\u001b[B', '\r'] })
   await agent.close()
   await stage.close()
 })

@@ -1,7 +1,7 @@
 import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { picksTyped, unclearWords } from '../../src/core/talk/consent.ts'
+import { consentOptions, optionLines, picksIn, picksTyped, unclearWords } from '../../src/core/talk/consent.ts'
 
 const options = ['a', 'b', 'c'].map((id) => ({ id, label: id.toUpperCase() }))
 const one: Question = { about: 'choice', text: '?', from: [], options }
@@ -21,4 +21,15 @@ test('what picks nothing is words of one’s own where they count, and else uncl
   assert.deepEqual(picksTyped(free, '1'), ['a'])
   assert.equal(unclearWords(one), 'Type one of 1, 2, 3, or press Enter alone: leave this unanswered.')
   assert.equal(unclearWords(several), 'Type numbers out of 1, 2, 3, or press Enter alone: leave this unanswered.')
+})
+
+test('a typed number is the key of an option, never the number that a CLI gives it in its own menu', () => {
+  // Claude Code shows "1. No, exit" and "2. Yes, I trust this folder".
+  const options = consentOptions({
+    always: { id: '2', label: 'Yes, I trust this folder' },
+    no: { id: '1', label: 'No' },
+  })
+  const read = (...words: string[]) => picksIn({ options }, words)
+  assert.deepEqual(optionLines({ options }), ['  2 Yes, I trust this folder', '  3 No'])
+  assert.deepEqual([read('1'), read('2'), read('3'), read('yes')], [undefined, ['2'], ['1'], ['2']])
 })

@@ -72,9 +72,12 @@ export async function agentRig(t: TestContext, cli: string, answered: Answered, 
       const ran = await collect(process.execPath, [program, ...args], { cwd, env: { ...env, ...author } })
       return { code: ran.code, out: ran.out.toString(), err: ran.err }
     },
-    /** Keeps the CLI at work until every task is over, and ends it; `lines` is all that was said meanwhile. */
-    async work(): Promise<{ tasks: Task[]; lines: string }> {
-      const args = [program, 'agent', `--start=${cli}`, '--leash', 'all', '--yes']
+    /**
+     * Keeps the CLI at work until every task is over, and ends it; `lines` is all that was said meanwhile. `beside` is what
+     * a person does during that time.
+     */
+    async work(leash = 'all', beside = async () => {}): Promise<{ tasks: Task[]; lines: string }> {
+      const args = [program, 'agent', `--start=${cli}`, '--leash', leash, '--yes']
       const agent = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] })
       t.after(() => agent.kill('SIGKILL'))
       let lines = ''
@@ -82,7 +85,7 @@ export async function agentRig(t: TestContext, cli: string, answered: Answered, 
       const exited = once(agent, 'exit')
       const left = exited.then(() => assert.fail(`it ended: ${lines}`))
       const late = once(t.signal, 'abort').then(() => assert.fail(`it is not done: ${lines}`))
-      const tasks = await Promise.race([done(), left, late])
+      const [tasks] = await Promise.race([Promise.all([done(), beside()]), left, late])
       left.catch(() => {})
       agent.kill('SIGTERM')
       await exited

@@ -5,6 +5,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { markOf } from '../../src/terminals/terminal-program.ts'
+import { optionKeys } from '../../src/core/talk/consent.ts'
+import { until } from '../until.ts'
 import { agentRig, introduction, storyOf, storyTold } from './agent-rig.ts'
 import { skipped } from './turns.ts'
 
@@ -48,9 +50,12 @@ const others: Record<string, Ways> = {
 
 const mostLooks = 10
 
-/** A model that says who it is to the hub, then does each thing once; in the middle of the second, `cut` is called. */
-function worker({ shell }: Ways, cut = () => {}): Script {
-  let [isKnown, isCut, looks] = [false, false, 0]
+/**
+ * A model that says who it is to the hub, unless it is introduced, then does each thing once; in the middle of the second,
+ * `cut` is called.
+ */
+function worker({ shell }: Ways, cut = () => {}, isIntroduced = false): Script {
+  let [isKnown, isCut, looks] = [isIntroduced, false, 0]
   return async ({ text, body }) => {
     const said = JSON.stringify(body.messages ?? body.contents ?? body.input)
     const thing = [...said.matchAll(/Do thing (\d)\./g)].at(-1)?.[1]
@@ -135,6 +140,51 @@ describe('the other CLIs at the hub', { concurrency: 3 }, () => {
       await merges(rig, tasks[0]!.id)
     })
 })
+
+test(
+  'the dialogs of an unattended claude at leash ask are questions at the hub, and it goes on with their answers',
+  { skip: skip('claude'), timeout: 120_000 },
+  async (t) => {
+    const { shell } = killed.claude!
+    const rig = await agentRig(
+      t,
+      'claude',
+      () => ({}),
+      worker({ shell, answered: () => ({}) }, () => {}, true),
+    )
+    await rig.add('Do thing 1.')
+    const answered: string[] = []
+    const { tasks, lines } = await rig.work('ask', async () => {
+      // Each open question is answered by the first column of its row: an agent's name, or the id of a task.
+      for (const wanted of [/trust/i, /API key/, /thing-1\.txt/]) {
+        const asked = async () => (await rig.hub.agents())[0]?.asks?.text ?? 'nothing'
+        await until(async () => wanted.test(await asked())).catch(async (error) =>
+          assert.fail(`${error}; it asks ${await asked()}`),
+        )
+        const [agent] = await rig.hub.agents()
+        const { options } = agent!.asks!
+        const yes = optionKeys(options)[options.findIndex(({ label }) => /^Yes/.test(label))]
+        const [, name] = /^(\S+) +ASKING /m.exec((await rig.run('task', 'list')).out) ?? []
+        const { code, out, err } = await rig.run('task', 'answer', name!, String(yes))
+        assert.equal(code, 0, err)
+        answered.push(out.replaceAll(agent!.id, '<agent>').replace(/^\w{8}/, '<task>'))
+      }
+    })
+    assert.deepEqual(tasks.map(storyOf), [storyTold(1)], lines)
+    assert.deepEqual(answered, ['<agent> answered\n', '<agent> answered\n', '<task> ASSIGNED <agent>\n'])
+    assert.deepEqual(
+      tasks[0]!.notes
+        .map(({ kind, by }) => [kind, by === tasks[0]!.agent ? 'agent' : by])
+        .filter(([kind]) => kind !== 'progress'),
+      [
+        ['question', 'agent'],
+        ['answer', 'user'],
+        ['response', 'agent'],
+      ],
+    )
+    assert.equal((await rig.hub.agents())[0]!.asks, undefined)
+  },
+)
 
 /** The work arrives: the task names its branch and its changes, and approving it merges them and leaves no branch. */
 async function merges(rig: Awaited<ReturnType<typeof agentRig>>, id: string): Promise<void> {

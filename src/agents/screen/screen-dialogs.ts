@@ -88,8 +88,10 @@ async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking
   return true
 }
 
+/** Whether two dialogs ask the same; the option at which the pointer stands is no part of a question. */
 function same(a: Dialog | undefined, b: Dialog): boolean {
-  return a !== undefined && JSON.stringify(a.question) === JSON.stringify(b.question)
+  const asked = ({ question: { enter: _, ...question } }: Dialog) => JSON.stringify(question)
+  return a !== undefined && asked(a) === asked(b)
 }
 
 const shownRows = 20

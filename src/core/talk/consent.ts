@@ -133,11 +133,9 @@ export function allowedAnswers({ options, multiple }: Pick<Question, 'options' |
 
 function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
   if (word === '') return undefined
-  const keyed = optionOfKey(options, Number(word))
-  // The key of one option may be the id of another: then neither is meant surely.
-  const exact = options.filter((option) => option === keyed || option.id === word)
-  if (exact.length > 0) return exact.length === 1 ? exact[0]!.id : undefined
-  return labelled(options, word)
+  // A number is a key and nothing else: the ids of a CLI's menu are its own numbers, which the person is not shown here.
+  if (/^\d+$/.test(word)) return optionOfKey(options, Number(word))?.id
+  return options.find(({ id }) => id === word)?.id ?? labelled(options, word)
 }
 
 /** The one option whose label is this word, or begins with it. */
