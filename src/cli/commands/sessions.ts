@@ -117,12 +117,29 @@ async function list({ io, index, json, of }: Asked): Promise<number> {
 async function show(asked: Asked, id: string | undefined): Promise<number> {
   const { io, index, json } = asked
   const session = await sessionNamed(asked, id)
-  if (json)
-    print(io, JSON.stringify({ ...(await index.session(session.id)), tools: await index.toolTrace(session.id) }))
+  if (json) for await (const part of shownJson(session, index)) await written(io, part)
   else
     for await (const message of index.messages(session.id))
       await written(io, stripAnsi(`${localTime(message.at)} ${message.by}: ${message.text.trim()}\n`))
   return 0
+}
+
+/** Writes a session as one JSON object, piece by piece: a long one would not fit into memory as a whole. */
+async function* shownJson(session: Session, index: Index): AsyncGenerator<string> {
+  yield JSON.stringify(session).slice(0, -1)
+  yield* jsonList('messages', index.messages(session.id))
+  yield* jsonList('tools', index.toolTrace(session.id))
+  yield '}\n'
+}
+
+/** A property whose value is a list, behind other properties of an object. */
+async function* jsonList(name: string, items: AsyncIterable<unknown>): AsyncGenerator<string> {
+  let before = `,${JSON.stringify(name)}:[`
+  for await (const item of items) {
+    yield before + JSON.stringify(item)
+    before = ','
+  }
+  yield before === ',' ? ']' : `${before}]`
 }
 
 /** Writes a part of a long output, and waits while the reader is slower: what waits to be read is held in memory. */

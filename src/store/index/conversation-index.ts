@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import type { StoreVoice } from '../set-aside.ts'
 import type { Entry } from '../../core/talk/entry.ts'
@@ -9,7 +10,7 @@ import { defined } from '../../base/defined.ts'
 import { immediately } from '../sqlite.ts'
 import { catchUp } from './index-catch-up.ts'
 import { Database, empty } from './index-database.ts'
-import { entriesOf, messagesFrom, session, sessionRow, sessions, toolTrace } from './session-queries.ts'
+import { callsAt, entriesOf, messagesAt, placesOf, sessionRow, sessions } from './session-queries.ts'
 import { dropProject } from './index-rows.ts'
 import { search } from './search-query.ts'
 import { usage, verdicts } from './usage-queries.ts'
@@ -22,17 +23,16 @@ export interface Index {
   catchUp(): Promise<number>
   rebuild(): Promise<number>
   sessions(of?: { project?: string }): Promise<Session[]>
-  session(id: string): Promise<(Session & { messages: Message[] }) | undefined>
-  /** Returns a session's entries from its log, oldest first. */
-  /** Yields the messages of a session, page by page, however long it is. */
+  /** Yields the messages of a session, oldest first. Only a page of them is in memory at a time. */
   messages(session: string): AsyncGenerator<Message>
+  /** Yields the tool calls of a session in the same way. */
+  toolTrace(session: string): AsyncGenerator<Trace>
   /** Yields the entries of a session from its log. */
   entries(session: string): AsyncGenerator<Entry>
   search(text: string, of?: { project?: string; limit?: number }): Promise<Hit[]>
   usage(of: { by: UsageBy; since?: number; project?: string }): Promise<UsageRow[]>
   /** Returns how turns were thought through, and the results. */
   verdicts(of?: { since?: number; project?: string }): Promise<VerdictRow[]>
-  toolTrace(session: string): Promise<Trace[]>
   /** Removes a project from the index. Its log has to be cleared first, or the project is indexed again. */
   forget(project: string): Promise<void>
   close(): Promise<void>
@@ -48,22 +48,14 @@ export function openIndex(home: string, { clock = realClock, tell }: Partial<Sto
         return catchUp(db, home, clock)
       }),
     sessions: ({ project } = {}) => database.use((db) => sessions(db, project)),
-    session: (id) => database.use((db) => session(db, id)),
-    async *messages(id) {
-      for (let after = -1; ;) {
-        const found = await database.use((db) => messagesFrom(db, id, after))
-        if (!found) return
-        yield* found.messages
-        after = found.last
-      }
-    },
+    messages: (id) => inPages(database, (db) => placesOf(db, id, 'messages'), messagesAt),
+    toolTrace: (id) => inPages(database, (db) => placesOf(db, id, 'calls'), callsAt),
     async *entries(id) {
       yield* entriesOf(home, await database.use((db) => sessionRow(db, id)))
     },
     search: (text, { project, limit = 20 } = {}) => database.use((db) => search(db, text, project, limit)),
     usage: (of) => database.use((db) => usage(db, of)),
     verdicts: (of) => database.use((db) => verdicts(db, of)),
-    toolTrace: (id) => database.use((db) => toolTrace(db, id)),
     forget: (project) =>
       database.use(async (db) => {
         await immediately(db, clock, () => dropProject(db, project))
@@ -71,4 +63,18 @@ export function openIndex(home: string, { clock = realClock, tell }: Partial<Sto
       }),
     close: () => database.close(),
   }
+}
+
+/** How many messages or calls are read at once. */
+const page = 100
+
+/** Yields the rows at some places of the index, with only a page of them in memory. */
+async function* inPages<Row>(
+  database: Database,
+  placesIn: (db: DatabaseSync) => number[],
+  rowsAt: (db: DatabaseSync, places: readonly number[]) => Row[],
+): AsyncGenerator<Row> {
+  const places = await database.use(placesIn)
+  for (let from = 0; from < places.length; from += page)
+    yield* await database.use((db) => rowsAt(db, places.slice(from, from + page)))
 }

@@ -53,46 +53,43 @@ export function sessionRow(db: DatabaseSync, id: string): Session | undefined {
   return row && (present(row) as Session)
 }
 
-export function session(db: DatabaseSync, id: string): (Session & { messages: Message[] }) | undefined {
-  const row = db.prepare(`${columns} WHERE s.id = ?`).get(id)
-  if (!row) return undefined
-  const history = db.prepare('SELECT chat_history FROM session_history WHERE id = ?').get(id)!
-  return { ...(present(row) as Session), messages: JSON.parse(String(history.chat_history)) as Message[] }
+const messageTypes = "('prompt', 'steer', 'reply', 'words', 'output')"
+
+/** The places of a session's messages or tool calls in the index, in their order; the rows themselves may be long. */
+export function placesOf(db: DatabaseSync, session: string, what: 'messages' | 'calls'): number[] {
+  const types = what === 'messages' ? messageTypes : "('call')"
+  const rows = db.prepare(`SELECT seq FROM entries WHERE session = ? AND type IN ${types} ORDER BY seq`).all(session)
+  return rows.map(({ seq }) => Number(seq))
 }
 
-/** How many messages are read at once. */
-const page = 100
-
-const messagesAfter = `
-  SELECT seq, iif(type IN ('reply', 'words'), 'assistant', 'user') AS role, by, text, at FROM entries
-  WHERE session = ? AND seq > ? AND type IN ('prompt', 'steer', 'reply', 'words', 'output') ORDER BY seq LIMIT ${page}
+const message = `
+  SELECT iif(type IN ('reply', 'words'), 'assistant', 'user') AS role, by, text, at FROM entries WHERE seq = ?
 `
 
-/** Reads the messages of a session after a place in the index, and the place of the last one; undefined after the last page. */
-export function messagesFrom(db: DatabaseSync, session: string, after: number) {
-  const rows = db.prepare(messagesAfter).all(session, after)
-  if (rows.length === 0) return undefined
-  const messages = rows.map(({ seq: _seq, ...message }) => message as Message)
-  return { messages, last: Number(rows.at(-1)!.seq) }
+export function messagesAt(db: DatabaseSync, places: readonly number[]): Message[] {
+  const one = db.prepare(message)
+  return places.flatMap((place) => {
+    const row = one.get(place)
+    return row ? [{ ...row } as Message] : []
+  })
 }
 
-const calls = `
+const call = `
   SELECT c.turn, c.call, c.tool, c.by, c.at, c.text AS input, r.ok, r.text AS output, max(0, r.at - c.at) AS ms
   FROM entries c LEFT JOIN entries r ON r.seq = (
     SELECT min(seq) FROM entries
     WHERE session = c.session AND turn = c.turn AND call = c.call AND type IN ('result', 'output') AND seq > c.seq
   )
-  WHERE c.session = ? AND c.type = 'call' ORDER BY c.seq
+  WHERE c.seq = ?
 `
 
-export function toolTrace(db: DatabaseSync, session: string): Trace[] {
-  return db
-    .prepare(calls)
-    .all(session)
-    .map((row) => {
-      const trace = present(row)
-      return ('ok' in trace ? { ...trace, ok: trace.ok === 1 } : trace) as Trace
-    })
+export function callsAt(db: DatabaseSync, places: readonly number[]): Trace[] {
+  const one = db.prepare(call)
+  return places.flatMap((place) => {
+    const row = one.get(place)
+    const trace = row && present(row)
+    return trace ? [('ok' in trace ? { ...trace, ok: trace.ok === 1 } : trace) as Trace] : []
+  })
 }
 
 /** Leaves out the columns that are null. */
