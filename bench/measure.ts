@@ -6,7 +6,13 @@ import { join } from 'node:path'
 export const program = join(import.meta.dirname, '..', 'bin', 'termaite.cjs')
 
 /** One measured thing: what it is, the numbers, and the ratio or sum that it is held to. */
-export type Row = { what: string; value: number; unit: 'ratio' | 'ms' | 'MB' | 'bytes'; bar?: number; detail: string }
+export type Row = {
+  what: string
+  value: number
+  unit: 'ratio' | 'ms' | 'MB' | 'bytes' | '%'
+  bar?: number
+  detail: string
+}
 
 /** A machine of its own for one measurement, with plain commands as agents. */
 export async function withMachine<T>(

@@ -8,6 +8,7 @@ import { failover } from './failover.ts'
 import { hub } from './hub.ts'
 import { histories } from './histories.ts'
 import { longAnswer } from './long-answer.ts'
+import { prefixOfLongTurn } from './long-turn.ts'
 import { start } from './start.ts'
 import { terminals } from './terminals.ts'
 import { tokens } from './tokens.ts'
@@ -24,6 +25,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   hub,
   tokens,
   'long-answer': longAnswer,
+  'long-turn': prefixOfLongTurn,
   terminals,
   crew,
   wall,

@@ -15,6 +15,7 @@ import { markDanger } from './cards.ts'
 import { compactNow } from './compaction.ts'
 import { oneLine } from '../base/table.ts'
 import { touch } from './project.ts'
+import { formedAnswer } from '../mind/formed-answer.ts'
 import { openRotation } from './rotation.ts'
 import { thinkingFor } from './thinking/thinking-choice.ts'
 import { changedFiles, openTurnSnapshots, orNote, exclusiveSnapshots, withLateHistory } from './turn-snapshots.ts'
@@ -36,6 +37,8 @@ export type TurnRequest = {
   ask?: Ask
   /** Returns the text that is typed while the turn runs; see `Turn.steer`. */
   steer?(until?: AbortSignal): Promise<string[]>
+  /** The form that the answer must have. A turn with one is not thought through. */
+  form?: Turn['form']
   /** Whether a person watches the turn. */
   attended?: boolean
   /** Lets the person's other processes follow and reach the turn. */
@@ -116,7 +119,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const complete = (question: Question) => markDanger(app.io, place.root, place.cwd, question)
   return {
     agent: exclusive ? withLateHistory(agent, app) : agent,
-    world: { cwd: place.cwd, leash, signal, budget, around, files, ask, complete, steer, attended },
+    world: { cwd: place.cwd, leash, signal, budget, around, files, ask, complete, steer, attended, form: request.form },
     observers: traces ? [traces] : [],
   }
 }
@@ -142,6 +145,7 @@ async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshot
       return [...(await app.conversation.view()), ...history.filter(({ turn }) => turn.startsWith(`${id}.`))]
     },
   })
+  if (request.form) return formedAnswer(rotation)
   const how = thinkingFor(app, { think, aimed: first !== undefined, chat: attended === true })
   if (how === 'off') return rotation
   const { openThinking } = await import('./thinking/thinking.ts')

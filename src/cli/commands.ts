@@ -40,6 +40,10 @@ export const chatCommand: CliCommand = {
     },
     deny: { value: 'rule', many: true, help: 'forbid this to termaite’s own agent, even if another rule allows it' },
     'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p: the output format' },
+    'output-schema': {
+      value: 'file',
+      help: 'with -p: the answer is JSON that holds to the JSON Schema in this file, or the exit code is 1',
+    },
     'max-cost': { value: 'usd', help: 'make no further model call once this much is spent' },
     'max-tokens': { value: 'n', help: 'make no further model call once this many tokens are spent' },
     'max-steps': {

@@ -20,6 +20,8 @@ type PrintTarget = {
   clock: Clock
   session: string
   project: string
+  /** Whether the answer is JSON, which is then also a field of the object. */
+  formed?: boolean
 }
 
 type AttemptReport = { agent: string; ok: boolean; failure?: Pick<Failure, 'kind' | 'message'>; ms: number }
@@ -121,6 +123,10 @@ async function printJson(
     attempts,
     denials: outcome.ok ? (outcome.denials ?? []) : [],
     usage: sum(usages),
+    output:
+      page.formed && outcome.ok && !outcome.refused && outcome.asks === undefined
+        ? JSON.parse(outcome.text)
+        : undefined,
     session: page.session,
     project: page.project,
   }

@@ -90,18 +90,26 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
   if (opened?.refused !== undefined) return yield* refusedPrompt(opened.refused)
   yield* keepFacts(besides(opened?.hookGuides ?? []), done)
   let again = false
+  /** How often the answer was asked for again, in the form that the turn names. */
+  let closings = 0
   for (let step = 1; ; step++) {
     const stop = await steps.stops(step)
     if (turn.signal.aborted) return failed('aborted', 'cancelled')
     if (stop) return { ok: false, failure: stop }
     yield* keepFacts(every((await native.before?.(turn)) ?? []), done)
-    const answer = yield* askInRoom(native, room, turn, done)
+    const answer = yield* askInRoom(native, room, turn, done, closings > 0 ? turn.form?.schema : undefined)
     if (!answer.failure) yield* keepFacts(said(answer, step), done)
     yield* answer.usage
     if (answer.failure) return { ok: false, failure: answer.failure }
     if (answer.calls.length === 0) {
       const more = await native.ends?.(answer.text, again, turn)
-      if (more === undefined) return withDenials(ended(native, answer), done)
+      if (more === undefined) {
+        const outcome = ended(native, answer)
+        const unfit = await misformed(turn, outcome)
+        if (unfit === undefined || closings++ >= mostClosings) return withDenials(outcome, done)
+        yield* keepFacts(besides([unfit], 'output schema'), done)
+        continue
+      }
       again = true
       yield* keepFacts(besides([more]), done)
       continue
@@ -129,7 +137,9 @@ async function* askInRoom(
   room: TurnWindow,
   turn: Turn,
   done: Fact[],
+  schema: Record<string, unknown> | undefined,
 ): AsyncGenerator<Event, Answer> {
+  let held = schema
   for (let overflows = 0; ; overflows++) {
     const full = yield* keepFacts(room.makeRoom(done), done)
     if (full) return { usage: [], failure: full }
@@ -137,8 +147,13 @@ async function* askInRoom(
     const refusal = turn.budget.refuse(room.tokens(request))
     if (refusal) return { usage: [], failure: refusal }
     turn.waits?.(`waiting for the first words of ${model.name}`)
-    const answer = yield* askModel(model, request, turn, patience)
+    const answer = yield* askModel(model, defined({ ...request, schema: held }), turn, patience)
     room.counted(request, answer.usage)
+    if (answer.failure?.kind === 'crash' && held) {
+      // Not every provider takes every schema: then the words of the request must do.
+      held = undefined
+      continue
+    }
     if (answer.failure?.kind !== 'overflow' || !done.some(({ type }) => type === 'call')) return answer
     if (overflows >= mostOverflows) return { ...answer, failure: unfinished('window', answer.failure.message) }
     yield* answer.usage
@@ -161,9 +176,20 @@ async function* refusedPrompt(why: string): AsyncGenerator<Event, Outcome> {
   return { ok: true, text }
 }
 
-/** Guides from hooks; the mark lets a summary replace them with the messages around them. */
-function* besides(texts: readonly string[]): Generator<Event, void> {
-  for (const text of texts) yield { type: 'guide', name: 'hook', text, mark: 'hook' }
+/** Guides from hooks and the like; the mark lets a summary replace them with the messages around them. */
+function* besides(texts: readonly string[], name = 'hook'): Generator<Event, void> {
+  for (const text of texts) yield { type: 'guide', name, text, mark: name }
+}
+
+/** How often the model is asked again for an answer in the form of the turn, with the provider's own means to hold it. */
+const mostClosings = 2
+
+/** What the model is told about an answer that does not have the form of the turn; undefined for any other. */
+async function misformed({ form }: Turn, outcome: Outcome): Promise<string | undefined> {
+  if (!form || !outcome.ok || outcome.refused) return undefined
+  const read = await form.check(outcome)
+  if ('json' in read) return undefined
+  return `Your answer does not hold to the JSON Schema: ${read.why}\nGive the same answer again as JSON that holds to it. Write nothing but the JSON, and call no tool.`
 }
 
 const sentence = (words: string) => (/[.!?]$/.test(words) ? words : `${words}.`)

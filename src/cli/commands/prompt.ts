@@ -59,6 +59,13 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     throw new UsageError('--only needs the name of an agent: add -a and its name.')
   if (only && (values.think ?? 'off') !== 'off' && values.think !== 'direct')
     throw new UsageError(`--only and --think ${text(values.think)} cannot be combined: thinking asks other agents.`)
+  const named = text(values['output-schema'])
+  if (named !== undefined && (values.think ?? 'off') !== 'off')
+    throw new UsageError('--output-schema and --think cannot be combined: one agent gives the answer.')
+  const schema =
+    named === undefined
+      ? undefined
+      : await import('../../app/output-schema.ts').then((module) => module.readOutputSchema(named, io.cwd))
   const wishes = {
     fresh: values.new === true,
     ephemeral: values.ephemeral === true,
@@ -70,6 +77,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
   if (isChat(io, values)) {
     if (values.exclusive) throw new UsageError('--exclusive works only with -p.')
+    if (schema) throw new UsageError('--output-schema works only with -p.')
     if (only) throw new UsageError('--only works only with -p. In the chat, type /switch and the name of an agent.')
     const { chat } = await import('../../desk/chat.ts')
     return chat({
@@ -87,7 +95,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (names.length === 0) throw new UsageError(noAgentWords(settings))
   const { agent } = aimed(wanted, names)
   const given = text(values.prompt) ?? (words.length ? words.join(' ') : undefined)
-  const { prompt, pictures } = await promptOf(io, place.cwd, given)
+  const { prompt: asked, pictures } = await promptOf(io, place.cwd, given)
+  const prompt = schema ? `${asked}\n\n${schema.instruction}` : asked
   const app = await openApp(io, place, own, wishes)
   const files = await keptPictures(pictures, app.blobs)
   const exclusive = values.exclusive === true
@@ -103,6 +112,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     exclusive,
     ...(only ? { only, think: 'off' as const } : {}),
     snapshots,
+    form: schema?.form(app.blobs),
     ...(agent === undefined ? {} : { agent }),
   })
   return printTurn(debug ? traced(io, turn, app.border) : turn, {
@@ -113,6 +123,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     clock: io.clock,
     session: app.session.id,
     project: place.root,
+    formed: schema !== undefined,
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Attempt, Entry, Event } from '../talk/entry.ts'
 import type { Ref } from '../talk/store.ts'
-import type { Failure } from '../talk/outcome.ts'
+import type { Answer, Failure } from '../talk/outcome.ts'
 import type { Ask } from '../talk/question.ts'
 import type { Terminal } from '../screen/terminal.ts'
 import type { Budget } from './budget.ts'
@@ -75,6 +75,12 @@ export interface Agent {
   leave?(): Promise<void>
 }
 
+/** The form that an answer must have. `check` finds the JSON in an answer, or says why the answer does not hold to the schema. */
+export type AnswerForm = {
+  schema: Record<string, unknown>
+  check(answer: Answer): Promise<{ json: string } | { why: string }>
+}
+
 /** One prompt, and everything an agent needs to answer it. */
 export interface Turn {
   id: string
@@ -105,6 +111,8 @@ export interface Turn {
   waits?(words: string, until?: number): void
   /** Whether another agent could take the turn over now, if this one failed. Without it, no other agent is there. */
   othersFree?(): boolean
+  /** The form of the answer, where the person asked for one; the prompt asks for it too. */
+  form?: AnswerForm
   /** Whether a person watches and wants to be asked when a quota is spent or an agent is silent. */
   attended?: boolean
   /** The part of the prompt that tells what this machine can do; an agent whose own system prompt tells it leaves the part out. */

@@ -55,6 +55,7 @@ export type TurnWorld = {
   /** Returns text that was typed during the turn; see `Turn.steer`. */
   steer?(until?: AbortSignal): Promise<string[]>
   attended?: boolean
+  form?: Turn['form']
   around?: AroundTurn
   /** Once it aborts, nothing more is kept here: the turn goes on, and another process takes it up. */
   left?: AbortSignal
@@ -210,6 +211,7 @@ export class Conversation {
         return typed
       },
       attended: world.attended,
+      form: world.form,
       waits,
     }
     const tell = async (around: Promise<string[]> | undefined) => {

@@ -69,6 +69,8 @@ export async function* consult(
     leash,
     ask: (question, withdrawn) => turn.ask({ ...question, from: [role, ...question.from] }, withdrawn),
     steer: async () => [],
+    // The form is that of the answer to the person.
+    form: undefined,
     // The row of the consultation says that it runs.
     waits: undefined,
   }

@@ -29,8 +29,9 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
   return {
     generationConfig: Object.keys(config).length > 0 ? config : undefined,
     systemInstruction: frame.system === '' ? undefined : { parts: [{ text: frame.system }] },
+    // Older models take either tools or a schema.
     tools:
-      frame.tools.length === 0
+      frame.tools.length === 0 || schema
         ? undefined
         : [
             {

@@ -75,7 +75,8 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     options: { num_ctx: to.window },
     ...thinking(to),
     format: schema,
-    ...functionsOf(frame),
+    // A format holds every answer, and so would forbid calls.
+    ...(schema ? {} : functionsOf(frame)),
     messages: [
       ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),
       ...messageSteps(messages).flatMap((step) => said(step, to, images)),
