@@ -140,11 +140,11 @@ test('one that is not installed or not logged in is out for this process', async
   assert.deepEqual(names(), ['a', 'b', 'b'])
 })
 
-test('too long: compacted once, the same agent again on a thread of its own, then the next', async () => {
+test('too long: compacted while that helps, the same agent again on a thread of its own, then the next', async () => {
   const make = entryMaker()
   const thread = make('1', 'a', { type: 'thread', key: 'k' })
   const other = make('1', 'b', { type: 'thread', key: 'k2' })
-  const turns = answeredTurn(make, '1', 'q', 'a', 'x')
+  const turns = answeredTurn(make, '1', 'q', 'a', 'x'.repeat(400))
   const summary = make('', 'termaite', { type: 'summary', text: 'short', through: 'x' })
   let compactions = 0
   const compact = async () => (compactions++, [summary, thread, other])
@@ -160,8 +160,22 @@ test('too long: compacted once, the same agent again on a thread of its own, the
     attempt('b', 'overflow'),
     reply('c', 'C'),
   ])
-  assert.deepEqual([names(), compactions], [['a', 'a', 'b', 'c'], 1])
+  assert.deepEqual([names(), compactions], [['a', 'a', 'b', 'c'], 2])
   assert.deepEqual(asked[1]!.turns[0]!.history, [summary, other])
+})
+
+test('too long for a window that nobody knows: compacted until it fits, and no more than four times', async () => {
+  const make = entryMaker()
+  const long = (size: number) => make('', 'termaite', { type: 'summary', text: 'x'.repeat(size), through: 'x' })
+  let size = 64_000
+  const compact = async () => [long((size /= 2))]
+  const history = () => ((size = 64_000), [long(size)])
+  const fits = rig({ a: [fail('overflow'), fail('overflow'), fail('overflow'), [{ say: 'A' }]], b: [[{ say: 'B' }]] })
+  await fits.turn({ history: history() }, { compact })
+  assert.deepEqual([fits.names(), size], [['a', 'a', 'a', 'a'], 8_000])
+  const never = rig({ a: [fail('overflow')], b: [[{ say: 'B' }]] })
+  await never.turn({ history: history() }, { compact })
+  assert.deepEqual([never.names(), size], [['a', 'a', 'a', 'a', 'a', 'b'], 4_000])
 })
 
 test('too long and nothing to compact: a long thread alone is left behind, else the next agent', async () => {

@@ -8,6 +8,7 @@ import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { resetTime } from '../../core/talk/reset-time.ts'
+import { viewTokens } from '../../core/talk/tokens.ts'
 import { take } from '../../core/work/verbs.ts'
 import { AttemptRecord } from '../attempt.ts'
 import { agentOrder } from './agent-order.ts'
@@ -71,6 +72,9 @@ const cancelled = failed('aborted', 'cancelled')
 /** Failures after which no other agent is asked. */
 const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'unfinished', 'aborted'])
 
+/** The most summaries in one turn for an agent that says that the conversation is too long: each halves the conversation. */
+const mostShortenings = 4
+
 /** One turn on its way through the roster. */
 class Round {
   answeredBy: string | undefined
@@ -83,7 +87,8 @@ class Round {
   #health: Health = noHealth
   #healthLost = false
   #tally = newTally()
-  #compacted = false
+  /** How often the conversation was shortened in this turn. */
+  #shortenings = 0
   /** What the person is told of a summary that was made meanwhile. */
   #said: string[] = []
   /** Vendors that know the conversation; undefined when it may be shared with all. */
@@ -298,14 +303,19 @@ class Round {
     return names.find((name) => !out.has(name) && !away(this.#health, name, now, name === first))
   }
 
-  /** Shortens the conversation once a turn. The agent's own thread is as long as the history was, so it starts a new one. */
+  /**
+   * Shortens the conversation, again and again as long as that helps: nobody knows how small the agent's window really is.
+   * The agent's own thread is as long as the history was, so it starts a new one.
+   */
   async #shorten({ name }: Agent): Promise<boolean> {
-    if (this.#compacted) return false
-    this.#compacted = true
+    if (this.#shortenings >= mostShortenings) return false
+    this.#shortenings++
     const { history } = this.#turn
     this.#turn.waits?.('summarising the conversation, which is too long for the agent')
     const say = (words: string) => this.#said.push(words)
-    const shorter = await this.#o.compact?.(this.#turn, say).catch(() => undefined)
+    const found = await this.#o.compact?.(this.#turn, say).catch(() => undefined)
+    const shorter = found && viewTokens(found) < viewTokens(history) ? found : undefined
+    if (!shorter) this.#shortenings = mostShortenings
     const rest = (shorter ?? history).filter((entry) => entry.type !== 'thread' || entry.by !== name)
     if (!shorter && rest.length === history.length) return false
     this.#turn = { ...this.#turn, history: rest }
