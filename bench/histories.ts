@@ -61,7 +61,7 @@ async function measure(home: string, size: number): Promise<{ open: number; appe
   const opens: number[] = []
   for (let i = 0; i < 9; i++) {
     const began = performance.now()
-    const { entries } = await readTail(log, 'now', from)
+    const { entries } = await readTail(log, { id: 'now', from })
     if (entries.length !== 60) throw new Error(`the view has ${entries.length} entries`)
     opens.push(performance.now() - began)
   }

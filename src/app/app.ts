@@ -128,7 +128,7 @@ export function conversationOf(io: Io, project: Project, blobs: Blobs, session: 
     log: project.log,
     blobs,
     session: session.id,
-    from: session.from,
+    place: session,
     clock: io.clock,
     owner: ownerMark(),
     alive: isAlive,

@@ -1,6 +1,7 @@
 import { defined } from '../base/defined.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Entry } from '../core/talk/entry.ts'
+import type { SessionPlace } from '../core/talk/session-lines.ts'
 import type { ShownPiece } from '../core/talk/shown-words.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
@@ -10,7 +11,8 @@ import { newId } from '../base/id.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { UsageError } from '../core/io.ts'
 
-export type Session = { name?: string; startedAt: number; from: number }
+/** `origin`: the session that this one is a fork of, and the position of the log up to which it takes over its entries. */
+export type Session = { name?: string; startedAt: number; from: number; origin?: { session: string; until: number } }
 
 export type ProjectDoc = {
   path: string
@@ -89,9 +91,12 @@ export function openProject(store: Store, root: string): Project {
 }
 
 /** Which session to open; with `existing`, only one that is there. */
-export type SessionOptions = { fresh?: boolean; name?: string; existing?: boolean }
+export type SessionOptions = { fresh?: boolean; name?: string; existing?: boolean; fork?: Fork }
 
-export type OpenSession = { id: string } & Session
+/** A new session that takes over another one: the one that would be opened, as far as it has come, or a part of it. */
+export type Fork = true | { session: string; until: number }
+
+export type OpenSession = Omit<Session, 'origin'> & SessionPlace
 
 /** Opens the session that this run goes on with, or makes it. A named session does not become the project's current one. `read` is the document, if it was read just now. */
 export async function openSession(
@@ -103,11 +108,12 @@ export async function openSession(
   if (wanted.name?.trim() === '') throw new UsageError('--session: found only spaces, allowed: a <name>.')
   const doc = read ?? (await project.doc.read())
   const found = wanted.fresh ? undefined : (find(doc, wanted.name) ?? (await newest(project, doc, wanted.name)))
+  if (wanted.fork) return forked(project, wanted.fork, found, clock)
   if (found) return found
   if (wanted.existing) throw notThere(wanted.name)
   const startedAt = clock.now()
   const id = newId(startedAt)
-  const made: Session = defined({ name: wanted.name, startedAt, from: await project.log.end() })
+  const made = defined({ name: wanted.name, startedAt, from: await project.log.end() })
   const kept = await project.doc.update((now) => {
     if (wanted.fresh && wanted.name !== undefined && find(now, wanted.name)) throw taken(wanted.name)
     // Another process may have made the session meanwhile; then both use that one.
@@ -118,11 +124,43 @@ export async function openSession(
   return kept.sessions[id] ? { id, ...made } : find(kept, wanted.name)!
 }
 
+/** Makes a session that begins with the entries of another one. Nothing of that one changes. */
+async function forked(
+  project: Project,
+  fork: Fork,
+  found: OpenSession | undefined,
+  clock: Clock,
+): Promise<OpenSession> {
+  const end = await project.log.end()
+  const origin = fork === true ? found && { session: found.id, until: end } : fork
+  if (!origin) throw notThere(undefined)
+  const startedAt = clock.now()
+  const id = newId(startedAt)
+  const kept = await project.doc.update((now) => ({
+    ...now,
+    path: project.root,
+    lastUsed: startedAt,
+    current: id,
+    sessions: { ...now.sessions, [id]: { startedAt, from: end, origin } },
+  }))
+  return openedSession(kept, id)!
+}
+
+/** A session with the places of all the sessions that it takes over. */
+function openedSession(doc: ProjectDoc, id: string, seen: ReadonlySet<string> = new Set()): OpenSession | undefined {
+  const session = doc.sessions[id]
+  if (!session || seen.has(id)) return undefined
+  const { origin, ...own } = session
+  if (!origin) return { id, ...own }
+  // The document is a file that a person may edit: a circle ends where it begins again.
+  const parent = openedSession(doc, origin.session, new Set([...seen, id])) ?? { id: origin.session }
+  return { id, ...own, origin: { ...parent, until: origin.until } }
+}
+
 function find(doc: ProjectDoc, name: string | undefined): OpenSession | undefined {
   const id =
     name === undefined ? doc.current : Object.keys(doc.sessions).find((key) => doc.sessions[key]!.name === name)
-  const session = id === undefined ? undefined : doc.sessions[id]
-  return session && { id: id!, ...session }
+  return id === undefined ? undefined : openedSession(doc, id)
 }
 
 /** How many lines of the log are searched for a session that the document does not know. */

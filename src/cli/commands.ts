@@ -23,6 +23,7 @@ export const chatCommand: CliCommand = {
     rotation: { short: 'r', value: 'strategy', choices: strategies, help: 'the rotation strategy for this run' },
     continue: { short: 'c', help: 'continue the most recently used project' },
     new: { help: 'start a new session' },
+    fork: { help: 'go on in a fork: a new session that begins with the one before, which stays as it is' },
     session: { value: 'name', help: 'use the session with this name' },
     ephemeral: { help: 'read no history and keep none' },
     mode: {

@@ -4,6 +4,7 @@ import type { App, AppOptions } from '../app/app.ts'
 import type { Io } from '../core/io.ts'
 import type { Place } from '../app/place.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { SessionOptions } from '../app/project.ts'
 import type { ModelChoice } from '../settings/agent-settings.ts'
 import type { FallbackAgent } from '../app/offers/fallback-agent.ts'
 import { conversationOf, openApp, rosterParts } from '../app/app.ts'
@@ -25,6 +26,9 @@ export type DeskAppParts = {
   /** Reads the settings again. */
   read(): Promise<Settings>
 }
+
+/** `until`: the position of the log up to which a fork takes over this session. */
+export type WantedSession = { fresh: true; name?: string } | { until: number } | { id: string }
 
 /** Holds the app of a desk, and replaces it when the session, settings, mode or leash change. */
 export class DeskApp {
@@ -61,11 +65,13 @@ export class DeskApp {
     return this.app.roster.names().length === 0
   }
 
-  async enter(wanted: { fresh: true; name?: string } | { id: string }): Promise<void> {
+  async enter(wanted: WantedSession): Promise<void> {
     const { io, project, blobs } = this.app
     if ('id' in wanted) await this.#makeCurrent(wanted.id)
     await leaveSession(this.app.native, 'id' in wanted ? 'resume' : 'clear')
-    const session = await openSession(project, 'id' in wanted ? {} : wanted, io.clock)
+    const options: SessionOptions =
+      'id' in wanted ? {} : 'until' in wanted ? { fork: { session: this.app.session.id, until: wanted.until } } : wanted
+    const session = await openSession(project, options, io.clock)
     const native = { ...this.app.native, session: session.id }
     this.app = { ...this.app, session, native, conversation: conversationOf(io, project, blobs, session) }
     this.#use()

@@ -5,7 +5,8 @@ import type { App } from '../app/app.ts'
 import type { TurnMaker } from '../app/turn.ts'
 import type { ModelChoice } from '../settings/agent-settings.ts'
 import type { DeskStatus } from './desk-status.ts'
-import type { DeskApp } from './desk-app.ts'
+import type { DeskApp, WantedSession } from './desk-app.ts'
+import type { PlacedPrompt } from './history-pages.ts'
 import type { TurnRunner } from './turn-runner.ts'
 import { UsageError } from '../core/io.ts'
 
@@ -14,8 +15,10 @@ export interface DeskControls {
   /** The current app. `open` and `reload` replace it. */
   app(): App
   standing(): Standing
-  /** Switches to another session of this project: a new one, or an existing one by its id. */
-  open(session: { fresh: true; name?: string } | { id: string }): Promise<void>
+  /** Switches to another session of this project: a new one, a fork of this one, or an existing one by its id. */
+  open(session: WantedSession): Promise<void>
+  /** The newest prompts of this session, the newest first. */
+  prompts(most: number): Promise<PlacedPrompt[]>
   /** Reads the settings again. On a fault it throws a UsageError and changes nothing. */
   reload(): Promise<void>
   /** Chooses the agent for the next turn only; undefined leaves the choice to the rotation. */
@@ -63,7 +66,7 @@ export class LiveDeskControls implements DeskControls {
 
   standing = (): Standing => this.#parts.ledger.now
 
-  async open(session: Parameters<DeskControls['open']>[0]): Promise<void> {
+  async open(session: WantedSession): Promise<void> {
     const { station, work, moving } = this.#parts
     if (work.busy) throw new UsageError(atWork)
     await moving(() => station.enter(session))
@@ -130,5 +133,9 @@ export class LiveDeskControls implements DeskControls {
 
   lastAnswer(): Promise<string | undefined> {
     return this.#parts.station.pages.lastAnswer()
+  }
+
+  prompts(most: number): Promise<PlacedPrompt[]> {
+    return this.#parts.station.pages.prompts(most)
   }
 }

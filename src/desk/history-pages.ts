@@ -1,22 +1,26 @@
-import type { Entry } from '../core/talk/entry.ts'
+import type { Entry, EntryOf } from '../core/talk/entry.ts'
+import type { SessionPlace } from '../core/talk/session-lines.ts'
 import type { Log } from '../core/talk/store.ts'
 import { isEntry } from '../core/talk/entry.ts'
+import { sessionLines } from '../core/talk/session-lines.ts'
 import { typedPrompt } from '../core/talk/file-references.ts'
 
 /** One page of the history. `through` is the position of the newest line that was read. */
 export type Page = { entries: Entry[]; more: boolean; through: number }
 
+/** A prompt and its position in the log. */
+export type PlacedPrompt = { place: number; entry: EntryOf<'prompt'> }
+
 /** Reads a session page by page from its end, and no part of the log twice. */
 export class HistoryPages {
   #log: Log<Entry>
-  #session: string
-  #from: number
+  #session: SessionPlace
   #places = new Map<string, number>()
+  #ended = new Set<string>()
 
-  constructor(log: Log<Entry>, { id, from }: { id: string; from: number }) {
+  constructor(log: Log<Entry>, session: SessionPlace) {
     this.#log = log
-    this.#session = id
-    this.#from = from
+    this.#session = session
   }
 
   newest(most: number): Promise<Page> {
@@ -31,21 +35,26 @@ export class HistoryPages {
 
   /** The last answer of the session, even when compaction left it out of the view. */
   async lastAnswer(): Promise<string | undefined> {
-    for await (const { at, item } of this.#log.back()) {
-      if (at < this.#from) break
-      if (isEntry(item) && item.session === this.#session && item.type === 'reply') return item.text
-    }
+    for await (const { item } of sessionLines(this.#log, this.#session)) if (item?.type === 'reply') return item.text
     return undefined
+  }
+
+  /** The newest prompts of the session, the newest first, and where each stands in the log. */
+  async prompts(most: number): Promise<PlacedPrompt[]> {
+    const found: PlacedPrompt[] = []
+    for await (const { at, item } of sessionLines(this.#log, this.#session)) {
+      if (found.length === most) break
+      if (item?.type === 'prompt') found.push({ place: at, entry: item })
+    }
+    return found
   }
 
   async #page(place: number | undefined, most: number, after?: string): Promise<Page> {
     const entries: Entry[] = []
     let looking = after !== undefined
-    let through: number | undefined
-    for await (const { at, item } of this.#log.back(place)) {
-      through ??= at
-      if (at < this.#from) break
-      if (!isEntry(item) || item.session !== this.#session) continue
+    const through = await this.#newest()
+    for await (const { at, item } of sessionLines(this.#log, this.#session, place, this.#ended)) {
+      if (!item) continue
       if (looking) {
         looking = item.id !== after
         continue
@@ -54,7 +63,12 @@ export class HistoryPages {
       entries.push(item)
       this.#places.set(item.id, at)
     }
-    return { entries: entries.reverse(), more: false, through: through ?? -1 }
+    return { entries: entries.reverse(), more: false, through }
+  }
+
+  async #newest(): Promise<number> {
+    for await (const { at } of this.#log.back()) return at
+    return -1
   }
 }
 

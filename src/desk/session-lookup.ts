@@ -24,6 +24,35 @@ export async function sessionNamed(
   )
 }
 
+/** A session and how many forks lead from a session without an origin to it. */
+export type SessionNode = { session: Session; depth: number }
+
+/** Puts each fork below the session that it began in; a tree that was used later comes first. */
+export function sessionTree(
+  latestFirst: readonly Session[],
+  known: Readonly<Record<string, { origin?: { session: string } }>>,
+): SessionNode[] {
+  const ids = new Set(latestFirst.map(({ id }) => id))
+  const parentOf = ({ id }: Session) => {
+    const parent = known[id]?.origin?.session
+    return parent !== undefined && ids.has(parent) ? parent : undefined
+  }
+  const below = (parent: string | undefined, depth: number): SessionNode[] =>
+    latestFirst
+      .filter((session) => parentOf(session) === parent)
+      .flatMap((session) => [{ session, depth }, ...below(session.id, depth + 1)])
+  const latestIn = (nodes: readonly SessionNode[]) => Math.max(...nodes.map(({ session }) => session.last))
+  return latestFirst
+    .filter((session) => parentOf(session) === undefined)
+    .map((session) => [{ session, depth: 0 }, ...below(session.id, 1)])
+    .sort((a, b) => latestIn(b) - latestIn(a))
+    .flat()
+}
+
+/** The title of a session in a tree; a fork has an arrow before it. */
+export const treeTitle = ({ session, depth }: SessionNode): string =>
+  `${depth > 0 ? `${'  '.repeat(depth - 1)}↳ ` : ''}${title(session)}`
+
 export function title(session: Session): string {
   return session.name ?? oneLine(session.first ?? '', 60)
 }

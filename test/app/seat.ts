@@ -15,6 +15,7 @@ import { noBudget } from '../../src/core/work/budget.ts'
 import { conversationOf, openApp } from '../../src/app/app.ts'
 import { initLine } from '../../src/cli/commands/init.ts'
 import { placeOf } from '../../src/app/place.ts'
+import { HistoryPages } from '../../src/desk/history-pages.ts'
 import { openSession } from '../../src/app/project.ts'
 import { enabledAgents } from '../../src/settings/enabled-agents.ts'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -83,7 +84,8 @@ export class Seat {
       this.turned.push(['open', session])
       const { io, project, blobs } = this.app
       if ('id' in session) await project.doc.update((doc) => ({ ...doc, current: session.id }))
-      const opened = await openSession(project, 'id' in session ? {} : session, io.clock)
+      const fork = 'until' in session ? { fork: { session: this.app.session.id, until: session.until } } : session
+      const opened = await openSession(project, 'id' in fork ? {} : fork, io.clock)
       this.app = { ...this.app, session: opened, conversation: conversationOf(io, project, blobs, opened) }
     },
     reload: async () => {
@@ -113,6 +115,7 @@ export class Seat {
     },
     send: (prompt) => void this.turned.push(['send', prompt]),
     lastAnswer: async () => this.lastAnswer,
+    prompts: (most) => new HistoryPages(this.app.project.log, this.app.session).prompts(most),
   }
 
   readonly world: CommandWorld = {

@@ -28,7 +28,7 @@ test('reads back to what the newest summary stands for, and no further', async (
   const summary = make('', 'termaite', { type: 'summary', text: 'old', through: old.at(-1)!.id })
   const young = answeredTurn(make, 'young', 'q', 'claude', 'a')
   const { log, count } = await counted([...old, summary, ...young])
-  const tail = await readTail(log, 's')
+  const tail = await readTail(log, { id: 's' })
   assert.deepEqual(tail, { entries: [old.at(-1)!, summary, ...young], broken: [] })
   assert.deepEqual(view(tail.entries), [summary, ...young])
   assert.equal(count.read, 5)
@@ -41,7 +41,7 @@ test('a turn that began before the summary and ended after it is read whole', as
   const summary = make('', 'termaite', { type: 'summary', text: 'old', through: old.at(-1)!.id })
   const end = make('long', 'codex', { type: 'end', outcome: { ok: true, text: 'done' } })
   const { log } = await counted([...answeredTurn(make, 'first', 'q', 'claude', 'a'), prompt, ...old, summary, end])
-  const { entries } = await readTail(log, 's')
+  const { entries } = await readTail(log, { id: 's' })
   assert.deepEqual(idsOf(entries), ['e1', 'e2', 'e3', 'e4', 'e5', 'e6'])
   assert.deepEqual(view(entries), [summary, prompt, end])
 })
@@ -53,7 +53,7 @@ test('a turn under way is found by what it did after the summary, so that a dead
   const summary = make('', 'termaite', { type: 'summary', text: 'old', through: old.at(-1)!.id })
   const call = make('long', 'codex', { type: 'call', call: 'c', tool: 'bash', input: 'ls' })
   const { log } = await counted([prompt, ...old, summary, call])
-  assert.deepEqual((await readTail(log, 's')).entries, [prompt, ...old, summary, call])
+  assert.deepEqual((await readTail(log, { id: 's' })).entries, [prompt, ...old, summary, call])
 })
 
 test('other sessions are left out, and nothing before the session began is read', async () => {
@@ -62,14 +62,14 @@ test('other sessions are left out, and nothing before the session began is read'
   const mine = answeredTurn(entryMaker('s'), '2', 'q', 'claude', 'a')
   const other = answeredTurn(entryMaker('other'), '3', 'q', 'claude', 'a')
   const { log, count } = await counted([...before, ...mine, ...other])
-  assert.deepEqual(await readTail(log, 's', 3), { entries: mine, broken: [] })
+  assert.deepEqual(await readTail(log, { id: 's', from: 3 }), { entries: mine, broken: [] })
   assert.equal(count.read, 7, 'six of the session and after, one to see that it is before')
 })
 
 test('what is no entry is told as broken, the rest is read', async () => {
   const entries = answeredTurn(entryMaker(), '1', 'q', 'claude', 'a')
   const { log } = await counted([entries[0]!, { odd: true } as unknown as Entry, ...entries.slice(1)])
-  assert.deepEqual(await readTail(log, 's'), { entries, broken: ['{"odd":true}'] })
+  assert.deepEqual(await readTail(log, { id: 's' }), { entries, broken: ['{"odd":true}'] })
 })
 
 test('property: the view of the tail is the view of the whole', async () => {
@@ -95,7 +95,7 @@ test('property: the view of the tail is the view of the whole', async () => {
         else entries.push(make(turn, 'x', { type: 'end', outcome: { ok: true, text: '' } }))
       }
       const { log } = await counted(entries)
-      assert.deepEqual(view((await readTail(log, 's')).entries), view(entries))
+      assert.deepEqual(view((await readTail(log, { id: 's' })).entries), view(entries))
     }),
     { numRuns: 300 },
   )

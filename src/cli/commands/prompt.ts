@@ -66,8 +66,13 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     named === undefined
       ? undefined
       : await import('../../app/output-schema.ts').then((module) => module.readOutputSchema(named, io.cwd))
+  if (values.fork === true && (values.new === true || values.ephemeral === true))
+    throw new UsageError(
+      `--fork and ${values.new === true ? '--new' : '--ephemeral'} cannot be combined: a fork begins with an earlier conversation.`,
+    )
   const wishes = {
     fresh: values.new === true,
+    ...(values.fork === true ? { fork: true as const } : {}),
     ephemeral: values.ephemeral === true,
     ...flag('name', values.session),
     ...(flag('think', values.think) as { think?: Thinking }),

@@ -14,7 +14,7 @@ import { print, say, textFor, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject, slugOf } from '../../app/project.ts'
 import { localTime } from '../../base/local-time.ts'
-import { sessionNamed, title } from '../../desk/session-lookup.ts'
+import { sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/table.ts'
 import { borderOf } from '../../app/border.ts'
 import { maskWithin } from '../../safety/redaction.ts'
@@ -33,7 +33,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     const [verb = 'list', id, ...rest] = words
     switch (verb) {
       case 'list':
-        return await list(asked)
+        return await list(asked, values.all ? {} : (await openProject(store, place.root).doc.read()).sessions)
       case 'show':
         return await show(asked, id)
       case 'search':
@@ -92,7 +92,7 @@ function withSession(doc: ProjectDoc, session: Session, more: { name?: string } 
 
 type Asked = { io: Io; index: Index; json: boolean; of: { project?: string } }
 
-async function list({ io, index, json, of }: Asked): Promise<number> {
+async function list({ io, index, json, of }: Asked, known: ProjectDoc['sessions']): Promise<number> {
   const sessions = await index.sessions(of)
   if (json) print(io, JSON.stringify(sessions))
   else if (sessions.length === 0)
@@ -102,12 +102,12 @@ async function list({ io, index, json, of }: Asked): Promise<number> {
       io,
       table([
         ['SESSION', 'LAST USED', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'NAME OR FIRST PROMPT'],
-        ...sessions.map((session) => [
+        ...sessionTree(sessions, known).map(({ session, depth }) => [
           session.id,
           localTime(session.last),
           String(session.turns),
           ...(of.project ? [] : [session.path ?? session.project]),
-          title(session),
+          treeTitle({ session, depth }),
         ]),
       ]),
     )

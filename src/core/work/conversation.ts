@@ -6,6 +6,7 @@ import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
 import type { Ref, Blobs, Doc, Log } from '../talk/store.ts'
 import type { Failure, Outcome } from '../talk/outcome.ts'
 import type { Ask, Question } from '../talk/question.ts'
+import type { SessionPlace } from '../talk/session-lines.ts'
 import type { ShownPiece, SignedFact } from '../talk/shown-words.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { Channel } from '../../base/channel.ts'
@@ -17,7 +18,8 @@ import { take } from './verbs.ts'
 import { DeadTurns, followCalls, interrupted, unended } from './dead-turns.ts'
 import { withShortBody, wholeEntry } from '../talk/body.ts'
 import { compactionPrompt, guidesOf, oldestHalf, summaryOf } from '../talk/compaction.ts'
-import { isFact, isEntry } from '../talk/entry.ts'
+import { isFact } from '../talk/entry.ts'
+import { sessionLines } from '../talk/session-lines.ts'
 import { turnQuestions } from '../talk/turn-questions.ts'
 import { roleLabel } from '../talk/framework.ts'
 import { failed } from '../talk/outcome.ts'
@@ -30,8 +32,8 @@ export type ConversationParts = {
   log: Log<Entry>
   blobs: Blobs
   session: string
-  /** The log position at which this session began. */
-  from?: number
+  /** Where the entries of the session are; by default, anywhere in the log. */
+  place?: SessionPlace
   clock: Clock
   /** The mark of this process, by which others know whether the owner of a turn is still alive. */
   owner: string
@@ -99,7 +101,7 @@ export class Conversation {
 
   /** Reads as much of the session as its view needs, oldest first, and the lines that could not be read. */
   read() {
-    return readTail(this.#parts.log, this.session, this.#parts.from)
+    return readTail(this.#parts.log, this.#parts.place ?? { id: this.session })
   }
 
   async view(): Promise<Entry[]> {
@@ -334,21 +336,19 @@ function lost(why: string, answer?: Outcome): Outcome {
 
 /**
  * Reads one session back from the tail, as far as its view needs and no further:
- * to the furthest `end` that a summary stands for, or to where the session began.
+ * to the furthest `end` that a summary stands for, or to where the session or its origin began.
  */
-export async function readTail(log: Log<Entry>, session: string, from = 0): Promise<Tail> {
+export async function readTail(log: Log<Entry>, session: SessionPlace): Promise<Tail> {
   const entries: Entry[] = []
   const broken: string[] = []
   const throughs = new Set<string>()
   const incomplete = new Set<string>()
   let covered = false
-  for await (const { at, item, broken: text } of log.back()) {
-    if (at < from) break
-    if (text !== undefined || !isEntry(item)) {
-      broken.push(text ?? JSON.stringify(item))
+  for await (const { item, broken: text } of sessionLines(log, session)) {
+    if (text !== undefined) {
+      broken.push(text)
       continue
     }
-    if (item.session !== session) continue
     entries.push(item)
     if (item.type === 'summary' && item.through !== undefined) throughs.add(item.through)
     if (item.type === 'end' && throughs.has(item.id)) covered = true

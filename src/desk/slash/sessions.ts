@@ -1,9 +1,10 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { Session } from '../../store/index/conversation-index.ts'
+import type { SessionNode } from '../session-lookup.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { localTime } from '../../base/local-time.ts'
 import { UsageError } from '../../core/io.ts'
-import { sessionNamed, title } from '../session-lookup.ts'
+import { sessionNamed, sessionTree, title, treeTitle } from '../session-lookup.ts'
 import { choose, goingOn } from './choice.ts'
 import { withIndex } from './session-index.ts'
 
@@ -57,11 +58,12 @@ export function sessionCommands(controls: DeskControls): Command[] {
 
 async function pick(controls: DeskControls, world: CommandWorld): Promise<void> {
   const here = controls.app().session.id
-  const others = (await listed(controls)).filter(({ id }) => id !== here)
+  const { sessions } = await controls.app().project.doc.read()
+  const others = sessionTree(await listed(controls), sessions).filter(({ session }) => session.id !== here)
   if (others.length === 0) return world.say('There is no other session in this project.', 'note')
   const more = others.length > most ? ` ${others.length - most} older ones go by their id: termaite sessions` : ''
   const id = await choose(world, `Which session do you want to resume?${more}`, others.slice(0, most).map(asOption))
-  const session = others.find((one) => one.id === id)
+  const session = others.find((one) => one.session.id === id)?.session
   if (session) await goOn(controls, session, world)
 }
 
@@ -71,9 +73,9 @@ async function goOn(controls: DeskControls, session: Session, { say }: CommandWo
   say(`Resumed ${title(session)}.`, 'note')
 }
 
-const asOption = (session: Session) => ({
+const asOption = ({ session, depth }: SessionNode) => ({
   id: session.id,
-  label: `${localTime(session.last)} · ${session.turns} ${session.turns === 1 ? 'turn' : 'turns'} · ${title(session)}`,
+  label: `${localTime(session.last)} · ${session.turns} ${session.turns === 1 ? 'turn' : 'turns'} · ${treeTitle({ session, depth })}`,
 })
 
 const listed = (controls: DeskControls) => withIndex(controls, (index, project) => index.sessions({ project }))

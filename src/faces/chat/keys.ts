@@ -21,7 +21,10 @@ export const chatKeys = {
       keys: ['ctrl+c'],
       does: 'Clears the input. With an empty input: cancels what runs; a second time within 2 s leaves termaite.',
     },
-    escape: { keys: ['escape'], does: 'Cancels the newest command, the running turn, or a request that waits.' },
+    escape: {
+      keys: ['escape'],
+      does: 'Cancels the newest command, the running turn, or a request that waits. Twice: goes back to an earlier prompt.',
+    },
     leave: { keys: ['ctrl+d'], does: 'Leaves termaite when the input is empty. The conversation is kept.' },
     suspend: { keys: ['ctrl+z'], does: 'Suspends termaite; fg in the shell brings it back. Agents at work go on.' },
     nextLeash: { keys: ['shift+tab'], does: 'Changes how much the agents may do: read, ask, edit, all.' },

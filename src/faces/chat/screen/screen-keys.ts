@@ -27,12 +27,13 @@ type TypingParts = {
   leave(): void
 }
 
-/** A second Ctrl+C within this time leaves. */
+/** A second Ctrl+C within this time leaves; a second Esc goes back to an earlier prompt. */
 const twiceMs = 2000
 
 /** The actions of the keys while the person types. */
 export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyActions {
   let interrupted = -Infinity
+  let escaped = -Infinity
   return {
     interrupt: () => {
       const now = clock.elapsed()
@@ -48,7 +49,15 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
     // An open popup takes the key and closes itself.
     escape: () => {
       if (input.popupOpen()) return false
-      desk.cancel()
+      const now = clock.elapsed()
+      if (desk.cancel() || input.text() !== '') escaped = -Infinity
+      else if (now - escaped < twiceMs) {
+        escaped = -Infinity
+        desk.submit('/rewind')
+      } else {
+        escaped = now
+        screen.flash('Esc again goes back to an earlier prompt')
+      }
       return true
     },
     // In a text Ctrl+D deletes.

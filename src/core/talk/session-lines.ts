@@ -1,0 +1,41 @@
+import type { Entry } from './entry.ts'
+import type { Line, Log } from './store.ts'
+import { isEntry } from './entry.ts'
+
+/** Where the entries of a session are: its own from a position of the log on, and before them, for a fork, those of its origin. */
+export type SessionPlace = { id: string; from?: number; origin?: Origin }
+
+/** The session that a fork begins in, up to a position of the log. */
+export type Origin = SessionPlace & { until: number }
+
+/**
+ * Reads the lines of a session newest first, from its end or from a position, and those that could not be read. `ended` are the
+ * turns whose end was read already, where a reader goes on from the middle.
+ */
+export async function* sessionLines(
+  log: Log<Entry>,
+  { id, from = 0, origin }: SessionPlace,
+  before = Infinity,
+  ended = new Set<string>(),
+): AsyncGenerator<Line<Entry>> {
+  for await (const line of log.back(before)) {
+    if (line.at < from) break
+    if (line.broken !== undefined) yield line
+    else if (!isEntry(line.item)) yield { at: line.at, broken: JSON.stringify(line.item) }
+    else if (line.item.session === id) yield line
+  }
+  if (origin) yield* inherited(sessionLines(log, origin, Math.min(before, origin.until), ended), ended)
+}
+
+/**
+ * What a fork takes over: the turns that had ended by then. The threads of CLIs stay with the session that they belong to, because
+ * a thread has heard what the fork leaves out: in the fork each CLI begins anew.
+ */
+async function* inherited(lines: AsyncIterable<Line<Entry>>, ended: Set<string>): AsyncGenerator<Line<Entry>> {
+  for await (const line of lines) {
+    const { item } = line
+    if (item?.type === 'end') ended.add(item.turn)
+    if (item?.type === 'thread' || (item && item.turn !== '' && !ended.has(item.turn))) continue
+    yield line
+  }
+}

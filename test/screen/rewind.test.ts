@@ -1,0 +1,43 @@
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from '../cli/program.ts'
+import { Glass, keys } from './glass.ts'
+import { looks } from './looks.ts'
+import { Sitting } from './sitting.ts'
+
+const options = { timeout: 60_000 }
+
+/** A machine whose only agent adds a line of its prompt to a file. */
+function adding(t: ConstructorParameters<typeof Machine>[0]): Machine {
+  const machine = new Machine(t)
+  machine.agents({ alpha: "grep -o 'add [a-z]*' | tail -1 >> list.txt; echo Added." }, { metaInstruction: false })
+  return machine
+}
+
+describe('/rewind', { concurrency: 2 }, () => {
+  for (const [look, shown] of Object.entries(looks))
+    test(`Esc twice offers the prompts, then what goes back, ${look}`, options, async (t) => {
+      const machine = adding(t)
+      for (const word of ['one', 'two'])
+        assert.equal((await machine.run(['-p', `add ${word}`, '--leash', 'edit'])).code, 0)
+      const glass = new Glass(machine, shown)
+      t.after(() => glass.end())
+      const sitting = new Sitting(glass, look)
+      await sitting.begun()
+      glass.type(keys.escape)
+      await glass.shows('Esc again goes back to an earlier prompt')
+      glass.type(keys.escape)
+      // The hint goes away by itself.
+      await glass.shows((screen) => screen.includes('Enter answers') && !screen.includes('Esc again'))
+      await sitting.framed('rewind-prompts', ['To before which prompt', 'add two', 'Enter answers'])
+      glass.type('1')
+      glass.type(keys.enter)
+      await sitting.framed('rewind-parts', ['The conversation and the files', 'list.txt', 'Enter answers'])
+      glass.type('1')
+      glass.type(keys.enter)
+      await glass.shows('The conversation went back')
+      assert.equal(readFileSync(join(machine.project, 'list.txt'), 'utf8'), 'add one\n')
+    })
+})
