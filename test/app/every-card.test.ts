@@ -35,7 +35,7 @@ test('on every card of every vendor 1 is a yes for once, 2 a yes that lasts, 3 a
     'long-turn': [
       '1 Yes, and ask again after 100 more steps',
       '2 Yes, until this request is done',
-      '3 No, stop here: nothing is lost, and “go on” continues it',
+      '3 No, stop here and keep what is done',
     ],
     plan: ['1 Yes, build it', '3 No, drop it', '4 Change it: say what'],
     'mcp-confirm': ['1 Yes', '3 Do not answer'],
@@ -92,7 +92,7 @@ test('Escape is the harmless answer on every card, and its label says what will 
     silence: ['Wait another 5 minutes', 'wait'],
     'think-cost': ['stop here and keep the text', 'the turn is cancelled'],
     'think-more': ['No, make no more calls', 'direct'],
-    'long-turn': ['No, stop here: nothing is lost, and “go on” continues it', 'stop'],
+    'long-turn': ['No, stop here and keep what is done', 'stop'],
     plan: ['decide later; nothing is built', 'no answer'],
     'mcp-confirm': ['Do not answer', 'termaite:decline'],
     'mcp-field': ['Do not answer', 'termaite:decline'],

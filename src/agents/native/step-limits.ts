@@ -58,7 +58,7 @@ export function goOnQuestion(made: number, more: number): Question {
     options: consentOptions({
       once: { id: 'on', label: `Yes, and ask again after ${more} more steps` },
       always: { id: 'rest', label: 'Yes, until this request is done' },
-      no: { id: 'stop', label: 'No, stop here: nothing is lost, and “go on” continues it' },
+      no: { id: 'stop', label: 'No, stop here and keep what is done' },
     }),
   }
 }

@@ -146,7 +146,7 @@ test('a person who watches is asked every so often whether a long turn goes on',
 test('Escape on the card of a long turn stops it', () => {
   assert.deepEqual(escapeOf(goOnQuestion(100, 100)), {
     picks: ['stop'],
-    says: 'No, stop here: nothing is lost, and “go on” continues it',
+    says: 'No, stop here and keep what is done',
   })
 })
 

@@ -282,7 +282,8 @@ function extended(group: GroupBlock, event: Event, place: EventPlace): GroupBloc
   const by = authorOf(event) ?? group.by
   if (event.type !== 'end') return { ...group, ...defined({ by }), blocks }
   const { outcome } = event
-  const state = outcome.ok ? 'ok' : outcome.failure.kind === 'aborted' ? 'stopped' : 'failed'
+  const isStopped = !outcome.ok && (outcome.failure.kind === 'aborted' || outcome.failure.kind === 'unfinished')
+  const state = outcome.ok ? 'ok' : isStopped ? 'stopped' : 'failed'
   return { ...group, state, ms: Math.max(0, place.at - group.since), blocks }
 }
 

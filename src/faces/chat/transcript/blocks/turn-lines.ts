@@ -129,14 +129,16 @@ export function errorLines(failed: ErrorBlock, width: number, context: RenderCon
   const { theme } = context
   const { failure, said } = failed
   const cancelled = failure.kind === 'aborted'
-  const mark = cancelled ? theme.quiet('■') : theme.bad('✗')
-  const words = wrapped(withRetryTime(safeText(failure.message).trim(), failure), width - 2)
+  const unfinished = failure.kind === 'unfinished'
+  const paint = cancelled ? theme.quiet : unfinished ? theme.warn : theme.bad
+  const message = withRetryTime(safeText(failure.message).trim(), failure)
+  const words = wrapped(unfinished ? `The turn was ${message}` : message, width - 2)
   // A kind that an older version kept has no row here.
   const step = nextSteps[failure.kind] ?? ''
   return [
     // A person who cancels has read that far, and wants to keep it in sight.
     ...(open || cancelled ? saidLines(said, width, context) : []),
-    ...indented(words.map(cancelled ? theme.quiet : theme.bad), '  ', `${mark} `),
+    ...indented(words.map(paint), '  ', `${paint(cancelled || unfinished ? '■' : '✗')} `),
     ...(step === '' ? [] : indented(wrapped(step, width - 2).map(theme.quiet), '  ')),
   ]
 }
