@@ -54,8 +54,12 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   if (hangup.aborted) return 0
   for (const text of unsent) say(io, `Not sent: ${text}`)
   if (waiting)
-    say(io, `A request waits for ${waiting.agent} until ${localTime(waiting.until)}; the next chat here sends it.`)
-  if (fault !== undefined) say(io, `termaite: the screen broke: ${fault}. Nothing that was kept is lost.`)
+    say(
+      io,
+      `A request waits for ${waiting.agent} until ${localTime(waiting.until)}. The next chat in this folder sends it then.`,
+    )
+  if (fault !== undefined)
+    say(io, `termaite: the chat ended because of an internal error: ${fault}. The conversation is kept.`)
   say(io, desk.app().ephemeral ? 'This chat was not kept.' : `Continue with: ${resumeCommand(desk)}`)
   return fault !== undefined ? 1 : cut ? 130 : 0
 }

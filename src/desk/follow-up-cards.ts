@@ -95,7 +95,7 @@ export function faultCard(app: App, { name, message }: Crashed): Command {
             always: { id: 'quota', label: `Yes, it was a quota: do not ask ${name} again until it is back` },
             no: { id: 'fault', label: 'No, it was something else' },
           }),
-          unanswered: 'do not say; nothing is remembered',
+          unanswered: 'no answer; termaite remembers nothing',
         },
         signal,
       )

@@ -10,6 +10,7 @@ import { treesOf } from '../app/thinking/task-trees.ts'
 import { oneLine } from '../base/table.ts'
 import { anyChange } from '../base/git.ts'
 import { projectGit } from '../base/project-git.ts'
+import { stateNames } from '../faces/chat/chat-desk.ts'
 
 /** The lines shown when a conversation is continued: last request, unfinished tasks, uncommitted changes, agents that are back. */
 export async function greeting(app: App, view: readonly Entry[], standing: Standing): Promise<string[]> {
@@ -38,7 +39,10 @@ function whoIsBack({ agents }: Standing): string {
   const ready = agents.filter(({ state }) => state === 'ready').map(({ name }) => name)
   const others = agents
     .filter(({ state }) => state !== 'ready')
-    .map(({ name, state, until }) => `${name} is ${state}${until === undefined ? '' : ` until ${localTime(until)}`}`)
+    .map(
+      ({ name, state, until }) =>
+        `${name} is ${stateNames[state]}${until === undefined ? '' : ` until ${localTime(until)}`}`,
+    )
   return [ready.length === 0 ? 'No agent is ready' : `Ready: ${ready.join(', ')}`, ...others].join('; ') + '.'
 }
 

@@ -90,7 +90,7 @@ function nothingWords(): string {
     'no agent CLI is installed here. Install one, then run setup again:',
     ...profiles.slice(0, 4).map(({ title, install }) => `  ${title.padEnd(12)} ${install}`),
     'Or set the key of a provider (ANTHROPIC_API_KEY, GROQ_API_KEY, …) or start Ollama for termaite’s own agent.',
-    'Or see it work without any: termaite demo',
+    'Or watch termaite work without any agent: termaite demo',
   ].join('\n')
 }
 
@@ -100,7 +100,7 @@ function writtenWords(file: string, plan: SetupPlan): string {
   return [
     ...off.map(({ name }) => `${name} cannot be held to the leash "${plan.leash}" and is switched off; ${trusted}\n`),
     held.length === 0
-      ? `Wrote ${file}, but nobody takes turns yet.`
+      ? `Wrote ${file}, but no agent takes turns yet.`
       : `Wrote ${file}: ${held.map(({ name }) => name).join(' → ')}, each until it fails.`,
   ].join('\n')
 }
@@ -179,7 +179,7 @@ export async function chooseLeash(person: Person, chosen: readonly Offer[]): Pro
 export async function mayReplace(person: Person, before: readonly string[]): Promise<boolean> {
   const picks = await asked(person, {
     about: 'permission',
-    text: `${before.join(' and ')} ${before.length > 1 ? 'exist' : 'exists'} already. Replace? A copy is kept.`,
+    text: `${before.join(' and ')} ${before.length > 1 ? 'exist' : 'exists'} already. Replace? termaite keeps a copy.`,
     options: consentOptions({
       once: { id: 'replace', label: 'Yes, replace it' },
       no: { id: 'leave', label: 'No, leave it as it is' },
@@ -189,7 +189,7 @@ export async function mayReplace(person: Person, before: readonly string[]): Pro
 }
 
 export function leashOn(offer: Offer, leash: Leash): string {
-  return offer.means(leash) ?? 'cannot be held to it'
+  return offer.means(leash) ?? 'has no setting for this leash'
 }
 
 function asked({ ask, signal }: Person, question: Partial<Question> & Pick<Question, 'text' | 'options'>) {

@@ -8,7 +8,8 @@ import { exactText, questionParts } from './question-text.ts'
 /** Asks the person for a yes. Without a terminal to ask on it throws a UsageError that names --yes. */
 export async function confirm(io: Io, question: string, yes: boolean): Promise<boolean> {
   if (yes) return true
-  if (!io.in.isTTY) throw new UsageError(`${question} Nobody can be asked here: add --yes to do it.`)
+  if (!io.in.isTTY)
+    throw new UsageError(`${question} There is no terminal to ask in. To do it without asking, add --yes.`)
   const answer = await ask(io, `${question} [y/N] `)
   return /^y(es)?$/i.test(answer.trim())
 }
@@ -46,7 +47,7 @@ export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = 
       withdrawn?.removeEventListener('abort', gone)
       if (given !== undefined) return resolve(given)
       io.err.write('\n')
-      reject(new UsageError('nothing was answered; nothing was changed.', code))
+      reject(new UsageError('there was no answer, so nothing was changed.', code))
     })
     if (io.signal.aborted) return interrupted()
     // Printed only after the echo is off, because a paste may follow at once.
@@ -131,7 +132,7 @@ async function typedEarly(io: Io, withdrawn: AbortSignal): Promise<string> {
     await io.clock.sleep(wait, signal)
   input.off('data', read).pause()
   input.setRawMode(false)
-  if (code > 0) throw new UsageError('nothing was answered; nothing was changed.', code)
+  if (code > 0) throw new UsageError('there was no answer, so nothing was changed.', code)
   return early
 }
 

@@ -116,11 +116,15 @@ test('what is typed after `termaite crew` is a tool’s input', () => {
   )
   assert.deepEqual(typed('wait', ['1', '2'], { any: true, timeout: '5' }), { slot: [1, 2], mode: 'any', timeout: 5 })
   assert.deepEqual(typed('read', ['3'], { lines: '9', 'since-last': true }), { slot: 3, lines: 9, since_last: true })
-  assert.throws(() => typed('kill', []), { message: 'crew kill: which slot? `termaite crew list` shows them.' })
-  assert.throws(() => typed('send', ['1']), {
-    message: 'crew send: the text is missing. Try: termaite crew send <slot> <text…>',
+  assert.throws(() => typed('kill', []), {
+    message: 'crew kill: the number of a slot is missing. `termaite crew list` shows the slots.',
   })
-  assert.throws(() => typed('read', ['one']), { message: 'crew read: found "one", allowed: the number of a slot.' })
+  assert.throws(() => typed('send', ['1']), {
+    message: 'crew send: the text is missing. Use: termaite crew send <slot> <text…>',
+  })
+  assert.throws(() => typed('read', ['one']), {
+    message: 'crew read: found "one", allowed: the number of a slot. `termaite crew list` shows the slots.',
+  })
 })
 
 test('a crew is listed as wide as the terminal is, and what somebody has to act on stands whole below its slot', () => {

@@ -17,7 +17,7 @@ const io = () => ({
 })
 
 test('an interrupt that came before a question ends it, and nothing is waited for', { timeout: 5_000 }, async () => {
-  await assert.rejects(ask(io(), 'Go on?'), { message: 'nothing was answered; nothing was changed.', code: 143 })
+  await assert.rejects(ask(io(), 'Go on?'), { message: 'there was no answer, so nothing was changed.', code: 143 })
 })
 
 test('an interrupt that came before stdin was read ends the reading', { timeout: 5_000 }, async () => {

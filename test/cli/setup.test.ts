@@ -40,7 +40,10 @@ test('a config.yaml is settings too: it is replaced with a yes, and a copy is ke
   writeFileSync(join(machine.home, 'config.yaml'), yaml)
   const asked = await machine.run(['setup'], { env })
   assert.deepEqual([asked.code, readdirSync(machine.home)], [2, ['config.yaml']])
-  assert.match(asked.err, /config\.yaml exists already\. Replace\? A copy is kept\. Nobody can be asked here/)
+  assert.match(
+    asked.err,
+    /config\.yaml exists already\. Replace\? termaite keeps a copy\. There is no terminal to ask in/,
+  )
   assert.equal((await machine.run(['setup', '--yes'], { env })).code, 0)
   const [copy, ...others] = readdirSync(machine.home)
   assert.deepEqual(others, ['settings.json', 'settings.schema.json'])
@@ -71,7 +74,7 @@ test('with nobody left to take turns setup says so', async (t) => {
   const machine = new Machine(t)
   const { code, out } = await machine.run(['setup'], { env: machine.install(['amp']) })
   assert.equal(code, 1)
-  assert.match(out, /settings\.json, but nobody takes turns yet\.$/m)
+  assert.match(out, /settings\.json, but no agent takes turns yet\.$/m)
 })
 
 const windows: Record<string, number> = { claude: 200_000, codex: 272_000 }

@@ -144,7 +144,7 @@ for (const [key, name, expected] of [
         { code, there: existsSync(join(machine.home, 'settings.json')) },
         { code: expected, there: true },
       )
-      assert.match(out, /termaite: nothing was answered; nothing was changed\.\r\n$/)
+      assert.match(out, /termaite: there was no answer, so nothing was changed\.\r\n$/)
     },
   )
 

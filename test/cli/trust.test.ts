@@ -48,7 +48,7 @@ test(
       'tools/server.js',
       `Files in ${project} can run programs and steer agents. They are used only if you trust them.`,
     ]
-    const nobody = `termaite: Trust these files in ${project} as they are now? Nobody can be asked here: add --yes to do it.`
+    const nobody = `termaite: Trust these files in ${project} as they are now? There is no terminal to ask in. To do it without asking, add --yes.`
     assert.deepEqual(asked.err.trimEnd().split('\n'), [...shown, nobody])
     await run('-p', 'one')
     assert.deepEqual([ran('server-one'), ran('hook-one')], [false, false])

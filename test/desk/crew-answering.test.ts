@@ -93,7 +93,7 @@ test('who leaves without a word has answered nothing', async (t) => {
   const { crew, io, typed, said } = await asked(t)
   const done = answer(io, crew, ['1'])
   typed.end()
-  await assert.rejects(done, { message: 'nothing was answered; nothing was changed.', code: 1 })
+  await assert.rejects(done, { message: 'there was no answer, so nothing was changed.', code: 1 })
   assert.deepEqual(await said(), [])
 })
 

@@ -152,7 +152,7 @@ test('settings that are there are replaced after a yes, and kept', async (t) => 
   mkdirSync(home)
   writeFileSync(join(home, 'config.yaml'), 'leash: read\n')
   assert.equal(await run(), 'written')
-  assert.equal(asked.at(-1)?.text, `${join(home, 'config.yaml')} exists already. Replace? A copy is kept.`)
+  assert.equal(asked.at(-1)?.text, `${join(home, 'config.yaml')} exists already. Replace? termaite keeps a copy.`)
   assert.deepEqual(readdirSync(home), [
     'config.yaml.2026-11-15T12-00-00-000Z.bak',
     'settings.json',

@@ -11,7 +11,7 @@ const writes = plain({ amber: 'cat >/dev/null; echo new > made.txt; echo done' }
 
 test('/history tells the last turns in short, failed ones too', async (t) => {
   const seat = await seated(t, plain({ amber: `grep -q LAST && { echo 'no luck' >&2; exit 3; }; echo fine` }))
-  assert.deepEqual(await seat.type('/history'), [['note', 'Nothing has been said in this session yet.']])
+  assert.deepEqual(await seat.type('/history'), [['note', 'This session has no turns yet.']])
   for (const prompt of ['one', 'two', 'LAST']) await seat.turn(prompt)
   const at = new Date(seat.io.clock.now()).getHours().toString().padStart(2, '0')
   const line = (prompt: string) => `2026-11-15 ${at}:00 you: ${prompt}`
@@ -41,7 +41,7 @@ test('/context_size sets the view against each window, and says how each number 
   )!
   assert.equal(Number(share), Math.round(Number(tokens) / 10))
   assert.match(lines[0]!, /the smallest window \(1,000\)\.$/)
-  assert.equal(lines[1], 'At 75 % the oldest half becomes a summary; /compact does it now.')
+  assert.equal(lines[1], 'At 75 % termaite summarises the older half; /compact does that now.')
   assert.deepEqual(
     lines.slice(5, 8).map((line) => line.split(/ {2,}/)),
     [
@@ -133,7 +133,7 @@ test('/undo shows the plan on its card, takes back after a yes, and can be taken
   assert.equal(existsSync(made), true)
   const [[, words] = ['', '']] = await seat.type('/undo')
   assert.equal(existsSync(made), false)
-  const [, undone] = /^Done\. To take that back: \/undo (\w+)$/.exec(words)!
+  const [, undone] = /^Done\. To redo the changes: \/undo (\w+)$/.exec(words)!
   const [card] = seat.asked
   assert.equal(card?.text, 'Undo this? You can redo it.')
   assert.match(

@@ -50,7 +50,7 @@ test('/connect asks for the provider and the key, keeps it, says where, and neve
     },
     {
       about: 'login',
-      text: 'The API key of Groq. It is kept where keys are kept, and in no message.',
+      text: 'Type the API key of Groq. termaite stores it with your other keys and never shows it in the conversation.',
       from: [],
       free: true,
       secret: true,
@@ -65,9 +65,9 @@ test('/connect says when the environment goes first, and forgets a key', async (
   const words =
     'The key of OpenAI is stored in credentials.json, which only you can read: this system has no keychain. OPENAI_API_KEY is set and overrides it.'
   assert.deepEqual(await connect(seat, 'openai'), [['note', words]])
-  assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'The key of OpenAI is forgotten.']])
+  assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'The stored key of OpenAI was deleted.']])
   assert.deepEqual(kept(seat), {})
-  assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'No key of OpenAI was stored.']])
+  assert.deepEqual(await connect(seat, 'openai forget'), [['note', 'There is no stored key of OpenAI.']])
 })
 
 test('/connect repeats nothing that may be a key, and a card that is left keeps nothing', async (t) => {
@@ -118,7 +118,7 @@ test('/models lists what the providers with a key and this machine have, and set
   const seat = await seated(t, native, { GROQ_API_KEY: 'made-up' })
   seat.answers.push(['groq'], ['small'])
   const { said, seen } = await models(seat, '', { ...groq, ...ollama })
-  assert.deepEqual(said, [['note', 'own asks groq/small until you leave; /config keeps it.']])
+  assert.deepEqual(said, [['note', 'own uses groq/small until you leave. To keep it, set "model" with /config.']])
   assert.deepEqual(seat.turned, [['model', 'own', { model: 'groq/small', window: 8192 }]])
   assert.deepEqual(
     seen.filter(([, key]) => key !== null),
@@ -138,7 +138,7 @@ test('/models lists what the providers with a key and this machine have, and set
     },
     {
       about: 'choice',
-      text: 'Which model of Groq does own ask? Now: groq/openai/gpt-oss-120b.',
+      text: 'Which model of Groq should own use? Now: groq/openai/gpt-oss-120b.',
       from: [],
       options: [
         { id: 'big', label: 'big' },
@@ -186,7 +186,7 @@ test('/models takes how hard to think, with a model or alone; it stays when the 
   const said = async (args: string) => (await models(seat, args)).said[0]
   const words = (model: string, effort: string) => [
     'note',
-    `own asks ${model} with the effort ${effort} until you leave; /config keeps it.`,
+    `own uses ${model} with the effort ${effort} until you leave. To keep it, set "model" with /config.`,
   ]
   assert.deepEqual(await said('openai/gpt-5 high'), words('openai/gpt-5', 'high'))
   assert.deepEqual(await said('max'), words('groq/openai/gpt-oss-120b', 'max'))
@@ -203,7 +203,7 @@ test('/models takes a name that was typed; wrong and missing ones are told', asy
   const seat = await seated(t, { agents: [own(), own({ name: 'other', model: 'openai/gpt-x' })] })
   seat.answers.push(['other'])
   assert.deepEqual((await models(seat, 'ollama/qwen3:8b')).said, [
-    ['note', 'other asks ollama/qwen3:8b until you leave; /config keeps it.'],
+    ['note', 'other uses ollama/qwen3:8b until you leave. To keep it, set "model" with /config.'],
   ])
   assert.deepEqual(seat.asked[0]?.options, [
     { id: 'own', label: 'own (groq/openai/gpt-oss-120b)' },

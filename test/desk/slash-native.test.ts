@@ -50,7 +50,7 @@ test('/mcp starts the servers, and shows their state, their tools and what is wr
 test('/mcp refresh ends them and begins with what is configured now', async (t) => {
   const seat = await serving(t, native)
   const words =
-    'No MCP server is configured: name them in .mcp.json, termaite.mcp.yaml or the settings, then /mcp refresh.'
+    'No MCP server is configured. Add servers to .mcp.json, termaite.mcp.yaml or the settings, then type /mcp refresh.'
   assert.deepEqual(await seat.type('/mcp'), [['note', words]])
   seat.app.settings.mcpServers = { demo: server }
   assert.deepEqual(await seat.type('/mcp'), [['note', words]], 'what runs is what was configured when it began')
@@ -91,8 +91,8 @@ test('/mcp uses nothing of a folder that is not trusted, and names what was mist
   write(seat, 'project/.mcp.json', JSON.stringify({ mcpServers: { demo: server } }))
   const [[how, words] = ['', '']] = await seat.type('/mcp')
   assert.equal(how, 'note')
-  assert.match(words, /What this folder brings is not used before it is trusted \(\/trust\)\.$/)
-  assert.deepEqual(await seat.type('/mcp tolls'), [['error', 'there is no way "tolls"; did you mean "tools"?']])
+  assert.match(words, /The servers of this folder are used only after you trust it: type \/trust\.$/)
+  assert.deepEqual(await seat.type('/mcp tolls'), [['error', 'there is no subcommand "tolls"; did you mean "tools"?']])
   assert.deepEqual(await seat.type('/mcp tools all'), [['error', 'nothing follows /mcp tools.']])
   seat.answers.push(['trust'])
   await seat.type('/trust')
@@ -149,11 +149,11 @@ test('/skill lets our own agent load one: with a request it is sent, without one
   const seat = await seated(t, native)
   assert.match((await seat.type('/skill pdf'))[0]![1], /^there are no skills\. /)
   for (const name of ['notes', 'pdf']) write(seat, `termaite/skills/${name}/SKILL.md`, skill(name))
-  assert.deepEqual(await seat.type('/skill'), [['error', 'which one? There are notes, pdf.']])
+  assert.deepEqual(await seat.type('/skill'), [['error', 'the name of a skill is missing. There are notes, pdf.']])
   assert.deepEqual(await seat.type('/skill pfd'), [['error', 'there is no skill "pfd"; did you mean "pdf"?']])
   assert.deepEqual(seat.turned, [])
   assert.deepEqual(await seat.type('/skill pdf'), [
-    ['note', 'own loads it in the next turn. Type what to use it for, and send.'],
+    ['note', 'own loads the skill in the next turn. Type what to use it for, and press Enter.'],
   ])
   assert.deepEqual(await seat.type('/skill notes read it\nall'), [])
   const load = (name: string) => `Use the skill ${name}: `
@@ -181,7 +181,7 @@ test('/permissions shows the mode and every rule, and takes back what was said i
     [
       'text',
       [
-        'The mode is acceptEdits, the leash ask; both must allow it.',
+        'The permission mode is acceptEdits and the leash is ask. An action runs only when both allow it.',
         '```text',
         'refused by the settings:',
         '  file_reader(.env)',
@@ -194,13 +194,16 @@ test('/permissions shows the mode and every rule, and takes back what was said i
         '  bash(ls)',
         '```',
         unwalled,
-        '/permissions remove takes back what was allowed in this project.',
+        'To remove a rule that you allowed in this project, type /permissions remove.',
       ].join('\n'),
     ],
   ])
   seat.answers.push(['bash(make:*)'], undefined)
   assert.deepEqual(await seat.type('/permissions remove'), [
-    ['note', 'From the next turn on bash(make:*) needs a yes again, unless another rule allows it.'],
+    [
+      'note',
+      'The rule bash(make:*) was removed. From the next turn on, termaite asks again, unless another rule allows it.',
+    ],
   ])
   assert.deepEqual(await seat.type('/permissions remove'), [])
   assert.deepEqual(
@@ -213,23 +216,29 @@ test('/permissions shows the mode and every rule, and takes back what was said i
 test('/permissions without rules, and with a word that it does not know', async (t) => {
   const seat = await seated(t, { agents, sandbox: { enabled: false } })
   assert.deepEqual(await seat.type('/permissions'), [
-    ['text', `The mode is default, the leash ask; both must allow it.\nThere are no other rules.\n${unwalled}`],
+    [
+      'text',
+      `The permission mode is default and the leash is ask. An action runs only when both allow it.\nThere are no permission rules.\n${unwalled}`,
+    ],
   ])
   assert.deepEqual(await seat.type('/permissions remove'), [
-    ['error', 'nothing was said "always" to in this project; the rules of the settings are changed with /config.'],
+    [
+      'error',
+      'no rule was allowed for always in this project, so there is none to remove. To change the rules of the settings, type /config.',
+    ],
   ])
   assert.deepEqual(await seat.type('/permissions remov'), [
-    ['error', 'there is no way "remov"; did you mean "remove"?'],
+    ['error', 'there is no subcommand "remov"; did you mean "remove"?'],
   ])
 })
 
 test('/trust shows what there is, trusts it as it was seen, and forgets it', async (t) => {
   const seat = await seated(t, native)
   assert.deepEqual(await seat.type('/trust'), [['note', 'This folder has nothing that needs trust.']])
-  assert.deepEqual(await seat.type('/trust me'), [['error', '/trust takes no words.']])
+  assert.deepEqual(await seat.type('/trust me'), [['error', '/trust takes no arguments.']])
   write(seat, 'project/.mcp.json', '{}')
   assert.deepEqual(await seat.type('/trust'), [['note', 'Nothing was changed: the folder is still not trusted.']])
-  const begun = 'A running session keeps what it was told at its start; /clear begins a new one.'
+  const begun = 'The current session does not change; /clear begins a new one.'
   seat.answers.push(['trust'], undefined, ['forget'])
   assert.deepEqual(await seat.type('/trust'), [['note', `Trusted from the next turn on. ${begun}`]])
   assert.deepEqual(await seat.type('/trust'), [], 'a card that is left changes nothing')
@@ -258,7 +267,7 @@ test('/todos shows the tasks of the folder', async (t) => {
   const seat = await seated(t, native)
   assert.deepEqual(await seat.type('/todos'), [['note', 'There are no tasks.']])
   assert.deepEqual(await seat.type('/todos add'), [
-    ['error', '/todos takes no words; ask the agent to change its tasks.'],
+    ['error', '/todos takes no arguments. To change the tasks, ask the agent.'],
   ])
   const items = [
     { task: 'read', status: 'completed' },

@@ -13,7 +13,7 @@ test('/switch aims the next turn, by name or by a card, and says that the rotati
   assert.deepEqual(seat.asked, [
     {
       about: 'choice',
-      text: 'Which agent takes the next turn? For this turn only.',
+      text: 'Which agent takes the next turn? Later turns follow the rotation again.',
       from: [],
       options: [
         { id: 'amber', label: 'amber (ready)' },
@@ -125,7 +125,7 @@ test('/agents shows each one: state, window, channel, what it may do', async (t)
     text.split('\n').map((line) => line.split(' · ').slice(0, 4)),
     [
       ['- gemini', 'cooling down until 2026-11-15 13:00', 'window 1,000,000', 'one-way pipe, cannot ask'],
-      ['- mine', 'out: bash: mine: not found', 'window 8,000', 'own command'],
+      ['- mine', 'unavailable: bash: mine: not found', 'window 8,000', 'own command'],
       ['- off', 'switched off', 'window 8,000', 'own command'],
     ],
   )

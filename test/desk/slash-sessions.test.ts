@@ -22,10 +22,12 @@ async function indexed(seat: Seat) {
 test('/reset starts a new session, by name too, and says how to come back', async (t) => {
   const seat = await seated(t, echo)
   const first = seat.app.session.id
-  assert.deepEqual(await seat.type('/reset'), [['note', `A new session; return to the old one with /resume ${first}`]])
+  assert.deepEqual(await seat.type('/reset'), [
+    ['note', `A new session began. To return to the old one: /resume ${first}`],
+  ])
   const second = seat.app.session.id
   assert.deepEqual(await seat.type('/reset spike'), [
-    ['note', `A new session "spike"; return to the old one with /resume ${second}`],
+    ['note', `A new session "spike" began. To return to the old one: /resume ${second}`],
   ])
   assert.deepEqual(seat.turned, [
     ['open', { fresh: true }],
@@ -77,7 +79,9 @@ test('/clear asks: a new session keeps the old one, and leaving the card changes
   assert.deepEqual(await seat.type('/clear'), [['note', 'Nothing was changed.']])
   assert.deepEqual(await seat.type('/clear'), [['note', 'Nothing was changed.']])
   assert.deepEqual(seat.turned, [])
-  assert.deepEqual(await seat.type('/clear'), [['note', 'A new session; the old one is kept: /sessions.']])
+  assert.deepEqual(await seat.type('/clear'), [
+    ['note', 'A new session began. The old one is kept; /sessions lists it.'],
+  ])
   assert.deepEqual(await indexed(seat), [[first, 1]])
   assert.deepEqual(
     [...new Set(seat.asked.map(({ about, free, options }) => JSON.stringify([about, free, options])))],

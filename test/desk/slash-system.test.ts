@@ -32,5 +32,5 @@ test('/refresh-system looks again, says what came and went, and lets the session
   assert.equal(second![1].split('\n').at(-1), 'New: pandoc. Gone: git.')
   const kept = JSON.parse(readFileSync(join(seat.home, 'system-spec.json'), 'utf8'))
   assert.deepEqual([Object.keys(kept.spec.binaries), kept.asked], [['pandoc'], seat.clock.now()])
-  assert.deepEqual(await seat.type('/refresh-system now'), [['error', '/refresh-system takes no words.']])
+  assert.deepEqual(await seat.type('/refresh-system now'), [['error', '/refresh-system takes no arguments.']])
 })

@@ -49,7 +49,7 @@ test('/copy takes the last answer, or one of its code blocks', async (t) => {
   assert.deepEqual(await copied('/copy 3'), [['note', 'copied "open `"']])
   for (const typed of ['4', '0', 'two'])
     assert.deepEqual(await copied(`/copy ${typed}`), [
-      ['error', `the last answer has 3 code blocks, and found "${typed}".`],
+      ['error', `the last answer has 3 code blocks, but found "${typed}".`],
     ])
 })
 

@@ -28,7 +28,7 @@ test('an unknown failure is asked about once; called a quota, it parks the agent
       { id: 'quota', label: 'Yes, it was a quota: do not ask odd again until it is back', means: 'always' },
       { id: 'fault', label: 'No, it was something else', means: 'no' },
     ],
-    unanswered: 'do not say; nothing is remembered',
+    unanswered: 'no answer; termaite remembers nothing',
   })
   assert.deepEqual(replies(heard), ['fine'], 'the turn went on without an answer')
   desk.answer(card!.ask, ['quota'])

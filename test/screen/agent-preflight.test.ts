@@ -58,7 +58,7 @@ test(
     assert.deepEqual(said(stopped), [
       words,
       'Run git init here? [y/N]',
-      'termaite: nothing was answered; nothing was changed.',
+      'termaite: there was no answer, so nothing was changed.',
     ])
     assert.deepEqual(traces(machine), before)
 
@@ -139,8 +139,8 @@ test('a CLI without a login: what to run, and the choice to start it anyway', op
   const before = traces(machine)
   for (const [typed, code, end] of [
     ['n\r', 1, 'gemini was not started.'],
-    [keys.ctrlC, 130, 'nothing was answered; nothing was changed.'],
-    [keys.ctrlD, 1, 'nothing was answered; nothing was changed.'],
+    [keys.ctrlC, 130, 'there was no answer, so nothing was changed.'],
+    [keys.ctrlD, 1, 'there was no answer, so nothing was changed.'],
   ] as const) {
     const glass = start(t, machine, ['--start=gemini'], env)
     await glass.shows('Start it all the same? [y/N]')

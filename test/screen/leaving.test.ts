@@ -114,7 +114,7 @@ test(
     assert.equal(
       glass.scrollback().replaceAll('\n', ' '),
       [
-        'termaite: the screen broke: it broke on purpose. Nothing that was kept is lost.',
+        'termaite: the chat ended because of an internal error: it broke on purpose. The conversation is kept.',
         `Continue with: termaite --cwd ${machine.project}`,
       ].join(' '),
     )

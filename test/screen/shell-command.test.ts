@@ -55,7 +55,7 @@ describe('!command', { concurrency: 2 }, () => {
     t.after(() => glass.end())
     await glass.shows(rested('0 tokens'))
     glass.type('!pwd; echo "token $MY_API_TOKEN"; seq 1 4000\r')
-    await glass.shows((screen) => /✓ done · .* · the next agent is told of this output/.test(screen))
+    await glass.shows((screen) => /✓ done · .* · the next agent sees this output/.test(screen))
     await glass.shows(/… \d+ more lines; Ctrl\+O shows them/)
     glass.type('go on\r')
     await glass.shows('I heard it')
@@ -76,7 +76,7 @@ describe('!command', { concurrency: 2 }, () => {
     t.after(() => again.end())
     await again.shows(rested('tokens'))
     again.type(keys.pageUp)
-    await again.shows('the next agent is told of this output')
+    await again.shows('the next agent sees this output')
     again.type(keys.ctrlEnd)
     again.type(keys.ctrlD)
     await again.exited

@@ -77,7 +77,7 @@ for (const [look, theme] of Object.entries(themes))
         twelve: viewOf(12, { selected: 12 }),
         zoomed: viewOf(4, { zoomed: true }),
         trouble: viewOf(3, {
-          trouble: 'The keeper of slot 1 has stopped: its screen may be old. Starting another one.',
+          trouble: 'The process that runs slot 1 has stopped, so the screen may be out of date. Starting it again.',
         }),
       }
       for (const [name, view] of Object.entries(views)) {

@@ -29,7 +29,8 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
 function usualAnswers(yes: boolean): Ask {
   return async ({ about, text, options, marked }, withdrawn) => {
     if (withdrawn.aborted) return undefined
-    if (about === 'permission' && !yes) throw new UsageError(`${text} Nobody can be asked here: add --yes to do it.`)
+    if (about === 'permission' && !yes)
+      throw new UsageError(`${text} There is no terminal to ask in. To do it without asking, add --yes.`)
     return [...(marked ?? [options[0]!.id])]
   }
 }

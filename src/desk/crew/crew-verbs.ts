@@ -11,7 +11,8 @@ export const toolVerbs: Record<string, ToolVerb> = {
   spawn: {
     tool: 'spawn_agent',
     input([agent, ...task], values) {
-      if (agent === undefined) throw new UsageError('crew spawn: which agent? termaite crew spawn <agent> [task…]')
+      if (agent === undefined)
+        throw new UsageError('crew spawn: the name of an agent is missing. Use: termaite crew spawn <agent> [task…]')
       return {
         agent_type: agent,
         ...(task.length > 0 ? { task: task.join(' ') } : {}),
@@ -30,7 +31,7 @@ export const toolVerbs: Record<string, ToolVerb> = {
     tool: 'send_to_agent',
     input([slot, ...text]) {
       if (text.length === 0)
-        throw new UsageError('crew send: the text is missing. Try: termaite crew send <slot> <text…>')
+        throw new UsageError('crew send: the text is missing. Use: termaite crew send <slot> <text…>')
       return { slot: slotOf('send', slot), text: text.join(' ') }
     },
   },
@@ -63,8 +64,12 @@ export const toolVerbs: Record<string, ToolVerb> = {
 }
 
 export function slotOf(verb: string, word: string | undefined): number {
-  if (word === undefined) throw new UsageError(`crew ${verb}: which slot? \`termaite crew list\` shows them.`)
-  if (!/^[1-9]\d*$/.test(word)) throw new UsageError(`crew ${verb}: found "${word}", allowed: the number of a slot.`)
+  if (word === undefined)
+    throw new UsageError(`crew ${verb}: the number of a slot is missing. \`termaite crew list\` shows the slots.`)
+  if (!/^[1-9]\d*$/.test(word))
+    throw new UsageError(
+      `crew ${verb}: found "${word}", allowed: the number of a slot. \`termaite crew list\` shows the slots.`,
+    )
   return Number(word)
 }
 
@@ -74,7 +79,7 @@ function slotsOf(verb: string, words: readonly string[]): number[] {
 
 export function noMore(verb: string, words: readonly string[]): void {
   if (words.length > 0)
-    throw new UsageError(`crew ${verb}: "${words.join(' ')}" is one word too many. See: termaite crew --help`)
+    throw new UsageError(`crew ${verb}: there is an argument too many: "${words.join(' ')}". See: termaite crew --help`)
 }
 
 function numbers(flag: string, value: unknown): number[] {

@@ -83,7 +83,7 @@ class WatchSource implements CrewSource {
       return
     }
     const names = lone.map(({ id }) => id).join(', ')
-    this.#trouble = `The keeper of slot ${names} has stopped: its screen may be old. Starting another one.`
+    this.#trouble = `The process that runs slot ${names} has stopped, so the screen may be out of date. Starting it again.`
     const { clock } = this.#io
     if (clock.elapsed() - this.#keeperAt < keeperMs) return
     this.#keeperAt = clock.elapsed()

@@ -9,6 +9,7 @@ import { channelWords, leashWords } from '../../app/agent-channel.ts'
 import { windowOf, atDesk, noAgentWords } from '../../settings/enabled-agents.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
+import { stateNames } from '../../faces/chat/chat-desk.ts'
 
 export function agentsCommand(controls: DeskControls): Command {
   return {
@@ -29,7 +30,7 @@ function line({ settings, leash }: App, agent: AgentSettings, standing: readonly
   const known = standing.find(({ name }) => name === agent.name)
   const parts = [
     agent.name,
-    known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'left out',
+    known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'not used in this mode',
     `window ${windowOf(agent).toLocaleString('en')}`,
     channelWords(agent),
     leashWords(agent, tighter(agent.leash ?? settings.leash, leash)),
@@ -39,7 +40,7 @@ function line({ settings, leash }: App, agent: AgentSettings, standing: readonly
 
 export function stateWords({ state, until, why }: AgentStanding): string {
   return [
-    `${state}${until === undefined ? '' : ` until ${localTime(until)}`}`,
+    `${stateNames[state]}${until === undefined ? '' : ` until ${localTime(until)}`}`,
     ...(why === undefined ? [] : [oneLine(why, 60)]),
   ].join(': ')
 }

@@ -6,7 +6,7 @@ import { defined } from '../../base/defined.ts'
 
 export type Choice<T extends string> = Option & { id: T }
 
-/** Asks with a card; undefined when the user leaves it. `unanswered` says what leaving a card without a no does. */
+/** Asks with a card; undefined when the user leaves it. `unanswered` is the label of Esc on a card that has no "no". */
 export async function choose<T extends string>(
   { ask, signal }: CommandWorld,
   text: string,

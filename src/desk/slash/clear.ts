@@ -14,13 +14,13 @@ export function clearCommand(controls: DeskControls): Command {
   return {
     name: 'clear',
     screen: true,
-    help: 'Start a new session, or erase all.',
+    help: 'Start a new session, or erase all sessions of this project.',
     matters: true,
     async run(_args, world) {
       const choice = await asked(controls.app(), world)
       if (choice === 'new') {
         await controls.open({ fresh: true })
-        world.say('A new session; the old one is kept: /sessions.', 'note')
+        world.say('A new session began. The old one is kept; /sessions lists it.', 'note')
       } else if (choice === word) {
         const app = controls.app()
         await refuseIfAtWork(app)

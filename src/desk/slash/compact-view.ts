@@ -15,7 +15,7 @@ export function viewCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'compact',
-      help: 'Summarise the older half now.',
+      help: 'Summarise the older half of the conversation now.',
       matters: true,
       async run(_args, { say, signal }) {
         say('Summarising the older half of the conversation…', 'note')
@@ -43,9 +43,9 @@ export async function sizeText({ conversation, settings }: App): Promise<string>
   ])
   return [
     `The next turn gets ${number(tokens)} tokens of conversation (estimated), ${share(tokens, smallest)} of the smallest window (${number(smallest)}).`,
-    `At ${share(compactAt, 1)} the oldest half becomes a summary; /compact does it now.`,
+    `At ${share(compactAt, 1)} termaite summarises the older half; /compact does that now.`,
     '',
-    block(table([['AGENT', 'WINDOW', 'FULL', 'ITS LAST TURN'], ...rows])),
+    block(table([['AGENT', 'WINDOW', 'FULL', 'LAST TURN'], ...rows])),
   ].join('\n')
 }
 

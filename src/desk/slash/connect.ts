@@ -53,7 +53,7 @@ export function connectCommand(controls: DeskControls, open: typeof openKeys = o
 }
 
 async function connected(keys: Keys, name: ProviderName, { ask, signal }: CommandWorld): Promise<KeyPlace | undefined> {
-  const text = `The API key of ${labelOf(name)}. It is kept where keys are kept, and in no message.`
+  const text = `Type the API key of ${labelOf(name)}. termaite stores it with your other keys and never shows it in the conversation.`
   const picks = await ask({ about: 'login', text, from: [], free: true, secret: true, options: [] }, signal)
   const key = picks?.[0]?.trim()
   if (!key) return undefined
@@ -64,7 +64,7 @@ async function connected(keys: Keys, name: ProviderName, { ask, signal }: Comman
 
 async function forgotten(keys: Keys, name: ProviderName): Promise<string> {
   const was = await keys.remove(name)
-  return was ? `The key of ${labelOf(name)} is forgotten.` : `No key of ${labelOf(name)} was stored.`
+  return was ? `The stored key of ${labelOf(name)} was deleted.` : `There is no stored key of ${labelOf(name)}.`
 }
 
 const pickProvider = (world: CommandWorld) =>

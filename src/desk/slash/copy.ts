@@ -24,6 +24,6 @@ function blockAt(answer: string, typed: string): string {
   throw new UsageError(
     blocks.length === 0
       ? 'the last answer has no code block.'
-      : `the last answer has ${blocks.length} code ${blocks.length === 1 ? 'block' : 'blocks'}, and found "${typed}".`,
+      : `the last answer has ${blocks.length} code ${blocks.length === 1 ? 'block' : 'blocks'}, but found "${typed}".`,
   )
 }

@@ -49,7 +49,9 @@ async function told(
   await ensureKeeper(io, place, open)
   if (!verb) return list(controls, open, world)
   if (more.length > 0 || !verbs.includes(verb as (typeof verbs)[number]))
-    throw new UsageError(`/crew: found "${verb}", allowed: nothing, or one of ${verbs.join(', ')} and a slot.`)
+    throw new UsageError(
+      `/crew: found "${verb}", allowed: ${verbs.join(', ')}, each with the number of a slot. /crew alone lists the agents.`,
+    )
   const id = slotOf(verb, slot)
   if (verb === 'kill') {
     const killed = await crew.kill(id)
@@ -63,7 +65,10 @@ async function told(
     if (!asked) throw new UsageError(`slot ${id} has no open question: it is ${slot.state}.`)
     await put(crew, slot, asked, world)
   } else
-    world.say(block((await crew.read(id, { lines, clean: true, until: 0 })).output || 'Its screen is empty.'), 'text')
+    world.say(
+      block((await crew.read(id, { lines, clean: true, until: 0 })).output || 'The agent’s screen is empty.'),
+      'text',
+    )
 }
 
 async function list(controls: DeskControls, { crew }: OpenCrew, world: CommandWorld): Promise<void> {

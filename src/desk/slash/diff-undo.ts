@@ -49,7 +49,7 @@ async function diffText({ snapshots, project }: App, typed: string | undefined):
   if (stat.length === 0) return `${title} changed no file.`
   const lines = patch.trimEnd().split('\n')
   const rest = lines.length - mostLines
-  const more = rest > 0 ? `\n${rest} lines more: termaite diff ${turn.turn}` : ''
+  const more = rest > 0 ? `\n${rest} more lines: termaite diff ${turn.turn}` : ''
   return `${title}\n${block(statText(stat))}\n${block(lines.slice(0, mostLines).join('\n'), 'diff')}${more}`
 }
 
@@ -70,6 +70,6 @@ async function undo(app: App, typed: string | undefined, world: CommandWorld): P
   )
   if (choice !== 'undo') return world.say('Nothing was changed.', 'note')
   const undone = await orUsage(snapshots.undo(plan))
-  const words = [...leftWords(undone.left), ...asideWords(undone), `Done. To take that back: /undo ${undone.turn}`]
+  const words = [...leftWords(undone.left), ...asideWords(undone), `Done. To redo the changes: /undo ${undone.turn}`]
   world.say(words.join('\n'), 'note')
 }

@@ -14,14 +14,14 @@ export function historyCommand(controls: DeskControls): Command {
   return {
     name: 'history',
     words: '[n]',
-    help: `The last ${usual} turns in brief, or the last n.`,
+    help: `Show the last ${usual} turns in brief, or the last n.`,
     async run(args, { say }) {
       const count = args.trim() === '' ? usual : Number(args)
       if (!Number.isSafeInteger(count) || count < 1)
         throw new UsageError(`/history takes a number of turns, but found "${args.trim()}".`)
       const { project, session } = controls.app()
       const turns = await newestTurns(project.log, session.id, count)
-      if (turns.length === 0) say('Nothing has been said in this session yet.', 'note')
+      if (turns.length === 0) say('This session has no turns yet.', 'note')
       else say(block(turns.map(short).join('\n\n')), 'text')
     },
   }
@@ -52,7 +52,7 @@ function answer(entries: Entry[]): string {
   const reply = entries.findLast((entry) => entry.type === 'reply')
   const output = entries.findLast((entry) => entry.type === 'result' && isPersonCommand(entry))
   if (output?.type === 'result') return `output: ${oneLine(output.text, 200)}`
-  if (end?.type !== 'end') return 'still at work'
+  if (end?.type !== 'end') return 'still running'
   if (!end.outcome.ok) {
     const { kind, message } = end.outcome.failure
     return oneLine(kind === 'unfinished' ? message : `no answer: ${message}`, 200)

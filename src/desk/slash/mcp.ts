@@ -22,7 +22,7 @@ export function mcpCommand(controls: DeskControls): Command {
     complete: (typed) => goingOn(typed, ways),
     async run(args, world) {
       const [typed = 'status', ...more] = args.split(/\s+/).filter((word) => word !== '')
-      const way = knownWord('way', typed, ways)
+      const way = knownWord('subcommand', typed, ways)
       if (more.length > 0 && way !== 'login') throw new UsageError(`nothing follows /mcp ${way}.`)
       nativeAgent(controls)
       const app = controls.app()
@@ -60,6 +60,6 @@ async function login(servers: McpServers, typed: string, { say, signal }: Comman
 
 function noneWords(trusted: boolean): string {
   const words =
-    'No MCP server is configured: name them in .mcp.json, termaite.mcp.yaml or the settings, then /mcp refresh.'
-  return trusted ? words : `${words} What this folder brings is not used before it is trusted (/trust).`
+    'No MCP server is configured. Add servers to .mcp.json, termaite.mcp.yaml or the settings, then type /mcp refresh.'
+  return trusted ? words : `${words} The servers of this folder are used only after you trust it: type /trust.`
 }

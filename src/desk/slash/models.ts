@@ -38,7 +38,10 @@ export function modelsCommand(controls: DeskControls, parts: ModelParts = {}): C
       const { effort = agent.effort } = choice
       controls.setModel(agent.name, defined({ ...choice, effort }))
       const how = effort === undefined ? '' : ` with the effort ${effort}`
-      world.say(`${agent.name} asks ${choice.model}${how} until you leave; /config keeps it.`, 'note')
+      world.say(
+        `${agent.name} uses ${choice.model}${how} until you leave. To keep it, set "model" with /config.`,
+        'note',
+      )
       const { native } = controls.app()
       const key = await nativeKey(withModel(agent, choice), (parts.open ?? openKeys)(native), native.env)
       if (key && 'next' in key) world.say(`Before its next turn, ${key.next}.`, 'note')
@@ -100,7 +103,11 @@ async function pickModel(
     id,
     label: window === undefined ? id : `${id} (${window.toLocaleString('en')} tokens)`,
   }))
-  const id = await choose(world, `Which model of ${providerOf(provider).label} does ${agent.name} ask? ${now}`, options)
+  const id = await choose(
+    world,
+    `Which model of ${providerOf(provider).label} should ${agent.name} use? ${now}`,
+    options,
+  )
   const model = models.find((one) => one.id === id)
   return model && chosen(provider, model)
 }

@@ -14,7 +14,7 @@ export function permissionsCommand(controls: DeskControls): Command {
     help: 'Show permission rules, or remove one.',
     complete: (typed) => goingOn(typed, ['remove']),
     async run(args, world) {
-      if (args.trim() !== '') knownWord('way', args.trim(), ['remove'])
+      if (args.trim() !== '') knownWord('subcommand', args.trim(), ['remove'])
       const { project, settings, native } = controls.app()
       const { rules: kept = [], outside = [] } = await project.doc.read()
       if (args.trim() === '') {
@@ -23,7 +23,7 @@ export function permissionsCommand(controls: DeskControls): Command {
       }
       if (kept.length + outside.length === 0)
         throw new UsageError(
-          'nothing was said "always" to in this project; the rules of the settings are changed with /config.',
+          'no rule was allowed for always in this project, so there is none to remove. To change the rules of the settings, type /config.',
         )
       const options = [
         ...kept.map((rule) => ({ id: rule, label: rule })),
@@ -38,7 +38,10 @@ export function permissionsCommand(controls: DeskControls): Command {
         outside: without(doc.outside, 'outside '),
       }))
       const rule = picked.replace(/^outside /, '')
-      world.say(`From the next turn on ${rule} needs a yes again, unless another rule allows it.`, 'note')
+      world.say(
+        `The rule ${rule} was removed. From the next turn on, termaite asks again, unless another rule allows it.`,
+        'note',
+      )
     },
   }
 }
@@ -62,9 +65,11 @@ function rulesText(controls: DeskControls, { kept, outside }: KeptRules, sandbox
     rules.length === 0 ? [] : [`${what}:`, ...rules.map((rule) => `  ${rule}`)],
   )
   return [
-    `The mode is ${mode}, the leash ${controls.standing().leash}; both must allow it.`,
-    lines.length > 0 ? block(lines.join('\n')) : 'There are no other rules.',
+    `The permission mode is ${mode} and the leash is ${controls.standing().leash}. An action runs only when both allow it.`,
+    lines.length > 0 ? block(lines.join('\n')) : 'There are no permission rules.',
     sandbox,
-    ...(kept.length + outside.length > 0 ? ['/permissions remove takes back what was allowed in this project.'] : []),
+    ...(kept.length + outside.length > 0
+      ? ['To remove a rule that you allowed in this project, type /permissions remove.']
+      : []),
   ].join('\n')
 }

@@ -16,7 +16,7 @@ const stay = '--stay'
 const meanings: Record<Strategy, string> = {
   'round-robin': 'the agent after the one that answered last',
   exhaustion: 'the agent that answered last, until it fails',
-  random: 'anyone',
+  random: 'any agent, by chance',
 }
 
 /** The /switch command: chooses the agent of the next turn. */
@@ -56,7 +56,10 @@ export function rotationCommands(controls: DeskControls): Command[] {
             : knownWord('strategy', args.trim(), strategies)
         if (strategy === undefined) return
         controls.setStrategy(strategy)
-        world.say(`${strategy}, until you leave: ${meanings[strategy]}. /config keeps it.`, 'note')
+        world.say(
+          `The rotation strategy is ${strategy} until you leave: ${meanings[strategy]}. To keep it, set "rotationStrategy" with /config.`,
+          'note',
+        )
       },
     },
   ]
@@ -69,7 +72,7 @@ function pickAgent(controls: DeskControls, world: CommandWorld): Promise<string 
     id: agent.name,
     label: `${agent.name} (${stateWords(agent)})`,
   }))
-  return choose(world, 'Which agent takes the next turn? For this turn only.', [
+  return choose(world, 'Which agent takes the next turn? Later turns follow the rotation again.', [
     ...agents,
     { id: auto, label: 'Let the rotation choose' },
   ])
@@ -83,7 +86,7 @@ function aimedWords(agent: string, stays: boolean, controls: DeskControls): stri
   const when = until === undefined ? '' : ` until ${localTime(until)}`
   const away =
     state === 'parked' || state === 'busy'
-      ? ` ${stateNames[state]}${when}: you are asked what to do when you send a request.`
+      ? ` ${awayNames[state]}${when}: you are asked what to do when you send a request.`
       : ''
   const out = state === 'out' && standing?.why !== undefined ? ` It cannot answer now: ${standing.why}` : ''
   return stays
@@ -91,4 +94,4 @@ function aimedWords(agent: string, stays: boolean, controls: DeskControls): stri
     : `${agent} takes the next turn, and only that one.${away}${out}`
 }
 
-const stateNames = { parked: 'It is out of quota', busy: 'It is busy' }
+const awayNames = { parked: 'It is out of quota', busy: 'It is busy' }

@@ -6,7 +6,7 @@ export const screenCommands: readonly Command[] = [
     name: 'help',
     screen: true,
     words: '[word]',
-    help: 'Search and run every command.',
+    help: 'Search all commands and run one.',
     matters: true,
     run: async (args, { screen }) => screen.palette(args),
   },
@@ -27,7 +27,7 @@ export const screenCommands: readonly Command[] = [
   {
     name: 'cls',
     screen: true,
-    help: 'Clear the screen only.',
+    help: 'Clear the screen; the conversation stays.',
     run: async (_args, { screen }) => screen.clear(),
   },
 ]

@@ -17,13 +17,16 @@ export function sessionCommands(controls: DeskControls): Command[] {
       name: 'reset',
       screen: true,
       words: '[name]',
-      help: 'Start a new session; the old is kept.',
+      help: 'Start a new session; the old one is kept.',
       matters: true,
       async run(args, { say }) {
         const before = controls.app().session.id
         const name = args.trim()
         await controls.open({ fresh: true, ...(name === '' ? {} : { name }) })
-        say(`A new session${name === '' ? '' : ` "${name}"`}; return to the old one with /resume ${before}`, 'note')
+        say(
+          `A new session${name === '' ? '' : ` "${name}"`} began. To return to the old one: /resume ${before}`,
+          'note',
+        )
       },
     },
     {
@@ -49,7 +52,9 @@ export function sessionCommands(controls: DeskControls): Command[] {
           sessionNamed({ index, of: { project } }, args.trim()),
         )
         if (session.project !== controls.app().project.slug)
-          throw new UsageError(`that session belongs to ${session.path ?? 'another project'}: start termaite there.`)
+          throw new UsageError(
+            `that session belongs to ${session.path ?? 'another project'}. Start termaite there to resume it.`,
+          )
         await goOn(controls, session, world)
       },
     },
@@ -61,7 +66,10 @@ async function pick(controls: DeskControls, world: CommandWorld): Promise<void> 
   const { sessions } = await controls.app().project.doc.read()
   const others = sessionTree(await listed(controls), sessions).filter(({ session }) => session.id !== here)
   if (others.length === 0) return world.say('There is no other session in this project.', 'note')
-  const more = others.length > most ? ` ${others.length - most} older ones go by their id: termaite sessions` : ''
+  const more =
+    others.length > most
+      ? ` For ${others.length - most} older ones, type /resume and an id that termaite sessions lists.`
+      : ''
   const id = await choose(world, `Which session do you want to resume?${more}`, others.slice(0, most).map(asOption))
   const session = others.find((one) => one.session.id === id)?.session
   if (session) await goOn(controls, session, world)

@@ -7,7 +7,7 @@ export function setupCommand(controls: DeskControls): Command {
   return {
     name: 'setup',
     screen: true,
-    help: 'Find agents and choose which take turns.',
+    help: 'Find the agents on this machine and choose which ones take turns.',
     async run(_args, { say, ask, signal }) {
       const { io, place } = controls.app()
       const done = await runSetup({ say, ask, signal, env: io.env, cwd: place.cwd, home: place.home, clock: io.clock })

@@ -17,7 +17,7 @@ export function skillCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'skills',
-      help: 'List the skills.',
+      help: 'List the skills of termaite’s own agent.',
       async run(_args, { say }) {
         const { skills, warnings } = await skillsOf(controls)
         const lines = skills.map(
@@ -43,13 +43,15 @@ export function skillCommands(controls: DeskControls): Command[] {
         const names = (await skillsOf(controls)).skills.map(({ name }) => name)
         if (names.length === 0) throw new UsageError(`there are no skills. ${where}`)
         if (typed === '')
-          throw new UsageError(`which one? There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}.`)
+          throw new UsageError(
+            `the name of a skill is missing. There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}.`,
+          )
         const prompt = skillPrompt(knownWord('skill', typed, names), request)
         // Only termaite's own agent can load skills.
         controls.aim(agent.name)
         if (request.trim() !== '') return controls.send(prompt)
         screen.fill(prompt)
-        say(`${agent.name} loads it in the next turn. Type what to use it for, and send.`, 'note')
+        say(`${agent.name} loads the skill in the next turn. Type what to use it for, and press Enter.`, 'note')
       },
     },
   ]

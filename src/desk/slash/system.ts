@@ -12,7 +12,7 @@ export function refreshSystemCommand(controls: DeskControls): Command {
     name: 'refresh-system',
     help: 'Scan this machine again.',
     async run(args, { say, signal }) {
-      if (args.trim() !== '') throw new UsageError('/refresh-system takes no words.')
+      if (args.trim() !== '') throw new UsageError('/refresh-system takes no arguments.')
       const { known } = machineOf(controls.app().native)
       const before = await known.known()
       const { spec, unkept } = await known.scan({ asked: true, signal })
@@ -20,7 +20,7 @@ export function refreshSystemCommand(controls: DeskControls): Command {
       // The first look may name programs that do not start, so the result of the whole scan is shown.
       const changed = before.scannedAt === undefined ? [] : [differences(before.spec, spec)]
       say([...machineFacts(spec).map((fact) => fact.join(': ')), ...changed].join('\n'), 'note')
-      if (unkept !== undefined) say(`The scan could not be saved, so no agent is told: ${unkept}`, 'error')
+      if (unkept !== undefined) say(`The scan could not be saved, so no agent is told of it: ${unkept}`, 'error')
     },
   }
 }

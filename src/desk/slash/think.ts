@@ -10,7 +10,7 @@ import { runTurn } from '../../app/turn.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 
 const meanings: Record<Thinking, string> = {
-  auto: 'chosen for each request; the agent can also ask for thought itself',
+  auto: 'termaite chooses for each request, and the agent can ask for advice itself',
   off: 'requests go straight to one agent',
   ...frameworks,
 }
@@ -19,7 +19,7 @@ export function thinkCommand(controls: DeskControls): Command {
   return {
     name: 'think',
     words: '[how|resume] [request]',
-    help: 'Choose a thinking framework.',
+    help: 'Choose how agents think a request through before they act.',
     matters: true,
     complete: (typed) => goingOn(typed, [...thinkings, 'resume']),
     async run(args, world) {

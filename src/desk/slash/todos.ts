@@ -10,7 +10,7 @@ export function todosCommand(controls: DeskControls): Command {
     name: 'todos',
     help: 'Show the agent’s task list.',
     async run(args, { say }) {
-      if (args.trim() !== '') throw new UsageError('/todos takes no words; ask the agent to change its tasks.')
+      if (args.trim() !== '') throw new UsageError('/todos takes no arguments. To change the tasks, ask the agent.')
       const items = await new TodoList().read(controls.app().place.cwd).catch((error) => {
         // The second half of the message is meant for the model.
         throw new UsageError(`${messageOf(error).split('. ')[0]!.replace(/\.$/, '')}; repair or delete ${todoFile}.`)

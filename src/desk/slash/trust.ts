@@ -8,7 +8,7 @@ import { choose } from './choice.ts'
 import { trustBook } from './native-agent.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-const begun = 'A running session keeps what it was told at its start; /clear begins a new one.'
+const begun = 'The current session does not change; /clear begins a new one.'
 
 /** Decides whether hooks, servers, skills and settings of this folder may be used. */
 export function trustCommand(controls: DeskControls): Command {
@@ -16,7 +16,7 @@ export function trustCommand(controls: DeskControls): Command {
     name: 'trust',
     help: 'Decide whether to trust this folder.',
     async run(args, world) {
-      if (args.trim() !== '') throw new UsageError('/trust takes no words.')
+      if (args.trim() !== '') throw new UsageError('/trust takes no arguments.')
       const app = controls.app()
       const { root, cwd } = app.place
       const book = trustBook(app)

@@ -132,11 +132,11 @@ class EditorAgent {
 
   #known(id: string): EditorSession {
     const found = this.#sessions.get(id)
-    if (!found) throw new this.#parts.sdk.RequestError(notThere, `no session ${id} is open here; load it first`)
+    if (!found) throw new this.#parts.sdk.RequestError(notThere, `no session ${id} is open here. Load it first`)
     return found
   }
 
-  /** Turns an error into one of the protocol, with words that say what the client's person can mend. */
+  /** Turns an error into one of the protocol, with a message that tells the user what to do. */
   async #inWords<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work()

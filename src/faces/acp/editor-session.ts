@@ -94,7 +94,7 @@ export class EditorSession {
   async prompt({ prompt }: PromptRequest, signal: AbortSignal): Promise<StopReason> {
     const { sdk, seat } = this.#parts
     if (this.#pending)
-      throw sdk.RequestError.invalidRequest(undefined, 'a prompt is at work in this session; cancel it first')
+      throw sdk.RequestError.invalidRequest(undefined, 'a prompt is already running in this session. Cancel it first')
     const pending = (this.#pending = new PendingPrompt())
     this.#turn = this.#outcome = undefined
     const cancel = () => this.cancel()
@@ -247,7 +247,7 @@ export class EditorSession {
 /** The screen of a command that runs without one. */
 const noScreen: CommandScreen = {
   suspend: async () => {
-    throw new Error('this needs a terminal: run it in one, as `termaite`')
+    throw new Error('this command needs a terminal. Run `termaite` in one')
   },
   copy: async (text) => text,
   clear: () => {},

@@ -36,7 +36,7 @@ export function sessionConfig(desk: EditorDesk, agent: string): SessionConfigOpt
     {
       id: 'agent',
       name: 'Agent',
-      description: 'Which agent takes the turns. When it fails, the rotation goes on with another one.',
+      description: 'Which agent takes the turns. When it fails, the rotation chooses another one.',
       category: 'model',
       type: 'select',
       currentValue: agent,

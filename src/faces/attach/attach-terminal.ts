@@ -36,7 +36,7 @@ const hintMs = 4_000
 
 /** Shows another terminal in the person's own and passes their keys on, until they leave it. */
 export async function attach(terminal: Terminal, io: AttachIo, options?: AttachOptions): Promise<AttachEnd> {
-  if (!io.in.isTTY || !io.out.isTTY) throw new Error('there is no terminal here to show it in')
+  if (!io.in.isTTY || !io.out.isTTY) throw new Error('this command needs a terminal')
   return terminal.attach === undefined || options
     ? new Attachment(terminal, io, options).run()
     : attachByCommand(terminal.attach, io)

@@ -12,6 +12,15 @@ export type AgentStanding = {
   left?: number
 }
 
+/** The states of an agent in words for a person. */
+export const stateNames: Record<AgentStanding['state'], string> = {
+  ready: 'ready',
+  parked: 'out of quota',
+  busy: 'busy',
+  'cooling down': 'cooling down',
+  out: 'unavailable',
+}
+
 /** Everything that the border and the status line show. */
 export type Standing = {
   project: string

@@ -19,14 +19,17 @@ export const chatKeys = {
   screen: {
     interrupt: {
       keys: ['ctrl+c'],
-      does: 'Clears the input. With an empty input: cancels what runs; a second time within 2 s leaves termaite.',
+      does: 'Clears the input. With an empty input: cancels the turn or command; again within 2 s leaves termaite.',
     },
     escape: {
       keys: ['escape'],
       does: 'Cancels the newest command, the running turn, or a request that waits. Twice: goes back to an earlier prompt.',
     },
     leave: { keys: ['ctrl+d'], does: 'Leaves termaite when the input is empty. The conversation is kept.' },
-    suspend: { keys: ['ctrl+z'], does: 'Suspends termaite; fg in the shell brings it back. Agents at work go on.' },
+    suspend: {
+      keys: ['ctrl+z'],
+      does: 'Suspends termaite; fg in the shell brings it back. Running agents keep working.',
+    },
     nextLeash: { keys: ['shift+tab'], does: 'Changes how much the agents may do: read, ask, edit, all.' },
     openAll: { keys: ['ctrl+o'], does: 'Opens or folds all tool calls, thoughts and outputs.' },
     palette: { keys: ['f1', 'ctrl+k'], does: 'Opens the list of all commands.' },
@@ -35,7 +38,10 @@ export const chatKeys = {
   },
   input: {
     newLine: { keys: ['shift+enter', 'ctrl+j', 'alt+enter'], does: 'Begins a new line. So does Enter after a \\.' },
-    send: { keys: ['enter'], does: 'Sends. While a turn runs, the agent gets it at once, or it waits in the queue.' },
+    send: {
+      keys: ['enter'],
+      does: 'Sends the prompt. While a turn runs, the agent gets it at once, or it waits in the queue.',
+    },
     complete: { keys: ['tab'], does: 'Completes a command after /, a file after @, an earlier command after !.' },
     up: { keys: ['up'], does: 'In the first line: takes the newest waiting prompt back, or recalls an earlier one.' },
     edit: { keys: ['ctrl+g'], does: 'Opens the input in your own editor ($VISUAL or $EDITOR).' },
@@ -122,15 +128,15 @@ const libraryRows = {
     'tui.editor.cursorWordRight': 'Moves to the next word.',
     'tui.editor.cursorLineStart': 'Moves to the beginning of the line.',
     'tui.editor.cursorLineEnd': 'Moves to the end of the line.',
-    'tui.editor.jumpForward': 'Then a character: moves forward to it.',
-    'tui.editor.jumpBackward': 'Then a character: moves back to it.',
+    'tui.editor.jumpForward': 'Waits for a character, and moves forward to it.',
+    'tui.editor.jumpBackward': 'Waits for a character, and moves back to it.',
     'tui.editor.deleteCharBackward': 'Deletes the character before the cursor.',
     'tui.editor.deleteCharForward': 'Deletes the character at the cursor.',
     'tui.editor.deleteWordBackward': 'Deletes the word before the cursor.',
     'tui.editor.deleteWordForward': 'Deletes the word after the cursor.',
     'tui.editor.deleteToLineStart': 'Deletes to the beginning of the line.',
     'tui.editor.yank': 'Inserts what was deleted last.',
-    'tui.editor.yankPop': 'After that: inserts what was deleted before it instead.',
+    'tui.editor.yankPop': 'After Ctrl+Y: replaces that text with what was deleted before it.',
     'tui.editor.undo': 'Undoes the last edit.',
   },
   reading: {
@@ -205,8 +211,8 @@ const beginnings: KeySection = {
   title: 'What the first character means',
   rows: [
     { keys: '/', does: 'A command of termaite, such as /agents.' },
-    { keys: '!', does: 'A command for your own shell, such as !git status. The next agent is told of its output.' },
-    { keys: '@', does: 'Anywhere in a prompt: a file or a folder that the agent shall read.' },
+    { keys: '!', does: 'A command for your own shell, such as !git status. The next agent sees its output.' },
+    { keys: '@', does: 'Anywhere in a prompt: a file or a folder that the agent should read.' },
   ],
 }
 

@@ -110,11 +110,11 @@ export function commandWords(commands: readonly Command[], typed: string): strin
 export const lineKeys = [
   'Enter sends the line, or answers the question.',
   'Tab completes a command after /.',
-  'Up and Down recall what was typed before.',
-  'Ctrl+C clears the line, then cancels what runs; twice within 2 s it leaves.',
+  'Up and Down recall earlier lines.',
+  'Ctrl+C clears the line, then cancels the turn or command; twice within 2 s leaves termaite.',
   'Ctrl+D leaves when the line is empty.',
   'Ctrl+Z suspends termaite; fg in the shell brings it back.',
-  'A line that begins with ! runs in your shell; the next agent is told of its output.',
+  'A line that begins with ! runs in your shell; the next agent sees its output.',
 ].join('\n')
 
 /** A text without code fences, which a screen reader would read aloud. */

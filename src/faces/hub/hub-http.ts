@@ -148,7 +148,7 @@ const mostBytes = 4 * 1024 * 1024
 
 type JsonBody = { json: unknown } | { refused: 400 | 413 | 415; why: string }
 
-const tooLong: JsonBody = { refused: 413, why: `that is more than ${mostBytes / 1024 / 1024} MB` }
+const tooLong: JsonBody = { refused: 413, why: `the body is larger than ${mostBytes / 1024 / 1024} MB` }
 
 /** Reads a body as JSON; an empty body is undefined. */
 async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
@@ -164,7 +164,7 @@ async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
   if (size === 0) return { json: undefined }
   // A web page of another site can send a form without permission, but never JSON.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
-    return { refused: 415, why: 'send application/json' }
+    return { refused: 415, why: 'the body must be sent as application/json' }
   try {
     return { json: JSON.parse(Buffer.concat(chunks).toString('utf8')) }
   } catch {

@@ -30,7 +30,7 @@ export async function serveMcpHttp(
     if (!allowed(request, response)) return
     // The endpoint answers its own errors; the listener of the server waits for nothing.
     if (request.url?.split('?')[0] === mcpPath) void mcp.answer(request, response, undefined)
-    else refuseRequest(response, 404, `there is nothing here but ${mcpPath}`)
+    else refuseRequest(response, 404, `the only path of this server is ${mcpPath}`)
   }, options)
   return {
     url: `${server.url}${mcpPath}`,
@@ -183,6 +183,6 @@ class LegacySessions {
 }
 
 function unknownSession(): Response {
-  const error = { code: -32001, message: 'Session not found: it is over, or this server was started anew' }
+  const error = { code: -32001, message: 'Session not found: the session has ended, or this server was restarted' }
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 404 })
 }

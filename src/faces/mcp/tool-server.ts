@@ -126,7 +126,7 @@ async function callTool(
       signal: request.signal,
       ask: nobody,
       progress: (delta) => tell?.(delta),
-      consult: async () => failed('missing', 'there is nobody to consult over MCP'),
+      consult: async () => failed('missing', 'no agent can be consulted over MCP'),
       until: tell ? Number.MAX_SAFE_INTEGER : context.clock.elapsed() + patienceMs,
       folders,
     })

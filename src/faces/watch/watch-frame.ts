@@ -87,7 +87,7 @@ function keyWords({ slots, zoomed }: WatchView): string {
 
 function bodyLines(view: WatchView, area: WatchSize, theme: Theme, now: number): string[] {
   const { slots, selected, zoomed } = view
-  if (slots.length === 0) return filled(['', '  No agent is running here. It appears as soon as one is started.'], area)
+  if (slots.length === 0) return filled(['', '  No agent is running here. An agent appears here when it starts.'], area)
   const chosen = slots.find(({ id }) => id === selected)
   if (zoomed && chosen) return tile(chosen, area, { theme, now, chosen: true, whole: true })
   const { across, height, first } = layoutOf(view, area)

@@ -156,7 +156,7 @@ test('a session that does not exist or cannot be opened is an error in words', a
   })
   assert.deepEqual((await prompt('s9', 'hi')).error, {
     code: -32002,
-    message: 'no session s9 is open here; load it first',
+    message: 'no session s9 is open here. Load it first',
   })
 })
 

@@ -165,7 +165,7 @@ test('a cancel reaches the desk, and the prompt ends cancelled whatever the turn
   const answer = prompt('s1', 'go')
   await settled()
   const second = await prompt('s1', 'and this')
-  assert.match(second.error.message, /a prompt is at work in this session/)
+  assert.match(second.error.message, /a prompt is already running in this session/)
   send({ method: 'session/cancel', params: { sessionId: 's1' } })
   await settled()
   assert.equal(seat.desk.cancels, 1)

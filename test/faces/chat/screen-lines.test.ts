@@ -34,15 +34,15 @@ test('the status line shows everything where there is room, and otherwise the mo
   const line = (width: number, how: Partial<Standing> = {}) =>
     bare(new StatusLine(plain, clock, () => ({ ...standing, ...how })).render(width)[0])
   assert.equal(
-    line(140),
-    ' chat · leash ask · claude ● 42% context free · gemini ○ parked until 23:59 · codex ✗ out · next claude · ~45.7k tokens · ~$0.35',
+    line(150),
+    ' chat · leash ask · claude ● 42% context free · gemini ○ out of quota until 23:59 · codex ✗ unavailable · next claude · ~45.7k tokens · ~$0.35',
   )
   assert.equal(line(80), ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · ~45.7k tokens · ~$0.35')
   assert.equal(line(50), ' ask · claude ● · gemini ○ · codex ✗ · → claude')
   assert.equal(line(20), ' ask · claude ●')
   assert.equal(
-    line(160, { thinking: 'auto' }),
-    ' chat · leash ask · claude ● 42% context free · gemini ○ parked until 23:59 · codex ✗ out · next claude · think auto · ~45.7k tokens · ~$0.35',
+    line(170, { thinking: 'auto' }),
+    ' chat · leash ask · claude ● 42% context free · gemini ○ out of quota until 23:59 · codex ✗ unavailable · next claude · think auto · ~45.7k tokens · ~$0.35',
   )
   assert.equal(line(160, { thinking: 'off' }), line(160))
   assert.equal(line(130, { thinking: 'consensus' }), line(130), 'it is the first to go')

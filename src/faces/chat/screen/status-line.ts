@@ -6,6 +6,7 @@ import type { Segment } from './line-segments.ts'
 import { clockTime, cost, tokens } from '../numbers.ts'
 import { oneLine } from '../transcript/screen-text.ts'
 import { fitSegments } from './line-segments.ts'
+import { stateNames } from '../chat-desk.ts'
 
 const marks = { ready: '●', busy: '◐', 'cooling down': '◌', parked: '○', out: '✗' } as const
 
@@ -81,7 +82,7 @@ export class StatusLine implements Component {
     const paint = { ready: good, busy: warn, 'cooling down': warn, parked: warn, out: bad }[agent.state]
     const short = `${this.#name(agent.name)} ${paint(marks[agent.state])}`
     const until = agent.until === undefined ? '' : ` until ${this.#time(agent.until)}`
-    const health = agent.state === 'ready' ? '' : ` ${agent.state}${until}`
+    const health = agent.state === 'ready' ? '' : ` ${stateNames[agent.state]}${until}`
     // An agent's context matters once it is getting full.
     const share = agent.left === undefined || agent.left > 0.5 ? undefined : `${Math.round(agent.left * 100)}%`
     const left =

@@ -8,7 +8,7 @@ import { stateMark } from './call-lines.ts'
 const mostLines = 20
 const mostOpened = 1000
 
-export const toldWords = 'the next agent is told of this output'
+export const toldWords = 'the next agent sees this output'
 
 /** A command that the person ran with "!": the end of its output, and how it went. */
 export function commandOutputLines(call: CallBlock, width: number, { theme }: RenderContext, open: boolean): string[] {

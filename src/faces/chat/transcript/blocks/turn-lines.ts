@@ -93,8 +93,14 @@ export function planLines({ items }: PlanBlock, width: number, { theme }: Render
 export function commandLines({ text, how }: CommandBlock, width: number, { theme }: RenderContext): string[] {
   const { text: shown, rest } = bounded(safeText(text).replace(/\n+$/, ''))
   const paint = how === 'error' ? theme.bad : theme.quiet
-  return [...wrapped(shown, width - 2), ...(rest ? [rest] : [])].map((line) => `  ${paint(line)}`)
+  // Error messages are written to follow "termaite: "; here they begin a line.
+  const words = how === 'error' ? shown.replace(sentenceStart, (letter) => letter.toUpperCase()) : shown
+  const lines = [...wrapped(words, width - 2), ...(rest ? [rest] : [])].map(paint)
+  return indented(lines, '  ', how === 'error' ? `${theme.bad('✗')} ` : '  ')
 }
+
+/** The first letter of a message that begins with an ordinary word; a name, a flag or a path stays as it is. */
+const sentenceStart = /^(?=(?:an?|the|there|this|that|these|no|nothing|none|only|every|one) )./
 
 /** What a person can do about each kind of failure. */
 const nextSteps: Record<FailureKind, string> = {
