@@ -335,7 +335,7 @@ test('a refusal is said to both, asked about once, and run outside after a yes',
   // The second refusal of the same command is not asked about.
   assert.match(
     (await run(command)).text,
-    /Read-only file system\n\[.*\. Do it another way, or say in your answer what you need\.\]$/,
+    /Read-only file system\n\[.*\. Go on without it, or say in your answer what you need\.\]$/,
   )
   assert.equal(asked.length, 1)
 })
@@ -361,13 +361,13 @@ test('"always" is kept for the project, a no and an empty room are told to the m
       await ends({ network: 'none' }, ['once']),
     ],
     [
-      ['. The person did not let it run outside the sandbox. Do it another way.]', 1],
+      ['. The person did not let it run outside the sandbox. Go on without it.]', 1],
       [
-        '. Nobody was there to let it run outside the sandbox. Do it another way, or say in your answer what you need.]',
+        '. Nobody was there to let it run outside the sandbox. Go on without it, or say in your answer what you need.]',
         1,
       ],
-      ['. Do it another way, or say in your answer what you need.]', 0],
-      ['. Do it another way, or say in your answer what you need.]', 0],
+      ['. Go on without it, or say in your answer what you need.]', 0],
+      ['. Go on without it, or say in your answer what you need.]', 0],
     ],
   )
 })

@@ -239,7 +239,7 @@ test('a file that is a key is not read without a yes, by any tool, and that is s
   assert.deepEqual(
     [results[0]!.text, results[calls.length]!.text],
     [
-      `file_reader was not allowed: ${env} may hold secrets, and this agent may only read other files. Do it another way, or say what you need and why.`,
+      `file_reader was not allowed: ${env} may hold secrets, and this agent may only read other files. Go on without it, or say what you need and why.`,
       `file_reader was refused: ${env} may hold secrets, and nobody was there to say yes. Do not try it again in this turn.`,
     ],
   )

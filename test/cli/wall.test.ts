@@ -85,12 +85,12 @@ test(
     const [first = '', second = '', third] = results()
     assert.match(
       first,
-      /made\.txt: Read-only file system\n.*\.git-made: Read-only file system\n0\n\[exit code 1\]\n\[The sandbox refused to write made\.txt: on the leash read, commands may write nothing\. Do it another way, or say in your answer what you need\.\]$/,
+      /made\.txt: Read-only file system\n.*\.git-made: Read-only file system\n0\n\[exit code 1\]\n\[The sandbox refused to write made\.txt: on the leash read, commands may write nothing\. Go on without it, or say in your answer what you need\.\]$/,
     )
     assert.match(second, /sly\.txt: Read-only file system\n\[exit code 7\]\n/)
     assert.equal(
       third,
-      `bash was not allowed: this agent may only read, and it changes ${join(machine.project, 'plain.txt')}. Do it another way, or say what you need and why.`,
+      `bash was not allowed: this agent may only read, and it changes ${join(machine.project, 'plain.txt')}. Go on without it, or say what you need and why.`,
     )
     assert.deepEqual(readdirSync(machine.project), ['sly.sh'])
   },
@@ -172,10 +172,10 @@ test('a no, and nobody there: the command stays inside and the model is told', {
   await person.editor.close()
   assert.equal((await run('edit')).code, 0)
   const [refused, alone] = results()
-  assert.match(refused!, /The person did not let it run outside the sandbox\. Do it another way\.\]$/)
+  assert.match(refused!, /The person did not let it run outside the sandbox\. Go on without it\.\]$/)
   assert.match(
     alone!,
-    /Nobody was there to let it run outside the sandbox\. Do it another way, or say in your answer what you need\.\]$/,
+    /Nobody was there to let it run outside the sandbox\. Go on without it, or say in your answer what you need\.\]$/,
   )
   assert.deepEqual(readdirSync(folder), [])
 })

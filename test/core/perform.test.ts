@@ -72,7 +72,7 @@ test('every mishap is a result in words that say what to do', async () => {
   )
   const deny: Policy = async () => ({ verdict: 'no', why: 'it is forbidden' })
   assert.deepEqual(await resultOf(never, deny), {
-    ...no('shout was not allowed: it is forbidden. Do it another way, or say what you need and why.'),
+    ...no('shout was not allowed: it is forbidden. Go on without it, or say what you need and why.'),
     data: { denied: 'shout: {"text":"hi"}' },
   })
   const broken: Policy = async () => {

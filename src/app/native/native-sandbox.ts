@@ -347,9 +347,9 @@ const mayLeave = ({ settings: { sandbox, permissions } }: NativeSeat, { leash = 
 
 /** Advice for the model after a refusal. */
 const advice = {
-  no: 'The person did not let it run outside the sandbox. Do it another way.',
-  nobody: 'Nobody was there to let it run outside the sandbox. Do it another way, or say in your answer what you need.',
-  unasked: 'Do it another way, or say in your answer what you need.',
+  no: 'The person did not let it run outside the sandbox. Go on without it.',
+  nobody: 'Nobody was there to let it run outside the sandbox. Go on without it, or say in your answer what you need.',
+  unasked: 'Go on without it, or say in your answer what you need.',
 }
 
 function withWords(output: ToolOutput, words: string): ToolOutput {

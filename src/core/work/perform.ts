@@ -103,7 +103,7 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDec
   if (verdict === 'yes') return undefined
   const denied = `${tool.name}: ${JSON.stringify(input)}`
   if (verdict === 'no')
-    return no(`${tool.name} was not allowed: ${why}. Do it another way, or say what you need and why.`, denied)
+    return no(`${tool.name} was not allowed: ${why}. Go on without it, or say what you need and why.`, denied)
   const options = consentOptions({
     once: { id: 'once', label: 'Yes, once' },
     always: grants && { id: 'always', label: 'Yes, always in this project', grants: grants.join(', ') },

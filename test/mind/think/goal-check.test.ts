@@ -99,7 +99,7 @@ test('what was not allowed is refused, whoever said no, and is no failure', asyn
   )
   assert.deepEqual(
     (await seen(check, { policy: no })).result,
-    refused('not allowed: a rule denies it. Do it another way, or say what you need and why.'),
+    refused('not allowed: a rule denies it. Go on without it, or say what you need and why.'),
   )
   const { result } = await seen(check, { policy: ask, commands: { 'rm x': 0 } }, person(['once']))
   assert.equal(result.passed, true)

@@ -241,7 +241,7 @@ test('tests that nobody allows, or that this machine cannot run, leave it to a j
   assert.deepEqual(notesIn(events), [
     'gemini looked for bugs, edge cases and security problems: nothing found',
     'the work cannot be checked with cargo: not installed',
-    'this check was not run: `npm test` was not allowed: bash was not allowed: a rule denies it. Do it another way, or say what you need and why.',
+    'this check was not run: `npm test` was not allowed: bash was not allowed: a rule denies it. Go on without it, or say what you need and why.',
     'the check failed: gemini judged that it is not done: half of it; fixing it once more',
   ])
   assert.deepEqual(result, { ok: true, text: 'mended' })
