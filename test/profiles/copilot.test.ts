@@ -18,7 +18,7 @@ test('its last words in text mode say what went wrong, and those of an answer do
 
 test('each leash is held by its own flags, and what is handed in is quoted', () => {
   const run = (flags: string) =>
-    `usage=$(mktemp); trap 'rm -f "$usage"' EXIT; copilot --output-format json --no-color --no-ask-user${flags} --usage-output-file "$usage"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code`
+    `run() { usage=$(mktemp); trap 'rm -f "$usage"' EXIT; copilot --output-format json --no-color --no-ask-user${flags} --usage-output-file "$usage" "$@"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code; }; run`
   assert.deepEqual(
     leashes.map((leash) => copilot.command({ leash })),
     [run(' --deny-tool=write --deny-tool=shell'), run(''), run(' --allow-tool=write'), run(' --allow-all')],

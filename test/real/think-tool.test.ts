@@ -15,9 +15,17 @@ function thinkTool({ text }: Asked): string | undefined {
 }
 
 /** How often the model of a turn has called already, by the results that it is sent. */
-const called = ({ text }: Asked) => text.split(/"type":"(?:tool_result|function_call_output)"/).length - 1
+const called = ({ text }: Asked) =>
+  text.split(/"type":"(?:tool_result|function_call_output)"|"role":"tool"|"functionResponse":/).length - 1
 
-for (const agent of ['claude', 'codex'] as const)
+/** CLIs beside the three, and Gemini as an ACP agent: headless it takes an MCP server only from its own settings. */
+const others = [
+  { name: 'qwen', profile: 'qwen', contextWindowTokens: 200_000 },
+  { name: 'copilot', profile: 'copilot', contextWindowTokens: 128_000 },
+  { name: 'gemini-acp', profile: 'gemini', kind: 'acp', contextWindowTokens: 1_000_000 },
+]
+
+for (const agent of ['claude', 'codex', ...others.map(({ name }) => name)])
   test(`${agent} calls think over MCP: it is advised, waits for nothing twice, and the third call is refused`, async (t) => {
     const asked: string[] = []
     const answers: string[] = []
@@ -35,7 +43,7 @@ for (const agent of ['claude', 'codex'] as const)
         answers.push(request.text)
         return { text: 'The till is right now.' }
       },
-      { metaInstruction: false, thinking: 'auto' },
+      { metaInstruction: false, thinking: 'auto', others },
     )
     const { code, out, err } = await run('-p', 'mach die Kasse schöner', '-a', agent, '--leash', 'all')
     assert.deepEqual({ code, out }, { code: 0, out: 'The till is right now.\n' }, err)

@@ -10,8 +10,14 @@ import { rigAll } from './rig.ts'
 
 const windows = { claude: 200_000, gemini: 1_000_000, codex: 272_000 }
 
+type AgentSettings = { name: string; profile: string; kind?: string; contextWindowTokens: number }
+
 /** The built program over the three real CLIs, on models that say what the script says. */
-export async function machine(t: TestContext, script: Script, more: Record<string, unknown> = {}) {
+export async function machine(
+  t: TestContext,
+  script: Script,
+  { others = [], ...more }: Record<string, unknown> & { others?: readonly AgentSettings[] } = {},
+) {
   const model = await modelServer(script)
   const rig = await rigAll(model.url)
   t.after(async () => {
@@ -20,12 +26,12 @@ export async function machine(t: TestContext, script: Script, more: Record<strin
   })
   const home = join(rig.root, 'termaite')
   mkdirSync(home, { mode: 0o700 })
-  const agents = Object.entries(windows).map(([name, contextWindowTokens]) => ({
+  const own = Object.entries(windows).map(([name, contextWindowTokens]) => ({
     name,
     profile: name,
     contextWindowTokens,
-    silenceSeconds: 60,
   }))
+  const agents = [...own, ...others].map((agent) => ({ ...agent, silenceSeconds: 60 }))
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ ...more, agents }))
   const start = (args: readonly string[], env: Record<string, string> = {}) =>
     spawn(process.execPath, [program, ...args], {

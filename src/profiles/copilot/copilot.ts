@@ -53,9 +53,12 @@ function failure(ended: Ended) {
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 }
 
-/** Copilot writes its tokens to a file, and only to a real one: the file is printed as the last line. */
+/**
+ * Copilot writes its tokens to a file, and only to a real one: the file is printed as the last line. Words that are added
+ * to the command are arguments of Copilot.
+ */
 function withUsage(command: string): string {
-  return `usage=$(mktemp); trap 'rm -f "$usage"' EXIT; ${command} --usage-output-file "$usage"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code`
+  return `run() { usage=$(mktemp); trap 'rm -f "$usage"' EXIT; ${command} --usage-output-file "$usage" "$@"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code; }; run`
 }
 
 export const copilot: Profile = {
@@ -81,6 +84,7 @@ export const copilot: Profile = {
   },
   speaks: (command) => hasFlag(command, ['--output-format'], 'json'),
   dialect: ({ resume } = {}) => copilotDialect(signs, failure, resume === undefined ? undefined : threadOf(resume)),
+  lends: copilotScreen.lends,
   acp: {
     command: ({ leash, model }) =>
       commandLine('copilot --acp --no-color', ...(leash === 'read' ? flags.read : []), option('--model', model)),

@@ -131,8 +131,8 @@ export const gemini: Profile = {
   speaks: (command) => hasFlag(command, ['-o', '--output-format'], 'stream-json'),
   dialect: () => geminiDialect(signs, failure),
   acp: {
-    // No --skip-trust: over ACP Gemini works in an untrusted folder, and does not read the project's own settings.
-    command: ({ model }) => commandLine('gemini --acp', option('-m', model)),
+    // In an untrusted folder Gemini works, but starts no MCP server, not even one that it is given over ACP.
+    command: ({ model }) => commandLine(`gemini --acp ${trust}`, option('-m', model)),
     leashes: acpLeashes,
     // The looser modes need a trusted folder; in this mode Gemini asks for everything, and the leash answers.
     modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
