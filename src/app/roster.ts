@@ -1,3 +1,4 @@
+import type { CrewRosterOptions } from './crew/crew-roster.ts'
 import type { AgentSettings, CliAgentSettings } from '../settings/agent-settings.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Agent, Roster, Leash, RosterSeat } from '../core/work/agent.ts'
@@ -102,9 +103,10 @@ function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {
   return nativeSeat(seat, native)
 }
 
-function screenIn(seat: ScreenSeat, { io }: RosterParts): Agent {
-  if (!io) throw new Error('an agent of kind "screen" cannot be opened here')
-  return screenSeat(seat, io)
+function screenIn(seat: ScreenSeat, parts: RosterParts): Agent {
+  if (!parts.io) throw new Error('an agent of kind "screen" cannot be opened here')
+  const lend = async () => adviceOf(parts)?.lend()
+  return screenSeat(seat, parts.io, { lend, folders: () => lentFolders(parts) })
 }
 
 /** Gives an agent whose window is too small for the shared view the newest turns that fit. */
@@ -126,7 +128,11 @@ export type ScreenSeat = {
 }
 
 /** A CLI in a terminal, for one turn of the conversation: the terminal is opened on the CLI's own thread, and closed after the turn. */
-export function screenSeat({ agent, settings, leash, window, seat, advises }: ScreenSeat, io: Io): Agent {
+export function screenSeat(
+  { agent, settings, leash, window, seat, advises }: ScreenSeat,
+  io: Io,
+  lent?: CrewRosterOptions['lent'],
+): Agent {
   const facts = agent.command === undefined ? profileOf(agent)?.screen : undefined
   const more = looser(leash, facts?.leashes ?? {})
   const vendor = vendorOf(agent)
@@ -147,15 +153,16 @@ export function screenSeat({ agent, settings, leash, window, seat, advises }: Sc
       ])
       const terminals = terminalsOf(io, settings, { lends: false })
       const terminal = { id: crypto.randomUUID(), title: agent.name }
-      const own = crewRoster(io, settings, terminals, { advises, metaInstruction: settings.metaInstruction }).open(
-        agent.name,
-        {
-          ...seat,
-          leash,
-          allowed: leash,
-          terminal,
-        },
-      )
+      const own = crewRoster(io, settings, terminals, {
+        advises,
+        metaInstruction: settings.metaInstruction,
+        lent,
+      }).open(agent.name, {
+        ...seat,
+        leash,
+        allowed: leash,
+        terminal,
+      })
       try {
         yield* own.turn(turn)
       } finally {

@@ -161,7 +161,7 @@ test('each CLI is lent a server in its own way, and no key is in the words', () 
   const text = (entry: object) => JSON.stringify({ mcpServers: { hub: entry } })
   assert.deepEqual(lent, {
     claude: { words: '--mcp-config /f --allowedTools mcp__hub', text: text({ type: 'stdio', ...start }) },
-    qwen: { words: '--mcp-config /f', text: text({ ...start, trust: true }) },
+    qwen: { words: '--mcp-config /f', text: text({ ...start, trust: true, alwaysLoadTools: true }) },
     copilot: {
       words: '--additional-mcp-config @/f --allow-tool hub',
       text: text({ type: 'local', ...start, tools: ['*'] }),

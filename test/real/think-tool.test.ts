@@ -22,6 +22,7 @@ const called = ({ text }: Asked) =>
 const others = [
   { name: 'qwen', profile: 'qwen', contextWindowTokens: 200_000 },
   { name: 'copilot', profile: 'copilot', contextWindowTokens: 128_000 },
+  { name: 'qwen-screen', profile: 'qwen', kind: 'screen', contextWindowTokens: 200_000 },
   { name: 'gemini-acp', profile: 'gemini', kind: 'acp', contextWindowTokens: 1_000_000 },
 ]
 
@@ -48,7 +49,8 @@ for (const agent of ['claude', 'codex', ...others.map(({ name }) => name)])
     const { code, out, err } = await run('-p', 'mach die Kasse schöner', '-a', agent, '--leash', 'all')
     assert.deepEqual({ code, out }, { code: 0, out: 'The till is right now.\n' }, err)
     assert.deepEqual(
-      asked.map((line) => line.replace(/on .*/, '')),
+      // On a screen Qwen asks its model once more when the turn is over, for a suggestion.
+      asked.slice(0, 6).map((line) => line.replace(/on .*/, '')),
       ['actor 0 with think', 'critic ', 'actor 1 with think', 'critic ', 'actor 2 with think', 'actor 3 with think'],
     )
     assert.match(answers[0]!, /it rounds down/)

@@ -2,14 +2,13 @@ import type { Agent, Traits, Turn } from '../../core/work/agent.ts'
 import type { PipeSeat, PipeSpec } from './pipe-command.ts'
 import type { Run } from '../../base/process/run.ts'
 import type { Event } from '../../core/talk/entry.ts'
-import type { LentServer, Profile } from '../../core/work/profile.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { PipeResult } from './pipe-process.ts'
 import type { Emit } from '../seat.ts'
+import type { Lend } from '../lent-words.ts'
+import { lentWords } from '../lent-words.ts'
 import type { Enclose } from '../enclosure.ts'
 import type { Speech } from './speech.ts'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { unshadowedArgv } from '../../base/program-path.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
@@ -30,8 +29,7 @@ export type PipeParts = {
   env: Record<string, string | undefined>
   /** Puts the CLI behind a wall where it needs one. */
   enclose?: Enclose
-  /** Opens an MCP server for this turn, where there is one; the CLI's files for it go into the folder. */
-  lend?(): Promise<{ server: LentServer; folder: string } | undefined>
+  lend?: Lend
   /** Whether a file below the folder changed since then: some work shows nowhere else. */
   changed?(cwd: string, since: number): Promise<boolean>
 }
@@ -70,7 +68,7 @@ async function takePipeTurn(
     await emit(event).finally(() => waiting--)
   }
   const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
-  const lent = await lentWords(composingProfile(spec), parts)
+  const lent = await lentWords(composingProfile(spec)?.lends, parts.lend)
   const speech = (key: string | undefined, run: Run, withdrawn: AbortSignal): Speech => {
     const dialect = dialectOf(spec, turn.leash, key)
     if (!dialect) return plainSpeech(parts.blobs, say)
@@ -125,16 +123,6 @@ async function takePipeTurn(
     if (!said.has('usage')) await say(estimate(prompt, outcome.whole?.bytes ?? outcome.text.length))
   }
   await emit(ended(outcome))
-}
-
-/** The words by which the CLI is given the MCP server of this turn; '' where it takes none. */
-async function lentWords(profile: Profile | undefined, { lend }: PipeParts): Promise<string> {
-  const lent = profile?.lends && (await lend?.())
-  if (!lent) return ''
-  const file = join(lent.folder, 'mcp.json')
-  const { words, text } = profile.lends!(lent.server, file)
-  if (text !== undefined) await writeFile(file, text, { mode: 0o600 })
-  return words
 }
 
 function lostThread(spec: PipeSpec, { outcome, ended }: PipeResult): boolean {

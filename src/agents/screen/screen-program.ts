@@ -10,6 +10,7 @@ import type { Live } from '../../core/talk/entry.ts'
 import { unshadowed } from '../../base/program-path.ts'
 import { defined } from '../../base/defined.ts'
 import { tighter } from '../../core/work/agent.ts'
+import { lentWords } from '../lent-words.ts'
 import { ScreenWatcher } from './screen-watcher.ts'
 import { composes, quote, screenFactsOf } from './screen-spec.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -113,14 +114,16 @@ export class TerminalProgram {
   }
 
   async #open(resume: string | undefined): Promise<void> {
-    const { command, env, names } = this.facts
+    const { command, env, names, lends } = this.facts
     this.ready = false
     const { model = this.#spec.model, cwd, terminal } = this.#seat
     const thread = resume === undefined && names ? crypto.randomUUID() : undefined
     this.#key = composes(this.#spec) ? (resume ?? thread) : undefined
     const path: Record<string, string> = terminal?.path === undefined ? {} : { PATH: terminal.path }
     const all = { ...this.#parts.env, ...path, ...env, ...this.#spec.env }
-    const line = unshadowed(command({ leash: this.#leash, resume, model, thread }), all, cwd)
+    const lent = composes(this.#spec) ? await lentWords(lends, this.#parts.lend) : ''
+    const words = [command({ leash: this.#leash, resume, model, thread }), lent].filter((part) => part !== '')
+    const line = unshadowed(words.join(' '), all, cwd)
     const seat = { leash: this.#leash, cwd, env: all, terminal: this.id }
     const walled = await this.#parts.enclose?.(['bash', '-c', line], seat)
     if (walled && 'refused' in walled) throw new Error(walled.refused.message)

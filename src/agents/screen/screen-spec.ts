@@ -4,6 +4,7 @@ import type { Reader } from '../../core/screen/reading.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Leash, RosterSeat } from '../../core/work/agent.ts'
+import type { Lend } from '../lent-words.ts'
 import type { Enclose } from '../enclosure.ts'
 import { leashFailure } from '../process-failure.ts'
 
@@ -42,6 +43,7 @@ export type ScreenParts = {
   env: Readonly<Record<string, string | undefined>>
   /** Puts the CLI behind a wall where it needs one. */
   enclose?: Enclose
+  lend?: Lend
   /** A folder for prompts that are too long to be pasted. */
   temp: string
   /** Whether a file below the folder changed since then: some work shows nowhere else. */

@@ -1,5 +1,6 @@
 import type { AgentSettings } from '../../settings/agent-settings.ts'
 import type { ScreenParts, ScreenSpec } from '../../agents/screen/screen-spec.ts'
+import type { Lend } from '../../agents/lent-words.ts'
 import type { Profile } from '../../core/work/profile.ts'
 import type { Roster } from '../../core/work/agent.ts'
 import type { Io } from '../../core/io.ts'
@@ -57,14 +58,20 @@ const noScreen = (name: string) =>
   `${name} has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.`
 
 /** `record`: where the answers to the agents' dialogs are recorded, unless the caller records them. */
-export type CrewRosterOptions = { advises?: boolean; metaInstruction?: string; record?: AnswerRecord }
+export type CrewRosterOptions = {
+  advises?: boolean
+  metaInstruction?: string
+  record?: AnswerRecord
+  /** The MCP server of the turn, and the folders with its files. */
+  lent?: { lend: Lend; folders(): string[] }
+}
 
 /** Opens every agent in a terminal, whatever its kind: a headless command is replaced by the interactive command of its profile. */
 export function crewRoster(
   io: Io,
   settings: Settings,
   terminals: Terminals,
-  { advises, metaInstruction, record }: CrewRosterOptions = {},
+  { advises, metaInstruction, record, lent }: CrewRosterOptions = {},
 ): Roster {
   const agents = new Map(spawnable(settings, io).map((agent) => [agent.name, agent]))
   const parts = screenParts(io, terminals)
@@ -87,7 +94,15 @@ export function crewRoster(
           terminal: seat.terminal && { ...seat.terminal, mode },
           model: seat.model,
         },
-        { ...parts, enclose: wallAround(agent, { env: io.env, advises, readable: () => [parts.temp] }) },
+        {
+          ...parts,
+          lend: lent?.lend,
+          enclose: wallAround(agent, {
+            env: io.env,
+            advises,
+            readable: () => [parts.temp, ...(lent?.folders() ?? [])],
+          }),
+        },
       )
       // Our own agent records its answers itself.
       return record && agent.kind !== 'native' ? withRecordedAnswers(opened, record, allowsAct) : opened

@@ -128,7 +128,8 @@ export const qwenScreen: ScreenFacts = {
   names: true,
   lends: ({ name, ...start }, file) => ({
     words: commandLine(option('--mcp-config', file)),
-    text: JSON.stringify({ mcpServers: { [name]: { ...start, trust: true } } }),
+    // Otherwise the model is told of the tools only when it searches for some.
+    text: JSON.stringify({ mcpServers: { [name]: { ...start, trust: true, alwaysLoadTools: true } } }),
   }),
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   reader: {

@@ -57,11 +57,7 @@ export const qwen: Profile = {
   speaks: (command) =>
     hasFlag(command, ['-o', '--output-format'], 'stream-json') && !hasFlag(command, ['--input-format'], 'stream-json'),
   dialect: () => qwenDialect(),
-  lends: ({ name, ...start }, file) => ({
-    words: commandLine(option('--mcp-config', file)),
-    // Otherwise the model is told of the tools only when it searches for some.
-    text: JSON.stringify({ mcpServers: { [name]: { ...start, trust: true, alwaysLoadTools: true } } }),
-  }),
+  lends: qwenScreen.lends,
   acp: {
     command: ({ leash, model }) =>
       commandLine(

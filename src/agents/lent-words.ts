@@ -1,0 +1,16 @@
+import type { LentServer, ScreenFacts } from '../core/work/profile.ts'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Opens an MCP server for this turn, where there is one; the CLI's files for it go into the folder. */
+export type Lend = () => Promise<{ server: LentServer; folder: string } | undefined>
+
+/** The words by which a CLI is given the MCP server of this turn; '' where it takes none. */
+export async function lentWords(lends: ScreenFacts['lends'], lend: Lend | undefined): Promise<string> {
+  const lent = lends && (await lend?.())
+  if (!lent) return ''
+  const file = join(lent.folder, 'mcp.json')
+  const { words, text } = lends(lent.server, file)
+  if (text !== undefined) await writeFile(file, text, { mode: 0o600 })
+  return words
+}

@@ -1,0 +1,64 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { machineOf, scanAtStart } from '../../src/app/native/machine-facts.ts'
+import { closeNative, newNativeState } from '../../src/app/native/native-parts.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
+import { programs } from '../machine/folder.ts'
+import { until } from '../until.ts'
+
+/** The delay of a start is turned by hand; the limits of the programs of a scan really pass, and are generous. */
+class StartClock extends HandClock {
+  readonly sleeps: number[] = []
+  readonly begin = Promise.withResolvers<void>()
+
+  override sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
+    this.sleeps.push(ms)
+    if (this.sleeps.length > 1) return realClock.sleep(20 * ms, signal)
+    return Promise.race([
+      this.begin.promise,
+      new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true })),
+    ])
+  }
+}
+
+/** A start on a machine whose only program notes each time that it is run. */
+function started(t: TestContext) {
+  const bin = programs(t, { git: 'echo ran >> "$0.ran"; echo git version 2.0.1' })
+  const clock = new StartClock()
+  const env = { PATH: `${bin}:/usr/bin:/bin`, SHELL: '/bin/sh' }
+  const parts = { store: memoryStore(), env, clock, state: newNativeState(), root: '/nowhere' }
+  const ran = join(bin, 'git.ran')
+  scanAtStart(parts)
+  return { parts, clock, ran, runs: () => (existsSync(ran) ? readFileSync(ran, 'utf8').split('\n').length - 1 : 0) }
+}
+
+test('the first start scans the machine behind everything else, once, and keeps the facts', async (t) => {
+  const { parts, clock, ran, runs } = started(t)
+  await until(() => clock.sleeps.length === 1)
+  // A scan that waits for its turn is not begun twice, and no program runs before it.
+  scanAtStart(parts)
+  assert.deepEqual([clock.sleeps, runs()], [[3000], 0])
+  clock.begin.resolve()
+  await until(() => parts.state.machine?.scan === undefined)
+  assert.equal((await machineOf(parts).known.known()).fresh, true)
+  assert.ok(runs() > 0)
+  rmSync(ran)
+  const again = { ...parts, state: newNativeState(), clock: new StartClock() }
+  again.clock.begin.resolve()
+  scanAtStart(again)
+  await until(() => again.state.machine?.scan === undefined)
+  assert.equal(runs(), 0)
+})
+
+test('a run that ends before the scan begins never pays for it', async (t) => {
+  const { parts, clock, runs } = started(t)
+  await until(() => clock.sleeps.length === 1)
+  await closeNative(parts)
+  clock.begin.resolve()
+  assert.deepEqual([runs(), (await machineOf(parts).known.known()).fresh], [0, false])
+})
