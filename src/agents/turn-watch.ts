@@ -106,7 +106,7 @@ export class TurnWatch {
 }
 
 /** Asks the person what to do with a silent agent; undefined when nobody answered. */
-async function askAboutSilence(
+export async function askAboutSilence(
   agent: string,
   long: string,
   ask: Ask,

@@ -132,10 +132,12 @@ export function leftCard(left: readonly LeftProcess[], clock: Clock): Command {
             : `The turn left ${left.length} processes running. End them?`,
           from: [],
           shows: [{ type: 'text', text: left.map(({ pid, command }) => `${pid}  ${command}`).join('\n') }],
-          options: [
-            { id: 'leave', label: one ? 'No, let it run' : 'No, let them run' },
-            { id: 'end', label: one ? 'Yes, end it' : 'Yes, end them' },
-          ],
+          options: consentOptions({
+            once: { id: 'end', label: one ? 'Yes, end it' : 'Yes, end them' },
+            no: { id: 'leave', label: one ? 'No, let it run' : 'No, let them run' },
+          }),
+          // A server that the person wanted must not end because they pressed Enter.
+          enter: 'leave',
         },
         signal,
       )

@@ -1,6 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { escapeOf, optionKeys } from '../../src/core/talk/consent.ts'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { escapeOf, optionKeys, picksIn, picksTyped } from '../../src/core/talk/consent.ts'
 import { everyCard } from './every-card.ts'
 
 const cards = Object.entries(await everyCard())
@@ -29,6 +31,12 @@ test('on every card of every vendor 1 is a yes for once, 2 a yes that lasts, 3 a
       '4 Wait for gemini until 13:00, then continue automatically',
     ],
     wait: ['1 Wait for gemini until 13:00, then continue automatically', '3 Stop the turn'],
+    absent: [
+      '1 Let claude answer instead',
+      '3 Stop the turn',
+      '4 Ask gemini anyway',
+      '5 Wait for gemini until 13:00, then continue automatically',
+    ],
     silence: ['1 Wait another 5 minutes', '3 Stop the turn', '4 End it and continue with the next agent'],
     'think-cost': ['1 Yes, go on', '2 Yes, and do not ask again in this project', '3 No, one agent answers directly'],
     'think-more': ['1 Yes, go on', '2 Yes, and do not ask again in this project', '3 No, make no more calls'],
@@ -40,6 +48,33 @@ test('on every card of every vendor 1 is a yes for once, 2 a yes that lasts, 3 a
     plan: ['1 Yes, build it', '3 No, drop it', '4 Change it: say what'],
     'mcp-confirm': ['1 Yes', '3 Do not answer'],
     'mcp-field': ['1 Yes', '3 No', '4 Do not answer'],
+    'think-tree': ['1 Yes, continue it', '3 No, plan it again'],
+    revert: ['1 Yes, revert the changes', '3 No, keep the changes'],
+    attach: ['1 Yes, attach it to this prompt', '3 No, leave it out'],
+    init: ['1 Yes, write it', '3 No, leave the project as it is'],
+    'edit-settings': ['1 Edit it again', '3 Leave the file as it is'],
+    'setup-agents': ['1 claude', '2 gemini'],
+    'setup-leash': [
+      '1 ask: ask before every action',
+      '2 edit: change files in the project, ask for the rest',
+      '3 read: read only',
+    ],
+    'setup-replace': ['1 Yes, replace it', '3 No, leave it as it is'],
+    'leash-all': ['1 Yes, until you leave', '2 Yes, and do not ask again in this project', '3 No, keep the leash ask'],
+    clear: ['1 Yes, start a new session', '3 No, change nothing'],
+    key: [],
+    'left-processes': ['1 Yes, end it', '3 No, let it run'],
+    'was-quota': ['2 Yes, it was a quota: do not ask gemini again until it is back', '3 No, it was something else'],
+    'agent-asks': ['1 red', '2 green', '3 blue'],
+    'mcp-page': ['1 Yes, I opened it', '3 No, I do not open it'],
+    'claude-permission': ['1 Yes, once', '2 Yes, always in this project', '3 No', '4 Yes, until this turn ends'],
+    'claude-choice': ['1 A'],
+    'codex-command': ['1 Yes, once', '2 Yes, until this turn ends', '3 No', '4 Yes, always in every project'],
+    'codex-wider': ['2 Yes, until this turn ends', '3 No'],
+    'acp-permission': ['1 Allow once', '2 Allow for this session', '3 No, suggest changes'],
+    'acp-kept': ['1 Allow once', '2 Yes, until the turn ends', '3 No, suggest changes'],
+    'acp-file': ['1 Yes, once', '3 No'],
+    unread: ['3 Decline it: press Escape in the terminal of gemini'],
     'claude-shell': [
       '1 Yes',
       '2 Yes, and always allow access to /tmp/termaite-real-aBcDeF/project from this project',
@@ -86,9 +121,10 @@ test('Escape is the harmless answer on every card, and its label says what will 
     trust: ['No, do not use them', 'no'],
     sharing: ['No, skip gemini', 'no'],
     denied: ['No, leave it undone', 'leave'],
-    login: ['Continue with claude', 'next'],
+    login: ['stop here and keep the text', 'the turn is cancelled'],
     quota: ['Stop the turn', 'stop'],
     wait: ['Stop the turn', 'stop'],
+    absent: ['Stop the turn', 'stop'],
     silence: ['Wait another 5 minutes', 'wait'],
     'think-cost': ['stop here and keep the text', 'the turn is cancelled'],
     'think-more': ['No, make no more calls', 'direct'],
@@ -96,13 +132,102 @@ test('Escape is the harmless answer on every card, and its label says what will 
     plan: ['decide later; nothing is built', 'no answer'],
     'mcp-confirm': ['Do not answer', 'termaite:decline'],
     'mcp-field': ['Do not answer', 'termaite:decline'],
+    'think-tree': ['stop here and keep the text', 'the turn is cancelled'],
+    revert: ['No, keep the changes', 'keep'],
+    attach: ['No, leave it out', 'no'],
+    init: ['No, leave the project as it is', 'leave'],
+    'edit-settings': ['Leave the file as it is', 'leave'],
+    'setup-agents': ['cancel the setup', 'no answer'],
+    'setup-leash': ['cancel the setup', 'no answer'],
+    'setup-replace': ['cancel the setup', 'no answer'],
+    'leash-all': ['No, keep the leash ask', 'no'],
+    clear: ['No, change nothing', 'leave'],
+    key: ['store no key', 'no answer'],
+    'left-processes': ['No, let it run', 'leave'],
+    'was-quota': ['do not say; nothing is remembered', 'no answer'],
+    'agent-asks': ['answer in the input instead', 'no answer'],
+    'mcp-page': ['No, I do not open it', 'no'],
+    'claude-permission': ['No', 'no'],
+    'claude-choice': ['do not answer; the agent continues', 'no answer'],
+    'codex-command': ['No', 'no'],
+    'codex-wider': ['No', 'no'],
+    'acp-permission': ['No, suggest changes', 'reject'],
+    'acp-kept': ['No, suggest changes', 'reject'],
+    'acp-file': ['No', 'no'],
+    unread: ['Decline it: press Escape in the terminal of gemini', 'decline'],
     'claude-shell': ['No', 'no answer'],
-    'claude-trust': ['No', 'no answer'],
+    'claude-trust': ['No, exit', 'no answer'],
     'gemini-edit': ['No', 'no answer'],
-    'gemini-trust': ['No', 'no answer'],
+    'gemini-trust': ["Don't trust", 'no answer'],
     'codex-shell': ['No', 'no answer'],
-    'codex-trust': ['No', 'no answer'],
+    'codex-trust': ['Quit', 'no answer'],
     'qwen-shell': ['No', 'no answer'],
     'copilot-shell': ['No', 'no answer'],
   })
+})
+
+/** The cards of each file that makes some; a file with a reason makes none, or cannot be asked here. */
+const makers: Record<string, readonly string[] | string> = {
+  'agents/acp/acp-client.ts': 'a form of an ACP agent: test/agents/acp-questions.test.ts',
+  'agents/acp/acp-permission.ts': ['acp-permission', 'acp-kept'],
+  'agents/acp/acp-rules.ts': ['acp-file'],
+  'agents/native/plan-card.ts': ['plan'],
+  'agents/native/step-limits.ts': ['long-turn'],
+  'agents/screen/screen-dialogs.ts': ['unread'],
+  'agents/turn-watch.ts': ['silence'],
+  'app/attachments/attachments.ts': ['attach'],
+  'app/init/init-turn.ts': ['init'],
+  'app/native/native-sandbox.ts': 'a command that the wall refused: test/app/native-sandbox.test.ts',
+  'cli/commands/trust.ts': 'the text of a question that `confirm` asks',
+  'core/talk/question.ts': 'the type',
+  'core/work/perform.ts': ['permission', 'always-prefix', 'long-script'],
+  'desk/follow-up-cards.ts': ['left-processes', 'was-quota'],
+  'desk/setup.ts': ['setup-agents', 'setup-leash', 'setup-replace'],
+  'desk/slash/choice.ts': 'a list to choose from, which changes nothing without an answer',
+  'desk/slash/clear.ts': ['clear'],
+  'desk/slash/connect.ts': ['key'],
+  'desk/slash/leash.ts': ['leash-all'],
+  'mind/rotation/rotation-cards.ts': ['sharing', 'denied', 'login', 'quota', 'wait', 'absent'],
+  'mind/think/cost-consent.ts': ['think-cost', 'think-more'],
+  'mind/think/decompose/saved-trees.ts': ['think-tree'],
+  'mind/think/revert-offer.ts': ['revert'],
+  'profiles/claude/claude-questions.ts': ['claude-permission'],
+  'profiles/claude/claude-screen.ts': ['claude-shell', 'claude-trust'],
+  'profiles/codex/codex-questions.ts': ['codex-command', 'codex-wider'],
+  'profiles/codex/codex-screen.ts': ['codex-shell', 'codex-trust'],
+  'profiles/copilot/copilot-screen.ts': ['copilot-shell'],
+  'profiles/gemini/gemini-screen.ts': ['gemini-edit', 'gemini-trust'],
+  'profiles/qwen/qwen-screen.ts': ['qwen-shell'],
+  'profiles/shared/choice-cards.ts': ['claude-choice'],
+  'profiles/termaite.ts': 'reads our own cards from a screen: test/profiles/screen-termaite.test.ts',
+  'safety/trust/folder-trust.ts': ['trust'],
+  'settings/settings-editor.ts': ['edit-settings'],
+  'tools/ask-question.ts': ['agent-asks'],
+  'tools/mcp/elicitation.ts': ['mcp-confirm', 'mcp-field', 'mcp-page'],
+  'tools/mcp/remote-server.ts': 'the login page of an MCP server: test/tools/mcp/http.test.ts',
+}
+
+test('every file that makes a card has its cards in this list', () => {
+  const src = join(import.meta.dirname, '..', '..', 'src')
+  const kinds = /\babout: '(?:permission|choice|login|trust|quota|silence|denied|sharing)'|\babout: [a-z]\w* \?/
+  const found = globSync('**/*.ts', { cwd: src }).filter((file) => kinds.test(readFileSync(join(src, file), 'utf8')))
+  const named = found.map((file) => file.replaceAll('\\', '/'))
+  assert.deepEqual(
+    [...new Set([...named, 'profiles/termaite.ts'])].sort(),
+    Object.keys(makers).sort(),
+    'a file that makes a question is missing here, or makes none any more',
+  )
+  const listed = Object.values(makers).flatMap((one) => (typeof one === 'string' ? [] : one))
+  assert.deepEqual(listed.toSorted(), cards.map(([name]) => name).toSorted())
+})
+
+test('a typed number is the key that the card shows, also where another program gives its options other numbers', () => {
+  for (const [name, question] of cards) {
+    const keys = optionKeys(question.options)
+    for (const [at, { id }] of question.options.entries()) {
+      assert.deepEqual(picksIn(question, [String(keys[at])]), [id], name)
+      assert.deepEqual(picksTyped(question, String(keys[at])), [id], name)
+    }
+    assert.deepEqual(picksTyped(question, ''), escapeOf(question).picks, name)
+  }
 })

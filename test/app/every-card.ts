@@ -1,12 +1,46 @@
-import type { Question, Shown } from '../../src/core/talk/question.ts'
+import type { Ask, Question, Shown } from '../../src/core/talk/question.ts'
+import type { CommandWorld } from '../../src/core/talk/command.ts'
+import type { Step } from '../../src/core/work/profile.ts'
+import type { DeskControls } from '../../src/desk/desk-controls.ts'
+import type { Rules } from '../../src/agents/acp/acp-rules.ts'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { answerPermission } from '../../src/agents/acp/acp-permission.ts'
+import { mustAgree, TurnGrants } from '../../src/agents/acp/acp-rules.ts'
+import { dialogOn } from '../../src/agents/screen/screen-dialogs.ts'
+import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
+import { askAboutSilence } from '../../src/agents/turn-watch.ts'
+import { initAgent } from '../../src/app/init/init-turn.ts'
+import { withAttachments } from '../../src/app/attachments/attachments.ts'
+import { UsageError } from '../../src/core/io.ts'
+import { noBudget } from '../../src/core/work/budget.ts'
+import { faultCard, leftCard } from '../../src/desk/follow-up-cards.ts'
+import { chooseAgents, chooseLeash, mayReplace } from '../../src/desk/setup.ts'
+import { clearCommand } from '../../src/desk/slash/clear.ts'
+import { connectCommand } from '../../src/desk/slash/connect.ts'
+import { leashKeyCommand } from '../../src/desk/slash/leash.ts'
+import { startTree } from '../../src/mind/think/decompose/saved-trees.ts'
+import { offerRevert } from '../../src/mind/think/revert-offer.ts'
+import { claudeQuestions as claudeSteps } from '../../src/profiles/claude/claude-questions.ts'
+import { questionSteps } from '../../src/profiles/codex/codex-questions.ts'
+import { editSettings } from '../../src/settings/settings-editor.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
+import { askQuestion } from '../../src/tools/ask-question.ts'
 import type { Agent, Turn } from '../../src/core/work/agent.ts'
 import { drain } from '../../src/base/relay.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
-import { consentOptions } from '../../src/core/talk/consent.ts'
 import { planQuestion } from '../../src/agents/native/plan-card.ts'
 import { goOnQuestion } from '../../src/agents/native/step-limits.ts'
 import { perform } from '../../src/core/work/perform.ts'
-import { askAllow, askHandOver, askLogin, askToShare, askWait } from '../../src/mind/rotation/rotation-cards.ts'
+import {
+  askAbsence,
+  askAllow,
+  askHandOver,
+  askLogin,
+  askToShare,
+  askWait,
+} from '../../src/mind/rotation/rotation-cards.ts'
 import { askAgreement } from '../../src/mind/think/cost-consent.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { trustQuestion } from '../../src/safety/trust/folder-trust.ts'
@@ -31,6 +65,10 @@ const mark = (part: string, why: string) => {
   return { from, to: from + part.length, why }
 }
 
+async function* relayed<T>(events: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* events
+}
+
 /** The questions that the product asks, each as its maker words it. */
 export async function everyCard(): Promise<Record<string, Question>> {
   const clock = new HandClock()
@@ -39,11 +77,24 @@ export async function everyCard(): Promise<Record<string, Question>> {
     name: 'gemini',
     traits: { login: 'gemini', looser: { leash: 'edit', means: 'changes files of the project' } },
   } as unknown as Agent
+  const turn = {
+    id: 't',
+    prompt: 'continue',
+    cwd: '/home/ada/demo',
+    leash: 'ask',
+    history: [],
+    attempts: [],
+    steered: [],
+    budget: noBudget,
+    attended: true,
+    clock,
+    signal,
+  } as unknown as Turn
   /** The question that a maker asks; nobody answers it. */
   const asked = async (make: (turn: Turn) => Promise<unknown>): Promise<Question> => {
     let question: Question | undefined
     const ask: Turn['ask'] = async (one) => ((question ??= one), undefined)
-    await make({ ask, clock, signal, cwd: '/home/ada/demo' } as unknown as Turn)
+    await make({ ...turn, ask })
     return question!
   }
   const permission = (shows: Shown[], why: string, prefix?: string) =>
@@ -73,9 +124,74 @@ export async function everyCard(): Promise<Record<string, Question>> {
     mark('rm -rf ~/.cache/demo', '~/.cache/demo is outside the project'),
     mark('curl https://example.com/run', 'it reaches the network'),
   ]
+  const folder = mkdtempSync(join(tmpdir(), 'termaite-cards-'))
+  writeFileSync(join(folder, '.env'), 'KEY=made-up')
+  const trees = {
+    kept: memoryStore().doc('trees', [
+      { id: 't', prompt: 'Build it', tasks: [{ id: 'a', task: 'Build it', state: 'open', check: 'npm test' }] },
+    ]),
+    owner: 'me',
+    alive: () => false,
+  } as never
+  const checkpoints = { since: async () => ({ files: ['src/add.ts'], seen: 'tree' }) }
+  const blobs = memoryStore().blobs('b')
+  const writer = scriptedAgent('claude', [[{ say: '# AGENTS.md\n\n## Tests\nRun `npm test`.' }]])
+  const offers = ['claude', 'gemini'].map((name) => ({
+    name,
+    title: name,
+    words: '',
+    means: () => 'asks before it acts',
+    settings: () => ({}) as never,
+  }))
+  const doc = memoryStore().doc('project', {})
+  const controls = {
+    app: () => ({
+      settings: { leash: 'ask', agents: [] },
+      project: { root: '/home/ada/demo', doc },
+      place: { root: '/home/ada/demo' },
+      native: { env: {} },
+      store: memoryStore(),
+    }),
+  } as unknown as DeskControls
+  const world = (ask: Ask) => ({ ask, signal, say: () => {} }) as unknown as CommandWorld
+  const ask = (steps: readonly Step[]) => (steps[0] as Extract<Step, { type: 'ask' }>).question
+  const claudeWish = (input: object, tool_name = 'Bash') => ({
+    request_id: 'r',
+    request: {
+      subtype: 'can_use_tool',
+      tool_name,
+      input,
+      permission_suggestions: [
+        {
+          type: 'addRules',
+          behavior: 'allow',
+          rules: [{ toolName: 'Bash', ruleContent: 'touch:*' }],
+          destination: 'localSettings',
+        },
+      ],
+    },
+  })
+  const acpOptions = [
+    { optionId: 'reject', name: 'No, suggest changes', kind: 'reject_once' },
+    { optionId: 'always', name: 'Allow for this session', kind: 'allow_always' },
+    { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
+  ]
+  const acpCall = { id: 'c', title: 'touch a', rawInput: { command: 'touch a' }, kind: 'execute' as const }
+  const acpRules = (ask: Ask) =>
+    ({
+      name: 'gemini',
+      leash: 'ask',
+      cwd: '/home/ada/demo',
+      root: '/home/ada/demo',
+      ask,
+      over: signal,
+      allowed: new TurnGrants(),
+      keepsAlways: false,
+      deny: () => {},
+    }) as unknown as Rules
   const active = (turn: Turn) => ({ ask: turn.ask, signal, whilePaused: <T>(work: () => Promise<T>) => work() })
   const confirm = { message: 'Deploy?', requestedSchema: { type: 'object' as const, properties: {} } }
-  return {
+  const cards: Record<string, Question> = {
     permission: await permission([push], 'it sends commits to a remote'),
     'always-prefix': await permission([push], 'it sends commits to a remote', 'bash(git push:*)'),
     'long-script': await permission(
@@ -88,18 +204,10 @@ export async function everyCard(): Promise<Record<string, Question>> {
     login: await asked((turn) => askLogin(turn, agent, { kind: 'auth', message: 'no key was found' }, 'claude')),
     quota: await asked((turn) => askHandOver(turn, { name: 'gemini', until, stated: true }, 'claude')),
     wait: await asked((turn) => askWait(turn, { name: 'gemini', away: { as: 'parked', until } } as never)),
-    silence: {
-      about: 'silence',
-      text: 'gemini has said nothing for 5 minutes; none of its tools is running, and no file has changed.',
-      from: [],
-      agent: 'gemini',
-      options: consentOptions({
-        once: { id: 'wait', label: 'Wait another 5 minutes' },
-        no: { id: 'stop', label: 'Stop the turn' },
-        others: [{ id: 'switch', label: 'End it and continue with the next agent' }],
-      }),
-      escape: 'wait',
-    },
+    absent: await asked((turn) =>
+      askAbsence(turn, { name: 'gemini', away: { as: 'parked', until } } as never, 'claude'),
+    ),
+    silence: await asked((turn) => askAboutSilence('gemini', '5 minutes', turn.ask, signal)),
     'think-cost': await asked((turn) =>
       drain(askAgreement({ text: 'consensus: asks for advice. It takes 5 extra calls.' }, agreement, turn)),
     ),
@@ -119,6 +227,83 @@ export async function everyCard(): Promise<Record<string, Question>> {
         active(turn),
       ),
     ),
+    'think-tree': await asked((turn) => drain(startTree(false, trees, { turn } as never))),
+    revert: await asked((turn) =>
+      drain(offerRevert('The patch', 'mark', { turn, resources: { checkpoints } } as never)),
+    ),
+    attach: await asked((turn) => withAttachments('See @.env', folder, undefined, { ask: turn.ask, signal })),
+    init: await asked((turn) => drain(relayed(initAgent(writer, { root: folder, blobs }).turn(turn)))),
+    'edit-settings': await asked(({ ask }) =>
+      editSettings({
+        home: folder,
+        env: {},
+        open: async () => undefined as never,
+        validate: () => Promise.reject(new UsageError('settings.json: "agents" is missing.')),
+        ask,
+        signal,
+      }),
+    ),
+    'setup-agents': await asked(({ ask }) => chooseAgents({ ask, signal }, offers)),
+    'setup-leash': await asked(({ ask }) => chooseLeash({ ask, signal }, offers)),
+    'setup-replace': await asked(({ ask }) => mayReplace({ ask, signal }, ['~/.termaite/settings.json'])),
+    'leash-all': await asked(({ ask }) => leashKeyCommand(controls).run('all', world(ask))),
+    clear: await asked(({ ask }) => clearCommand(controls).run('', world(ask))),
+    key: await asked(({ ask }) => connectCommand(controls, (() => ({})) as never).run('anthropic', world(ask))),
+    'left-processes': await asked(({ ask }) =>
+      leftCard([{ pid: 4711, start: '1', command: 'node server.js --port 8080' }], clock).run('', world(ask)),
+    ),
+    'was-quota': await asked(({ ask }) =>
+      faultCard(controls.app(), { name: 'gemini', message: 'exit 1: Daily allotment used up' }).run('', world(ask)),
+    ),
+    'agent-asks': (
+      (await askQuestion().run(
+        { questions: [{ question: 'Which colour?', options: ['red', 'green', 'blue'] }] },
+        {} as never,
+      )) as { data: { asks: Question[] } }
+    ).data.asks[0]!,
+    'mcp-page': await asked((turn) =>
+      elicit(
+        'deploy',
+        { mode: 'url', message: 'log in', url: 'https://example.com', elicitationId: 'e' },
+        active(turn),
+      ),
+    ),
+    'claude-permission': ask(claudeSteps(claudeWish({ command: 'touch a' }))),
+    'claude-choice': ask(
+      claudeSteps(
+        claudeWish(
+          { questions: [{ question: 'Which?', options: [{ label: 'A', description: '' }] }] },
+          'AskUserQuestion',
+        ),
+      ),
+    ),
+    'codex-command': ask(
+      questionSteps(
+        {
+          id: 1,
+          method: 'item/commandExecution/requestApproval',
+          params: { command: 'touch a', proposedExecpolicyAmendment: ['touch'] },
+        },
+        {} as never,
+      ),
+    ),
+    'codex-wider': ask(
+      questionSteps({ id: 1, method: 'item/permissions/requestApproval', params: { permissions: {} } }, {} as never),
+    ),
+    'acp-permission': await asked(({ ask }) =>
+      answerPermission({ options: acpOptions } as never, acpCall, acpRules(ask), signal),
+    ),
+    'acp-kept': await asked(({ ask }) =>
+      answerPermission({ options: acpOptions } as never, acpCall, { ...acpRules(ask), keepsAlways: true }, signal),
+    ),
+    'acp-file': await asked(({ ask }) =>
+      mustAgree(acpRules(ask), 'write: a', { text: 'gemini writes a' }, signal).catch(() => {}),
+    ),
+    unread: dialogOn(
+      { gone: false, screen: { rows: ['Proceed? (y/n)'] }, reading: { state: 'asking' } } as never,
+      'gemini',
+      { reader: { asking: /y.n/ } } as never,
+    )!.question,
     'claude-shell': screen('claude', 'shell'),
     'claude-trust': screen('claude', 'trust'),
     'gemini-edit': screen('gemini', 'edit'),
@@ -128,4 +313,6 @@ export async function everyCard(): Promise<Record<string, Question>> {
     'qwen-shell': screen('qwen', 'shell'),
     'copilot-shell': screen('copilot', 'shell'),
   }
+  rmSync(folder, { recursive: true })
+  return cards
 }

@@ -12,10 +12,11 @@ test('a number picks an option, several where several may be picked, and an empt
   assert.deepEqual(picksTyped(one, ' 2 '), ['b'])
   assert.deepEqual(picksTyped(several, '3, 1 3'), ['c', 'a'])
   assert.equal(picksTyped(one, '  '), undefined)
+  assert.deepEqual([picksTyped(one, 'b'), picksTyped(free, 'B')], [['b'], ['b']], 'a label picks its option too')
 })
 
 test('what picks nothing is words of one’s own where they count, and else unclear', () => {
-  for (const line of ['0', '4', '1 2', 'b', '1.5', '-1']) assert.equal(picksTyped(one, line), 'unclear', line)
+  for (const line of ['0', '4', '1 2', 'z', '1.5', '-1']) assert.equal(picksTyped(one, line), 'unclear', line)
   assert.equal(picksTyped(several, '1 4'), 'unclear')
   assert.deepEqual(picksTyped(free, ' do 1 first '), ['do 1 first'])
   assert.deepEqual(picksTyped(free, '1'), ['a'])

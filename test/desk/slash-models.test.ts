@@ -55,6 +55,7 @@ test('/connect asks for the provider and the key, keeps it, says where, and neve
       free: true,
       secret: true,
       options: [],
+      unanswered: 'store no key',
     },
   ])
 })

@@ -23,6 +23,8 @@ test('one that is not logged in is tried again once the person has logged in', a
         { id: 'again', label: 'I have logged in, try again', means: 'once' },
         { id: 'next', label: 'Continue with gemini', means: 'no' },
       ],
+      unanswered: 'stop here and keep the text',
+      cancels: true,
     },
   ])
   assert.deepEqual([told(facts), result], [['claude failed: auth', 'claude said C'], { ok: true, text: 'C' }])

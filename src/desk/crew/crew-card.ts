@@ -22,5 +22,6 @@ export async function put(
   return true
 }
 
-/** Leaving a permission card means no, as the card says; leaving any other card means nothing. */
-export const leavingSaysNo = ({ about }: Question) => about === 'permission' || about === 'trust'
+/** Leaving a card whose words say what that does is an answer; leaving any other card means nothing. */
+export const leavingSaysNo = ({ about, unanswered }: Question) =>
+  unanswered !== undefined || about === 'permission' || about === 'trust'

@@ -54,7 +54,8 @@ export function connectCommand(controls: DeskControls, open: typeof openKeys = o
 
 async function connected(keys: Keys, name: ProviderName, { ask, signal }: CommandWorld): Promise<KeyPlace | undefined> {
   const text = `Type the API key of ${labelOf(name)}. termaite stores it with your other keys and never shows it in the conversation.`
-  const picks = await ask({ about: 'login', text, from: [], free: true, secret: true, options: [] }, signal)
+  const unanswered = 'store no key'
+  const picks = await ask({ about: 'login', text, from: [], free: true, secret: true, options: [], unanswered }, signal)
   const key = picks?.[0]?.trim()
   if (!key) return undefined
   // A header cannot hold these characters, and fetch's own error would quote the key.

@@ -4,6 +4,7 @@ import type { DeskControls } from '../desk-controls.ts'
 import { leashMeanings, leashes } from '../../core/work/agent.ts'
 import { leashWords } from '../../app/agent-channel.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
+import { consentOptions } from '../../core/talk/consent.ts'
 import { choose, goingOn, knownWord } from './choice.ts'
 
 export function leashCommand(controls: DeskControls): Command {
@@ -46,15 +47,22 @@ async function agreesToAll(controls: DeskControls, world: CommandWorld): Promise
   const { project } = controls.app()
   if ((await project.doc.read()).allAgreed) return true
   const now = controls.app().settings.leash
-  const pick = await choose(
-    world,
-    `Leash all: the agents may change and delete everything that you can, run any command and use the network, without asking. Allow that in ${project.root}?`,
-    [
-      { id: 'once', label: 'Yes, until you leave' },
-      { id: 'always', label: 'Yes, and do not ask again in this project' },
-      { id: 'no', label: now === 'all' ? 'No' : `No, keep the leash ${now}` },
-    ],
+  const picks = await world.ask(
+    {
+      about: 'permission',
+      agent: 'termaite',
+      text: `Leash all: the agents may change and delete everything that you can, run any command and use the network, without asking. Allow that in ${project.root}?`,
+      from: [],
+      options: consentOptions({
+        once: { id: 'once', label: 'Yes, until you leave' },
+        always: { id: 'always', label: 'Yes, and do not ask again in this project' },
+        no: { id: 'no', label: now === 'all' ? 'No' : `No, keep the leash ${now}` },
+      }),
+      enter: 'no',
+    },
+    world.signal,
   )
+  const [pick] = picks ?? []
   if (pick === 'always') await project.doc.update((doc) => ({ ...doc, allAgreed: true }))
   if (pick === 'once' || pick === 'always') return true
   world.say(`The leash is ${now}.`, 'note')

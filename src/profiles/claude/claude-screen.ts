@@ -96,6 +96,7 @@ function dialog(screen: Screen): Dialog | undefined {
     about: login ? 'login' : 'choice',
     text: login ? whole.join(' ') : paragraphAbove(rows, menu.from),
     decline: ['Escape'],
+    grants: (label) => (login && label.startsWith('Yes') ? 'this key; Claude Code remembers it' : undefined),
   })
 }
 

@@ -62,8 +62,13 @@ function change(above: readonly string[]): Shown[] {
   return text === '' ? [] : [{ type: 'text', text }]
 }
 
-// "Yes, and don't ask again for commands that start with `touch`"
-const grants = (label: string) => /^Yes, and (don't ask again .+)$/.exec(label)?.[1]
+// "Yes, and don't ask again for commands that start with `touch`", which Codex keeps as a rule; "… for these files"
+function grants(label: string): string | undefined {
+  const what = /^Yes, and don't ask again for (.+)$/.exec(label)?.[1]
+  if (what === undefined) return /^Yes, and (don't ask again .+)$/.exec(label)?.[1]
+  if (what.startsWith('commands that start with')) return `${what}, in every project from now on (a rule of Codex)`
+  return `${what}, until Codex ends in its terminal`
+}
 
 function dialog(screen: Screen): Dialog | undefined {
   const { rows } = trimmedScreen(screen)

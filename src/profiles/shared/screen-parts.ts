@@ -82,20 +82,22 @@ export function dialogOf(
   menu: Menu,
   { about, text, shows = [], numbers, decline, grants, meaning = meaningOf }: Asked,
 ): Dialog {
-  const consents = about === 'permission' || about === 'trust'
+  const consents = about === 'permission' || about === 'trust' || about === 'login'
+  const options = translatedOptions(
+    menu.options.map(({ id, label }): Option => defined({ id, label, grants: grants?.(label) })),
+    consents ? meaning : () => undefined,
+  )
+  const no = options.find(({ means }) => means === 'no')?.label
   return {
     question: defined({
       about,
       text,
       from: [] as string[],
       shows: shows.length > 0 ? shows : undefined,
-      options: translatedOptions(
-        menu.options.map(({ id, label }): Option => defined({ id, label, grants: grants?.(label) })),
-        consents ? meaning : () => undefined,
-      ),
-      // The keys that decline do so without the CLI asking what to do instead, as some do after their no.
-      unanswered: consents ? 'No' : undefined,
-      enter: consents && menu.at > 0 ? menu.options[menu.at]?.id : undefined,
+      options,
+      // The keys that decline a permission do so without the CLI asking what to do instead, as some do after their no.
+      unanswered: about === 'permission' ? 'No' : (no ?? 'press Escape in its terminal'),
+      enter: menu.at > 0 ? menu.options[menu.at]?.id : undefined,
     }),
     keys(picks) {
       const pick = menu.options.find(({ id }) => id === picks?.[0])?.id
