@@ -94,7 +94,7 @@ test("reflect: another finds what is wrong, and the project's own tests decide",
   const flaw = { severity: 'must', head: 'bugs', where: 'sum.cjs:1', what: 'it still subtracts', mend: 'add' }
   const { machine, run, text } = await broken(t, (prompt) => {
     if (prompt.includes('You review work')) return json({ findings: [flaw] })
-    return prompt.includes('was reviewed') ? 'fixes' : { text: 'I fixed it, trust me.' }
+    return prompt.includes('reviewed your work') ? 'fixes' : { text: 'I fixed it, trust me.' }
   })
   const { code, out, err } = await run('reflect')
   assert.deepEqual({ code, out }, { code: 0, out: 'It adds.\n' }, err)
