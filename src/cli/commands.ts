@@ -1,6 +1,7 @@
 import type { CliCommand } from './cli-command.ts'
 import { thinkings } from '../core/talk/framework.ts'
 import { leashes, strategies } from '../core/work/agent.ts'
+import { efforts } from '../models/provider.ts'
 import { hubRoles } from '../core/work/hub-key.ts'
 import { workModes } from '../settings/work-mode.ts'
 import * as prompt from './commands/prompt.ts'
@@ -34,6 +35,7 @@ export const chatCommand: CliCommand = {
     think: { value: 'how', choices: thinkings, help: 'how agents think a request through before they act' },
     'think-calls': { value: 'n', help: 'how many extra calls thinking may make in a turn without asking (default 2)' },
     leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
+    effort: { value: 'level', choices: efforts, help: 'how hard the model of termaite’s own agent thinks' },
     allow: {
       value: 'rule',
       many: true,

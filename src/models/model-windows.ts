@@ -17,7 +17,7 @@ export type Known = {
   window: number
   output?: number
   thinks?: 'adaptive' | 'budget' | 'effort' | 'level'
-  blind?: true
+  blind?: boolean
   price?: Price
 }
 
@@ -128,6 +128,20 @@ const table: Record<string, Known> = {
   'groq/llama-3-3-70b-versatile': { window: 131_072, blind: true, price: price(0.59, 0.59, 0.79) },
 }
 
+/** The person's own rows, by the same names as those of the table. */
+let ownRows: Readonly<Record<string, Partial<Known>>> = {}
+
+/** Uses rows that the person wrote beside or instead of those of the table: a row changes only what it names. */
+export function useOwnRows(rows: Readonly<Record<string, Partial<Known>>>): void {
+  ownRows = Object.fromEntries(Object.entries(rows).map(([name, row]) => [rowName(name), row]))
+}
+
+/** The date or "latest" at the end of a model's name. */
+const dated = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/
+
+/** The name of a row: dots written as dashes, without a date. */
+const rowName = (name: string) => name.toLowerCase().replaceAll('.', '-').replace(/:.*$/, '').replace(dated, '')
+
 /** Families of models, for models newer than the table: they have no price. */
 const families: readonly [RegExp, Known][] = [
   [/(^|\/)claude-(3|[a-z]+-4-[0-5]|[a-z]+-4)(-|$)/, { window: 200_000, thinks: 'budget' }],
@@ -141,7 +155,22 @@ const families: readonly [RegExp, Known][] = [
 
 /** Returns what is known of a model. An unknown model gets the usual window and no price. */
 export function knownOf(provider: string, model: string): Known {
-  const id = model.toLowerCase().replaceAll('.', '-').replace(/:.*$/, '').replace(dated, '')
+  const id = rowName(model)
+  const name = `${provider}/${id}`
+  const row = Object.hasOwn(ownRows, name) ? ownRows[name] : undefined
+  return row ? { ...builtIn(provider, id), ...row } : builtIn(provider, id)
+}
+
+/** Whether a model is known to have no setting for how hard it thinks. Nothing is claimed of models that nobody has described. */
+export function hasNoEffort(name: string): boolean {
+  const named = modelName(name)
+  if ('wrong' in named) return false
+  const id = rowName(named.model)
+  const described = table[`${named.provider}/${id}`] ?? table[id]
+  return described !== undefined && knownOf(named.provider, named.model).thinks === undefined
+}
+
+function builtIn(provider: string, id: string): Known {
   const own = table[`${provider}/${id}`]
   if (own) return own
   // Another provider that serves the same model has its own prices.
@@ -156,6 +185,3 @@ export function modelWindow(name: string = defaultModel): number {
   if ('wrong' in named) return unknownWindow
   return providerOf(named.provider).wire === 'ollama' ? localWindow : knownOf(named.provider, named.model).window
 }
-
-/** Removes the date or "latest" from a model's name. */
-const dated = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/

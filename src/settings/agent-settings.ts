@@ -2,6 +2,8 @@ import type { FileSettings } from './settings-schema.ts'
 import type { Profile } from '../core/work/profile.ts'
 import type { Effort } from '../models/provider.ts'
 import { defined } from '../base/defined.ts'
+import { UsageError } from '../core/io.ts'
+import { hasNoEffort } from '../models/model-windows.ts'
 import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
 
@@ -91,3 +93,17 @@ export function providerIn(model: string): string | undefined {
   const named = modelName(model)
   return 'wrong' in named ? undefined : named.provider
 }
+
+/** Gives the native agents the effort of this run, except for models that are known to have none; an error when no agent can use it. */
+export function withEffort(agents: AgentSettings[], effort: Effort | undefined): AgentSettings[] {
+  if (effort === undefined) return agents
+  const native = agents.filter((agent) => agent.kind === 'native' && agent.enabled !== false)
+  const able = native.filter((agent) => !hasNoEffort(agent.model ?? defaultModel))
+  if (native.length === 0)
+    throw new UsageError("--effort is for termaite's own agent, and no agent of the settings is one. Leave it out.")
+  if (able.length === 0) throw new UsageError(noEffortWords(native[0]!.model ?? defaultModel))
+  return agents.map((agent) => (agent.kind === 'native' && able.includes(agent) ? { ...agent, effort } : agent))
+}
+
+export const noEffortWords = (model: string) =>
+  `${model} cannot be told how hard to think. Leave the effort out, or choose another model.`

@@ -13,7 +13,8 @@ import { metaInstruction } from '../core/talk/transcript.ts'
 import { isWithin } from '../base/real-path.ts'
 import type { HookSettings } from '../safety/hooks/hook-config.ts'
 import { UsageError } from '../core/io.ts'
-import { agentOf } from './agent-settings.ts'
+import { efforts } from '../models/provider.ts'
+import { agentOf, withEffort } from './agent-settings.ts'
 import { FaultCollector } from './fault.ts'
 import { readSettingsFile } from './settings-file.ts'
 import { hooksOf } from './hook-settings.ts'
@@ -73,6 +74,8 @@ export type Places = { home: string; project?: string }
 export type Overrides = {
   rotation?: string
   leash?: string
+  /** How hard the models of termaite's own agents think. */
+  effort?: string
   allow?: readonly string[]
   deny?: readonly string[]
   env: Record<string, string | undefined>
@@ -90,6 +93,9 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
   const json = await collector.read(() => readSettingsFile(jsonFile))
   const yaml = existsSync(yamlFile) ? await collector.read(() => readSettingsFile(yamlFile)) : undefined
   const user = { ...yaml, ...json }
+  const modelsFile = join(places.home, 'models.json')
+  if (existsSync(modelsFile))
+    await collector.read(async () => (await import('./models-file.ts')).readModelsFile(modelsFile))
   for (const key of Object.keys(yaml ?? {}) as (keyof FileSettings)[]) {
     if (json && key in json && !isDeepStrictEqual(json[key], yaml![key]))
       warnings.push(`${yamlFile} and ${jsonFile} disagree on ${key}; ${jsonFile} is used.`)
@@ -105,6 +111,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
       strategies,
     ),
   )
+  const effort = await collector.read(() => choice('effort', [overrides.effort], efforts))
   const permissions = await collector.read(() => permissionsOf(user.permissions, overrides))
   const narrow = places.project === undefined ? undefined : await collector.read(() => projectPart(places))
   collector.check()
@@ -120,7 +127,10 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     metaInstruction: metaText(user.metaInstruction),
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? user.screenReader ?? false,
     // A leash given for this run wins over the agent's own.
-    agents: (user.agents ?? []).map((agent) => agentOf(leashOfRun ? { ...agent, leash: leashOfRun } : agent)),
+    agents: withEffort(
+      (user.agents ?? []).map((agent) => agentOf(leashOfRun ? { ...agent, leash: leashOfRun } : agent)),
+      effort,
+    ),
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),
     permissions: permissions!,
     mcpServers: user.mcpServers ?? {},

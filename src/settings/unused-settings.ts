@@ -1,3 +1,5 @@
+import { hasNoEffort } from '../models/model-windows.ts'
+import { defaultModel } from '../models/provider.ts'
 import type { FileSettings } from './settings-schema.ts'
 
 type Agent = NonNullable<FileSettings['agents']>[number]
@@ -10,6 +12,11 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
     of: (agent: Agent) => agent[what] !== undefined && !isNative(agent),
     words: notUsed,
   })),
+  {
+    what: 'effort',
+    of: (agent) => agent.effort !== undefined && isNative(agent) && hasNoEffort(agent.model ?? defaultModel),
+    words: 'is not used: the model cannot be told how hard to think',
+  },
   { what: 'keys', of: (agent) => agent.keys !== undefined && isNative(agent), words: notUsed },
   {
     what: 'wall',

@@ -192,6 +192,10 @@ test('/models takes how hard to think, with a model or alone; it stays when the 
   assert.deepEqual(await said('openai/gpt-5 high'), words('openai/gpt-5', 'high'))
   assert.deepEqual(await said('max'), words('groq/openai/gpt-oss-120b', 'max'))
   assert.deepEqual(await said('openai/gpt-5'), words('openai/gpt-5', 'low'))
+  assert.deepEqual(await said('openai/gpt-4o high'), [
+    'error',
+    'openai/gpt-4o cannot be told how hard to think. Leave the effort out, or choose another model.',
+  ])
   assert.deepEqual(await said('openai/gpt-5 hihg'), ['error', 'there is no effort "hihg"; did you mean "high"?'])
   assert.deepEqual(seat.turned, [
     ['model', 'own', { model: 'openai/gpt-5', window: 400_000, effort: 'high' }],

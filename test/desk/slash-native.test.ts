@@ -306,6 +306,14 @@ test('/context draws what fills the window of our own agent', async (t) => {
     ],
   )
   assert.match(lines[3]!, / bash [\d,]+, ls [\d,]+$/)
+  const usage = { type: 'usage' as const, output: 5, source: 'reported' as const }
+  await conversation.append({ ...usage, input: 1000, written: 800 }, 'own', 't1')
+  await conversation.append({ ...usage, input: 1200, cached: 800, written: 200 }, 'own', 't1')
+  const [[, told] = ['', '']] = await seat.type('/context own')
+  assert.deepEqual(told.split('\n').slice(-2), [
+    "Last request: 800 of 1,200 input tokens were read from the provider's cache (67 %), and 200 were written to it.",
+    "This session: 800 of 2,200 input tokens were read from the provider's cache (36 %), and 1,000 were written to it.",
+  ])
 })
 
 test('/context of somebody else’s agent is the conversation against the windows', async (t) => {

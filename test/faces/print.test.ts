@@ -63,6 +63,25 @@ test('an answer of nothing prints nothing', async () => {
   assert.equal((await printed('', { ok: true, text: ' \n' })).out, '')
 })
 
+test('that something is tried again is told on stderr, and in stream-json; other waits are not', async () => {
+  const until = new HandClock().now() + 42_000
+  const words = 'Anthropic is overloaded (529): Overloaded.'
+  const waits: Event[] = [
+    { type: 'waiting', words: 'starting a', by: 'termaite' },
+    { type: 'waiting', words, until, by: 'termaite' },
+  ]
+  const good: Outcome = { ok: true, text: 'done' }
+  const told = 'Anthropic is overloaded (529): Overloaded. Trying again in 42 s.'
+  for (const format of ['text', 'json'] as const)
+    assert.equal((await printedOf(waits, good, format)).err.split('\n')[0], told)
+  const { out } = await printedOf(waits, good, 'stream-json')
+  const lines = out.split('\n').filter((line) => line.includes('"waiting"'))
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    [{ type: 'waiting', words, until, by: 'termaite', at: new HandClock().now() }],
+  )
+})
+
 /** A turn that was thought through, by the one who acted. */
 const thought: Event[] = [
   { type: 'note', text: 'thinking: consensus, more than one way', by: 'termaite' },

@@ -66,7 +66,10 @@ export const anthropic: Recorded = {
     thought('es?'),
     ...words.map(text),
     ...called(['toolu_1', 'toolu_2']),
-    { type: 'usage', usage: { input: 1150, output: 40, cached: 1000, cost: 0.0013875, source: 'reported' } },
+    {
+      type: 'usage',
+      usage: { input: 1150, output: 40, cached: 1000, written: 50, cost: 0.0013875, source: 'reported' },
+    },
     {
       type: 'end',
       stop: 'calls',

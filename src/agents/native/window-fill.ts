@@ -13,6 +13,22 @@ type PartName = 'system' | 'tools' | 'instructions' | 'skills' | 'summary' | 'me
 /** How a window is filled. Every part is estimated; `used` is what the provider reported last, where it did. */
 export type Fill = { window: number; used: number; source: 'reported' | 'estimated'; free: number; parts: Part[] }
 
+/** How much of an agent's input its provider read from its cache and wrote there: in the last request, and in the session. */
+export type CacheUse = { input: number; cached: number; written: number }
+
+/** Sums what the provider reported of its cache; undefined when it reported nothing yet. */
+export function cacheUse(agent: string, entries: readonly Entry[]): { last: CacheUse; all: CacheUse } | undefined {
+  const told = entries.flatMap((entry) =>
+    entry.type === 'usage' && entry.by === agent && entry.source === 'reported'
+      ? [{ input: entry.input, cached: entry.cached ?? 0, written: entry.written ?? 0 }]
+      : [],
+  )
+  const last = told.at(-1)
+  if (!last) return undefined
+  const sum = (key: keyof CacheUse) => told.reduce((all, one) => all + one[key], 0)
+  return { last, all: { input: sum('input'), cached: sum('cached'), written: sum('written') } }
+}
+
 /** Estimates what fills an agent's window before the next prompt: the frame, and the view of a session's entries. */
 export function fill(agent: string, frame: Frame, entries: readonly Entry[], window: number): Fill {
   const { system, instructions, skills } = sections(frame.system)

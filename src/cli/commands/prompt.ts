@@ -44,6 +44,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     env: io.env,
     ...flag('rotation', values.rotation),
     ...flag('leash', values.leash),
+    ...flag('effort', values.effort),
     allow: list(values.allow),
     deny: list(values.deny),
   }

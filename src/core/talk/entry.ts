@@ -3,12 +3,16 @@ import type { Failure, Outcome } from './outcome.ts'
 import type { Question } from './question.ts'
 import type { Ref } from './store.ts'
 
-/** Tokens and cost of one answer. `source` says how well they are known. */
+/**
+ * Tokens and cost of one answer. `cached` are those of the input that the provider read from its cache, `written` those that it
+ * wrote there. `source` says how well the numbers are known.
+ */
 export type Usage = {
   type: 'usage'
   input: number
   output: number
   cached?: number
+  written?: number
   cost?: number
   source: 'reported' | 'parsed' | 'estimated'
 }

@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { Fill, Part } from '../../agents/native/window-fill.ts'
+import type { CacheUse, Fill, Part } from '../../agents/native/window-fill.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { fill } from '../../agents/native/window-fill.ts'
+import { cacheUse, fill } from '../../agents/native/window-fill.ts'
 import { keptFrame } from '../../agents/native/session-frame.ts'
 import { UsageError } from '../../core/io.ts'
 import { windowOf } from '../../settings/enabled-agents.ts'
@@ -33,7 +33,10 @@ export function contextCommand(controls: DeskControls): Command {
       if (!agent) return say(await sizeText(controls.app()), 'text')
       const { entries } = await conversation.read()
       const frame = await keptFrame(agent.name, entries, blobs)
-      if (frame) return say(fillText(agent.name, fill(agent.name, frame, entries, windowOf(agent))), 'text')
+      if (frame) {
+        const filled = fillText(agent.name, fill(agent.name, frame, entries, windowOf(agent)))
+        return say([filled, ...cacheText(cacheUse(agent.name, entries))].join('\n'), 'text')
+      }
       if (asked !== undefined) throw new UsageError(`${asked} has not taken a turn in this session yet.`)
       say(`${agent.name} has not taken a turn in this session yet.\n${await sizeText(controls.app())}`, 'text')
     },
@@ -48,6 +51,16 @@ function fillText(name: string, { window, used, source, free, parts }: Fill): st
     `${name}: ${number(used)} of ${number(window)} tokens are used (${source}), ${share(used, window)}.`,
     block(table([...rows, ['free', bar(free, window), number(free), share(free, window), '']])),
   ].join('\n')
+}
+
+/** What the provider's cache spared: such tokens cost a part of the others. */
+function cacheText(use: ReturnType<typeof cacheUse>): string[] {
+  if (!use || use.last.input === 0) return []
+  const words = ({ input, cached, written }: CacheUse) => {
+    const wrote = written > 0 ? `, and ${number(written)} were written to it` : ''
+    return `${number(cached)} of ${number(input)} input tokens were read from the provider's cache (${share(cached, input)})${wrote}`
+  }
+  return [`Last request: ${words(use.last)}.`, `This session: ${words(use.all)}.`]
 }
 
 /** A part that is not empty gets at least one cell of the bar. */

@@ -7,9 +7,9 @@ import { sender } from '../../models/http/http-client.ts'
 import { listModels } from '../../models/model-list.ts'
 import { localServers } from '../../models/local-servers.ts'
 import { defaultModel, efforts, modelName, providerOf, providers } from '../../models/provider.ts'
-import { knownOf } from '../../models/model-windows.ts'
+import { hasNoEffort, knownOf } from '../../models/model-windows.ts'
 import { openKeys } from '../../safety/api-keys.ts'
-import { withModel, providerIn } from '../../settings/agent-settings.ts'
+import { noEffortWords, withModel, providerIn } from '../../settings/agent-settings.ts'
 import { UsageError } from '../../core/io.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 import { nativeKey } from '../../app/provider-key.ts'
@@ -35,7 +35,8 @@ export function modelsCommand(controls: DeskControls, parts: ModelParts = {}): C
           ? await pickModel(controls, agent, world, parts)
           : typedChoice(args.trim().split(/\s+/), agent)
       if (choice === undefined) return
-      const { effort = agent.effort } = choice
+      if (choice.effort !== undefined && hasNoEffort(choice.model)) throw new UsageError(noEffortWords(choice.model))
+      const { effort = hasNoEffort(choice.model) ? undefined : agent.effort } = choice
       controls.setModel(agent.name, defined({ ...choice, effort }))
       const how = effort === undefined ? '' : ` with the effort ${effort}`
       world.say(

@@ -4,6 +4,7 @@ import type { ReportedUsage, WireEvent, Images, Target, Trouble, Wire } from '..
 import type { Send } from './http-client.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Price } from '../model-windows.ts'
+import { defined } from '../../base/defined.ts'
 import { secondHalf, withHalves } from '../begun-answer.ts'
 import { asideOf, responseStream } from './response-stream.ts'
 import { verdictOf } from './provider-failure.ts'
@@ -85,17 +86,18 @@ async function* once(
 
 function shown(heard: Exclude<WireEvent, { type: 'trouble' }>, to: Target): ModelEvent {
   if (heard.type !== 'counted') return heard
-  const { input, output, cached } = heard
+  const { input, output, cached, written } = heard
   const cost = costOf(heard, to.known.price)
   return {
     type: 'usage',
-    usage: {
+    usage: defined({
       input,
       output,
-      ...(cached > 0 && { cached }),
-      ...(cost !== undefined && { cost }),
+      cached: cached || undefined,
+      written: written || undefined,
+      cost,
       source: 'reported',
-    },
+    }),
   }
 }
 

@@ -124,6 +124,16 @@ test('the working line shows the running turn, and is empty when none runs', () 
     line([{ ...run, waiting: { words: 'copying the changed files for undo', since: now - 300 } }]),
     ' * claude · copying the changed files for undo · 1 min 05 s · Esc cancels',
   )
+  const retry = { words: 'Groq is busy (503)', since: now, until: now + 41_500 }
+  assert.equal(
+    line([{ ...run, lastAt: now - 9000, waiting: retry }]),
+    ' * claude · Groq is busy (503). Trying again in 42 s · Esc cancels',
+  )
+  const long = { ...retry, words: `Anthropic is overloaded (529): ${'Overloaded '.repeat(20)}`, until: now - 1 }
+  assert.equal(
+    line([{ ...run, waiting: long }]),
+    ' * claude · Anthropic is overloaded (529). Trying again now · Esc cancels',
+  )
   assert.equal(
     line([run, { ...run, turn: 'u' }], true),
     ' * claude · 1 min 05 s · waits for your answer · 1 more running · Ctrl+C cancels',

@@ -55,7 +55,8 @@ export class WorkingLine implements Component {
     return fitSegments(
       [
         ...this.#who(run, spinner),
-        { forms: [elapsed(now - run.since)], priority: 9 },
+        // A countdown needs the room more than the time that has passed.
+        ...(run.waiting?.until === undefined ? [{ forms: [elapsed(now - run.since)] as [string], priority: 9 }] : []),
         ...optional(this.#asked() && (run.by !== undefined || run.phase) ? theme.warn(waitsForAnswer) : '', 8),
         ...optional(call ? oneLine(call.tool, 40) : '', 7),
         ...optional(
@@ -107,8 +108,10 @@ export class WorkingLine implements Component {
   #retryPart(words: string, until: number): Segment[] {
     const again = againWords(until, this.#time.now())
     const whole = oneLine(words, 400).replace(/\.$/, '')
-    const form = (most: number) => this.#theme.warn(`${clipped(whole, most)}. ${again}`)
-    return [{ forms: [form(120), form(80), form(40), this.#theme.warn(again)], priority: 8 }]
+    const form = (why: string) => this.#theme.warn(`${why}. ${again}`)
+    // The words before the colon are termaite's own, those after it the provider's.
+    const short = clipped(whole.replace(/: .*/, ''), 60)
+    return [{ forms: [form(clipped(whole, 120)), form(short), this.#theme.warn(again)], priority: 8 }]
   }
 }
 

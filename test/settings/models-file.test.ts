@@ -1,0 +1,95 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hasNoEffort, knownOf, modelWindow, useOwnRows } from '../../src/models/model-windows.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+
+const home = () => mkdtempSync(join(tmpdir(), 'termaite-models-'))
+
+async function read(files: Record<string, string>, more: object = {}) {
+  const place = home()
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(place, name), text)
+  try {
+    return await readSettings({ home: place }, { env: {}, ...more })
+  } catch (error) {
+    throw new Error((error as Error).message.replaceAll(place, '~'), { cause: error })
+  } finally {
+    rmSync(place, { recursive: true })
+  }
+}
+
+test('models.json adds models and changes only what it names of known ones', async (t) => {
+  t.after(() => useOwnRows({}))
+  const before = knownOf('openai', 'gpt-6-sol')
+  const models = `{
+    // A model that came out after this version of termaite.
+    "openai/gpt-7.1-nova": { "window": 500000, "thinks": "effort", "price": { "input": 3, "cached": 0.3, "output": 12 } },
+    "openai/gpt-6-sol": { "price": { "input": 1, "cached": 0.1, "output": 4 } },
+  }`
+  await read({ 'models.json': models })
+  assert.deepEqual(structuredClone(knownOf('openai', 'gpt-7.1-nova-2027-01-02')), {
+    window: 500_000,
+    thinks: 'effort',
+    price: { input: 3, cached: 0.3, output: 12 },
+  })
+  assert.equal(modelWindow('openai/gpt-7.1-nova'), 500_000)
+  assert.deepEqual(structuredClone(knownOf('openai', 'gpt-6-sol')), {
+    ...before,
+    price: { input: 1, cached: 0.1, output: 4 },
+  })
+})
+
+test('a models.json with faults is refused with the line, the key, and what is allowed', async () => {
+  const models = `{
+    "openai/gpt-7": { "window": "large" },
+    "nobody/x": { "window": 5 },
+    "openai/gpt-8": { "prize": 1, "thinks": "hard" }
+  }`
+  const providers = 'anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, compatible'
+  await assert.rejects(read({ 'models.json': models }), {
+    message: [
+      '4 errors in the settings:',
+      '~/models.json:2: openai/gpt-7.window: found "large", allowed: a whole number of 1 or more.',
+      `~/models.json:3: nobody/x: found "nobody/x", allowed: a name "<provider>/<model>" with one of the providers ${providers}.`,
+      '~/models.json:4: openai/gpt-8.prize: unknown key; did you mean "price"?',
+      '~/models.json:4: openai/gpt-8.thinks: found "hard", allowed: one of "adaptive", "budget", "effort", "level".',
+    ].join('\n'),
+  })
+})
+
+const agent = (model: string, more: object = {}) => ({
+  name: 'own',
+  kind: 'native',
+  model,
+  contextWindowTokens: 9000,
+  ...more,
+})
+const settings = (...agents: object[]) => ({ 'settings.json': JSON.stringify({ agents }) })
+
+test('--effort is given to native agents, and refused where a model has none', async () => {
+  const { agents } = await read(settings(agent('openai/gpt-6-sol')), { effort: 'high' })
+  assert.deepEqual(agents, [agent('openai/gpt-6-sol', { effort: 'high' })])
+  await assert.rejects(read(settings(agent('openai/gpt-4o')), { effort: 'high' }), {
+    message: 'openai/gpt-4o cannot be told how hard to think. Leave the effort out, or choose another model.',
+  })
+  await assert.rejects(
+    read(settings(agent('openai/gpt-6-sol')), { effort: 'hard' }),
+    /effort: found "hard", allowed: none/,
+  )
+  await assert.rejects(read(settings(), { effort: 'high' }), /no agent of the settings is one/)
+  const mixed = [agent('openai/gpt-4o'), agent('compatible/new', { name: 'other' })]
+  assert.deepEqual((await read(settings(...mixed), { effort: 'low' })).agents, [
+    mixed[0],
+    { ...mixed[1], effort: 'low' },
+  ])
+  const { warnings } = await read(settings(agent('openai/gpt-4o', { effort: 'low' })))
+  assert.deepEqual(warnings, ['effort of own is not used: the model cannot be told how hard to think.'])
+  assert.deepEqual(
+    ['openai/gpt-4.1', 'groq/llama-3.3-70b-versatile', 'openai/gpt-9', 'compatible/gpt-4o-x', 'ollama/x'].map(
+      hasNoEffort,
+    ),
+    [true, true, false, false, false],
+  )
+})
