@@ -150,3 +150,12 @@ export async function ended(child: ChildProcess): Promise<Ran> {
   )
   return { code, signal, out, err }
 }
+
+/** The settings of our own agent on a model of the test. */
+export const nativeOn = (server: { url: string }) => ({
+  name: 'one',
+  kind: 'native',
+  model: 'anthropic/claude-sonnet-4-5',
+  baseURL: `${server.url}/v1`,
+  contextWindowTokens: 200_000,
+})

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { alive, labelled } from '../base/alive.ts'
 import { modelServer } from '../real/model-server.ts'
-import { ended, Machine } from './program.ts'
+import { ended, Machine, nativeOn } from './program.ts'
 import { until } from '../until.ts'
 
 const options = { timeout: 60_000 }
@@ -90,13 +90,7 @@ test(
       return { call: { tool: 'bash', input: { command } } }
     })
     t.after(() => server.close())
-    const agent = {
-      name: 'one',
-      kind: 'native',
-      model: 'anthropic/claude-sonnet-4-5',
-      baseURL: `${server.url}/v1`,
-      contextWindowTokens: 200_000,
-    }
+    const agent = nativeOn(server)
     machine.settings({ metaInstruction: false, agents: [agent] })
     const { code, out, err } = await machine.run(['-p', 'write a and b', '--think', 'decompose', '--leash', 'all'], {
       env: { ANTHROPIC_API_KEY: 'made-up-key' },

@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alive, labelled } from '../base/alive.ts'
 import { modelServer } from '../real/model-server.ts'
-import { Machine } from './program.ts'
+import { Machine, nativeOn } from './program.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 
 const options = { timeout: 60_000 }
@@ -28,13 +28,7 @@ async function counting(t: TestContext, ...codes: string[]) {
     return { text: prompt.includes('with its result') ? `The script says ${result}.` : 'Two, I think.' }
   })
   t.after(() => server.close())
-  const agent = {
-    name: 'one',
-    kind: 'native',
-    model: 'anthropic/claude-sonnet-4-5',
-    baseURL: `${server.url}/v1`,
-    contextWindowTokens: 200_000,
-  }
+  const agent = nativeOn(server)
   machine.settings({ metaInstruction: false, agents: [agent] })
   writeFileSync(join(machine.project, 'people.json'), JSON.stringify(people))
   const { label } = labelled()

@@ -2,7 +2,7 @@ import type { Answer } from '../real/model-server.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { modelServer } from '../real/model-server.ts'
-import { Machine } from './program.ts'
+import { Machine, nativeOn } from './program.ts'
 
 const options = { timeout: 60_000 }
 
@@ -39,13 +39,7 @@ async function thinker(t: TestContext, inputs: readonly object[], settings: Reco
     return answer
   })
   t.after(() => server.close())
-  const agent = {
-    name: 'one',
-    kind: 'native',
-    model: 'anthropic/claude-sonnet-4-5',
-    baseURL: `${server.url}/v1`,
-    contextWindowTokens: 200_000,
-  }
+  const agent = nativeOn(server)
   machine.settings({ metaInstruction: false, agents: [agent], ...settings })
   const run = (...flags: string[]) =>
     machine.run(['-p', 'mach die Kasse schöner', ...flags], { env: { ANTHROPIC_API_KEY: 'made-up-key' } })

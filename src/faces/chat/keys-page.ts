@@ -1,16 +1,9 @@
-import type {
-  Component,
-  Focusable,
-  OverlayHandle,
-  TUI,
-  TuiMouseEvent,
-  TuiMouseEventResult,
-} from '@earendil-works/pi-tui'
+import type { Component, Focusable, TUI, TuiMouseEvent, TuiMouseEventResult } from '@earendil-works/pi-tui'
 import type { Theme } from './theme.ts'
 import { visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { PasteReader } from './input/paste.ts'
 import { actionOf, keySections } from './keys.ts'
-import { GuardedComponent } from './screen/guarded-component.ts'
+import { Overlay } from './screen/overlay.ts'
 import { boxSides, boxed, fitToWidth } from './widgets.ts'
 
 /** Beside its keys a description has at least so many columns; with fewer it stands below them. */
@@ -113,29 +106,18 @@ const edges = 2
 /** Shows the page of keys over the whole screen. */
 export class KeysOverlay {
   #parts: OverlayParts
-  #overlay: OverlayHandle | undefined
+  #overlay: Overlay
 
   constructor(parts: OverlayParts) {
     this.#parts = parts
+    this.#overlay = new Overlay(parts)
   }
 
   open(): void {
-    if (this.#overlay) return
-    const { tui, theme, broken } = this.#parts
+    if (this.#overlay.isOpen) return
+    const { tui, theme } = this.#parts
     const lines = () => Math.max(1, tui.terminal.rows - edges)
-    const page = new KeysPage({ theme, lines, close: () => this.close() })
-    this.#overlay = tui.showOverlay(new GuardedComponent(page, broken), {
-      // Read at every paint, so that the page follows the window.
-      get width() {
-        return Math.min(110, tui.terminal.columns)
-      },
-      maxHeight: '100%',
-    })
-  }
-
-  close(): void {
-    this.#overlay?.hide()
-    this.#overlay = undefined
-    this.#parts.closed()
+    const page = new KeysPage({ theme, lines, close: () => this.#overlay.close() })
+    this.#overlay.show(page, { width: (columns) => Math.min(110, columns), maxHeight: '100%' })
   }
 }

@@ -1,11 +1,4 @@
-import type {
-  Component,
-  Focusable,
-  TuiMouseEvent,
-  TuiMouseEventResult,
-  OverlayHandle,
-  TUI,
-} from '@earendil-works/pi-tui'
+import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult, TUI } from '@earendil-works/pi-tui'
 import type { Command } from '../../core/talk/command.ts'
 import type { Theme } from './theme.ts'
 import type { Choice } from './widgets.ts'
@@ -13,7 +6,7 @@ import { PasteReader } from './input/paste.ts'
 import { actionOf } from './keys.ts'
 import { boxSides, boxed, ChoiceList, TextField } from './widgets.ts'
 import { commandUsage, findCommands } from './command-search.ts'
-import { GuardedComponent } from './screen/guarded-component.ts'
+import { Overlay } from './screen/overlay.ts'
 
 type PaletteParts = {
   theme: Theme
@@ -124,43 +117,36 @@ const chrome = 4
 /** Shows the palette over the transcript, one at a time. */
 export class PaletteOverlay {
   #parts: OverlayParts
-  #overlay: OverlayHandle | undefined
+  #overlay: Overlay
 
   constructor(parts: OverlayParts) {
     this.#parts = parts
+    this.#overlay = new Overlay(parts)
   }
 
   open(query: string): void {
     this.close()
-    const { tui, theme, commands, pick, broken } = this.#parts
+    const { tui, theme, commands, pick, showKeys } = this.#parts
+    const closing = (work: () => void) => {
+      this.close()
+      work()
+    }
     const palette = new Palette({
       theme,
       commands: commands(),
       query,
       lines: () => Math.max(3, Math.min(24, Math.floor(tui.terminal.rows * part) - chrome)),
-      pick: (command) => {
-        this.close()
-        pick(command)
-      },
-      showKeys: () => {
-        this.close()
-        this.#parts.showKeys()
-      },
+      pick: (command) => closing(() => pick(command)),
+      showKeys: () => closing(showKeys),
       close: () => this.close(),
     })
-    this.#overlay = tui.showOverlay(new GuardedComponent(palette, broken), {
-      // Read at every paint, so that the palette follows the window.
-      get width() {
-        return Math.min(100, tui.terminal.columns - 4)
-      },
+    this.#overlay.show(palette, {
+      width: (columns) => Math.min(100, columns - 4),
       maxHeight: `${part * 100}%`,
     })
   }
 
   close(): void {
-    if (!this.#overlay) return
-    this.#overlay.hide()
-    this.#overlay = undefined
-    this.#parts.closed()
+    this.#overlay.close()
   }
 }
