@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Entry } from '../../src/core/talk/entry.ts'
+import { unfinished } from '../../src/core/talk/outcome.ts'
 import { promptText, entryText } from '../../src/core/talk/transcript.ts'
 import { answeredTurn, entryMaker } from './made.ts'
 
@@ -160,5 +161,22 @@ test('property: what one turn was told is a prefix of what the next one is told'
           history.push(make('x', 'claude', { type: 'attempt', failure: { kind: 'crash', message: reply }, ms: 1 }))
       }
     }),
+  )
+})
+
+test('the next agent is told why a turn stopped before its work was done', () => {
+  const failure = unfinished('steps', 'its 50 allowed steps are made')
+  const end = {
+    type: 'end',
+    outcome: { ok: false, failure },
+    id: 'e',
+    at: 0,
+    by: 'a',
+    session: 's',
+    turn: 't',
+  } as const
+  assert.equal(
+    entryText(end),
+    '<note>\nThis turn was stopped before the work was done: its 50 allowed steps are made. What it did by then is still in place: look at it before you do more.\n</note>',
   )
 })

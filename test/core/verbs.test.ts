@@ -168,3 +168,18 @@ test('a budget counts tokens and cost, and says what is left', () => {
   })
   assert.deepEqual(purse.refuse(50), unfinished('cost', '$0.50 of $0.50 are spent; raise --max-cost to continue'))
 })
+
+test('the calls of another program are its steps, and one too many ends its turn unfinished', async () => {
+  const call = (id: string): Event => ({ type: 'call', call: id, tool: 'Bash', input: {} })
+  const agent = scriptedAgent('cli', [[call('1'), call('2'), call('3'), { say: 'done' }]])
+  const purse = budget({ steps: 2 })
+  const { events, result } = await drained(take(wrapped(agent), turnOf({ budget: purse.turn!() })))
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === 'call' ? [event.call] : [])),
+    ['1', '2'],
+  )
+  assert.deepEqual(result, {
+    ok: false,
+    failure: unfinished('steps', 'its 2 allowed steps are made; raise --max-steps to allow more'),
+  })
+})

@@ -33,10 +33,10 @@ const repeatAt = 0.9
 const transcriptShare = 0.6
 
 /** How many steps pass before a summary that failed is asked for again. */
-const patience = 5
+const stepsBeforeRetry = 5
 
 /** How far the estimate of tokens may be from what the provider counts. */
-const ratios = { least: 0.5, most: 4 }
+const ratios = { least: 0.75, most: 4 }
 
 /** The window that a turn has to fit into. */
 export type WindowParts = {
@@ -118,7 +118,7 @@ export class TurnWindow {
       const why = (await this.#parts.forbids?.(turn)) ?? (yield* this.#summarise(done, window))
       if (turn.signal.aborted) return undefined
       if (why !== undefined) {
-        this.#wait = patience
+        this.#wait = stepsBeforeRetry
         yield { type: 'note', text: `The older steps could not be summarised: ${why}` }
       }
     }

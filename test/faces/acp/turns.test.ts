@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { Event } from '../../../src/core/talk/entry.ts'
 import type { Outcome } from '../../../src/core/talk/outcome.ts'
 import type { ScriptedDesk } from '../chat/scripted-desk.ts'
+import { unfinished } from '../../../src/core/talk/outcome.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { editorAt, said, ScriptedEditorDesk } from './editor.ts'
 
@@ -208,4 +209,22 @@ test('a prompt that steers a turn of another process is over with it; one that w
   desk.turn('t10', { type: 'prompt', text: 'then this' }, good)
   over('t10')
   assert.deepEqual((await waiting).result, { stopReason: 'end_turn' })
+})
+
+test('an unfinished turn has a stop reason of the protocol, and a notice in words', async (context) => {
+  for (const [by, stopReason] of [
+    ['steps', 'max_turn_requests'],
+    ['cost', 'max_turn_requests'],
+    ['tokens', 'max_tokens'],
+    ['output', 'max_tokens'],
+  ] as const) {
+    const { answer, updates } = await turnOf(context, [
+      end({ ok: false, failure: unfinished(by, 'the limit is reached') }),
+    ])
+    assert.deepEqual(answer.result, { stopReason })
+    const text = updates.flatMap((update) =>
+      update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? [update.content.text] : [],
+    )
+    assert.deepEqual(text, ['_The turn was stopped before the work was done: the limit is reached._\n\n'])
+  }
 })
