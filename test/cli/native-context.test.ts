@@ -158,8 +158,9 @@ test(
       ['a', 'b', 'c', 'd', 'e'].filter((name) => text.includes(`line 50 of ${name} `)).join('')
     const stubs = (text: string) => count(text, 'characters left out; call the tool again if it is needed')
     const [before, after] = [texts[broken! - 2]!, texts[broken! - 1]!]
-    assert.deepEqual([raw(before), stubs(before)], ['abc', 0])
-    assert.deepEqual([raw(after), stubs(after)], ['cd', 2])
+    // A running turn keeps its prefix: the outputs leave when the next turn begins.
+    assert.deepEqual([raw(before), stubs(before)], ['abcd', 0])
+    assert.deepEqual([raw(after), stubs(after)], ['d', 3])
     assert.deepEqual(talk.kept('summary'), [], 'nothing was summarised')
     assert.equal(count(texts.at(-1)!, '"name":"file_reader"'), 1 + 5, 'every call is still told of')
   },
