@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glass, keys } from '../screen/glass.ts'
+import { golden } from '../screen/golden.ts'
 import { shortHash } from '../../src/base/hash.ts'
 import { until } from '../until.ts'
 import { Machine } from './program.ts'
@@ -12,16 +13,16 @@ import { Machine } from './program.ts'
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
 const options = { timeout: 120_000 }
 
-/** A machine whose agents are fake CLIs in embedded terminals; slow ones answer once the gate is there. */
-function crewMachine(t: TestContext) {
+/** A machine whose agents are fake CLIs in terminals of this host; slow ones answer once the gate is there. */
+function crewMachine(t: TestContext, host = 'pty', fence = true) {
   const machine = new Machine(t)
   const gate = join(machine.folder, 'gate')
   const agent = (...modes: string[]) => ({
     command: [process.execPath, fake, gate, 'scroll', ...modes].join(' '),
     idle_pattern: '^> ?$',
-    response_fence: true,
+    response_fence: fence,
   })
-  machine.settings({ terminals: { host: 'pty' }, leash: 'edit', agents: { quick: agent(), slow: agent('slow') } })
+  machine.settings({ terminals: { host }, leash: 'edit', agents: { quick: agent(), slow: agent('slow') } })
   const left = () =>
     spawnSync('pgrep', ['-af', machine.folder], { encoding: 'utf8' })
       .stdout.split('\n')
@@ -96,3 +97,39 @@ test('a keeper that is killed is told, and replaced', options, async (t) => {
   glass.type('q')
   assert.equal((await glass.exited).exitCode, 0)
 })
+
+test(
+  'agents in tmux are watched like the others, at two sizes, and outlive the watch',
+  { ...options, skip: spawnSync('tmux', ['-V']).error ? 'tmux is not installed' : false },
+  async (t) => {
+    const { machine, gate, crew, left } = crewMachine(t, 'tmux', false)
+    await crew('spawn', 'slow', 'Read', 'the', 'code')
+    await crew('spawn', 'quick', 'Say', 'hello')
+    await crew('spawn', 'slow', 'Fix', 'the', 'test')
+    const glass = new Glass(machine, { args: ['crew', 'watch'] })
+    t.after(() => glass.close())
+    // The name of the temporary folder, and how long a state lasts, differ from run to run.
+    const lasting = /(busy|idle) \d[^─]*─+/g
+    const frame = () => {
+      const { rows } = glass.frame()
+      const same = (text: string, state: string) => `${state} # s `.padEnd(text.length, '─')
+      return {
+        rows: rows.map((row) => row.replace(/^Crew \S+/, 'Crew <project>').replaceAll(lasting, same)),
+        styles: [],
+      }
+    }
+    const ready = /1 {2}slow ● busy[^]*2 quick ○ idle[^]*answer 1\b[^]*3 slow ● busy[^]*half of answer 1/
+    await glass.shows(ready)
+    golden('watch-tmux-80x24', 'dark', frame())
+    await glass.resize({ cols: 200, rows: 50 })
+    await glass.shows((screen) => ready.test(screen) && screen.split('\n')[1]!.length === 200)
+    golden('watch-tmux-200x50', 'dark', frame())
+    writeFileSync(gate, '')
+    await glass.shows(/1 {2}slow ○ idle[^]*3 slow ○ idle/)
+    glass.type('q')
+    assert.equal((await glass.exited).exitCode, 0)
+    assert.match((await crew('list')).out, /^1 +slow +idle /m)
+    await crew('close', '--yes')
+    await until(() => left().length === 0)
+  },
+)

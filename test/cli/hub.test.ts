@@ -55,6 +55,32 @@ test('tasks from the shell: given, taken, asked about, answered, reviewed, repor
   assert.deepEqual(JSON.parse(await termaite('task', 'list', '--json')), [])
 })
 
+test('a question that an agent asks before it has a task is answered by the name of the agent', options, async (t) => {
+  const machine = new Machine(t)
+  const { env, agent } = await startedHub(t, machine)
+  const hub = await agent('orc')
+  await hub.register({ id: 'orc', role: 'dev', capabilities: [], workspace: machine.project, source: 'CLI' })
+  const yes = { id: '2', label: 'Yes, I trust it', means: 'always', grants: 'this folder' } as const
+  await hub.ask('orc', { id: 'q-1', text: 'Do you trust it?', options: [yes, { id: '1', label: 'No', means: 'no' }] })
+  const run = (...args: string[]) => machine.run(['task', ...args], { env })
+  assert.match((await run('list')).out, /^orc +ASKING +\S+ +orc +Do you trust it\?/m)
+  assert.deepEqual((await run('show', 'orc')).out.trimEnd().split('\n'), [
+    'Question: Do you trust it?',
+    '  2 Yes, I trust it (covers: this folder)',
+    '  3 No',
+    'Answer it: termaite task answer orc <number>',
+  ])
+  const missing = await run('answer', 'orc')
+  assert.equal(missing.code, 2)
+  const wrong = await run('answer', 'orc', '1')
+  assert.deepEqual([wrong.code, wrong.err], [1, 'termaite: Found "1", allowed: one of 2 Yes, I trust it | 3 No.\n'])
+  const { code, out } = await run('answer', 'orc', '2')
+  assert.deepEqual([code, out], [0, 'orc answered\n'])
+  const { asks, answered } = await hub.agent('orc')
+  assert.deepEqual({ asks, answered }, { asks: undefined, answered: { ask: 'q-1', picks: ['2'], by: 'user' } })
+  assert.equal((await run('answer', 'orc', '2')).err, 'termaite: Agent orc has no open question.\n')
+})
+
 test('what is wrong is said, with what to do', options, async (t) => {
   const machine = new Machine(t)
   const said = async (args: string[], env: Record<string, string> = {}) => {

@@ -49,6 +49,29 @@ test('install shows the change and asks; where knows it; uninstall takes it back
   assert.equal(existsSync(`${file}.termaite.bak`), false)
 })
 
+test('the desktop app gets its entry once it has been started, and loses nothing else', options, async (t) => {
+  const { machine, mcp } = machineWith(t)
+  const file =
+    process.platform === 'darwin'
+      ? join(machine.folder, 'home', 'Library', 'Application Support', 'Claude', 'claude_desktop_config.json')
+      : join(machine.folder, 'home', '.config', 'Claude', 'claude_desktop_config.json')
+  const early = await mcp('install', 'claude-desktop', '--yes')
+  assert.equal(early.code, 1)
+  assert.match(
+    early.err,
+    /there is no folder .* yet\. Start the program once, then run this again\. Nothing was changed\./,
+  )
+  mkdirSync(join(file, '..'), { recursive: true })
+  const own = '{"globalShortcut": "x"}'
+  writeFileSync(file, own)
+  assert.equal((await mcp('install', 'claude-desktop', '--yes')).code, 0)
+  const { mcpServers, globalShortcut } = JSON.parse(readFileSync(file, 'utf8'))
+  const { command, args } = mcpServers.termaite as { command: string; args: string[] }
+  assert.deepEqual([globalShortcut, existsSync(command), args.slice(-2)], ['x', true, ['mcp', 'serve']])
+  assert.equal((await mcp('remove', 'claude-desktop', '--yes')).code, 0)
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), JSON.parse(own))
+})
+
 test(
   'a file that does not parse is left alone, and an unknown client is named with the known ones',
   options,

@@ -1,9 +1,12 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { shortHash } from '../../src/base/hash.ts'
+import { until } from '../until.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
 
@@ -186,3 +189,40 @@ test(
     )
   },
 )
+
+for (const host of ['pty', 'tmux'] as const)
+  test(
+    `the worktree of a killed agent in ${host} is swept with the next merge, once its CLI is gone`,
+    { ...options, skip: host === 'tmux' && spawnSync('tmux', ['-V']).error ? 'tmux is not installed' : false },
+    async (t) => {
+      const { machine, termaite, review, branches } = await shop(t)
+      t.after(() => spawnSync('tmux', ['-L', `termaite-${shortHash(machine.home)}`, 'kill-server']))
+      const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+      const command = [process.execPath, fake, join(machine.folder, 'gate'), 'scroll'].join(' ')
+      const agents = { fake: { command, idle_pattern: '^> ?$', response_fence: true } }
+      machine.settings({ leash: 'edit', agents })
+      const agent = machine.start(['agent', '--start=fake', ...(host === 'tmux' ? ['--tmux'] : [])])
+      t.after(() => agent.kill('SIGKILL'))
+      let lines = ''
+      agent.stderr!.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
+      await until(() => /waiting for a task/.test(lines))
+      const [, tree] = /works in the worktree (\S+) on the branch termaite\/agent-fake/.exec(lines)!
+      const over = once(agent, 'exit')
+      agent.kill('SIGKILL')
+      await over
+      const cli = () => spawnSync('pgrep', ['-f', join(machine.folder, 'gate')], { encoding: 'utf8' }).stdout.trim()
+      if (host === 'pty') await until(() => cli() === '')
+      const merged = async (name: string) => {
+        const { short } = await review({ [name]: 'n\n' })
+        return (await termaite('task', 'approve', short, '--merge', '--yes')).err
+      }
+      if (host === 'tmux') {
+        assert.doesNotMatch(await merged('one.txt'), /worktree/)
+        assert.deepEqual([existsSync(tree!), cli() === ''], [true, false], 'the CLI goes on, and so does its folder')
+        for (const pid of cli().split('\n')) process.kill(Number(pid), 'SIGKILL')
+        await until(() => cli() === '')
+      }
+      assert.match(await merged('two.txt'), new RegExp(`^Removed the worktree ${tree}\\.$`, 'm'))
+      assert.deepEqual([existsSync(tree!), branches()], [false, ['main']])
+    },
+  )

@@ -7,11 +7,11 @@ const folder = join(import.meta.dirname, 'golden')
 
 /**
  * Compares a frame with the one that was looked at: its words are the same in every look, its styles are the look's own.
- * `UPDATE_GOLDEN=1` writes it anew: then look at it before it is committed.
+ * A frame without styles is compared by its words alone. `UPDATE_GOLDEN=1` writes it anew: then look at it before it is committed.
  */
 export function golden(name: string, look: string, { rows, styles }: Frame): void {
   same(`${name}.txt`, mask(rows.join('\n')))
-  same(`${name}.${look}.txt`, styles.join('\n'))
+  if (styles.length > 0) same(`${name}.${look}.txt`, styles.join('\n'))
 }
 
 function same(name: string, text: string): void {

@@ -4,8 +4,10 @@ import type { Settings } from '../../settings/settings.ts'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isAlive } from '../../base/owner.ts'
+import { carries, processTable } from '../../base/process/process-table.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { fileStore } from '../../store/files/file-store.ts'
+import { markOf } from '../../terminals/terminal-program.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { worktreeParts } from '../crew/crews.ts'
@@ -14,16 +16,18 @@ import { sessionStates } from './supervised-session.ts'
 import { voiceOf } from '../../core/io.ts'
 
 /**
- * Removes the worktrees of supervised agents that were killed, unless one holds work that is on no branch or a task that
- * `--resume` would continue. Returns the paths that are gone.
+ * Removes the worktrees of supervised agents that were killed, unless one holds work that is on no branch, a task that
+ * `--resume` would continue, or a CLI that still runs. Returns the paths that are gone.
  */
 export async function sweepLeftWorktrees(io: Io, place: Place, settings: Settings): Promise<string[]> {
   const store = fileStore(place.home, voiceOf(io))
   const worktrees = worktreesOf(worktreeParts(io, place, settings, store, slugOf(place.root)))
   if (!worktrees) return []
   const gone: string[] = []
-  for (const { owner, worktree, flight } of sessionStates(place.root)) {
+  for (const { owner, worktree, flight, terminal } of sessionStates(place.root)) {
     if (!worktree || flight || !existsSync(worktree.path) || (owner !== '' && isAlive(owner))) continue
+    // A CLI in tmux outlives the process that supervised it, and `--resume` goes on with it in its worktree.
+    if (await runsIn(terminal)) continue
     // Agents can write the file of a session: only a worktree of ours is removed, and only its own branch with it.
     const { path, branch } = worktree
     if (!isWithin(join(place.home, 'worktrees'), path) || branch !== `termaite/${basename(path)}`) continue
@@ -33,4 +37,10 @@ export async function sweepLeftWorktrees(io: Io, place: Place, settings: Setting
     if (why === undefined) gone.push(worktree.path)
   }
   return gone
+}
+
+/** Whether any process of a terminal lives. */
+async function runsIn(terminal: string): Promise<boolean> {
+  const own = await Promise.all((await processTable()).map(({ pid }) => carries(pid, markOf(terminal))))
+  return own.includes(true)
 }
