@@ -144,7 +144,7 @@ test('settings that cannot be written are left as they are, and the agent runs w
     assert.match(lines, words, name)
     assert.match(lines, /Nothing was changed\. gemini will run without MCP\.\n/, name)
     assert.deepEqual([text(), files()], [before, were], name)
-    assert.match(await dry(), /^tools +termaite-hub is not set up$/m)
+    assert.match(await dry(), /^hub tools +termaite-hub is not set up$/m)
   }
 })
 
@@ -153,7 +153,7 @@ test('an entry of the person’s own is used as it is; keys in plain text are wa
   const before = JSON.stringify({ mcpServers: servers })
   const person = await people(t)
   const { settings, text, files, agent, dry } = person('own', (path) => writeFileSync(path, before))
-  assert.match(await dry(), new RegExp(`^tools +termaite-hub is set up in ${settings}$`, 'm'))
+  assert.match(await dry(), new RegExp(`^hub tools +termaite-hub is set up in ${settings}$`, 'm'))
   const [warning] = (await agent()).split('\n')
   assert.equal(
     warning,
