@@ -22,6 +22,11 @@ const named = [
   'think-cost',
   'long-turn',
   'gemini-edit',
+  'setup-agents',
+  'left-processes',
+  'leash-all',
+  'absent',
+  'was-quota',
 ]
 
 /** Cards that no agent of this test brings about, as their makers word them. */
@@ -70,12 +75,12 @@ async function framed(t: TestContext, look: string, question: Question, at: read
 }
 
 for (const look of Object.keys(looks)) {
-  test(`the other cards, ${look}`, { timeout: 15_000 }, async (t) => {
+  test(`the other cards, ${look}`, { timeout: 60_000 }, async (t) => {
     for (const [name, question] of Object.entries(cards))
       await framed(t, look, question, sizes, (size, { frame }) => golden(`${name}-${size}`, look, frame()))
   })
 
-  test(`a script of 125 lines, ${look}`, { timeout: 15_000 }, async (t) => {
+  test(`a script of 125 lines, ${look}`, { timeout: 60_000 }, async (t) => {
     const sizes = [
       { cols: 80, rows: 24 },
       { cols: 100, rows: 30 },
@@ -85,6 +90,9 @@ for (const look of Object.keys(looks)) {
     await framed(t, look, every['long-script']!, sizes, async (size, { frame, press, seen }) => {
       await seen('lines 1–')
       golden(`long-script-${size}`, look, frame())
+      press('\x1b[6~')
+      await seen(/lines (?!1–)\d+–\d+ of 131/)
+      golden(`long-script-middle-${size}`, look, frame())
       for (let page = 0; page < 9; page++) press('\x1b[6~')
       await seen('of 131')
       await seen('exit')
