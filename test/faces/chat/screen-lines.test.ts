@@ -129,6 +129,10 @@ test('the working line shows the running turn, and is empty when none runs', () 
     line([{ ...run, lastAt: now - 9000, waiting: retry }]),
     ' * claude · Groq is busy (503). Trying again in 42 s · Esc cancels',
   )
+  assert.equal(
+    line([{ ...run, by: undefined, waiting: retry }]),
+    ' * · Groq is busy (503). Trying again in 42 s · Esc cancels',
+  )
   const long = { ...retry, words: `Anthropic is overloaded (529): ${'Overloaded '.repeat(20)}`, until: now - 1 }
   assert.equal(
     line([{ ...run, waiting: long }]),

@@ -83,6 +83,7 @@ export class WorkingLine implements Component {
     const waitPart =
       waiting?.until === undefined ? this.#waitPart(waits) : this.#retryPart(waiting.words, waiting.until)
     if (!phase && by === undefined) {
+      if (waiting?.until !== undefined && !this.#asked()) return [{ forms: [spinner], priority: 10 }, ...waitPart]
       // Nothing starts while the person is asked.
       const words = this.#asked() ? theme.warn(waitsForAnswer) : (waits ?? 'starting')
       return [{ forms: [`${spinner} ${words}`], priority: 10 }]
