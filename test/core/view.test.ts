@@ -1,10 +1,10 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Entry } from '../../src/core/talk/entry.ts'
+import type { Entry, Fact } from '../../src/core/talk/entry.ts'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
-import { endedTurns, missedEntries, agentsThatSaw, view } from '../../src/core/talk/view.ts'
+import { endedTurns, missedEntries, agentsThatSaw, view, withoutOldSteps } from '../../src/core/talk/view.ts'
 import { answeredTurn, entryMaker, idsOf } from './made.ts'
 
 test('turns stand in the order of their ends, each whole, and one that runs is not there', () => {
@@ -189,4 +189,41 @@ test('what others did in the same turn after an agent spoke there was missed by 
   const history = view([...turn, ...next])
   assert.deepEqual(missedEntries(history, 'claude'), { key: 'k', entries: [...turn.slice(5, 8), ...next] })
   assert.deepEqual(missedEntries(history, 'codex'), { key: 'c', entries: next })
+})
+
+test('a summary of steps stands in their place; guides, steering and what an earlier attempt did stay', () => {
+  const call = (id: string, step: number): Fact => ({ type: 'call', call: id, tool: 'ls', input: {}, step })
+  const result = (id: string): Fact => ({ type: 'result', call: id, ok: true, text: id })
+  const attempt: Fact = { type: 'attempt', failure: { kind: 'crash', message: 'broke' }, ms: 1 }
+  const guide: Fact = { type: 'guide', name: 'skill:pdf', text: 'read the pages' }
+  const steer: Fact = { type: 'steer', text: 'be quick' }
+  const first: Fact = { type: 'summary', text: 'one', step: 1 }
+  const second: Fact = { type: 'summary', text: 'one and two', step: 2 }
+  const before = [call('a1', 1), result('a1'), attempt]
+  const facts = [
+    ...before,
+    call('b1', 1),
+    guide,
+    result('b1'),
+    first,
+    { type: 'reply', text: 'I look.', step: 2 } satisfies Fact,
+    call('b2', 2),
+    result('b2'),
+    steer,
+    call('b3', 3),
+    result('b3'),
+    second,
+    call('b4', 4),
+    result('b4'),
+  ]
+  assert.deepEqual(withoutOldSteps(facts), [
+    ...before,
+    second,
+    guide,
+    steer,
+    call('b3', 3),
+    result('b3'),
+    call('b4', 4),
+    result('b4'),
+  ])
 })

@@ -220,3 +220,32 @@ test('earlier turns that take much of the window become a summary inside the tur
   const resumed = modelMessages('native', turnOf({ prompt: 'on', history: view(later) }), [])
   assert.deepEqual(resumed.slice(0, 3), kept.request([summary!]).messages)
 })
+
+test('a hook that forbids a summary is named, and old outputs leave instead', async () => {
+  const model = scriptedModel([[{ say: 'never asked' }]], { window: 2_000 })
+  const frame = { system: '', tools: [] }
+  const forbids = async () => 'a hook forbids it: not now'
+  const kept = new TurnWindow({
+    name: 'native',
+    model,
+    frame,
+    turn: turnOf({ prompt: 'go' }),
+    window: () => 2_000,
+    forbids,
+  })
+  const done: Fact[] = [1, 2, 3].flatMap((step): Fact[] => [
+    { type: 'call', call: `s${step}`, tool: 'bash', input: {}, step },
+    { type: 'result', call: `s${step}`, ok: true, text: 'x'.repeat(2_400) },
+  ])
+  const events: unknown[] = []
+  for await (const event of kept.makeRoom(done)) {
+    events.push(event)
+    if (event.type === 'trim') done.push(event)
+  }
+  assert.deepEqual(events, [
+    { type: 'note', text: 'The older steps could not be summarised: a hook forbids it: not now' },
+    { type: 'trim', step: 1 },
+    { type: 'note', text: 'Long inputs and outputs of old steps are left out from here on, to make room.' },
+  ])
+  assert.equal(model.requests.length, 0)
+})
