@@ -1,4 +1,4 @@
 import { runProcess } from './cli/run.ts'
 
-// Errors become an exit code inside; one that escapes is a mistake of ours, which Node prints.
+// `runProcess` turns every error into an exit code. An error that escapes it is a bug, and Node prints it.
 void runProcess()

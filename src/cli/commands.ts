@@ -343,7 +343,7 @@ export const commands: readonly CliCommand[] = [
       role: {
         value: 'role',
         choices: hubRoles,
-        help: 'add: what the client may do (default agent). An observer reads; an agent works on tasks; a member also adds, answers and approves tasks; an admin also changes keys',
+        help: 'add: what the client may do (default agent). An observer reads; an agent works on tasks; a member adds, answers and approves tasks; an admin is a member who also changes keys',
       },
       server: hubServer,
       ...json,

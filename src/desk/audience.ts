@@ -11,7 +11,7 @@ export class Audience {
     await Promise.all([...this.#ears].map((ear) => ear.push(happening)))
   }
 
-  /** Shows words on every screen. Nobody waits for room: a slow screen must not hold up the code that speaks. */
+  /** Shows words on every screen without waiting, because a slow screen must not hold up the caller. */
   say(text: string, how: 'note' | 'text' | 'error' = 'note'): void {
     void this.tell({ type: 'said', how, text })
   }
@@ -23,7 +23,7 @@ export class Audience {
     return sent
   }
 
-  /** Takes a prompt away that was shown and is kept by no turn here. */
+  /** Removes a prompt from the screens that was shown early and that no turn of this desk kept. */
   unsend(sent: string): void {
     void this.tell({ type: 'sent', sent })
   }

@@ -228,7 +228,7 @@ export class OtherProcesses {
       await this.#tell(turn, event, seen)
     }
     over.abort()
-    // A process that was killed keeps no end of its turn, and nobody may be shown at work who is not.
+    // A process that was killed writes no end of its turn, and the screen must not show a dead agent as working.
     if (seen.outcome === undefined)
       for (const entry of await this.#untilEnded(turn, conversation))
         if (!told.has(entry.id)) await this.#tell(turn, entry, seen)

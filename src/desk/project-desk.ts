@@ -253,7 +253,7 @@ export class ProjectDesk implements ChatDesk {
     const { view, broken, ended } = await app.conversation.settle()
     if (ended > 0) await this.#page()
     this.#status.open(view)
-    // Nobody waits for it; a turn that comes before it is done goes on without it.
+    // Runs in the background: a turn that starts before it is done does not wait.
     if (!app.ephemeral) void app.snapshots.prepare()
     for (const text of this.#warnings) this.#say(text)
     if (broken.length > 0) this.#say(unreadableLines(broken.length), 'error')

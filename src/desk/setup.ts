@@ -57,7 +57,7 @@ async function choices(world: SetupWorld, found: readonly Offer[]): Promise<Setu
   return before.length === 0 || (await mayReplace(world, before)) ? { found, chosen, leash, own } : undefined
 }
 
-/** Where a wall holds our own agent's commands, offers to let it work inside without asking; elsewhere says that none does. */
+/** Where this machine has a sandbox, offers to let our own agent work inside it without asking; elsewhere says that there is none. */
 async function chooseOwnLeash(world: SetupWorld, chosen: readonly Offer[], leash: Leash): Promise<Leash | undefined> {
   if (!chosen.some(({ own }) => own)) return leash
   const { env, cwd } = world
@@ -141,7 +141,7 @@ export function replaceSettings(home: string, settings: FileSettings, now: numbe
   return file
 }
 
-/** Somebody to ask. The marked options of a question are the usual ones, else its first option. */
+/** How the setup asks the person. The marked options of a question are the default, else its first option. */
 export type Person = { ask: Ask; signal: AbortSignal }
 
 /** Asks which agents take turns, and in what order; undefined when the user cancels. */

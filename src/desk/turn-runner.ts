@@ -125,8 +125,8 @@ export class TurnRunner {
     if (this.#stop && !this.#stop.signal.aborted) {
       this.#stop.abort()
       const { line, giveBack } = this.#parts
-      // A user who cancels wants to think again, so queued prompts go back into the input instead of being sent. What is
-      // sent after the cancel is meant, and waits for the end of the cancelled turn.
+      // A user who cancels wants to think again, so queued prompts go back into the input instead of being sent. A prompt
+      // sent after the cancel is intended, and waits for the end of the cancelled turn.
       for (const typed of line.takeAll().reverse()) giveBack(typed)
       // The cancel does not wait for the screens.
       void this.#parts.audience.tell({ type: 'stopping' })

@@ -78,7 +78,7 @@ export function accessCheck<Caller>(options: AccessOptions<Caller>): AccessCheck
   }
 }
 
-/** Has the same length for every key, so that the time of the comparison tells nothing about the right one. */
+/** A hash has the same length for every key, so the time of the comparison reveals nothing about the right one. */
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** Compares a key with the right one in a time that does not depend on either. */

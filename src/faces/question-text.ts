@@ -29,7 +29,7 @@ async function shownText(shown: Shown): Promise<string> {
   return exactText(patch.trimEnd())
 }
 
-/** Stands before a line that made a question necessary; it works without colours. */
+/** Marks a line because of which the question is asked; it works without colours. */
 export const dangerSign = '! '
 
 /** A command as plain lines, and the folder in which it runs. A line with a dangerous part begins with the sign for danger. */

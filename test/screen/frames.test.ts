@@ -56,7 +56,7 @@ describe('golden frames', { concurrency: 2 }, () => {
       await sitting.shows('and the second.', '─ alpha · ')
 
       glass.type('fail please\r')
-      await sitting.framed('unknown-failure', ["Was that the end of beta's quota?", '✗ no agent', 'Esc: do not say'])
+      await sitting.framed('unknown-failure', ["Was that the end of beta's quota?", '✗ no agent', 'Esc: no answer'])
       glass.type(keys.down)
       glass.type(keys.enter)
       const error = ['this one as well', '✗ no agent', 'doctor', '→ No, it was', rested('~1.9k tokens')]

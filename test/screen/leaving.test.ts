@@ -114,7 +114,7 @@ test(
     assert.equal(
       glass.scrollback().replaceAll('\n', ' '),
       [
-        'termaite: the chat ended because of an internal error: it broke on purpose. The conversation is kept.',
+        'termaite: the chat crashed: it broke on purpose. The conversation is kept.',
         `Continue with: termaite --cwd ${machine.project}`,
       ].join(' '),
     )

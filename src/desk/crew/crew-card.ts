@@ -22,6 +22,6 @@ export async function put(
   return true
 }
 
-/** Leaving a card whose words say what that does is an answer; leaving any other card means nothing. */
+/** Esc is an answer on a card that says what Esc does, and on a permission card; on any other card it gives no answer. */
 export const leavingSaysNo = ({ about, unanswered }: Question) =>
   unanswered !== undefined || about === 'permission' || about === 'trust'

@@ -44,7 +44,7 @@ function fileName(uri: string, cwd: string): string {
 /** How a prompt ended; `trouble` says why no turn could begin. */
 type PromptEnding = { outcome?: Outcome; cancelled: boolean; trouble?: string }
 
-/** A prompt that is at work; the first of its endings counts. */
+/** A prompt that runs; only the first of its endings counts. */
 export class PendingPrompt {
   /** Ends a command that is run for the prompt. */
   readonly stop = new AbortController()

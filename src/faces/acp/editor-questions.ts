@@ -67,7 +67,7 @@ export class EditorQuestions {
     return picks
   }
 
-  /** A permission where something is to be done, a form where something is to be known; undefined where the editor has neither. */
+  /** Asks with a permission request for an action, and with a form for information; undefined where the editor supports neither. */
   async #picks(question: Question, call: string, withdrawn: AbortSignal): Promise<string[] | undefined> {
     // The editor may store the form that it shows, so a secret is not asked for.
     if (question.secret) return undefined

@@ -28,7 +28,7 @@ type SessionParts = {
   clock: Clock
 }
 
-/** One session of an editor: sends what happens at its desk, and does there what the person wants. */
+/** One session of an editor: sends the events of its desk to the editor, and passes the user's prompts and choices to the desk. */
 export class EditorSession {
   #parts: SessionParts
   #updates: SessionUpdates
@@ -146,7 +146,7 @@ export class EditorSession {
 
   #send = (update: SessionUpdate): Promise<void> => {
     const { sdk, client, seat } = this.#parts
-    // A client that hung up is sent nothing more.
+    // Nothing more is sent to a client that has closed its connection.
     return client.notify(sdk.methods.client.session.update, { sessionId: seat.session, update }).catch(() => {})
   }
 
@@ -196,7 +196,7 @@ export class EditorSession {
         return
       case 'said':
         if (this.#pending && happened.how === 'error') this.#pending.trouble = happened.text
-        // The greeting of a person at a screen has no place before the first words of a thread.
+        // The greeting is for a person at the chat; a thread in an editor begins with its first prompt.
         return this.#pending ? this.#say(happened.text, happened.how) : undefined
       case 'standing':
         return this.#sendOptions()
@@ -262,7 +262,7 @@ const mostReplayed = 2_000
 
 const page = 500
 
-/** Notes of termaite are left out: they were news when they were written. */
+/** Leaves out the notes of termaite, because they mattered only when they were written. */
 const replayed = new Set<Entry['type']>(['prompt', 'steer', 'reply', 'words', 'call', 'result', 'end'])
 
 async function replay({ desk, opened }: EditorDesk, updates: SessionUpdates): Promise<void> {

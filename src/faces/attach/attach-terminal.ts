@@ -42,7 +42,7 @@ export async function attach(terminal: Terminal, io: AttachIo, options?: AttachO
     : attachByCommand(terminal.attach, io)
 }
 
-/** Runs the terminal's own attach command: a terminal that can be shown without termaite is shown best so. */
+/** Runs the terminal's own attach command, for a terminal such as a tmux window that can be shown without termaite. */
 async function attachByCommand(command: string, { signal }: AttachIo): Promise<AttachEnd> {
   const child = spawn('/bin/sh', ['-c', command], { stdio: 'inherit' })
   const end = () => child.kill()
@@ -89,7 +89,7 @@ class Attachment {
       if (signal.aborted) stop()
       await this.#fit()
       this.#hint = ` ${this.#options?.hint ?? (await this.#usualHint())} `
-      // The hint goes by itself while the person works on.
+      // The hint disappears after a while, without a key.
       callAfter(clock, hintMs, asleep.signal, () => this.#dropHint())
       this.#repaint()
       return await this.#end.promise
@@ -119,7 +119,7 @@ class Attachment {
     const keys = this.#options?.keys ?? new DetachKeys()
     return (chunk) => {
       const { typed, leaves } = keys.push(decoder.write(chunk))
-      // That a terminal is gone is noticed by the end of its output.
+      // The end of the output tells when a terminal is gone.
       if (typed !== '') this.#terminal.write(typed, true).catch(() => {})
       if (leaves) this.#leave('detached')
       else this.#dropHint()

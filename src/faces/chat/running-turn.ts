@@ -66,7 +66,7 @@ export function advanceTurn(
     case 'inner':
       return { ...next, consulted: consulted(next.consulted ?? [], event.role, event.event) }
     case 'attempt':
-      // The agent that failed is at work no more; which one goes on is not known yet.
+      // The agent that failed no longer works; the next agent is not known yet.
       return { ...next, by: undefined, calls: [], files: withFiles(next.files, event.did?.files ?? []) }
     default:
       return next

@@ -42,7 +42,7 @@ export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
   })
   const limit = new RateLimit(clock, requests.burst, requests.perSecond)
   const open = new Map<HubCaller, ServerResponse>()
-  // A key that has ended is good for nothing more: a wait or a stream that began with it is cut.
+  // When a key is revoked, every wait and stream that began with it is cut.
   keys.follow((id, by) => {
     for (const [caller, response] of open) if (caller.id === id && caller !== by) response.destroy()
   })
@@ -63,7 +63,7 @@ export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
       url.pathname === '/api/events'
         ? streamChanges(request, response, { url, caller }, options)
         : answerApi(request, response, { url, caller }, options)
-    // The listener of the server waits for nothing; a caller that has hung up is told nothing.
+    // Not awaited by the server's listener; a caller that has closed its connection gets no answer.
     work.catch(() => response.destroy())
   }, options)
   return {

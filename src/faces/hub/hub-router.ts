@@ -34,7 +34,7 @@ export type HubAnswer = { status: number; body: unknown }
 
 const statuses: Record<HubError['kind'], number> = { missing: 404, conflict: 409, wrong: 400, forbidden: 403 }
 
-/** Answers by the route that matches; what is wrong with a request is an answer in words. */
+/** Answers with the matching route; a faulty request gets an answer that says what is wrong. */
 export async function answerRequest(routes: readonly HubRoute[], request: HubRequest): Promise<HubAnswer> {
   const { method, path } = request
   const matching = routes.flatMap((route) => {

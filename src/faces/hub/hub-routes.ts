@@ -46,7 +46,7 @@ export function hubRoutes(hub: Hub, keys: HubKeys, clock: Clock): HubRoute[] {
     path,
     operation,
     answer: async (request) => {
-      // Nobody is shown a change that could still be lost.
+      // A change is sent only after it is saved.
       await hub.kept()
       return answer(request)
     },

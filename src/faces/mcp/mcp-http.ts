@@ -82,7 +82,7 @@ export function mcpEndpoint<Caller>(
   const answer = toNodeHandler({ fetch }, { onerror: trouble, ...limits })
   return {
     answer(request, response, caller) {
-      // The token is left out: nothing behind the door needs it.
+      // The token is left out, because no later code needs it.
       const auth = { token: '', clientId: ownerOf(caller), scopes: [], extra: { caller } }
       return answer(Object.assign(request, { auth }), response)
     },

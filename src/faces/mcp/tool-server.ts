@@ -151,7 +151,7 @@ function progressSender(progressToken: string | number, request: ToolRequest, ov
   return (message) => {
     if (over.aborted) return
     const params = { progressToken, progress: ++progress, message: message || undefined }
-    // A client that hung up hears nothing; the call learns of that by its signal.
+    // A client that closed its connection gets no progress; its call is aborted by its signal.
     request.notify({ method: 'notifications/progress', params }).catch(() => {})
   }
 }

@@ -26,7 +26,7 @@ export class RemoteTerminal implements Terminal {
     this.attach = attach
   }
 
-  /** Empty when its process is gone, because then nobody knows how the program ended. */
+  /** Empty when the terminal's process is gone, because the way the program ended is then unknown. */
   get exited(): Promise<Exit> {
     this.#exited ??= this.#ask('exited').then(
       (exit) => (exit ?? {}) as Exit,

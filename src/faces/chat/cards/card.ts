@@ -32,7 +32,7 @@ type CardParts = {
 
 /** A person who was typing when the card was painted must pause this long before a key counts as an answer. */
 const pauseMs = 400
-/** Keys that only a person presses who reads the card. */
+/** Keys that are pressed only by a person who has read the card. */
 const cardKeys = [
   'up',
   'down',
@@ -102,8 +102,8 @@ export class Card implements Component, Focusable {
   }
 
   /**
-   * Whether a key is meant for the card. Keys are not that come before the person can have seen it, because it is not
-   * painted yet or they are still typing; nor keys that come after it was answered.
+   * Whether a key is meant for the card. A key is not meant for it when the person cannot have seen it yet, because it is not
+   * painted or they are still typing, nor when it was already answered.
    */
   wants(data: string): boolean {
     return this.#isAwake() && !this.#strays(data)

@@ -44,7 +44,7 @@ function isInstalled(name: string, path: string): boolean {
   })
 }
 
-/** Whether the program took the text. Some run as long as they own the clipboard, so their end is not waited for. */
+/** Whether the program accepted the text. Some keep running while they own the clipboard, so this does not wait for their end. */
 function runWithInput([command, ...args]: readonly [string, ...string[]], text: string, env: Env): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {

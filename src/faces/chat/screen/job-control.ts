@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import { stoodStill } from '../../../base/clock.ts'
 
-/** A process that was stopped hears of its continuation within this time; without it nobody stopped it. */
+/** A stopped process gets SIGCONT within this time after it continues; without that signal it was never stopped. */
 const patienceMs = 300
 
 /**

@@ -26,7 +26,7 @@ type SpokenText = Pick<SpeechBlock, 'text' | 'dropped' | 'more'>
 /** Lines of a prompt that are shown before it is folded. */
 const mostPromptLines = 20
 
-/** Renders one block. A text that grows is rendered only from where it grew; of a block that is complete nothing is held. */
+/** Renders one block. Of a growing text only the new part is rendered; for a complete block nothing is cached. */
 export class BlockRenderer {
   #prose = new Prose()
   #indented = new GrowingLines()

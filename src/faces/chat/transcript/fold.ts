@@ -263,7 +263,7 @@ function consultedWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>
     { type: 'inner', role, event: defined({ ...words, from: deeper.length ? deeper : undefined }) },
     place,
   )
-  // A group that was there is running and told its end by itself.
+  // A group that is already shown gets its end from its own events.
   if (inside.length === blocks.length) return inside
   return changed(
     inside,
@@ -275,7 +275,7 @@ function consultedWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>
 function extended(group: GroupBlock, event: Event, place: EventPlace): GroupBlock {
   const blocks = foldEvent(group.blocks, event, place)
   if (event.type === 'attempt') {
-    // The agent that failed is at work no more; which one goes on is not known yet.
+    // The agent that failed no longer works; the next agent is not known yet.
     const { by: _failed, ...rest } = group
     return { ...rest, blocks }
   }

@@ -18,7 +18,7 @@ export class Prose {
   #width = 0
   #last: { part: string; lines: string[] } | undefined
 
-  /** Lets go of what was rendered; everything is rendered again next time. */
+  /** Drops the rendered parts, so that everything is rendered again next time. */
   forget(): void {
     this.#closed = ''
     this.#end = { joined: false }
