@@ -42,9 +42,10 @@ try {
   await glass.shows('Hand over')
   await new Promise((resolve) => setTimeout(resolve, 600))
   glass.type('1')
-  await glass.shows(/─ claude/)
+  // The sum of the tokens follows a moment after the closing line.
+  await glass.shows((screen) => /─ claude/.test(screen) && !/· 0 tokens/.test(screen))
   mkdirSync(join(import.meta.dirname, '..', 'docs'), { recursive: true })
-  const title = 'termaite: gemini is out of quota, claude goes on with the same turn'
+  const title = 'termaite: gemini is out of quota, claude continues the same turn'
   writeFileSync(join(import.meta.dirname, '..', 'docs', 'chat.svg'), drawn(glass.emulator, title))
 } finally {
   glass.end()
