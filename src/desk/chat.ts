@@ -58,8 +58,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
       io,
       `A request waits for ${waiting.agent} until ${localTime(waiting.until)}. The next chat in this folder sends it then.`,
     )
-  if (fault !== undefined)
-    say(io, `termaite: the chat crashed: ${fault}. The conversation is kept.`)
+  if (fault !== undefined) say(io, `termaite: the chat crashed: ${fault}. The conversation is kept.`)
   say(io, desk.app().ephemeral ? 'This chat was not kept.' : `Continue with: ${resumeCommand(desk)}`)
   return fault !== undefined ? 1 : cut ? 130 : 0
 }
