@@ -22,7 +22,6 @@ export function thinkTool(advise: Advise, o: { available?(): boolean; patience?:
   return defineTool({
     name: 'think',
     risk: 'read',
-    onDemand: true,
     input,
     delegates: true,
     leadOnly: true,
