@@ -47,10 +47,8 @@ describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
           const allow = ({ options }: Question) => options.find(({ label }) => yes.includes(label))?.label
           const agent = it.agent()
           assert.equal(await it.start(agent, allow), undefined)
-          assert.deepEqual(
-            it.asked.map(({ about }) => about),
-            first,
-          )
+          // A key that a loaded machine lost is asked for again, and never pressed twice: the next dialog may look the same.
+          assert.deepEqual([...new Set(it.asked.map(({ about }) => about))], first)
           const before = it.asked.length
 
           const shell = await it.say(agent, 'please scene:shell now', allow)
