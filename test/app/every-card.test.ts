@@ -144,7 +144,7 @@ test('Escape is the harmless answer on every card, and its label says what will 
     clear: ['No, change nothing', 'leave'],
     key: ['store no key', 'no answer'],
     'left-processes': ['No, let it run', 'leave'],
-    'was-quota': ['do not say; nothing is remembered', 'no answer'],
+    'was-quota': ['no answer; termaite remembers nothing', 'no answer'],
     'agent-asks': ['answer in the input instead', 'no answer'],
     'mcp-page': ['No, I do not open it', 'no'],
     'claude-permission': ['No', 'no'],
