@@ -2,6 +2,7 @@ import type { Io } from '../core/io.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import { say, textFor, UsageError } from '../core/io.ts'
 import { picksTyped, unclearWords } from '../core/talk/consent.ts'
+import { messageOf } from '../base/error-message.ts'
 import { nobody } from '../core/talk/question.ts'
 import { exactText, questionParts } from './question-text.ts'
 
@@ -70,7 +71,13 @@ function unseen() {
  * the person's own answers.
  */
 export function personAt(io: Io, absent: Ask = nobody, around = (ask: Ask) => ask): Ask {
-  const person = around((question, withdrawn) => answered(io, question, withdrawn).catch(() => undefined))
+  const person = around((question, withdrawn) =>
+    answered(io, question, withdrawn).catch((error) => {
+      // A person who leaves has said so themselves; anything else would otherwise look like a person who is not there.
+      if (!(error instanceof UsageError)) say(io, `The question could not be shown: ${messageOf(error)}`)
+      return undefined
+    }),
+  )
   return async (question, withdrawn) =>
     io.piped || !io.in.isTTY || withdrawn.aborted ? absent(question, withdrawn) : person(question, withdrawn)
 }
@@ -144,11 +151,12 @@ const fewestRows = 4
 
 /** The question as texts that each fit on the screen; one text where its height is not known. */
 function pagesOf(io: Io, shown: readonly string[], asked: readonly string[]): string[] {
-  const { rows, columns = 80 } = io.err
+  // A terminal that does not know its size says 0.
+  const [rows, columns] = [io.err.rows || Infinity, io.err.columns || 80]
   const height = (lines: readonly string[]) => lines.flatMap((line) => piecesOf(line, columns)).length
   // The row for the answer, and one row less than the screen has, so that the first one stays in sight.
-  const room = (rows ?? Infinity) - height(asked) - 2
-  if (height(shown) <= room) return [[...shown, ...asked].join('\n')]
+  const room = rows - height(asked) - 2
+  if (shown.length === 0 || height(shown) <= room) return [[...shown, ...asked].join('\n')]
   const pieces = shown.flatMap((line) => piecesOf(line, columns))
   const size = Math.max(fewestRows, room - 1)
   return Array.from({ length: Math.ceil(pieces.length / size) }, (_, at) => {

@@ -107,3 +107,11 @@ test('keys that are typed before the question can be read are no answer, and the
   assert.deepEqual(await answer, ['no'])
   assert.deepEqual(raw.slice(0, 2), [true, false])
 })
+
+test('a terminal that does not know its size is asked all the same, on one page', async () => {
+  const plain: Question = { about: 'choice', text: 'Which?', from: [], options: [{ id: 'a', label: 'This one' }] }
+  for (const question of [plain, every['long-script']!]) {
+    const { picks, pages } = await typing(question, ['1'], 0)
+    assert.deepEqual([picks, pages.length], [[question.options[0]!.id], 1])
+  }
+})
