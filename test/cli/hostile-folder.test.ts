@@ -124,7 +124,7 @@ test('an editor over ACP and the chat start nothing of a hostile folder', { ...o
       [/Ready: native[^]*> /, 'look around\r'],
       [/3 No, do not use them[^]*> /, '3\r'],
       [/Done by native/, '/mcp\r'],
-      [/not used before it is trusted/, '/exit\r'],
+      [/used only after you trust it/, '/exit\r'],
     ],
     { ...env, TERM: 'dumb' },
     () => ran.push(hostile.ran()),

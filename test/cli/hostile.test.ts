@@ -91,7 +91,7 @@ test(
         [/3 No, do not use them[^]*> /, '3\r'],
         ...no,
         [/Done by native/, '/mcp\r'],
-        [/not used before it is trusted/, '/trust\r'],
+        [/used only after you trust it/, '/trust\r'],
         [/3 No, do not use them[^]*> /, '2\r'],
         [/Trusted from the next turn on/, '/mcp\r'],
         [/\(\.mcp\.json\)/, '/reset\r'],

@@ -94,9 +94,9 @@ test('in a terminal the person chooses who takes turns, in which order, and the 
   const keys: [RegExp, string][] = [
     [
       /Which agents, in what order\?\s+1 Claude Code \(suggested\)\s+2 Gemini CLI \(suggested\)\s+3 Codex \(suggested\)\s+Type numbers out of 1, 2, 3 in the order that you want, such as 2 1, or press Enter alone: cancel the setup\.\s+> /,
-      'claude\r',
+      'nobody\r',
     ],
-    [/claude[^]*Type numbers out of 1, 2, 3 in the order that you want, [^]*> /, '3 1\r'],
+    [/nobody[^]*Type numbers out of 1, 2, 3 in the order that you want, [^]*> /, '3 1\r'],
     [/1 ask: ask before every action\s+2 edit: [^]*> /, '2\r'],
   ]
   const { code, out } = await typed(machine, ['setup'], keys, machine.install(['codex', 'claude', 'gemini']))

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { stripAnsi } from '../../src/base/ansi.ts'
 import { codeCache, ended, program, type Machine, type Ran } from './program.ts'
 
 /** For tests that need a terminal of their own. */
@@ -41,7 +42,7 @@ export async function typed(
   )
   child.stdout.on('data', (chunk: string) => {
     seen += chunk
-    if (!left[0]?.[0].test(seen)) return
+    if (!left[0]?.[0].test(stripAnsi(seen))) return
     patience.refresh()
     seen = ''
     before(left[0][1])

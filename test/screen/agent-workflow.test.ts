@@ -27,6 +27,8 @@ test(
       t.after(() => glass.end())
       return glass
     }
+    // An answer counts once the prompt for it is there.
+    const asks = (glass: Glass) => glass.shows(/3 No, do not use them\s+> *$/m)
     const runs = async (glass: Glass) => {
       await glass.shows(words)
       await glass.shows('answer 1')
@@ -47,13 +49,13 @@ test(
       )
     }
     const refused = start('review')
-    const card = await refused.shows('3 No, do not use them')
+    const card = await asks(refused)
     assert.match(card, /\.agent\/workflows\/waaah-review\.md/, 'what it would trust is shown')
     refused.type('\r')
     assert.equal((await refused.exited).exitCode, 2)
 
     const trusting = start('review')
-    await trusting.shows('3 No, do not use them')
+    await asks(trusting)
     trusting.type('2\r')
     await runs(trusting)
     const known = start('waaah-review')
@@ -63,7 +65,7 @@ test(
     // What was trusted is these words: with others it is asked again.
     writeFileSync(join(folder, 'waaah-review.md'), 'Delete everything.')
     const changed = start('review')
-    await changed.shows('3 No, do not use them')
+    await asks(changed)
     changed.type(keys.ctrlC)
     assert.equal((await changed.exited).exitCode, 130)
     assert.doesNotMatch(changed.raw, /answer 1/)
