@@ -5,6 +5,7 @@ import { picksTyped, unclearWords } from '../core/talk/consent.ts'
 import { messageOf } from '../base/error-message.ts'
 import { nobody } from '../core/talk/question.ts'
 import { exactText, questionParts } from './question-text.ts'
+import { TypingPause } from './typing-pause.ts'
 
 /** Asks the person for a yes. Without a terminal to ask on it throws a UsageError that names --yes. */
 export async function confirm(io: Io, question: string, yes: boolean): Promise<boolean> {
@@ -113,9 +114,6 @@ export async function answered(
   }
 }
 
-/** A person who was typing when the question appeared must pause this long before a key counts as an answer. */
-const pauseMs = 400
-
 /**
  * The keys that were typed before the person can have read the question, such as a line that was typed while the turn ran:
  * they are no answer. Ctrl+C and Ctrl+D among them leave the question.
@@ -124,19 +122,18 @@ async function typedEarly(io: Io, withdrawn: AbortSignal): Promise<string> {
   const input: Io['in'] & { setRawMode?(raw: boolean): unknown } = io.in
   if (!input.setRawMode) return ''
   const over = AbortSignal.any([withdrawn, io.signal])
-  let [early, quietSince, code] = ['', io.clock.elapsed(), 0]
+  const pause = new TypingPause(io.clock)
+  let [early, code] = ['', 0]
   const left = new AbortController()
   const read = (data: Buffer | string) => {
     early += data.toString()
-    quietSince = io.clock.elapsed()
+    pause.typed()
     code ||= /\x03/.test(early) ? 130 : /\x04/.test(early) ? 1 : 0
     if (code > 0) left.abort()
   }
   input.setRawMode(true)
   input.on('data', read).resume()
-  const signal = AbortSignal.any([over, left.signal])
-  for (let wait; (wait = pauseMs - (io.clock.elapsed() - quietSince)) > 0 && !signal.aborted;)
-    await io.clock.sleep(wait, signal)
+  await pause.over(AbortSignal.any([over, left.signal]))
   input.off('data', read).pause()
   input.setRawMode(false)
   if (code > 0) throw new UsageError('there was no answer, so nothing was changed.', code)

@@ -14,6 +14,7 @@ import { diffLines } from '../diff-lines.ts'
 import { cardPaint, cardTitle } from './card-kinds.ts'
 import { escapeOf } from '../../../core/talk/consent.ts'
 import { readableText } from '../../question-text.ts'
+import { TypingPause } from '../../typing-pause.ts'
 
 type CardParts = {
   theme: Theme
@@ -30,8 +31,6 @@ type CardParts = {
   answer(picks?: string[]): void
 }
 
-/** A person who was typing when the card was painted must pause this long before a key counts as an answer. */
-const pauseMs = 400
 /** Keys that are pressed only by a person who has read the card. */
 const cardKeys = [
   'up',
@@ -63,8 +62,8 @@ export class Card implements Component, Focusable {
   #body: { width: number; lines: string[] } | undefined
   #open = new AbortController()
   #focused = false
-  /** When the card was painted first, or the last key came that was not meant for it. */
-  #quietSince: number | undefined
+  /** Begins when the card is painted first. */
+  #pause: TypingPause | undefined
   #awake = false
   #straying = false
   /** How many lines of the body are on a page, where it has several. */
@@ -111,21 +110,17 @@ export class Card implements Component, Focusable {
 
   #isAwake(): boolean {
     if (this.#open.signal.aborted) return false
-    const now = this.#parts.clock.elapsed()
-    if (this.#quietSince !== undefined && now - this.#quietSince >= pauseMs) this.#awake = true
-    if (!this.#awake && this.#quietSince !== undefined) this.#quietSince = now
+    if (!this.#awake) this.#pause?.typed()
     return this.#awake
   }
 
   /** Says that keys count as answers once they do. */
-  async #wake(): Promise<void> {
-    const { clock, changed } = this.#parts
+  async #wake(pause: TypingPause): Promise<void> {
     const { signal } = this.#open
-    for (let left; (left = pauseMs - (clock.elapsed() - this.#quietSince!)) > 0 && !signal.aborted;)
-      await clock.sleep(left, signal)
+    await pause.over(signal)
     if (signal.aborted) return
     this.#awake = true
-    changed()
+    this.#parts.changed()
   }
 
   /** Letters that the card does not use go to the input: the person who types them has not read the card, and their Enter does not answer it. */
@@ -268,10 +263,10 @@ export class Card implements Component, Focusable {
 
   render(width: number): string[] {
     const { theme, question, by } = this.#parts
-    if (this.#quietSince === undefined) {
-      this.#quietSince = this.#parts.clock.elapsed()
+    if (!this.#pause) {
+      this.#pause = new TypingPause(this.#parts.clock)
       // Ends when the card is closed.
-      void this.#wake()
+      void this.#wake(this.#pause)
     }
     const inside = Math.max(1, width - boxSides)
     const paint = cardPaint(question, theme)
