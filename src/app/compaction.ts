@@ -1,6 +1,7 @@
 import type { Entry, Event, Usage } from '../core/talk/entry.ts'
 import type { App } from './app.ts'
 import type { Settings } from '../settings/settings.ts'
+import { failureSentence } from '../core/talk/outcome.ts'
 import { newId } from '../base/id.ts'
 import { frameTokens, needsCompaction } from '../core/talk/compaction.ts'
 import { viewTokens } from '../core/talk/tokens.ts'
@@ -60,8 +61,7 @@ export async function compactNow(
 function summaryNews(event: Event): string | undefined {
   const by = event.by ?? 'An agent'
   if (event.type === 'note') return event.text
-  if (event.type === 'attempt')
-    return `${by} was asked for a summary and failed: ${event.failure.kind}: ${event.failure.message}`
+  if (event.type === 'attempt') return `${failureSentence(by, event.failure)} (asked for: a summary)`
   return event.type === 'reply' ? `${by} wrote a summary.` : undefined
 }
 

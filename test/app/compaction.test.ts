@@ -50,7 +50,7 @@ test('each agent that is asked for a summary, fails or is skipped has its line, 
   const until = (await healthDoc(app.store).read()).agents.first?.parked?.until
   assert.ok(until !== undefined && until > realClock.now())
   assert.deepEqual(lines, [
-    'first was asked for a summary and failed: quota: usage limit reached, try again in 3 hours',
+    'first is out of quota: usage limit reached, try again in 3 hours (asked for: a summary)',
     'second wrote a summary.',
     `Skipped first: ${awayWords({ as: 'parked', until, why: 'quota' }, realClock.now())}`,
     'second wrote a summary.',

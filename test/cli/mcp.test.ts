@@ -25,7 +25,7 @@ test('install shows the change and asks; where knows it; uninstall takes it back
   const { machine, file, mcp } = machineWith(t, theirs)
   const asked = await mcp('install', 'gemini')
   assert.deepEqual([asked.code, readFileSync(file, 'utf8')], [2, theirs], 'nobody could be asked')
-  assert.match(asked.err, /Nobody can be asked here: add --yes/)
+  assert.match(asked.err, /There is no terminal to ask in\. To do it without asking, add --yes/)
   assert.match(asked.out, /^\+ {2}"mcpServers": \{$/m)
   const dry = await mcp('install', 'gemini', '--dry-run')
   assert.deepEqual([dry.code, dry.out, readFileSync(file, 'utf8')], [0, asked.out, theirs])

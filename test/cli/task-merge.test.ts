@@ -86,7 +86,9 @@ test(
     assert.equal(asked.code, 2)
     assert.match(
       asked.err,
-      new RegExp(`Merge 2 files \\+2 −1 from ${branch} into main in .*\\? Nobody can be asked here: add --yes`),
+      new RegExp(
+        `Merge 2 files \\+2 −1 from ${branch} into main in .*\\? There is no terminal to ask in\. To do it without asking, add --yes`,
+      ),
     )
     assert.equal(await state(short), 'IN_REVIEW')
     assert.deepEqual(await termaite('task', 'approve', short, '--merge', '--yes'), {

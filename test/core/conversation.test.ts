@@ -462,9 +462,9 @@ test('each consulted agent that failed or was skipped has its line in the log, t
   assert.deepEqual(
     (await kept(log)).filter(({ type }) => type === 'note'),
     [
-      { by: 'a', type: 'note', text: 'b was asked (lists options) and failed: quota: limit reached' },
+      { by: 'a', type: 'note', text: 'b is out of quota: limit reached (asked for: lists options)' },
       { by: 'a', type: 'note', text: 'Skipped c: out of quota' },
-      { by: 'a', type: 'note', text: 'b was asked (chair) and failed: quota: limit reached' },
+      { by: 'a', type: 'note', text: 'b is out of quota: limit reached (asked for: chair)' },
     ],
   )
 })

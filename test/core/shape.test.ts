@@ -33,11 +33,13 @@ test('a parser shows a brief schema and reads what fits it', () => {
         items: {
           type: 'object',
           properties: { old: { type: 'string' }, count: { type: 'integer' } },
+          additionalProperties: false,
           required: ['old'],
         },
       },
       dry: { type: 'boolean' },
     },
+    additionalProperties: false,
     required: ['path', 'edits'],
   })
   assert.deepEqual(input.parse({ path: 'a', edits: [{ old: 'x', count: 2 }] }), {

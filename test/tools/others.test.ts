@@ -78,7 +78,7 @@ test('where the tools put long outputs and logs is told, so that reading them ba
   const { say, own, place } = seat(t)
   const long = await say('bash', { command: 'seq 20000' })
   const [, whole] = /the whole is in (\S+) …/.exec(long)!
-  const [, log] = /is in (\S+\.log)/.exec(await say('bash', { command: 'true', background: true }))!
+  const [, log] = /goes to (\S+\.log)/.exec(await say('bash', { command: 'sleep 60', background: true }))!
   assert.deepEqual([dirname(whole!), dirname(log!)], own)
   assert.ok(own.every((folder) => folder.startsWith(place)))
 })

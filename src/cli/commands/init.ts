@@ -12,7 +12,6 @@ import { placeOf } from '../../app/place.ts'
 import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
-import { failureSentence } from '../../core/talk/outcome.ts'
 
 /** Lets an agent read the project and write AGENTS.md, after a yes. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
@@ -62,7 +61,5 @@ export function initLine(event: Event): InitLine | undefined {
 function progress(event: Event): InitLine | undefined {
   if (event.type === 'call')
     return { how: 'note', text: oneLine(`${event.by}: ${event.tool} ${JSON.stringify(event.input) ?? ''}`, 120) }
-  if (event.type === 'attempt')
-    return { how: 'note', text: oneLine(failureSentence(event.by ?? 'an agent', event.failure), 300) }
   return undefined
 }

@@ -22,7 +22,7 @@ import { isFact } from '../talk/entry.ts'
 import { sessionLines } from '../talk/session-lines.ts'
 import { turnQuestions } from '../talk/turn-questions.ts'
 import { roleLabel } from '../talk/framework.ts'
-import { failed } from '../talk/outcome.ts'
+import { failed, failureSentence } from '../talk/outcome.ts'
 import { nobody } from '../talk/question.ts'
 import { cutBy, ShownWords } from '../talk/shown-words.ts'
 import { agentsThatSaw, view } from '../talk/view.ts'
@@ -307,8 +307,7 @@ function innerTrouble(event: Event): string | undefined {
   const { role, event: inside } = event
   if (inside.type === 'note') return inside.text
   if (inside.type !== 'attempt') return innerTrouble(inside)
-  const { kind, message } = inside.failure
-  return `${inside.by ?? 'An agent'} was asked (${roleLabel(role)}) and failed: ${kind}: ${message}`
+  return `${failureSentence(inside.by ?? 'An agent', inside.failure)} (asked for: ${roleLabel(role)})`
 }
 
 /** The end of a consultation at any depth: the roles of the agent, and why it failed. */
