@@ -83,7 +83,7 @@ async function attended(desk: ProjectDesk, { io, lines }: ChatOptions) {
 async function show(desk: ProjectDesk, wishes: ChatOptions, signal: AbortSignal): Promise<string | undefined> {
   const { io } = wishes
   if (wishes.lines) {
-    await openLines(desk, { in: io.in, out: io.out, clock: io.clock, signal })
+    await openLines(desk, { in: io.in, out: io.out, clock: io.clock, env: io.env, signal })
     return undefined
   }
   const end = await openChat(desk, { clock: io.clock, env: io.env, signal, altScreen: wishes.altScreen })

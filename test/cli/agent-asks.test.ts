@@ -67,3 +67,33 @@ test(
     assert.equal((await at.hub.agents())[0]!.asks, undefined)
   },
 )
+
+test('a command of several lines is a question at the hub, whole', options, async (t) => {
+  const command = 'touch one.txt\ntouch two.txt\nls -1 one.txt two.txt'
+  const server = await modelServer(({ body }) => {
+    const said = JSON.stringify(body.messages)
+    if (!said.includes('Make the files.')) return { text: 'ready' }
+    if (said.includes('"name":"bash"')) return { text: 'They are made.' }
+    return { call: { tool: 'bash', input: { command } } }
+  })
+  t.after(() => server.close())
+  const own = { kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
+  const at = await machineWithHub(t, {
+    leash: 'ask',
+    agents: [{ name: 'own', ...own, contextWindowTokens: 200_000 }],
+  })
+  const agent = at.start(['agent', '--start=own'], { ANTHROPIC_API_KEY: 'made-up' })
+  const id = await at.add('Make the files.')
+  const short = id.slice(-8)
+  await until(async () => /ASKING/.test((await at.machine.run(['task', 'list'])).out))
+  const shown = (await at.machine.run(['task', 'show', short])).out
+  assert.match(
+    shown,
+    /^\$ touch one\.txt\n  touch two\.txt\n  ls -1 one\.txt two\.txt\n  in \/.*\n[^]*^  1 Yes, once\n  2 Yes, always in this project .*\n  3 No$/m,
+  )
+  assert.equal((await at.machine.run(['task', 'answer', short, '1'])).code, 0)
+  const [task] = await at.settled([id])
+  agent.child.kill('SIGTERM')
+  await once(agent.child, 'exit')
+  assert.deepEqual([task!.state, task!.result?.message], ['IN_REVIEW', 'They are made.'])
+})

@@ -95,3 +95,37 @@ for (let moment = 0; moment < sized(3, 20); moment++)
       assert.equal(existsSync(made), false)
     },
   )
+
+test(
+  'in the chat of lines a half-typed line does not answer the question that appears below it',
+  { timeout: 120_000 },
+  async (t) => {
+    const machine = new Machine(t)
+    const asks = Promise.withResolvers<void>()
+    const server = await modelServer(async ({ count }) => {
+      if (count > 1) return { text: 'Very well.' }
+      await asks.promise
+      return { call: { tool: 'bash', input: { command: 'touch made.txt' } } }
+    })
+    t.after(() => server.close())
+    machine.settings({ metaInstruction: false, thinking: 'off', leash: 'ask', agents: [nativeOn(server)] })
+    const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up', TERM: 'dumb' }, args: ['make it'] })
+    t.after(() => glass.end())
+    await server.received(1)
+    glass.type('1')
+    await glass.shows(/^1$/m)
+    asks.resolve()
+    await glass.shows(/Kept until the question is answered, because it was typed before: 1\n>/)
+    assert.deepEqual([answersIn(machine), existsSync(join(machine.project, 'made.txt'))], [[], false])
+    // Enter alone is the harmless answer.
+    glass.type(keys.enter)
+    await glass.shows(/Done by one[^]*\n> 1\s*$/)
+    glass.type(keys.enter)
+    await until(() => sentIn(machine).length === 2)
+    assert.deepEqual(sentIn(machine), ['make it', '1'])
+    assert.deepEqual(
+      answersIn(machine).map((entry) => (entry.type === 'answer' ? entry.picks : undefined)),
+      [['no']],
+    )
+  },
+)

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { safeText } from './transcript/screen-text.ts'
 import { typedPrompt } from '../../core/talk/file-references.ts'
 import { picksTyped, unclearWords } from '../../core/talk/consent.ts'
+import { TypingPause } from '../typing-pause.ts'
 import {
   answerWords,
   closingWords,
@@ -25,6 +26,8 @@ type LinesParts = {
   in: Readable
   out: Writable
   clock: Clock
+  /** The environment of this process: the line editor of Node looks at it too. */
+  env: Readonly<Record<string, string | undefined>>
   /** Ends the chat from outside. */
   signal: AbortSignal
 }
@@ -40,12 +43,14 @@ export async function openLines(desk: ChatDesk, parts: LinesParts): Promise<void
   const completer = (line: string) => [names().filter((name) => name.startsWith(line)), line]
   const reader = createInterface({ input: parts.in, output: parts.out, terminal: true, prompt: '> ', completer })
   const leave = () => over.abort()
-  const writer = new LineWriter(reader, parts.in, parts.out)
-  const conversation = new LineConversation(desk, writer, parts.clock)
+  const writer = new LineWriter(reader, parts)
+  const conversation = new LineConversation(desk, writer, parts.clock, signal)
   let interrupted = -Infinity
   desk.setScreen(conversation.screen(leave))
   signal.addEventListener('abort', () => reader.close(), { once: true })
   reader.on('close', leave)
+  const keyed = () => conversation.keyed()
+  parts.in.on('keypress', keyed)
   // A secret must not be recalled with Up; the newest line is first.
   reader.on('history', (lines) => {
     if (conversation.secret) lines.shift()
@@ -58,13 +63,14 @@ export async function openLines(desk: ChatDesk, parts: LinesParts): Promise<void
     const now = parts.clock.elapsed()
     if (now - interrupted < twiceMs) return leave()
     interrupted = now
-    if (!writer.drop()) writer.say(desk.cancel() ? 'Cancelled. Ctrl+C again leaves.' : 'Ctrl+C again leaves.')
+    if (writer.takeLine() === '') writer.say(desk.cancel() ? 'Cancelled. Ctrl+C again leaves.' : 'Ctrl+C again leaves.')
     writer.prompt()
   })
   try {
     for await (const event of desk.events(signal)) await conversation.show(event)
   } finally {
     reader.close()
+    parts.in.off('keypress', keyed)
   }
 }
 
@@ -79,11 +85,17 @@ class LineConversation {
   #typed: string[] = []
   #running = new Set<string>()
   #waiting: Standing['waiting']
+  #over: AbortSignal
+  /** The pause before the question that was printed last takes a line as its answer; undefined once it does. */
+  #pause: TypingPause | undefined
+  /** What was typed when a question appeared; the line gets it back after the answer. */
+  #aside = ''
 
-  constructor(desk: ChatDesk, writer: LineWriter, clock: Clock) {
+  constructor(desk: ChatDesk, writer: LineWriter, clock: Clock, over: AbortSignal) {
     this.#desk = desk
     this.#writer = writer
     this.#clock = clock
+    this.#over = over
   }
 
   screen(exit: () => void): CommandScreen {
@@ -103,13 +115,23 @@ class LineConversation {
 
   /** Whether the next line answers a secret question, and must not be shown again. */
   get secret(): boolean {
+    return this.#answerable?.question.secret === true
+  }
+
+  /** The question that the next line answers. */
+  get #answerable(): OpenQuestion | undefined {
     const [asked] = this.#asked
-    return asked?.question.secret === true && !asked.answered
+    return asked && !asked.answered && !this.#pause ? asked : undefined
+  }
+
+  /** Notes a key: a person who types on as a question appears has not read it yet. */
+  keyed(): void {
+    this.#pause?.typed()
   }
 
   typed(line: string): void {
-    const [asked] = this.#asked
-    if (asked && !asked.answered) return this.#answer(asked, line)
+    const asked = this.#answerable
+    if (asked) return this.#answer(asked, line)
     if (line.trim() === '') return this.#promptIfIdle()
     this.#typed.push(line.trim())
     if (line.trim().startsWith('!')) this.#desk.runShell(line.trim().slice(1))
@@ -117,14 +139,52 @@ class LineConversation {
   }
 
   async show(event: DeskEvent): Promise<void> {
+    const [before] = this.#asked
     const words = await this.#messageOf(event)
+    const [now] = this.#asked
+    if (before && now !== before && !before.answered) this.#dropAnswer(before)
     if (words !== undefined) this.#writer.say(words)
+    if (now && now !== before) void this.#takeAnswers()
+    if (before && !now) this.#giveBack()
     this.#promptIfIdle()
   }
 
-  /** Asks for the next line, unless a turn runs that asks nothing. */
+  /** Asks for the next line, unless a turn runs that asks nothing, or a question does not take answers yet. */
   #promptIfIdle(): void {
+    if (this.#pause) return
     if (this.#running.size === 0 || this.#asked.length > 0) this.#writer.prompt()
+  }
+
+  /**
+   * Takes answers to the question that was just printed once the person pauses: only then can they have read it. What they
+   * typed until then is no answer. A line that they sent is a prompt, and an unfinished one waits until after the answer.
+   */
+  async #takeAnswers(): Promise<void> {
+    const pause = (this.#pause = new TypingPause(this.#clock))
+    await pause.over(this.#over)
+    // Another question may have been printed meanwhile, or this one was answered elsewhere.
+    if (this.#pause !== pause) return
+    this.#pause = undefined
+    const typed = this.#writer.takeLine()
+    if (typed !== '') {
+      this.#aside += typed
+      this.#writer.say(`Kept until the question is answered, because it was typed before: ${typed}`)
+    }
+    this.#promptIfIdle()
+  }
+
+  /** Throws away an unfinished answer to a question that was settled elsewhere: it would become a prompt or answer the next question. */
+  #dropAnswer({ question }: OpenQuestion): void {
+    const typed = this.#pause ? '' : this.#writer.takeLine()
+    if (typed !== '') this.#writer.say(question.secret ? 'What you typed was not sent.' : `Not sent: ${typed}`)
+  }
+
+  /** Puts what was typed before the questions into the line again. */
+  #giveBack(): void {
+    this.#pause = undefined
+    const typed = this.#aside
+    this.#aside = ''
+    if (typed !== '') this.#writer.fill(typed)
   }
 
   #answer(asked: OpenQuestion, line: string): void {
@@ -211,18 +271,22 @@ class LineWriter {
   #reader: Interface;
   #in: Keys
   #out: Writable
+  #dumb: boolean
   #waits = false
   #closed = false
 
-  constructor(reader: Interface, input: Keys, output: Writable) {
+  constructor(reader: Interface, parts: Pick<LinesParts, 'in' | 'out' | 'env'>) {
     this.#reader = reader.once('close', () => (this.#closed = true))
-    this.#in = input
-    this.#out = output
+    this.#in = parts.in
+    this.#out = parts.out
+    this.#dumb = parts.env.TERM === 'dumb'
   }
 
   say(text: string): void {
     const below = this.#waits || this.#reader.line !== ''
     this.#waits = false
+    // A line of several rows is shown again below the text; the line editor would go up by its rows and paint over it.
+    Object.assign(this.#reader, { prevRows: 0 })
     this.#out.write(`${below ? '\n' : ''}${safeText(text)}\n`)
   }
 
@@ -231,6 +295,8 @@ class LineWriter {
     if (this.#waits || this.#closed) return
     this.#waits = true
     this.#reader.prompt(true)
+    // In such a terminal the line editor shows the prompt alone.
+    if (this.#dumb) this.#out.write(this.#reader.line)
   }
 
   /** Notes that a typed line has ended the prompt. */
@@ -238,13 +304,27 @@ class LineWriter {
     this.#waits = false
   }
 
-  /** Throws away what is typed; false when there was nothing. */
-  drop(): boolean {
-    if (this.#reader.line === '') return false
-    this.#reader.write(null, { ctrl: true, name: 'e' })
-    this.#reader.write(null, { ctrl: true, name: 'u' })
-    this.say('')
-    return true
+  /** Empties the line and returns what was typed in it, which stays on the screen. */
+  takeLine(): string {
+    const { line } = this.#reader
+    if (line === '' || this.#closed) return ''
+    this.#out.write('\n')
+    this.#waits = false
+    this.#setLine('')
+    return line
+  }
+
+  /** Puts a text into the line, in front of what is typed there already, and shows it. */
+  fill(text: string): void {
+    if (this.#closed) return
+    this.#setLine(text + this.#reader.line)
+    this.#waits = false
+    this.prompt()
+  }
+
+  /** Sets the line itself, because the line editor has no keys for that in a terminal that can do nothing (TERM=dumb). */
+  #setLine(line: string): void {
+    Object.assign(this.#reader, { line, cursor: line.length, prevRows: 0 })
   }
 
   /** Lends the terminal to another program, as a shell would. */

@@ -23,7 +23,7 @@ function sit(t: TestContext, script: Script = {}) {
     read += stripAnsi(String(chunk))
     look()
   })
-  const over = openLines(desk, { in: keys, out: paper, clock, signal: stop.signal })
+  const over = openLines(desk, { in: keys, out: paper, clock, env: process.env, signal: stop.signal })
   t.after(async () => {
     stop.abort()
     await over
@@ -36,7 +36,14 @@ function sit(t: TestContext, script: Script = {}) {
     read = read.slice(at)
     return text
   }
-  return { desk, clock, over, until, type: (text: string) => keys.write(text) }
+  /** The question ends with these words, and takes answers when the person has paused. */
+  const asked = async (words: string) => {
+    const text = await until(words)
+    await clock.turn(400)
+    await until('> ')
+    return text
+  }
+  return { desk, clock, over, until, asked, type: (text: string) => keys.write(text) }
 }
 
 const edit: Question = {
@@ -56,13 +63,13 @@ const edit: Question = {
 }
 
 test('a secret is visible while it is typed, the question says so, and Up does not recall it', options, async (t) => {
-  const { desk, until, type } = sit(t)
+  const { desk, until, asked, type } = sit(t)
   await until('> ')
   type('before\r')
   const question: Question = { about: 'login', text: 'The key?', from: [], free: true, secret: true, options: [] }
   desk.turn('t', { type: 'question', ask: 'a', question })
   const words = 'Answer in your own words\. Enter alone: do not log in now\. What you type is visible here.'
-  assert.match(await until('visible here.'), new RegExp(`The key\\?\n${words}$`))
+  assert.match(await asked('visible here.'), new RegExp(`The key\\?\n${words}$`))
   type('sk-made-up\r')
   desk.turn('t', { type: 'answer', ask: 'a', picks: ['(not shown)'] })
   desk.happen({ type: 'said', how: 'note', text: 'all is read' })
@@ -75,11 +82,11 @@ test('a secret is visible while it is typed, the question says so, and Up does n
 })
 
 test('a question is printed with everything it is about, and answered by number or in words', options, async (t) => {
-  const { desk, until, type } = sit(t)
+  const { desk, until, asked, type } = sit(t)
   await until('> ')
   desk.turn('t', { type: 'question', ask: 'a', question: edit })
   assert.equal(
-    await until('Enter alone: do not allow it.'),
+    await asked('Enter alone: do not allow it.'),
     [
       '',
       'claude asks:',
@@ -99,7 +106,7 @@ test('a question is printed with everything it is about, and answered by number 
   await until('2')
   type('only this line\r')
   desk.turn('t', { type: 'question', ask: 'b', question: { ...edit, free: false } })
-  await until('Enter alone: ')
+  await asked('Enter alone: ')
   type('9\r')
   await until('Type one of 1, 2, or press Enter alone')
   type('1\r')
@@ -112,15 +119,82 @@ test('a question is printed with everything it is about, and answered by number 
   assert.deepEqual(desk.submitted, ['only this line'])
 })
 
+const choice: Question = {
+  about: 'choice',
+  text: 'Which?',
+  from: [],
+  options: [
+    { id: 'x', label: 'The first' },
+    { id: 'y', label: 'The second' },
+  ],
+}
+
+test('what is typed as a question appears is no answer, and comes back after the answer', options, async (t) => {
+  const { desk, clock, until, asked, type } = sit(t)
+  await until('> ')
+  type('1')
+  await until('1')
+  desk.turn('t', { type: 'prompt', text: 'go' }, { type: 'question', ask: 'a', question: choice })
+  await until('Enter alone: leave this unanswered.\n')
+  // A line that is sent before the pause is a prompt, and what is typed after it is kept.
+  type('2 is enough\r')
+  type('1')
+  await until('\n1')
+  await clock.turn(300)
+  type(' more')
+  await until(' more')
+  await clock.turn(300)
+  assert.deepEqual([desk.submitted, desk.answers], [['12 is enough'], []])
+  await clock.turn(100)
+  await until('\nKept until the question is answered, because it was typed before: 1 more\n> ')
+  type('2\r')
+  desk.turn('t', { type: 'answer', ask: 'a', picks: ['y'] })
+  await until('> 1 more')
+  // The next question keeps the line again.
+  desk.turn('t', { type: 'question', ask: 'b', question: choice })
+  await asked('Enter alone: leave this unanswered.')
+  type('1\r')
+  desk.turn('t', { type: 'answer', ask: 'b', picks: ['x'] })
+  await until('> 1 more')
+  type('\r')
+  desk.happen({ type: 'said', how: 'note', text: 'all is read' })
+  await until('all is read')
+  assert.deepEqual(
+    [desk.submitted, desk.answers],
+    [
+      ['12 is enough', '1 more'],
+      [
+        { ask: 'a', picks: ['y'] },
+        { ask: 'b', picks: ['x'] },
+      ],
+    ],
+  )
+})
+
+test('an unfinished answer to a question that was answered elsewhere is not sent', options, async (t) => {
+  const { desk, until, asked, type } = sit(t)
+  await until('> ')
+  desk.turn('t', { type: 'question', ask: 'a', question: choice })
+  desk.turn('t', { type: 'question', ask: 'b', question: { ...choice, text: 'The key?', secret: true, free: true } })
+  await asked('Enter alone: leave this unanswered.')
+  type('2')
+  await until('2')
+  desk.turn('t', { type: 'answer', ask: 'a', picks: ['x'] })
+  assert.equal(
+    await until('The key?'),
+    ['', 'Not sent: 2', 'The answer was: The first', 'termaite asks:', 'The key?'].join('\n'),
+  )
+})
+
 test('of two questions one is printed at a time, and an answer from elsewhere is printed', options, async (t) => {
-  const { desk, until } = sit(t)
+  const { desk, until, asked } = sit(t)
   await until('> ')
   const first: Question = { about: 'choice', text: 'First?', from: [], options: [{ id: 'x', label: 'The first' }] }
   desk.turn('t', { type: 'question', ask: 'a', question: first, by: 'claude' })
   desk.turn('t', { type: 'question', ask: 'b', question: { ...first, text: 'Second?' }, by: 'claude' })
-  assert.equal((await until('Enter alone: leave this unanswered.')).includes('Second?'), false)
+  assert.equal((await asked('Enter alone: leave this unanswered.')).includes('Second?'), false)
   desk.turn('t', { type: 'answer', ask: 'a', picks: ['x'] })
-  assert.equal(await until('Second?'), ['', '> ', 'The answer was: The first', 'claude asks:', 'Second?'].join('\n'))
+  assert.equal(await until('Second?'), ['', 'The answer was: The first', 'claude asks:', 'Second?'].join('\n'))
 })
 
 test(
