@@ -215,8 +215,10 @@ export class TurnRunner {
     await prepareTurn(app, {
       signal,
       say,
-      // Nobody waits for the screens.
-      waits: (words) => void waits(words),
+      waits: (words) => {
+        // Nobody waits for the screens.
+        void waits(words)
+      },
     })
     const seen = new TurnSummary(app.io.clock)
     const events = make(app, {

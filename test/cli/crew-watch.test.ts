@@ -91,7 +91,7 @@ test('a keeper that is killed is told, and replaced', options, async (t) => {
   const rows = JSON.parse((await machine.run(['ps', '--json'])).out) as { process?: string; pid: number }[]
   const keeper = rows.find(({ process }) => process === 'keeper')!
   process.kill(keeper.pid, 'SIGKILL')
-  await glass.shows(/^! The keeper of slot 1 has stopped/)
+  await glass.shows(/^! The process that runs slot 1 has stopped/)
   // The next keeper takes the slot up; its terminal died with the first one.
   await glass.shows((screen) => !screen.startsWith('!') && /· 1 agent/.test(screen))
   glass.type('q')

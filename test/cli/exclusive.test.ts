@@ -37,10 +37,13 @@ test('a turn that stood in line is told what was said meanwhile, and its diff is
   await until(() => readdirSync(machine.project).length > 0)
   const waiting = machine.start(['-p', 'the second', '--exclusive'])
   waiting.stdin!.end()
-  waiting.stderr!.on('data', (said) => String(said).includes('Waiting for it.') && writeFileSync(go, ''))
+  waiting.stderr!.on('data', (said) => String(said).includes('Waiting for the turn') && writeFileSync(go, ''))
   const second = await ended(waiting)
   assert.equal((await first).code, 0)
-  assert.match(second.err, /^Another turn has been running in this project since .*: the first\nWaiting for it\.$/m)
+  assert.match(
+    second.err,
+    /^Another turn has been running in this project since .*: the first\nWaiting for the turn before this one\.$/m,
+  )
   const seen = readdirSync(machine.project).map((name) => readFileSync(join(machine.project, name), 'utf8'))
   assert.equal(seen.filter((text) => /the first\n.*\ndone\n.*the second/s.test(text)).length, 1)
   const { stat } = JSON.parse((await machine.run(['diff', '--json'])).out) as { stat: { status: string }[] }
