@@ -388,7 +388,7 @@ test('the model is told when a background command ends, once, without asking for
     if (JSON.stringify(body.messages).includes('has ended')) return { text: 'It failed.' }
     return { call: { tool: 'bash', input: { command: `touch go; sleep 0.1 # ${count}` } } }
   })
-  const { code, out, err } = await run('-p', 'build it', '--leash', 'edit')
+  const { code, out, err } = await run('-p', 'build it', '--leash', 'edit', '--allow', 'bash')
   assert.deepEqual({ code, out }, { code: 0, out: 'It failed.\n' }, err)
   assert.deepEqual(
     machine.history().flatMap((entry) => (entry.type === 'guide' ? [{ name: entry.name, text: entry.text }] : [])),
