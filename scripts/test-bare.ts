@@ -1,7 +1,7 @@
 // Runs `npm test` as on a machine that has none of the programs that are good to have: each test that asks for one, or
 // drives our own program, which does, must be true there as well.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { naming, testFiles } from './test-files.ts'
@@ -12,6 +12,8 @@ const optional = ['bwrap', 'tmux', 'zsh', 'fish', 'rg', 'python3', 'perl', 'scri
 const folder = mkdtempSync(join(tmpdir(), 'termaite-bare-'))
 const [bin, home] = [join(folder, 'bin'), join(folder, 'home')]
 for (const path of [bin, home]) mkdirSync(path)
+// Tests that run a program as another user need the programs too.
+for (const path of [folder, bin]) chmodSync(path, 0o755)
 for (const place of process.env.PATH!.split(delimiter).filter((path) => existsSync(path) && !path.endsWith('.bin')))
   for (const name of readdirSync(place))
     if (!optional.includes(name) && !existsSync(join(bin, name))) symlinkSync(join(place, name), join(bin, name))
