@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { policy } from '../../src/safety/rules/permission-policy.ts'
 import { perform } from '../../src/core/work/perform.ts'
 import { locatePath } from '../../src/safety/path-location.ts'
-import { parseRule, parseRules } from '../../src/safety/rules/permission-rule.ts'
+import { answeredRule, parseRule, parseRules } from '../../src/safety/rules/permission-rule.ts'
 import { layProject } from './shell/project.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
@@ -48,13 +48,18 @@ type Setting = { leash?: Leash; mode?: Mode } & Lists & Pick<PolicyParts, 'remem
 function made({ mode = 'default', allow = [], ask = [], deny = [], spared = [], outside = [], ...rest }: Setting) {
   const { rules, faults } = parseRules({ allow, ask, deny, spared, outside })
   assert.deepEqual(faults, [])
+  const kept: string[] = []
   return policy({
     root: project.root,
     home: project.home,
     mode: () => mode,
-    rules: () => rules,
+    rules: () => ({ ...rules, allow: [...rules.allow, ...kept.map((rule) => answeredRule(rule)!)] }),
     tools,
     ...rest,
+    remember(rule) {
+      kept.push(rule)
+      return rest.remember?.(rule)
+    },
   })
 }
 

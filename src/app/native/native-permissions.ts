@@ -17,13 +17,13 @@ export async function policyFor(
 ): Promise<Policy> {
   const { root, env, home, project } = parts
   const { permissions } = seat.settings
-  const rules = rulesOf(permissions, await project.read())
   const held = policy({
     root,
     home: env.HOME ?? home,
     path: env.PATH,
     mode: () => modeOf(seat),
-    rules: () => rules,
+    // Read for each call: what a person allows or takes away meanwhile, here or in another window, counts at once.
+    rules: async () => rulesOf(permissions, await project.read()),
     tools,
     readable,
     judged(input, call) {

@@ -26,7 +26,8 @@ export type PolicyParts = {
   /** The PATH of the shell that runs commands. */
   path?: string | undefined
   mode(): Mode
-  rules(): RuleSet
+  /** The rules as they are now, with those that were remembered. */
+  rules(): RuleSet | Promise<RuleSet>
   /** All tools of the agent, also those that plan mode or a subagent leaves out: a rule may name any of them. */
   tools: readonly Tool[]
   /** Folders outside the project that may be read like it: long outputs, skills. */
@@ -41,14 +42,12 @@ export type PolicyParts = {
 
 /** Decides by the leash, the mode, the rules and the effect of a call: deny comes before ask, ask before allow. */
 export function policy(parts: PolicyParts): Policy {
-  const granted: Rule[] = []
   let found: Promise<ProjectBounds> | undefined
   return async (tool, input, turn) => {
     const bounds = await (found ??= boundsOf(parts))
     const call = await judgeCall(tool, input, { ...bounds, cwd: turn.cwd })
     parts.judged?.(input, call)
-    const own = parts.rules()
-    const rules = { ...own, allow: [...own.allow, ...granted] }
+    const rules = await parts.rules()
     const { leash } = turn
     const wall = call.walled ? await parts.wall?.(leash) : undefined
     const mode = parts.mode()
@@ -75,11 +74,7 @@ export function policy(parts: PolicyParts): Policy {
   }
 
   async function grant(texts: readonly string[]): Promise<void> {
-    for (const text of texts) {
-      const rule = answeredRule(text)
-      if (rule) granted.push(rule)
-      await parts.remember?.(text)
-    }
+    for (const text of texts) await parts.remember?.(text)
   }
 }
 

@@ -1,0 +1,124 @@
+import type { TestContext } from 'node:test'
+import type { RunOptions } from '../cli/program.ts'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ended, Machine, nativeOn } from '../cli/program.ts'
+import { modelServer } from '../real/model-server.ts'
+import { Glass, keys } from './glass.ts'
+
+const options = { timeout: 120_000 }
+const env = { ANTHROPIC_API_KEY: 'made-up' }
+
+/**
+ * A machine with two agents of our own that touch a file as often as the prompt says ("touch it 2"), then answer
+ * "Touched." with a number of their own. `held`: the request of that number waits for this promise.
+ */
+async function touching(t: TestContext, held: { count: number; until: Promise<unknown> } | undefined = undefined) {
+  const machine = new Machine(t)
+  let [calls, answers] = [0, 0]
+  const server = await modelServer(async ({ body, count }) => {
+    const last = JSON.stringify(body.messages.at(-1))
+    const wanted = Number(/touch it (\d)/.exec(last)?.[1] ?? 0)
+    if (count === held?.count) await held.until
+    if (wanted > 0) calls = wanted
+    if (calls-- > 0) return { call: { tool: 'bash', input: { command: 'touch made.txt' } } }
+    return { text: `Touched ${++answers}.` }
+  })
+  t.after(() => server.close())
+  machine.settings({
+    metaInstruction: false,
+    thinking: 'off',
+    leash: 'ask',
+    agents: [nativeOn(server), { ...nativeOn(server), name: 'two' }],
+  })
+  const open = (args: readonly string[] = []) => {
+    const glass = new Glass(machine, { env, args, size: { cols: 100, rows: 40 } })
+    t.after(() => glass.end())
+    return glass
+  }
+  let turns = 0
+  /** A turn in which each card is answered with the next of these keys; another card would be waited for in vain. */
+  const turn = async (glass: Glass, calls: number, ...answers: string[]) => {
+    glass.type(`touch it ${calls}`)
+    glass.type(keys.enter)
+    for (const key of answers) {
+      await glass.shows(/asks for permission[^]*2 Yes, always in this project[^]*Enter answers/)
+      glass.type(key)
+      await glass.shows((screen) => !screen.includes('Enter answers'))
+    }
+    await glass.shows(`Touched ${++turns}.`)
+  }
+  const run = async (how: RunOptions = {}) => {
+    turns++
+    const folder = how.cwd ?? machine.project
+    rmSync(join(folder, 'made.txt'), { force: true })
+    await machine.run(['-p', 'touch it 1'], { ...how, env })
+    return existsSync(join(folder, 'made.txt'))
+  }
+  return { machine, server, open, turn, run }
+}
+
+test('"once" is once: the same command is asked about again in the same turn and in the next', options, async (t) => {
+  const { open, turn, run } = await touching(t)
+  const glass = open()
+  await glass.shows('Ask anything')
+  await turn(glass, 2, '1', '1')
+  await turn(glass, 1, '1')
+  assert.equal(await run(), false)
+})
+
+test(
+  '"always in this project" holds for the next turn, a new session, another agent, another process and a restart, and nowhere else',
+  options,
+  async (t) => {
+    const { machine, open, turn, run } = await touching(t)
+    const glass = open()
+    await glass.shows('Ask anything')
+    await turn(glass, 2, '2')
+    await turn(glass, 1)
+    glass.type('/clear')
+    glass.type(keys.enter)
+    await glass.shows(/Start a new session\?[^]*Enter answers/)
+    glass.type('1')
+    await glass.shows('A new session began')
+    await turn(glass, 1)
+    glass.type('/switch two')
+    glass.type(keys.enter)
+    await glass.shows(/next two /)
+    await turn(glass, 1)
+    assert.equal(await run(), true)
+    glass.type(keys.ctrlD)
+    await glass.exited
+    const again = open(['--new'])
+    await again.shows('Ask anything')
+    await turn(again, 1)
+    const elsewhere = join(machine.folder, 'elsewhere')
+    mkdirSync(elsewhere)
+    assert.equal(await run({ cwd: elsewhere }), false)
+  },
+)
+
+test(
+  '"always in this project" holds at once for a turn that another process began before it was said',
+  options,
+  async (t) => {
+    const said = Promise.withResolvers<void>()
+    const { machine, server, open } = await touching(t, { count: 1, until: said.promise })
+    const child = machine.start(['-p', 'touch it 1', '--new'], { env })
+    child.stdin!.end()
+    const over = ended(child)
+    await server.received(1)
+    const glass = open(['--new'])
+    await glass.shows('Ask anything')
+    glass.type('touch it 1')
+    glass.type(keys.enter)
+    await glass.shows(/asks for permission[^]*Enter answers/)
+    glass.type('2')
+    await glass.shows('Touched 1.')
+    rmSync(join(machine.project, 'made.txt'))
+    said.resolve()
+    assert.deepEqual([(await over).code, existsSync(join(machine.project, 'made.txt'))], [0, true])
+  },
+)
