@@ -122,3 +122,50 @@ test(
     assert.deepEqual([(await over).code, existsSync(join(machine.project, 'made.txt'))], [0, true])
   },
 )
+
+test(
+  'a conversation that was shared once stays shared after a restart, and a new session is asked about again',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    machine.agents(
+      { alpha: 'cat >/dev/null; echo "Alpha answers."', beta: 'cat >/dev/null; echo "Beta answers."' },
+      { metaInstruction: false, thinking: 'off', rotationStrategy: 'exhaustion', sharing: 'ask' },
+    )
+    const say = async (glass: Glass, text: string, ...signs: (string | RegExp)[]) => {
+      glass.type(text)
+      glass.type(keys.enter)
+      for (const sign of signs) await glass.shows(sign)
+    }
+    const card =
+      /Another vendor would learn this[^]*covers: this conversation with beta until you start a new session[^]*Enter answers/
+    const answers = () =>
+      machine
+        .kept()
+        .filter(([type]) => type === 'reply')
+        .map(([, by]) => by)
+    const first = new Glass(machine)
+    t.after(() => first.end())
+    await first.shows('Ask anything')
+    await say(first, 'one', 'Alpha answers.')
+    await say(first, '/switch beta', /next beta /)
+    await say(first, 'two', card)
+    first.type('2')
+    await first.shows('Beta answers.')
+    first.type(keys.ctrlD)
+    await first.exited
+    const second = new Glass(machine, { args: ['--continue', '-a', 'beta', 'three'] })
+    t.after(() => second.end())
+    await second.shows(/three[^]*Beta answers\./)
+    await say(second, '/clear', /Start a new session\?[^]*Enter answers/)
+    second.type('1')
+    await second.shows('A new session began')
+    await say(second, '/switch alpha', /next alpha /)
+    await say(second, 'four', 'Alpha answers.')
+    await say(second, '/switch beta', /next beta /)
+    await say(second, 'five', card)
+    second.type('3')
+    await second.shows(/next alpha /)
+    assert.deepEqual(answers().slice(0, 4), ['alpha', 'beta', 'beta', 'alpha'])
+  },
+)
