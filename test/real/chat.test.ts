@@ -16,6 +16,7 @@ type Ways = {
   edit: Call[]
   /** The numbers of its answers about a command, after the first, which is a yes for once. */
   always: number
+  untilTurnEnds: number
   no: number
   /** The card about a command, in that project, and the one about the edit. */
   command(project: string): string[]
@@ -37,6 +38,7 @@ const all: Record<string, Ways> = {
       { tool: 'Edit', input: { file_path: 'a.txt', old_string: 'hi', new_string: 'ho' } },
     ],
     always: 2,
+    untilTurnEnds: 4,
     no: 3,
     command: (project) => [
       'Bash: as it was told',
@@ -86,6 +88,7 @@ const all: Record<string, Ways> = {
     }),
     edit: [{ tool: 'exec_command', input: { cmd: patch } }],
     always: 4,
+    untilTurnEnds: 2,
     no: 3,
     command: (project) => [
       'Run a command outside the sandbox',
@@ -132,6 +135,7 @@ const all: Record<string, Ways> = {
     run: (command) => ({ tool: 'run_shell_command', input: { command } }),
     edit: [{ tool: 'write_file', input: { file_path: 'a.txt', content: 'ho\nthere\n' } }],
     always: 2,
+    untilTurnEnds: 2,
     no: 3,
     command: (project) => [
       'touch one.txt',
@@ -213,6 +217,28 @@ for (const [cli, ways] of Object.entries(all)) {
       [it.machine.history().filter(({ type }) => type === 'question').length, it.server.turns().length],
       [1, 3],
     )
+  })
+
+  test(`${cli} in the chat: a yes until the turn ends holds in this turn, and not in the next`, options, async (t) => {
+    const call = ways.run('touch one.txt')
+    const script: Script = ({ count }) => (count === 3 || count === 5 ? { text: `Answer ${count}.` } : { call })
+    const it = await chatWith(t, cli, ways.kind, script)
+    const glass = await it.open()
+    glass.type('The first request.\r')
+    await card(glass, 'touch one.txt')
+    answer(glass, ways.untilTurnEnds)
+    await glass.shows(/Answer 3\.[^]*─ \w+ · next in line/)
+    ways.aged?.(it.home)
+    glass.type('The second request.\r')
+    await card(glass, 'touch one.txt')
+    answer(glass, 1)
+    await glass.shows(/Answer 5\.[^]*─ \w+ · next in line/)
+    assert.deepEqual(
+      [it.machine.history().filter(({ type }) => type === 'question').length, it.server.turns().length],
+      [2, 5],
+    )
+    // The second turn went on with the thread of the first.
+    assert.match(it.server.turns()[4]!.text, /The first request\.[^]*The second request\./)
   })
 
   test(`${cli} in the chat: Esc leaves no process, and a resume goes on with its thread`, options, async (t) => {
