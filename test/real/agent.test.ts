@@ -79,9 +79,9 @@ function worker({ shell }: Ways, cut = () => {}, isIntroduced = false): Script {
   }
 }
 
-/** What the tool by which one registers is called by each: Claude names it in words alone, Codex in a namespace. */
+/** What each CLI calls the tool that registers: Claude names it in words alone, behind an escaped line end, Codex in a namespace. */
 const registering = (text: string) =>
-  /\b(?:mcp_+)?termaite-hub[_-]+register_agent\b|(?<="name":")register_agent(?=")/.exec(text)?.[0]
+  /(?:mcp_+)?termaite-hub[_-]+register_agent\b|(?<="name":")register_agent(?=")/.exec(text)?.[0]
 
 /** The CLI itself, among all that runs in its terminal. */
 function cliPids(terminal: string): number[] {
