@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 /** A person who was typing when a question appeared must pause this long before a key counts as an answer. */
 const pauseMs = 400
 
-/** The pause after which a question that has just appeared may be answered, because whoever types has seen it. */
+/** The pause after which a question that has just appeared may be answered, because the person who types has seen it. */
 export class TypingPause {
   #clock: Clock
   #quietSince: number
