@@ -15,13 +15,19 @@ import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 export type CompactionResult = Awaited<ReturnType<App['conversation']['compact']>>
 
 /** `say` tells the person which agents are asked, fail or are skipped; `waits` shows what is waited for. */
-export type CompactionWatch = { say(words: string): void; waits?(words: string): void; signal?: AbortSignal }
+export type CompactionWatch = {
+  say(words: string): void
+  waits?(words: string): void
+  signal?: AbortSignal
+  /** What the person wants the summary to keep above all. */
+  focus?: string
+}
 
 /** Has an agent of the rotation summarise the oldest half of the conversation. Its usage is kept; its own words are not. */
 export async function compactNow(
   app: App,
   trigger: Trigger,
-  { say, signal = app.io.signal }: CompactionWatch,
+  { say, signal = app.io.signal, focus }: CompactionWatch,
 ): Promise<CompactionResult> {
   const refused = await compactionRefused(app, trigger, signal)
   if (refused !== undefined) return { ok: false, why: refused }
@@ -51,6 +57,7 @@ export async function compactNow(
         },
       ),
     longestPrompt(app.settings),
+    focus,
   )
   for (const { by, ...usage } of used) await app.conversation.append(usage, by ?? 'termaite')
   if (compacted.ok && app.native.state.session) app.native.state.session.compacted = true

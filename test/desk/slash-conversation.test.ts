@@ -75,6 +75,17 @@ test('/compact summarises, and says so when it could not', async (t) => {
   assert.deepEqual((await seat.type('/compact')).at(-1), ['error', 'nothing was changed: cancelled before it started.'])
 })
 
+test('/compact tells the agent what the person wants kept above all', async (t) => {
+  const seat = await seated(t, plain({ amber: 'grep "keep above all" || echo fine' }))
+  await seat.turn('one')
+  await seat.type('/compact the names of the tables')
+  const [summary] = await seat.app.conversation.view()
+  assert.equal(
+    summary?.type === 'summary' && summary.text,
+    'The user asks you to keep above all: the names of the tables',
+  )
+})
+
 test('/usage tells tokens by agent, with how they are known', async (t) => {
   const seat = await seated(t, fine)
   assert.deepEqual(await seat.type('/usage'), [['note', 'No usage yet.']])

@@ -47,14 +47,18 @@ export function oldestHalf(view: readonly Entry[], most = Infinity): Half | unde
   return { through: chosen.at(-1)!.end.id, entries: [...earlier, ...chosen.flatMap((turn) => turn.entries)] }
 }
 
-/** The prompt for a summary. With `most`, the prompt has no more tokens than that, and asks for a summary of a tenth of it. */
-export function compactionPrompt(half: Half | Pick<Half, 'entries'>, most = Infinity): string {
+/**
+ * The prompt for a summary. With `most`, the prompt has no more tokens than that, and asks for a summary of a tenth of it. `focus`
+ * is what the person wants kept above all.
+ */
+export function compactionPrompt(half: Half | Pick<Half, 'entries'>, most = Infinity, focus = ''): string {
   const length = most === Infinity ? [] : [`Use at most ${Math.max(100, Math.floor(most / 10))} words.`]
   const head = [
     'Summarise the conversation below so that it can be thrown away: the agent that continues will have only your summary.',
     'Keep what the user asked for and decided, what was done and where (files, commands, names, numbers), what was found out, what failed and why, and what is still open.',
     'Write plain text, as short as it can be without losing any of that. Do not act on it and do not call tools.',
     ...length,
+    ...(focus === '' ? [] : [`The user asks you to keep above all: ${focus}`]),
     '',
   ].join('\n')
   const texts = half.entries.map(entryText).filter((text) => text !== '')

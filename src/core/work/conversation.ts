@@ -261,15 +261,16 @@ export class Conversation {
 
   /**
    * Replaces the oldest half of the view with the summary that `summarise` gives; if that fails, nothing changes. The prompt
-   * for the summary has no more tokens than `most`.
+   * for the summary has no more tokens than `most`; `focus` is what the person wants kept above all.
    */
   async compact(
     summarise: (prompt: string) => Promise<Outcome>,
     most = Infinity,
+    focus = '',
   ): Promise<{ ok: true; entry: Entry } | { ok: false; why: string; failure?: Failure }> {
     const half = oldestHalf(await this.view(), most)
     if (!half) return { ok: false, why: 'there is nothing to summarise yet' }
-    const summary = summaryOf(await summarise(compactionPrompt(half, most)))
+    const summary = summaryOf(await summarise(compactionPrompt(half, most, focus)))
     if ('why' in summary) return { ok: false, ...summary }
     const { through, entries } = half
     const guides = guidesOf(entries)

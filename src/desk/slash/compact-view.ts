@@ -15,11 +15,17 @@ export function viewCommands(controls: DeskControls): Command[] {
   return [
     {
       name: 'compact',
-      help: 'Summarise the older half of the conversation now.',
+      words: '[focus]',
+      help: 'Summarise the older half now; say what to keep above all.',
       matters: true,
-      async run(_args, { say, signal }) {
+      async run(args, { say, signal }) {
         say('Summarising the older half of the conversation…', 'note')
-        const compacted = await compactNow(controls.app(), 'manual', { say: (words) => say(words, 'note'), signal })
+        const focus = args.trim()
+        const compacted = await compactNow(controls.app(), 'manual', {
+          say: (words) => say(words, 'note'),
+          signal,
+          focus,
+        })
         say(compactedWords(compacted), compacted.ok ? 'note' : 'error')
       },
     },

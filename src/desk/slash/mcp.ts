@@ -41,7 +41,7 @@ export function mcpCommand(controls: DeskControls): Command {
 async function opened(app: App, leash: Leash, trusted: boolean, anew: boolean): Promise<McpServers | undefined> {
   const { native } = app
   const { settings } = trusted ? await withFolderSettings(app.settings, native) : app
-  const wishes = { settings, leash, trusted, after: Promise.resolve() }
+  const wishes = { settings, leash, trusted }
   return anew ? refreshedServers(native, wishes) : serversOf(native, wishes)
 }
 
