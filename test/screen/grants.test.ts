@@ -66,6 +66,9 @@ test('"once" is once: the same command is asked about again in the same turn and
   await glass.shows('Ask anything')
   await turn(glass, 2, '1', '1')
   await turn(glass, 1, '1')
+  // A chat that is open would be asked for the other process.
+  glass.type(keys.ctrlD)
+  await glass.exited
   assert.equal(await run(), false)
 })
 
