@@ -24,7 +24,10 @@ export class Ages {
   /** Returns a function that takes back what happens from now on. */
   restorer(id: string): () => void {
     const since = this.#since.get(id)
-    return () => void (since === undefined ? this.#since.delete(id) : this.#since.set(id, since))
+    return () => {
+      if (since === undefined) this.#since.delete(id)
+      else this.#since.set(id, since)
+    }
   }
 
   /**
