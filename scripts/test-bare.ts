@@ -16,7 +16,9 @@ for (const path of [bin, home]) mkdirSync(path)
 for (const path of [folder, bin]) chmodSync(path, 0o755)
 for (const place of process.env.PATH!.split(delimiter).filter((path) => existsSync(path) && !path.endsWith('.bin')))
   for (const name of readdirSync(place))
-    if (!optional.includes(name) && !existsSync(join(bin, name))) symlinkSync(join(place, name), join(bin, name))
+    // The first program of a name counts, as on any PATH; a link that leads nowhere is no program.
+    if (!optional.includes(name) && !existsSync(join(bin, name)) && existsSync(join(place, name)))
+      symlinkSync(join(place, name), join(bin, name))
 
 const files = naming(testFiles([]), [...optional, 'termaite.cjs'])
 // A fresh machine knows no Git identity either.
