@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { emptyState, nextState } from '../../src/faces/chat/chat-state.ts'
 import { socketFolders } from '../../src/faces/peer/peer-sockets.ts'
@@ -127,7 +127,11 @@ test('a turn whose process cannot be reached ends on the screen when the process
   const folder = folderOf(t)
   const began = join(folder, 'began')
   const other = another(t, folder, 'a long one', `cat >/dev/null; touch ${began}; exec sleep 60`)
-  const sockets = () => socketFolders(join(folder, 'termaite')).filter((place) => existsSync(place))
+  // A folder is there before its socket; a process that finds it gone makes it again.
+  const sockets = () =>
+    socketFolders(join(folder, 'termaite')).filter(
+      (place) => existsSync(place) && readdirSync(place).some((name) => name.endsWith('.sock')),
+    )
   await untilTrue(() => existsSync(began) && sockets().length > 0)
   for (const place of sockets()) rmSync(place, { recursive: true })
   const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
