@@ -19,7 +19,7 @@ export type CompactionWatch = {
   say(words: string): void
   waits?(words: string): void
   signal?: AbortSignal
-  /** What the person wants the summary to keep above all. */
+  /** The subject that the person named after `/compact`: the summary keeps it above all. */
   focus?: string
 }
 
@@ -64,7 +64,7 @@ export async function compactNow(
   return compacted
 }
 
-/** What the person is told of the agents that are asked for a summary. */
+/** Returns a sentence for the person about an agent that wrote the summary, failed or was skipped; undefined for other events. */
 function summaryNews(event: Event): string | undefined {
   const by = event.by ?? 'An agent'
   if (event.type === 'note') return event.text

@@ -184,7 +184,7 @@ function* besides(texts: readonly string[], name = 'hook'): Generator<Event, voi
 /** How often the model is asked again for an answer in the form of the turn, with the provider's own means to hold it. */
 const mostClosings = 2
 
-/** What the model is told about an answer that does not have the form of the turn; undefined for any other. */
+/** Returns the message that asks the model again when its answer does not fit the JSON Schema of the turn; undefined when the answer fits. */
 async function misformed({ form }: Turn, outcome: Outcome): Promise<string | undefined> {
   if (!form || !outcome.ok || outcome.refused) return undefined
   const read = await form.check(outcome)

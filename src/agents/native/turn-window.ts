@@ -60,7 +60,7 @@ export type WindowParts = {
 export class TurnWindow {
   #parts: WindowParts
   #frameTokens: number
-  /** What the provider counts for a token that we estimate. */
+  /** The number of tokens that the provider counts, divided by the number that we estimate for the same request. */
   #ratio = 1
   #begun = false
   #wait = 0
@@ -265,7 +265,10 @@ function summaryRequest(what: string, words: number): string {
   ].join('\n')
 }
 
-/** What a summary covers: the messages that a request repeats, the same as entries for a request that does not, and its name. */
+/**
+ * The part of a conversation that a summary replaces: as messages, for a request that repeats them; as entries, for a request that
+ * quotes them as text; and its name for the person.
+ */
 type Covered = { messages: readonly ModelMessage[]; entries: readonly Entry[]; what: string }
 
 const newestStep = (done: readonly Fact[]) =>
