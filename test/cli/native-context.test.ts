@@ -225,6 +225,47 @@ test(
   },
 )
 
+test(
+  'a folder’s own AGENTS.md follows the result of a tool that used a file there, once for each version, also after a summary',
+  options,
+  async (t) => {
+    const talk = await Talk.on(t, 'anthropic', ({ body, text }) => {
+      if (text.includes('Summarise the conversation below')) return { text: 'They read files.' }
+      const last = body.messages.at(-1).content
+      const command = typeof last === 'string' ? /^run (.+)/.exec(last)?.[1] : undefined
+      const name = typeof last === 'string' ? /^read (\S+)/.exec(last)?.[1] : undefined
+      if (command) return { call: { tool: 'bash', input: { command } } }
+      return name ? { call: { tool: 'file_reader', input: { file_path: name } } } : { text: 'read' }
+    })
+    talk.write('project/AGENTS.md', 'Root rule.\n')
+    talk.write('project/api/AGENTS.md', 'Api rule.\n')
+    talk.write('project/web/AGENTS.md', 'Web rule.\n')
+    for (const name of ['api/a.ts', 'api/b.ts', 'web/c.ts']) talk.write(`project/${name}`, 'code\n')
+    const { err } = await talk.run('-p', 'read api/a.ts')
+    assert.match(err, /^The agent was given the instructions for api: api\/AGENTS\.md\.$/m)
+    await talk.run('-p', 'read api/b.ts')
+    await talk.run('-p', 'run cat web/c.ts')
+    assert.deepEqual([talk.asked().length, talk.breaks()], [6, []])
+    const rules = ['Root rule.', 'Api rule.', 'Web rule.']
+    const counts = () => talk.asked().map(({ text }) => rules.map((words) => count(text, words)).join(''))
+    assert.deepEqual(counts(), ['100', '110', '110', '110', '110', '111'])
+    const { messages } = talk.asked()[1]!.body
+    assert.deepEqual(messages.map(({ content }: any) => content[0].type ?? content).slice(1), [
+      'tool_use',
+      'tool_result',
+      `You have just used a file in api, which has instructions of its own. Follow them for the files there: they override the instructions of the folders above, and the user’s own words override them all.\n<instructions path="${join(talk.machine.project, 'api/AGENTS.md')}">\nApi rule.\n</instructions>`,
+    ])
+    await talk.run('compact')
+    talk.write('project/api/AGENTS.md', 'Other rule.\n')
+    await talk.run('-p', 'read api/a.ts')
+    const [first, second] = talk.asked().slice(-2)
+    assert.deepEqual(
+      [first!, second!].map(({ text }) => [...rules, 'Other rule.'].map((words) => count(text, words)).join('')),
+      ['1110', '1111'],
+    )
+  },
+)
+
 test('an effort that there is not is said with what was meant', options, async (t) => {
   const talk = await Talk.on(t, 'chat', () => ({ text: 'fine' }), { effort: 'hihg' })
   const { code, err } = await talk.machine.run(['-p', 'hello'])

@@ -71,16 +71,20 @@ export function fileText({ path, text, cut }: InstructionFile): string {
   return tag('instructions', ` path="${attribute(path)}"`, `${text}${rest}`)
 }
 
+/** Reads instruction files one after another, until they are longer together than `most` bytes. */
 class InstructionReader {
   files: InstructionFile[] = []
   warnings: string[] = []
   #root: string
-  #room = longestInstructions
+  #most: number
+  #room: number
   #seen = new Set<string>()
   #tooLong: string[] = []
 
-  constructor(root: string) {
+  constructor(root: string, most = longestInstructions) {
     this.#root = root
+    this.#most = most
+    this.#room = most
   }
 
   /** Reads a file after the files that it imports; a file that was read before, under any name, is skipped. */
@@ -112,7 +116,7 @@ class InstructionReader {
 
   all(): string[] {
     if (this.#tooLong.length === 0) return this.warnings
-    const long = `The instruction files are longer than ${longestInstructions / 1024} KiB together: ${this.named(this.#tooLong)} cut or left out. Shorten them.`
+    const long = `The instruction files are longer than ${this.#most / 1024} KiB together: ${this.named(this.#tooLong)} cut or left out. Shorten them.`
     return [...this.warnings, long]
   }
 
@@ -164,12 +168,22 @@ const names = [
 
 /** The instruction files of a project, the nearest last; opens none and follows no link. */
 export function instructionPaths(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
-  return folders(ground).flatMap((folder) =>
-    names.flatMap((list) => {
-      const found = list.map((name) => join(folder, name)).find(isThere)
-      return found === undefined ? [] : [found]
-    }),
-  )
+  return folders(ground).flatMap(instructionsIn)
+}
+
+/** The instruction files of one folder; opens none and follows no link. */
+export function instructionsIn(folder: string): string[] {
+  return names.flatMap((list) => {
+    const found = list.map((name) => join(folder, name)).find(isThere)
+    return found === undefined ? [] : [found]
+  })
+}
+
+/** Reads the instruction files of one folder of a trusted project, with the files that they import. */
+export function readFolderInstructions(folder: string, root: string, most: number): Omit<Instructions, 'untrusted'> {
+  const reading = new InstructionReader(root, most)
+  for (const path of instructionsIn(folder)) reading.take(path, root)
+  return { text: reading.files.map(fileText).join('\n'), files: reading.files, warnings: reading.all() }
 }
 
 function isThere(path: string): boolean {

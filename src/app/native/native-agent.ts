@@ -10,11 +10,12 @@ import type { Native } from '../../agents/native/native-loop.ts'
 import type { Opening } from '../../agents/native/session-opening.ts'
 import { dirname } from 'node:path'
 import { opening } from '../../agents/native/session-opening.ts'
+import { NestedInstructions } from '../../agents/native/nested-instructions.ts'
 import { sessionFrame } from '../../agents/native/session-frame.ts'
 import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
 import { isPlanTool } from '../../core/work/tool.ts'
-import { toolboxOf, loadableSkills, offeredTools, borderedTool } from './toolbox.ts'
+import { toolboxOf, loadableSkills, offeredTools, borderedTool, touchingTool } from './toolbox.ts'
 import { policyFor } from './native-permissions.ts'
 import { turnHooks, toolWithHooks } from './native-hooks.ts'
 import { machineFacts } from './machine-facts.ts'
@@ -52,10 +53,9 @@ export async function* openNative(
     mode === 'plan' ? undefined : wallFacts(seat, box.tools, parts).then((facts) => wallPrompt(seat.leash, facts)),
   ])
   const date = new Date(clock.now()).toISOString().slice(0, 10)
-  const opened = opening(
-    { cwd, root, home, trusted, untrusted: settings.untrustedInstructions },
-    { mode, date, system: machine.words, meta: settings.metaInstruction, wall },
-  )
+  const place = { cwd, root, home, trusted, untrusted: settings.untrustedInstructions }
+  const nested = new NestedInstructions(place, agent.name, turn.history)
+  const opened = opening(place, { mode, date, system: machine.words, meta: settings.metaInstruction, wall })
   if (opened.untrusted !== undefined) noteOnce(parts, opened.untrusted)
   const { own } = box
   const subagents = {
@@ -77,7 +77,7 @@ export async function* openNative(
       (tool) => (mode === 'agent' || isPlanTool(tool)) && !(seat.advises && tool.delegates),
     )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
-  const guarded = (tool: Tool) => borderedTool(toolWithHooks(tool, seat, parts), parts)
+  const guarded = (tool: Tool) => borderedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), parts)
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
     key: `${seat.advises ? 'advice' : mode} ${model.name}${machine.edition} ${frameEdition}`,
     vendor: vendorOf(agent),
@@ -106,6 +106,7 @@ export async function* openNative(
       turn,
       framed,
       opened,
+      nested,
       servers,
       jobs: () => box.news(),
       tell(words) {
@@ -151,6 +152,7 @@ type BeforeParts = {
   turn: Turn
   framed: FrameAndTold
   opened: Pick<Opening, 'tells' | 'skills'>
+  nested: NestedInstructions
   servers: McpServers | undefined
   /** What happened in the background, in words for the model. */
   jobs(): Promise<string | undefined>
@@ -160,7 +162,7 @@ type BeforeParts = {
 
 /** Returns the guides to give the model before each request. */
 function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
-  const { agent, turn, framed, opened, servers, tell } = parts
+  const { agent, turn, framed, opened, nested, servers, tell } = parts
   const changed = contextChanges([...framed.told, ...toldItems(turn.history, agent)], opened.tells)
   if (changed.length > 0) tell(changedWords(changed, turn.cwd))
   let waiting: Guide[] = [...changed.map(changeGuide), ...loaded(parts)]
@@ -173,7 +175,9 @@ function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
     const jobs = await parts.jobs()
     // The mark lets a summary replace it: a job that ended is a part of the past.
     if (jobs !== undefined) news.push({ type: 'guide', name: 'background jobs', text: jobs, mark: 'jobs' })
-    return [...told, ...news]
+    const below = nested.take()
+    for (const note of below.notes) tell(note)
+    return [...told, ...below.guides, ...news]
   }
 }
 

@@ -6,12 +6,13 @@ import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { Consult, NativeParts, NativeSeat } from './native-parts.ts'
 import { dirname } from 'node:path'
 import { opening } from '../../agents/native/session-opening.ts'
+import { NestedInstructions } from '../../agents/native/nested-instructions.ts'
 import { nativeAgent } from '../../agents/native/native-loop.ts'
 import { frameOf } from '../../agents/native/model-messages.ts'
 import { chosenSubagent } from '../../agents/native/user-subagents.ts'
 import { hookNames, isMatch } from '../../safety/hooks/hook-run.ts'
 import { withModel } from '../../settings/agent-settings.ts'
-import { loadableSkills, offeredTools, openTools, borderedTool } from './toolbox.ts'
+import { loadableSkills, offeredTools, openTools, borderedTool, touchingTool } from './toolbox.ts'
 import { policyFor } from './native-permissions.ts'
 import { subagentHooks, toolWithHooks } from './native-hooks.ts'
 import { modelOf, patienceOf } from './native-model.ts'
@@ -44,10 +45,15 @@ export function subagentConsult(given: SubagentParts): Consult {
 async function openSubagent(given: SubagentParts, subagent: UserSubagent | undefined): Promise<Agent> {
   const { seat, parts, trusted, date, system: machine, servers } = given
   const { cwd, root, home } = parts
-  const { system, skills } = opening(
-    { cwd, root, home, trusted, untrusted: seat.settings.untrustedInstructions },
-    { mode: 'subagent', date, system: machine, role: subagent?.role, wall: given.wall },
-  )
+  const place = { cwd, root, home, trusted, untrusted: seat.settings.untrustedInstructions }
+  const { system, skills } = opening(place, {
+    mode: 'subagent',
+    date,
+    system: machine,
+    role: subagent?.role,
+    wall: given.wall,
+  })
+  const nested = new NestedInstructions(place, seat.agent.name)
   const box = openTools(seat.agent.name, parts, loadableSkills(skills))
   const tools = offeredTools(
     box.tools,
@@ -64,7 +70,9 @@ async function openSubagent(given: SubagentParts, subagent: UserSubagent | undef
     name: seat.agent.name,
     model,
     patience: patienceOf(seat),
-    tools: tools.all.map((tool) => borderedTool(toolWithHooks(tool, seat, parts), parts)),
+    tools: tools.all.map((tool) => borderedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), parts)),
+    // The person has been told with the turn itself which instruction files are used.
+    before: async () => nested.take().guides,
     ...subagentHooks(seat, parts),
     policy: await policyFor(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts),
     frame,

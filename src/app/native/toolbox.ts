@@ -5,6 +5,7 @@ import type { Advise } from '../../tools/think.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
 import type { Toolbox, Consult, NativeParts } from './native-parts.ts'
+import type { NestedInstructions } from '../../agents/native/nested-instructions.ts'
 import { maskWithin } from '../../safety/redaction.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
@@ -161,6 +162,19 @@ export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefi
     } finally {
       await rm(root, { recursive: true, force: true })
     }
+  }
+}
+
+/** Notes the files that a tool has read or written, as the policy judged its call: their folders may have instructions of their own. */
+export function touchingTool(tool: Tool, nested: NestedInstructions, { state }: Pick<NativeParts, 'state'>): Tool {
+  return {
+    ...tool,
+    async run(input, call) {
+      const output = await tool.run(input, call)
+      const parts = (typeof input === 'object' && input !== null && state.judged.get(input)?.parts) || []
+      for (const { paths } of parts) for (const { real } of paths) nested.touch(real)
+      return output
+    },
   }
 }
 
