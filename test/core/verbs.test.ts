@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Event } from '../../src/core/talk/entry.ts'
@@ -7,6 +8,7 @@ import type { Agent, Turn } from '../../src/core/work/agent.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { failed, unfinished } from '../../src/core/talk/outcome.ts'
+import type { Budget, Reservation } from '../../src/core/work/budget.ts'
 import { budget } from '../../src/core/work/budget.ts'
 import { drain } from '../../src/base/relay.ts'
 import { consult, graceMs, take } from '../../src/core/work/verbs.ts'
@@ -167,6 +169,90 @@ test('a budget counts tokens and cost, and says what is left', () => {
     stoppedBy: 'tokens',
   })
   assert.deepEqual(purse.refuse(50), unfinished('cost', '$0.50 of $0.50 are spent; raise --max-cost to continue'))
+})
+
+const left = (reserved: Reservation) => (reserved.failure ? reserved.failure.message : 'reserved')
+
+test('calls side by side set their tokens aside, so that no limit is passed by all of them', () => {
+  const purse = budget({ tokens: 100 })
+  const [first, second, third] = [purse.reserve(60), purse.reserve(30), purse.reserve(20)]
+  assert.deepEqual([first, second, third].map(left), [
+    'reserved',
+    'reserved',
+    'stopped before the work was done: the next call needs about 20 tokens, but only 10 of 100 are left beside the 90 that are set aside for calls under way; raise --max-tokens to continue',
+  ])
+  assert(!first.failure && !second.failure)
+  // The call spent less than was set aside for it, and gives the rest back.
+  first.budget.spend({ input: 15, output: 5, source: 'reported' })
+  first.release()
+  assert.equal(left(purse.reserve(50)), 'reserved')
+  assert.equal(purse.refuse(1)?.stoppedBy, 'tokens')
+})
+
+test('a call inside a call uses what was set aside for the outer one', () => {
+  const purse = budget({ tokens: 100 })
+  const outer = purse.reserve(80)
+  assert(!outer.failure)
+  const inner = outer.budget.reserve(90)
+  assert(!inner.failure)
+  assert.deepEqual([purse.refuse(10), purse.refuse(11)?.stoppedBy], [undefined, 'tokens'])
+  // Two calls inside the same one share its tokens.
+  assert.equal(outer.budget.refuse(11)?.stoppedBy, 'tokens')
+  outer.budget.spend({ input: 90, output: 0, source: 'reported' })
+  assert.deepEqual([purse.refuse(10), purse.refuse(11)?.stoppedBy], [undefined, 'tokens'])
+  inner.release()
+  outer.release()
+  assert.deepEqual([purse.refuse(10), purse.refuse(11)?.stoppedBy], [undefined, 'tokens'])
+})
+
+test('what is set aside counts for the cost too, at the price that was paid so far', () => {
+  const purse = budget({ cost: 1 })
+  purse.spend({ input: 100, output: 0, source: 'reported', cost: 0.4 })
+  const held = purse.reserve(150)
+  assert.deepEqual(
+    purse.refuse(1),
+    unfinished('cost', '$1.00 of $1.00 are spent, or set aside for calls under way; raise --max-cost to continue'),
+  )
+  assert(!held.failure)
+  assert.equal(held.budget.refuse(1), undefined)
+  held.release()
+  assert.equal(purse.refuse(1), undefined)
+})
+
+test('however calls are reserved, spent and released, no more than the limit is ever spent or set aside', () => {
+  const move = fc.oneof(
+    fc.record({ kind: fc.constant('reserve' as const), at: fc.nat(9), tokens: fc.integer({ min: 1, max: 60 }) }),
+    fc.record({
+      kind: fc.constant('spend' as const),
+      at: fc.nat(9),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+    fc.record({ kind: fc.constant('release' as const), at: fc.nat(9) }),
+  )
+  fc.assert(
+    fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+      const purse = budget({ tokens: 100 })
+      const open: { budget: Budget; release(): void; left: number }[] = []
+      let spent = 0
+      for (const one of moves) {
+        const chosen = open[one.at % Math.max(1, open.length)]
+        if (one.kind === 'reserve') {
+          const made = purse.reserve(one.tokens)
+          const held = open.reduce((sum, { left }) => sum + left, 0)
+          assert.equal(made.failure === undefined, spent + held + one.tokens <= 100)
+          if (!made.failure) open.push({ ...made, left: one.tokens })
+        } else if (chosen && one.kind === 'spend') {
+          const tokens = Math.floor(chosen.left * one.share)
+          chosen.budget.spend({ input: tokens, output: 0, source: 'reported' })
+          spent += tokens
+          chosen.left -= tokens
+        } else if (chosen) {
+          chosen.release()
+          open.splice(open.indexOf(chosen), 1)
+        }
+      }
+    }),
+  )
 })
 
 test('the calls of another program are its steps, and one too many ends its turn unfinished', async () => {

@@ -1,5 +1,5 @@
 import type { Event, Fact, Guide } from '../../core/talk/entry.ts'
-import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Frame, Model } from '../../core/work/model.ts'
@@ -97,9 +97,10 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     if (turn.signal.aborted) return failed('aborted', 'cancelled')
     if (stop) return { ok: false, failure: stop }
     yield* keepFacts(every((await native.before?.(turn)) ?? []), done)
-    const answer = yield* askInRoom(native, room, turn, done, closings > 0 ? turn.form?.schema : undefined)
+    const { answer, paid } = yield* askInRoom(native, room, turn, done, closings > 0 ? turn.form?.schema : undefined)
     if (!answer.failure) yield* keepFacts(said(answer, step), done)
     yield* answer.usage
+    paid()
     if (answer.failure) return { ok: false, failure: answer.failure }
     if (answer.calls.length === 0) {
       const more = await native.ends?.(answer.text, again, turn)
@@ -131,6 +132,11 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
 /** How often a request that the provider finds too long is shortened and sent again. */
 const mostOverflows = 3
 
+/** An answer, and what to call once its usage was told: until then its tokens are set aside in the budget. */
+type PaidAnswer = { answer: Answer; paid(): void }
+
+const unasked = (failure: Failure): PaidAnswer => ({ answer: { usage: [], failure }, paid: () => {} })
+
 /** Makes room in the window and asks the model. A turn that has begun its work survives a request that was too long. */
 async function* askInRoom(
   { model, patience }: Native,
@@ -138,25 +144,29 @@ async function* askInRoom(
   turn: Turn,
   done: Fact[],
   schema: Record<string, unknown> | undefined,
-): AsyncGenerator<Event, Answer> {
-  let held = schema
+): AsyncGenerator<Event, PaidAnswer> {
+  let enforced = schema
   for (let overflows = 0; ; overflows++) {
     const full = yield* keepFacts(room.makeRoom(done), done)
-    if (full) return { usage: [], failure: full }
+    if (full) return unasked(full)
     const request = room.request(done)
-    const refusal = turn.budget.refuse(room.tokens(request))
-    if (refusal) return { usage: [], failure: refusal }
+    const held = turn.budget.reserve(room.tokens(request))
+    if (held.failure) return unasked(held.failure)
     turn.waits?.(`waiting for the first words of ${model.name}`)
-    const answer = yield* askModel(model, defined({ ...request, schema: held }), turn, patience)
+    const answer = yield* askModel(model, defined({ ...request, schema: enforced }), turn, patience)
+    const paid = held.release
     room.counted(request, answer.usage)
-    if (answer.failure?.kind === 'crash' && held) {
+    if (answer.failure?.kind === 'crash' && enforced) {
       // Not every provider takes every schema: then the words of the request must do.
-      held = undefined
+      enforced = undefined
+      paid()
       continue
     }
-    if (answer.failure?.kind !== 'overflow' || !done.some(({ type }) => type === 'call')) return answer
-    if (overflows >= mostOverflows) return { ...answer, failure: unfinished('window', answer.failure.message) }
+    if (answer.failure?.kind !== 'overflow' || !done.some(({ type }) => type === 'call')) return { answer, paid }
+    if (overflows >= mostOverflows)
+      return { answer: { ...answer, failure: unfinished('window', answer.failure.message) }, paid }
     yield* answer.usage
+    paid()
     room.overflowed(request)
   }
 }

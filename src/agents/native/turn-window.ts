@@ -112,10 +112,11 @@ export class TurnWindow {
     this.#begun = true
     this.#wait--
     if (size() <= window * compactAt) return undefined
-    const refused = turn.budget.refuse(size())
-    if (refused) return refused
     if (this.#wait <= 0) {
+      const held = turn.budget.reserve(size())
+      if (held.failure) return held.failure
       const why = (await this.#parts.forbids?.(turn)) ?? (yield* this.#summarise(done, window))
+      held.release()
       if (turn.signal.aborted) return undefined
       if (why !== undefined) {
         this.#wait = stepsBeforeRetry

@@ -6,6 +6,11 @@ import { unfinished } from '../talk/outcome.ts'
 export interface Budget {
   /** Returns a failure when a call of about this many tokens would exceed the limit on tokens or cost. */
   refuse(tokens: number): Failure | undefined
+  /**
+   * Sets tokens aside for a call that is about to be made, or returns why it would exceed a limit. Calls side by side would
+   * otherwise all pass a limit that has room for one of them.
+   */
+  reserve(tokens: number): Reservation
   spend(usage: Omit<Usage, 'type'>): void
   /** Counts one more step, and returns a failure when it is one too many. A budget without a limit on steps has no such function. */
   step?(): Failure | undefined
@@ -13,46 +18,121 @@ export interface Budget {
   turn?(): Budget
 }
 
-export const noBudget: Budget = { refuse: () => undefined, spend: () => {} }
+/** `budget`: the budget of the call itself, to which the tokens that were set aside are free. `release` gives back what was not spent. */
+export type Reservation = { failure: Failure } | { failure?: undefined; budget: Budget; release(): void }
+
+export const noBudget: Budget = {
+  refuse: () => undefined,
+  reserve: () => ({ budget: noBudget, release: () => {} }),
+  spend: () => {},
+}
 
 /** `cost` is in dollars; `steps` is for one turn, the others are for all turns of this run. */
 export type BudgetLimits = { tokens?: number; cost?: number; steps?: number }
 
-export function budget(limit: BudgetLimits): Budget {
-  let tokens = 0
-  let cost = 0
-  let unpriced = false
-  const shared: Pick<Budget, 'refuse' | 'spend'> = {
-    refuse(next) {
-      if (limit.tokens !== undefined && tokens + next > limit.tokens)
-        return unfinished(
-          'tokens',
-          `the next call needs about ${next} tokens, but only ${Math.max(0, limit.tokens - tokens)} of ${limit.tokens} are left; raise --max-tokens to continue`,
-        )
-      if (limit.cost !== undefined && unpriced)
-        return unfinished(
-          'cost',
-          'an agent did not report what its answer cost, so --max-cost cannot be held; use --max-tokens instead',
-        )
-      if (limit.cost !== undefined && cost >= limit.cost)
-        return unfinished(
-          'cost',
-          `$${cost.toFixed(2)} of $${limit.cost.toFixed(2)} are spent; raise --max-cost to continue`,
-        )
-      return undefined
-    },
-    spend(usage) {
-      tokens += usage.input + usage.output
-      cost += usage.cost ?? 0
-      unpriced ||= usage.cost === undefined && usage.input + usage.output > 0
-    },
+/** Tokens that are set aside for one call, and for the calls inside it. */
+class Hold {
+  tokens: number
+  inside = new Set<Hold>()
+
+  constructor(tokens: number) {
+    this.tokens = tokens
   }
+
+  /** What the call may still use. The calls inside it use the tokens of the call itself, as long as these last. */
+  get weight(): number {
+    const inside = [...this.inside].reduce((sum, { weight }) => sum + weight, 0)
+    return Math.max(this.tokens, inside)
+  }
+
+  /** Takes tokens that were spent from what is set aside; returns how many of them were not. */
+  spend(tokens: number): number {
+    this.tokens = Math.max(0, this.tokens - tokens)
+    let left = tokens
+    for (const hold of this.inside) left = hold.spend(left)
+    return left
+  }
+}
+
+/** What all turns of a run have spent. */
+class Purse {
+  tokens = 0
+  cost = 0
+  /** The tokens whose cost is known. */
+  priced = 0
+  unpriced = false
+  held = new Hold(0)
+  limit: BudgetLimits
+
+  constructor(limit: BudgetLimits) {
+    this.limit = limit
+  }
+
+  /** Returns why no call of this many tokens may be made inside the holds; the outermost hold comes first. */
+  refuse(next: number, holds: readonly Hold[]): Failure | undefined {
+    const { limit } = this
+    const aside = this.#besides(holds)
+    const left = (limit.tokens ?? Infinity) - this.tokens - aside
+    if (next > left)
+      return unfinished(
+        'tokens',
+        `the next call needs about ${next} tokens, but only ${Math.max(0, left)} of ${limit.tokens} are left${aside > 0 ? ` beside the ${aside} that are set aside for calls under way` : ''}; raise --max-tokens to continue`,
+      )
+    if (limit.cost === undefined) return undefined
+    if (this.unpriced)
+      return unfinished(
+        'cost',
+        'an agent did not report what its answer cost, so --max-cost cannot be held; use --max-tokens instead',
+      )
+    const dear = this.priced === 0 ? 0 : (aside * this.cost) / this.priced
+    if (this.cost + dear < limit.cost) return undefined
+    const underWay = dear > 0 ? `, or set aside for calls under way` : ''
+    return unfinished(
+      'cost',
+      `$${(this.cost + dear).toFixed(2)} of $${limit.cost.toFixed(2)} are spent${underWay}; raise --max-cost to continue`,
+    )
+  }
+
+  /** The tokens that are set aside for other calls than those of the holds. */
+  #besides(holds: readonly Hold[]): number {
+    let sum = 0
+    for (const [index, { inside }] of [this.held, ...holds].entries())
+      for (const other of inside) if (other !== holds[index]) sum += other.weight
+    return sum
+  }
+
+  spend({ input, output, cost }: Omit<Usage, 'type'>, holds: readonly Hold[]): void {
+    const tokens = input + output
+    this.tokens += tokens
+    this.cost += cost ?? 0
+    if (cost !== undefined) this.priced += tokens
+    else this.unpriced ||= tokens > 0
+    for (const hold of holds.slice(0, -1)) hold.tokens = Math.max(0, hold.tokens - tokens)
+    holds.at(-1)?.spend(tokens)
+  }
+}
+
+export function budget(limit: BudgetLimits): Budget {
+  const purse = new Purse(limit)
+  const within = (holds: readonly Hold[], steps: Pick<Budget, 'step' | 'turn'>): Budget => ({
+    refuse: (tokens) => purse.refuse(tokens, holds),
+    reserve(tokens) {
+      const failure = purse.refuse(tokens, holds)
+      if (failure) return { failure }
+      const hold = new Hold(tokens)
+      const outer = (holds.at(-1) ?? purse.held).inside
+      outer.add(hold)
+      return { budget: within([...holds, hold], steps), release: () => void outer.delete(hold) }
+    },
+    spend: (usage) => purse.spend(usage, holds),
+    ...steps,
+  })
   const turn = (): Budget => {
     const most = limit.steps
-    if (most === undefined) return { ...shared, turn }
+    if (most === undefined) return within([], { turn })
     let steps = 0
     const step = () => (steps++ < most ? undefined : stepsSpent(most, '--max-steps'))
-    return { ...shared, step, turn }
+    return within([], { step, turn })
   }
   return turn()
 }

@@ -18,8 +18,9 @@ export const graceMs = 8_000
  */
 export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => void): AsyncGenerator<Event, Outcome> {
   if (turn.signal.aborted) return failed('aborted', 'cancelled before it started')
-  const refusal = turn.budget.refuse(estimateTokens(turn.prompt) + viewTokens(turn.history))
-  if (refusal) return { ok: false, failure: refusal }
+  const held = turn.budget.reserve(estimateTokens(turn.prompt) + viewTokens(turn.history))
+  if (held.failure) return { ok: false, failure: held.failure }
+  const { budget } = held
 
   const leave = new AbortController()
   const signal = AbortSignal.any([turn.signal, leave.signal])
@@ -28,17 +29,17 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
   try {
     // A question names the agent that asks; an agent further in has named itself already.
     const ask: Ask = (question, withdrawn, id) => turn.ask({ agent: agent.name, ...question }, withdrawn, id)
-    events = agent.turn({ ...turn, signal, ask })[Symbol.asyncIterator]()
+    events = agent.turn({ ...turn, signal, ask, budget })[Symbol.asyncIterator]()
     for (;;) {
       const next = await grace.within(events.next())
       if (next === 'overdue') return failed('aborted', `${agent.name} did not stop when it was told to`)
       if (next.done) return failed('crash', `${agent.name} stopped without saying how its turn ended`)
       if (next.value.type === 'end') return next.value.outcome
       // A signed usage was counted by the `take` further in.
-      if (next.value.type === 'usage' && next.value.by === undefined) turn.budget.spend(next.value)
+      if (next.value.type === 'usage' && next.value.by === undefined) budget.spend(next.value)
       // Our own agent counts its steps itself; another program's steps are the calls that it shows.
       const isStep = next.value.type === 'call' && next.value.by === undefined && next.value.step === undefined
-      const spent = isStep ? turn.budget.step?.() : undefined
+      const spent = isStep ? budget.step?.() : undefined
       if (spent) return { ok: false, failure: spent }
       const event: Event = { by: agent.name, ...next.value }
       see?.(event)
@@ -51,6 +52,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
     // The agent's clean-up is waited for no longer than the grace, because an agent that hangs never returns.
     await grace.within(leaveBehind(events))
     grace.stop()
+    held.release()
   }
 }
 

@@ -52,8 +52,6 @@ export class ThinkingTurn {
   calls = 0
   #done: Entry[] = []
   #pieces = 0
-  /** Tokens of consultations under way, which are not paid yet. */
-  #awaited = 0
   #watch: ReadOnlyWatch
   /** The number of calls that the person agreed to; negative after a no. */
   #agreed: number
@@ -173,19 +171,18 @@ export class ThinkingTurn {
     const { turn, resources } = this
     if (!this.over && !(yield* this.#mayAsk({ role, agent }))) return { outcome: this.over ?? declined, by: agent }
     const told = consultedHistory(turn)
-    const need = estimateTokens(prompt) + viewTokens(told)
-    // The tokens of consultations under way are gone from the budget, though they are not paid yet.
-    const refusal = this.#awaited > 0 && !this.over ? turn.budget.refuse(this.#awaited + need) : undefined
-    if (refusal) this.#noteBudget({ ok: false, failure: refusal })
     if (this.over) return { outcome: this.over, by: agent }
-    this.#awaited += need
+    // Reserved before anything starts: where a council is too dear, none of its advisors is asked in vain.
+    const held = turn.budget.reserve(estimateTokens(prompt) + viewTokens(told))
+    if (held.failure) return { outcome: this.#noteBudget({ ok: false, failure: held.failure }), by: agent }
     const late = new AbortController()
     const settled = new AbortController()
     // The timer need not be awaited: it only aborts a consultation that is still under way.
     callAfter(turn.clock, ms, settled.signal, () => late.abort())
     const { files: _, sent: __, attended: ___, ...own } = turn
+    const { budget } = held
     const { description: machine } = resources.machine
-    const asked: Turn = { ...own, prompt, machine, history: told, attempts: [], steered: [] }
+    const asked: Turn = { ...own, budget, prompt, machine, history: told, attempts: [], steered: [] }
     const signal = AbortSignal.any([turn.signal, late.signal, ...(enough ? [enough] : [])])
     try {
       // Some agents say nothing until they have their answer: the screen shows at once who is asked.
@@ -199,7 +196,7 @@ export class ThinkingTurn {
       yield* this.#watch.report(ended.by)
       return { outcome: this.#noteBudget(outcome.ok ? cut(outcome) : outcome), by: ended.by }
     } finally {
-      this.#awaited -= need
+      held.release()
       settled.abort()
     }
   }

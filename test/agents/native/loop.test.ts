@@ -10,6 +10,7 @@ import { frameOf } from '../../../src/agents/native/model-messages.ts'
 import { goOnQuestion } from '../../../src/agents/native/step-limits.ts'
 import { escapeOf } from '../../../src/core/talk/consent.ts'
 import { failed, unfinished } from '../../../src/core/talk/outcome.ts'
+import type { Budget } from '../../../src/core/work/budget.ts'
 import { budget, noBudget } from '../../../src/core/work/budget.ts'
 import { leashPolicy } from '../../../src/core/work/policy.ts'
 import { scriptedModel } from '../../../src/models/scripted-model.ts'
@@ -110,7 +111,8 @@ test('a person who watches is asked every so often whether a long turn goes on',
   const answered = async (answers: (string[] | undefined)[]) => {
     const asked: string[] = []
     const ask: Turn['ask'] = async ({ text }) => (asked.push(text), answers.shift())
-    const turn = { attended: true, ask, budget: { ...noBudget, refuse: () => (asked.length > 9 ? stop : undefined) } }
+    const reserve: Budget['reserve'] = () => (asked.length > 9 ? { failure: stop } : noBudget.reserve(0))
+    const turn = { attended: true, ask, budget: { ...noBudget, reserve } }
     const scripts: ModelScript[] = [...Array(11).fill(each), [{ say: 'Done.' }]]
     const { facts, model } = await run(scripts, turn, { steps: { most: 1, askEvery: 4 } })
     const end = facts.at(-1)!

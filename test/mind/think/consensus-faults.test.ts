@@ -176,12 +176,12 @@ test('words that nobody could weigh reach whoever acts', async () => {
   assert.deepEqual(result, acted)
 })
 
-/** A turn asks the purse once, a consultation twice: for the rotation, and for whoever of it answers; beside others once more. */
+/** A turn asks the purse once, a consultation three times: for itself, for the rotation, and for the agent of it that answers. */
 const spent: [calls: number, when: string, asked: number, notes: number][] = [
   [1, 'before anybody advised', 0, 0],
-  [13, 'while they advise', 3, 0],
-  [15, 'before the chair', 5, 1],
-  [17, 'before anybody acts', 6, 2],
+  [14, 'while they advise', 3, 0],
+  [16, 'before the chair', 5, 1],
+  [19, 'before anybody acts', 6, 2],
 ]
 for (const [calls, when, asked, notes] of spent)
   test(`a purse that is empty ${when} ends the turn there`, async () => {
@@ -202,7 +202,7 @@ test('those who are asked side by side do not each take the same money out of on
 
 test('nobody is waited for once the purse is empty', async () => {
   const rig = sitting({ enumerator: hangs }, { spec: machines.office })
-  const { result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: purse(13) })
+  const { result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: purse(14) })
   assert.deepEqual(
     [result, rig.names(), rig.running(), rig.clock.asleep],
     [empty, ['claude', 'gemini', 'codex'], [], 0],

@@ -281,9 +281,9 @@ for (const phase of phases)
 test('an empty purse refuses the next call, and what is done is kept', async () => {
   for (const [calls, left] of [
     [0, []],
-    [3, [['schema running', 'ui waiting']]],
-    [4, [['schema done', 'ui running']]],
-    [5, []],
+    [4, [['schema running', 'ui waiting']]],
+    [5, [['schema done', 'ui running']]],
+    [6, []],
   ] as const) {
     const rig = grove({
       agents: { claude: [json({ tasks: [task('schema'), task('ui')] })] },

@@ -219,7 +219,7 @@ test('an empty purse ends it before the next try, and while it is judged', async
   assert.deepEqual((await acting.run({ budget: purse(2) })).result, empty)
   assert.equal(acting.prompts().length, 1)
   const judged = pursuer({ actor: [says('made')] }, { ...goal, check: { kind: 'judge', question: 'Is it?' } })
-  const { result, facts } = await judged.run({ budget: purse(2) })
+  const { result, facts } = await judged.run({ budget: purse(3) })
   assert.deepEqual([result, judged.rig.names()], [empty, []])
   assert.deepEqual(facts.at(-1), { ...verdict, calls: 1 })
 })

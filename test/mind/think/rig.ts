@@ -1,5 +1,5 @@
 import type { Event } from '../../../src/core/talk/entry.ts'
-import type { Outcome } from '../../../src/core/talk/outcome.ts'
+import type { Failure, Outcome } from '../../../src/core/talk/outcome.ts'
 import type { Question } from '../../../src/core/talk/question.ts'
 import type { Agent, Turn } from '../../../src/core/work/agent.ts'
 import type { Policy } from '../../../src/core/work/policy.ts'
@@ -132,15 +132,23 @@ export const hangs: Script = [{ type: 'text', delta: 'hm' }, { hang: true }]
 /** A purse that is empty after so many calls. */
 export function purse(calls: number): Turn['budget'] {
   let left = calls
-  return {
-    refuse: () => (left-- > 0 ? undefined : { kind: 'unfinished', message: 'the purse is empty', stoppedBy: 'cost' }),
+  const refuse = () => (left-- > 0 ? undefined : failureOfEmpty)
+  const budget: Turn['budget'] = {
+    refuse,
+    reserve() {
+      const failure = refuse()
+      return failure ? { failure } : { budget, release: () => {} }
+    },
     spend: () => {},
   }
+  return budget
 }
+
+const failureOfEmpty: Failure = { kind: 'unfinished', message: 'the purse is empty', stoppedBy: 'cost' }
 
 export const empty: Outcome = {
   ok: false,
-  failure: { kind: 'unfinished', message: 'the purse is empty', stoppedBy: 'cost' },
+  failure: failureOfEmpty,
 }
 
 function handsOf({ commands = {}, tools = [], policy }: Rigged, files: Map<string, string>): Resources['tools'] {

@@ -262,7 +262,7 @@ test('an empty purse ends the turn before the next call', async () => {
   const none = scripted([], { agents: { claude: [json(good)] } })
   assert.deepEqual((await none.run(none.agent, { budget: purse(0) })).result, empty)
   const one = scripted([ran(traceback, 1)], { agents: { claude: [json(good)] } })
-  const { result } = await one.run(one.agent, { budget: purse(3) })
+  const { result } = await one.run(one.agent, { budget: purse(4) })
   assert.deepEqual([result, one.inputs.length, one.names()], [empty, 1, ['claude']])
 })
 

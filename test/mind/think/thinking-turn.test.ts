@@ -124,8 +124,8 @@ test('an empty purse refuses the next call, and the whole turn is over', async (
     assert.deepEqual(yield* course.act('do it'), empty)
     return course.over!
   }
-  // One call for the framework itself; a consultation is two: the rotation's and its agent's.
-  const { result } = await rig.run(frameworkAgent('consensus', rig.minds, think), { budget: purse(3) })
+  // One call for the framework itself; a consultation is three: its own, the rotation's and its agent's.
+  const { result } = await rig.run(frameworkAgent('consensus', rig.minds, think), { budget: purse(4) })
   assert.deepEqual([result, rig.names()], [empty, ['claude']])
 })
 
