@@ -189,7 +189,12 @@ export async function everyCard(): Promise<Record<string, Question>> {
       keepsAlways: false,
       deny: () => {},
     }) as unknown as Rules
-  const active = (turn: Turn) => ({ ask: turn.ask, signal, whilePaused: <T>(work: () => Promise<T>) => work() })
+  const active = (turn: Turn) => ({
+    ask: turn.ask,
+    signal,
+    whilePaused: <T>(work: () => Promise<T>) => work(),
+    browse: async () => {},
+  })
   const confirm = { message: 'Deploy?', requestedSchema: { type: 'object' as const, properties: {} } }
   const cards: Record<string, Question> = {
     permission: await permission([push], 'it sends commits to a remote'),

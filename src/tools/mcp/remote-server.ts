@@ -1,4 +1,4 @@
-import type { Tool as RemoteTool } from '@modelcontextprotocol/client'
+import type { Client, PromptMessage, Tool as RemoteTool } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { ToolCall, ToolOutput } from '../../core/work/tool.ts'
@@ -7,6 +7,11 @@ import type { Connection } from './server-connection.ts'
 import type { ActiveCall } from './elicitation.ts'
 import type { LoginStore } from './server-login.ts'
 import type { ServerState } from './server-lifecycle.ts'
+import type { Catalog, CatalogKind } from './server-catalog.ts'
+import type { ResourceContent } from './resource-content.ts'
+import { terminalText } from '../../base/ansi.ts'
+import { hasKind, readList } from './server-catalog.ts'
+import { contentOf } from './resource-content.ts'
 import { hideSecrets, secretsOf } from './server-config.ts'
 import { ServerLogin, logInByBrowser } from './server-login.ts'
 import { ServerLifecycle, unavailableReason } from './server-lifecycle.ts'
@@ -32,11 +37,26 @@ export type McpParts = {
   browse(url: string): Promise<void>
   /** Puts the program of a server behind a wall. */
   enclose?: Enclose
-  /** Called when the state or the tools of a server have changed. */
+  /** Called when the state, the tools or a list of a server have changed. */
   changed?(): void
 }
 
-/** One server: its life cycle, its tools, and calls of them. */
+/** The caller of a server: whom the server may ask, and how long it may take. */
+export type Exchange = Pick<ToolCall, 'ask' | 'signal'> & Partial<Pick<ToolCall, 'until' | 'progress'>>
+
+type ExchangeOptions = { signal: AbortSignal; timeout: number; onprogress(progress: Progress): void }
+
+/** A prompt's argument or a template's variable whose value is being typed; `others` are the values that are there already. */
+export type SuggestionRequest = {
+  ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }
+  argument: { name: string; value: string }
+  others: Record<string, string>
+}
+
+/** A list that is being read or was read over this connection. */
+type KnownList = { connection: Connection; read: Promise<Catalog[CatalogKind]>; items?: Catalog[CatalogKind] }
+
+/** One server: its life cycle, its tools, its lists, and calls of them. */
 export class McpServer {
   readonly config: ServerConfig
   #parts: McpParts
@@ -45,6 +65,7 @@ export class McpServer {
   #life: ServerLifecycle
   #login: ServerLogin | undefined
   #active: ActiveCall[] = []
+  #lists = new Map<CatalogKind, KnownList>()
 
   constructor(config: ServerConfig, parts: McpParts) {
     this.config = config
@@ -84,22 +105,122 @@ export class McpServer {
   }
 
   /** Calls one of the server's tools; every failure is thrown as an error for the model. */
-  async call(tool: string, input: Record<string, unknown>, call: ToolCall): Promise<ToolOutput> {
+  call(tool: string, input: Record<string, unknown>, call: ToolCall): Promise<ToolOutput> {
+    return this.#exchange(call, async (client, options) =>
+      outputOf(await client.callTool({ name: tool, arguments: input }, options), this.#parts.blobs),
+    )
+  }
+
+  /** Reads a resource; at most `most` bytes of its text are given. Every failure is thrown as an error that says what to do. */
+  read(uri: string, most: number, call: Exchange): Promise<ResourceContent> {
+    const { blobs, clock } = this.#parts
+    const { signal } = call
+    return this.#exchange(call, async (client, options) => {
+      if (!client.getServerCapabilities()?.resources) throw new Error('it has no resources')
+      const { contents } = await client.readResource({ uri }, { ...options, cacheMode: 'refresh' })
+      return contentOf(contents, { blobs, clock, signal, most })
+    })
+  }
+
+  /** Gets the messages of a prompt, with its arguments filled in. */
+  prompt(name: string, values: Record<string, string>, call: Exchange): Promise<PromptMessage[]> {
+    return this.#exchange(call, async (client, options) => {
+      if (!client.getServerCapabilities()?.prompts) throw new Error('it has no prompts')
+      return (await client.getPrompt({ name, arguments: values }, options)).messages
+    })
+  }
+
+  /** Suggests values for an argument of a prompt or a variable of a template; none where the server suggests nothing. */
+  async suggest(about: SuggestionRequest, signal: AbortSignal): Promise<string[]> {
+    const { state } = this.#life
+    if (state.is !== 'ready' || !state.connection.client.getServerCapabilities()?.completions) return []
+    const { ref, argument, others } = about
+    const { completion } = await state.connection.client.complete(
+      { ref, argument, context: { arguments: others } },
+      { signal, timeout: never },
+    )
+    return completion.values.filter((value) => value === terminalText(value) && !/[\n\r]/.test(value)).slice(0, 100)
+  }
+
+  /** Whether the server is connected and has lists of this kind. */
+  offers(kind: CatalogKind): boolean {
+    const { state } = this.#life
+    return state.is === 'ready' && hasKind(state.connection, kind)
+  }
+
+  /** What is known of a list without asking the server; undefined before it was read. */
+  known<K extends CatalogKind>(kind: K): Catalog[K] | undefined {
+    const { state } = this.#life
+    const list = this.#lists.get(kind)
+    return state.is === 'ready' && list?.connection === state.connection
+      ? (list.items as Catalog[K] | undefined)
+      : undefined
+  }
+
+  /**
+   * One of the server's lists, which is read when it is first wanted and again when the server says that it changed. Empty while
+   * the server is not connected.
+   */
+  async list<K extends CatalogKind>(kind: K): Promise<Catalog[K]> {
+    const { state } = this.#life
+    if (state.is !== 'ready') return [] as unknown as Catalog[K]
+    const { connection } = state
+    const before = this.#lists.get(kind)
+    if (before?.connection === connection) return before.read as Promise<Catalog[K]>
+    const list: KnownList = { connection, read: this.#readList(kind, connection) }
+    this.#lists.set(kind, list)
+    list.read.then(
+      (items) => {
+        list.items = items
+        if (this.#lists.get(kind) === list) this.#parts.changed?.()
+      },
+      // A list that could not be read is read again when it is next wanted.
+      () => this.#lists.get(kind) === list && this.#lists.delete(kind),
+    )
+    return list.read as Promise<Catalog[K]>
+  }
+
+  async #readList(kind: CatalogKind, connection: Connection): Promise<Catalog[CatalogKind]> {
+    const { clock } = this.#parts
+    const timeout = new ActivityTimeout(
+      this.config.timeoutSeconds * 1000,
+      Number.MAX_SAFE_INTEGER,
+      clock,
+      connection.lost,
+    )
+    try {
+      return await readList(connection, kind, timeout.signal)
+    } finally {
+      timeout.end()
+    }
+  }
+
+  /** Talks with the server for a caller: waits for it, passes its questions on, limits its silence, and repairs what can be repaired. */
+  async #exchange<T>(call: Exchange, work: (client: Client, options: ExchangeOptions) => Promise<T>): Promise<T> {
     const { name, timeoutSeconds } = this.config
-    const timeout = new ActivityTimeout(timeoutSeconds * 1000, call.until, this.#parts.clock, call.signal)
-    const asked: ActiveCall = { ask: call.ask, signal: call.signal, whilePaused: (work) => timeout.whilePaused(work) }
+    const timeout = new ActivityTimeout(
+      timeoutSeconds * 1000,
+      call.until ?? Number.MAX_SAFE_INTEGER,
+      this.#parts.clock,
+      call.signal,
+    )
+    const asked: ActiveCall = {
+      ask: call.ask,
+      signal: call.signal,
+      whilePaused: (work) => timeout.whilePaused(work),
+      browse: (url) => this.#parts.browse(url),
+    }
     this.#active.push(asked)
     try {
       for (let tries = 0; ; tries++) {
         const connection = await this.#reach(timeout.signal)
         const onprogress = (progress: Progress) => {
           timeout.touch()
-          call.progress(progressText(progress))
+          call.progress?.(progressText(progress))
         }
         const options = { signal: timeout.signal, timeout: never, onprogress }
         try {
-          const result = await connection.client.callTool({ name: tool, arguments: input }, options)
-          return await outputOf(result, this.#parts.blobs)
+          return await work(connection.client, options)
         } catch (error) {
           if (timeout.signal.aborted || tries > 0 || !(await this.#repaired(error, connection, asked))) throw error
         }
@@ -144,9 +265,10 @@ export class McpServer {
         signal: timeout.signal,
         login: this.#login,
         asked: () => this.#active.at(-1),
-        toolsChanged: () => {
+        listChanged: (kind) => {
           // A list that cannot be read leaves the old one.
-          void this.#relist()
+          if (kind === 'tools') void this.#relist()
+          else this.#forget(kind)
         },
       })
       try {
@@ -170,6 +292,13 @@ export class McpServer {
     const tools = await list(state.connection, state.connection.lost).catch(() => undefined)
     if (!tools) return
     this.#life.tools = tools
+    this.#parts.changed?.()
+  }
+
+  /** Drops lists that the server has changed: they are read again when they are next wanted. */
+  #forget(kind: 'resources' | 'prompts'): void {
+    if (kind === 'resources') this.#lists.delete('templates')
+    this.#lists.delete(kind)
     this.#parts.changed?.()
   }
 

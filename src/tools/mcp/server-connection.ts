@@ -22,7 +22,8 @@ export type ConnectionParts = {
   login?: ServerLogin
   /** The last call that still waits: the server's questions go to its caller. */
   asked(): ActiveCall | undefined
-  toolsChanged(): void
+  /** Called when the server says that one of its lists has changed. */
+  listChanged(kind: 'tools' | 'resources' | 'prompts'): void
   signal: AbortSignal
 }
 
@@ -66,12 +67,16 @@ export async function connect(config: ServerConfig, parts: ConnectionParts): Pro
 async function attempt(config: ServerConfig, mode: Mode, parts: ConnectionParts): Promise<Connection> {
   const library = await sdk()
   const transport = transportOf(config, library, parts)
+  const told = (kind: 'tools' | 'resources' | 'prompts') => ({
+    autoRefresh: false as const,
+    onChanged: () => parts.listChanged(kind),
+  })
   const client = new library.Client(
     { name: 'termaite', version: parts.version },
     {
       capabilities: { roots: {}, elicitation: { form: { applyDefaults: true }, url: {} } },
       versionNegotiation: { mode },
-      listChanged: { tools: { autoRefresh: false, onChanged: () => parts.toolsChanged() } },
+      listChanged: { tools: told('tools'), resources: told('resources'), prompts: told('prompts') },
     },
   )
   const root = { uri: pathToFileURL(parts.root).href, name: 'project' }

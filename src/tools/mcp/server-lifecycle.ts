@@ -169,4 +169,22 @@ export function unavailableReason(name: string, state: ServerState, now: number)
   }
 }
 
+/** Tells a person why a server cannot be used now, and what to do. */
+export function personReason(name: string, state: ServerState, now: number): string {
+  const who = `the MCP server ${name}`
+  switch (state.is) {
+    case 'starting':
+    case 'ready':
+      return `${who} is still starting. Try again in a moment; /mcp shows its state`
+    case 'waiting':
+      return `${who} is not running (${state.why}). It is started again in ${seconds(state.next - now)} s; /mcp shows its output`
+    case 'login':
+      return `${who} requires a login. Type /mcp login ${name}`
+    case 'failed':
+      return `${who} does not run (${state.why}). /mcp shows its output, and /mcp refresh starts it again`
+    case 'closed':
+      return `${who} was closed. /mcp refresh starts it again`
+  }
+}
+
 export const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000))

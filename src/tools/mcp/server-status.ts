@@ -1,4 +1,5 @@
 import type { McpServer } from './remote-server.ts'
+import type { Catalog, ListedPrompt } from './server-catalog.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { seconds } from './server-lifecycle.ts'
 import { defined } from '../../base/defined.ts'
@@ -17,6 +18,9 @@ export type ServerStatus = {
   protocol?: string
   speaker?: string
   tools: { name: string; tool: string; description: string }[]
+  /** How many resources and prompts the server lists; undefined where it has none, or before its list was read. */
+  resources?: number
+  prompts?: number
   /** Whether the server's tools are in every request. */
   direct: boolean
   /** The last part of the server's output. */
@@ -25,6 +29,17 @@ export type ServerStatus = {
 
 /** All servers, and what was wrong with their configuration. */
 export type McpStatus = { servers: ServerStatus[]; warnings: readonly string[] }
+
+/** The lists of a connected server. */
+export type ServerLists = Catalog & { name: string }
+
+/** A server's prompt as a slash command: what cannot be typed as one word is replaced. */
+export const promptCommand = (server: string, prompt: string) =>
+  `${server.replaceAll(/[\s/:]+/g, '_')}:${prompt.replaceAll(/[\s/]+/g, '_')}`
+
+/** The arguments of a prompt as help shows them: `<city> [state]`. */
+export const argumentWords = ({ arguments: given }: ListedPrompt) =>
+  given.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(' ')
 
 /** `names` are the names that models call the tools by. Control sequences in a server's own texts are removed. */
 export function statusOf(server: McpServer, names: readonly string[], direct: boolean): ServerStatus {
@@ -48,9 +63,16 @@ export function statusOf(server: McpServer, names: readonly string[], direct: bo
         .trim()
         .split('\n')[0]!,
     })),
+    resources: countOf(server.known('resources'), server.known('templates')),
+    prompts: countOf(server.known('prompts')),
     direct,
     output,
   })
+}
+
+function countOf(...lists: (readonly unknown[] | undefined)[]): number | undefined {
+  const count = lists.reduce((sum, list) => sum + (list?.length ?? 0), 0)
+  return count === 0 ? undefined : count
 }
 
 const marks = { ready: '●', starting: '○', waiting: '◌', login: '◌', failed: '✗', closed: '✗' } as const
@@ -78,12 +100,57 @@ export function mcpToolsText({ servers }: McpStatus, now: number): string {
   return blocks.join('\n\n') || 'No MCP server is configured.'
 }
 
+/** `/mcp resources`: the resources of each server, as they are written after an `@`. */
+export function mcpResourcesText(lists: readonly ServerLists[]): string {
+  const blocks = lists.map(({ name, resources, templates }) => {
+    const rows = [
+      ...resources.map(({ uri, name: title, description }) => ({ label: `@${name}:${uri}`, title, description })),
+      ...templates.map(({ template, name: title, description }) => ({
+        label: `@${name}:${template}`,
+        title,
+        description,
+      })),
+    ]
+    const lines = rows
+      .slice(0, mostRows)
+      .map(({ label, title, description }) => `  ${label}  ${brief([title, description].filter(Boolean).join(': '))}`)
+    return [`${name}  ${plural(rows.length, 'resource')}`, ...lines, ...moreRows(rows.length)].join('\n')
+  })
+  return blocks.join('\n\n') || 'No connected MCP server has resources.'
+}
+
+/** `/mcp prompts`: the prompts of each server, as they are typed. */
+export function mcpPromptsText(lists: readonly ServerLists[]): string {
+  const blocks = lists.map(({ name, prompts }) => {
+    const lines = prompts
+      .slice(0, mostRows)
+      .map(
+        (prompt) =>
+          `  /${promptCommand(name, prompt.name)} ${argumentWords(prompt)}  ${brief(prompt.description ?? '')}`,
+      )
+    return [`${name}  ${plural(prompts.length, 'prompt')}`, ...lines, ...moreRows(prompts.length)].join('\n')
+  })
+  return blocks.join('\n\n') || 'No connected MCP server has prompts.'
+}
+
+/** A longer list is cut; completion after `@` and `/` finds the rest. */
+const mostRows = 50
+
+const moreRows = (count: number) =>
+  count > mostRows ? [`  … ${count - mostRows} more: type a part of the name after @ or / to find them.`] : []
+
 function stateText(server: ServerStatus, now: number): string {
-  const { state, why, next, tools, protocol, speaker } = server
+  const { state, why, next, tools, resources, prompts, protocol, speaker } = server
   switch (state) {
     case 'ready': {
-      const count = `${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`
-      return [`connected, ${count}`, speaker, protocol && `MCP ${protocol}`].filter(Boolean).join(', ')
+      const counts = [
+        plural(tools.length, 'tool'),
+        resources && plural(resources, 'resource'),
+        prompts && plural(prompts, 'prompt'),
+      ]
+      return [`connected, ${counts.filter(Boolean).join(', ')}`, speaker, protocol && `MCP ${protocol}`]
+        .filter(Boolean)
+        .join(', ')
     }
     case 'waiting':
       return `not running: ${why}; restarted in ${seconds((next ?? now) - now)} s`
@@ -101,5 +168,7 @@ function lastSaid({ state, output }: ServerStatus): string[] {
   if (state === 'ready' || state === 'starting' || output === '') return []
   return output.split('\n').slice(-5)
 }
+
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const brief = (text: string) => (text.length <= 100 ? text : `${text.slice(0, 99)}…`)

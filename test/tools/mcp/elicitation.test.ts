@@ -5,6 +5,7 @@ import { elicit } from '../../../src/tools/mcp/elicitation.ts'
 import { answering } from './rig.ts'
 
 const signal = new AbortController().signal
+const browse = async () => {}
 
 /** What a server is told when its form is answered with these picks. */
 async function answered(properties: object, required: string[], ...picks: (string[] | undefined)[]) {
@@ -15,7 +16,7 @@ async function answered(properties: object, required: string[], ...picks: (strin
     return work()
   }
   const params = { mode: 'form', message: 'Well?', requestedSchema: { type: 'object', properties, required } }
-  const result = await elicit('s', params as ElicitRequestFormParams, { ask, signal, whilePaused })
+  const result = await elicit('s', params as ElicitRequestFormParams, { ask, signal, whilePaused, browse })
   assert.equal(paused, 1)
   return { result, questions }
 }
@@ -62,22 +63,68 @@ test('what is no number is asked again; what need not be said can be left out', 
   assert.equal(questions[1]!.text, 'The MCP server s asks: Well?\nage\nThat is not a valid integer.')
 })
 
-test('a no declines, nobody there cancels', async () => {
+test('a no declines, and so does nobody; a call that was cancelled cancels', async () => {
   const field = { name: { type: 'string' } }
   assert.deepEqual((await answered(field, [], ['termaite:decline'])).result, { action: 'decline' })
-  assert.deepEqual((await answered(field, [], undefined)).result, { action: 'cancel' })
+  assert.deepEqual((await answered(field, [], undefined)).result, { action: 'decline' })
   assert.deepEqual((await answered({}, [], ['termaite:yes'])).result, { action: 'accept', content: {} })
   assert.deepEqual((await answered({}, [], ['termaite:decline'])).result, { action: 'decline' })
   const params = { mode: 'form', message: 'Well?', requestedSchema: { type: 'object', properties: field } }
-  assert.deepEqual(await elicit('s', params as ElicitRequestFormParams, undefined), { action: 'cancel' })
+  assert.deepEqual(await elicit('s', params as ElicitRequestFormParams, undefined), { action: 'decline' })
+  const gone = {
+    ask: async () => undefined,
+    signal: AbortSignal.abort(),
+    whilePaused: <T>(work: () => Promise<T>) => work(),
+    browse,
+  }
+  assert.deepEqual(await elicit('s', params as ElicitRequestFormParams, gone), { action: 'cancel' })
 })
 
-test('a page is shown whole before it is opened', async () => {
-  const { questions, ask } = answering(['done'], ['no'], undefined)
+test('a form that is too long, or a page that is none of the web, is declined without a question', async () => {
+  const many = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`f${at}`, { type: 'string' }]))
+  const { result, questions } = await answered(many, [])
+  assert.deepEqual([result, questions], [{ action: 'decline' }, []])
+  for (const url of ['file:///etc/passwd', 'javascript:alert(1)', 'no address']) {
+    const { questions, ask } = answering(['open'])
+    const params = { mode: 'url' as const, message: 'Look', url, elicitationId: 'e' }
+    const whilePaused = <T>(work: () => Promise<T>) => work()
+    const { action } = await elicit('s', params, { ask, signal, whilePaused, browse })
+    assert.deepEqual([action, questions], ['decline', []])
+  }
+})
+
+test('the words of a server on a card have no control sequences', async () => {
+  const { questions, ask } = answering(['done'])
+  const params = {
+    mode: 'url' as const,
+    message: '\x1b]0;owned\x07Pay\x1b[2J',
+    url: 'https://a.b/',
+    elicitationId: 'e',
+  }
+  const whilePaused = <T>(work: () => Promise<T>) => work()
+  await elicit('s', params, { ask, signal, whilePaused, browse })
+  assert.equal(questions[0]!.text, 'The MCP server s asks you to open a page of a.b: Pay')
+})
+
+test('a page is shown whole, and opened only after a yes', async () => {
+  const { questions, ask } = answering(['open'], ['done'], ['no'], undefined, ['open'], ['done'])
   const params = { mode: 'url' as const, message: 'Pay first', url: 'https://pay.example/1', elicitationId: 'e' }
   const whilePaused = <T>(work: () => Promise<T>) => work()
+  const opened: string[] = []
   const results = []
-  for (let i = 0; i < 3; i++) results.push((await elicit('s', params, { ask, signal, whilePaused })).action)
-  assert.deepEqual(results, ['accept', 'decline', 'cancel'])
+  for (let i = 0; i < 4; i++) {
+    const browse = async (url: string) => void opened.push(url)
+    results.push((await elicit('s', params, { ask, signal, whilePaused, browse })).action)
+  }
+  assert.deepEqual([results, opened], [['accept', 'accept', 'decline', 'decline'], ['https://pay.example/1']])
   assert.deepEqual(questions[0]!.shows, [{ type: 'text', text: 'https://pay.example/1' }])
+  const failing = async () => {
+    throw new Error('there is no browser')
+  }
+  const late = await elicit('s', params, { ask, signal, whilePaused, browse: failing })
+  assert.equal(late.action, 'accept')
+  assert.equal(
+    questions[5]!.text,
+    'The page could not be opened in a browser: there is no browser. Open it yourself, if you want to go on.',
+  )
 })
