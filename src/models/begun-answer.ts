@@ -17,12 +17,12 @@ type Spoken = Extract<ModelMessage, { role: 'assistant' }>
  * one, and so that the thoughts of the second half stand at the beginning of a message, where their provider accepts them.
  */
 
-/** The request as it is sent: with the beginning of this answer, and with earlier answers in the halves in which they came. */
+/** The request as it is sent: with what it is told aside, the beginning of this answer, and earlier answers in the halves in which they came. */
 export function withHalves(request: ModelRequest, to: Target, wire: Wire): ModelRequest {
-  const messages = request.messages.flatMap((message) =>
-    message.role === 'assistant' ? halves(message, to) : [message],
-  )
-  const { begun = [] } = request
+  const kept = request.messages.flatMap((message) => (message.role === 'assistant' ? halves(message, to) : [message]))
+  const { begun = [], aside } = request
+  const messages: ModelMessage[] =
+    aside === undefined ? kept : [...kept, { role: 'user', text: aside, aside: true as const }]
   if (begun.length === 0) return { ...request, messages }
   const first = wire.prefills?.(to, begun) ? [half(begun.join(''))] : begun.flatMap(cutHalf)
   return { ...request, messages: [...messages, ...first] }

@@ -48,6 +48,22 @@ async function bodyOf(model: string, request: ModelRequest, more: object = {}): 
 }
 
 for (const [wire, one] of Object.entries(recorded)) {
+  test(`${wire}: what is told aside follows the messages, and the next request goes on without it`, async () => {
+    const messages = conversation(one)
+    const plain = await bodyOf(one.model, { frame, messages: messages.slice(0, 4) })
+    const told = await bodyOf(one.model, { frame, messages: messages.slice(0, 4), aside: 'Two workers are running.' })
+    const next = await bodyOf(one.model, { frame, messages: messages.slice(0, 5) })
+    assert.ok(next.startsWith(plain.slice(0, -2)))
+    assert.equal(next.includes('Two workers are running.'), false)
+    // Only Anthropic's cache has a mark, which must not stand behind what the next request lacks.
+    const mark = ',"cache_control":{"type":"ephemeral"}'
+    const unmarked = (body: string) => body.replaceAll(mark, '').replace('"cache_control":{"type":"ephemeral"},', '')
+    assert.ok(unmarked(told).startsWith(unmarked(plain).slice(0, -2)), told)
+    assert.match(unmarked(told).slice(unmarked(plain).length - 2), /^[^}]*Two workers are running\.[^,]*$/)
+    if (wire === 'anthropic')
+      assert.ok(told.indexOf(mark, told.indexOf('no such folder')) < told.indexOf('Two workers'))
+  })
+
   test(`${wire}: each request is a prefix of the next, byte for byte`, async () => {
     const messages = conversation(one)
     // The loop asks after the prompt, after all results, and after each later prompt.

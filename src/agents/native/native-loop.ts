@@ -43,6 +43,8 @@ export type Native = {
   halts?(turn: Turn): string | undefined
   /** Guides to add before the next request. */
   before?(turn: Turn): Promise<readonly Guide[]>
+  /** What the model is told with the next request alone. */
+  aside?(turn: Turn): Promise<string | undefined>
   /** Why nothing of the turn may be summarised now, if something forbids it. */
   forbidsSummary?(turn: Turn): Promise<string | undefined>
   /** Ends processes that tools started. */
@@ -139,17 +141,18 @@ const unasked = (failure: Failure): PaidAnswer => ({ answer: { usage: [], failur
 
 /** Makes room in the window and asks the model. A turn that has begun its work survives a request that was too long. */
 async function* askInRoom(
-  { model, patience }: Native,
+  native: Native,
   room: TurnWindow,
   turn: Turn,
   done: Fact[],
   schema: Record<string, unknown> | undefined,
 ): AsyncGenerator<Event, PaidAnswer> {
+  const { model, patience } = native
   let enforced = schema
   for (let overflows = 0; ; overflows++) {
     const full = yield* keepFacts(room.makeRoom(done), done)
     if (full) return unasked(full)
-    const request = room.request(done)
+    const request = defined({ ...room.request(done), aside: await native.aside?.(turn) })
     const held = turn.budget.reserve(room.tokens(request))
     if (held.failure) return unasked(held.failure)
     turn.waits?.(`waiting for the first words of ${model.name}`)

@@ -27,7 +27,12 @@ export async function* performAll(
   turn: Turn,
   hands: ToolKit,
 ): AsyncGenerator<Event, Question[] | undefined> {
-  const left = calls.map((call) => direct(call, hands))
+  const made = calls.map((call) => direct(call, hands))
+  const tooSoon = made.filter((call) => {
+    const needed = toolOf(call, hands)?.notBeside?.tools ?? []
+    return made.some(({ tool }) => needed.includes(tool))
+  })
+  const left = made.filter((call) => !tooSoon.includes(call))
   const guides: Guide[] = []
   while (left.length > 0 && !turn.signal.aborted) {
     const reads = left.findIndex((call) => !readsBeside(toolOf(call, hands)))
@@ -40,10 +45,11 @@ export async function* performAll(
       yield event
     }
     if (!asks) continue
-    for (const call of left) yield* skipped(call, step)
+    for (const call of [...left, ...tooSoon]) yield* skipped(call, step, askedFirst)
     yield* guides
     return asks
   }
+  for (const call of tooSoon) yield* skipped(call, step, toolOf(call, hands)!.notBeside!.why)
   // Guides come after all results of the step: no provider takes a message between them.
   yield* guides
   return undefined
@@ -119,14 +125,11 @@ function loaded(event: Event): { event: Event; guides: Guide[] } {
   return { event: { ...event, text }, guides: [{ type: 'guide', name: `skill:${skill}`, text: event.text }] }
 }
 
-function* skipped({ id, tool, input, via, opaque }: MadeCall, step: number): Generator<Fact> {
+const askedFirst = 'the person is being asked a question first. Call this tool again after the answer.'
+
+function* skipped({ id, tool, input, via, opaque }: MadeCall, step: number, why: string): Generator<Fact> {
   yield defined({ type: 'call', call: id, tool, input, via, step, opaque })
-  yield {
-    type: 'result',
-    call: id,
-    ok: false,
-    text: 'Skipped: the person is being asked a question first. Call this tool again after the answer.',
-  }
+  yield { type: 'result', call: id, ok: false, text: `Skipped: ${why}` }
 }
 
 /** How often the same call may come in a row before the model is warned, and before the turn is stopped. */

@@ -79,8 +79,9 @@ export class TurnWindow {
   }
 
   /** About how many tokens a request has. */
-  tokens({ messages }: Pick<ModelRequest, 'messages'>): number {
-    return Math.ceil((this.#frameTokens + estimateTokens(JSON.stringify(messages))) * this.#ratio)
+  tokens({ messages, aside = '' }: Pick<ModelRequest, 'messages' | 'aside'>): number {
+    const told = estimateTokens(JSON.stringify(messages)) + estimateTokens(aside)
+    return Math.ceil((this.#frameTokens + told) * this.#ratio)
   }
 
   #size(done: readonly Fact[]): number {

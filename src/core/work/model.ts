@@ -2,9 +2,12 @@ import type { Usage } from '../talk/entry.ts'
 import type { Ref } from '../talk/store.ts'
 import type { Failure } from '../talk/outcome.ts'
 
-/** A message of a request, in the form that all providers share. `opaque` is data that only its provider can read. */
+/**
+ * A message of a request, in the form that all providers share. `opaque` is data that only its provider can read. `aside`: the
+ * message is a part of this request alone, so that no cache may end behind it.
+ */
 export type ModelMessage =
-  | { role: 'user'; text: string; files?: Ref[] }
+  | { role: 'user'; text: string; files?: Ref[]; aside?: true }
   | {
       role: 'assistant'
       text: string
@@ -19,13 +22,15 @@ export type Frame = { system: string; tools: { name: string; description: string
 /**
  * `schema`: the JSON Schema that the answer must fit, for providers that can enforce one. `begun`: what came of this answer
  * before its stream was cut, one text for each cut; the model streams only what follows, and the `opaque` data of the end
- * covers the whole answer.
+ * covers the whole answer. `aside`: what the model is told with this request alone. It follows the messages, and neither the
+ * conversation nor a later request has it.
  */
 export type ModelRequest = {
   frame: Frame
   messages: ModelMessage[]
   schema?: Record<string, unknown>
   begun?: readonly string[]
+  aside?: string
 }
 
 export type ModelEvent =

@@ -68,6 +68,8 @@ export interface Tool<I = unknown> {
   risk: Risk
   /** Whether no other tool of the same step may run beside it; after one that asks the person, the step ends. */
   alone?: boolean
+  /** Tools that no call of the same step may use, because this one needs their results first; `why` says so to the model. */
+  notBeside?: { tools: readonly string[]; why: string }
   /** Says what a call would do. Without it, a call of a reading tool only looks, and the effect of any other is unknown. */
   effect?(input: I, cwd: string): Effect
   /** Few sessions need it: a request has only its name, and `more_tools` describes it. */

@@ -37,7 +37,7 @@ export const anthropic: Wire = {
     !/\s$/.test(begun.join('')),
 }
 
-function body({ frame, messages, schema }: ModelRequest, to: Target, images: Images): object {
+function body({ frame, messages, schema, aside }: ModelRequest, to: Target, images: Images): object {
   const { refused } = to
   const output = defined({ ...effort(to), format: schema ? { type: 'json_schema', schema } : undefined })
   return {
@@ -45,7 +45,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     max_tokens: Math.min(longestAnswer, to.known.output ?? longestAnswer),
     stream: true,
     // Anthropic moves the cache mark at the end of the conversation by itself, so that no earlier byte of the request changes.
-    cache_control: refused.has('cache_control') ? undefined : mark,
+    cache_control: refused.has('cache_control') || aside !== undefined ? undefined : mark,
     ...thinking(to),
     output_config: Object.keys(output).length > 0 ? output : undefined,
     tools:
@@ -54,8 +54,21 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
         : frame.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
     // Tools come before the system prompt in the cache, so this one mark covers both.
     system: frame.system === '' ? undefined : [{ type: 'text', text: frame.system, cache_control: mark }],
-    messages: messageSteps(messages).map((step) => message(step, to, images)),
+    messages: conversation(messageSteps(messages), to, images),
   }
+}
+
+type Message = { role: string; content: string | object[] }
+
+/** The messages. Where something is told aside, the cache's mark stands before it: the next request has nothing after that mark in common with this one. */
+function conversation(steps: readonly MessageStep[], to: Target, images: Images): Message[] {
+  const messages = steps.map((step) => message(step, to, images))
+  const aside = steps.findIndex((step) => step.role === 'user' && step.aside)
+  const last = messages[aside - 1]
+  if (!last || to.refused.has('cache_control')) return messages
+  const blocks = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content
+  const content = [...blocks.slice(0, -1), { ...blocks.at(-1), cache_control: mark }]
+  return messages.with(aside - 1, { ...last, content })
 }
 
 /** Thinking budgets in tokens, for the models that take one. */
@@ -81,7 +94,7 @@ function effort({ known, effort, refused }: Target): object {
   return { effort: effort === 'minimal' ? 'low' : effort }
 }
 
-function message(step: MessageStep, to: Target, images: Images): object {
+function message(step: MessageStep, to: Target, images: Images): Message {
   const shown = (files: Parameters<typeof pictures>[0]) =>
     pictures(files, images, to.known.blind).map((picture) =>
       'missing' in picture

@@ -173,6 +173,33 @@ test('the ways an answer ends', async () => {
   assert.deepEqual(await end([{ type: 'failure', failure }]), [{ type: 'end', outcome: { ok: false, failure } }])
 })
 
+test('what is told aside is in one request, and neither in the next one nor in the conversation', async () => {
+  let asked = 0
+  const aside = async () => (++asked === 3 ? undefined : `digest ${asked}`)
+  const { model, facts } = await run([[call('c1')], [call('c2')], [{ say: 'Done.' }]], {}, { aside })
+  assert.deepEqual(
+    model.requests.map((request) => request.aside),
+    ['digest 1', 'digest 2', undefined],
+  )
+  const kept = JSON.stringify([facts, model.requests.map(({ messages }) => messages)])
+  assert.equal(kept.includes('digest'), false)
+})
+
+test('a call that needs the result of another one of the same step is skipped with the reason', async () => {
+  const gather: Tool = { ...look, name: 'gather', notBeside: { tools: ['look'], why: 'Look first, then gather.' } }
+  const calls: ModelScript = [call('c1', 'gather'), call('c2'), call('c3', 'gather')]
+  const { facts } = await run([calls, [call('c4', 'gather')], [{ say: 'Done.' }]], {}, { tools: [look, gather] })
+  assert.deepEqual(
+    facts.flatMap((fact) => (fact.type === 'result' ? [[fact.call, fact.ok, fact.text]] : [])),
+    [
+      ['c2', true, 'saw "c2"'],
+      ['c1', false, 'Skipped: Look first, then gather.'],
+      ['c3', false, 'Skipped: Look first, then gather.'],
+      ['c4', true, 'saw "c4"'],
+    ],
+  )
+})
+
 test('the budget is asked before each model call', async () => {
   const purse = budget({ tokens: 60 })
   const spend = () => (purse.spend({ input: 50, output: 5, source: 'reported' }), [call('c1')])
