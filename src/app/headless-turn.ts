@@ -1,7 +1,7 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { App } from './app.ts'
-import type { TurnRequest } from './turn.ts'
+import type { TurnMaker, TurnRequest } from './turn.ts'
 import { oneLine } from '../base/table.ts'
 import { say } from '../core/io.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
@@ -17,7 +17,8 @@ import { runTurn } from './turn.ts'
 export function runHeadless(
   app: App,
   request: Omit<TurnRequest, 'ask' | 'steer' | 'peers' | 'close'>,
-): AsyncGenerator<Event> {
+  make: TurnMaker = runTurn,
+): AsyncIterable<Event> {
   const { io, place } = app
   const turns = new RunningTurns()
   const cards = new Cards()
@@ -37,7 +38,7 @@ export function runHeadless(
   scanAtStart(app.native)
   const untilLeft = (ask: Ask) => cancelWhenLeft(ask, () => stop.abort())
   const served = serveTurns(place.home, turns, io.clock)
-  return runTurn(app, {
+  return make(app, {
     ...request,
     signal: AbortSignal.any([request.signal, stop.signal]),
     ask: firstAnswer(untilLeft(cards.ask), personAt(io, untilUnwatched, untilLeft)),

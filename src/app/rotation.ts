@@ -38,8 +38,8 @@ export function openRotation(app: App, { roster = app.roster, ...options }: Rota
   return withRecordedAnswers(rotation, answerRecord(app.native), allowsAgent)
 }
 
-/** The agents that may be consulted, and the one that is asked first. */
-export type Consultants = { names: readonly string[]; first: string }
+/** The agents that may be consulted, and the one that is asked first; without it the rotation chooses. */
+export type Consultants = { names: readonly string[]; first?: string }
 
 /**
  * Opens a rotation whose answer is no part of the conversation. Its agents get no meta-instruction, and one that cannot

@@ -94,7 +94,17 @@ const shared = ['HEAD', 'refs', 'packed-refs', 'reftable', 'shallow', 'logs', 'w
 const created = ['logs', 'worktrees']
 
 /** Commands that change nothing in the git folder. */
-const reading = new Set(['check-attr', 'config', 'diff', 'ls-files', 'merge-base', 'rev-parse', 'status'])
+const reading = new Set([
+  'check-attr',
+  'config',
+  'diff',
+  'for-each-ref',
+  'hash-object',
+  'ls-files',
+  'merge-base',
+  'rev-parse',
+  'status',
+])
 
 function viewOf({ root, own, common }: Repository, given: GitEnv, writes: boolean) {
   // Git also runs outside the project here, where it would not know whose folders on the PATH to pass over.

@@ -1,9 +1,7 @@
 import type { CliCommand } from './cli-command.ts'
-import { thinkings } from '../core/talk/framework.ts'
-import { leashes, strategies } from '../core/work/agent.ts'
-import { efforts } from '../models/provider.ts'
+import { leashes } from '../core/work/agent.ts'
 import { hubRoles } from '../core/work/hub-key.ts'
-import { workModes } from '../settings/work-mode.ts'
+import { limitFlags, turnFlags } from './turn-flags.ts'
 import * as prompt from './commands/prompt.ts'
 
 /** `termaite` without a command. Its code is loaded at once, because most runs are turns. */
@@ -11,55 +9,7 @@ export const chatCommand: CliCommand = {
   name: 'termaite',
   words: '[prompt…]',
   summary: 'One terminal for every coding agent you have: one conversation per project that never stops.',
-  flags: {
-    prompt: {
-      short: 'p',
-      value: 'text',
-      help: 'run one turn without a screen; "-" reads the prompt from stdin, and piped stdin beside a prompt is context',
-    },
-    agent: { short: 'a', value: 'name|auto', help: 'the agent that takes the first turn' },
-    only: {
-      help: 'with -p and -a: fail with exit code 75 when that agent is out of quota or busy; no other agent answers',
-    },
-    rotation: { short: 'r', value: 'strategy', choices: strategies, help: 'the rotation strategy for this run' },
-    continue: { short: 'c', help: 'continue the most recently used project' },
-    new: { help: 'start a new session' },
-    fork: { help: 'go on in a fork: a new session that begins with the one before, which stays as it is' },
-    session: { value: 'name', help: 'use the session with this name' },
-    ephemeral: { help: 'read no history and keep none' },
-    mode: {
-      value: 'mode',
-      choices: Object.keys(workModes),
-      help: 'chat: all agents take turns; agent: only termaite’s own; plan: they plan and change nothing',
-    },
-    think: { value: 'how', choices: thinkings, help: 'how agents think a request through before they act' },
-    'think-calls': { value: 'n', help: 'how many extra calls thinking may make in a turn without asking (default 2)' },
-    leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
-    effort: { value: 'level', choices: efforts, help: 'how hard the model of termaite’s own agent thinks' },
-    allow: {
-      value: 'rule',
-      many: true,
-      help: 'let termaite’s own agent do this without asking, for example "bash(npm test:*)"',
-    },
-    deny: { value: 'rule', many: true, help: 'forbid this to termaite’s own agent, even if another rule allows it' },
-    'output-format': { value: 'format', choices: ['text', 'json', 'stream-json'], help: 'with -p: the output format' },
-    'output-schema': {
-      value: 'file',
-      help: 'with -p: the answer is JSON that holds to the JSON Schema in this file, or the exit code is 1',
-    },
-    'max-cost': { value: 'usd', help: 'make no further model call once this much is spent' },
-    'max-tokens': { value: 'n', help: 'make no further model call once this many tokens are spent' },
-    'max-steps': {
-      value: 'n',
-      help: 'stop a turn after this many steps: answers of the model, or calls of another CLI',
-    },
-    exclusive: { help: 'with -p: wait until no other turn runs in this project' },
-    'no-alt-screen': { help: 'show the chat in the terminal’s normal buffer' },
-    classic: { help: 'the same as --no-alt-screen' },
-    cwd: { value: 'dir', help: 'the folder that agents work in' },
-    debug: { help: 'print every event to stderr' },
-    version: { short: 'v', help: 'print the version' },
-  },
+  flags: turnFlags,
   examples: [
     'termaite',
     'termaite "why does the build fail?" -a claude',
@@ -151,6 +101,30 @@ export const commands: readonly CliCommand[] = [
     },
     examples: ['termaite diff', 'termaite diff --list'],
     load: () => import('./commands/diff.ts'),
+  },
+  {
+    name: 'review',
+    words: '[range]',
+    summary:
+      'Let an agent review changes without changing anything: the uncommitted ones, or those of a commit, a branch (main: since it was left) or a range (main..HEAD). Exits 0 when no finding is of severity high, 1 when one is or the review failed, 75 when no agent is free.',
+    flags: {
+      agent: {
+        short: 'a',
+        value: 'name|auto',
+        help: 'the agent that reviews; one of another vendor than wrote the changes sees other faults',
+      },
+      focus: { value: 'text', help: 'what the reviewer should look at above all' },
+      ...limitFlags,
+      cwd: { value: 'dir', help: 'the folder of the project' },
+      ...json,
+    },
+    examples: [
+      'termaite review',
+      'termaite review main -a codex',
+      'termaite review main..HEAD --json > findings.json',
+      'termaite review HEAD --focus "locking"',
+    ],
+    load: () => import('./commands/review.ts'),
   },
   {
     name: 'undo',

@@ -10,7 +10,7 @@ const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 test('every command has its name once, one line of help, and about a dozen matter', async (t) => {
   const commands = (await seated(t, fine)).commands()
   const names =
-    'agents audit clear cls compact config connect context context_size copy crew diff exit help history init keys leash mcp mode models permissions plan refresh-system reset resume rewind sessions setup skill skills strategy switch think todos trust undo usage'
+    'agents audit clear cls compact config connect context context_size copy crew diff exit help history init keys leash mcp mode models permissions plan refresh-system reset resume review rewind sessions setup skill skills strategy switch think todos trust undo usage'
   assert.equal(
     commands
       .map(({ name }) => name)
@@ -24,7 +24,7 @@ test('every command has its name once, one line of help, and about a dozen matte
   )
   assert.deepEqual(
     commands.filter(({ matters }) => matters).map(({ name }) => name),
-    'help keys exit switch agents leash think diff undo rewind reset sessions clear compact usage init config'.split(
+    'help keys exit switch agents leash think diff undo review rewind reset sessions clear compact usage init config'.split(
       ' ',
     ),
   )

@@ -1,5 +1,4 @@
 import type { Event } from '../../core/talk/entry.ts'
-import type { Budget } from '../../core/work/budget.ts'
 import type { Thinking } from '../../core/talk/framework.ts'
 import type { WorkMode } from '../../core/work/agent.ts'
 import type { Format } from '../../faces/print.ts'
@@ -8,12 +7,8 @@ import type { WithAttachments } from '../../app/attachments/attachments.ts'
 import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
 import type { Border } from '../../safety/border.ts'
-import type { AgentSettings } from '../../settings/agent-settings.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { defined } from '../../base/defined.ts'
-import { priceKnowledge } from '../../settings/agent-prices.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
-import { budget, noBudget } from '../../core/work/budget.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { printTurn } from '../../faces/print.ts'
@@ -29,6 +24,7 @@ import { prepareTurn } from '../../app/turn-preparation.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
 import { inMode } from '../../settings/work-mode.ts'
+import { aimed, allowedCalls, budgetIn, flag, list, text } from '../turn-flags.ts'
 
 /** Runs one turn without a screen, or the chat when stdin and stdout are terminals. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
@@ -79,7 +75,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     ...(flag('think', values.think) as { think?: Thinking }),
     ...allowedCalls(text(values['think-calls'])),
     mode,
-    budget: purse(values, only ? agents.filter(({ name }) => name === wanted) : agents),
+    budget: budgetIn(values, only ? agents.filter(({ name }) => name === wanted) : agents),
   }
   if (isChat(io, values)) {
     if (values.exclusive) throw new UsageError('--exclusive works only with -p.')
@@ -162,12 +158,6 @@ async function promptOf(io: Io, cwd: string, given: string | undefined): Promise
   return { prompt: whole, pictures }
 }
 
-function aimed(wanted: string | undefined, names: readonly string[]): { agent?: string } {
-  if (wanted === undefined || wanted === '' || wanted === 'auto') return {}
-  if (!names.includes(wanted)) throw new UsageError(`there is no agent "${wanted}"; configured: ${names.join(', ')}.`)
-  return { agent: wanted }
-}
-
 /** Says whether this run is the chat: both streams are terminals, and no flag asks for one turn. */
 function isChat(io: Io, values: Parsed['values']): boolean {
   if (values.prompt !== undefined || values['output-format'] !== undefined || io.piped) return false
@@ -180,48 +170,6 @@ function screenOf({ env }: Io, { screenReader }: Settings, values: Parsed['value
 }
 
 const said = (words: readonly string[]) => (words.length > 0 ? { prompt: words.join(' ') } : {})
-
-function allowedCalls(given: string | undefined): { thinkCalls?: number } {
-  if (given === undefined) return {}
-  const number = Number(given)
-  if (!Number.isInteger(number) || number < 0)
-    throw new UsageError(`--think-calls: found "${given}", allowed: a whole number, 0 or more.`)
-  return { thinkCalls: number }
-}
-
-/** The limits that the flags set for this run; `agents` are those that may answer. */
-function purse(values: Parsed['values'], agents: readonly AgentSettings[]): Budget {
-  const limit = (name: string, whole = false) => {
-    const given = text(values[name])
-    if (given === undefined) return undefined
-    const number = Number(given)
-    if (!(number > 0) || (whole && !Number.isInteger(number)))
-      throw new UsageError(`--${name}: found "${given}", allowed: a ${whole ? 'whole ' : ''}number above 0.`)
-    return number
-  }
-  const [cost, tokens, steps] = [limit('max-cost'), limit('max-tokens'), limit('max-steps', true)]
-  if (cost === undefined && tokens === undefined && steps === undefined) return noBudget
-  const held = budget(defined({ cost, tokens, steps }))
-  if (cost === undefined) return held
-  const unknown = agents.filter((agent) => priceKnowledge(agent) === 'unknown').map(({ name }) => name)
-  if (unknown.length > 0)
-    throw new UsageError(
-      `--max-cost cannot be held, because nobody knows what an answer of ${unknown.join(', ')} costs. Use --max-tokens, or add -a and --only with an agent whose price is known.`,
-    )
-  // A model on this machine costs nothing, and reports no cost.
-  const free = agents.some((agent) => priceKnowledge(agent) === 'free')
-  return free ? { ...held, spend: (usage) => held.spend({ ...usage, cost: usage.cost ?? 0 }) } : held
-}
-
-function text(value: Parsed['values'][string]): string | undefined {
-  return typeof value === 'string' ? value : undefined
-}
-
-const list = (value: Parsed['values'][string]) => (Array.isArray(value) ? value : [])
-
-function flag<K extends string>(key: K, value: Parsed['values'][string]): { [P in K]?: string } {
-  return (typeof value === 'string' ? { [key]: value } : {}) as { [P in K]?: string }
-}
 
 const patienceMs = 3_000
 

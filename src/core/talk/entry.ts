@@ -77,6 +77,26 @@ export type Verdict = {
   ms: number
 }
 
+/** How bad a finding is: `high` must be mended before the changes are used, `medium` goes wrong in some cases, `low` is small. */
+export const severities = ['high', 'medium', 'low'] as const
+
+/** One fault that a review found. `unchanged`: the line is not among the changed lines of that file. */
+export type Finding = {
+  file: string
+  line: number
+  severity: (typeof severities)[number]
+  problem: string
+  why: string
+  fix: string
+  unchanged?: true
+}
+
+/**
+ * The result of a review, in the order of the numbers that the person sees. `of`: the changes in words; `dropped`: how many findings
+ * named a file that was not changed; `reviewer`: the agent that found them.
+ */
+export type Review = { type: 'review'; of: string; findings: Finding[]; dropped: number; reviewer: string }
+
 /** An event that is kept in the log. `whole` points to the full body when it was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
@@ -98,6 +118,7 @@ export type Fact = (
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }
   | Verdict
+  | Review
   | Usage
   | { type: 'end'; outcome: Outcome }
 ) & { whole?: Ref }

@@ -22,6 +22,7 @@ import { screenCommands } from './screen.ts'
 import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
 import { skillCommands, triggerCommands } from './skills.ts'
+import { reviewCommand } from './review.ts'
 import { rewindCommand } from './rewind.ts'
 import { refreshSystemCommand } from './system.ts'
 import { thinkCommand } from './think.ts'
@@ -40,6 +41,7 @@ export function slashCommands(controls: DeskControls, warn: (words: string) => v
     leashCommand(controls),
     thinkCommand(controls),
     ...changeCommands(controls),
+    reviewCommand(controls),
     rewindCommand(controls),
     ...sessionCommands(controls),
     clearCommand(controls),

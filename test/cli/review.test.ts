@@ -1,0 +1,130 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findings, reviewedProject } from '../reviewed-project.ts'
+import { Machine } from './program.ts'
+
+const reader = (command: string) => ({ name: 'amber', command, leash: 'read', contextWindowTokens: 100_000 })
+
+function reviewing(context: TestContext, command = 'cat >/dev/null; cat answer.json'): Machine {
+  const machine = new Machine(context)
+  reviewedProject(machine.project)
+  machine.settings({ agents: [reader(command)] })
+  return machine
+}
+
+const shown = `2 findings in the uncommitted changes, by amber:
+
+1. high sum.js:2 add subtracts its second argument.
+   Why: add(1, 2) gives -1, so every caller gets a wrong sum.
+   Fix: Use a + b again.
+
+2. medium sum.js:5 avg of an empty list throws.
+   Why: reduce without a first value throws a TypeError for [].
+   Fix: Give reduce 0 as its first value.
+
+1 finding was left out, because the files that it names were not changed.
+`
+
+test('review prints the findings, exits 1 for one of severity high, and the next agent knows them', async (t) => {
+  const machine = reviewing(t)
+  const { code, out, err } = await machine.run(['review'])
+  assert.deepEqual([code, out, err], [1, shown, 'Reviewing the uncommitted changes (one file). Ctrl+C cancels.\n'])
+  assert.deepEqual(
+    machine.kept().map(([type, by]) => [type, by]),
+    [
+      ['prompt', 'user'],
+      ['words', 'amber'],
+      ['review', 'termaite'],
+      ['reply', 'termaite'],
+      ['end', 'termaite'],
+    ],
+  )
+  machine.agents({ birch: 'grep -c "add subtracts its second argument"' })
+  assert.equal((await machine.run(['-p', 'what now?'])).out, '1\n')
+})
+
+test('review --json prints the findings as one object', async (t) => {
+  const machine = reviewing(t)
+  const { code, out } = await machine.run(['review', '--json'])
+  assert.deepEqual(
+    [code, JSON.parse(out)],
+    [1, { ok: true, of: 'the uncommitted changes', reviewer: 'amber', findings, dropped: 1 }],
+  )
+})
+
+test('without a finding of severity high the exit code is 0, and nothing to review asks nobody', async (t) => {
+  const machine = reviewing(t, `cat >/dev/null; sed 's/"high"/"low"/' answer.json`)
+  assert.equal((await machine.run(['review'])).code, 0)
+  execFileSync('git', ['checkout', '-q', '.'], { cwd: machine.project })
+  const before = machine.history().length
+  const empty = await machine.run(['review', '--json'])
+  assert.deepEqual(
+    [empty.code, JSON.parse(empty.out), empty.err],
+    [
+      0,
+      { ok: true, of: null, reviewer: null, findings: [], dropped: 0 },
+      'There is nothing to review: the uncommitted changes are empty.\n',
+    ],
+  )
+  assert.equal(machine.history().length, before)
+})
+
+test('a reviewer without findings, an agent without limits, and a folder without git are refused in words', async (t) => {
+  const machine = reviewing(t, 'cat >/dev/null; echo Looks good.')
+  const unread = await machine.run(['review', '--json'])
+  assert.deepEqual(
+    [unread.code, JSON.parse(unread.out)],
+    [
+      1,
+      {
+        ok: false,
+        failure: {
+          kind: 'unmet',
+          message: 'the answer does not hold to the output schema: there is no JSON in it (asked 3 times)',
+        },
+      },
+    ],
+  )
+  machine.agents({ birch: 'cat' })
+  const loose = await machine.run(['review'])
+  assert.deepEqual(
+    [loose.code, loose.err],
+    [
+      2,
+      'termaite: nobody can review: no agent here can be held to reading (give one of them "leash": "read" in the settings).\n',
+    ],
+  )
+  machine.settings({ agents: [reader('cat')] })
+  const bare = await machine.run(['review'], { cwd: join(machine.folder, 'home') })
+  assert.equal(bare.code, 2)
+  assert.match(
+    bare.err,
+    /is not a git repository, so there is nothing to compare with\. Make it one and commit: git init/,
+  )
+})
+
+test('a reviewer that writes leaves no trace behind the wall', async (t) => {
+  const machine = reviewing(t, 'cat >/dev/null; echo x > stolen; echo x >> sum.js; cat answer.json')
+  const code = readFileSync(join(machine.project, 'sum.js'), 'utf8')
+  const { out } = await machine.run(['review', '--json'])
+  // Where no wall can be built, the person's own setting says that this command only reads.
+  if (readdirSync(machine.project).includes('stolen')) return t.skip('this machine has no sandbox')
+  assert.equal(JSON.parse(out).findings.length, 2)
+  assert.equal(readFileSync(join(machine.project, 'sum.js'), 'utf8'), code)
+})
+
+test('a range is reviewed, and one that looks like an option reaches no program', async (t) => {
+  const machine = reviewing(t)
+  writeFileSync(join(machine.project, 'answer.json'), '{"findings": []}')
+  const { code, out } = await machine.run(['review', 'HEAD', '-a', 'amber'])
+  assert.deepEqual([code, out], [0, 'amber found nothing to mend in the changes of the commit HEAD.\n'])
+  const odd = await machine.run(['review', '--', '--output=stolen'])
+  assert.deepEqual(
+    [odd.code, odd.err],
+    [2, 'termaite: "--output=stolen" is no range. Name a commit, a branch, or two of them: main..HEAD\n'],
+  )
+})

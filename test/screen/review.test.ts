@@ -1,0 +1,48 @@
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from '../cli/program.ts'
+import { reviewedProject } from '../reviewed-project.ts'
+import { Glass, keys } from './glass.ts'
+import { looks } from './looks.ts'
+import { Sitting } from './sitting.ts'
+
+const options = { timeout: 60_000 }
+
+describe('/review', { concurrency: 2 }, () => {
+  for (const [look, shown] of Object.entries(looks))
+    test(`the findings stand as a list, and /review fix has one of them mended, ${look}`, options, async (t) => {
+      const machine = new Machine(t)
+      reviewedProject(machine.project)
+      const alpha = 'cat >/dev/null; cat answer.json'
+      const beta = `grep -q '^1. .*high.*sum.js:2' && sed -i 's/a - b/a + b/' sum.js && echo 'add adds again.'`
+      machine.settings({
+        metaInstruction: false,
+        agents: [
+          { name: 'alpha', command: alpha, leash: 'read', contextWindowTokens: 100_000 },
+          { name: 'beta', command: beta, contextWindowTokens: 100_000 },
+        ],
+      })
+      const glass = new Glass(machine, { ...shown, args: ['--leash', 'edit'] })
+      t.after(() => glass.end())
+      const sitting = new Sitting(glass, look)
+      await sitting.begun()
+      glass.type('/review')
+      await sitting.shows('Let an agent review changes; it changes nothing.')
+      glass.type(keys.enter)
+      await sitting.framed('review-findings', [
+        'add subtracts its second argument.',
+        'To have them fixed: /review fix all',
+        'Ask anything',
+        (screen) => !screen.includes('Esc cancels'),
+      ])
+      glass.type('/switch beta')
+      glass.type(keys.enter)
+      await glass.shows(' next beta ')
+      glass.type('/review fix 1')
+      glass.type(keys.enter)
+      await glass.shows('add adds again.')
+      assert.match(readFileSync(join(machine.project, 'sum.js'), 'utf8'), /return a \+ b/)
+    })
+})
