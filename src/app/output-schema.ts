@@ -6,7 +6,7 @@ import { messageOf } from '../base/error-message.ts'
 import { UsageError } from '../core/io.ts'
 import { readText } from '../core/talk/store.ts'
 import { tag } from '../core/talk/transcript.ts'
-import { parseAnswer } from '../mind/think/json-answer.ts'
+import { parseAnswer } from '../core/work/json-answer.ts'
 
 /** The schema that answers must hold to, ready to check them, and the words that ask an agent for it. */
 export type OutputSchema = { instruction: string; form(blobs: Blobs): AnswerForm }

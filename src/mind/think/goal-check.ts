@@ -4,7 +4,7 @@ import type { ThinkingTurn } from './thinking-turn.ts'
 import { defined } from '../../base/defined.ts'
 import { isForbidden } from '../../core/work/perform.ts'
 import { boolean, oneOf, optional, string } from '../../core/work/shape.ts'
-import { answerShape, part } from './json-answer.ts'
+import { answerShape, part } from '../../core/work/json-answer.ts'
 import { clipped, firstLine, quoted } from './prompt-text.ts'
 
 /** Evidence that a goal was reached: a command's exit code, a file's content, or a judge that quotes what it saw. */

@@ -8,7 +8,7 @@ import { defined } from '../../../base/defined.ts'
 import { roleLabel } from '../../../core/talk/framework.ts'
 import { optional, string } from '../../../core/work/shape.ts'
 import { checkField, checkInstructions, parseCheck } from '../goal-check.ts'
-import { answerShape, part } from '../json-answer.ts'
+import { answerShape, part } from '../../../core/work/json-answer.ts'
 import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { note } from '../thinking-turn.ts'
 import {

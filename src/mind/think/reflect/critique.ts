@@ -4,7 +4,7 @@ import type { Resources, RoleAssignment } from '../resources.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import { defined } from '../../../base/defined.ts'
 import { list, oneOf, string } from '../../../core/work/shape.ts'
-import { answerShape, part } from '../json-answer.ts'
+import { answerShape, part } from '../../../core/work/json-answer.ts'
 import { clipped, firstLine, plural, quoted } from '../prompt-text.ts'
 import { note } from '../thinking-turn.ts'
 

@@ -7,7 +7,7 @@ import { defined } from '../../../base/defined.ts'
 import { tighter } from '../../../core/work/agent.ts'
 import { list, oneOf, optional, string } from '../../../core/work/shape.ts'
 import { checkField, checkInstructions, containsQuote, parseCheck } from '../goal-check.ts'
-import { answerShape } from '../json-answer.ts'
+import { answerShape } from '../../../core/work/json-answer.ts'
 import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { diagnosticInstructions, hypothesisField, verdicts } from './hypotheses.ts'
 

@@ -1,6 +1,6 @@
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import { list, oneOf, string } from '../../../core/work/shape.ts'
-import { answerShape, part } from '../json-answer.ts'
+import { answerShape, part } from '../../../core/work/json-answer.ts'
 import { quoted } from '../prompt-text.ts'
 
 /** A possible cause, and the command whose output tells whether it is the cause. */

@@ -1,6 +1,6 @@
-import type { Parser, Shape } from '../../core/work/shape.ts'
+import type { Parser, Shape } from './shape.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { object, parser } from '../../core/work/shape.ts'
+import { object, parser } from './shape.ts'
 
 /** The shape of an answer in JSON, whatever else the agent writes around it. */
 export const answerShape = <F extends Record<string, Shape<unknown>>>(fields: F) =>
