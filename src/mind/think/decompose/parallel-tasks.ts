@@ -6,6 +6,7 @@ import type { TreeTask } from './task-tree.ts'
 import { merge } from '../../../base/merge.ts'
 import { messageOf } from '../../../base/error-message.ts'
 import { failed } from '../../../core/talk/outcome.ts'
+import { areSeparate } from '../../../core/work/path-scope.ts'
 import { approachPrompt } from '../plan-act-check.ts'
 import { plural } from '../prompt-text.ts'
 import { note } from '../thinking-turn.ts'
@@ -160,34 +161,8 @@ function parallelPair(
   const fresh = (task: TreeTask) =>
     task.state === 'waiting' && task.failed === undefined && !alone.has(task.id) && isLeaf(tasks, task)
   if (!fresh(next)) return undefined
-  const other = tasks.find((task) => task !== next && fresh(task) && ready(task).ready && areSeparate(next, task))
+  const other = tasks.find(
+    (task) => task !== next && fresh(task) && ready(task).ready && areSeparate(next.touches, task.touches),
+  )
   return other && [next, other]
-}
-
-/** Whether no file that one task may change may be changed by the other; a task without `touches` may change any file. */
-function areSeparate({ touches: one = [] }: TreeTask, { touches: other = [] }: TreeTask): boolean {
-  if (one.length === 0 || other.length === 0) return false
-  return one.every((path) => other.every((another) => surelyDiffer(partsOf(path), partsOf(another))))
-}
-
-/** The names in a path, without case, because some disks ignore it; a path from outside the working folder may lead anywhere. */
-function partsOf(path: string): string[] {
-  const plain = path.trim().toLowerCase().replaceAll('\\', '/')
-  if (/^(\/|~|[a-z]:)/.test(plain)) return ['**']
-  return plain.split('/').filter((name) => name !== '' && name !== '.')
-}
-
-/** A name that may stand for several names. */
-const leadsAnywhere = (name: string) => name === '..' || /\*\*|[{}()]/.test(name)
-
-const isPattern = (name: string) => /[*?[\]!]/.test(name)
-
-/** Whether the names differ at some depth; a pattern may be any name, and a folder is everything in it. */
-function surelyDiffer(one: readonly string[], other: readonly string[]): boolean {
-  for (let depth = 0; depth < Math.min(one.length, other.length); depth++) {
-    const names = [one[depth]!, other[depth]!] as const
-    if (names.some(leadsAnywhere)) return false
-    if (!names.some(isPattern) && names[0] !== names[1]) return true
-  }
-  return false
 }

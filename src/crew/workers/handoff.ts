@@ -1,0 +1,175 @@
+import type { Outcome } from '../../core/talk/outcome.ts'
+import { defined } from '../../base/defined.ts'
+import { parseAnswer } from '../../core/work/json-answer.ts'
+
+export const handoffStatuses = ['completed', 'partial', 'failed', 'stopped'] as const
+
+export type HandoffStatus = (typeof handoffStatuses)[number]
+
+/** What a worker hands back: the five fields of the contract, and the paths that an implementer changed. */
+export type Handoff = {
+  what_was_done: string
+  evidence: string[]
+  unresolved_risks: string[]
+  exact_next_step: string
+  status: HandoffStatus
+  changed_paths?: string[]
+}
+
+/** A longer text of a handoff is cut: handoffs are read by a model, whose window is small. */
+const longest = { text: 4_000, item: 1_000, items: 40 }
+
+/** The fields, under the names that workers use for them: the first name is the contract's. */
+const names = {
+  done: ['what_was_done', 'summary', 'result', 'work_done', 'done', 'report', 'answer'],
+  evidence: ['evidence', 'findings', 'proof', 'details', 'facts'],
+  risks: ['unresolved_risks', 'risks', 'open_risks', 'issues', 'concerns', 'caveats'],
+  next: ['exact_next_step', 'next_step', 'next_steps', 'recommendation', 'follow_up'],
+  status: ['status', 'state', 'outcome'],
+  paths: ['changed_paths', 'changed_files', 'files_changed', 'modified_files'],
+} as const
+
+/** The words for a status that workers use besides the contract's. */
+const statusWords: Readonly<Record<string, HandoffStatus>> = {
+  complete: 'completed',
+  done: 'completed',
+  success: 'completed',
+  succeeded: 'completed',
+  ok: 'completed',
+  incomplete: 'partial',
+  in_progress: 'partial',
+  blocked: 'partial',
+  max_iterations: 'partial',
+  error: 'failed',
+  failure: 'failed',
+  cancelled: 'stopped',
+  canceled: 'stopped',
+  aborted: 'stopped',
+}
+
+/**
+ * Makes the handoff of a worker from the end of its turn, whatever that was: prose, other field names, half an answer or a
+ * failure become a handoff that says what is missing and what to do next. `words` is the last text that the worker wrote.
+ */
+export function handoffOf(outcome: Outcome, words = ''): Handoff {
+  if (!outcome.ok) return ofFailure(outcome.failure, words)
+  if (outcome.refused)
+    return {
+      what_was_done: said(outcome.text) || 'Nothing: the model declined the task.',
+      evidence: [],
+      unresolved_risks: ['The model declined the task.'],
+      exact_next_step: 'Do the task yourself, or give it to another agent in other words.',
+      status: 'failed',
+    }
+  const denied = (outcome.denials ?? []).map((denial) => clipped(`The worker was not allowed to do this: ${denial}`))
+  const parsed = parseAnswer(outcome.text, { parse: fieldsIn })
+  const handoff = parsed.ok ? ofFields(parsed.value) : ofProse(outcome.text)
+  if (denied.length === 0) return handoff
+  const status = handoff.status === 'completed' ? 'partial' : handoff.status
+  return { ...handoff, unresolved_risks: [...handoff.unresolved_risks, ...denied], status }
+}
+
+type Fields = Record<string, unknown>
+
+/** Takes an object for a handoff when it has at least one field that says what was done or found. */
+function fieldsIn(value: unknown): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is no object')
+  const fields = Object.fromEntries(Object.entries(value).map(([name, field]) => [plainName(name), field]))
+  const known = [...names.done, ...names.evidence, ...names.risks]
+  if (!known.some((name) => name in fields)) throw new Error('it has no field of a handoff')
+  return fields
+}
+
+/** The same name in another spelling: `whatWasDone`, `What was done`. */
+const plainName = (name: string) =>
+  name
+    .trim()
+    .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+    .replaceAll(/[\s-]+/g, '_')
+    .toLowerCase()
+
+function ofFields(fields: Fields): Handoff {
+  const field = (known: readonly string[]) => fields[known.find((name) => name in fields) ?? '']
+  const given = (known: readonly string[]) => known[0]! in fields
+  const done = textOf(field(names.done))
+  const next = textOf(field(names.next))
+  const { status, doubt } = statusOf(field(names.status))
+  const risks = listOf(field(names.risks))
+  const missing = [names.done, names.evidence, names.risks, names.next, names.status].flatMap((known) =>
+    given(known) ? [] : [known[0]],
+  )
+  const gap = missing.length > 0 ? [`The handoff lacks ${missing.join(', ')}; termaite filled in what it could.`] : []
+  const paths = listOf(field(names.paths))
+  return defined({
+    what_was_done: done || 'The worker did not say.',
+    evidence: listOf(field(names.evidence)),
+    unresolved_risks: [...risks, ...doubt, ...gap],
+    exact_next_step: next || 'Check the evidence before you rely on it.',
+    status: done === '' && status === 'completed' ? 'partial' : status,
+    changed_paths: paths.length > 0 ? paths : undefined,
+  })
+}
+
+function statusOf(value: unknown): { status: HandoffStatus; doubt: string[] } {
+  if (value === true) return { status: 'completed', doubt: [] }
+  if (value === false) return { status: 'failed', doubt: [] }
+  const word = typeof value === 'string' ? plainName(value) : ''
+  const status = handoffStatuses.find((known) => known === word) ?? statusWords[word]
+  if (status) return { status, doubt: [] }
+  const found = value === undefined ? 'gives no status' : `gives the status ${clipped(JSON.stringify(value))}`
+  return { status: 'partial', doubt: [`The handoff ${found}, so the work counts as partly done.`] }
+}
+
+function ofProse(text: string): Handoff {
+  return {
+    what_was_done: said(text) || 'The worker ended without a word.',
+    evidence: [],
+    unresolved_risks: [
+      'The worker gave no handoff in the agreed form, so nothing in its text is marked as evidence, and what is left open is not said.',
+    ],
+    exact_next_step: 'Read the text, check what you rely on, or send a narrower task to a new worker.',
+    status: text.trim() === '' ? 'failed' : 'partial',
+  }
+}
+
+function ofFailure({ kind, message, stoppedBy }: Extract<Outcome, { ok: false }>['failure'], words: string): Handoff {
+  const stopped = kind === 'aborted'
+  const cut = kind === 'unfinished'
+  const last = said(words)
+  return {
+    what_was_done: last === '' ? 'Nothing that the worker reported.' : `The last that the worker wrote: ${last}`,
+    evidence: [],
+    unresolved_risks: [
+      clipped(stopped ? `The worker was stopped: ${message}` : `The worker ended without a handoff: ${message}`),
+      ...(last === '' ? [] : ['The text above was cut off, and nobody has checked it.']),
+    ],
+    exact_next_step: stopped
+      ? 'Decide whether the task is still needed.'
+      : stoppedBy === 'steps'
+        ? 'Split the task into smaller ones, or give a new worker more steps.'
+        : cut
+          ? 'Continue with what was done so far, or send a smaller task.'
+          : 'Send a narrower task to a new worker, choose another agent, or do the task yourself.',
+    status: stopped ? 'stopped' : cut ? 'partial' : 'failed',
+  }
+}
+
+/** A field as text; a list or an object that stands where a text should is written out. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return said(value)
+  if (value === undefined || value === null) return ''
+  return said(Array.isArray(value) ? value.map(itemText).join('\n') : itemText(value))
+}
+
+function listOf(value: unknown): string[] {
+  const items = Array.isArray(value) ? value : value === undefined || value === null || value === '' ? [] : [value]
+  const texts = items.map((item) => clipped(itemText(item))).filter((text) => text !== '')
+  if (texts.length <= longest.items) return texts
+  return [...texts.slice(0, longest.items), `… and ${texts.length - longest.items} more`]
+}
+
+const itemText = (item: unknown): string => (typeof item === 'string' ? item.trim() : JSON.stringify(item))
+
+const said = (text: string) => cut(text.trim(), longest.text)
+const clipped = (text: string) => cut(text, longest.item)
+const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)} … (cut)` : text)

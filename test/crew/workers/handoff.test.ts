@@ -1,0 +1,125 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { failed, unfinished } from '../../../src/core/talk/outcome.ts'
+import { handoffOf, handoffStatuses } from '../../../src/crew/workers/handoff.ts'
+
+const answered = (text: string) => handoffOf({ ok: true, text })
+const json = (value: unknown) => answered(`I am done.\n\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\``)
+
+const whole = {
+  what_was_done: 'Read src/a.ts.',
+  evidence: ['src/a.ts:3 returns 4'],
+  unresolved_risks: [],
+  exact_next_step: 'Change line 3.',
+  status: 'completed',
+}
+
+test('a handoff in the agreed form is taken as it is', () => {
+  assert.deepEqual(json(whole), whole)
+  assert.deepEqual(answered(JSON.stringify(whole)), whole)
+  assert.deepEqual(json({ ...whole, status: 'failed', changed_paths: ['src/a.ts'] }), {
+    ...whole,
+    status: 'failed',
+    changed_paths: ['src/a.ts'],
+  })
+})
+
+test('other field names and other words for a status are understood, and what is missing is said', () => {
+  assert.deepEqual(json({ summary: 'Ran the tests.', findings: 'all pass', riskList: 1, Status: 'SUCCESS' }), {
+    what_was_done: 'Ran the tests.',
+    evidence: ['all pass'],
+    unresolved_risks: [
+      'The handoff lacks what_was_done, evidence, unresolved_risks, exact_next_step; termaite filled in what it could.',
+    ],
+    exact_next_step: 'Check the evidence before you rely on it.',
+    status: 'completed',
+  })
+  assert.deepEqual(
+    json({
+      whatWasDone: 'Half of it.',
+      evidence: [{ file: 'a.ts', line: 3 }],
+      'unresolved risks': ['slow'],
+      next_steps: ['first', 'then'],
+      status: 'mostly',
+      files_changed: ['a.ts'],
+    }),
+    {
+      what_was_done: 'Half of it.',
+      evidence: ['{"file":"a.ts","line":3}'],
+      unresolved_risks: [
+        'slow',
+        'The handoff gives the status "mostly", so the work counts as partly done.',
+        'The handoff lacks exact_next_step; termaite filled in what it could.',
+      ],
+      exact_next_step: 'first\nthen',
+      status: 'partial',
+      changed_paths: ['a.ts'],
+    },
+  )
+})
+
+test('prose, broken JSON and silence become a handoff that says so', () => {
+  const unmarked =
+    'The worker gave no handoff in the agreed form, so nothing in its text is marked as evidence, and what is left open is not said.'
+  const next = 'Read the text, check what you rely on, or send a narrower task to a new worker.'
+  const prose = { evidence: [], unresolved_risks: [unmarked], exact_next_step: next }
+  assert.deepEqual(answered('All fine, trust me.'), {
+    what_was_done: 'All fine, trust me.',
+    ...prose,
+    status: 'partial',
+  })
+  const broken = '{"what_was_done": "half'
+  assert.deepEqual(answered(broken), { what_was_done: broken, ...prose, status: 'partial' })
+  assert.deepEqual(answered(' '), { what_was_done: 'The worker ended without a word.', ...prose, status: 'failed' })
+  // An object that is no handoff, such as a config file that the worker quotes, is prose too.
+  assert.equal(answered('I saw {"port": 80} there.').status, 'partial')
+})
+
+test('a worker that stopped, failed or was stopped hands on what it wrote last', () => {
+  const steps = { ok: false as const, failure: unfinished('steps', 'its 12 allowed steps are made') }
+  assert.deepEqual(handoffOf(steps, 'I have read three files.'), {
+    what_was_done: 'The last that the worker wrote: I have read three files.',
+    evidence: [],
+    unresolved_risks: [
+      'The worker ended without a handoff: stopped before the work was done: its 12 allowed steps are made',
+      'The text above was cut off, and nobody has checked it.',
+    ],
+    exact_next_step: 'Split the task into smaller ones, or give a new worker more steps.',
+    status: 'partial',
+  })
+  assert.deepEqual(handoffOf(failed('aborted', 'cancelled')), {
+    what_was_done: 'Nothing that the worker reported.',
+    evidence: [],
+    unresolved_risks: ['The worker was stopped: cancelled'],
+    exact_next_step: 'Decide whether the task is still needed.',
+    status: 'stopped',
+  })
+  assert.equal(handoffOf(failed('crash', 'it broke')).status, 'failed')
+})
+
+test('a call that was not allowed is a risk, and the work is not complete', () => {
+  const { status, unresolved_risks } = handoffOf({ ok: true, text: JSON.stringify(whole), denials: ['bash: "rm x"'] })
+  assert.deepEqual([status, unresolved_risks], ['partial', ['The worker was not allowed to do this: bash: "rm x"']])
+})
+
+test('whatever a worker answers, its handoff has the five fields and a bounded size', () => {
+  const value = fc.oneof(
+    fc.json(),
+    fc.string(),
+    fc.jsonValue().map((one) => JSON.stringify({ status: one, evidence: one })),
+  )
+  fc.assert(
+    fc.property(value, fc.nat(50), (text, times) => {
+      const handoff = answered(text.repeat(times))
+      assert.deepEqual(
+        Object.keys(handoff)
+          .filter((name) => name !== 'changed_paths')
+          .sort(),
+        ['evidence', 'exact_next_step', 'status', 'unresolved_risks', 'what_was_done'],
+      )
+      assert.ok(handoffStatuses.includes(handoff.status))
+      assert.ok(JSON.stringify(handoff).length < 200_000)
+    }),
+  )
+})
