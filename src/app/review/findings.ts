@@ -4,7 +4,7 @@ import { isAbsolute, normalize, relative } from 'node:path'
 import { list, about, integer, oneOf, string } from '../../core/work/shape.ts'
 import { severities } from '../../core/talk/entry.ts'
 import { UsageError } from '../../core/io.ts'
-import { answerShape, part } from '../../mind/think/json-answer.ts'
+import { answerShape, part } from '../../core/work/json-answer.ts'
 
 /** The form of a reviewer's answer. */
 export const findingsShape = answerShape({
