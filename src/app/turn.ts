@@ -39,6 +39,8 @@ export type TurnRequest = {
   steer?(until?: AbortSignal): Promise<string[]>
   /** The form that the answer must have. A turn with one is not thought through. */
   form?: Turn['form']
+  /** The terms of the slash command that made the prompt. */
+  terms?: Turn['terms']
   /** Whether a person watches the turn. */
   attended?: boolean
   /** Lets the person's other processes follow and reach the turn. */
@@ -119,7 +121,11 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const complete = (question: Question) => markDanger(app.io, place.root, place.cwd, question)
   return {
     agent: exclusive ? withLateHistory(agent, app) : agent,
-    world: { cwd: place.cwd, leash, signal, budget, around, files, ask, complete, steer, attended, form: request.form },
+    world: {
+      ...{ cwd: place.cwd, leash, signal, budget, around, files, ask, complete, steer, attended },
+      form: request.form,
+      terms: request.terms,
+    },
     observers: traces ? [traces] : [],
   }
 }

@@ -21,6 +21,37 @@ export function frontmatter(text: string): Frontmatter | undefined {
   return cut && { fields: fieldsOf(cut.head.split(/\r?\n/)), body: cut.body }
 }
 
+/**
+ * The fields of a text's frontmatter that hold a map, such as `tools:` with a line `bash: false` below it. An entry has all values
+ * that stand in it or below it.
+ */
+export function nestedFields(text: string): Record<string, Record<string, string[]>> {
+  const maps = new Map<string, Map<string, string[]>>()
+  let map: Map<string, string[]> | undefined
+  let entry: { indent: number; values: string[] } | undefined
+  for (const line of headAndBody(text)?.head.split(/\r?\n/) ?? []) {
+    const [, name, first = ''] = field.exec(line) ?? []
+    if (name !== undefined) {
+      map = first.trim() === '' || first.startsWith('#') ? new Map() : undefined
+      entry = undefined
+      if (map) maps.set(name, map)
+      continue
+    }
+    const [, indent, key, value = ''] = /^([ \t]+)("[^"]*"|'[^']*'|[^\s:#-][^:]*):(?:[ \t]+(.*))?$/.exec(line) ?? []
+    if (!map || indent === undefined || key === undefined) continue
+    const values = unquoted(value.replace(/\s+#.*$/, '').trim())
+    if (entry && indent.length > entry.indent) {
+      if (values !== '') entry.values.push(values)
+      continue
+    }
+    entry = { indent: indent.length, values: values === '' ? [] : [values] }
+    map.set(unquoted(key.trim()), entry.values)
+  }
+  return Object.fromEntries(
+    [...maps].filter(([, one]) => one.size > 0).map(([name, one]) => [name, Object.fromEntries(one)]),
+  )
+}
+
 function fieldsOf(lines: string[]): Record<string, string | string[]> {
   const fields = new Map<string, string | string[]>()
   for (let at = 0; at < lines.length;) {

@@ -170,6 +170,15 @@ export function hasNoEffort(name: string): boolean {
   return described !== undefined && knownOf(named.provider, named.model).thinks === undefined
 }
 
+/** The full name of a provider's known model by its own name or by a word in it such as "haiku": the newest one then. */
+export function modelLike(provider: string, word: string): string | undefined {
+  const rows = [...Object.keys(table), ...Object.keys(ownRows)].filter((name) => name.startsWith(`${provider}/`))
+  const id = rowName(word)
+  if (rows.includes(`${provider}/${id}`)) return `${provider}/${word}`
+  const newest = rows.filter((name) => /^[a-z]+$/.test(id) && name.split(/[/-]/).includes(id))
+  return newest.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
+}
+
 function builtIn(provider: string, id: string): Known {
   const own = table[`${provider}/${id}`]
   if (own) return own

@@ -2,9 +2,9 @@ import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
 import { messageOf } from '../base/error-message.ts'
 import { defineTool } from './tool-definition.ts'
-import { parser, string } from '../core/work/shape.ts'
+import { optional, parser, string } from '../core/work/shape.ts'
 
-const input = parser({ task: string({ min: 1 }) })
+const input = parser({ task: string({ min: 1 }), type: optional(string({})) })
 
 /** Starting a subagent needs no permission, because each of its own calls is judged. */
 export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
@@ -17,9 +17,9 @@ export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
     delegates: true,
     leadOnly: true,
     effect: () => ({ does: 'nothing' }),
-    async run({ task }, call) {
+    async run(request, call) {
       try {
-        return await consult(task, call)
+        return await consult(request, call)
       } catch (error) {
         return `Subagent execution failed: ${messageOf(error)}`
       }

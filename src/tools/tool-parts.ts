@@ -25,8 +25,8 @@ export type ToolParts = {
   interpreter?(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
   web?: WebParts
   skills?: readonly Skill[]
-  /** Hands a task to another agent and returns its answer. */
-  consult?(task: string, call: ToolCall): Promise<ToolOutput>
+  /** Hands a task to another agent and returns its answer; `type` names the kind of agent. */
+  consult?(request: { task: string; type?: string }, call: ToolCall): Promise<ToolOutput>
   /** Thinks a question through with other agents; `available` says whether the tool is offered. */
   thinking?: { advise: Advise; available(): boolean }
   /** Runs code in an empty folder, without access to the project. */

@@ -215,7 +215,7 @@ test(
         lead.system
           .map((one: { text: string }) => one.text)
           .join()
-          .includes('@scout: Looks around'),
+          .includes('- scout: Looks around'),
     )
     assert.deepEqual(names(task), ['file_reader', 'ls'])
     assert.ok(

@@ -47,12 +47,12 @@ test('a skill is loaded by its name, and only then read', async (t) => {
 })
 
 test('a subagent gives its answer alone, or the words of its failure', async (t) => {
-  const consult = async (task: string) => {
+  const consult = async ({ task, type }: { task: string; type?: string }) => {
     if (task === 'fall') throw new Error('no quota')
-    return `done: ${task}`
+    return `done: ${task} ${type}`
   }
   const { say } = seat(t, { consult })
-  assert.equal(await say('subagent', { task: 'look' }), 'done: look')
+  assert.equal(await say('subagent', { task: 'look', type: 'reviewer' }), 'done: look reviewer')
   assert.equal(await say('subagent', { task: 'fall' }), 'Subagent execution failed: no quota')
 })
 

@@ -1,11 +1,11 @@
 import type { Skill } from './skill.ts'
-import type { UserSubagent } from './user-subagents.ts'
+import type { Subagent } from './subagent-files.ts'
 import type { ContextItem } from './context-changes.ts'
 import type { InstructionFile, SessionPlace } from './instructions.ts'
 import { shortHash } from '../../base/hash.ts'
 import { findSkills } from './skill-search.ts'
 import { skillLine, skillList } from './skill.ts'
-import { subagentLine, subagentList, userSubagents } from './user-subagents.ts'
+import { findSubagents, subagentLine, subagentList } from './subagent-files.ts'
 import { fileText, readInstructions } from './instructions.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { sourceText } from '../../base/source-text.ts'
@@ -18,7 +18,7 @@ export type Opening = {
   /** Each item of the text, as it would be told later if it changed. */
   tells: ContextItem[]
   skills: Skill[]
-  subagents: UserSubagent[]
+  subagents: Subagent[]
   warnings: string[]
   /** Notes for the person about instruction files that are not followed. */
   untrusted?: string
@@ -28,7 +28,7 @@ export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
   const instructions = readInstructions(ground)
   const found = findSkills(ground)
   // Plan mode and subagents hand no work on.
-  const own = parts.mode === 'agent' ? userSubagents(ground.home) : { subagents: [], warnings: [] }
+  const own = parts.mode === 'agent' ? findSubagents(ground) : { subagents: [], warnings: [] }
   const system = systemText({
     ...parts,
     cwd: ground.cwd,
@@ -49,7 +49,7 @@ export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
 function tellings(
   files: readonly InstructionFile[],
   skills: readonly Skill[],
-  subagents: readonly UserSubagent[],
+  subagents: readonly Subagent[],
 ): ContextItem[] {
   return [
     ...files.map((file) =>
@@ -65,7 +65,10 @@ function tellings(
         ),
       ),
     ...subagents.map((one) =>
-      telling(`subagent ${one.name}`, `This subagent is new or has changed:\n${subagentLine(one)}`),
+      telling(
+        `subagent ${one.name}`,
+        `This subagent is new or has changed; call it with the tool subagent:\n${subagentLine(one)}`,
+      ),
     ),
   ]
 }

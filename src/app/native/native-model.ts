@@ -4,6 +4,7 @@ import type { Patience } from '../../agents/native/model-step.ts'
 import { usualPatience } from '../../agents/native/model-step.ts'
 import { openModel } from '../../models/open-model.ts'
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
+import { modelLike } from '../../models/model-windows.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 
 /** How long a seat's agent tries again while its provider is busy or broken and no other agent is free. */
@@ -11,6 +12,29 @@ export const patienceOf = ({ agent, settings }: NativeSeat): Patience => ({
   ...usualPatience,
   seconds: agent.retrySeconds ?? settings.retrySeconds,
 })
+
+/**
+ * The model that the file of a command or a subagent names, at the provider of the seat. A project does not decide which company
+ * gets the conversation, so only the person's own file can name another provider. `why` says why the name is not used.
+ */
+export function fileModel(
+  wanted: string,
+  from: 'project' | 'user',
+  seat: NativeSeat,
+): { model: string } | { why: string } {
+  const own = modelName(seat.agent.model ?? defaultModel)
+  if ('wrong' in own) return { why: own.wrong }
+  const name = wanted.replace(/#\w+$/, '')
+  const named = modelName(name)
+  if ('wrong' in named) {
+    const found = modelLike(own.provider, name)
+    return found === undefined
+      ? { why: `${providerOf(own.provider).label} has no model of this name` }
+      : { model: found }
+  }
+  if (named.provider === own.provider || from === 'user') return { model: name }
+  return { why: 'a project cannot choose another provider' }
+}
 
 /** Opens the model of a seat, at the address and with the key that its settings name. */
 export function modelOf({ agent, settings }: NativeSeat, parts: NativeParts): Model {

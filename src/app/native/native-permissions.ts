@@ -2,6 +2,7 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Mode } from '../../safety/rules/permission-modes.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
+import type { CallLimit } from '../../safety/rules/permission-policy.ts'
 import { policy } from '../../safety/rules/permission-policy.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { withHooks } from './native-hooks.ts'
@@ -14,6 +15,7 @@ export async function policyFor(
   tools: readonly Tool[],
   readable: readonly string[],
   parts: NativeParts,
+  limits?: readonly CallLimit[],
 ): Promise<Policy> {
   const { root, env, home, project } = parts
   const { permissions } = seat.settings
@@ -26,6 +28,7 @@ export async function policyFor(
     rules: async () => rulesOf(permissions, await project.read()),
     tools,
     readable,
+    limits,
     judged(input, call) {
       if (typeof input === 'object' && input !== null) parts.state.judged.set(input, call)
     },

@@ -1,8 +1,9 @@
-import type { Agent, Leash } from '../../core/work/agent.ts'
+import type { Agent, Leash, Turn } from '../../core/work/agent.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { withoutPart } from '../../core/talk/transcript.ts'
 import { looser } from '../../core/work/agent.ts'
-import { vendorOf } from '../../settings/agent-settings.ts'
+import { vendorOf, withModel } from '../../settings/agent-settings.ts'
+import { noteOnce } from './native-parts.ts'
 import { scratchRooms } from './native-scratch.ts'
 
 /** What each leash lets our own agent do. */
@@ -11,6 +12,16 @@ export const nativeLeashes: Record<Leash, string> = {
   ask: 'asks before it acts, and waits for your answer',
   edit: 'edits files in the project without asking; runs commands in the sandbox, and asks before one runs outside',
   all: 'does everything without asking, outside the sandbox',
+}
+
+/** Gives a seat the model that the slash command of the turn names. */
+async function withTerms(seat: NativeSeat, { terms }: Turn, parts: NativeParts): Promise<NativeSeat> {
+  if (terms?.model === undefined) return seat
+  const { fileModel } = await import('./native-model.ts')
+  const found = fileModel(terms.model, terms.from, seat)
+  if ('model' in found) return { ...seat, agent: withModel(seat.agent, found) }
+  noteOnce(parts, `/${terms.command} names the model ${terms.model}, which is not used, because ${found.why}.`)
+  return seat
 }
 
 /** Opens our own agent for the roster; its code is loaded when its turn begins. */
@@ -35,7 +46,8 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
         import('./native-audit.ts'),
         import('./native-hooks.ts'),
       ])
-      const { seat: own, trusted } = yield* checkTrust(turn, seat, parts)
+      const { seat: judged, trusted } = yield* checkTrust(turn, seat, parts)
+      const own = await withTerms(judged, turn, parts)
       // The system prompt of our own agent tells what the machine can do.
       const prompt = withoutPart(turn.prompt, turn.machine)
       const held = { ...turn, prompt, leash: own.leash, ask: notifying(turn.ask, own, parts) }

@@ -26,9 +26,9 @@ export function toolboxOf(name: string, parts: NativeParts): Toolbox {
   let consult: Consult | undefined
   const skills: Skill[] = []
   const made: Toolbox = {
-    box: openTools(name, parts, skills, async (task, call) => {
+    box: openTools(name, parts, skills, async (request, call) => {
       if (!consult) throw new Error('no agent can take the task now')
-      return consult(task, call)
+      return consult(request, call)
     }),
     use(next, now) {
       consult = next

@@ -81,6 +81,9 @@ export type AnswerForm = {
   check(answer: Answer): Promise<{ json: string } | { why: string }>
 }
 
+/** What the file of a slash command says about the turn that the command begins: the calls that it is made for, and its model. */
+export type CommandTerms = { command: string; from: 'project' | 'user'; tools?: readonly string[]; model?: string }
+
 /** One prompt, and everything an agent needs to answer it. */
 export interface Turn {
   id: string
@@ -113,6 +116,8 @@ export interface Turn {
   othersFree?(): boolean
   /** The form of the answer, where the person asked for one; the prompt asks for it too. */
   form?: AnswerForm
+  /** The terms of the slash command that made the prompt; they only narrow what an agent may do. */
+  terms?: CommandTerms
   /** Whether a person watches and wants to be asked when a quota is spent or an agent is silent. */
   attended?: boolean
   /** The part of the prompt that tells what this machine can do; an agent whose own system prompt tells it leaves the part out. */

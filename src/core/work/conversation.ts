@@ -58,6 +58,7 @@ export type TurnWorld = {
   steer?(until?: AbortSignal): Promise<string[]>
   attended?: boolean
   form?: Turn['form']
+  terms?: Turn['terms']
   around?: AroundTurn
   /** Once it aborts, nothing more is kept here: the turn goes on, and another process takes it up. */
   left?: AbortSignal
@@ -214,6 +215,7 @@ export class Conversation {
       },
       attended: world.attended,
       form: world.form,
+      terms: world.terms,
       waits,
     }
     const tell = async (around: Promise<string[]> | undefined) => {

@@ -13,8 +13,8 @@ import { isPlanTool } from '../../core/work/tool.ts'
 import { isHeld, placeOf } from './command-place.ts'
 import { judgeCall } from './judged-call.ts'
 import { isFree } from './permission-modes.ts'
-import { answeredRule } from './permission-rule.ts'
-import { allows, concerns } from './rule-matching.ts'
+import { answeredRule, parseRule } from './permission-rule.ts'
+import { allows, concerns, isAbout } from './rule-matching.ts'
 import { grantOffers } from './granted-rules.ts'
 import { defined } from '../../base/defined.ts'
 import { dangerousParts, marksOf } from '../shell/danger-marks.ts'
@@ -36,8 +36,22 @@ export type PolicyParts = {
   wall?(leash: Leash): Promise<WallFacts | undefined>
   /** Called with each judged call before it is decided: where a command runs follows from the same judgement. */
   judged?(input: unknown, call: JudgedCall): void
+  /** Limits beyond the rules, such as those of a subagent's file; they only narrow. */
+  limits?: readonly CallLimit[]
   /** Keeps a rule that a person answered "always" to. */
   remember?(rule: string): Promise<void> | void
+}
+
+/**
+ * A list of the calls that a command or a subagent is made for. Any other call that would run without a question is asked about,
+ * unless it only reads. `others`: whether that also holds for tools that no rule of the list names.
+ */
+export type CallLimit = { who: string; rules: readonly Rule[]; others: 'asked' | 'free' }
+
+/** Reads the list of a file; entries that are no rules are left out, so that they allow nothing. */
+export function callLimit(who: string, texts: readonly string[], others: CallLimit['others']): CallLimit {
+  const rules = texts.map(parseRule).filter((rule) => !('fault' in rule))
+  return { who, rules: rules as Rule[], others }
 }
 
 /** Decides by the leash, the mode, the rules and the effect of a call: deny comes before ask, ask before allow. */
@@ -51,7 +65,13 @@ export function policy(parts: PolicyParts): Policy {
     const { leash } = turn
     const wall = call.walled ? await parts.wall?.(leash) : undefined
     const mode = parts.mode()
-    const verdict = decide({ tool, input, call, bounds, leash, wall, mode, rules, tools: parts.tools })
+    const { terms } = turn
+    const limits = [
+      ...(parts.limits ?? []),
+      ...(terms?.tools ? [callLimit(`The command /${terms.command}`, terms.tools, 'asked')] : []),
+    ]
+    const known = { tool, input, call, bounds, leash, wall, mode, limits, tools: parts.tools }
+    const verdict = decide({ ...known, rules })
     const places = call.accesses
     if (verdict.verdict !== 'ask') return defined({ verdict: verdict.verdict, why: verdict.why, places })
     const leaves = wall && placeOf({ parts: call.parts, leash, bounds, facts: wall }).outside !== undefined
@@ -67,9 +87,7 @@ export function policy(parts: PolicyParts): Policy {
       const more = answeredRule(text)
       if (!more) return false
       const wider = { ...rules, ask: [], allow: [...rules.allow, more] }
-      return (
-        decide({ tool, input, call, bounds, leash, wall, mode, rules: wider, tools: parts.tools }).verdict === 'yes'
-      )
+      return decide({ ...known, rules: wider }).verdict === 'yes'
     }
   }
 
@@ -87,13 +105,14 @@ type Case = {
   wall: WallFacts | undefined
   mode: Mode
   rules: RuleSet
+  limits: readonly CallLimit[]
   tools: readonly Tool[]
 }
 
 /** `asking`: the parts of the call that made a question necessary. */
 type Verdict = Pick<PolicyDecision, 'verdict' | 'why'> & { asking?: readonly Part[] }
 
-function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: Case): Verdict {
+function decide({ tool, input, call, bounds, leash, wall, mode, rules, limits, tools }: Case): Verdict {
   const firstAbout = (list: readonly Rule[]) => list.find((rule) => concerns(rule, call, input, bounds, tools))
   const denying = firstAbout(rules.deny)
   if (denying) return { verdict: 'no', why: `the rule ${denying.text} denies it` }
@@ -114,6 +133,14 @@ function decide({ tool, input, call, bounds, leash, wall, mode, rules, tools }: 
   if (asking) return ask(`the rule ${asking.text} asks for your permission`, dangerousParts(call.parts))
   const left = notAllowed([...rules.spared, ...rules.allow, ...rules.outside])
   if (left.length === 0) return { verdict: 'yes', why: 'a rule allows it' }
+  for (const { who, rules: named, others } of limits) {
+    const beyond = left.filter((part) => {
+      if (tool.risk === 'read' || part.class === 'reads') return false
+      if (named.some((rule) => allows(rule, part, call, input, bounds))) return false
+      return others === 'asked' || named.some((rule) => isAbout(rule, call))
+    })
+    if (beyond.length > 0) return ask(`${who} is made for ${named.map(({ text }) => text).join(', ')} alone`, beyond)
+  }
   // A part that cannot be read may be what a deny rule with a pattern forbids, so the person is asked.
   const unreadable = left.find((part) => part.class === 'dynamic')
   if (unreadable && rules.deny.some((rule) => rule.spec !== undefined)) return ask(unreadable.why, [unreadable])

@@ -51,7 +51,9 @@ export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown,
   return means(part.argv) || (carried && means(part.script))
 }
 
-const isAbout = (rule: Rule, { name, aliases }: JudgedCall) => isNamed(rule.tool, name) || aliases.includes(rule.tool)
+/** Whether a rule names the tool of a call. */
+export const isAbout = (rule: Rule, { name, aliases }: JudgedCall) =>
+  isNamed(rule.tool, name) || aliases.includes(rule.tool)
 
 function covers(
   spec: string,

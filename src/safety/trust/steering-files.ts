@@ -28,6 +28,10 @@ const steering = [
   '.claude/commands',
   '.claude/agents',
   '.claude/hooks',
+  '.opencode/commands',
+  '.opencode/command',
+  '.opencode/agents',
+  '.opencode/agent',
 ]
 
 /** Beyond these limits a file is identified by its size and time only. */

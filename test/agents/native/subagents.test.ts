@@ -1,51 +1,156 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { chosenSubagent, subagentList, userSubagents } from '../../../src/agents/native/user-subagents.ts'
+import { execFileSync } from 'node:child_process'
+import { symlinkSync } from 'node:fs'
+import { chosenSubagent, findSubagents, subagentList } from '../../../src/agents/native/subagent-files.ts'
 import { groundOf } from './ground.ts'
 
 test('the person’s own subagents, as other agents write them too', (t) => {
   const { at, ground } = groundOf(t, {
     'home/agents/reviewer.md':
-      '---\nname: code-reviewer\ndescription: Reviews\n  changes.\ntools: file_reader, grep_search bash\nmodel: groq/x\n---\nYou review.\n',
+      '---\nname: code-reviewer\ndescription: Reviews\n  changes.\ntools: file_reader, grep_search bash\nmodel: groq/x\neffort: high\npermissionMode: plan\nmaxTurns: 7\nhooks:\n  Stop: []\n---\nYou review.\n',
     'home/agents/plain.md': 'You are plain.',
-    'home/agents/list.md': '---\nmodel: inherit\ntools:\n  - ls\n  - glob\n---\nYou list.',
+    'home/agents/list.md': '---\nmodel: inherit\ntools:\n  - ls\n  - Bash(git log:*)\n---\nYou list.',
     'home/agents/twin.md': '---\nname: plain\n---\nAgain.',
     'home/agents/empty.md': '---\nname: empty\n---\n',
     'home/agents/torn.md': '---\nname: torn',
     'home/agents/odd.md': '---\nname: a b\n---\nx',
     'home/agents/notes.txt': 'not one',
   })
-  const found = userSubagents(ground.home)
+  const found = findSubagents(ground)
+  const own = (file: string) => ({ path: at(`home/agents/${file}`), place: at(`home/agents/${file}`), from: 'user' })
   const reviewer = {
     name: 'code-reviewer',
     description: 'Reviews changes.',
     tools: ['file_reader', 'grep_search', 'bash'],
     model: 'groq/x',
+    effort: 'high',
+    mode: 'plan',
+    steps: 7,
     role: 'You review.',
-    path: at('home/agents/reviewer.md'),
+    ...own('reviewer.md'),
+    unknown: ['hooks'],
   }
   assert.deepEqual(found, {
     subagents: [
-      { name: 'list', description: '', tools: ['ls', 'glob'], role: 'You list.', path: at('home/agents/list.md') },
-      { name: 'plain', description: '', role: 'You are plain.', path: at('home/agents/plain.md') },
       reviewer,
+      { name: 'list', description: '', tools: ['ls', 'Bash(git log:*)'], role: 'You list.', ...own('list.md') },
+      { name: 'plain', description: '', role: 'You are plain.', ...own('plain.md') },
     ],
     warnings: [
-      `${at('home/agents/empty.md')} is not used: it has no text below the frontmatter that says what its role is.`,
+      `${at('home/agents/empty.md')} is not used: there is no text below its frontmatter.`,
+      `${at('home/agents/torn.md')} is not used: its frontmatter is not closed with a line of ---.`,
       `${at('home/agents/odd.md')} is not used: its name may hold only letters, digits, "-" and "_".`,
-      `${at('home/agents/torn.md')} is not used: its frontmatter is not closed.`,
-      `${at('home/agents/twin.md')} is not used: another file already defines the subagent plain.`,
+      `${at('home/agents/twin.md')} is not used: ${at('home/agents/plain.md')} has the same name and comes first.`,
     ],
+    unused: [],
   })
   assert.equal(
     subagentList(found.subagents),
-    '<subagents>\nTo hand a task to one of these subagents, call the tool subagent with a task that begins with its name:\n- @list\n- @plain\n- @code-reviewer: Reviews changes.\n</subagents>',
+    '<subagents>\nTo hand a task to one of these, call the tool subagent with its name as type. The user may name one with an @.\n- code-reviewer: Reviews changes.\n- list\n- plain\n</subagents>',
   )
-  assert.deepEqual(chosenSubagent('@code-reviewer: look at a.ts', found.subagents), {
-    subagent: reviewer,
-    task: 'look at a.ts',
+  const chosen = (task: string, type?: string) => chosenSubagent({ task, ...(type ? { type } : {}) }, found.subagents)
+  assert.deepEqual(chosen('@code-reviewer: look at a.ts'), { subagent: reviewer, task: 'look at a.ts' })
+  assert.deepEqual(chosen('look at a.ts', 'code-reviewer'), { subagent: reviewer, task: 'look at a.ts' })
+  assert.deepEqual(chosen('look at a.ts', 'general-purpose'), { task: 'look at a.ts' })
+  assert.deepEqual(chosen('@someone look'), { task: '@someone look' })
+  assert.throws(() => chosen('look', 'someone'), {
+    message: 'there is no subagent someone. Use one of code-reviewer, list, plain, or leave the type out.',
   })
-  assert.deepEqual(chosenSubagent('@someone look', found.subagents), { task: '@someone look' })
-  assert.deepEqual(userSubagents(at('outside')), { subagents: [], warnings: [] })
+  assert.deepEqual(findSubagents({ ...ground, home: at('outside') }), { subagents: [], warnings: [], unused: [] })
   assert.equal(subagentList([]), '')
+})
+
+test('the subagents of a project: termaite’s folder first, then Claude Code’s and OpenCode’s, then the person’s own', (t) => {
+  const { at, ground } = groundOf(t, {
+    'repo/.termaite/agents/reviewer.md': 'Termaite’s.',
+    'repo/.claude/agents/reviewer.md': 'Claude’s.',
+    'repo/.claude/agents/team/tester.md': '---\nname: tester\ndescription: Tests.\n---\nYou test.',
+    'repo/.opencode/agents/writer.md':
+      '---\ndescription: Writes.\nmode: subagent\ntools:\n  bash: false\n  read: true\npermission:\n  edit: deny\n  webfetch:\n    "*": ask\n    "evil.com": deny\ntemperature: 0.1\n---\nYou write.',
+    'repo/.opencode/agent/primary.md': '---\nmode: primary\n---\nI am chosen.',
+    'repo/.opencode/agent/off.md': '---\ndisable: true\n---\nOff.',
+    'home/agents/tester.md': 'The person’s.',
+    'home/agents/own.md': 'Own.',
+  })
+  const project = (place: string) => ({ path: at(`repo/${place}`), place, from: 'project' })
+  const found = findSubagents(ground)
+  assert.deepEqual(found.subagents, [
+    {
+      name: 'own',
+      description: '',
+      role: 'Own.',
+      path: at('home/agents/own.md'),
+      place: at('home/agents/own.md'),
+      from: 'user',
+    },
+    { name: 'reviewer', description: '', role: 'Termaite’s.', ...project('.termaite/agents/reviewer.md') },
+    { name: 'tester', description: 'Tests.', role: 'You test.', ...project('.claude/agents/team/tester.md') },
+    {
+      name: 'writer',
+      description: 'Writes.',
+      without: ['bash', 'edit', 'webfetch'],
+      role: 'You write.',
+      ...project('.opencode/agents/writer.md'),
+      unknown: ['temperature'],
+    },
+  ])
+  assert.deepEqual(found.warnings, [
+    '.claude/agents/reviewer.md is not used: .termaite/agents/reviewer.md has the same name and comes first.',
+    `${at('home/agents/tester.md')} is not used: .claude/agents/team/tester.md has the same name and comes first.`,
+  ])
+  const untrusted = findSubagents({ ...ground, trusted: false })
+  assert.deepEqual(
+    [untrusted.subagents.map(({ name }) => name), untrusted.unused],
+    [
+      ['own', 'tester'],
+      [
+        '.termaite/agents/reviewer.md',
+        '.claude/agents/reviewer.md',
+        '.claude/agents/team/tester.md',
+        '.opencode/agents/writer.md',
+        '.opencode/agent/off.md',
+        '.opencode/agent/primary.md',
+      ],
+    ],
+  )
+})
+
+test('hostile files of a project are bounded and said', (t) => {
+  const { at, ground, write } = groundOf(t, {
+    'outside/secret.md': 'secret',
+    'outside/far/agents/far.md': 'far',
+    'repo/.claude/agents/huge.md': 'x'.repeat(10 * 1024 * 1024),
+    'repo/.claude/agents/binary.md': Buffer.from([0, 1, 2, 0]),
+    'repo/.claude/agents/loud.md': '---\ndescription: "a\u001b]0;owned\u0007b\u202ec \u001b[31mred"\n---\nx',
+    'repo/.claude/agents/wild.md': '---\n: : :\n- [ { unclosed\n\ttabs: [1,\n---\nfine',
+  })
+  symlinkSync(at('outside/secret.md'), at('repo/.claude/agents/link.md'))
+  symlinkSync(at('outside/far'), at('repo/.opencode'))
+  symlinkSync('.', at('repo/.claude/agents/loop'))
+  execFileSync('mkfifo', [at('repo/.claude/agents/pipe.md')])
+  const { subagents, warnings } = findSubagents(ground)
+  assert.deepEqual(
+    subagents.map(({ name, description }) => [name, description]),
+    [
+      ['loud', 'ab⟨U+202E⟩c red'],
+      ['wild', ''],
+    ],
+  )
+  assert.deepEqual(warnings, [
+    '.claude/agents/binary.md is not used: it is not text.',
+    '.claude/agents/huge.md is not used: it is longer than 64 KiB.',
+    `.claude/agents/link.md is not used: it leads out of the project, to ${at('outside/secret.md')}.`,
+    '.claude/agents/pipe.md is not used: it is not a regular file.',
+    `.opencode/agents is not used: it leads out of the project, to ${at('outside/far/agents')}.`,
+  ])
+  for (let i = 0; i < 300; i++)
+    write(`repo/.termaite/agents/n${String(i).padStart(3, '0')}.md`, `---\ndescription: ${'d'.repeat(300)}\n---\nx`)
+  const many = findSubagents(ground)
+  assert.equal(many.subagents.length, 200)
+  assert.match(
+    many.warnings[0]!,
+    /^There are too many agents: \.termaite\/agents\/n200\.md and those after it are left out\.$/,
+  )
+  assert.ok(subagentList(many.subagents).length < 7_000)
 })

@@ -1,0 +1,171 @@
+import type { SessionPlace } from './instructions.ts'
+import { lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { terminalText } from '../../base/ansi.ts'
+import { frontmatter, nestedFields } from '../../base/frontmatter.ts'
+import { isInside, readUntrustedFile } from './untrusted-file.ts'
+
+/** What a Markdown file with frontmatter can define: a slash command, or a subagent. */
+export type DefinitionKind = 'commands' | 'agents'
+
+/**
+ * A Markdown file that defines something by its frontmatter and its text. `name` is its path below its folder without the
+ * ending, with a colon for each slash; `place` is its path as a person reads it.
+ */
+export type DefinitionFile = {
+  name: string
+  path: string
+  place: string
+  from: 'project' | 'user'
+  fields: Record<string, string | string[]>
+  /** The values below the fields that hold a map, by the name of the field and of the entry. */
+  maps: Record<string, Record<string, string[]>>
+  body: string
+}
+
+/** `unused`: the files of a project that is not trusted, which are there and are not read. */
+export type Definitions = { files: DefinitionFile[]; warnings: string[]; unused: string[] }
+
+/** Where a project keeps each kind, termaite's own folder first. The formats of Claude Code and OpenCode are the same in what counts here. */
+const projectPlaces: Record<DefinitionKind, readonly string[]> = {
+  commands: ['.termaite/commands', '.claude/commands', '.opencode/commands', '.opencode/command'],
+  agents: ['.termaite/agents', '.claude/agents', '.opencode/agents', '.opencode/agent'],
+}
+
+/** The longest file that is read: longer than any real command or role. */
+export const longestDefinition = 64 * 1024
+
+const ending = '.md'
+const deepest = 4
+const mostFiles = 200
+
+/**
+ * Finds the files of one kind: the project's in the order of its places, then the person's own. Of one name only the first
+ * counts. Nothing is executed, no link is followed out of the project, and every file that is not used has a warning.
+ */
+export function findDefinitions(kind: DefinitionKind, place: SessionPlace): Definitions {
+  const search = new DefinitionSearch(kind, place)
+  for (const folder of projectPlaces[kind]) search.walk(join(place.root, folder), 'project')
+  search.walk(join(place.home, kind), 'user')
+  return search.found
+}
+
+/** Whether a subagent or a command may have this name; a colon stands between a folder and a name. */
+const usable = /^[\w-]+(?::[\w-]+)*$/
+
+class DefinitionSearch {
+  found: Definitions = { files: [], warnings: [], unused: [] }
+  #kind: DefinitionKind
+  #place: SessionPlace
+  #root: string
+  #home: string | undefined
+  #seen = new Set<string>()
+  #read = 0
+
+  constructor(kind: DefinitionKind, place: SessionPlace) {
+    this.#kind = kind
+    this.#place = place
+    this.#root = real(place.root) ?? place.root
+    this.#home = real(place.home)
+  }
+
+  walk(folder: string, from: DefinitionFile['from'], within = '', depth = 0): void {
+    const at = real(folder)
+    if (at === undefined || this.#seen.has(at) || depth > deepest) return
+    // The person's own folder may lie in the project; it is searched as their own.
+    if (from === 'project' && this.#home !== undefined && isInside(at, this.#home)) return
+    this.#seen.add(at)
+    if (from === 'project' && !isInside(at, this.#root))
+      return this.#refuse(folder, from, `it leads out of the project, to ${at}`)
+    for (const name of entries(at)) {
+      const path = join(folder, name)
+      const below = within === '' ? name : `${within}:${name}`
+      if (isFolder(path)) this.walk(path, from, below, depth + 1)
+      else if (name.endsWith(ending)) this.#take(path, from, below.slice(0, -ending.length))
+    }
+  }
+
+  #take(path: string, from: DefinitionFile['from'], name: string): void {
+    const place = this.#shown(path, from)
+    if (from === 'project' && !this.#place.trusted) return void this.found.unused.push(place)
+    if (this.#read === mostFiles)
+      this.found.warnings.push(`There are too many ${this.#kind}: ${place} and those after it are left out.`)
+    if (this.#read++ >= mostFiles) return
+    const refuse = (why: string) => this.#refuse(path, from, why)
+    if (!usable.test(name) || name.length > 64)
+      return refuse('its name may hold only letters, digits, "-" and "_", and at most 64 of them')
+    const body = readUntrustedFile(path, longestDefinition, from === 'project' ? this.#root : undefined)
+    if (body === undefined) return refuse('it is a link to a file that does not exist')
+    if (typeof body === 'string') return refuse(body)
+    if (body.bytes > longestDefinition) return refuse(`it is longer than ${longestDefinition / 1024} KiB`)
+    const head = frontmatter(body.text)
+    if (!head) return refuse('its frontmatter is not closed with a line of ---')
+    if (head.body === '') return refuse('there is no text below its frontmatter')
+    this.found.files.push({ name, path, place, from, ...head, maps: nestedFields(body.text) })
+  }
+
+  #refuse(path: string, from: DefinitionFile['from'], why: string): void {
+    const place = this.#shown(path, from)
+    if (from === 'project' && !this.#place.trusted) this.found.unused.push(place)
+    else this.found.warnings.push(`${place} is not used: ${why}.`)
+  }
+
+  /** The path as a person reads it: from the project's root, or whole. */
+  #shown(path: string, from: DefinitionFile['from']): string {
+    return terminalText(from === 'project' ? relative(this.#place.root, path) : path)
+  }
+}
+
+/** A field of the frontmatter in one line that is safe for a terminal. */
+export function fieldLine({ fields }: Pick<DefinitionFile, 'fields'>, name: string): string {
+  return terminalText([fields[name] ?? ''].flat().join(', '))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+/** A field that lists names of tools: Claude Code writes them in one line, others as a list. A pattern in brackets may hold spaces. */
+export function fieldNames({ fields }: Pick<DefinitionFile, 'fields'>, name: string): string[] {
+  const text = [fields[name] ?? []].flat().join(', ')
+  return [...text.matchAll(/[^\s,()]+(?:\([^)]*\))?/g)].map(([one]) => one)
+}
+
+/** The fields of a file that are not among the known ones. */
+export function unknownFields({ fields, maps }: Pick<DefinitionFile, 'fields' | 'maps'>, known: readonly string[]) {
+  return [...Object.keys(fields), ...Object.keys(maps)].filter((name) => !known.includes(name))
+}
+
+/** Of several files with one name the first counts; the others are named. */
+export function firstOfEachName<T extends { name: string; place: string }>(all: readonly T[], warnings: string[]): T[] {
+  const first = new Map<string, T>()
+  for (const one of all) {
+    const before = first.get(one.name)
+    if (before) warnings.push(`${one.place} is not used: ${before.place} has the same name and comes first.`)
+    else first.set(one.name, one)
+  }
+  return [...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function entries(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    const there = lstatSync(path)
+    return there.isDirectory() || (there.isSymbolicLink() && lstatSync(realpathSync(path)).isDirectory())
+  } catch {
+    return false
+  }
+}
+
+function real(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
