@@ -7,12 +7,25 @@ import { messageOf } from '../base/error-message.ts'
 import { newId } from '../base/id.ts'
 import { start } from '../base/process/run.ts'
 import { personTool } from '../core/talk/entry.ts'
-import { CommandOutput, tooMuch } from '../tools/shell/command-output.ts'
+import { oneLine } from '../base/table.ts'
+import { BackgroundCommands } from '../tools/shell/background-commands.ts'
+import { CommandOutput, FrontOutput, tooMuch } from '../tools/shell/command-output.ts'
 import { exitText, listen } from '../tools/shell/shell-command.ts'
 import { runOpened } from './turn.ts'
 
-/** A command that a person typed after "!". */
-export type PersonCommand = { command: string; signal: AbortSignal; peers?: TurnPeers }
+/** A command that a person typed after "!". `jobs`: where it goes on when the person sends it to the background. */
+export type PersonCommand = { command: string; signal: AbortSignal; peers?: TurnPeers; jobs?: BackgroundCommands }
+
+/** The person's commands that went to the background. They run until they end, or until the desk is left; `ended` says in words that one ended. */
+export function personJobs({ io, blobs, border }: App, ended: (words: string) => void): BackgroundCommands {
+  return new BackgroundCommands(
+    { env: io.env, clock: io.clock, blobs, mask: border.toward('work') },
+    ({ command, log, end = '' }) =>
+      ended(
+        `Your command in the background has ended: ${oneLine(command, 60)} ${oneLine(end, 100)}. All its output is in ${log}`,
+      ),
+  )
+}
 
 /**
  * Runs a command of the person in their own shell and project folder, with their own rights and environment. It is a turn
@@ -20,39 +33,44 @@ export type PersonCommand = { command: string; signal: AbortSignal; peers?: Turn
  * of a call, and the agents of later turns are told of both like of any other turn. There is no snapshot, because nobody
  * but the person acted.
  */
-export function runPersonCommand(app: App, { command, signal, peers }: PersonCommand): AsyncGenerator<Event> {
+export function runPersonCommand(app: App, { command, signal, peers, jobs }: PersonCommand): AsyncGenerator<Event> {
   const { place, leash } = app
   const request = { prompt: `!${command}`, ...(peers ? { peers } : {}) }
   return runOpened(app, request, async () => ({
-    agent: personShell(app, command),
+    agent: personShell(app, command, jobs),
     world: { cwd: place.cwd, leash, signal },
   }))
 }
 
-function personShell(app: App, command: string): Agent {
+function personShell(app: App, command: string, jobs: BackgroundCommands | undefined): Agent {
   return {
     name: 'user',
     traits: { window: Infinity, memory: 'none', talks: false, steers: false },
-    turn: (turn) => shellEvents(app, command, turn),
+    turn: (turn) => shellEvents(app, command, turn, jobs),
     async close() {},
   }
 }
 
-async function* shellEvents(app: App, command: string, { signal, clock }: Turn): AsyncGenerator<Event> {
+async function* shellEvents(
+  app: App,
+  command: string,
+  { signal, clock }: Turn,
+  jobs: BackgroundCommands | undefined,
+): AsyncGenerator<Event> {
   const call = newId(clock.now())
   yield { type: 'call', call, tool: personTool, input: { command } }
   const output = new CommandOutput({ blobs: app.blobs, mask: app.border.toward('work') })
   const shown = new Channel<string>(256)
-  const work = ran(app, command, output, signal, (text) => shown.push(text)).finally(() => shown.close())
+  const work = ran(app, command, output, signal, (text) => shown.push(text), jobs).finally(() => shown.close())
   for await (const delta of shown) yield { type: 'progress', call, delta }
-  const { ok, exit, note } = await work
-  const said = (await output.done()).trimEnd()
+  const { ok, exit, note, said = (await output.done()).trimEnd() } = await work
   const text = [said, note].filter((part) => part !== '').join('\n')
   yield { type: 'result', call, ok, text, ...(exit === undefined ? {} : { data: { exit } }) }
   yield { type: 'end', outcome: { ok: true, text: '' } }
 }
 
-type Ran = { ok: boolean; exit?: number | string; note: string }
+/** `said`: what the command printed, where that was read already. */
+type Ran = { ok: boolean; exit?: number | string; note: string; said?: string }
 
 /** Runs the command to its end, or until it is cancelled; never rejects. */
 async function ran(
@@ -61,6 +79,7 @@ async function ran(
   output: CommandOutput,
   signal: AbortSignal,
   show: (text: string) => Promise<void>,
+  jobs: BackgroundCommands | undefined,
 ): Promise<Ran> {
   const shell = io.env.SHELL || '/bin/sh'
   // Both outputs are one pipe, so that they stay in order. The session is the command's own: it has no terminal.
@@ -79,12 +98,23 @@ async function ran(
     if (signal.aborted) cancel()
     const fresh: string[] = []
     const collect = output.collector({ progress: (text) => fresh.push(text) }, () => end(tooMuch))
-    const exit = await listen(run, async (chunk) => {
+    const front = new FrontOutput(async (chunk) => {
       await collect(chunk)
       // A screen that cannot keep up slows the command down, so that its output does not pile up here.
       for (const text of fresh.splice(0)) await show(text)
     })
+    const leave = jobs?.inFront(() => why === '' && front.move())
+    const listening = listen(run, (chunk) => front.take(chunk))
+    const exit = await Promise.race([listening, front.moved])
+    leave?.()
     signal.removeEventListener('abort', cancel)
+    if (exit === 'moved') {
+      const said = (await output.done()).trimEnd()
+      const started = { command, run, settle: async () => [], printed: said === '' ? '' : `${said}\n`, exit: listening }
+      const { job, log, take } = await jobs!.adopt(started)
+      front.goOn(take)
+      return { ok: true, said, note: `[went on in the background as job ${job}; its output goes to ${log}]` }
+    }
     if (why !== '') return { ok: false, note: why }
     return {
       ok: true,

@@ -8,6 +8,7 @@ import type { DeskStatus } from './desk-status.ts'
 import type { DeskApp, WantedSession } from './desk-app.ts'
 import type { PlacedPrompt } from './history-pages.ts'
 import type { TurnRunner } from './turn-runner.ts'
+import type { BackgroundCommands } from '../tools/shell/background-commands.ts'
 import { UsageError } from '../core/io.ts'
 
 /** What a slash command can read and change at the desk. */
@@ -39,6 +40,10 @@ export interface DeskControls {
   begin(prompt: string, make: TurnMaker): Promise<void>
   /** Sends a prompt as if it had been typed. */
   send(prompt: string): void
+  /** The commands in the background, by their owner. */
+  jobs(): ReadonlyMap<string, BackgroundCommands>
+  /** Sends the command that somebody waits for to the background; false when none runs. */
+  moveToBackground(): boolean
   /** The last answer of the conversation, as the screen shows it. */
   lastAnswer(): Promise<string | undefined>
 }
@@ -65,6 +70,12 @@ export class LiveDeskControls implements DeskControls {
   app = (): App => this.#parts.station.app
 
   standing = (): Standing => this.#parts.ledger.now
+
+  jobs = () => this.#parts.work.jobs
+
+  moveToBackground(): boolean {
+    return this.#parts.work.front?.move() ?? false
+  }
 
   async open(session: WantedSession): Promise<void> {
     const { station, work, moving } = this.#parts

@@ -166,6 +166,15 @@ export class ProjectDesk implements ChatDesk {
     return true
   }
 
+  commandRunsFor(): number | undefined {
+    const { front } = this.#turns
+    return front && this.app().io.clock.elapsed() - front.since
+  }
+
+  moveToBackground(): boolean {
+    return this.#turns.front?.move() ?? false
+  }
+
   answer(ask: string, picks?: string[]): void {
     if (!this.#cards.answer(ask, picks)) this.#others.answer(ask, picks)
   }

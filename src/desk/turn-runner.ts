@@ -6,6 +6,7 @@ import type { Cards } from '../app/cards.ts'
 import { cancelWhenLeft } from '../app/cards.ts'
 import type { PromptQueue } from '../app/prompt-queue.ts'
 import type { TurnMaker } from '../app/turn.ts'
+import type { BackgroundCommands, CommandInFront } from '../tools/shell/background-commands.ts'
 import { unkeptAsk } from './command-runner.ts'
 import { messageOf } from '../base/error-message.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
@@ -37,6 +38,7 @@ export class TurnRunner {
   #parts: TurnRunnerParts
   #stop: AbortController | undefined
   #commands = new Map<AbortController, Promise<void>>()
+  #jobs: BackgroundCommands | undefined
   #idle: Promise<void> = Promise.resolve()
   /** The agent that the person chose for the next turn, and the one for all turns until the person chooses again. */
   #aimedOnce: string | undefined
@@ -121,6 +123,23 @@ export class TurnRunner {
     return newest !== undefined
   }
 
+  /** The commands of the person and of termaite's own agents in the background, by their owner; those in front are in them too. */
+  get jobs(): ReadonlyMap<string, BackgroundCommands> {
+    const { toolboxes } = this.#parts.app().native.state
+    return new Map([
+      ...(this.#jobs ? [['you', this.#jobs] as const] : []),
+      ...[...toolboxes].map(([name, { box }]) => [name, box.jobs] as const),
+    ])
+  }
+
+  /** The newest command that somebody waits for. */
+  get front(): CommandInFront | undefined {
+    return [...this.jobs.values()]
+      .flatMap(({ front }) => front ?? [])
+      .sort((a, b) => a.since - b.since)
+      .at(-1)
+  }
+
   cancel(): boolean {
     if (this.#stop && !this.#stop.signal.aborted) {
       this.#stop.abort()
@@ -135,7 +154,7 @@ export class TurnRunner {
   }
 
   async close(): Promise<void> {
-    await this.#served?.close()
+    await Promise.all([this.#served?.close(), this.#jobs?.close()])
   }
 
   /** Resolves when no turn runs and no prompt is queued. */
@@ -145,8 +164,9 @@ export class TurnRunner {
 
   async #command(command: string, sent: string, stop: AbortController): Promise<void> {
     const app = this.#parts.app()
-    const { runPersonCommand } = await import('../app/person-command.ts')
+    const { personJobs, runPersonCommand } = await import('../app/person-command.ts')
     this.#serve(app)
+    const jobs = (this.#jobs ??= personJobs(app, (words) => this.#parts.audience.say(words, 'note')))
     const stopped = AbortSignal.any([stop.signal, app.io.signal])
     const reach: Reach = { ...this.#reach, cancel: () => stop.abort() }
     let turn = ''
@@ -154,6 +174,7 @@ export class TurnRunner {
       command,
       signal: stopped,
       peers: { turns: this.#turns, reach },
+      jobs,
     })) {
       if (event.type === 'prompt' && 'turn' in event) turn = String(event.turn)
       await this.#tell(turn, event, sent)

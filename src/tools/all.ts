@@ -31,6 +31,8 @@ export type ToolSet = {
   own: readonly string[]
   /** Whether a background command still runs. */
   busy(): boolean
+  /** The commands in the background, and those that could be sent there. */
+  jobs: BackgroundCommands
   /** What happened in the background since the last call, in words for the model. */
   news(): Promise<string | undefined>
   /** Ends the background commands. */
@@ -66,6 +68,7 @@ export function nativeTools(parts: ToolParts): ToolSet {
     tools,
     own: [...placesOf(parts.blobs), background.folder],
     busy: () => background.running,
+    jobs: background,
     news: () => background.news(),
     close: () => background.close(),
   }

@@ -5,7 +5,7 @@ import type { ShellParts } from './shell/shell-command.ts'
 import { RunLimit, exitText, listen, settledText, startShell } from './shell/shell-command.ts'
 import { defineTool } from './tool-definition.ts'
 import { boolean, integer, optional, parser, string } from '../core/work/shape.ts'
-import { CommandOutput, tooMuch } from './shell/command-output.ts'
+import { CommandOutput, FrontOutput, tooMuch } from './shell/command-output.ts'
 import { defined } from '../base/defined.ts'
 
 const usualSeconds = 120
@@ -30,7 +30,9 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
       const killed = await background.kill(command)
       if (killed !== undefined) return killed
       if (behind) return background.start(command, call)
-      const { text, exit, ended, left } = await runToEnd(command, timeout_seconds, call, parts)
+      const ran = await runToEnd(command, timeout_seconds, call, parts, background)
+      if ('moved' in ran) return ran.moved
+      const { text, exit, ended, left } = ran
       const words = ended ?? exitText(exit)
       const told = [text.replace(/\n$/, ''), words, settledText(left)].filter((part) => part !== '').join('\n')
       const data = ended === undefined ? { exit: exit.code ?? exit.signal } : undefined
@@ -39,31 +41,55 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
   })
 }
 
-/** `ended` says why the command was stopped, if it was; `left` names what was removed behind it. */
-type Ran = { text: string; exit: Exit; ended?: string; left: string[] }
+/** `ended` says why the command was stopped, if it was; `left` names what was removed behind it. `moved`: it goes on in the background. */
+type Ran = { text: string; exit: Exit; ended?: string; left: string[] } | { moved: string }
 
-async function runToEnd(command: string, seconds: number, call: ToolCall, parts: ShellParts): Promise<Ran> {
+async function runToEnd(
+  command: string,
+  seconds: number,
+  call: ToolCall,
+  parts: ShellParts,
+  background: BackgroundCommands,
+): Promise<Ran> {
   const { run, settle } = await startShell(command, call, parts)
   const printed = new CommandOutput(parts)
   const hold = new RunLimit(run, seconds, timeoutWords(seconds), call, parts.clock)
+  const front = new FrontOutput(
+    printed.collector(call, () => {
+      // `release` waits for the end.
+      void hold.end(tooMuch)
+    }),
+  )
+  const leave = background.inFront(() => !hold.ending && front.move())
   try {
-    const exit = await listen(
-      run,
-      printed.collector(call, () => {
-        // `release` waits for the end.
-        void hold.end(tooMuch)
-      }),
-    )
+    const exit = listen(run, (chunk) => front.take(chunk))
+    const first = await Promise.race([exit, front.moved])
+    if (first === 'moved') {
+      await hold.release()
+      const text = await printed.done()
+      const { job, log, take } = await background.adopt({ command, run, settle, printed: text, exit })
+      front.goOn(take)
+      return { moved: movedWords(text, job, run.pid, log) }
+    }
     const ended = await hold.release()
-    return { text: await printed.done(), exit, ended, left: await settle() }
+    return { text: await printed.done(), exit: first, ended, left: await settle() }
   } catch (error) {
     await Promise.all([hold.end('[broken]'), printed.drop()])
     await settle()
     throw error
   } finally {
+    leave()
     await hold.release()
   }
 }
+
+const movedWords = (text: string, job: number, pid: number, log: string) =>
+  [
+    text.replace(/\n$/, ''),
+    `[The person sent this command to the background while it ran. It goes on as job ${job} with pid ${pid}, and its output goes to ${log}. Continue without its result: you are told when it ends. Use jobs to read it or to end it.]`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n')
 
 const timeoutWords = (seconds: number) =>
   `[stopped after ${seconds} s. Give a longer timeout_seconds (at most ${mostSeconds}), or background: true if it keeps running.]`

@@ -1,3 +1,4 @@
+import type { BackgroundCommands } from '../../src/tools/shell/background-commands.ts'
 import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import type { CommandWorld } from '../../src/core/talk/command.ts'
@@ -77,6 +78,8 @@ export class Seat {
     this.app = await openApp(this.io, place, settings, { budget: noBudget })
   }
 
+  jobs = new Map<string, BackgroundCommands>()
+
   readonly controls: DeskControls = {
     app: () => this.app,
     standing: () => this.#standing(),
@@ -114,6 +117,8 @@ export class Seat {
       }
     },
     send: (prompt) => void this.turned.push(['send', prompt]),
+    jobs: () => this.jobs,
+    moveToBackground: () => (this.turned.push(['background']), false),
     lastAnswer: async () => this.lastAnswer,
     prompts: (most) => new HistoryPages(this.app.project.log, this.app.session).prompts(most),
   }

@@ -32,6 +32,7 @@ export const keys = {
   pageDown: '\u001b[6~',
   shiftTab: '\u001b[Z',
   tab: '\t',
+  ctrlB: '\u0002',
   ctrlC: '\u0003',
   ctrlD: '\u0004',
   ctrlEnd: '\u001b[1;5F',
@@ -41,6 +42,7 @@ export const keys = {
   ctrlK: '\u000b',
   ctrlO: '\u000f',
   ctrlU: '\u0015',
+  ctrlV: '\u0016',
   f1: '\u001bOP',
 } as const
 

@@ -179,15 +179,78 @@ test('close ends what runs in the background, and leaves no file of it', async (
   assert.deepEqual([await alive(label), existsSync(log!)], [[], false])
 })
 
-test('our own SIGKILL leaves nothing of the background running', { timeout: 20_000 }, async (t) => {
-  const { label, env: own } = labelled()
-  const env = { ...own, TMPDIR: folder(t) }
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'doomed.ts'), 'setsid sleep 77 & sleep 78'], { env })
-  await once(child.stdout, 'data')
-  assert.deepEqual((await alive(label)).filter((command) => command.startsWith('sleep')).sort(), [
-    'sleep 77',
-    'sleep 78',
-  ])
-  child.kill('SIGKILL')
-  await until(async () => (await alive(label)).length === 0)
+test('a running command is sent to the background: its call returns, and it goes on as a job', async (t) => {
+  const { label, env } = labelled()
+  const settled: string[] = []
+  const { say, news, jobs, at } = seat(t, {
+    env,
+    mask: (text) => text.replaceAll('s3cret', '***'),
+    shell: async (command) => ({
+      argv: ['bash', '-c', command],
+      settle: async () => (settled.push(command), ['The file x was removed.']),
+    }),
+  })
+  const command = 'echo s3cret one; until [ -e go ]; do sleep 0.05; done; echo s3cret two; exit 3'
+  let shown = ''
+  const stop = new AbortController()
+  const running = say(
+    'bash',
+    { command, timeout_seconds: 1 },
+    { progress: (delta) => void (shown += delta), signal: stop.signal },
+  )
+  await until(() => shown === '*** one\n')
+  const { front } = jobs
+  assert.equal(front!.move(), true)
+  assert.equal(front!.move(), false)
+  const text = await running
+  const [whole, pid, log] =
+    /^\*\*\* one\n\[The person sent this command to the background while it ran\. It goes on as job 1 with pid (\d+), and its output goes to (\S+)\. Continue without its result: you are told when it ends\. Use jobs to read it or to end it\.\]$/.exec(
+      text,
+    )!
+  assert.equal(whole, text)
+  assert.equal(jobs.front === front, false)
+  // Neither the cancelled turn nor the time limit of the call ends a job.
+  stop.abort()
+  assert.match(await say('jobs', {}), new RegExp(`^1 \\(runs for \\d+ s, pid ${pid}\\): echo s3cret one`))
+  assert.equal(await say('jobs', { job: 1 }), '[no new output]\n[it still runs]')
+  assert.deepEqual([settled, await news()], [[], undefined])
+  writeFileSync(at('go'), '')
+  let told: string | undefined
+  await until(async () => (told = await news()) !== undefined)
+  assert.equal(told, `Background job 1 (${command}) has ended.\n*** two\n[exit code 3]\n[The file x was removed.]`)
+  assert.deepEqual(settled, [command])
+  assert.equal(readFileSync(log!, 'utf8'), '*** one\n*** two\n[exit code 3]\n[The file x was removed.]\n')
+  assert.deepEqual(await alive(label), [])
 })
+
+test('the newest of several running commands is sent to the background, and close ends it', async (t) => {
+  const { label, env } = labelled()
+  const { say, jobs, close } = seat(t, { env })
+  const stop = new AbortController()
+  const first = say('bash', { command: 'sleep 77' }, { signal: stop.signal })
+  await until(() => jobs.front !== undefined)
+  const { front } = jobs
+  const second = say('bash', { command: 'sleep 78 & sleep 79' })
+  await until(() => jobs.front !== front)
+  assert.equal(jobs.front!.move(), true)
+  assert.match(await second, /^\[The person sent this command to the background while it ran\. It goes on as job 1 /)
+  assert.equal(jobs.front, front)
+  stop.abort()
+  assert.equal(await first, '[cancelled]')
+  await close()
+  assert.deepEqual(await alive(label), [])
+})
+
+for (const how of ['background', 'moved'])
+  test(`our own SIGKILL leaves nothing of the background running, ${how}`, { timeout: 20_000 }, async (t) => {
+    const { label, env: own } = labelled()
+    const env = { ...own, TMPDIR: folder(t) }
+    const args = [join(import.meta.dirname, 'doomed.ts'), 'setsid sleep 77 & sleep 78', how]
+    const child = spawn(process.execPath, args, { env })
+    await once(child.stdout, 'data')
+    const asleep = async () => (await alive(label)).filter((command) => command.startsWith('sleep')).sort()
+    await until(async () => (await asleep()).length === 2)
+    assert.deepEqual(await asleep(), ['sleep 77', 'sleep 78'])
+    child.kill('SIGKILL')
+    await until(async () => (await alive(label)).length === 0)
+  })

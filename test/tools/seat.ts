@@ -26,7 +26,7 @@ export function seat(t: Pick<TestContext, 'after'>, more: Partial<ToolParts> = {
   mkdirSync(root)
   const env = { PATH: process.env.PATH, HOME: place, TMPDIR: place }
   const blobs = new FileBlobs(join(place, 'output'))
-  const { tools, own, news, close } = nativeTools({ root, env, clock: realClock, blobs, ...more })
+  const { tools, own, news, close, jobs } = nativeTools({ root, env, clock: realClock, blobs, ...more })
   t.after(close)
   const tool = (name: string): Tool => tools.find((one) => one.name === name)!
   return {
@@ -36,6 +36,7 @@ export function seat(t: Pick<TestContext, 'after'>, more: Partial<ToolParts> = {
     tools,
     own,
     news,
+    jobs,
     tool,
     close,
     at: (path: string) => join(root, path),

@@ -12,6 +12,7 @@ import { copyCommand } from './copy.ts'
 import { crewCommand } from './crew.ts'
 import { historyCommand } from './history.ts'
 import { initCommand } from './init.ts'
+import { jobCommands } from './jobs.ts'
 import { leashCommand } from './leash.ts'
 import { mcpCommand } from './mcp.ts'
 import { modeCommand, planCommand } from './mode.ts'
@@ -62,6 +63,7 @@ export function slashCommands(controls: DeskControls, warn: (words: string) => v
     permissionsCommand(controls),
     trustCommand(controls),
     todosCommand(controls),
+    ...jobCommands(controls),
     crewCommand(controls),
     contextCommand(controls),
     refreshSystemCommand(controls),

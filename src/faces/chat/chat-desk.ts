@@ -96,6 +96,10 @@ export interface ChatDesk {
   takeBack(): string | undefined
   /** Cancels the turn or the command that runs; false when none does. */
   cancel(): boolean
+  /** How long the command has run that somebody waits for, in ms; undefined when none runs that could go to the background. */
+  commandRunsFor(): number | undefined
+  /** Sends that command to the background; false when none runs. */
+  moveToBackground(): boolean
   answer(ask: string, picks?: string[]): void
   setLeash(leash: Leash): void
   readonly commands: readonly Command[]

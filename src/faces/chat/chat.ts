@@ -138,6 +138,8 @@ class Chat {
           this.#time,
           () => this.#state.running,
           () => this.#state.asks.length > 0,
+          // The first Ctrl+B is the prefix of tmux, which passes the second on.
+          { runsFor: () => desk.commandRunsFor(), key: env.TMUX ? 'Ctrl+B twice' : 'Ctrl+B' },
         ),
       ),
       status: guarded(new StatusLine(theme, clock, () => withRunningFramework(standing(), this.#state))),

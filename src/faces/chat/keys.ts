@@ -30,6 +30,10 @@ export const chatKeys = {
       keys: ['ctrl+z'],
       does: 'Suspends termaite; fg in the shell brings it back. Running agents keep working.',
     },
+    background: {
+      keys: ['ctrl+b'],
+      does: 'Sends the running command to the background; it goes on as a job, and so does the turn. In tmux: twice.',
+    },
     nextLeash: { keys: ['shift+tab'], does: 'Changes how much the agents may do: read, ask, edit, all.' },
     openAll: { keys: ['ctrl+o'], does: 'Opens or folds all tool calls, thoughts and outputs.' },
     palette: { keys: ['f1', 'ctrl+k'], does: 'Opens the list of all commands.' },
@@ -181,6 +185,8 @@ const ourBindings = {
   'tui.altScreen.top': 'ctrl+home',
   'tui.altScreen.bottom': 'ctrl+end',
   'tui.altScreen.search': ['ctrl+f', 'ctrl+shift+f'],
+  // Ctrl+B sends a command to the background.
+  'tui.editor.cursorLeft': 'left',
   'tui.editor.cursorRight': 'right',
   'tui.editor.cursorLineStart': ['home', 'ctrl+a'],
   'tui.editor.cursorLineEnd': ['end', 'ctrl+e'],

@@ -1,4 +1,4 @@
-import type { Run } from '../../base/process/run.ts'
+import type { Exit, Run } from '../../base/process/run.ts'
 import type { ToolCall } from '../../core/work/tool.ts'
 import type { ShellParts, ShellRun } from './shell-command.ts'
 import { realpathSync } from 'node:fs'
@@ -25,6 +25,10 @@ type BackgroundCommand = {
   isTold: boolean
 }
 
+type EndedCommand = Pick<BackgroundCommand, 'job' | 'command' | 'log' | 'end'>
+
+type Added = Pick<BackgroundCommand, 'command' | 'run' | 'log'> & { over(background: BackgroundCommand): Promise<void> }
+
 /** A new command is watched this long, to report one that fails at once. */
 const firstLookMs = 300
 
@@ -37,46 +41,95 @@ const longestLook = 16 * 1024
 /** The end of a log that goes with the news that a command ended. */
 const lastWords = 2000
 
-/** The background commands of one agent, which end with its tools. */
+/** A command that a call waits for. `move` sends it to the background, and the call returns; false when it has just ended. */
+export type CommandInFront = { since: number; move(): boolean }
+
+/** A command that was started in the foreground, with what it printed so far and the end that was being waited for. */
+export type StartedInFront = ShellRun & { command: string; printed: string; exit: Promise<Exit> }
+
+/** The background commands of one agent or of the person, which end with their owner. */
 export class BackgroundCommands {
   #parts: ShellParts
   /** The folder of the logs, created with the first command; only its owner can open it. */
   readonly folder: string
   /** All commands by their number. The pid of an ended one means nothing, because the system may give it to another process. */
   #all: BackgroundCommand[] = []
+  #front = new Set<CommandInFront>()
+  #logs = 0
+  #ended: ((command: EndedCommand) => void) | undefined
 
-  constructor(parts: ShellParts) {
+  /** `ended` is called when a command has ended. */
+  constructor(parts: ShellParts, ended?: (command: EndedCommand) => void) {
     this.#parts = parts
+    this.#ended = ended
     this.folder = join(realOf(parts.env.TMPDIR || tmpdir()), `termaite-background-${randomName()}`)
   }
 
   async start(command: string, call: ToolCall): Promise<string> {
     const { clock } = this.#parts
+    const log = await this.#newLog()
+    const { run, settle } = await startShell(command, call, this.#parts)
+    const writer = this.#writer(log, run)
+    const exit = listen(run, (chunk) => writer.write(chunk))
+    const background = this.#add({ command, run, log, over: (job) => writer.finish(exit, settle, job) })
+    const looked = new AbortController()
+    await Promise.race([background.over, clock.sleep(firstLookMs, looked.signal)])
+    looked.abort()
+    const { job } = background
+    if (background.end !== undefined) return `Job ${job} has already ended.\n${await this.#look(background)}`
+    return `Job ${job} runs in the background with pid ${run.pid}; its output goes to ${log}. Use jobs to read it or to end it.`
+  }
+
+  /** Notes a command that a call waits for, until the returned function is called. */
+  inFront(move: () => boolean): () => void {
+    const one = { since: this.#parts.clock.elapsed(), move }
+    this.#front.add(one)
+    return () => this.#front.delete(one)
+  }
+
+  /** The newest command that a call waits for. */
+  get front(): CommandInFront | undefined {
+    return [...this.#front].at(-1)
+  }
+
+  /** Goes on with a command that was started in the foreground; `take` must get the chunks that it prints from now on. */
+  async adopt({ command, run, settle, printed, exit }: StartedInFront): Promise<{
+    job: number
+    log: string
+    take(chunk: Uint8Array): Promise<void>
+  }> {
+    const log = await this.#newLog()
+    await writeFile(log, printed)
+    const writer = this.#writer(log, run)
+    const background = this.#add({ command, run, log, over: (job) => writer.finish(exit, settle, job) })
+    // The call that returns now shows what was printed so far.
+    background.shown = Buffer.byteLength(printed)
+    return { job: background.job, log, take: (chunk) => writer.write(chunk) }
+  }
+
+  async #newLog(): Promise<string> {
     // Not recursive, so that a folder which somebody else placed there is refused.
-    if (this.#all.length === 0) await mkdir(this.folder, 0o700)
-    const job = this.#all.length + 1
-    const log = join(this.folder, `${job}.log`)
+    if (this.#logs === 0) await mkdir(this.folder, 0o700)
+    const log = join(this.folder, `${++this.#logs}.log`)
     await writeFile(log, '')
-    const started = await startShell(command, call, this.#parts)
-    const { run } = started
+    return log
+  }
+
+  #add({ command, run, log, over }: Added): BackgroundCommand {
+    const job = this.#all.length + 1
     const background: BackgroundCommand = {
       job,
       command,
       run,
       log,
-      started: clock.elapsed(),
-      over: this.#keep(started, log).then((end) => {
-        background.end = end
-      }),
+      started: this.#parts.clock.elapsed(),
+      over: Promise.resolve(),
       shown: 0,
       isTold: false,
     }
     this.#all.push(background)
-    const looked = new AbortController()
-    await Promise.race([background.over, clock.sleep(firstLookMs, looked.signal)])
-    looked.abort()
-    if (background.end !== undefined) return `Job ${job} has already ended.\n${await this.#look(background)}`
-    return `Job ${job} runs in the background with pid ${run.pid}; its output goes to ${log}. Use jobs to read it or to end it.`
+    background.over = over(background)
+    return background
   }
 
   /** Whether any of them still runs. */
@@ -90,12 +143,21 @@ export class BackgroundCommands {
 
   /** One line for each command. */
   list(): string {
+    return this.listed.map(({ line }) => line).join('\n')
+  }
+
+  /** Each command in one line, and whether it still runs. */
+  get listed(): { job: number; line: string; runs: boolean }[] {
     const { clock } = this.#parts
     const state = ({ end, run, started }: BackgroundCommand) =>
       end === undefined
         ? `runs for ${Math.round((clock.elapsed() - started) / 1000)} s, pid ${run.pid}`
         : `ended: ${end.replaceAll('\n', ' ')}`
-    return this.#all.map((one) => `${one.job} (${state(one)}): ${one.command}`).join('\n')
+    return this.#all.map((one) => ({
+      job: one.job,
+      line: `${one.job} (${state(one)}): ${one.command}`,
+      runs: one.end === undefined,
+    }))
   }
 
   /** What a command printed since the last look, and how it ended. */
@@ -132,9 +194,10 @@ export class BackgroundCommands {
   async #end(background: BackgroundCommand): Promise<string> {
     const { job, run, over, log, end } = background
     if (end !== undefined) return `Job ${job} has already ended.\n${await this.#look(background)}`
+    // A command that is ended on request ends without further news.
+    background.isTold = true
     const left = await run.end()
     await over
-    background.isTold = true
     if (left.length > 0) return `These processes of job ${job} did not end: ${left.join(', ')}.`
     return `Job ${job} (${background.command}) was ended. All its output is in ${log}.`
   }
@@ -165,20 +228,21 @@ export class BackgroundCommands {
 
   async close(): Promise<void> {
     await Promise.all(this.#all.map(({ run, over, end }) => (end === undefined ? run.end().then(() => over) : over)))
-    if (this.any) await rm(this.folder, { recursive: true, force: true })
+    if (this.#logs > 0) await rm(this.folder, { recursive: true, force: true })
     this.#all = []
+    this.#logs = 0
   }
 
-  /** Writes the output of a command to its log until it ends; returns how it ended. */
-  async #keep({ run, settle }: ShellRun, log: string): Promise<string> {
+  /** Writes the output of a command to its log. `finish` waits for the end of the command and notes how it ended. */
+  #writer(log: string, run: Run) {
     const { mask = (text: string) => text } = this.#parts
     const stripper = new AnsiStripper()
     let bytes = 0
     let isLineOpen = false
-    const write = async (text: string) => {
+    const add = async (text: string) => {
       bytes += text.length
       if (bytes > longestLog) {
-        // `listen` below waits for the end.
+        // `finish` waits for the end.
         void run.end()
         return
       }
@@ -188,12 +252,18 @@ export class BackgroundCommands {
         void run.end()
       })
     }
-    const exit = await listen(run, async (chunk) => write(stripper.push(chunk)))
-    const more = bytes > longestLog ? '[stopped: the command printed too much]' : ''
-    const end = [more, exitText(exit) || '[exit code 0]', settledText(await settle())].filter((part) => part !== '')
-    await write(stripper.end())
-    await appendFile(log, `${isLineOpen ? '\n' : ''}${end.join('\n')}\n`).catch(() => {})
-    return end.join('\n')
+    return {
+      write: (chunk: Uint8Array) => add(stripper.push(chunk)),
+      finish: async (exited: Promise<Exit>, settle: ShellRun['settle'], background: BackgroundCommand) => {
+        const exit = await exited
+        const more = bytes > longestLog ? '[stopped: the command printed too much]' : ''
+        const end = [more, exitText(exit) || '[exit code 0]', settledText(await settle())].filter((part) => part !== '')
+        await add(stripper.end())
+        await appendFile(log, `${isLineOpen ? '\n' : ''}${end.join('\n')}\n`).catch(() => {})
+        background.end = end.join('\n')
+        if (!background.isTold) this.#ended?.(background)
+      },
+    }
   }
 }
 

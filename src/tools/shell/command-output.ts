@@ -87,3 +87,43 @@ export class CommandOutput {
     return text
   }
 }
+
+type Take = (chunk: Uint8Array) => Promise<void>
+
+/** The output of a command that a call waits for, until the command is sent to the background. */
+export class FrontOutput {
+  /** Resolves when the command is sent to the background. */
+  readonly moved: Promise<'moved'>
+  #resolve: (moved: 'moved') => void
+  #taker: Take | undefined
+  #working: Promise<void> = Promise.resolve()
+  #next = Promise.withResolvers<Take>()
+
+  constructor(take: Take) {
+    const { promise, resolve } = Promise.withResolvers<'moved'>()
+    this.moved = promise
+    this.#resolve = resolve
+    this.#taker = take
+  }
+
+  /** Takes a chunk; after the move it waits until it is known who takes the rest. */
+  async take(chunk: Uint8Array): Promise<void> {
+    if (!this.#taker) return (await this.#next.promise)(chunk)
+    this.#working = this.#taker(chunk)
+    await this.#working
+  }
+
+  /** Sends the command to the background; false when that was done before. */
+  move(): boolean {
+    if (!this.#taker) return false
+    this.#taker = undefined
+    const moved = () => this.#resolve('moved')
+    // A chunk that is being taken still belongs to the call.
+    void this.#working.then(moved, moved)
+    return true
+  }
+
+  goOn(take: Take): void {
+    this.#next.resolve(take)
+  }
+}

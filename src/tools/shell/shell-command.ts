@@ -89,6 +89,11 @@ export class RunLimit {
     })
   }
 
+  /** Whether the run is being ended. */
+  get ending(): boolean {
+    return this.#ending !== undefined
+  }
+
   /** Ends the run; the first reason counts. */
   end(why: string): Promise<number[]> {
     this.#why ??= why

@@ -82,6 +82,7 @@ test('the lines around the transcript are never wider than the screen, and never
             clock,
             () => [run],
             () => false,
+            { runsFor: () => below * 1000, key: 'Ctrl+B' },
           ).render(width),
           new TopBorder(dark, () => ['termaite', name]).render(width),
           new BottomBorder(dark).render(width),
@@ -99,13 +100,14 @@ test('the lines around the transcript are never wider than the screen, and never
 
 test('the working line shows the running turn, and is empty when none runs', () => {
   const run: RunningTurn = { turn: 't', since: now - 65_000, by: 'claude', calls: [], lastAt: now - 400, files: [] }
-  const line = (running: RunningTurn[], asked = false) =>
+  const line = (running: RunningTurn[], asked = false, ms?: number) =>
     bare(
       new WorkingLine(
         plain,
         clock,
         () => running,
         () => asked,
+        { runsFor: () => ms, key: 'Ctrl+B' },
       ).render(90)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
   assert.equal(line([]), undefined)
@@ -115,6 +117,10 @@ test('the working line shows the running turn, and is empty when none runs', () 
     line([{ ...run, calls: [{ call: 'c', tool: 'Bash' }], lastAt: now - 6400, files: ['a', 'b'] }]),
     ' * claude · 1 min 05 s · Bash · last event 6 s ago · 2 files changed · Esc cancels',
   )
+  const bash = { ...run, calls: [{ call: 'c', tool: 'bash' }] }
+  assert.equal(line([bash], false, 4_999), ' * claude · 1 min 05 s · bash · Esc cancels')
+  assert.equal(line([bash], false, 5_000), ' * claude · 1 min 05 s · bash · Ctrl+B: to the background · Esc cancels')
+  assert.equal(line([{ ...bash, stopping: true }], false, 5_000), ' * claude · 1 min 05 s · bash · cancelling')
   const asked = { ...run, by: undefined }
   const waiting = (ms: number) => ({ words: 'starting codex', since: now - ms })
   assert.equal(line([{ ...asked, waiting: waiting(299) }]), ' * starting · 1 min 05 s · Esc cancels')
@@ -160,6 +166,7 @@ test('in a framework, the working line shows its name, its phase and its agents'
         clock,
         () => [{ ...run, ...how }],
         () => false,
+        { runsFor: () => undefined, key: 'Ctrl+B' },
       ).render(width)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
   const consulted = [

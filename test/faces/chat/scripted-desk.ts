@@ -114,6 +114,20 @@ export class ScriptedDesk implements ChatDesk {
     return true
   }
 
+  /** How long a command has run that can go to the background. */
+  runsFor: number | undefined
+  moves = 0
+
+  commandRunsFor(): number | undefined {
+    return this.runsFor
+  }
+
+  moveToBackground(): boolean {
+    if (this.runsFor === undefined) return false
+    this.moves++
+    return true
+  }
+
   answer(ask: string, picks?: string[]): void {
     this.answers.push(picks ? { ask, picks } : { ask })
     this.turn('', picks ? { type: 'answer', ask, picks } : { type: 'answer', ask })

@@ -70,6 +70,10 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
       screen.suspend()
       return true
     },
+    background: () => {
+      if (!desk.moveToBackground()) screen.flash('No command runs that could go to the background')
+      return true
+    },
     nextLeash: () => {
       const at = leashes.indexOf(desk.standing().leash)
       desk.setLeash(leashes[(at + 1) % leashes.length]!)

@@ -18,19 +18,33 @@ const noticedMs = 300
 /** After this long without an event the line says how long it has been. */
 const silentMs = 5000
 
+/** After this long the line says how a command is sent to the background. */
+const longCommandMs = 5000
+
+/** How long the command has run that can be sent to the background, and the key for that, in words. */
+type CommandState = { runsFor(): number | undefined; key: string }
+
 /** The turn that runs now; no line when none does. */
 export class WorkingLine implements Component {
   #theme: Theme
   #time: Pick<Clock, 'now'>
   #running: () => readonly RunningTurn[]
   #asked: () => boolean
+  #command: CommandState
 
   /** `time`: the time in which the turns say since when they run. `asked`: whether a question waits for the person. */
-  constructor(theme: Theme, time: Pick<Clock, 'now'>, running: () => readonly RunningTurn[], asked: () => boolean) {
+  constructor(
+    theme: Theme,
+    time: Pick<Clock, 'now'>,
+    running: () => readonly RunningTurn[],
+    asked: () => boolean,
+    command: CommandState,
+  ) {
     this.#theme = theme
     this.#time = time
     this.#running = running
     this.#asked = asked
+    this.#command = command
   }
 
   invalidate(): void {}
@@ -67,10 +81,17 @@ export class WorkingLine implements Component {
         ),
         ...optional(files > 0 ? theme.quiet(`${files} ${files === 1 ? 'file' : 'files'} changed`) : '', 4),
         ...optional(more > 0 ? theme.quiet(`${more} more running`) : '', 3),
+        ...optional(this.#backgroundHint(run), 6),
         run.stopping ? { forms: [theme.warn('cancelling')], priority: 8 } : optional(theme.quiet(way), 6)[0]!,
       ],
       Math.max(0, width),
     )
+  }
+
+  #backgroundHint({ stopping }: RunningTurn): string {
+    const { runsFor, key } = this.#command
+    const isLong = (runsFor() ?? 0) >= longCommandMs
+    return isLong && !stopping && !this.#asked() ? this.#theme.quiet(`${key}: to the background`) : ''
   }
 
   /** The agent that works; in a framework, the framework and its phase before it. */

@@ -12,8 +12,16 @@ export const toldWords = 'the next agent sees this output'
 
 /** A command that the person ran with "!": the end of its output, and how it went. */
 export function commandOutputLines(call: CallBlock, width: number, { theme }: RenderContext, open: boolean): string[] {
-  const { exit: code = 0 } = call
-  const exit = code === 0 ? '' : typeof code === 'number' ? `exit code ${code}` : `ended by ${code}`
+  // A command without an exit code went on in the background.
+  const code = call.exit ?? (call.state === 'ok' ? 'background' : 0)
+  const exit =
+    code === 0
+      ? ''
+      : code === 'background'
+        ? 'in the background'
+        : typeof code === 'number'
+          ? `exit code ${code}`
+          : `ended by ${code}`
   // The status line names the exit code, so that the last line of the output need not.
   const output = safeText(call.output.replace(/\n?\[(?:exit code \d+|killed by \w+)\]$/, '')).trimEnd()
   const lines = output === '' ? [] : wrapped(output, width - 2)
