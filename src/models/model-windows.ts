@@ -1,3 +1,4 @@
+import type { EditForm } from '../core/work/tool.ts'
 import { defaultModel, modelName, providerOf } from './provider.ts'
 
 /** Dollars for a million tokens. `over` is the price of a whole request that is longer than its number of tokens. */
@@ -11,13 +12,15 @@ export type Price = {
 
 /**
  * What is known of a model. `thinks`: how a request says how hard to think (adaptively, by a budget of tokens, by an effort, by
- * a level); without it the request says nothing. `blind`: the model cannot see images.
+ * a level); without it the request says nothing. `blind`: the model cannot see images. `edits`: the form in which the model was
+ * trained to change files; without it by texts to replace, which every model can do.
  */
 export type Known = {
   window: number
   output?: number
   thinks?: 'adaptive' | 'budget' | 'effort' | 'level'
   blind?: boolean
+  edits?: EditForm
   price?: Price
 }
 
@@ -47,11 +50,13 @@ const stepped = (base: Price, tokens: number, input: number, output: number): Pr
 
 const claude = (price: Price): Known => ({ window: 1_000_000, output: 128_000, thinks: 'adaptive', price })
 const claude4 = (price: Price): Known => ({ window: 200_000, output: 64_000, thinks: 'budget', price })
-const gpt5 = (price: Price): Known => ({ window: 400_000, output: 128_000, thinks: 'effort', price })
+const gpt4 = (price: Price): Known => ({ window: 1_047_576, output: 32_768, edits: 'patch', price })
+const gpt5 = (price: Price): Known => ({ window: 400_000, output: 128_000, thinks: 'effort', edits: 'patch', price })
 const gpt6 = (price: Price): Known => ({
   window: 272_000,
   output: 128_000,
   thinks: 'effort',
+  edits: 'patch',
   price: stepped(price, 272_000, 2, 1.5),
 })
 const gemini = (price: Price, thinks: 'budget' | 'level' = 'level'): Known => ({
@@ -82,9 +87,9 @@ const table: Record<string, Known> = {
   'anthropic/claude-sonnet-5': claude(price(2, 0.2, 10, 2.5)),
   'anthropic/claude-sonnet-5-5': claude(price(2, 0.1, 10, 2.5)),
 
-  'openai/gpt-4-1': { window: 1_047_576, output: 32_768, price: price(2, 0.5, 8) },
-  'openai/gpt-4-1-mini': { window: 1_047_576, output: 32_768, price: price(0.4, 0.1, 1.6) },
-  'openai/gpt-4-1-nano': { window: 1_047_576, output: 32_768, price: price(0.1, 0.025, 0.4) },
+  'openai/gpt-4-1': gpt4(price(2, 0.5, 8)),
+  'openai/gpt-4-1-mini': gpt4(price(0.4, 0.1, 1.6)),
+  'openai/gpt-4-1-nano': gpt4(price(0.1, 0.025, 0.4)),
   'openai/gpt-4o': { window: 128_000, output: 16_384, price: price(2.5, 1.25, 10) },
   'openai/gpt-4o-mini': { window: 128_000, output: 16_384, price: price(0.15, 0.075, 0.6) },
   'openai/gpt-5': gpt5(price(1.25, 0.125, 10)),
@@ -106,8 +111,14 @@ const table: Record<string, Known> = {
   'openai/gpt-6-sol': gpt6(price(2, 0.2, 10, 2.5)),
   'openai/gpt-6-1-sol': gpt6(price(2, 0.1, 10, 2.5)),
   'openai/gpt-6-1-terra': gpt6(price(1, 0.05, 5, 1.25)),
-  'openai/o3': { window: 200_000, output: 100_000, thinks: 'effort', price: price(2, 0.5, 8) },
-  'openai/o4-mini': { window: 200_000, output: 100_000, thinks: 'effort', price: price(1.1, 0.275, 4.4) },
+  'openai/o3': { window: 200_000, output: 100_000, thinks: 'effort', edits: 'patch', price: price(2, 0.5, 8) },
+  'openai/o4-mini': {
+    window: 200_000,
+    output: 100_000,
+    thinks: 'effort',
+    edits: 'patch',
+    price: price(1.1, 0.275, 4.4),
+  },
 
   'google/gemini-2-5-flash': gemini(price(0.3, 0.03, 2.5), 'budget'),
   'google/gemini-2-5-flash-lite': gemini(price(0.1, 0.01, 0.4), 'budget'),
@@ -147,7 +158,8 @@ const families: readonly [RegExp, Known][] = [
   [/(^|\/)claude-(3|[a-z]+-4-[0-5]|[a-z]+-4)(-|$)/, { window: 200_000, thinks: 'budget' }],
   [/(^|\/)claude-/, { window: 200_000, thinks: 'adaptive' }],
   [/(^|\/)gpt-oss/, { window: 131_072, thinks: 'effort', blind: true }],
-  [/(^|\/)gpt-[5-9]/, { window: 272_000, thinks: 'effort' }],
+  [/(^|\/)gpt-[5-9][^/]*-chat/, { window: 272_000, thinks: 'effort' }],
+  [/(^|\/)gpt-[5-9]/, { window: 272_000, thinks: 'effort', edits: 'patch' }],
   [/(^|\/)o[1-9](-|$)/, { window: 200_000, thinks: 'effort' }],
   [/(^|\/)gemini-2-5/, { window: 1_048_576, thinks: 'budget' }],
   [/(^|\/)gemini-([3-9]|flash|pro)/, { window: 1_048_576, thinks: 'level' }],
@@ -186,6 +198,12 @@ function builtIn(provider: string, id: string): Known {
   const { price: _price, ...elsewhere } = table[id] ??
     families.find(([family]) => family.test(id))?.[1] ?? { window: unknownWindow }
   return elsewhere
+}
+
+/** The form in which a model takes changes of files, by its full name. */
+export function editFormOf(name: string): EditForm {
+  const named = modelName(name)
+  return 'wrong' in named ? 'edits' : (knownOf(named.provider, named.model).edits ?? 'edits')
 }
 
 /** Returns the context window that is assumed for a model by its full name. */

@@ -10,12 +10,13 @@ import { checked } from './settings-file.ts'
 const dollars = number(0)
 const rates = { input: dollars, cached: dollars, output: dollars, written: optional(dollars) }
 
-/** One model: its window in tokens, its longest answer, how it is told how hard to think, and dollars for a million tokens. */
+/** One model: its window in tokens, its longest answer, how it is told how hard to think, the form in which it changes files, and dollars for a million tokens. */
 const row = object({
   window: optional(integer(1)),
   output: optional(integer(1)),
   thinks: optional(oneOf('adaptive', 'budget', 'effort', 'level')),
   blind: optional(boolean()),
+  edits: optional(oneOf('edits', 'patch')),
   price: optional(object({ ...rates, over: optional(object({ tokens: integer(1), ...rates })) })),
 })
 

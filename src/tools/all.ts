@@ -2,6 +2,7 @@ import type { Blobs } from '../core/talk/store.ts'
 import type { Tool } from '../core/work/tool.ts'
 import type { ToolParts } from './tool-parts.ts'
 import { dirname } from 'node:path'
+import { applyPatch } from './apply-patch.ts'
 import { askQuestion } from './ask-question.ts'
 import { bash } from './bash.ts'
 import { fileCreator } from './file-creator.ts'
@@ -46,8 +47,9 @@ export function nativeTools(parts: ToolParts): ToolSet {
   const background = new BackgroundCommands(parts)
   const tools = [
     fileReader(parts, seen),
-    fileEditor(seen),
-    fileCreator(seen),
+    fileEditor(parts, seen),
+    applyPatch(parts, seen),
+    fileCreator(parts, seen),
     bash(parts, background),
     jobs(background),
     grepSearch(parts),

@@ -3,15 +3,14 @@ import type { Tool } from '../core/work/tool.ts'
 import type { Encoding } from './files/text-encoding.ts'
 import type { Edit, Edited } from './files/text-edit.ts'
 import type { ReadFiles } from './files/file-access.ts'
+import type { FormatParts } from './files/formatted-file.ts'
 import { resolve } from 'node:path'
-import { encodingOf } from './files/text-encoding.ts'
 import { applyEdit } from './files/text-edit.ts'
-import { openFile } from './files/file-access.ts'
+import { draftBytes, draftOf, readForEdit } from './files/editable-file.ts'
 import { shortPath } from '../base/short-path.ts'
 import { messageOf } from '../base/error-message.ts'
-import { wholeBytes } from './file-reader.ts'
 import { replaceContent, fileChange } from './files/file-change.ts'
-import { sizeText } from './files/file-media.ts'
+import { formatWritten } from './files/formatted-file.ts'
 import { defineTool } from './tool-definition.ts'
 import { boolean, list, object, optional, parser, string } from '../core/work/shape.ts'
 
@@ -20,40 +19,26 @@ const input = parser({
   edits: list(object({ old_string: string(), new_string: string(), replace_all: optional(boolean()) }), 1),
 })
 
-export function fileEditor(seen: ReadFiles): Tool {
+export function fileEditor(parts: FormatParts, seen: ReadFiles): Tool {
   return defineTool({
     name: 'file_editor',
     risk: 'write',
     input,
+    editForm: 'edits',
     aliases: { rules: ['Edit', 'MultiEdit', 'Write'], hooks: ['MultiEdit', 'Edit'] },
     coversShell: 'write',
     effect: ({ file_path }, cwd) => ({ does: 'access', paths: [{ access: 'write', path: resolve(cwd, file_path) }] }),
     async run({ file_path, edits }, call) {
       const { cwd, signal } = call
-      const { file, real, stats } = await openFile(file_path, call)
-      try {
-        const known = seen.compare(real, stats)
-        if (known === 'unseen') throw new Error(`${file_path} was not read yet. Read it with file_reader first.`)
-        if (known === 'changed') throw new Error(`${file_path} changed since you read it. Read it again, then edit it.`)
-        if (stats.size > wholeBytes)
-          throw new Error(
-            `${file_path} is too large to edit here (${sizeText(stats.size)}). Use bash, for example with sed.`,
-          )
-        const bytes = await file.readFile()
-        const encoding = encodingOf(bytes)
-        if (!encoding) throw new Error(`${file_path} is not text. Change it with bash and a program for its format.`)
-        const before = encoding.draft(bytes.subarray(encoding.mark.length))
-        const made = allEdited(before, edits, encoding)
-        const after = made.at(-1)!.text
-        if (signal.aborted) throw new Error('cancelled before it was written.')
-        seen.remember(real, await replaceContent(real, Buffer.concat([encoding.mark, encoding.bytes(after)]), stats))
-        const changes: FileChange[] = [
-          fileChange(shortPath(resolve(cwd, file_path), cwd), encoding.shown(before), encoding.shown(after)),
-        ]
-        return { text: `${countText(edits, made)} in ${file_path}.${forgivenText(made)}`, data: changes }
-      } finally {
-        await file.close()
-      }
+      const file = await readForEdit(file_path, call, seen)
+      const { encoding, draft } = draftOf(file)
+      const made = allEdited(draft, edits, encoding)
+      const after = made.at(-1)!.text
+      if (signal.aborted) throw new Error('cancelled before it was written.')
+      seen.remember(file.real, await replaceContent(file.real, draftBytes(after, encoding), file.stats))
+      const written = await formatWritten({ ...file, after: encoding.shown(after) }, call, parts, seen)
+      const changes: FileChange[] = [fileChange(shortPath(file.at, cwd), encoding.shown(draft), written.after)]
+      return { text: `${countText(edits, made)} in ${file_path}.${forgivenText(made)}${written.words}`, data: changes }
     },
   })
 }

@@ -8,13 +8,11 @@ import { notebookText } from './files/notebook.ts'
 import { isPdf, pagesText, pdfPages } from './files/pdf-pages.ts'
 import { openFile } from './files/file-access.ts'
 import { NumberedLines, mostLines } from './files/numbered-lines.ts'
+import { wholeBytes } from './files/editable-file.ts'
 import { encodingOf } from './files/text-encoding.ts'
 import { pictureMedia, sizeText } from './files/file-media.ts'
 import { defineTool } from './tool-definition.ts'
 import { integer, optional, parser, string } from '../core/work/shape.ts'
-
-/** A file up to this size is read whole, which tells its encoding for certain. */
-export const wholeBytes = 8 * 1024 * 1024
 
 const longestPicture = 5 * 1024 * 1024
 const longestPdf = 64 * 1024 * 1024
@@ -74,12 +72,13 @@ async function read(
     numbered.push(pagesText(read.pages))
     return numbered.done(true)
   }
+  // The whole file tells its encoding for certain.
   if (stats.size <= wholeBytes) {
     const bytes = await file.readFile()
     const encoding = encodingOf(bytes)
     if (!encoding) return binary(path, stats.size)
     const text = encoding.shown(encoding.draft(bytes.subarray(encoding.mark.length)))
-    // With a range, a notebook is read as the JSON that file_editor changes.
+    // With a range, a notebook is read as the JSON that is edited.
     const notebook = path.endsWith('.ipynb') && !wanted.offset && !wanted.limit && (await notebookText(text, blobs))
     if (notebook) return { text: `${notebook.text}\n\n${notebookHint}`, files: notebook.files }
     numbered.push(text)
@@ -100,8 +99,7 @@ async function read(
   return numbered.done(false)
 }
 
-const notebookHint =
-  '[the cells of a notebook; to edit it, read its JSON with offset 1 and change that with file_editor]'
+const notebookHint = '[the cells of a notebook; to edit it, read its JSON with offset 1 and edit that]'
 
 const binary = (path: string, size: bigint) =>
   `${path} is not text (${sizeText(size)} of binary data). Use bash with file, xxd or strings to look into it.`

@@ -23,6 +23,8 @@ export type ToolParts = {
   shell?(command: string, call: ToolCall): Promise<ShellStart>
   /** The same for an interpreter, whose code comes later and cannot be judged by its command line; `outside`: the code cannot run behind a wall. */
   interpreter?(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
+  /** Runs the formatter that the settings name for a file; undefined where they name none. */
+  format?(path: string, call: ToolCall): Promise<FormatterRun | undefined>
   web?: WebParts
   skills?: readonly Skill[]
   /** Hands a task to another agent and returns its answer; `type` names the kind of agent. */
@@ -32,6 +34,9 @@ export type ToolParts = {
   /** Runs code in an empty folder, without access to the project. */
   sandboxed?(language: string, code: string, call: ToolCall): Promise<ToolOutput>
 }
+
+/** A formatter that was run over a file: its command as the settings have it, and why it failed, if it did. */
+export type FormatterRun = { command: string; problem?: string }
 
 /** How a command is started. */
 export type ShellStart = {

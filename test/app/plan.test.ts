@@ -124,14 +124,20 @@ test('a tool that is no planner’s is refused by the policy as well, were it th
   const { tools } = toolboxOf('native', parts).box
   const policy = await policyFor(seat, tools, [], parts)
   const others = tools.filter((tool) => !isPlanTool(tool))
+  const patch = '*** Begin Patch\n*** Delete File: a.txt\n*** End Patch'
   const verdicts = await Promise.all(
     others.map(async (tool) => [
       tool.name,
-      (await policy(tool, { command: 'ls', task: 'x', file_path: 'a.txt' }, turnOf({ cwd: root, leash: 'all' })))
-        .verdict,
+      (
+        await policy(
+          tool,
+          { command: 'ls', task: 'x', file_path: 'a.txt', input: patch },
+          turnOf({ cwd: root, leash: 'all' }),
+        )
+      ).verdict,
     ]),
   )
-  const names = 'file_editor file_creator bash jobs web_fetch subagent think'.split(' ')
+  const names = 'file_editor apply_patch file_creator bash jobs web_fetch subagent think'.split(' ')
   // A sandbox is there where the system has walls.
   const known = tools.some(({ name }) => name === 'sandbox') ? [...names, 'sandbox'] : names
   assert.deepEqual(

@@ -1,3 +1,4 @@
+import { editFormOf } from '../../src/models/model-windows.ts'
 import type { Answer, Asked } from '../real/model-server.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
@@ -29,13 +30,20 @@ async function nativeOn(t: TestContext, wire: string, script: (asked: Asked) => 
   return { server, machine, run: (...args: string[]) => machine.run(args, { env }) }
 }
 
-for (const wire of Object.keys(wires))
+const edits = [{ old_string: 'one', new_string: 'two' }]
+const byText = (file: string) => ({ tool: 'file_editor', input: { file_path: file, edits } })
+const byPatch = (file: string) => ({
+  tool: 'apply_patch',
+  input: { input: `*** Begin Patch\n*** Update File: ${file}\n@@\n-one\n+two\n*** End Patch` },
+})
+
+for (const wire of Object.keys(wires)) {
+  const edit = editFormOf(wires[wire]!.model) === 'patch' ? byPatch : byText
   test(`over ${wire}: a file is read, edited and told of; the history tells the story`, options, async (t) => {
     const { machine, run, server } = await nativeOn(t, wire, ({ count }) => {
       const file = join(machine.project, 'a.txt')
       if (count === 1) return { call: { tool: 'file_reader', input: { file_path: file } } }
-      const edits = [{ old_string: 'one', new_string: 'two' }]
-      if (count === 2) return { call: { tool: 'file_editor', input: { file_path: file, edits } } }
+      if (count === 2) return { call: edit(file) }
       return { text: 'It says two now.' }
     })
     writeFileSync(join(machine.project, 'a.txt'), 'one\r\n')
@@ -46,10 +54,16 @@ for (const wire of Object.keys(wires))
       machine
         .history()
         .flatMap((entry) => (entry.type === 'call' ? [entry.tool] : entry.type === 'result' ? [String(entry.ok)] : [])),
-      ['file_reader', 'true', 'file_editor', 'true'],
+      ['file_reader', 'true', edit('').tool, 'true'],
+    )
+    const offered = JSON.stringify(server.turns()[0]!.body.tools)
+    assert.deepEqual(
+      ['file_editor', 'apply_patch'].filter((name) => offered.includes(`"${name}"`)),
+      [edit('').tool],
     )
     assert.equal(server.turns().length, 3)
   })
+}
 
 test('without a yes nothing is written, and the exit code says what was refused', options, async (t) => {
   const { machine, run } = await nativeOn(t, 'anthropic', ({ count }) =>

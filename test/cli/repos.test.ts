@@ -25,7 +25,7 @@ type Provider = { model: string; base: string; key: string }
 
 const providers: readonly Provider[] = [
   { model: 'anthropic/claude-sonnet-4-5', base: '/v1', key: 'ANTHROPIC_API_KEY' },
-  { model: 'openai/gpt-5', base: '/v1', key: 'OPENAI_API_KEY' },
+  { model: 'openai/gpt-4o', base: '/v1', key: 'OPENAI_API_KEY' },
   { model: 'groq/openai/gpt-oss-120b', base: '/v1', key: 'GROQ_API_KEY' },
   { model: 'google/gemini-3-pro', base: '/v1beta', key: 'GEMINI_API_KEY' },
 ]

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { costOf } from '../../src/models/http/model-answer.ts'
 import { modelName } from '../../src/models/provider.ts'
-import { knownOf } from '../../src/models/model-windows.ts'
+import { editFormOf, knownOf } from '../../src/models/model-windows.ts'
 
 test('a model is known by its name, at any date, and elsewhere without its price', () => {
   const sonnet = knownOf('anthropic', 'claude-sonnet-4-5')
@@ -21,9 +21,29 @@ test('a model is known by its name, at any date, and elsewhere without its price
 test('a model newer than the table is known by its family, and has no price', () => {
   assert.deepEqual(knownOf('anthropic', 'claude-opus-7'), { window: 200_000, thinks: 'adaptive' })
   assert.deepEqual(knownOf('anthropic', 'claude-3-5-haiku-20241022'), { window: 200_000, thinks: 'budget' })
-  assert.deepEqual(knownOf('openai', 'gpt-7'), { window: 272_000, thinks: 'effort' })
+  assert.deepEqual(knownOf('openai', 'gpt-7'), { window: 272_000, thinks: 'effort', edits: 'patch' })
   assert.deepEqual(knownOf('google', 'gemini-5-pro'), { window: 1_048_576, thinks: 'level' })
   assert.deepEqual(knownOf('llamacpp', 'gemma.gguf'), { window: 128_000 })
+})
+
+test('models change files in the form that they were trained on, wherever they are served', () => {
+  const patches = [
+    'openai/gpt-5',
+    'openai/gpt-6.1-sol',
+    'openai/gpt-4.1-mini',
+    'openai/o4-mini',
+    'openrouter/openai/gpt-5.4',
+  ]
+  assert.deepEqual(
+    patches.map(editFormOf),
+    patches.map(() => 'patch'),
+  )
+  const texts = ['openai/gpt-4o', 'openai/gpt-5-chat', 'openai/gpt-5.2-chat-latest', 'groq/openai/gpt-oss-120b']
+  const others = [...texts, 'anthropic/claude-opus-5-5', 'google/gemini-3-pro', 'ollama/qwen3', 'nonsense']
+  assert.deepEqual(
+    others.map(editFormOf),
+    others.map(() => 'edits'),
+  )
 })
 
 test('a cost is what the provider says, else what the price makes, else unknown', () => {

@@ -280,6 +280,49 @@ test('rules for files hold for the shell too, and for links', async () => {
   assert.equal(await verdict('file_editor', { file_path: 'link/src/x' }, { allow: ['file_editor(link/**)'] }), 'ask')
 })
 
+test('every path of a patch is judged, and one that is denied stops the whole patch', async () => {
+  const body = (...lines: string[]) => ({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })
+  const update = (path: string) => [`*** Update File: ${path}`, '@@', '-a', '+b']
+  const patch = (lines: string[], setting?: Setting) => verdict('apply_patch', body(...lines), setting)
+  assert.equal(await patch(update('src/a.ts')), 'yes')
+  assert.equal(await patch(update('src/a.ts'), { leash: 'ask' }), 'ask')
+  assert.equal(await patch(update('src/a.ts'), { leash: 'read' }), 'no')
+  for (const path of ['link/x', '../x', '.git/config', '.env'])
+    assert.equal(await patch([...update('src/a.ts'), ...update(path)]), 'ask', path)
+  assert.equal(await patch(['*** Update File: src/a.ts', '*** Move to: ../x']), 'ask')
+  assert.equal(await patch(['*** Add File: link/x', '+x']), 'ask')
+  // A file is deleted by the rule of a command that removes one.
+  const removed = (setting?: Setting) => patch(['*** Delete File: src/a.ts'], setting)
+  assert.deepEqual([await removed(), await bash('rm src/a.ts')], ['ask', 'ask'])
+  assert.deepEqual([await removed({ mode: 'acceptEdits' }), await removed({ mode: 'dontAsk' })], ['yes', 'no'])
+  // The rules of the tools that it stands for hold it; a rule that only lets files be made lets it do no more.
+  for (const deny of ['file_editor(src/**)', 'Edit(src/**)', 'file_creator(src/**)', 'apply_patch', 'Write'])
+    assert.equal(await patch([...update('README.md'), ...update('src/a.ts')], { deny: [deny] }), 'no', deny)
+  const allowed = async (allow: string, leash: Leash = 'ask') => patch(update('src/a.ts'), { allow: [allow], leash })
+  assert.deepEqual(
+    await Promise.all(
+      ['file_editor(src/**)', 'Edit(src/**)', 'apply_patch(src/**)', 'file_creator(src/**)'].map((rule) =>
+        allowed(rule),
+      ),
+    ),
+    ['yes', 'yes', 'yes', 'ask'],
+  )
+  const both = [...update('src/a.ts'), ...update('.git/config'), '*** Delete File: README.md']
+  const { shows, grants } = await made({})(tool('apply_patch'), body(...both), turn('ask'))
+  assert.deepEqual(shows, [
+    { type: 'diff', path: 'src/a.ts', before: 'a\n', after: 'b\n' },
+    {
+      type: 'diff',
+      path: '.git/config',
+      before: 'a\n',
+      after: 'b\n',
+      danger: `a change of ${join(project.root, '.git/config')} could make programs run`,
+    },
+    { type: 'text', text: 'Deletes README.md.' },
+  ])
+  assert.deepEqual(grants, ['apply_patch(/src/a.ts)', 'apply_patch(/.git/config)', 'apply_patch(/README.md)'])
+})
+
 test('the web by host, MCP by server', async () => {
   const fetch = (url: string, setting?: Setting) => verdict('web_fetch', { url }, setting)
   assert.equal(await fetch('https://a.example.com/x'), 'ask')

@@ -25,13 +25,14 @@ test('models.json adds models and changes only what it names of known ones', asy
   const before = knownOf('openai', 'gpt-6-sol')
   const models = `{
     // A model that came out after this version of termaite.
-    "openai/gpt-7.1-nova": { "window": 500000, "thinks": "effort", "price": { "input": 3, "cached": 0.3, "output": 12 } },
+    "openai/gpt-7.1-nova": { "window": 500000, "thinks": "effort", "edits": "edits", "price": { "input": 3, "cached": 0.3, "output": 12 } },
     "openai/gpt-6-sol": { "price": { "input": 1, "cached": 0.1, "output": 4 } },
   }`
   await read({ 'models.json': models })
   assert.deepEqual(structuredClone(knownOf('openai', 'gpt-7.1-nova-2027-01-02')), {
     window: 500_000,
     thinks: 'effort',
+    edits: 'edits',
     price: { input: 3, cached: 0.3, output: 12 },
   })
   assert.equal(modelWindow('openai/gpt-7.1-nova'), 500_000)

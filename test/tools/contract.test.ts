@@ -1,4 +1,4 @@
-import type { Tool } from '../../src/core/work/tool.ts'
+import type { EditForm, Tool } from '../../src/core/work/tool.ts'
 import type { ToolParts } from '../../src/tools/tool-parts.ts'
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -34,6 +34,10 @@ const inputs: Record<string, { good: unknown; bad: unknown[] }> = {
     good: { file_path: 'a.txt', edits: [{ old_string: 'one', new_string: 'two' }] },
     bad: [{ file_path: 'a.txt' }, { file_path: 'a.txt', edits: [] }, { file_path: 'a.txt', edits: ['x'] }],
   },
+  apply_patch: {
+    good: { input: '*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** End Patch' },
+    bad: [{}, { input: '' }, { input: '--- a.txt' }, { input: '*** Begin Patch\n*** End Patch' }],
+  },
   file_creator: { good: { file_path: 'b/c.txt', content: '' }, bad: [{ file_path: 'b.txt' }, { content: 'x' }] },
   bash: { good: { command: 'true' }, bad: [{}, { command: 'x', timeout_seconds: 601 }, { command: 'x', cwd: '/' }] },
   jobs: { good: {}, bad: [{ job: 0 }, { job: 'first' }, { id: 1 }] },
@@ -66,7 +70,7 @@ for (const [name, { good, bad }] of Object.entries(inputs))
     async make() {
       const { root, tool, write, say } = seat({ after: (end) => after(() => (end as () => void)()) }, parts)
       write('a.txt', 'one\n')
-      if (name === 'file_editor') await say('file_reader', { file_path: 'a.txt' })
+      if (name === 'file_editor' || name === 'apply_patch') await say('file_reader', { file_path: 'a.txt' })
       if (name === 'todo_update') write('.todos.json', '{"items":[{"task":"one","status":"pending"}]}')
       return { tool: tool(name), cwd: root }
     },
@@ -79,6 +83,7 @@ test('the tools come in one order; what has no part is left out; plan mode has t
   assert.deepEqual(full, [
     'file_reader read',
     'file_editor write',
+    'apply_patch write',
     'file_creator write',
     'bash run',
     'jobs run',
@@ -165,11 +170,15 @@ const indexed = (tools: readonly Tool[]) => [
   ),
 ]
 
-test('all that a model is told of the tools in every request stays short', (t) => {
-  const told = indexed(seat(t, parts).tools)
-    .filter(({ onDemand }) => !onDemand)
-    .map(({ name, description, schema }) => ({ name, description, schema }))
-  assert.ok(JSON.stringify(told).length < 8000, `${JSON.stringify(told).length} characters`)
+test('all that a model is told of the tools in every request stays short, in each form of edits', (t) => {
+  const told = (form: EditForm) =>
+    JSON.stringify(
+      indexed(seat(t, parts).tools)
+        .filter(({ onDemand, editForm = form }) => !onDemand && editForm === form)
+        .map(({ name, description, schema }) => ({ name, description, schema })),
+    ).length
+  assert.ok(told('edits') < 8000, `${told('edits')} characters`)
+  assert.ok(told('patch') <= told('edits'), `${told('patch')} characters with patches, ${told('edits')} with edits`)
 })
 
 test('each description is written by one template, in its order', (t) => {

@@ -180,7 +180,7 @@ test('a new file is written with its folders; one that exists is refused', async
     data: [{ path: 'src/deep/a.ts', after: 'one\ntwo\n' }],
   })
   assert.equal(readFileSync(at('src/deep/a.ts'), 'utf8'), 'one\ntwo\n')
-  const exists = (path: string) => `! ${path} exists already. Read it with file_reader and change it with file_editor.`
+  const exists = (path: string) => `! ${path} exists already. Read it with file_reader, then edit it.`
   assert.equal(await say('file_creator', { file_path: 'src/deep/a.ts', content: '' }), exists('src/deep/a.ts'))
   symlinkSync('/nowhere/at/all', at('link'))
   assert.equal(await say('file_creator', { file_path: 'link', content: 'x' }), exists('link'))

@@ -200,7 +200,7 @@ test('a notebook is read cell by cell with its outputs; with a range, as the JSO
       '--- output of cell 2 ---\none\ntwo',
       '--- output of cell 2 ---\n[a picture (image/png), attached]',
       '--- output of cell 2 ---\nValueError: no',
-      '[the cells of a notebook; to edit it, read its JSON with offset 1 and change that with file_editor]',
+      '[the cells of a notebook; to edit it, read its JSON with offset 1 and edit that]',
     ].join('\n\n'),
   )
   assert.equal(files?.length, 1)

@@ -74,6 +74,7 @@ export async function* openNative(
     offeredTools(
       box.tools,
       servers,
+      model.name,
       (tool) => (mode === 'agent' || isPlanTool(tool)) && !(seat.advises && tool.delegates),
     )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]

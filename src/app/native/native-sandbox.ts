@@ -287,7 +287,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       const ran = runs.of(call)
       // Settings that a tool wrote by permission are the person's own, also beside a command in the background.
       if (effect?.does === 'access')
-        acceptSettings(effect.paths.flatMap(({ access, path }) => (access === 'write' ? [path] : [])))
+        acceptSettings(effect.paths.flatMap(({ access, path }) => (access === 'read' ? [] : [path])))
       if (effect?.does !== 'command' || !ran) return output
       if (ran.outside !== undefined) return withWords(output, `It ran outside the sandbox: ${ran.outside}.`)
       const { text, data } = typeof output === 'string' ? { text: output, data: undefined } : output

@@ -65,12 +65,13 @@ async function openSubagent(given: SubagentParts, subagent: Subagent | undefined
   const plan = seat.settings.permissions.mode === 'plan'
   const suits = (tool: Tool) =>
     !tool.delegates && !tool.leadOnly && (!plan || isPlanTool(tool)) && hasTool(tool, subagent ?? {})
-  const tools = offeredTools(box.tools, servers, suits, subagent?.tools ? undefined : servers)
+  const model = seat.agent === given.seat.agent ? given.model : modelOf(seat, parts)
+  const tools = offeredTools(box.tools, servers, model.name, suits, subagent?.tools ? undefined : servers)
   for (const words of unknownTools(subagent, [...box.tools, ...(servers?.tools() ?? [])])) noteOnce(parts, words)
   const limits = subagent?.tools ? [callLimit(`The subagent ${subagent.name}`, subagent.tools, 'free')] : []
   return nativeAgent({
     name: seat.agent.name,
-    model: seat.agent === given.seat.agent ? given.model : modelOf(seat, parts),
+    model,
     patience: patienceOf(seat),
     tools: tools.all.map((tool) => borderedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), parts)),
     // The person has been told with the turn itself which instruction files are used.

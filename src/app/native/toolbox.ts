@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bash } from '../../tools/bash.ts'
 import { BackgroundCommands } from '../../tools/shell/background-commands.ts'
+import { editFormOf } from '../../models/model-windows.ts'
 import { findProgram } from '../installed-programs.ts'
 
 /** The tools of one agent. They last as long as the run, because they remember which files were read. */
@@ -46,14 +47,19 @@ export const loadableSkills = <S extends { unlisted?: true }>(skills: readonly S
 /** The tools of an agent: `all` can be called, and those of the `frame` are described in every request. */
 export type OfferedTools = { all: Tool[]; frame: Tool[] }
 
-/** Offers tools to a model; a tool with nothing to call is left out. `indexed`: the servers whose later tools can be called too. */
+/**
+ * Offers tools to a model by its full name. A tool with nothing to call is left out, and so is one that changes files in a form
+ * that the model was not trained on. `indexed`: the servers whose later tools can be called too.
+ */
 export function offeredTools(
   own: readonly Tool[],
   servers: McpServers | undefined,
+  model: string,
   suits: (tool: Tool) => boolean,
   indexed: McpServers | undefined = servers,
 ): OfferedTools {
-  const isOffered = (tool: Tool) => (tool.available?.() ?? true) && suits(tool)
+  const form = editFormOf(model)
+  const isOffered = (tool: Tool) => (tool.available?.() ?? true) && (tool.editForm ?? form) === form && suits(tool)
   const [ours, remote] = [own.filter(isOffered), (servers?.tools() ?? []).filter(isOffered)]
   const index = toolIndex(
     ours.filter(({ onDemand }) => onDemand),

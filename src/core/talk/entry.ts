@@ -125,8 +125,11 @@ export type Fact = (
 
 export type PlanItem = { task: string; status: 'pending' | 'in_progress' | 'completed' }
 
-/** A file that a tool call changed; without `before` the file is new. The `data` of the call's result is a list of them. */
-export type FileChange = { path: string; before?: string; after: string }
+/**
+ * A file that a tool call changed; without `before` the file is new. `from`: where the file was before the call moved it; `gone`: the
+ * call deleted it. The `data` of the call's result is a list of them.
+ */
+export type FileChange = { path: string; before?: string; after: string; from?: string; gone?: true }
 
 /** An event that is shown and then forgotten; only these may be dropped. */
 export type Live =

@@ -1,12 +1,12 @@
 import type { Ref } from '../talk/store.ts'
-import type { Ask } from '../talk/question.ts'
+import type { Ask, Shown } from '../talk/question.ts'
 import type { Outcome } from '../talk/outcome.ts'
 import type { Agent, Leash } from './agent.ts'
 
 export type Risk = 'read' | 'write' | 'run'
 
-/** A file or folder that a call would read or write; an absolute path, whose links a policy follows. */
-export type PathAccess = { access: 'read' | 'write'; path: string }
+/** A file or folder that a call would read, write or remove; an absolute path, whose links a policy follows. */
+export type PathAccess = { access: 'read' | 'write' | 'remove'; path: string }
 
 /** A path of a call, and where its links led when the policy judged it. */
 export type CheckedPlace = { path: string; real: string }
@@ -25,8 +25,14 @@ export type Effect =
   | { does: 'isolated' }
   | { does: 'unknown'; why: string }
 
-/** Other names of a tool, mostly those of Claude Code: in rules, where one name may mean several tools, and in hooks. */
-export type ToolAliases = { rules?: readonly string[]; hooks?: readonly string[] }
+/**
+ * Other names of a tool, mostly those of Claude Code: in rules, where one name may mean several tools, and in hooks. `limits`:
+ * names whose rules can only forbid this tool or ask about it, because it does more than the tool of that name.
+ */
+export type ToolAliases = { rules?: readonly string[]; limits?: readonly string[]; hooks?: readonly string[] }
+
+/** The form in which a tool takes changes of files: texts to replace, or a patch. */
+export type EditForm = 'edits' | 'patch'
 
 /** What a tool is run with. */
 export type ToolCall = {
@@ -77,6 +83,10 @@ export interface Tool<I = unknown> {
   /** The call that a call of this tool stands for: that other tool is judged, run, shown and recorded in its place. */
   standsFor?(input: unknown): IndirectCall | undefined
   aliases?: ToolAliases
+  /** A model is offered only those tools for changing files whose form it was trained on. */
+  editForm?: EditForm
+  /** What a person sees before saying yes, where the input alone does not say it plainly. */
+  shows?(input: I): Shown[]
   /** What a rule about this tool also decides for shell commands: the files they read or write, or the network. */
   coversShell?: 'read' | 'write' | 'network'
   /** Hands work to another agent: there is none in plan mode, and a subagent has none. */

@@ -3,7 +3,7 @@ import type { Question } from '../../core/talk/question.ts'
 import { resolve } from 'node:path'
 import { fileChangesOf } from '../chat/transcript/event-facts.ts'
 import { commandText, dangerSign, dangerWords, readableText } from '../question-text.ts'
-import { inputSummary } from '../chat/transcript/call-input.ts'
+import { inputSummary, patchPaths } from '../chat/transcript/call-input.ts'
 
 /** Characters of an output that are sent; the log has the whole. */
 const longest = 20_000
@@ -16,6 +16,7 @@ export const toolTitle = (tool: string, input: unknown) => {
 /** The kind of a call by its input, because every agent names its tools differently. */
 export function toolKind(input: unknown): ToolKind {
   const has = (...keys: string[]) => keys.some((key) => typeof (input as Record<string, unknown>)?.[key] === 'string')
+  if (patchesIn(input).length > 0) return 'edit'
   if (has('command', 'cmd', 'code')) return 'execute'
   if (has('pattern', 'query')) return 'search'
   if (has('url')) return 'fetch'
@@ -29,10 +30,15 @@ function pathIn(input: unknown): string | undefined {
   return [file_path, filePath, path].find((one): one is string => typeof one === 'string' && one !== '')
 }
 
-/** The file that an editor can open beside the call. */
+/** The files of a patch among the texts of an input. */
+function patchesIn(input: unknown): string[] {
+  return Object.values((input ?? {}) as Record<string, unknown>).flatMap(patchPaths)
+}
+
+/** The files that an editor can open beside the call. */
 export function locationsOf(input: unknown, cwd: string): ToolCallLocation[] {
   const path = pathIn(input)
-  return path === undefined ? [] : [{ path: resolve(cwd, path) }]
+  return (path === undefined ? patchesIn(input) : [path]).map((one) => ({ path: resolve(cwd, one) }))
 }
 
 export function textContent(text: string): ToolCallContent[] {

@@ -11,8 +11,7 @@ export type Offers = { exact?: readonly string[]; prefix?: string }
 export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
   if (call.parts.some((part) => part.class === 'dynamic' || part.class === 'destructive')) return {}
   if (call.command === undefined) {
-    const rule = narrowestRule(call, bounds)
-    return rule === undefined ? {} : { exact: [rule] }
+    return { exact: narrowestRules(call, bounds) }
   }
   const whole = `${call.name}(${escaped(call.command.trim())})`
   // The text of a package script can change, so that its parts which leave the project are allowed by themselves.
@@ -26,12 +25,12 @@ export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
   }
 }
 
-/** The rule that allows this call of a tool without a command, and nothing else. */
-function narrowestRule(call: JudgedCall, bounds: ProjectBounds): string | undefined {
-  if (call.host !== undefined) return `${call.name}(domain:${escaped(call.host)})`
-  const [path, ...more] = call.parts.flatMap((part) => part.paths)
-  if (path) return more.length > 0 ? undefined : `${call.name}(${escaped(rulePath(path.real, bounds))})`
-  return call.name
+/** The rules that allow this call of a tool without a command, and nothing else. */
+function narrowestRules(call: JudgedCall, bounds: ProjectBounds): string[] {
+  if (call.host !== undefined) return [`${call.name}(domain:${escaped(call.host)})`]
+  const paths = call.parts.flatMap((part) => part.paths)
+  if (paths.length === 0) return [call.name]
+  return [...new Set(paths.map(({ real }) => `${call.name}(${escaped(rulePath(real, bounds))})`))]
 }
 
 /**

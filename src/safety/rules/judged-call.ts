@@ -1,6 +1,7 @@
 import type { Effect, PathAccess, Tool } from '../../core/work/tool.ts'
 import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Part, ShellClass, Touched } from '../shell/shell-judgement.ts'
+import { defined } from '../../base/defined.ts'
 import { locatePath } from '../path-location.ts'
 import { worse } from '../shell/shell-judgement.ts'
 import { judge } from '../shell/shell-judge.ts'
@@ -10,6 +11,8 @@ export type JudgedCall = {
   /** The name that rules use for this call, and the tool's other names. */
   name: string
   aliases: readonly string[]
+  /** Names whose rules can forbid this call or ask about it, but not allow it. */
+  limits?: readonly string[]
   parts: readonly Part[]
   worst: Finding
   /** The command line or the code that would run. */
@@ -26,7 +29,7 @@ export async function judgeCall(
   input: unknown,
   bounds: ProjectBounds & { cwd: string },
 ): Promise<JudgedCall> {
-  const names = { name: tool.name, aliases: tool.aliases?.rules ?? [] }
+  const names = defined({ name: tool.name, aliases: tool.aliases?.rules ?? [], limits: tool.aliases?.limits })
   return { ...names, ...(await judgeEffect(effectOf(tool, input, bounds.cwd), tool.name, bounds)) }
 }
 
@@ -35,7 +38,7 @@ function effectOf(tool: Tool, input: unknown, cwd: string): Effect | undefined {
   return tool.risk === 'read' ? undefined : { does: 'unknown', why: 'termaite does not know what it does' }
 }
 
-type JudgedEffect = Omit<JudgedCall, 'name' | 'aliases'>
+type JudgedEffect = Omit<JudgedCall, 'name' | 'aliases' | 'limits'>
 
 /** `name` stands for the whole call where it has no parts. Without an effect, a call only looks. */
 async function judgeEffect(
@@ -86,11 +89,12 @@ async function judgePath({ access, path }: PathAccess, bounds: ProjectBounds): P
   const spot = await locatePath(path, bounds)
   const paths: Touched[] = [{ path, real: spot.real, how: access }]
   const part = (kind: ShellClass, why: string): Part => ({ text: path, class: kind, why, paths })
-  const writes = access === 'write'
+  const writes = access !== 'read'
   if (spot.secret) return part('secrets', `${path} may hold secrets`)
   if (!spot.inside && (writes || !spot.readable)) return part('outside', `${path} is outside the project`)
   if (!writes) return part('reads', 'it only reads')
   if (spot.guarded) return part('system', `a change of ${path} could make programs run`)
+  if (access === 'remove') return part('removes', `it deletes ${path}`)
   return part('edits', 'it changes a file of the project')
 }
 

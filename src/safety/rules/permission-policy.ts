@@ -9,6 +9,7 @@ import type { Mode } from './permission-modes.ts'
 import type { Rule, RuleSet } from './permission-rule.ts'
 import type { WallFacts } from './command-place.ts'
 import { realpath } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { isPlanTool } from '../../core/work/tool.ts'
 import { isHeld, placeOf } from './command-place.ts'
 import { judgeCall } from './judged-call.ts'
@@ -180,7 +181,14 @@ function shownOf(tool: Tool, input: unknown, cwd: string, asking: readonly Part[
   if (typeof command === 'string')
     return [defined<Shown>({ type: 'command', command, cwd, marks: marksOf(command, asking) })]
   if (typeof code === 'string') return [{ type: 'command', command: code, cwd }]
-  const danger = dangerousParts(asking)[0]?.why
+  const dangers = dangerousParts(asking)
+  if (tool.shows) {
+    const dangerAt = (path: string) => dangers.find((part) => part.text === resolve(cwd, path))?.why
+    return tool
+      .shows(input)
+      .map((shown) => (shown.type === 'diff' ? defined<Shown>({ ...shown, danger: dangerAt(shown.path) }) : shown))
+  }
+  const danger = dangers[0]?.why
   if (typeof path === 'string' && typeof content === 'string')
     return [defined<Shown>({ type: 'diff', path, after: content, danger })]
   if (typeof path === 'string' && Array.isArray(edits) && edits.every(isEdit))

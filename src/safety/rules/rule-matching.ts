@@ -21,7 +21,7 @@ export function concerns(
   tools: readonly Tool[],
 ): boolean {
   const { spec } = rule
-  if (isAbout(rule, call)) {
+  if (isAbout(rule, call) || call.limits?.includes(rule.tool)) {
     if (spec === undefined) return true
     if (call.command === undefined) return call.parts.some((part) => covers(spec, part, call, input, bounds, 'either'))
     return isText(spec, call.command) || call.parts.some((part) => spellings(part).some((text) => isText(spec, text)))

@@ -1,10 +1,15 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileChange } from '../../core/talk/entry.ts'
-import { constants } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
+import type { ToolCall } from '../../core/work/tool.ts'
+import { constants, lstatSync } from 'node:fs'
+import { rename, rm, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { messageOf } from '../../base/error-message.ts'
+import { errorCode } from '../../base/files.ts'
 import { HeldFolder, MovedPath } from '../../base/held-folder.ts'
 import { randomName } from '../../base/id.ts'
+import { realOf } from '../../base/real-path.ts'
+import { mustBeJudged } from './file-access.ts'
 
 /** Of a longer text only the lines around the change are kept. */
 const longestSide = 24 * 1024
@@ -33,6 +38,74 @@ export function fileChange(path: string, before: string | undefined, after: stri
 
 function cutAfter(text: string): string {
   return text.length <= longestSide ? text : `${text.slice(0, longestSide)}\n⋮`
+}
+
+/** A file that was made, at its path without links. */
+export type MadeFile = { real: string; stats: BigIntStats }
+
+/**
+ * Writes a new file at an absolute path, and the folders above it; `path` is how the model named it. A file with `mode` keeps
+ * that mode. Throws an error that says what to do when something of that name exists.
+ */
+export async function createFile(
+  { at, path, body, mode }: { at: string; path: string; body: string | Uint8Array; mode?: number },
+  call: Pick<ToolCall, 'places'>,
+): Promise<MadeFile> {
+  const folder = await folderFor(at, call)
+  try {
+    // O_EXCL refuses any existing name, even a link that leads nowhere.
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+    const file = await folder.openFile(basename(at), flags, 0o666).catch((error) => {
+      throw new Error(refusal(error, path))
+    })
+    try {
+      await file.writeFile(body)
+      if (mode !== undefined) await file.chmod(mode)
+      return { real: join(folder.real, basename(at)), stats: await file.stat({ bigint: true }) }
+    } catch (error) {
+      await rm(folder.at(basename(at)), { force: true })
+      throw error
+    } finally {
+      await file.close()
+    }
+  } finally {
+    folder.close()
+  }
+}
+
+/** Opens the folder that a new file goes to, and makes it where it is missing. */
+async function folderFor(at: string, call: Pick<ToolCall, 'places'>): Promise<HeldFolder> {
+  const folder = dirname(at)
+  try {
+    const real = await realOf(folder)
+    if (real === undefined) throw new Error('a link on its way leads nowhere')
+    mustBeJudged(at, join(real, basename(at)), call)
+    return HeldFolder.make(real)
+  } catch (error) {
+    if (error instanceof MovedPath) throw error
+    throw new Error(`the folder ${folder} could not be created: ${messageOf(error)}.`)
+  }
+}
+
+export const existsWords = (path: string) => `${path} exists already. Read it with file_reader, then edit it.`
+
+function refusal(error: unknown, path: string): string {
+  const code = errorCode(error)
+  if (code === 'EEXIST') return existsWords(path)
+  if (code === 'EISDIR') return `${path} is a folder: name a file in it.`
+  return `${path} could not be written: ${messageOf(error)}.`
+}
+
+/** Removes the file at a real path, if it is still the one that was read. */
+export async function removeFile(real: string, was: BigIntStats): Promise<void> {
+  const folder = HeldFolder.open(dirname(real))
+  try {
+    const now = lstatSync(folder.at(basename(real)), { bigint: true })
+    if (now.dev !== was.dev || now.ino !== was.ino) throw new MovedPath(real)
+    await unlink(folder.at(basename(real)))
+  } finally {
+    folder.close()
+  }
 }
 
 /**

@@ -27,7 +27,7 @@ export function applyEdit(text: string, { old_string, new_string, replace_all = 
     )
   }
   return {
-    text: endings.replaced(places, fresh),
+    text: endings.replaced(places.map((place) => ({ ...place, fresh }))),
     places: places.length,
     forgiven: exact.length > 0 ? [] : places.flatMap((place) => linesWithTrailingSpace(plain, place, old)),
   }
@@ -35,6 +35,9 @@ export function applyEdit(text: string, { old_string, new_string, replace_all = 
 
 /** A range of a text, from its first character to the one after its last. */
 type Span = { from: number; to: number }
+
+/** A range of a text, and the text that is to stand in its place. */
+export type Replacement = Span & { fresh: string }
 
 function placesOf(text: string, wanted: string): Span[] {
   const found: Span[] = []
@@ -137,12 +140,12 @@ export class LineEndings {
   }
 
   /** The original text with ranges of the plain text, in their order, replaced. */
-  replaced(places: readonly Span[], plain: string): string {
+  replaced(places: readonly Replacement[]): string {
     const parts: string[] = []
     let done = 0
     for (const place of places) {
       const [from, to] = [this.#back(place.from), this.#back(place.to)]
-      parts.push(this.#text.slice(done, from), plain.replaceAll('\n', this.#ending(from, to)))
+      parts.push(this.#text.slice(done, from), place.fresh.replaceAll('\n', this.#ending(from, to)))
       done = to
     }
     return parts.join('') + this.#text.slice(done)
@@ -213,7 +216,8 @@ function alike(a: readonly string[], b: readonly string[]): number {
   return (2 * common) / (a.length + b.length)
 }
 
-function shown(lines: readonly string[], from: number, count: number): string {
+/** Lines of a file with their numbers, for a message to the model. */
+export function shown(lines: readonly string[], from: number, count: number): string {
   const part = lines.slice(from, from + Math.min(count, mostShown))
   return part.map((line, i) => `${from + i + 1}:${line.slice(0, 300)}`).join('\n')
 }

@@ -23,9 +23,15 @@ export function inputSummary(input: unknown): string {
   return text === '{}' || text === '[]' ? '' : oneLine(text)
 }
 
+/** The paths in a text that is a patch with a section for each file, of any agent; other texts have none. */
+export function patchPaths(text: unknown): string[] {
+  if (typeof text !== 'string' || !text.trimStart().startsWith('*** Begin Patch')) return []
+  return [...text.matchAll(/^\*\*\* (?:Add|Update|Delete) File: *(.+)$/gm)].map(([, path]) => path!.trim())
+}
+
 /** The text that says most, also deep inside, such as a question in a list of questions. */
 function tellingText(value: unknown, depth: number): string | undefined {
-  if (typeof value === 'string') return value === '' ? undefined : value
+  if (typeof value === 'string') return value === '' ? undefined : patchPaths(value).join(', ') || value
   if (typeof value !== 'object' || value === null || depth === 0) return undefined
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(' ') || undefined
   const known = tellingFields.map((key) => (value as Record<string, unknown>)[key])

@@ -54,7 +54,7 @@ function bodyLines(call: CallBlock, width: number, context: RenderContext): stri
     return (rest ? [...lines, rest] : lines).map(theme.quiet)
   }
   const edits = call.changes.flatMap((change) => [
-    theme.strong(oneLine(change.path)),
+    theme.strong(oneLine(changeTitle(change))),
     ...changeLines(change, width, context),
   ])
   const output = safeText(call.output).trimEnd()
@@ -63,6 +63,9 @@ function bodyLines(call: CallBlock, width: number, context: RenderContext): stri
     ...(output === '' ? [] : [theme.quiet('⎯⎯'), ...body(output)]),
   ]
 }
+
+const changeTitle = ({ path, from, gone }: FileChange) =>
+  from !== undefined ? `${from} → ${path}` : gone ? `${path} (deleted)` : path
 
 const mostLines = 400
 const signs = { added: '+ ', removed: '- ', same: '  ', skip: '  ' } as const
