@@ -2,7 +2,8 @@ import type { Clock } from '../base/clock.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { ProviderName } from './provider.ts'
 import type { Send } from './http/http-client.ts'
-import type { Trouble } from './wire-format.ts'
+import type { Listed, Login, Trouble } from './wire-format.ts'
+import { defined } from '../base/defined.ts'
 import { send } from './http/http-client.ts'
 import { verdictOf } from './http/provider-failure.ts'
 import { providerOf } from './provider.ts'
@@ -10,18 +11,24 @@ import { unknownWindow } from './model-windows.ts'
 import { root } from './wires/ollama.ts'
 import { bearer, headersOf } from './wire-format.ts'
 
-export type Listed = { id: string; window?: number }
-
-export type Listing = { clock: Clock; fetch?: Send; baseURL?: string; signal?: AbortSignal }
+export type Listing = {
+  clock: Clock
+  fetch?: Send
+  baseURL?: string
+  signal?: AbortSignal
+  /** The environment in which a cloud's login is looked for. */
+  env?: Readonly<Record<string, string | undefined>>
+}
 
 /** Lists the models that a provider offers for a key, or says why it could not. */
 export async function listModels(
   name: ProviderName,
   key: string | undefined,
-  { clock, fetch = send, baseURL, signal }: Listing,
+  { clock, fetch = send, baseURL, signal, env = {} }: Listing,
 ): Promise<{ models: Listed[]; failure?: undefined } | { failure: Failure }> {
   const provider = providerOf(name)
   const base = (baseURL ?? provider.base)?.replace(/\/+$/, '')
+  if (provider.cloud) return cloudModels(name, key, { clock, fetch, baseURL, signal, env })
   if (!base) return { failure: { kind: 'missing', message: `${name} needs a \`baseURL\`, with its /v1` } }
   const { path, headers } = asked[provider.wire](base, key)
   let trouble: Trouble
@@ -37,19 +44,43 @@ export async function listModels(
     trouble = { cause }
   }
   if (signal?.aborted) return { failure: { kind: 'aborted', message: 'cancelled' } }
+  return { failure: failureOf(trouble, name, defined({ base, key }), clock.now()) }
+}
+
+/** Lists the models of a cloud that has a list of those that can be called. */
+async function cloudModels(
+  name: ProviderName,
+  key: string | undefined,
+  { clock, fetch = send, baseURL, env = {}, signal = new AbortController().signal }: Listing,
+): Promise<{ models: Listed[]; failure?: undefined } | { failure: Failure }> {
+  const provider = providerOf(name)
+  const { cloudWorld, openCloud } = await import('./clouds/open-cloud.ts')
+  const cloud = await openCloud(provider.cloud!)
+  const message = `${provider.label} has no list of the models that you can call: type the name, for example /models ${name}/${provider.usual ?? '<deployment>'}.`
+  if (!cloud.list) return { failure: { kind: 'missing', message } }
+  const world = cloudWorld(provider, { env, clock, fetch, key, baseURL })
+  const found = await cloud.list(world, signal).catch((cause: unknown) => ({ trouble: { cause }, login: undefined }))
+  if (Array.isArray(found)) return { models: found }
+  if (signal.aborted) return { failure: { kind: 'aborted', message: 'cancelled' } }
+  const { trouble, login } = found
+  return { failure: failureOf(trouble, name, defined({ base: baseURL ?? '', key, login }), clock.now()) }
+}
+
+function failureOf(
+  trouble: Trouble,
+  name: ProviderName,
+  { base, key, login }: { base: string; key?: string; login?: Login },
+  now: number,
+): Failure {
+  const provider = providerOf(name)
   const to = {
-    name,
-    provider,
-    model: '',
-    base,
+    ...{ name, provider, wire: provider.wire, model: '', base, key, login },
     known: { window: unknownWindow },
     window: 0,
     refused: new Set<string>(),
   }
-  const verdict = verdictOf(trouble, { ...to, key }, [], clock.now())
-  return {
-    failure: 'failure' in verdict ? verdict.failure : { kind: 'crash', message: `${provider.label} lists no models` },
-  }
+  const verdict = verdictOf(trouble, to, [], now)
+  return 'failure' in verdict ? verdict.failure : { kind: 'crash', message: `${provider.label} lists no models` }
 }
 
 const compatible = (base: string, key: string | undefined) => ({

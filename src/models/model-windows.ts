@@ -1,5 +1,6 @@
 import type { EditForm } from '../core/work/tool.ts'
-import { defaultModel, modelName, providerOf } from './provider.ts'
+import type { ProviderName } from './provider.ts'
+import { defaultModel, modelName, providerOf, providers } from './provider.ts'
 
 /** Dollars for a million tokens. `over` is the price of a whole request that is longer than its number of tokens. */
 export type Price = {
@@ -23,6 +24,9 @@ export type Known = {
   edits?: EditForm
   price?: Price
 }
+
+/** A row that the person wrote. `like` names the model that is behind a name of their own, such as a deployment's: "openai/gpt-5.4". */
+export type OwnRow = Partial<Known> & { like?: string }
 
 export const unknownWindow = 128_000
 
@@ -140,10 +144,10 @@ const table: Record<string, Known> = {
 }
 
 /** The person's own rows, by the same names as those of the table. */
-let ownRows: Readonly<Record<string, Partial<Known>>> = {}
+let ownRows: Readonly<Record<string, OwnRow>> = {}
 
 /** Uses rows that the person wrote beside or instead of those of the table: a row changes only what it names. */
-export function useOwnRows(rows: Readonly<Record<string, Partial<Known>>>): void {
+export function useOwnRows(rows: Readonly<Record<string, OwnRow>>): void {
   ownRows = Object.fromEntries(Object.entries(rows).map(([name, row]) => [rowName(name), row]))
 }
 
@@ -151,7 +155,12 @@ export function useOwnRows(rows: Readonly<Record<string, Partial<Known>>>): void
 const dated = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/
 
 /** The name of a row: dots written as dashes, without a date. */
-const rowName = (name: string) => name.toLowerCase().replaceAll('.', '-').replace(/:.*$/, '').replace(dated, '')
+const rowName = (name: string) =>
+  name
+    .toLowerCase()
+    .replaceAll('.', '-')
+    .replace(/^(?!.*\barn:)([^:]*):.*$/, '$1')
+    .replace(dated, '')
 
 /** Families of models, for models newer than the table: they have no price. */
 const families: readonly [RegExp, Known][] = [
@@ -167,18 +176,26 @@ const families: readonly [RegExp, Known][] = [
 
 /** Returns what is known of a model. An unknown model gets the usual window and no price. */
 export function knownOf(provider: string, model: string): Known {
-  const id = rowName(model)
-  const name = `${provider}/${id}`
-  const row = Object.hasOwn(ownRows, name) ? ownRows[name] : undefined
-  return row ? { ...builtIn(provider, id), ...row } : builtIn(provider, id)
+  const row = ownRow(provider, model)
+  if (!row) return builtIn(provider, model)
+  const { like, ...known } = row
+  return { ...builtIn(provider, like ?? model), ...known }
+}
+
+/** The name by which a model is known to termaite: the one that the person's row says it is like, else its own. */
+export const knownAs = (provider: string, model: string): string => ownRow(provider, model)?.like ?? model
+
+function ownRow(provider: string, model: string): OwnRow | undefined {
+  const name = `${provider}/${rowName(model)}`
+  return Object.hasOwn(ownRows, name) ? ownRows[name] : undefined
 }
 
 /** Whether a model is known to have no setting for how hard it thinks. Nothing is claimed of models that nobody has described. */
 export function hasNoEffort(name: string): boolean {
   const named = modelName(name)
   if ('wrong' in named) return false
-  const id = rowName(named.model)
-  const described = table[`${named.provider}/${id}`] ?? table[id]
+  const model = knownAs(named.provider, named.model)
+  const described = rowOf(named.provider, model) ?? table[rowName(model)]
   return described !== undefined && knownOf(named.provider, named.model).thinks === undefined
 }
 
@@ -191,9 +208,30 @@ export function modelLike(provider: string, word: string): string | undefined {
   return newest.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
 }
 
-function builtIn(provider: string, id: string): Known {
-  const own = table[`${provider}/${id}`]
+/**
+ * The vendor's own name of a model that a cloud serves, as a row has it: Bedrock writes `eu.anthropic.claude-sonnet-4-5-20250929-v1:0`
+ * or an ARN, Vertex `claude-sonnet-4-5@20250929`, and on Azure the person names the deployment, most often like the model.
+ */
+function behind(provider: string, model: string): string | undefined {
+  if (!Object.hasOwn(providers, provider) || !providerOf(provider as ProviderName).cloud) return undefined
+  const bare = model
+    .toLowerCase()
+    .replace(/^arn:.*\//, '')
+    .replace(/[:@].*$/, '')
+    .replace(/-v\d+$/, '')
+  const [, vendor, name = bare] = /^(?:[a-z-]+\.)?(anthropic|openai|google)[./](.*)$/.exec(bare) ?? []
+  const maker = vendor ?? (/^claude-/.test(bare) ? 'anthropic' : /^gemini-/.test(bare) ? 'google' : 'openai')
+  return rowName(`${maker}/${name}`)
+}
+
+/** The row of a model. A cloud charges the prices of the model's own vendor. */
+const rowOf = (provider: string, model: string): Known | undefined =>
+  table[`${provider}/${rowName(model)}`] ?? table[behind(provider, model) ?? '']
+
+function builtIn(provider: string, model: string): Known {
+  const own = rowOf(provider, model)
   if (own) return own
+  const id = behind(provider, model) ?? rowName(model)
   // Another provider that serves the same model has its own prices.
   const { price: _price, ...elsewhere } = table[id] ??
     families.find(([family]) => family.test(id))?.[1] ?? { window: unknownWindow }

@@ -2,17 +2,18 @@ import type { Clock } from '../base/clock.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Model } from '../core/work/model.ts'
-import type { Effort, WireName } from './provider.ts'
+import type { CloudName, Effort, WireName } from './provider.ts'
 import type { Send } from './http/http-client.ts'
-import type { Target, Wire } from './wire-format.ts'
+import type { CloudWorld } from './clouds/carriage.ts'
+import type { Carriage, Target, Wire } from './wire-format.ts'
 import { messageOf } from '../base/error-message.ts'
 import { answer } from './http/model-answer.ts'
 import { asideOf } from './http/response-stream.ts'
 import { sender } from './http/http-client.ts'
 import { verdictOf } from './http/provider-failure.ts'
 import { imagesOf } from './message-images.ts'
-import { defaultModel, modelName, providerOf } from './provider.ts'
-import { knownOf, modelWindow } from './model-windows.ts'
+import { defaultModel, modelName, providerOf, wireOf } from './provider.ts'
+import { knownAs, knownOf, modelWindow } from './model-windows.ts'
 import { anthropic } from './wires/anthropic.ts'
 import { chat } from './wires/chat.ts'
 import { gemini } from './wires/gemini.ts'
@@ -41,6 +42,8 @@ export type ModelParts = {
   silenceMs?: number
   /** A key that is the same for all requests with the same beginning, by which a provider finds its cache. */
   session?: string
+  /** Learns every secret that is used, so that it is masked wherever text leaves. */
+  learn?: CloudWorld['learn']
 }
 
 const wires: Record<WireName, Wire> = { anthropic, responses, chat, gemini, ollama }
@@ -50,7 +53,8 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
   const name = spec.model ?? defaultModel
   const target = targetOf(name, spec)
   if ('kind' in target) return failing(name, target)
-  const wire = wires[target.provider.wire]
+  const { provider } = target
+  const wire = wires[target.wire]
   const { fetch = sender(parts.env ?? {}), silenceMs = 300_000 } = parts
   let prepared = wire.prepare === undefined
   return {
@@ -61,7 +65,13 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
     async *stream(request, signal) {
       try {
         const key = (await parts.key?.())?.trim()
-        if (!key && target.provider.keys.length > 0) return yield { type: 'failure', failure: keyless(target) }
+        if (provider.cloud) {
+          const carriage = await carriageTo(provider.cloud, target, spec, { ...parts, fetch, key })
+          if ('failure' in carriage) return yield { type: 'failure', failure: carriage.failure }
+          target.carriage = carriage
+          target.base = carriage.base
+          target.login = carriage.login
+        } else if (!key && provider.keys.length > 0) return yield { type: 'failure', failure: keyless(target) }
         // All streams of this model share the target: what one learns about the server holds for the next.
         target.key = key
         if (parts.session) target.session = parts.session
@@ -83,17 +93,41 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
   }
 }
 
+/** Finds the way to a cloud's model anew for each answer: files and logins change while termaite runs. */
+async function carriageTo(
+  name: CloudName,
+  { provider, model, wire }: Target,
+  { baseURL }: ModelSpec,
+  { env = {}, clock, fetch, key, learn }: Omit<ModelParts, 'key'> & { fetch: Send; key?: string },
+): Promise<Carriage | { failure: Failure }> {
+  const { cloudWorld, openCloud } = await import('./clouds/open-cloud.ts')
+  const cloud = await openCloud(name)
+  return cloud.open(model, wire, cloudWorld(provider, { env, clock, fetch, key, baseURL, learn }))
+}
+
 function targetOf(name: string, spec: ModelSpec): Target | Failure {
   const named = modelName(name)
   if ('wrong' in named) return { kind: 'missing', message: named.wrong }
   const provider = providerOf(named.provider)
   const base = (spec.baseURL ?? provider.base)?.replace(/\/+$/, '')
-  if (!base) return { kind: 'missing', message: `${name} needs a \`baseURL\`, with its /v1` }
+  if (!base && !provider.cloud) return { kind: 'missing', message: `${name} needs a \`baseURL\`, with its /v1` }
   const known = knownOf(named.provider, named.model)
   const window = spec.window ?? modelWindow(name)
+  const wire = wireOf(provider, knownAs(named.provider, named.model))
   const { effort } = spec
   const ownAddress = spec.baseURL !== undefined || provider.local !== undefined
-  return { name, provider, model: named.model, base, known, window, refused: new Set(), effort, ownAddress }
+  return {
+    name,
+    provider,
+    wire,
+    model: named.model,
+    base: base ?? '',
+    known,
+    window,
+    refused: new Set(),
+    effort,
+    ownAddress,
+  }
 }
 
 function keyless({ provider: { label, keys } }: Target): Failure {

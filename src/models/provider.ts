@@ -4,10 +4,17 @@ export const efforts: readonly Effort[] = ['none', 'minimal', 'low', 'medium', '
 
 export type WireName = 'anthropic' | 'responses' | 'chat' | 'gemini' | 'ollama'
 
+/** Clouds that serve the models of other companies, by credentials of their own. */
+export type CloudName = 'bedrock' | 'vertex' | 'azure'
+
 export type Provider = {
   /** The name that people read. */
   label: string
   wire: WireName
+  /** Models that are spoken to in another format than the provider's usual one, by their names. */
+  wires?: readonly (readonly [RegExp, WireName])[]
+  /** Set for a cloud: its address and its credential are found when a model of it is opened. */
+  cloud?: CloudName
   /** The address with its /v1 or /v1beta; without it the settings must name one. */
   base?: string
   /** The variables that may hold the key; the first one that is set counts. */
@@ -86,6 +93,41 @@ export const providers = {
     keys: [],
     local: { start: 'start it with `llama-server -m <model>`' },
   },
+  bedrock: {
+    label: 'Amazon Bedrock',
+    wire: 'chat',
+    wires: [
+      [/(^|[./])anthropic[./]/, 'anthropic'],
+      [/(^|[./])openai[./]gpt-[5-9]/, 'responses'],
+    ],
+    cloud: 'bedrock',
+    keys: ['AWS_BEARER_TOKEN_BEDROCK'],
+    usual: 'global.anthropic.claude-sonnet-4-6',
+    effort: 'effort',
+  },
+  vertex: {
+    label: 'Google Vertex AI',
+    wire: 'gemini',
+    wires: [
+      [/(^|\/)claude-/, 'anthropic'],
+      [/^(?!google\/).*\//, 'chat'],
+    ],
+    cloud: 'vertex',
+    keys: [],
+    usual: 'gemini-3.8-flash',
+    effort: 'effort',
+  },
+  azure: {
+    label: 'Azure',
+    wire: 'responses',
+    wires: [
+      [/claude/i, 'anthropic'],
+      [/deepseek|grok|llama|mistral|ministral|codestral|phi-|kimi|qwen|cohere|command-/i, 'chat'],
+    ],
+    cloud: 'azure',
+    keys: ['AZURE_OPENAI_API_KEY'],
+    effort: 'effort',
+  },
   compatible: { label: 'the compatible server', wire: 'chat', keys: [], effort: 'effort' },
 } as const satisfies Record<string, Provider>
 
@@ -107,3 +149,7 @@ export function modelName(text: string): ModelName | { wrong: string } {
 }
 
 export const providerOf = (name: ProviderName): Provider => providers[name]
+
+/** The format in which a provider's model is spoken to. */
+export const wireOf = ({ wire, wires = [] }: Provider, model: string): WireName =>
+  wires.find(([names]) => names.test(model))?.[1] ?? wire

@@ -1,18 +1,25 @@
 import type { Ref } from '../core/talk/store.ts'
 import type { ModelEvent, ModelRequest, Frame } from '../core/work/model.ts'
-import type { Effort, Provider } from './provider.ts'
+import type { Effort, Provider, WireName } from './provider.ts'
 import type { ReplyHeaders } from './http/http-client.ts'
 import type { Known } from './model-windows.ts'
+import type { Failure } from '../core/talk/outcome.ts'
 import { defined } from '../base/defined.ts'
 
 /** The model that requests go to, and how to reach it. */
 export type Target = {
   name: string
   provider: Provider
+  /** The format in which the model is spoken to. */
+  wire: WireName
   model: string
   /** The address, without a slash at its end. */
   base: string
   key?: string
+  /** Carries the requests to the provider, where it is a cloud. */
+  carriage?: Carriage
+  /** The cloud's credential that requests are made with. */
+  login?: Login
   effort?: Effort
   session?: string
   known: Known
@@ -31,8 +38,8 @@ export type WireRequest = { url: string; headers: Record<string, string>; body: 
 /** The tokens of one answer as the provider reported them. `input` includes those read from the cache and written to it. */
 export type ReportedUsage = { input: number; output: number; cached: number; written?: number; cost?: number }
 
-/** An error: as the server sent it, or the `cause` that broke the connection. */
-export type Trouble = { status?: number; headers?: ReplyHeaders; body?: unknown; cause?: unknown }
+/** An error: as the server sent it, the `cause` that broke the connection, or the `failure` that it is already known to be. */
+export type Trouble = { status?: number; headers?: ReplyHeaders; body?: unknown; cause?: unknown; failure?: Failure }
 
 export type WireEvent =
   | Extract<ModelEvent, { type: 'text' | 'thought' | 'call' | 'end' }>
@@ -68,6 +75,28 @@ export type Wire = {
   /** Checks, before an answer counts, that the model saw the whole request. */
   verify?(to: Target, counted: ReportedUsage, aside: SideRequest): Promise<Trouble | undefined>
 }
+
+/**
+ * Carries the requests of a wire to a cloud that serves other companies' models: the cloud has its own addresses, its own login,
+ * small changes of the body and sometimes its own framing of the answer. What is said in a request stays the wire's business.
+ */
+export type Carriage = {
+  /** The address that errors name. */
+  base: string
+  login: Login
+  /** Turns a wire's request into the cloud's. Called for every try, because signatures and tokens are of their moment. */
+  pack(sent: WireRequest, signal: AbortSignal): Promise<WireRequest | { trouble: Trouble }>
+  /** Yields the data of the answer's events, where their framing is the cloud's and not the wire's. */
+  unpack?(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string | { trouble: Trouble }>
+  /** Forgets a login that was refused. Returns whether the next request may have another one. */
+  renew?(): boolean
+}
+
+/** The credential that requests are made with: what it is, where it was found and what to do about it, never its value. */
+export type Login = { words: string; next: string }
+
+/** A model that a provider offers. */
+export type Listed = { id: string; window?: number }
 
 /** Returns the tools in OpenAI's chat format, which other servers use too; without tools there is no field. */
 export function functionsOf({ tools }: Frame): { tools?: object[] } {

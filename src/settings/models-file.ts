@@ -1,4 +1,4 @@
-import type { Known } from '../models/model-windows.ts'
+import type { OwnRow } from '../models/model-windows.ts'
 import { readFileSync } from 'node:fs'
 import { boolean, faultsIn, integer, mapOf, number, object, oneOf, optional, string } from '../core/work/shape.ts'
 import { providers } from '../models/provider.ts'
@@ -10,8 +10,9 @@ import { checked } from './settings-file.ts'
 const dollars = number(0)
 const rates = { input: dollars, cached: dollars, output: dollars, written: optional(dollars) }
 
-/** One model: its window in tokens, its longest answer, how it is told how hard to think, the form in which it changes files, and dollars for a million tokens. */
+/** One model: the model that it is like, its window in tokens, its longest answer, how it is told how hard to think, the form in which it changes files, and dollars for a million tokens. */
 const row = object({
+  like: optional(string({})),
   window: optional(integer(1)),
   output: optional(integer(1)),
   thinks: optional(oneOf('adaptive', 'budget', 'effort', 'level')),
@@ -38,5 +39,5 @@ export async function readModelsFile(file: string): Promise<void> {
   }
   const problems = (value: unknown) =>
     faultsIn(modelsForm, value).map((fault) => ({ path: fault.path, words: faultWords(fault) }))
-  useOwnRows((await checked(file, text, problems)) as Record<string, Partial<Known>>)
+  useOwnRows((await checked(file, text, problems)) as Record<string, OwnRow>)
 }

@@ -48,6 +48,6 @@ test('without any model it is said what to do', async (t) => {
   const { spare } = await lacking(t, {})
   await assert.rejects(spare('agent'), {
     message:
-      'the mode agent needs a model for termaite’s own agent, and there is none. Set GROQ_API_KEY to use groq/openai/gpt-oss-120b, or set ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY or OPENROUTER_API_KEY, or start a model server on this machine. `termaite setup` helps.',
+      'the mode agent needs a model for termaite’s own agent, and there is none. Set GROQ_API_KEY to use groq/openai/gpt-oss-120b, or set ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY or OPENROUTER_API_KEY or AWS_BEARER_TOKEN_BEDROCK, or start a model server on this machine. `termaite setup` helps.',
   })
 })

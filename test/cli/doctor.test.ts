@@ -191,7 +191,7 @@ test('of our own agent it says where its key is, never what it is, or how to giv
         undefined,
         false,
         false,
-        'there is no provider nowhere; use one of anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, compatible: set its "model" with termaite config edit',
+        'there is no provider nowhere; use one of anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, bedrock, vertex, azure, compatible: set its "model" with termaite config edit',
       ],
     ],
   )

@@ -44,6 +44,8 @@ test('/connect asks for the provider and the key, keeps it, says where, and neve
         { id: 'google', label: 'Google' },
         { id: 'groq', label: 'Groq' },
         { id: 'openrouter', label: 'OpenRouter' },
+        { id: 'bedrock', label: 'Amazon Bedrock' },
+        { id: 'azure', label: 'Azure' },
         { id: 'compatible', label: 'a compatible server' },
       ],
       unanswered: 'change nothing',
@@ -73,7 +75,7 @@ test('/connect says when the environment goes first, and forgets a key', async (
 
 test('/connect repeats nothing that may be a key, and a card that is left keeps nothing', async (t) => {
   const seat = await seated(t, native)
-  const none = 'there is no provider of that name; there are anthropic, openai, google, groq, openrouter, compatible.'
+  const none = 'there is no provider of that name; there are anthropic, openai, google, groq, openrouter, bedrock, azure, compatible.'
   assert.deepEqual(await connect(seat, 'sk-typed-here'), [['error', none]])
   const after = 'only "forget" may follow the provider. The key is asked for on a card, so that it never appears here.'
   assert.deepEqual(await connect(seat, 'groq sk-typed-here'), [['error', after]])

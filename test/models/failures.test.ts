@@ -236,7 +236,7 @@ test('a name that is none, and an address that is missing, are said when the mod
     failure: {
       kind: 'missing',
       message:
-        'there is no provider nobody; use one of anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, compatible',
+        'there is no provider nobody; use one of anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, bedrock, vertex, azure, compatible',
     },
   })
   assert.deepEqual(await said('groq'), {

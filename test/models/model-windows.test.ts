@@ -59,6 +59,6 @@ test('a model is named by its provider and its name, which may have slashes', ()
   assert.deepEqual(modelName('groq/openai/gpt-oss-120b'), { provider: 'groq', model: 'openai/gpt-oss-120b' })
   assert.deepEqual(modelName('toString/x'), {
     wrong:
-      'there is no provider toString; use one of anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, compatible',
+      'there is no provider toString; use one of anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, bedrock, vertex, azure, compatible',
   })
 })

@@ -56,6 +56,7 @@ export function modelOf({ agent, settings }: NativeSeat, parts: NativeParts): Mo
       clock,
       session,
       env: parts.env,
+      learn: (provider, secret) => parts.border.learn(provider, secret),
       silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
       key: async () => ('wrong' in named ? undefined : (await keys.get(named.provider, variables))?.key),
     },

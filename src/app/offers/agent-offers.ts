@@ -5,7 +5,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Io } from '../../core/io.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { LocalServer } from '../../models/local-servers.ts'
-import type { ProviderName } from '../../models/provider.ts'
+import type { CloudName, ProviderName } from '../../models/provider.ts'
 import type { Keys } from '../../safety/api-keys.ts'
 import { channelFor } from '../agent-channel.ts'
 import { hasLogin } from '../installed-programs.ts'
@@ -13,7 +13,7 @@ import { localServers } from '../../models/local-servers.ts'
 import { providerOf, providers } from '../../models/provider.ts'
 import { knownOf, localWindow, unknownWindow } from '../../models/model-windows.ts'
 import { openKeys } from '../../safety/api-keys.ts'
-import { providerKeyPlace } from '../provider-key.ts'
+import { cloudLogin, providerKeyPlace } from '../provider-key.ts'
 import { nativeLeashes } from '../native/native-seat.ts'
 
 /** An agent that setup can offer. */
@@ -50,17 +50,31 @@ export function cliOffer(profile: Profile, env: Io['env']): Offer {
   }
 }
 
-/** Where models are looked for; tests hand in their own. */
-export type Sources = { keys: Keys; servers(): Promise<LocalServer[]> }
+/** Where models are looked for; tests hand in their own. Without `cloud`, the clouds of other companies are not looked at. */
+export type Sources = {
+  keys: Keys
+  servers(): Promise<LocalServer[]>
+  /** Says by which login a cloud's model would be called, or why it cannot be. */
+  cloud?(name: CloudName, model: string, key: string | undefined): ReturnType<typeof cloudLogin>
+}
 
 export function sourcesOf(world: { env: Io['env']; home: string; clock: Clock }): Sources {
-  return { keys: openKeys(world), servers: () => localServers(world.clock) }
+  return {
+    keys: openKeys(world),
+    servers: () => localServers(world.clock),
+    cloud: (name, model, key) => cloudLogin(name, model, world, defined({ key })),
+  }
 }
 
 /** Offers our own agent for each provider that has a key here, and for each model server on this machine. */
-export async function nativeOffers({ keys, servers }: Sources, env: Io['env']): Promise<Offer[]> {
+export async function nativeOffers(sources: Sources, env: Io['env']): Promise<Offer[]> {
   const names = Object.keys(providers) as ProviderName[]
-  const [keyed, local] = await Promise.all([Promise.all(names.map((name) => onKey(name, keys, env))), servers()])
+  const [keyed, local] = await Promise.all([
+    Promise.all(
+      names.map((name) => (providerOf(name).cloud ? onCloud(name, sources) : onKey(name, sources.keys, env))),
+    ),
+    sources.servers(),
+  ])
   return [...keyed, ...local.map(onServer)].filter((offer) => offer !== undefined)
 }
 
@@ -69,6 +83,16 @@ async function onKey(name: ProviderName, keys: Keys, env: Io['env']): Promise<Of
   const place = usual === undefined ? undefined : await providerKeyPlace(keys, name, variables, env)
   if (usual === undefined || place === undefined) return undefined
   return offer(name, usual, `key in ${place}`, { contextWindowTokens: knownOf(name, usual).window })
+}
+
+/** Offers our own agent on a cloud whose credential and place are found here. */
+async function onCloud(name: ProviderName, { keys, cloud: login }: Sources): Promise<Offer | undefined> {
+  const { usual, cloud, keys: variables } = providerOf(name)
+  if (!cloud || usual === undefined || !login) return undefined
+  const found = await login(cloud, usual, (await keys.get(name, variables))?.key)
+  return 'why' in found
+    ? undefined
+    : offer(name, usual, found.place, { contextWindowTokens: knownOf(name, usual).window })
 }
 
 /** Offers our own agent on a local server. A small window gets a view of its own, because it would cut the view of the other agents. */

@@ -23,10 +23,13 @@ export async function fallbackNative(
 ): Promise<FallbackAgent | undefined> {
   if (mode === 'chat' || agents.some(({ kind }) => kind === 'native')) return undefined
   const { nativeOffers, sourcesOf } = await import('./agent-offers.ts')
-  const { keys, servers } = sources ?? sourcesOf({ env: io.env, home: place.home, clock: io.clock })
-  const keyed = await nativeOffers({ keys, servers: async () => [] }, io.env)
+  const { keys, servers, cloud: login } = sources ?? sourcesOf({ env: io.env, home: place.home, clock: io.clock })
+  // A login to a company's cloud is no wish to have its models; a key for its models is one.
+  const cloud: Sources['cloud'] = async (name, model, key) =>
+    key === undefined || !login ? { why: 'it has no key of its own' } : login(name, model, key)
+  const keyed = await nativeOffers({ keys, cloud, servers: async () => [] }, io.env)
   // Local servers are looked for only where there is no key, because that takes time.
-  const offers = keyed.length > 0 ? keyed : await nativeOffers({ keys, servers }, io.env)
+  const offers = keyed.length > 0 ? keyed : await nativeOffers({ keys, cloud, servers }, io.env)
   const made = offers.map((offer) => agentOf(offer.settings('ask'))).filter((agent) => agent.kind === 'native')
   const chosen = made.find(({ model }) => model === defaultModel) ?? made[0]
   if (!chosen) throw new UsageError(noModel(mode))

@@ -2,7 +2,8 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /** Keys to the APIs of model providers: a CLI that works with many providers can use each of them. */
 export const providerKeys: readonly string[] = [
-  ...['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY'],
+  ...['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY', 'AZURE_OPENAI_AD_TOKEN'],
+  'AWS_BEARER_TOKEN_BEDROCK',
   ...['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
   ...['OPENROUTER_API_KEY', 'OPEN_ROUTER_API_KEY', 'GROQ_API_KEY', 'DEEPSEEK_API_KEY', 'MISTRAL_API_KEY'],
   ...['XAI_API_KEY', 'CEREBRAS_API_KEY', 'TOGETHER_API_KEY', 'FIREWORKS_API_KEY', 'PERPLEXITY_API_KEY'],

@@ -10,8 +10,8 @@ import { choose, goingOn } from './choice.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 
 const names = Object.keys(providers) as ProviderName[]
-/** The providers that need a key. */
-const remote = names.filter((name) => !providerOf(name).local)
+/** The providers that can be given a key: servers on this machine need none, and Google's cloud has a login of its own. */
+const remote = names.filter((name) => !providerOf(name).local && !hasOwnLogin(name))
 
 const places: Record<KeyPlace, string> = {
   environment: 'the environment',
@@ -80,8 +80,16 @@ function providerTyped(typed: string): ProviderName {
   const name = names.find((one) => one === typed.toLowerCase())
   if (name === undefined) throw new UsageError(`there is no provider of that name; there are ${remote.join(', ')}.`)
   const { label, local } = providerOf(name)
+  if (hasOwnLogin(name))
+    throw new UsageError(`${label} takes no key. termaite doctor says which login it uses, or what to do without one.`)
   if (local) throw new UsageError(`${label} runs on this machine and needs no key; ${local.start}.`)
   return name
+}
+
+/** Whether a provider is a cloud that is used by a login of its own tools alone. */
+function hasOwnLogin(name: ProviderName): boolean {
+  const { cloud, keys } = providerOf(name)
+  return cloud !== undefined && keys.length === 0
 }
 
 /** Warns when an environment variable overrides the stored key. */

@@ -44,8 +44,9 @@ export function modelsCommand(controls: DeskControls, parts: ModelParts = {}): C
         'note',
       )
       const { native } = controls.app()
-      const key = await nativeKey(withModel(agent, choice), (parts.open ?? openKeys)(native), native.env)
+      const key = await nativeKey(withModel(agent, choice), (parts.open ?? openKeys)(native), native)
       if (key && 'next' in key) world.say(`Before its next turn, ${key.next}.`, 'note')
+      if (key && 'why' in key) world.say(key.why, 'note')
     },
   }
 }
@@ -126,15 +127,16 @@ async function offered(
   const keys = open(native)
   const own = providerIn(modelOf(agent))
   const asked = (Object.keys(providers) as ProviderName[]).map(async (name): Promise<Offer[]> => {
-    const { keys: variables, local, label } = providerOf(name)
+    const { keys: variables, local, label, cloud } = providerOf(name)
     const mine = name === own
     const baseURL = mine ? agent.baseURL : undefined
     const key = (await keys.get(name, mine && agent.apiKeyEnv ? [agent.apiKeyEnv] : variables))?.key
     // Local servers at their usual address are found by `localServers`.
-    if (baseURL === undefined && (local || key === undefined)) return []
+    if (baseURL === undefined && (local || key === undefined) && !(mine && cloud)) return []
     const found = await listModels(name, key, {
       clock,
       fetch: send,
+      env: native.env,
       signal,
       ...(baseURL === undefined ? {} : { baseURL }),
     })

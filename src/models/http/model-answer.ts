@@ -32,6 +32,7 @@ export function answer(request: ModelRequest, asking: Asking, signal: AbortSigna
 
 async function* whole(request: ModelRequest, asking: Asking, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const { wire, to, clock } = asking
+  let renewed = false
   while (!signal.aborted) {
     let said = false
     let trouble: Trouble | undefined
@@ -57,6 +58,11 @@ async function* whole(request: ModelRequest, asking: Asking, signal: AbortSignal
       continue
     }
     const { failure, passing } = verdict
+    // A cloud's login may have been replaced or withdrawn before its end: a new one is tried once.
+    if (failure.kind === 'auth' && !said && !renewed && to.carriage?.renew?.()) {
+      renewed = true
+      continue
+    }
     return yield passing ? { type: 'failure', failure, passing } : { type: 'failure', failure }
   }
   yield { type: 'failure', failure: { kind: 'aborted', message: 'cancelled' } }
@@ -70,11 +76,20 @@ async function* once(
   { wire, to, images, fetch, clock, silenceMs }: Asking,
   signal: AbortSignal,
 ): AsyncGenerator<WireEvent> {
-  const sent = wire.request(withHalves(request, to, wire), to, images)
-  const unfit = wire.fits?.(sent, to)
+  const plain = wire.request(withHalves(request, to, wire), to, images)
+  const unfit = wire.fits?.(plain, to)
   if (unfit) return yield { type: 'trouble', trouble: unfit }
+  const { carriage } = to
+  const sent = carriage ? await carriage.pack(plain, signal) : plain
+  if ('trouble' in sent) return yield { type: 'trouble', trouble: sent.trouble }
   let counted: ReportedUsage | undefined
-  for await (const heard of responseStream(wire, sent, wire.reader(to), { send: fetch, clock, silenceMs }, signal)) {
+  for await (const heard of responseStream(
+    { wire, carriage },
+    sent,
+    wire.reader(to),
+    { send: fetch, clock, silenceMs },
+    signal,
+  )) {
     if (heard.type === 'counted') counted = heard
     if (heard.type === 'end' && counted && wire.verify) {
       const short = await wire.verify(to, counted, asideOf(to.key, fetch, signal))

@@ -10,20 +10,24 @@ type TroubleVerdict = { failure: Failure; passing: boolean } | { refusal: string
 const passesWithin = 15 * 60_000
 
 export function verdictOf(trouble: Trouble, to: Target, options: readonly string[], now: number): TroubleVerdict {
+  if (trouble.failure) return { failure: trouble.failure, passing: false }
   const said = saidOf(trouble)
   const { status = statusOf(said) } = trouble
   const option =
     status === 400 || status === 422 ? options.find((one) => !to.refused.has(one) && names(said, one)) : undefined
   if (option) return { without: option }
-  const words = masked(said.message.slice(0, 600), to.key)
+  const words = masked(said.message.replace(echoed, '').slice(0, 600), to.key)
   if (filtered.test(said.codes) || (status === 403 && /flagged|moderation/i.test(said.message)))
     return { refusal: words || 'The provider refused the request.' }
   const [kind, passing] = kindOf(status, said, trouble, to)
   const at = kind === 'quota' || kind === 'busy' ? spent(trouble, said, now) : {}
   if (kind === 'busy' && at.retryAt !== undefined && at.retryAt - now > passesWithin)
     return { failure: { kind: 'quota', message: sentence('quota', words, to), ...at }, passing: false }
-  return { failure: { kind, message: sentence(kind, words, to, trouble), ...at }, passing }
+  return { failure: { kind, message: sentence(kind, words, to, { ...trouble, now }), ...at }, passing }
 }
+
+/** AWS repeats the headers of a request whose signature is wrong, the session token among them. */
+const echoed = /\s*The Canonical String for this request should have been[^]*$/
 
 function kindOf(status: number | undefined, said: Said, trouble: Trouble, to: Target): [FailureKind, passing: boolean] {
   if (trouble.cause !== undefined) return brokenConnection(trouble.cause, to)
@@ -72,6 +76,7 @@ const overflows = [
   /greater than the context length/i, // LM Studio: "… tokens to keep … is greater than the context length"
   /exceeds (the|maximum|max) (context|input) length/i, // Ollama: "the input length exceeds the context length"
   /request too large for/i, // OpenAI, with 429: "Request too large for gpt-4o … (TPM): Limit 30000, Requested 40000."
+  /input is too long for requested model/i, // Bedrock: "Input is too long for requested model."
   /filled the whole context|do not fit into a context/i, // our own, for Ollama
 ]
 
@@ -79,8 +84,9 @@ const overflows = [
 const spentWindow =
   /insufficient_quota|usage_limit_reached|billing_hard_limit|credit balance is too low|insufficient credits|quota.*(plan and billing|billing details)|(tokens|requests) per day|\((TPD|RPD)\)|daily limit|free-models-per-day/i
 
-/** Google: "API key not valid", its reason "API_KEY_INVALID" and a status of 400. */
-const badKey = /authentication_error|invalid_api_key|api_key_invalid|api key not valid|permission_denied/i
+/** Bedrock: "ExpiredTokenException", "UnrecognizedClientException". Google: "API key not valid", its reason "API_KEY_INVALID" and a status of 400. */
+const badKey =
+  /authentication_error|unrecognizedclient|expiredtoken|invalidsignature|invalid_api_key|api_key_invalid|api key not valid|permission_denied/i
 
 /** Azure: "content_filter"; OpenAI: "invalid_prompt", "content_policy_violation". */
 const filtered = /content_filter|content_policy|invalid_prompt|cyber_policy/
@@ -126,13 +132,39 @@ function masked(text: string, key: string | undefined): string {
   return key ? text.replaceAll(key, '…') : text
 }
 
-function sentence(kind: FailureKind, words: string, to: Target, { status, cause }: Trouble = {}): string {
+/**
+ * AWS: "Signature expired: 20261116T090000Z is now earlier than …", "Signature not yet current: …". Google: "Invalid JWT: Token must be
+ * a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values". Entra ID: "AADSTS700024: Client
+ * assertion is not within its valid time range".
+ */
+const wrongTime = /signature (expired|not yet current)|request.*too skewed|reasonable timeframe|AADSTS700024/i
+
+/** Says how far this machine's clock is from the server's, where the server tells its time. */
+function clockWords(headers: ReplyHeaders | undefined, now: number): string {
+  const there = Date.parse(headers?.get('date') ?? '')
+  const minutes = Math.round((now - there) / 60_000)
+  const apart = minutes
+    ? ` is ${Math.abs(minutes)} min ${minutes > 0 ? 'ahead of' : 'behind'} the server’s`
+    : ' differs from the server’s'
+  return `The clock of this machine${apart}: set it right (\`timedatectl set-ntp true\` on Linux), and try again.`
+}
+
+function sentence(
+  kind: FailureKind,
+  words: string,
+  to: Target,
+  { status, cause, headers, now = 0 }: Trouble & { now?: number } = {},
+): string {
   const { name, provider, base } = to
   const said = words ? `: ${words.replace(/\.$/, '')}` : ''
   const code = codeOf(cause) ?? ''
   const key = provider.keys[0]
   switch (kind) {
     case 'auth':
+      if (to.login) {
+        const { words: login, next } = to.login
+        return `${provider.label} refused ${login}${said}. ${wrongTime.test(words) ? clockWords(headers, now) : next}`
+      }
       return `${provider.label} refused the key${said}. ${key ? `Set ${key} to a valid key, or type /connect in the chat.` : 'Check the key in the variable that `apiKeyEnv` names.'}`
     case 'missing':
       if (cause === undefined) return `${provider.label} has no model for ${name}${said}`
@@ -161,11 +193,13 @@ export type Said = {
   body: any
 }
 
-function saidOf({ body, cause }: Trouble): Said {
+function saidOf({ body, cause, headers }: Trouble): Said {
   const whole: any = typeof body === 'string' ? parsed(body) : body
   const error = whole?.error ?? whole?.[0]?.error ?? whole
   if (typeof error === 'string') return { message: error.trim(), codes: '', details: [], body: whole }
-  const codes = [error?.type, error?.code, error?.status, error?.error_type, error?.metadata?.error_type]
+  // Amazon Bedrock: "ThrottlingException:http://internal.amazon.com/coral/…"
+  const amazon = headers?.get('x-amzn-errortype')?.split(':')[0]
+  const codes = [amazon, error?.type, error?.code, error?.status, error?.error_type, error?.metadata?.error_type]
   const message = [error?.message, error?.detail, whole?.message].find((one) => typeof one === 'string' && one !== '')
   return {
     message: message ?? causeWords(cause) ?? '',

@@ -1,4 +1,4 @@
-import type { SideRequest, WireEvent, Reader, WireRequest, Trouble, Wire } from '../wire-format.ts'
+import type { Carriage, SideRequest, WireEvent, Reader, WireRequest, Trouble, Wire } from '../wire-format.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Reply, Send } from './http-client.ts'
 import { Lines } from '../../base/lines.ts'
@@ -11,7 +11,7 @@ export type Sending = { send: Send; clock: Clock; silenceMs: number }
 
 /** Sends one request and yields the events of its answer, the last of which is an `end` or a `trouble`. A reader that leaves earlier closes the connection. */
 export async function* responseStream(
-  wire: Wire,
+  { wire, carriage }: { wire: Wire; carriage?: Carriage },
   sent: WireRequest,
   reader: Reader,
   { send, clock, silenceMs }: Sending,
@@ -29,8 +29,9 @@ export async function* responseStream(
     if (!ok || !answer || isObject)
       return yield trouble({ status: refusal(status), headers: told, body: await response.text() })
     const chunks = silence.watching(answer)
-    const data = wire.framing === 'events' ? eventData(chunks) : lineData(chunks)
+    const data = carriage?.unpack?.(chunks) ?? (wire.framing === 'events' ? eventData(chunks) : lineData(chunks))
     for await (const one of data) {
+      if (typeof one !== 'string') return yield trouble(one.trouble)
       for (const heard of reader.read(one)) {
         whole = heard.type === 'end'
         yield heard

@@ -1,0 +1,252 @@
+import type { CloudWorld } from './carriage.ts'
+import type { AwsKeys } from './aws-signature.ts'
+import type { Fetched } from './expiring-login.ts'
+import type { Login, Trouble } from '../wire-format.ts'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { collect } from '../../base/collect.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { defined } from '../../base/defined.ts'
+import { ExpiringLogin, sharedLogin } from './expiring-login.ts'
+
+/** AWS keys that were found, or a way to get them; `words` never holds one. */
+export type AwsCredential = {
+  login: Login
+  get(signal: AbortSignal): Promise<{ value: AwsKeys } | { trouble: Trouble }>
+  forget?(): boolean
+}
+
+type Profile = Readonly<Record<string, string>>
+
+/** The files of the AWS command line tool: their profiles by name, with the keys of both files together. */
+export type AwsFiles = { name: string; profile: Profile | undefined; place: string }
+
+/** Reads the profile that `AWS_PROFILE` names, else the one called "default". */
+export async function awsFiles({ env, home }: Pick<CloudWorld, 'env' | 'home'>): Promise<AwsFiles> {
+  const name = env.AWS_PROFILE || env.AWS_DEFAULT_PROFILE || 'default'
+  const config = env.AWS_CONFIG_FILE || join(home, '.aws/config')
+  const credentials = env.AWS_SHARED_CREDENTIALS_FILE || join(home, '.aws/credentials')
+  const [settings, keys] = await Promise.all([sectionsIn(config), sectionsIn(credentials)])
+  const named = settings[name === 'default' ? 'default' : `profile ${name}`] ?? settings[`profile ${name}`]
+  const own = keys[name]
+  const profile = named || own ? { ...named, ...own } : undefined
+  return { name, profile, place: own?.aws_access_key_id ? credentials : config }
+}
+
+async function sectionsIn(file: string): Promise<Record<string, Profile>> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const found: Record<string, Record<string, string>> = {}
+  let section: Record<string, string> | undefined
+  for (const line of text.split(/\r?\n/)) {
+    const head = /^\s*\[\s*(.*?)\s*\]/.exec(line)
+    if (head) section = found[head[1]!.replace(/\s+/g, ' ')] ??= {}
+    // Lines that begin with white space belong to the setting above, such as those of "s3 =".
+    const pair = /^([\w.-]+)\s*=\s*(.*?)\s*$/.exec(line)
+    if (pair && section) section[pair[1]!.toLowerCase()] = pair[2]!.replace(/\s[#;].*$/, '')
+  }
+  return found
+}
+
+/** Where the region is written; the address of every request contains it. */
+export const awsRegion = ({ env }: Pick<CloudWorld, 'env'>, { profile }: AwsFiles): string | undefined =>
+  env.AWS_REGION || env.AWS_DEFAULT_REGION || profile?.region
+
+/**
+ * Finds AWS keys where AWS's own tools look for them, in their order: the environment, the profile in `~/.aws`, the container.
+ * The machine itself is asked only where the environment says that it may be. `none` says what to do without keys.
+ */
+export async function awsCredential(world: CloudWorld, files: AwsFiles): Promise<AwsCredential | { none: string }> {
+  const { env } = world
+  const session = env.AWS_SESSION_TOKEN
+  if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) {
+    const keys = defined({ id: env.AWS_ACCESS_KEY_ID, secret: env.AWS_SECRET_ACCESS_KEY, session })
+    return fixed(keys, world, {
+      words: 'the AWS keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+      next: session
+        ? 'They come with AWS_SESSION_TOKEN and end after some hours: get new ones, and start termaite with them.'
+        : 'Check them with `aws sts get-caller-identity`.',
+    })
+  }
+  const { profile, name } = files
+  if (profile) {
+    const found = fromProfile(profile, name, files.place, world)
+    if (found) return found
+  }
+  const container = containerAddress(env)
+  if (container !== undefined)
+    return fetched('container', `the AWS role of this container (${container})`, world, () =>
+      fromContainer(container, world),
+    )
+  const machine = machineAddress(env)
+  if (machine !== undefined)
+    return fetched('machine', 'the AWS role of this machine', world, () => fromMachine(machine, world))
+  if (env.AWS_PROFILE && !profile)
+    return {
+      none: `The AWS profile ${name} (AWS_PROFILE) is in neither ~/.aws/config nor ~/.aws/credentials. Write it there with \`aws configure --profile ${name}\`.`,
+    }
+  return {
+    none: 'There are no AWS credentials: set AWS_BEARER_TOKEN_BEDROCK to an Amazon Bedrock API key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run `aws configure`.',
+  }
+}
+
+function fromProfile(
+  profile: Profile,
+  name: string,
+  place: string,
+  world: CloudWorld,
+): AwsCredential | { none: string } | undefined {
+  const {
+    aws_access_key_id: id,
+    aws_secret_access_key: secret,
+    aws_session_token: session,
+    credential_process: command,
+  } = profile
+  if (id && secret)
+    return fixed(defined({ id, secret, session }), world, {
+      words: `the AWS profile ${name} in ${place}`,
+      next: `Check it with \`aws sts get-caller-identity --profile ${name}\`.`,
+    })
+  if (command)
+    return fetched(
+      `process ${command}`,
+      `the AWS profile ${name}, whose keys come from its credential_process`,
+      world,
+      (signal) => fromProgram(command, name, world, signal),
+    )
+  const way =
+    profile.sso_session || profile.sso_start_url
+      ? 'AWS IAM Identity Center (SSO)'
+      : profile.role_arn
+        ? 'another role'
+        : undefined
+  if (way === undefined) return undefined
+  const login = way.includes('SSO') ? `run \`aws sso login --profile ${name}\`, then ` : ''
+  return {
+    none: `The AWS profile ${name} logs in by ${way}, which termaite leaves to the AWS command line tool: ${login}run \`eval "$(aws configure export-credentials --profile ${name} --format env)"\` before termaite. To have it done each time, write a profile with \`credential_process = aws configure export-credentials --profile ${name}\` into ~/.aws/config, and name it in AWS_PROFILE.`,
+  }
+}
+
+function fixed(keys: AwsKeys, { learn }: CloudWorld, login: Login): AwsCredential {
+  learned(keys, learn)
+  return { login, get: async () => ({ value: keys }) }
+}
+
+/** The id of a key is no secret: AWS writes it into its logs. */
+function learned({ secret, session }: AwsKeys, learn: CloudWorld['learn']): void {
+  learn?.('AWS', secret)
+  if (session) learn?.('AWS', session)
+}
+
+function fetched(
+  name: string,
+  words: string,
+  world: CloudWorld,
+  get: (signal: AbortSignal) => Promise<Fetched<AwsKeys>>,
+): AwsCredential {
+  const { clock, env, learn } = world
+  const login = sharedLogin(
+    env,
+    `aws ${name} ${env.AWS_PROFILE}`,
+    () =>
+      new ExpiringLogin(clock, async (signal) => {
+        const found = await get(signal)
+        if ('value' in found) learned(found.value, learn)
+        return found
+      }),
+  )
+  return {
+    login: { words, next: 'Check that the role may call Amazon Bedrock (bedrock:InvokeModelWithResponseStream).' },
+    get: (signal) => login.get(signal),
+    forget: () => login.forget(),
+  }
+}
+
+/** Runs the program that the person's own AWS settings name, which prints keys as JSON. */
+async function fromProgram(
+  command: string,
+  name: string,
+  { env, home }: CloudWorld,
+  signal: AbortSignal,
+): Promise<Fetched<AwsKeys>> {
+  const ran = await collect('/bin/sh', ['-c', command], { cwd: home || '/', env, signal })
+  // What the program printed is not quoted: it may be a key.
+  const failed = (why: string) =>
+    trouble(`The credential_process of the AWS profile ${name} ${why}. Run it yourself to see why: ${command}`)
+  if (ran.error || ran.code !== 0)
+    return failed(
+      ran.error
+        ? `could not be started: ${messageOf(ran.error)}`
+        : `ended with the exit code ${ran.code ?? 'of a signal'}`,
+    )
+  try {
+    return keysIn(JSON.parse(ran.out.toString('utf8'))) ?? failed('printed no keys')
+  } catch {
+    return failed('printed something else than JSON')
+  }
+}
+
+/** Keys as programs, containers and machines hand them out. */
+function keysIn(said: any): Fetched<AwsKeys> | undefined {
+  const { AccessKeyId: id, SecretAccessKey: secret, SessionToken, Token, Expiration } = said ?? {}
+  if (typeof id !== 'string' || typeof secret !== 'string') return undefined
+  const until = Date.parse(Expiration ?? '')
+  return defined({
+    value: defined({ id, secret, session: SessionToken ?? Token }),
+    until: Number.isFinite(until) ? until : undefined,
+  })
+}
+
+const trouble = (message: string): { trouble: Trouble } => ({ trouble: { failure: { kind: 'auth', message } } })
+
+/** Containers may have their keys on these machines without encryption: ECS's and EKS's own addresses, and loopback. */
+const containerHosts = new Set(['169.254.170.2', '169.254.170.23', '[fd00:ec2::23]', 'localhost', '127.0.0.1', '[::1]'])
+
+function containerAddress(env: CloudWorld['env']): string | undefined {
+  if (env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI)
+    return `http://169.254.170.2${env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI}`
+  return env.AWS_CONTAINER_CREDENTIALS_FULL_URI || undefined
+}
+
+async function fromContainer(address: string, { env, fetch }: CloudWorld): Promise<Fetched<AwsKeys>> {
+  const url = URL.parse(address)
+  if (!url || (url.protocol !== 'https:' && !containerHosts.has(url.hostname)))
+    return trouble(
+      `AWS_CONTAINER_CREDENTIALS_FULL_URI names ${address}, which is neither an https address nor one of this machine.`,
+    )
+  const file = env.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE
+  const token = file ? (await readFile(file, 'utf8')).trim() : env.AWS_CONTAINER_AUTHORIZATION_TOKEN
+  const reply = await fetch(address, { headers: token ? { authorization: token } : {} })
+  return answered(reply.status, await reply.text(), 'The container')
+}
+
+function answered(status: number, body: string, who: string): Fetched<AwsKeys> {
+  if (status >= 500) return { trouble: { status, body } }
+  try {
+    const found = status === 200 ? keysIn(JSON.parse(body)) : undefined
+    if (found) return found
+  } catch {
+    // What it answered is not quoted: it may be a key.
+  }
+  return trouble(`${who} has no AWS keys for termaite (status ${status}). Give it a role that may call Amazon Bedrock.`)
+}
+
+/** A machine of AWS is asked only where the environment says so: elsewhere the question would take seconds and find nobody. */
+function machineAddress(env: CloudWorld['env']): string | undefined {
+  if (env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === 'true') return undefined
+  if (env.AWS_EC2_METADATA_SERVICE_ENDPOINT) return env.AWS_EC2_METADATA_SERVICE_ENDPOINT.replace(/\/+$/, '')
+  return env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === 'false' ? 'http://169.254.169.254' : undefined
+}
+
+async function fromMachine(base: string, { fetch }: CloudWorld): Promise<Fetched<AwsKeys>> {
+  const asked = await fetch(`${base}/latest/api/token`, {
+    method: 'PUT',
+    headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '300' },
+  })
+  const headers = { 'x-aws-ec2-metadata-token': (await asked.text()).trim() }
+  const roles = `${base}/latest/meta-data/iam/security-credentials/`
+  const role = await fetch(roles, { headers })
+  const name = (await role.text()).trim().split('\n')[0]
+  if (!role.ok || !name) return answered(role.status, '', 'This machine')
+  const keys = await fetch(`${roles}${name}`, { headers })
+  return answered(keys.status, await keys.text(), 'This machine')
+}

@@ -1,0 +1,54 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
+import type { WireName } from '../provider.ts'
+import type { Send } from '../http/http-client.ts'
+import type { Carriage, Listed, Login, Trouble } from '../wire-format.ts'
+
+/** The person's surroundings in which a cloud looks for its credential and its place. */
+export type CloudWorld = {
+  env: Readonly<Record<string, string | undefined>>
+  /** The person's home folder. */
+  home: string
+  clock: Clock
+  fetch: Send
+  /** The key from the environment or the key store, where there is one, and the words for where it was found. */
+  key?: { value: string; place: string }
+  baseURL?: string
+  /** Learns every secret that is used, so that it is masked wherever text leaves. */
+  learn?(name: string, secret: string): void
+}
+
+/** A company's cloud: what it needs to be used from here. */
+export type Cloud = {
+  /** Finds the address and the credential for a model. No request is sent before the first `pack`. */
+  open(model: string, wire: WireName, world: CloudWorld): Promise<Carriage | { failure: Failure }>
+  /** Lists the models that can be called, where the cloud has such a list. */
+  list?(world: CloudWorld, signal: AbortSignal): Promise<Listed[] | { trouble: Trouble; login?: Login }>
+}
+
+export const missing = (message: string): { failure: Failure } => ({ failure: { kind: 'missing', message } })
+export const unauthorized = (message: string): { failure: Failure } => ({ failure: { kind: 'auth', message } })
+
+/**
+ * Changes an Anthropic request for a cloud: the version stands in the body instead of a header, and the model in the address. The
+ * mark for the cache, which Anthropic's own servers move to the end by themselves, is set at the end of the last message.
+ */
+export function anthropicBody(body: string, version: string, more: object = {}): string {
+  const { model: _model, cache_control: mark, system, messages, ...rest } = JSON.parse(body)
+  return JSON.stringify({
+    anthropic_version: version,
+    ...more,
+    ...rest,
+    system: mark ? system : system?.map(({ cache_control: _mark, ...block }: any) => block),
+    messages: mark ? [...messages.slice(0, -1), marked(messages.at(-1), mark)] : messages,
+  })
+}
+
+function marked(message: any, mark: object): object {
+  if (message === undefined || message.role === 'assistant') return message
+  const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+  const last = blocks.at(-1)
+  // Anthropic refuses a mark on an empty text.
+  if (!last || (last.type === 'text' && last.text.trim() === '')) return message
+  return { ...message, content: [...blocks.slice(0, -1), { ...last, cache_control: mark }] }
+}
