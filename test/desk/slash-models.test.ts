@@ -75,7 +75,8 @@ test('/connect says when the environment goes first, and forgets a key', async (
 
 test('/connect repeats nothing that may be a key, and a card that is left keeps nothing', async (t) => {
   const seat = await seated(t, native)
-  const none = 'there is no provider of that name; there are anthropic, openai, google, groq, openrouter, bedrock, azure, compatible.'
+  const none =
+    'there is no provider of that name; there are anthropic, openai, google, groq, openrouter, bedrock, azure, compatible.'
   assert.deepEqual(await connect(seat, 'sk-typed-here'), [['error', none]])
   const after = 'only "forget" may follow the provider. The key is asked for on a card, so that it never appears here.'
   assert.deepEqual(await connect(seat, 'groq sk-typed-here'), [['error', after]])

@@ -48,7 +48,8 @@ test('a models.json with faults is refused with the line, the key, and what is a
     "nobody/x": { "window": 5 },
     "openai/gpt-8": { "prize": 1, "thinks": "hard" }
   }`
-  const providers = 'anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, bedrock, vertex, azure, compatible'
+  const providers =
+    'anthropic, openai, google, groq, openrouter, ollama, lmstudio, llamacpp, bedrock, vertex, azure, compatible'
   await assert.rejects(read({ 'models.json': models }), {
     message: [
       '4 errors in the settings:',

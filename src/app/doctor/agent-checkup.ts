@@ -63,9 +63,7 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
   const file = fileOf(agent, profile, { env: io.env, cwd: parts.place.cwd })
   const there = file ?? (agent.kind === 'native' || agent.command === undefined ? false : 'by the shell')
   const key =
-    agent.kind === 'native'
-      ? await nativeKey(agent, openKeys({ home: parts.place.home, env: io.env }), io)
-      : undefined
+    agent.kind === 'native' ? await nativeKey(agent, openKeys({ home: parts.place.home, env: io.env }), io) : undefined
   const keyless = key && ('next' in key ? key.next : 'why' in key ? key.why : undefined)
   const hindrance = hindranceOf(agent, profile, leash, there !== false) ?? keyless
   const [version, loggedIn, answer] = await Promise.all([
