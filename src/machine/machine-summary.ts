@@ -1,17 +1,23 @@
 import type { SystemSpec } from '../core/work/system-spec.ts'
-import { frameworks } from '../core/talk/framework.ts'
+import { frameworkNames } from '../core/talk/framework.ts'
+
+/** Programs that almost every machine has: a model is told of them only where they are missing. */
+const usual = ['curl', 'git', 'make', 'perl', 'wget']
 
 /** Programs that agents often plan with: only these are listed as missing. */
-const missed = ['docker', 'ffmpeg', 'git', 'google-chrome', 'libreoffice', 'pandoc']
+const missed = ['docker', 'ffmpeg', 'google-chrome', 'libreoffice', 'pandoc', ...usual]
 
-/** Describes the machine in a few lines, each with its heading. The same machine always gets the same words. */
-export function machineFacts(spec: SystemSpec): [name: string, words: string][] {
+/** Programs with which termaite itself works, and agents do not. */
+const ours = ['bwrap']
+
+/** Describes the machine in a few lines, each with its heading, without the programs of `untold`. The same machine always gets the same words. */
+export function machineFacts(spec: SystemSpec, untold: readonly string[] = []): [name: string, words: string][] {
   const { os, shell, runtimes, binaries, packageManagers, sudoAvailable, network } = spec
   const missing = [...missed.filter((name) => !(name in binaries)), ...(runtimes.python ? [] : ['python'])]
   return [
     ['System', `${versioned(os.name, os.version)} (${os.arch}), ${versioned(shell.type, shell.version)}`],
     ['Runtimes', listed(runtimesOf(spec))],
-    ['Programs', listed(Object.keys(binaries).filter((name) => name !== shell.type))],
+    ['Programs', listed(Object.keys(binaries).filter((name) => name !== shell.type && !untold.includes(name)))],
     ...(missing.length > 0 ? [['Not installed', listed(missing)] satisfies [string, string]] : []),
     ['Package managers', listed(packageManagers)],
     ['Root', sudoAvailable ? 'without a password' : 'no'],
@@ -22,18 +28,17 @@ export function machineFacts(spec: SystemSpec): [name: string, words: string][] 
   ]
 }
 
+/** Facts that a model expects of a machine, and is not told. */
+const expected = ['Root: no', 'Network: yes']
+
 /** Returns what every model is told about the machine; short, because every session begins with it. */
 export function capabilities(spec: SystemSpec): string {
-  return ['## System Capabilities', ...machineFacts(spec).map((fact) => fact.join(': '))].join('\n')
+  const facts = machineFacts(spec, [...usual, ...ours]).map((fact) => fact.join(': '))
+  return ['## System Capabilities', ...facts.filter((fact) => !expected.includes(fact))].join('\n')
 }
 
-/** Lists the frameworks, as a model is told of them. */
-const availableFrameworks = [
-  '## Available Frameworks',
-  Object.entries(frameworks)
-    .map(([name, how]) => `${name} (${how})`)
-    .join(', '),
-].join('\n')
+/** Names the frameworks; the agent that chooses one is told more about each. */
+const availableFrameworks = `## Available Frameworks\n${frameworkNames.join(', ')}`
 
 /** Returns the machine and the frameworks, as they stand in a prompt. */
 export const machineSummary = (spec: SystemSpec) => `${capabilities(spec)}\n\n${availableFrameworks}`

@@ -17,6 +17,7 @@ export function askQuestion(): Tool {
   return defineTool({
     name: 'ask_question',
     risk: 'read',
+    onDemand: 'with a shell',
     input,
     alone: true,
     leadOnly: true,

@@ -21,6 +21,7 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
   return defineTool({
     name: 'bash',
     risk: 'run',
+    isShell: true,
     input,
     aliases: { rules: ['Bash'], hooks: ['Bash'] },
     // Ending one's own background command changes nothing else.

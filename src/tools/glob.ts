@@ -21,6 +21,7 @@ export function glob(parts: RipgrepParts): Tool {
   return defineTool({
     name: 'glob',
     risk: 'read',
+    onDemand: 'with a shell',
     input,
     aliases: { rules: ['Read', 'Glob'], hooks: ['Glob'] },
     effect: ({ pattern, path }, cwd) => {

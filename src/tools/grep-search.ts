@@ -19,6 +19,7 @@ export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'isSecret'>): T
   return defineTool({
     name: 'grep_search',
     risk: 'read',
+    onDemand: 'with a shell',
     input,
     aliases: { rules: ['Read', 'Grep'], hooks: ['Grep'] },
     effect: ({ path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, path || '.') }] }),

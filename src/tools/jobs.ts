@@ -9,7 +9,7 @@ export function jobs(background: BackgroundCommands): Tool {
   return defineTool({
     name: 'jobs',
     risk: 'run',
-    onDemand: true,
+    onDemand: 'always',
     input,
     // Ending one's own background command changes nothing else.
     effect: () => ({ does: 'nothing' }),

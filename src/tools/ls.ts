@@ -20,6 +20,7 @@ export function ls({ root }: Pick<ToolParts, 'root'>): Tool {
   return defineTool({
     name: 'ls',
     risk: 'read',
+    onDemand: 'with a shell',
     input,
     aliases: { rules: ['Read', 'LS'], hooks: ['LS'] },
     effect: ({ path }, cwd) => ({ does: 'access', paths: [{ access: 'read', path: resolve(cwd, path || '.') }] }),

@@ -9,7 +9,7 @@ export function sandbox(sandboxed: NonNullable<ToolParts['sandboxed']>): Tool {
   return defineTool({
     name: 'sandbox',
     risk: 'run',
-    onDemand: true,
+    onDemand: 'always',
     input,
     effect: () => ({ does: 'isolated' }),
     run: ({ language, code }, call) => sandboxed(language, code, call),

@@ -11,7 +11,7 @@ export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
   return defineTool({
     name: 'subagent',
     risk: 'read',
-    onDemand: true,
+    onDemand: 'always',
     input,
     aliases: { rules: ['Task'], hooks: ['Task'] },
     delegates: true,

@@ -8,7 +8,7 @@ export function todoRead(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_read',
     risk: 'read',
-    onDemand: true,
+    onDemand: 'always',
     input: parser({}),
     leadOnly: true,
     effect: () => ({ does: 'nothing' }),

@@ -9,7 +9,7 @@ export function todoUpdate(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_update',
     risk: 'read',
-    onDemand: true,
+    onDemand: 'always',
     input: todoItems,
     leadOnly: true,
     effect: () => ({ does: 'nothing' }),

@@ -12,7 +12,7 @@ export function todoWrite(todos: TodoList): Tool {
   return defineTool({
     name: 'todo_write',
     risk: 'read',
-    onDemand: true,
+    onDemand: 'always',
     input: todoItems,
     aliases: { hooks: ['TodoWrite'] },
     leadOnly: true,

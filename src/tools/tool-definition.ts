@@ -1,5 +1,6 @@
 import type { Tool, ToolCall, ToolOutput } from '../core/work/tool.ts'
 import type { JsonSchema, Parser } from '../core/work/shape.ts'
+import { defined } from '../base/defined.ts'
 import { sourceText } from '../base/source-text.ts'
 
 /** A tool of ours without what comes from elsewhere: its description is the `.md` of its name, its schema and parser are its input's. */
@@ -9,24 +10,28 @@ export type ToolDefinition<I> = Omit<Tool<I>, 'description' | 'schema' | 'parse'
 }
 
 export function defineTool<I>({ input: { schema, parse }, ...own }: ToolDefinition<I>): Tool {
-  const { description, inputs } = partsOf(sourceText(`tools/${own.name}.md`))
-  const tool: Tool<I> = { ...own, description, schema: withDescriptions(schema, inputs), parse }
+  const { description, notes, inputs } = partsOf(sourceText(`tools/${own.name}.md`))
+  const tool: Tool<I> = defined({ ...own, description, notes, schema: withDescriptions(schema, inputs), parse })
   return tool
 }
 
 /**
- * Splits the text about a tool into its description and the lines of its `Inputs:` section, which go to the parameters of
- * the schema: a model then reads each of them once, where it needs it. `edits.old_string` is a field of the items of `edits`.
+ * Splits the text about a tool into its description, its `Notes:`, which no request has, and the lines of its `Inputs:` section,
+ * which go to the parameters of the schema: a model then reads each of them once, where it needs it. `edits.old_string` is a
+ * field of the items of `edits`.
  */
-function partsOf(text: string): { description: string; inputs: Map<string, string> } {
+function partsOf(text: string): { description: string; notes?: string; inputs: Map<string, string> } {
   const inputs = new Map<string, string>()
+  let notes: string | undefined
   const lines = text.trim().split('\n')
   const rest = lines.filter((line) => {
     const [, name, words] = /^- ([\w.]+): (.*)$/.exec(line) ?? []
     if (name !== undefined) inputs.set(name, words!)
-    return name === undefined && line !== 'Inputs:'
+    const [, note] = /^Notes: (.*)$/.exec(line) ?? []
+    notes ??= note
+    return name === undefined && note === undefined && line !== 'Inputs:'
   })
-  return { description: rest.join('\n'), inputs }
+  return { description: rest.join('\n'), notes, inputs }
 }
 
 function withDescriptions(schema: JsonSchema, inputs: ReadonlyMap<string, string>, at = ''): JsonSchema {

@@ -1,6 +1,8 @@
 import type { Tool } from '../core/work/tool.ts'
+import type { JsonSchema } from '../core/work/shape.ts'
 import { nearest } from '../base/nearest.ts'
-import { anything, list, mapOf, optional, parser, string } from '../core/work/shape.ts'
+import { describedTool } from '../core/work/tool.ts'
+import { anything, mapOf, optional, parser, string } from '../core/work/shape.ts'
 import { defineTool } from './tool-definition.ts'
 
 /** The tools of MCP servers as the index needs them; they come and go. */
@@ -10,70 +12,75 @@ export type ServerTools = {
   text(name: string, signal: AbortSignal): Promise<string | undefined>
 }
 
-/**
- * The tools through which a model reaches the tools that are described on demand: `more_tools` describes them and `call_tool`
- * calls one. A request then has their names instead of their descriptions. There is none where there is nothing to reach.
- */
-export function toolIndex(onDemand: readonly Tool[], servers: ServerTools | undefined): Tool[] {
-  if (onDemand.length === 0 && !servers) return []
-  return [moreTools(onDemand, servers), callTool()]
-}
-
-const described = ({ name, description, schema }: Tool) => `${name}: ${description}\nInput: ${JSON.stringify(schema)}`
-
-const firstLine = ({ name, description }: Tool) => `- ${name}: ${description.split('\n')[0]}`
-
-function moreTools(onDemand: readonly Tool[], servers: ServerTools | undefined): Tool {
-  const tool = defineTool({
-    name: 'more_tools',
-    risk: 'read',
-    input: parser({ names: optional(list(string({ min: 1 }))) }),
-    effect: () => ({ does: 'nothing' }),
-    async run({ names }, { signal }) {
-      if (!names?.length) return [...onDemand.map(firstLine), ...(servers?.lines() ?? [])].join('\n')
-      const texts = await Promise.all(
-        names.map(async (name) => {
-          const found = onDemand.find((one) => one.name === name) ?? servers?.find(name)
-          if (found) return described(found)
-          return (await servers?.text(name, signal)) ?? noTool(name)
-        }),
-      )
-      return texts.join('\n\n')
-    },
-  })
-  const names = onDemand.map(({ name }) => name).join(', ')
-  return names === '' ? tool : { ...tool, description: `${tool.description}\nThe other tools: ${names}.` }
-
-  function noTool(name: string): string {
-    const near = nearest(
-      name,
-      onDemand.map((one) => one.name),
-    )
-    return `There is no tool or MCP server ${name}${near ? `; did you mean ${near}?` : '. Call more_tools without names to see all.'}`
-  }
-}
-
 /** An object whose fields another tool describes. */
 const anyObject = { ...mapOf(anything()), json: () => ({ type: 'object' }) }
 
-const called = parser({ name: string({ min: 1 }), input: optional(anyObject) })
+const input = parser({ name: optional(string({ min: 1 })), input: optional(anyObject) })
 
-function callTool(): Tool {
-  return defineTool({
-    name: 'call_tool',
+/**
+ * The tool `more_tools`, through which a model reaches the tools of `rest`: a request has their names and the names of
+ * the inputs that they need, so that a model can call one at once; their whole descriptions are given on demand, also those of the tools
+ * in `frame`. There is no such tool where there is nothing to reach.
+ */
+export function toolIndex(frame: readonly Tool[], rest: readonly Tool[], servers: ServerTools | undefined): Tool[] {
+  if (rest.length === 0 && !servers) return []
+  const known = [...frame, ...rest]
+  const tool = defineTool({
+    name: 'more_tools',
     risk: 'read',
-    input: called,
+    input,
     effect: () => ({ does: 'nothing' }),
     standsFor(sent) {
-      try {
-        const { name, input = {} } = called.parse(sent)
-        return { tool: name, input }
-      } catch {
-        return undefined
-      }
+      const { name, input } = readInput(sent)
+      if (name === undefined) return undefined
+      const takesNothing = isEmpty(known.find((one) => one.name === name)?.schema)
+      return input || takesNothing ? { tool: name, input: input ?? {} } : undefined
     },
-    async run() {
-      throw new Error('call_tool cannot call itself. Name one of the tools that more_tools lists.')
+    async run({ name }, { signal }) {
+      if (name === undefined) return [...rest.map(firstLine), ...(servers?.lines() ?? [])].join('\n')
+      const found = known.find((one) => one.name === name) ?? servers?.find(name)
+      if (found) return describedTool(found)
+      return (await servers?.text(name, signal)) ?? noTool(name, known)
     },
   })
+  const lines = [
+    tool.description,
+    ...(rest.length > 0 ? [`Tools: ${rest.map(signature).join(', ')}.`] : []),
+    ...(servers ? ['MCP servers have tools too: send the name of a server, or no name, to see them.'] : []),
+  ]
+  return [{ ...tool, description: lines.join('\n') }]
+}
+
+/** What was sent, as far as it can be read; `run` says what is wrong with the rest. */
+function readInput(sent: unknown): { name?: string; input?: Record<string, unknown> } {
+  try {
+    return input.parse(sent)
+  } catch {
+    return {}
+  }
+}
+
+const isEmpty = (schema: JsonSchema | undefined) =>
+  schema !== undefined && Object.keys((schema.properties as object | undefined) ?? {}).length === 0
+
+const firstLine = ({ name, description }: Tool) => `- ${name}: ${description.split('\n')[0]}`
+
+/** A tool with the names of the inputs that it needs, in one line: `todo_write(items: [{task, status}])`. */
+function signature({ name, schema }: Tool): string {
+  return `${name}(${neededFields(schema).join(', ')})`
+}
+
+function neededFields({ properties = {}, required = [] }: { properties?: object; required?: string[] }): string[] {
+  return required.map((name) => {
+    const { items } = (properties as Record<string, { items?: { properties?: object; required?: string[] } }>)[name]!
+    return items?.properties ? `${name}: [{${neededFields(items).join(', ')}}]` : name
+  })
+}
+
+function noTool(name: string, known: readonly Tool[]): string {
+  const near = nearest(
+    name,
+    known.map((one) => one.name),
+  )
+  return `There is no tool or MCP server ${name}${near ? `; did you mean ${near}?` : '. Call more_tools without a name to see all.'}`
 }

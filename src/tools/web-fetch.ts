@@ -18,7 +18,7 @@ export function webFetch(parts: FetchParts): Tool {
   return defineTool({
     name: 'web_fetch',
     risk: 'run',
-    onDemand: true,
+    onDemand: 'always',
     input,
     aliases: { rules: ['WebFetch'], hooks: ['WebFetch'] },
     coversShell: 'network',

@@ -15,7 +15,7 @@ export function webSearch(parts: Pick<ToolParts, 'env' | 'clock' | 'web'>): Tool
   return defineTool({
     name: 'web_search',
     risk: 'read',
-    onDemand: true,
+    onDemand: 'always',
     input,
     aliases: { rules: ['WebSearch'], hooks: ['WebSearch'] },
     effect: () => ({ does: 'nothing' }),

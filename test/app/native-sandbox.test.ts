@@ -427,13 +427,16 @@ test('the person is told what holds the commands of each leash', async () => {
   )
 })
 
-test('the model is told in a few sentences', () => {
+test('the model is told in a sentence', () => {
   assert.equal(wallPrompt('all', undefined), 'Commands run without a sandbox.')
   assert.equal(
     wallPrompt('edit', { network: 'asked' }),
-    'Commands run in a sandbox: only the project and /tmp are writable, and there are no keys. The network is closed, except for commands that the user allows to use it. Background servers and /tmp last for the turn: your commands reach a server at 127.0.0.1, the user does not. If the sandbox refuses something, the user may be asked to allow it: do not work around it.',
+    'Commands run in a sandbox: they can write only to the project and /tmp (emptied after the turn), and have no keys and no network unless the user allows it.',
   )
-  assert.match(wallPrompt('read', { network: 'closed' }), /^Commands run in a sandbox: nothing but \/tmp is writable/)
+  assert.equal(
+    wallPrompt('read', { network: 'closed' }),
+    'Commands run in a sandbox: they can write only to /tmp (emptied after the turn), and have no keys and no network.',
+  )
 })
 
 test('a wall that cannot be built after the policy counted on it lets nothing run', async () => {

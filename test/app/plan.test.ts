@@ -33,7 +33,7 @@ const tries: readonly Call[] = [
   { tool: 'bash', input: { command: 'touch ran', background: true } },
   { tool: 'sandbox', input: { language: 'bash', code: 'touch ran' } },
   { tool: 'subagent', input: { task: 'make the file new.txt' } },
-  { tool: 'call_tool', input: { name: 'bash', input: { command: 'touch ran' } } },
+  { tool: 'more_tools', input: { name: 'bash', input: { command: 'touch ran' } } },
   { tool: 'mcp__x__write', input: {} },
   { tool: 'todo_write', input: { todos: [{ task: 'x', status: 'pending' }] } },
   { tool: 'todo_read', input: {} },
@@ -115,7 +115,7 @@ test('in plan mode no sequence of calls changes a byte, whatever the leash', { t
   assert.match(JSON.stringify(sent.system), /You are termaite in plan mode/)
   assert.deepEqual(
     sent.tools.map(({ name }: { name: string }) => name),
-    'file_reader grep_search glob ls ask_question more_tools call_tool'.split(' '),
+    'file_reader grep_search glob ls ask_question more_tools'.split(' '),
   )
 })
 

@@ -141,7 +141,7 @@ test(
         const name = typeof last === 'string' ? /^read (\S+)/.exec(last)?.[1] : undefined
         return name ? { call: { tool: 'file_reader', input: { file_path: name } } } : { text: 'read' }
       },
-      { contextWindowTokens: 25_400 },
+      { contextWindowTokens: 23_200 },
     )
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
       talk.write(
@@ -189,7 +189,7 @@ test('a skill that a prompt asks for is loaded at once, and neither trim nor sum
 })
 
 test(
-  'tools of a server that came late are told of once, and called through call_tool, also after a resume',
+  'tools of a server that came late are told of once, and called through more_tools, also after a resume',
   options,
   async (t) => {
     const echo = { name: 'mcp__words__echo', input: { text: 'said again' } }
@@ -201,7 +201,7 @@ test(
       'anthropic',
       ({ count }) => {
         writeFileSync(awaits, '')
-        return count === 1 || count === 3 ? { call: { tool: 'call_tool', input: echo } } : { text: 'done' }
+        return count === 1 || count === 3 ? { call: { tool: 'more_tools', input: echo } } : { text: 'done' }
       },
       { leash: 'all' },
       { mcpServers: { words: { command: process.execPath, args: [server, JSON.stringify({ awaits })] } } },
@@ -210,7 +210,7 @@ test(
     await talk.run('-p', 'go on')
     assert.deepEqual([talk.asked().length, talk.breaks()], [4, []])
     const words =
-      'More tools of MCP servers can be called with call_tool; more_tools describes them:\\n- words: mcp__words__echo, '
+      'More tools of MCP servers are there now; more_tools describes and calls them:\\n- words: mcp__words__echo, '
     assert.deepEqual(
       talk.asked().map(({ text }) => count(text, words)),
       [0, 1, 1, 1],

@@ -188,7 +188,7 @@ test(
   async (t) => {
     const echo = { name: 'mcp__words__echo', input: { text: 'said again' } }
     const { machine, run } = await nativeOn(t, 'anthropic', ({ count }) =>
-      count % 2 === 1 ? { call: { tool: 'call_tool', input: echo } } : { text: 'done' },
+      count % 2 === 1 ? { call: { tool: 'more_tools', input: echo } } : { text: 'done' },
     )
     const settings = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8')) as object
     const server = join(import.meta.dirname, '../tools/mcp/scripted.ts')
@@ -225,7 +225,7 @@ test(
     const [lead, task, refused, , last] = server.turns().map(({ body }) => body)
     const names = (body: { tools: { name: string }[] }) => body.tools.map(({ name }) => name)
     assert.ok(
-      lead.tools.at(-2).description.includes('subagent') &&
+      lead.tools.at(-1).description.includes('subagent') &&
         lead.system
           .map((one: { text: string }) => one.text)
           .join()

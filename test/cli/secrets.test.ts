@@ -86,7 +86,7 @@ test(
       read('.env'),
       { call: { tool: 'grep_search', input: { pattern: 'one' } } },
       { call: { tool: 'file_editor', input: { file_path: 'notes.ts', edits } } },
-      { call: { tool: 'call_tool', input: { name: 'mcp__chatty__x', input: {} } } },
+      { call: { tool: 'more_tools', input: { name: 'mcp__chatty__x', input: {} } } },
       { call: { tool: 'subagent', input: { task: 'look' } } },
       read('.env'),
       { text: 'seen' },

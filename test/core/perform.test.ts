@@ -62,13 +62,17 @@ test('every mishap is a result in words that say what to do', async () => {
     no('There is no tool shout. Use one of: bash, ls.'),
   )
   const picky = tool(never.run, {
+    notes: 'Loud words are read best.',
+    schema: { type: 'object' },
     parse() {
       throw new Error('text must be a string')
     },
   })
   assert.deepEqual(
     await resultOf(picky),
-    no('shout could not read its input: text must be a string. Call it again with an input that fits its schema.'),
+    no(
+      `shout could not read its input: text must be a string. Call it again as it is described here.\n\nshout: \nNotes: Loud words are read best.\nInput: {"type":"object"}`,
+    ),
   )
   const deny: Policy = async () => ({ verdict: 'no', why: 'it is forbidden' })
   assert.deepEqual(await resultOf(never, deny), {

@@ -1,4 +1,4 @@
-import type { EditForm, Tool } from '../../src/core/work/tool.ts'
+import type { Tool } from '../../src/core/work/tool.ts'
 import type { ToolParts } from '../../src/tools/tool-parts.ts'
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -165,24 +165,14 @@ test('what models often send a little wrong is understood', (t) => {
 const indexed = (tools: readonly Tool[]) => [
   ...tools,
   ...toolIndex(
+    tools.filter(({ onDemand }) => !onDemand),
     tools.filter(({ onDemand }) => onDemand),
     undefined,
   ),
 ]
 
-test('all that a model is told of the tools in every request stays short, in each form of edits', (t) => {
-  const told = (form: EditForm) =>
-    JSON.stringify(
-      indexed(seat(t, parts).tools)
-        .filter(({ onDemand, editForm = form }) => !onDemand && editForm === form)
-        .map(({ name, description, schema }) => ({ name, description, schema })),
-    ).length
-  assert.ok(told('edits') < 8000, `${told('edits')} characters`)
-  assert.ok(told('patch') <= told('edits'), `${told('patch')} characters with patches, ${told('edits')} with edits`)
-})
-
 test('each description is written by one template, in its order', (t) => {
-  const order = ['Use this tool to ', 'Do not use it ', 'Returns: ', 'After calling: ', 'The other tools: ']
+  const order = ['Use this tool to ', 'Do not use it ', 'Returns: ', 'After calling: ', 'Tools: ']
   for (const { name, description } of indexed(seat(t, parts).tools)) {
     const heads = description.split('\n').map((line) => order.findIndex((head) => line.startsWith(head)))
     assert.equal(heads[0], 0, name)
@@ -211,39 +201,49 @@ test('every field of every input says what it is for, and no other field may be 
   )
 })
 
-test('a tool that is described on demand is found by name, described with its input, and called in its own name', async (t) => {
-  const { tools, root } = seat(t, parts)
-  const onDemand = tools.filter((tool) => tool.onDemand)
-  const [more, call] = toolIndex(onDemand, undefined)
+test('a tool that is described on demand is listed with its inputs, described by name, and called in its own name', async (t) => {
+  const { tools, tool, root } = seat(t, parts)
+  const [frame, rest] = [tools.filter(({ onDemand }) => !onDemand), tools.filter(({ onDemand }) => onDemand)]
+  const [more, ...others] = toolIndex(frame, rest, undefined)
   const run = (input: unknown) => more!.run(more!.parse(input), callIn(root))
+  assert.deepEqual(others, [])
   assert.equal(
     more!.description.split('\n').at(-1),
-    'The other tools: jobs, web_search, web_fetch, todo_write, todo_read, todo_update, subagent, sandbox.',
+    'Tools: jobs(), grep_search(pattern), glob(pattern), ls(), web_search(query), web_fetch(url), todo_write(items: [{task, status}]), todo_read(), todo_update(items: [{task, status}]), ask_question(questions: [{question, options}]), subagent(task), sandbox(language, code).',
   )
   assert.deepEqual(
-    ((await run({})) as string).split('\n')[1],
+    ((await run({})) as string).split('\n')[4],
     '- web_search: Use this tool to look up what is not in the project or is newer than your knowledge.',
   )
-  const fetch = onDemand.find(({ name }) => name === 'web_fetch')!
-  assert.equal(
-    await run({ names: ['web_fetch', 'web_serch', 'nothing-like-it'] }),
+  const [fetch, editor] = [tool('web_fetch'), tool('file_editor')]
+  assert.deepEqual(
+    await Promise.all(['web_fetch', 'file_editor', 'web_serch', 'nothing'].map((name) => run({ name }))),
     [
       `web_fetch: ${fetch.description}\nInput: ${JSON.stringify(fetch.schema)}`,
+      // What no request has: rare cases and examples.
+      `file_editor: ${editor.description}\nNotes: ${editor.notes}\nInput: ${JSON.stringify(editor.schema)}`,
       'There is no tool or MCP server web_serch; did you mean web_search?',
-      'There is no tool or MCP server nothing-like-it. Call more_tools without names to see all.',
-    ].join('\n\n'),
+      'There is no tool or MCP server nothing. Call more_tools without a name to see all.',
+    ],
   )
   assert.deepEqual(
-    [{ name: 'web_fetch', input: { url: 'x' } }, { name: 'todo_read' }, '{"name":"ls","input":{}}', {}, 3].map(
-      (input) => call!.standsFor!(input),
-    ),
+    [
+      { name: 'web_fetch', input: { url: 'x' } },
+      // There is nothing that its input could say.
+      { name: 'todo_read' },
+      '{"name":"ls","input":{}}',
+      { name: 'ls' },
+      {},
+      3,
+    ].map((input) => more!.standsFor!(input)),
     [
       { tool: 'web_fetch', input: { url: 'x' } },
       { tool: 'todo_read', input: {} },
       { tool: 'ls', input: {} },
       undefined,
       undefined,
+      undefined,
     ],
   )
-  assert.deepEqual(toolIndex([], undefined), [])
+  assert.deepEqual(toolIndex(frame, [], undefined), [])
 })

@@ -56,7 +56,7 @@ const cases: Record<string, { answers: Answer[]; kept: string[] }> = {
     answers: [{ call: { tool: 'ls', input: 'here' } }, { text: 'Sorry.' }],
     kept: [
       'call ls',
-      'result failed: ls could not read its input: it is no object. Call it again with an input that fits its schema.',
+      'result failed: ls could not read its input: it is no object. Call it again as it is described here.\n\nls: Lists a folder.\nInput: {"type":"object"}',
       'reply: Sorry.',
       'end: ok',
     ],

@@ -15,6 +15,9 @@ export function frameOf(system: string, tools: readonly Tool[]): Frame {
   return { system, tools: tools.map(({ name, description, schema }) => ({ name, description, schema })) }
 }
 
+/** Told behind an attempt, and not in the frame, because few sessions have one. */
+const inPlace = 'What this attempt did is still in place: look before you do it again.'
+
 /** The part of a turn that the messages are made of. */
 type Asked = Pick<Turn, 'prompt' | 'files' | 'history' | 'attempts' | 'steered'>
 
@@ -75,7 +78,7 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
       // Steps are counted from 1 again after a failed attempt and in the next turn.
       if (entry.type === 'attempt' || entry.type === 'end') open = undefined
       const text = entryText(entry as Entry)
-      if (text !== '') list.push({ role: 'user', text })
+      if (text !== '') list.push({ role: 'user', text: entry.type === 'attempt' ? `${text}\n${inPlace}` : text })
       if (entry.type === 'summary')
         for (const guide of entry.guides ?? []) if (guide.by === self) list.push({ role: 'user', text: guide.text })
     }

@@ -114,8 +114,8 @@ export function systemText(parts: SystemParts): string {
     subagents,
     skills,
     instructions,
-    system ? tag('system', '', system) : '',
-    wall ? tag('sandbox', '', wall) : '',
+    system,
+    wall,
     `Project directory: ${cwd}\nToday's date: ${date}`,
   ]
     .map((text) => text?.trim() ?? '')

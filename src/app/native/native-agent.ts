@@ -120,7 +120,7 @@ export async function* openNative(
 }
 
 /** Increased when the tools of every request change their form: a frame that was frozen before is then made again. */
-const frameEdition = 2
+const frameEdition = 3
 
 /** The tools of servers that start within this time are in the first request; later ones are told of in a message. */
 const quickMs = 1000

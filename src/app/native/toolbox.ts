@@ -61,14 +61,11 @@ export function offeredTools(
   const form = editFormOf(model)
   const isOffered = (tool: Tool) => (tool.available?.() ?? true) && (tool.editForm ?? form) === form && suits(tool)
   const [ours, remote] = [own.filter(isOffered), (servers?.tools() ?? []).filter(isOffered)]
-  const index = toolIndex(
-    ours.filter(({ onDemand }) => onDemand),
-    indexed,
-  )
-  return {
-    all: [...ours, ...index, ...remote],
-    frame: [...ours.filter(({ onDemand }) => !onDemand), ...index, ...remote],
-  }
+  const hasShell = ours.some(({ isShell }) => isShell)
+  const isDeferred = ({ onDemand }: Tool) => onDemand === 'always' || (onDemand === 'with a shell' && hasShell)
+  const frame = ours.filter((tool) => !isDeferred(tool))
+  const index = toolIndex(frame, ours.filter(isDeferred), indexed)
+  return { all: [...ours, ...index, ...remote], frame: [...frame, ...index, ...remote] }
 }
 
 /** Makes the tools of an agent; without `consult` there is no subagent tool among them. */

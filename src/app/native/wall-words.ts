@@ -32,12 +32,7 @@ const openings = {
 /** Tells the model how its commands are restricted; `wall` is undefined where there is no wall. */
 export function wallPrompt(leash: Leash, wall: WallFacts | undefined): string {
   if (!wall) return 'Commands run without a sandbox.'
-  const network = { open: 'The network is open.', asked: closed, closed: 'The network is closed.' }[wall.network]
-  const turn =
-    'Background servers and /tmp last for the turn: your commands reach a server at 127.0.0.1, the user does not.'
-  if (leash === 'read')
-    return `Commands run in a sandbox: nothing but /tmp is writable, and there are no keys. ${network} ${turn}`
-  return `Commands run in a sandbox: only the project and /tmp are writable, and there are no keys. ${network} ${turn} If the sandbox refuses something, the user may be asked to allow it: do not work around it.`
+  const network = { open: 'an open network', asked: 'no network unless the user allows it', closed: 'no network' }
+  const writable = leash === 'read' ? 'only to /tmp' : 'only to the project and /tmp'
+  return `Commands run in a sandbox: they can write ${writable} (emptied after the turn), and have no keys and ${network[wall.network]}.`
 }
-
-const closed = 'The network is closed, except for commands that the user allows to use it.'

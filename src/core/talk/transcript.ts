@@ -17,8 +17,7 @@ export type TranscriptRequest = {
 }
 
 export const metaInstruction =
-  'Close with a comprehensive summary of what you did and concluded, so that another agent can continue from it. ' +
-  'An output format that the last message asks for wins: then leave the summary out.'
+  'Close with a comprehensive summary of your actions and conclusions for the next agent, unless the last message asks for another output format.'
 
 export function promptText(asked: TranscriptRequest): string {
   const parts = [

@@ -9,6 +9,7 @@ import { Channel } from '../../base/channel.ts'
 import { defined } from '../../base/defined.ts'
 import { drain } from '../../base/relay.ts'
 import { consult } from './verbs.ts'
+import { describedTool } from './tool.ts'
 import { consentOptions } from '../talk/consent.ts'
 
 /**
@@ -66,7 +67,7 @@ async function outcome(
       input = tool.parse(call.input)
     } catch (error) {
       return no(
-        `${tool.name} could not read its input: ${words(error)} Call it again with an input that fits its schema.`,
+        `${tool.name} could not read its input: ${words(error)} Call it again as it is described here.\n\n${describedTool(tool)}`,
       )
     }
     const verdict = await policy(tool, input, turn)

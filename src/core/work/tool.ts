@@ -67,7 +67,10 @@ export const indirectInput = ({ tool, input }: IndirectCall) => ({ name: tool, i
  */
 export interface Tool<I = unknown> {
   name: string
+  /** What every request says of the tool. */
   description: string
+  /** Rare cases and examples: given when the tool is asked about, or when its input was wrong. */
+  notes?: string
   schema: Record<string, unknown>
   /** The JSON Schema of the result's `data`. A tool that has one gives data with every good result. */
   output?: Record<string, unknown>
@@ -78,8 +81,13 @@ export interface Tool<I = unknown> {
   notBeside?: { tools: readonly string[]; why: string }
   /** Says what a call would do. Without it, a call of a reading tool only looks, and the effect of any other is unknown. */
   effect?(input: I, cwd: string): Effect
-  /** Few sessions need it: a request has only its name, and `more_tools` describes it. */
-  onDemand?: boolean
+  /**
+   * A request has only its name and the names of its inputs, and `more_tools` describes it: always, because few sessions need
+   * it, or where there is a shell. A session without a shell only looks and plans, and has the tools for that at once.
+   */
+  onDemand?: 'always' | 'with a shell'
+  /** Runs any command line. */
+  isShell?: boolean
   /** The call that a call of this tool stands for: that other tool is judged, run, shown and recorded in its place. */
   standsFor?(input: unknown): IndirectCall | undefined
   aliases?: ToolAliases
@@ -97,6 +105,12 @@ export interface Tool<I = unknown> {
   available?(): boolean
   parse(input: unknown): I
   run(input: I, call: ToolCall): Promise<ToolOutput>
+}
+
+/** Everything about a tool in one text. */
+export function describedTool({ name, description, notes, schema }: Tool): string {
+  const more = notes === undefined ? '' : `\nNotes: ${notes}`
+  return `${name}: ${description}${more}\nInput: ${JSON.stringify(schema)}`
 }
 
 export type Result = { ok: boolean; text: string; data?: unknown; files?: Ref[] }

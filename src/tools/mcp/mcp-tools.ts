@@ -115,7 +115,7 @@ export function resourcesTool(server: McpServer, name: string, blobs: Blobs): To
       additionalProperties: false,
     },
     risk: 'run',
-    onDemand: true,
+    onDemand: 'always',
     effect: ({ uri }) => (uri === undefined ? { does: 'nothing' } : unknownEffect),
     parse(input) {
       const given = input === undefined || input === null ? {} : parsed(input)

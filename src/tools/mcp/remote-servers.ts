@@ -147,9 +147,7 @@ export function openServers(config: McpConfig, parts: McpParts): McpServers {
       const lines = late.map(({ server, left }) => `- ${server.config.name}: ${left.join(', ')}`)
       return {
         tools: late.flatMap(({ left }) => left),
-        text: ['More tools of MCP servers can be called with call_tool; more_tools describes them:', ...lines].join(
-          '\n',
-        ),
+        text: ['More tools of MCP servers are there now; more_tools describes and calls them:', ...lines].join('\n'),
       }
     },
     names: () => servers.map(({ config }) => config.name),

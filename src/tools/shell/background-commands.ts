@@ -41,11 +41,15 @@ const longestLook = 16 * 1024
 /** The end of a log that goes with the news that a command ended. */
 const lastWords = 2000
 
+/** A server behind the wall has a network of its own, which lasts for the turn. */
+const behindWall =
+  'A server in the sandbox lasts for this turn: your commands reach it at 127.0.0.1, the user does not.'
+
 /** A command that a call waits for. `move` sends it to the background, and the call returns; false when it has just ended. */
 export type CommandInFront = { since: number; move(): boolean }
 
 /** A command that was started in the foreground, with what it printed so far and the end that was being waited for. */
-export type StartedInFront = ShellRun & { command: string; printed: string; exit: Promise<Exit> }
+export type StartedInFront = Omit<ShellRun, 'walled'> & { command: string; printed: string; exit: Promise<Exit> }
 
 /** The background commands of one agent or of the person, which end with their owner. */
 export class BackgroundCommands {
@@ -68,7 +72,7 @@ export class BackgroundCommands {
   async start(command: string, call: ToolCall): Promise<string> {
     const { clock } = this.#parts
     const log = await this.#newLog()
-    const { run, settle } = await startShell(command, call, this.#parts)
+    const { run, walled, settle } = await startShell(command, call, this.#parts)
     const writer = this.#writer(log, run)
     const exit = listen(run, (chunk) => writer.write(chunk))
     const background = this.#add({ command, run, log, over: (job) => writer.finish(exit, settle, job) })
@@ -77,7 +81,7 @@ export class BackgroundCommands {
     looked.abort()
     const { job } = background
     if (background.end !== undefined) return `Job ${job} has already ended.\n${await this.#look(background)}`
-    return `Job ${job} runs in the background with pid ${run.pid}; its output goes to ${log}. Use jobs to read it or to end it.`
+    return `Job ${job} runs in the background with pid ${run.pid}; its output goes to ${log}. Use jobs to read it or to end it.${walled ? ` ${behindWall}` : ''}`
   }
 
   /** Notes a command that a call waits for, until the returned function is called. */

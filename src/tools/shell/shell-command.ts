@@ -9,15 +9,18 @@ import { withoutModelKeys } from '../../core/work/key-variables.ts'
 
 export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 'shell' | 'interpreter'>
 
-/** A command that was started; `settle` is called after its end and returns sentences about what it left behind. */
-export type ShellRun = { run: Run; settle(): Promise<string[]> }
+/**
+ * A command that was started, and whether it runs behind a wall; `settle` is called after its end and returns sentences about
+ * what it left behind.
+ */
+export type ShellRun = { run: Run; walled: boolean; settle(): Promise<string[]> }
 
 /** Starts a command line with an empty input. */
 export async function startShell(command: string, call: ToolCall, parts: ShellParts): Promise<ShellRun> {
   const how = (await parts.shell?.(command, call)) ?? plainly(command)
   const run = await startIn(how, call.cwd, parts)
   run.stdin.end()
-  return { run, settle: async () => (await how.settle?.()) ?? [] }
+  return { run, walled: how.walls !== undefined, settle: async () => (await how.settle?.()) ?? [] }
 }
 
 /** A command line without a sandbox. */

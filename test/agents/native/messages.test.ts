@@ -29,7 +29,10 @@ test("the agent's own text is the assistant’s, that of other agents is marked 
     { role: 'user', text: '<result>\na b\n</result>' },
     { role: 'assistant', text: '', calls: [{ id: 'n', tool: 'bash', input: 'ls', opaque: 's' }] },
     { role: 'tool', call: 'n', tool: 'bash', ok: false, text: 'no' },
-    { role: 'user', text: '<attempt by="native">\ncrash: died\n</attempt>' },
+    {
+      role: 'user',
+      text: '<attempt by="native">\ncrash: died\n</attempt>\nWhat this attempt did is still in place: look before you do it again.',
+    },
     { role: 'assistant', text: 'again', calls: [] },
     { role: 'user', text: 'two' },
     { role: 'user', text: '<message from="claude">\ndeux\n</message>' },
@@ -44,7 +47,10 @@ test('text typed to agents that failed before comes after the prompt', () => {
   assert.deepEqual(modelMessages('native', turnOf({ prompt: 'paint', attempts, steered: ['in blue'] }), []), [
     { role: 'user', text: 'paint' },
     { role: 'user', text: 'in blue' },
-    { role: 'user', text: '<attempt by="claude">\nquota: limit\n</attempt>' },
+    {
+      role: 'user',
+      text: '<attempt by="claude">\nquota: limit\n</attempt>\nWhat this attempt did is still in place: look before you do it again.',
+    },
   ])
 })
 

@@ -40,7 +40,7 @@ test('a session begins with the instructions, skills and subagents of its place,
     first.subagents.map(({ name }) => name),
     ['reviewer'],
   )
-  const order = ['</output>', 'Close well.', '<subagents>', '<skills>', '<instructions path=', 'Project directory: ']
+  const order = ['## Answers', 'Close well.', '<subagents>', '<skills>', '<instructions path=', 'Project directory: ']
   const places = order.map((text) => first.system.indexOf(text))
   assert.deepEqual(
     places,

@@ -13,12 +13,13 @@ test('the same parts give the same bytes, and what changes soonest stands last',
     skills: '<skills>\n- a\n</skills>',
     subagents: '<subagents>\n- @b\n</subagents>',
     instructions: '<instructions path="/p/AGENTS.md">\nTabs.\n</instructions>',
-    system: 'Linux </system> 64',
+    system: '## System Capabilities\nSystem: Linux',
+    wall: 'Commands run without a sandbox.',
   }
   const text = systemText(parts)
   assert.equal(systemText({ ...parts }), text)
-  const [own, rest] = text.split('</conversation>\n\n')
-  assert.match(own!, /^<role>\nYou are termaite/)
+  const [own, rest] = text.split('Other agents may take turns in this conversation.\n\n')
+  assert.match(own!, /^You are termaite, a coding agent/)
   assert.equal(
     rest,
     [
@@ -26,7 +27,8 @@ test('the same parts give the same bytes, and what changes soonest stands last',
       parts.subagents,
       parts.skills,
       parts.instructions,
-      '<system>\nLinux <\\/system> 64\n</system>',
+      parts.system,
+      parts.wall,
       "Project directory: /p\nToday's date: 2026-11-15",
     ].join('\n\n'),
   )
@@ -40,7 +42,7 @@ test("the agent's system text is shorter than 2.5 kB", () => {
 })
 
 test('a subagent is the agent with a part, and the part of a user’s own follows', () => {
-  const agent = systemText({ ...day, mode: 'agent' }).split('\n\n<conversation>')[0]!
+  const agent = systemText({ ...day, mode: 'agent' }).split('\n\nOther agents')[0]!
   const text = systemText({ ...day, mode: 'subagent', role: 'You review.' })
   assert.ok(text.startsWith(`${agent}\n\n<subagent>\nYou are a subagent`))
   assert.ok(
@@ -58,7 +60,6 @@ test('the planner has a prompt of its own: boundaries, tools, process and five s
     'planning_process',
     'quality_bar',
     'output_format',
-    'conversation',
   ])
   assert.match(text, /^<role>\nYou are termaite in plan mode\./)
   assert.deepEqual(

@@ -62,7 +62,7 @@ test('a server with too many tools is not put into every request; what is not th
   )
   const { text, tools } = open.news(new Set(names))!
   const news = text.split('\n')
-  assert.equal(news[0], 'More tools of MCP servers can be called with call_tool; more_tools describes them:')
+  assert.equal(news[0], 'More tools of MCP servers are there now; more_tools describes and calls them:')
   assert.match(news[1]!, /^- many: mcp__many__echo, mcp__many__sum, .*, mcp__many__more_0, .*, mcp__many__more_39$/)
   assert.equal(news.length, 2)
   assert.equal(await use(open, 'mcp__many__more_7'), 'I am more_7.')
