@@ -111,7 +111,7 @@ describe('commands in the background', { concurrency: 2 }, () => {
     options,
     async (t) => {
       const { machine, server, glass } = await chatting(t, ({ count }) => {
-        const job = (input: object) => ({ call: { tool: 'call_tool', input: { name: 'jobs', input } } })
+        const job = (input: object) => ({ call: { tool: 'more_tools', input: { name: 'jobs', input } } })
         if (count === 1)
           return { call: { tool: 'bash', input: { command: 'echo ready; sleep 1000', background: true } } }
         if (count === 2)
