@@ -2,9 +2,12 @@ import type { Clock } from '../base/clock.ts'
 import type { Terminal } from '../core/screen/terminal.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Store } from '../core/talk/store.ts'
+import type { Event } from '../core/talk/entry.ts'
 import type { Roster } from '../core/work/agent.ts'
+import type { Budget } from '../core/work/budget.ts'
 import type { Worktrees } from '../core/work/worktree.ts'
-import type { Slot } from './slot.ts'
+import type { Slot, WorkerSlot } from './slot.ts'
+import type { Envelope } from './workers/worker.ts'
 
 /** The rows that each slot's terminal showed at its last read. */
 export type LastRows = { get(slot: number): Promise<string[]>; set(slot: number, rows: string[]): Promise<void> }
@@ -44,4 +47,16 @@ export type KeeperParts = CrewParts & {
   mask(text: string): string
   complete?(question: Question, cwd: string): Promise<Question>
   opened?(slot: Slot): void
+  /** The coordinator of this process, whose workers the keeper runs. */
+  host?: WorkerHost
+}
+
+/** What a coordinator gives the workers that its process runs, and what it is told of them. */
+export type WorkerHost = {
+  /** The budget that all of them share. */
+  budget: Budget
+  /** Shows what a worker does. */
+  seen(slot: WorkerSlot, event: Event): void
+  /** Makes the envelope whole before it is kept: brings changes back, and names those outside of the worker's scope. */
+  settle?(slot: WorkerSlot, envelope: Envelope): Promise<Envelope>
 }

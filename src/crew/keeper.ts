@@ -7,6 +7,7 @@ import { SlotLedger } from './slot-ledger.ts'
 import { gone, started } from './slot-moves.ts'
 import { SlotRunner } from './slot-runner.ts'
 import { allOf, isGone, isLiving, nameOf, needsKeeper, worksOf } from './slot.ts'
+import { hasRoom } from './spawn.ts'
 
 /** How often a keeper looks without a change: dead processes announce nothing, and held slots run out of time. */
 const tickMs = 1_000
@@ -81,8 +82,12 @@ export class Keeper {
   async #look(): Promise<void> {
     const { owner } = this.#parts
     const found = await this.#ledger.read()
+    // Only workers are held for want of room.
+    const waits = allOf(found).some(({ state, worker }) => state === 'held' && worker)
+    const elsewhere = waits ? await this.#parts.elsewhere() : 0
+    const tended = (now: Slots) => this.#tended(now, elsewhere)
     // Tried on what was read first, so that a look at a crew at rest writes nothing.
-    const slots = this.#tended(found) === found ? found : await this.#ledger.change((now) => this.#tended(now))
+    const slots = tended(found) === found ? found : await this.#ledger.change(tended)
     for (const slot of allOf(slots)) {
       if (slot.owner !== owner || slot.state === 'held' || this.#leave.signal.aborted) continue
       const runner = this.#runners.get(slot.id)
@@ -93,7 +98,7 @@ export class Keeper {
   }
 
   /** Takes slots without a living owner, and lets held slots start, fail or wait on. */
-  #tended(now: Slots): Slots {
+  #tended(now: Slots, elsewhere: number): Slots {
     let slots = now
     const put = (slot: Slot) => (slots = { ...slots, slots: { ...slots.slots, [slot.id]: slot } })
     const { owner, alive, clock } = this.#parts
@@ -103,7 +108,7 @@ export class Keeper {
       moved = false
       for (const slot of allOf(slots)) {
         if (slot.state !== 'held' || slot.owner !== owner) continue
-        const next = this.#heldNext(slot, slots, clock.now())
+        const next = this.#heldNext(slot, slots, clock.now(), elsewhere)
         if (next === slot) continue
         put(next)
         moved = true
@@ -112,14 +117,15 @@ export class Keeper {
     return slots
   }
 
-  #heldNext(slot: HeldSlot, slots: Slots, now: number): Slot {
+  #heldNext(slot: HeldSlot, slots: Slots, now: number, elsewhere: number): Slot {
     const ended = (state: 'failed' | 'exited', why: string): GoneSlot => ({
       ...gone(slot, { state, why, worktree: slot.worktree }),
       since: now,
     })
     if (slot.wish) return ended('exited', 'killed')
     const may = readinessOf(nameOf(slot.id), worksOf(slots))
-    if (may.ready) return started(slot, now)
+    const hasPlace = !slot.worker || hasRoom(slots, this.#parts.limits, elsewhere)
+    if (may.ready) return hasPlace ? started(slot, now) : slot
     if ('never' in may) return ended('failed', may.never)
     // The time counts from the spawn, which is when a held slot's state began.
     if (this.#waitedMs(slot) < slot.patience) return slot

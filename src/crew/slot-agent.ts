@@ -3,17 +3,19 @@ import type { Ask } from '../core/talk/question.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { LivingSlot, Slot } from './slot.ts'
 import { answered, asking } from './slot-moves.ts'
+import { roleTable } from './workers/worker.ts'
 
-/** Opens a slot's agent in the slot's terminal; a terminal that lives is taken up, else it opens with the first turn. */
+/** Opens a slot's agent, in the slot's terminal unless it works unseen; a terminal that lives is taken up, else it opens with the first turn. */
 export function openSlotAgent(roster: Roster, slot: LivingSlot): Agent {
-  const { agent, cwd, leash, allowed, terminal, mode, path, model, thread } = slot
+  const { agent, cwd, leash, allowed, terminal, mode, path, model, thread, worker } = slot
   return roster.open(agent, {
     cwd,
     leash,
     allowed,
-    terminal: { id: terminal.id, title: titleOf(slot), mode, path },
+    terminal: worker?.where === 'background' ? undefined : { id: terminal.id, title: titleOf(slot), mode, path },
     model,
     resume: thread,
+    limits: worker && { ...roleTable[worker.role].limits, scope: worker.scope },
   })
 }
 

@@ -37,6 +37,15 @@ export function turnBegun(slot: LivingSlot, send: Send, flight: Flight): Working
   return { ...fieldsOf(slot), state: 'busy', flight, queue }
 }
 
+/** Drops a prompt whose turn was refused before it began, so that it is not sent again and again. */
+export function withoutSend(slot: LivingSlot, send: Send): LivingSlot {
+  if (slot.state === 'idle') return slot
+  const [first, ...more] = slot.queue.filter(({ id }) => id !== send.id)
+  if (first) return { ...slot, queue: [first, ...more] }
+  if (slot.state === 'busy' && !slot.flight) return { ...fieldsOf(slot), state: 'idle', queue: [] }
+  return { ...slot, queue: [] }
+}
+
 /** Notes that the agent was seen at work on its prompt. */
 export function seenAtWork(slot: LivingSlot): LivingSlot {
   return slot.flight ? { ...slot, flight: { ...slot.flight, taken: true } } : slot

@@ -7,7 +7,7 @@ import type { Agent, Turn } from '../core/work/agent.ts'
 import type { KeeperParts } from './crew-parts.ts'
 import type { SlotLedger } from './slot-ledger.ts'
 import type { TurnResult } from './slot-moves.ts'
-import type { Flight, LivingSlot, Send, Slot } from './slot.ts'
+import type { Flight, LastTurn, LivingSlot, Send, Slot } from './slot.ts'
 import { Channel } from '../base/channel.ts'
 import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
@@ -20,8 +20,9 @@ import { interruptedTurn } from './interrupted-turn.ts'
 import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
 import { endSlot, lastScreen } from './slot-ending.ts'
 import { blobsOf, logOf, shownOf } from './slot-ledger.ts'
-import { seenAtWork, settled, turnBegun, withoutQuestions } from './slot-moves.ts'
+import { seenAtWork, settled, turnBegun, withoutQuestions, withoutSend } from './slot-moves.ts'
 import { isGone } from './slot.ts'
+import { WorkerTurn } from './workers/worker-turn.ts'
 
 const retryMs = 1_000
 
@@ -46,6 +47,10 @@ export class SlotRunner {
   /** Whether the slot had no terminal when this runner began. */
   #fresh = false
   #taken = false
+  /** The prompt of the turn that is about to begin or under way. */
+  #sending: Send | undefined
+  /** The turn of a worker that is under way. */
+  #work: WorkerTurn | undefined
 
   constructor(slot: LivingSlot, parts: KeeperParts, ledger: SlotLedger) {
     const { store, workspace, clock, owner, alive } = parts
@@ -155,6 +160,7 @@ export class SlotRunner {
     // The flight is kept before anything is typed.
     const takeOff = ({ id: turn }: Turn) => this.#edit((slot) => turnBegun(slot, send, { turn, mark: nonceOf(turn) }))
     const agent = announced(this.#open(slot), takeOff)
+    this.#sending = send
     await this.#follow(this.#conversation.converse(agent, text, this.#world(slot)))
   }
 
@@ -168,15 +174,37 @@ export class SlotRunner {
     await this.#follow(this.#conversation.takeUp(agent, flight.turn, this.#world(slot), found.sent))
   }
 
-  #world({ cwd, leash }: LivingSlot) {
+  #world(slot: LivingSlot) {
+    const { cwd, leash, worker } = slot
+    this.#work = worker && new WorkerTurn({ ...slot, worker }, this.#parts.host, this.#parts.clock)
+    const { late, budget } = this.#work ?? {}
     return {
       cwd,
       leash,
-      signal: this.#stop.signal,
+      signal: late ? AbortSignal.any([this.#stop.signal, late]) : this.#stop.signal,
       left: this.#left.signal,
       ask: slotAsk(this.#questions),
       complete: this.#complete({ cwd }),
+      budget,
+      steer: worker && ((until?: AbortSignal) => this.#typed(until)),
     }
+  }
+
+  /** Hands the prompts that came during the turn to the agent; with a signal it waits for one. */
+  async #typed(until?: AbortSignal): Promise<string[]> {
+    let texts: string[] = []
+    const take = () =>
+      this.#edit((slot) => {
+        texts = slot.flight ? slot.queue.map(({ text }) => text) : []
+        return slot.flight && texts.length > 0 ? { ...slot, queue: [] } : slot
+      })
+    await take()
+    if (!until || texts.length > 0) return texts
+    for await (const _ of this.#ledger.watch(until)) {
+      await take()
+      if (texts.length > 0) break
+    }
+    return texts
   }
 
   #complete({ cwd }: Pick<LivingSlot, 'cwd'>) {
@@ -194,6 +222,7 @@ export class SlotRunner {
 
   async #see(event: Event): Promise<void> {
     if (event.type === 'prompt') return
+    this.#work?.see(event)
     if (event.type === 'thread') await this.#edit((slot) => ({ ...slot, thread: event.key }))
     if (this.#taken || !showsWork(event)) return
     this.#taken = true
@@ -202,10 +231,28 @@ export class SlotRunner {
   }
 
   async #land(turn: string, outcome: Outcome): Promise<void> {
+    const [work, sending] = [this.#work, this.#sending]
+    this.#work = undefined
+    this.#sending = undefined
+    if (sending) await this.#edit((slot) => withoutSend(slot, sending))
+    if (work && !this.#left.signal.aborted) return this.#handOver(work, turn, outcome)
+    work?.leave()
     if (!outcome.ok) return this.#settle(outcome.failure, { last: { turn, failure: outcome.failure } })
     const { seen } = outcome
     const artifact = await keepArtifact(this.#blobs, turn, outcome, seen)
     await this.#settle(undefined, { last: defined({ turn, by: seen?.by }), artifact })
+  }
+
+  /** Keeps the envelope of a worker, and ends it unless it was sent another prompt meanwhile. */
+  async #handOver(work: WorkerTurn, turn: string, outcome: Outcome): Promise<void> {
+    const envelope = await work.end(outcome, this.#blobs)
+    const last: LastTurn = outcome.ok ? { turn } : { turn, failure: outcome.failure }
+    const now = await this.#edit((slot) => {
+      const worker = slot.worker && { ...slot.worker, envelope }
+      return this.#stop.signal.aborted ? { ...slot, last, worker } : { ...settled(slot, { last }, undefined), worker }
+    })
+    if (!now || this.#stop.signal.aborted || now.state === 'busy') return
+    await this.#end(outcome.ok ? 'exited' : 'failed', outcome.ok ? 'done' : outcome.failure.message)
   }
 
   /** Notes that the agent is ready or its turn is over; an agent that failed and has no terminal has ended. */

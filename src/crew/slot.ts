@@ -4,6 +4,7 @@ import type { Ref } from '../core/talk/store.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { WorkItem } from '../core/work/dependencies.ts'
 import type { Worktree } from '../core/work/worktree.ts'
+import type { Worker } from './workers/worker.ts'
 import { defined } from '../base/defined.ts'
 
 export const slotStates = ['held', 'starting', 'busy', 'idle', 'asking', 'exited', 'failed'] as const
@@ -58,6 +59,8 @@ type SlotBase = {
   last?: LastTurn
   artifact?: Artifact
   worktree?: Worktree
+  /** Set where a coordinator sent the agent: it has one task, and ends with its handoff. */
+  worker?: Worker
 }
 
 type Living = SlotBase & {
@@ -104,6 +107,9 @@ export type GoneSlot = SlotBase &
 /** A crew member's place. */
 export type Slot = LivingSlot | GoneSlot
 
+/** The slot of a worker, in any state. */
+export type WorkerSlot = Slot & { worker: Worker }
+
 export type Slots = { next: number; slots: Record<string, Slot> }
 
 export const noSlots: Slots = { next: 1, slots: {} }
@@ -139,6 +145,7 @@ export const nameOf = (id: number | string): string => `slot ${id}`
 
 /** The state of a slot in words, with the reason for it. */
 export function stateWords({ state, why, needs }: Slot): string {
+  if (state === 'held' && needs.length === 0) return 'waiting until another agent is done'
   if (state === 'held') return `waiting for ${needs.map(nameOf).join(' and ')}`
   return `${state}${why ? ` (${why})` : ''}`
 }

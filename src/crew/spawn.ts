@@ -1,6 +1,7 @@
 import type { Leash } from '../core/work/agent.ts'
 import type { CrewParts } from './crew-parts.ts'
 import type { HeldSlot, Slots } from './slot.ts'
+import type { Worker } from './workers/worker.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 import { nearest } from '../base/nearest.ts'
@@ -24,6 +25,8 @@ export type Spawn = {
   dependsOnTimeoutMs?: number
   /** Whether it works in a worktree of its own; a text is the worktree's name. */
   worktree?: boolean | string
+  /** Makes the agent a worker. Beyond the limits of the crew a worker is held, where another agent is refused. */
+  worker?: Worker
 }
 
 /** How long a slot waits for its dependencies by default. */
@@ -37,8 +40,8 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
   const { clock, owner, isKeeper } = parts
   refuseUnknown(spawn.agent, parts)
   refuseFlag('model', spawn.model)
-  refuseTooMany(now, parts.limits, elsewhere)
-  const { agent, cwd, leash, allowed, model, mode, path, task = '', dependsOn = [] } = spawn
+  const { agent, cwd, leash, allowed, model, mode, path, task = '', dependsOn = [], worker } = spawn
+  if (!worker) refuseTooMany(now, parts.limits, elsewhere)
   const id = now.next
   const stray = placeholders(task).find((need) => !dependsOn.includes(Number(need)))
   if (stray !== undefined)
@@ -63,11 +66,13 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
     terminal: { id: crypto.randomUUID() },
     queue: task === '' ? [] : [{ id: newId(at), text: task }],
     worktree: spawn.worktree ? plannedTree(spawn.worktree, id, parts) : undefined,
+    worker,
   })
   const slots: Slots = { next: id + 1, slots: { ...now.slots, [id]: slot } }
   const may = readinessOf(nameOf(id), worksOf(slots))
   if ('never' in may) throw new CrewError(`${may.never}.`)
-  return may.ready ? { ...slots, slots: { ...slots.slots, [id]: started(slot, at) } } : slots
+  const starts = may.ready && (!worker || hasRoom(now, parts.limits, elsewhere))
+  return starts ? { ...slots, slots: { ...slots.slots, [id]: started(slot, at) } } : slots
 }
 
 /** A client chooses these texts, and they become words of a command line. */
@@ -94,6 +99,12 @@ function refuseUnknown(agent: string, { names: all, lacks }: CrewParts): void {
   const near = nearest(agent, names)
   const known = names.length === 0 ? 'none is set up: run termaite setup' : `there are ${names.join(', ')}`
   throw new CrewError(`there is no agent "${agent}"${near ? `; did you mean "${near}"?` : `: ${known}.`}`)
+}
+
+/** Whether one more agent may be at work. Agents that are held do not count: they use nothing yet. */
+export function hasRoom(now: Slots, { perWorkspace, total }: CrewParts['limits'], elsewhere: number): boolean {
+  const here = allOf(now).filter((slot) => isLiving(slot) && slot.state !== 'held').length
+  return here < perWorkspace && here + elsewhere < total
 }
 
 function refuseTooMany(now: Slots, { perWorkspace, total }: CrewParts['limits'], elsewhere: number): void {

@@ -18,8 +18,8 @@ export type FailureKind =
   | 'unmet'
   | 'unfinished'
 
-/** Why a turn stopped unfinished: a limit on its steps, tokens or cost, a full window, the longest answer, a model that repeats itself, a person or a hook. */
-export type StoppedBy = 'steps' | 'tokens' | 'cost' | 'window' | 'output' | 'repetition' | 'person' | 'hook'
+/** Why a turn stopped unfinished: a limit on its steps, time, tokens or cost, a full window, the longest answer, a model that repeats itself, a person or a hook. */
+export type StoppedBy = 'steps' | 'time' | 'tokens' | 'cost' | 'window' | 'output' | 'repetition' | 'person' | 'hook'
 
 /** `retryAt` is in ms since 1970; it is set only when the provider named the time. `stoppedBy` belongs to `unfinished`. */
 export type Failure = { kind: FailureKind; message: string; retryAt?: number; stoppedBy?: StoppedBy }

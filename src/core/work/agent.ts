@@ -126,6 +126,12 @@ export interface Turn {
   sent?: string
 }
 
+/**
+ * What an agent may do beside its leash: `writes` and `runs` are false where it is given no tool for that, and `scope` names the
+ * files and folders of the project that it may change.
+ */
+export type SeatLimits = { writes?: false; runs?: false; scope?: readonly string[] }
+
 /** How an agent of the roster is opened. */
 export type RosterSeat = {
   cwd: string
@@ -137,6 +143,7 @@ export type RosterSeat = {
   /** The terminal for the agent: found by its id if it still runs, else opened with that id. */
   terminal?: { id: string; title?: string; mode?: 'window' | 'pane'; path?: string }
   model?: string
+  limits?: SeatLimits
 }
 
 /** The configured agents. `open` is lazy and cannot fail: a problem shows as the failure of a turn. */

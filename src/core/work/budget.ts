@@ -114,7 +114,7 @@ class Purse {
 
 export function budget(limit: BudgetLimits): Budget {
   const purse = new Purse(limit)
-  const within = (holds: readonly Hold[], steps: Pick<Budget, 'step' | 'turn'>): Budget => ({
+  const within = (holds: readonly Hold[], more: Pick<Budget, 'turn'>): Budget => ({
     refuse: (tokens) => purse.refuse(tokens, holds),
     reserve(tokens) {
       const failure = purse.refuse(tokens, holds)
@@ -122,19 +122,32 @@ export function budget(limit: BudgetLimits): Budget {
       const hold = new Hold(tokens)
       const outer = (holds.at(-1) ?? purse.held).inside
       outer.add(hold)
-      return { budget: within([...holds, hold], steps), release: () => void outer.delete(hold) }
+      return { budget: within([...holds, hold], more), release: () => void outer.delete(hold) }
     },
     spend: (usage) => purse.spend(usage, holds),
-    ...steps,
+    ...more,
   })
   const turn = (): Budget => {
-    const most = limit.steps
-    if (most === undefined) return within([], { turn })
-    let steps = 0
-    const step = () => (steps++ < most ? undefined : stepsSpent(most, '--max-steps'))
-    return within([], { step, turn })
+    const all = within([], { turn })
+    return limit.steps === undefined ? all : withSteps(all, limit.steps, '--max-steps')
   }
   return turn()
+}
+
+/** The same budget for a turn that has so many steps at most; `raise` names what allows more. */
+export function withSteps(all: Budget, most: number, raise: string): Budget {
+  let steps = 0
+  const step = () => (steps++ < most ? undefined : stepsSpent(most, raise))
+  // The budget of a call inside the turn counts the same steps.
+  const stepping = (budget: Budget): Budget => ({
+    ...budget,
+    step,
+    reserve(tokens) {
+      const held = budget.reserve(tokens)
+      return held.failure ? held : { ...held, budget: stepping(held.budget) }
+    },
+  })
+  return stepping(all)
 }
 
 /** `most`: the steps of a turn that nobody watches. `askEvery`: after how many steps a person who watches is asked whether to go on. */

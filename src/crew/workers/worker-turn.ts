@@ -1,0 +1,88 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Event } from '../../core/talk/entry.ts'
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
+import type { Blobs, Ref } from '../../core/talk/store.ts'
+import type { Budget } from '../../core/work/budget.ts'
+import type { WorkerHost } from '../crew-parts.ts'
+import type { WorkerSlot } from '../slot.ts'
+import type { Envelope } from './worker.ts'
+import { defined } from '../../base/defined.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { unfinished } from '../../core/talk/outcome.ts'
+import { readText } from '../../core/talk/store.ts'
+import { noBudget, withSteps } from '../../core/work/budget.ts'
+import { handoffOf } from './handoff.ts'
+import { workerId } from './worker.ts'
+
+/** The one turn of a worker: its limits while it runs, and its envelope at the end. */
+export class WorkerTurn {
+  readonly budget: Budget
+  /** Aborts when the worker's time is over. */
+  readonly late: AbortSignal
+  #slot: WorkerSlot
+  #host: WorkerHost | undefined
+  #over = new AbortController()
+  /** The last text that the worker wrote. */
+  #words = ''
+
+  constructor(slot: WorkerSlot, host: WorkerHost | undefined, clock: Clock) {
+    const { worker } = slot
+    this.#slot = slot
+    this.#host = host
+    this.budget = withSteps(host?.budget ?? noBudget, worker.steps, 'the steps that the worker is spawned with')
+    const late = new AbortController()
+    this.late = late.signal
+    // The timer need not be awaited: it only aborts a turn that is still under way.
+    void clock.sleep(worker.minutes * 60_000, this.#over.signal).then(() => {
+      if (!this.#over.signal.aborted) late.abort()
+    })
+  }
+
+  see(event: Event): void {
+    if ((event.type === 'reply' || event.type === 'words') && event.text.trim() !== '') this.#words = event.text
+    this.#host?.seen(this.#slot, event)
+  }
+
+  /** Makes and keeps the envelope; nobody is told of it before it is kept. */
+  async end(outcome: Outcome, blobs: Blobs): Promise<Ref> {
+    this.#over.abort()
+    const slot = this.#slot
+    const { minutes } = slot.worker
+    const time = unfinished('time', `its ${minutes} ${minutes === 1 ? 'minute is' : 'minutes are'} over`)
+    const handoff = handoffOf(this.late.aborted && !outcome.ok ? { ok: false, failure: time } : outcome, this.#words)
+    return keepEnvelope(blobs, await settled({ ...signature(slot), ...handoff }, slot, this.#host))
+  }
+
+  /** Ends the timer of a turn that came to no end here. */
+  leave(): void {
+    this.#over.abort()
+  }
+}
+
+/** Names the worker, the agent and the model that a handoff came from. */
+function signature(slot: WorkerSlot): Pick<Envelope, 'worker' | 'name' | 'role' | 'agent' | 'model'> {
+  const { name, role } = slot.worker
+  return defined({ worker: workerId(slot.id), name, role, agent: slot.agent, model: slot.model })
+}
+
+async function settled(envelope: Envelope, slot: WorkerSlot, host: WorkerHost | undefined): Promise<Envelope> {
+  try {
+    return (await host?.settle?.(slot, envelope)) ?? envelope
+  } catch (error) {
+    const risk = `The work could not be brought into the project: ${messageOf(error)}`
+    return { ...envelope, unresolved_risks: [...envelope.unresolved_risks, risk], status: 'partial' }
+  }
+}
+
+/** The envelope of a worker that came to no end of its own: it failed before its turn, was stopped, or was lost with its process. */
+export function endedEnvelope(slot: WorkerSlot, failure: Failure): Envelope {
+  return { ...signature(slot), ...handoffOf({ ok: false, failure }) }
+}
+
+export function keepEnvelope(blobs: Blobs, envelope: Envelope): Promise<Ref> {
+  return blobs.put(JSON.stringify(envelope), 'application/json')
+}
+
+export async function readEnvelope(blobs: Blobs, ref: Ref): Promise<Envelope> {
+  return JSON.parse(await readText(blobs, ref)) as Envelope
+}

@@ -1,0 +1,125 @@
+import type { Ref } from '../../core/talk/store.ts'
+import type { SeatLimits } from '../../core/work/agent.ts'
+import type { Handoff } from './handoff.ts'
+
+export const roles = ['explorer', 'implementer', 'verifier', 'summarizer'] as const
+
+export type Role = (typeof roles)[number]
+
+/** Where a worker runs: unseen, or in a terminal that a person can watch. */
+export type WorkerSite = 'background' | 'terminal'
+
+/** A word of a worker to its coordinator while it works. */
+export type WorkerNotice = { status: string; summary: string; final_response?: string }
+
+/** What makes a slot a worker: a coordinator sent it with one task, and it ends with its handoff. */
+export type Worker = {
+  name: string
+  role: Role
+  where: WorkerSite
+  /** The turn of the coordinator that sent it. */
+  turn: string
+  /** The files and folders that it may change, relative to the project. */
+  scope?: string[]
+  /** How many steps its turn may have; another program's agent has so many minutes instead. */
+  steps: number
+  minutes: number
+  notices?: WorkerNotice[]
+  /** The envelope with its handoff, once it is done; kept before anybody is told. */
+  envelope?: Ref
+  /** Whether the coordinator has read the envelope. */
+  heard?: true
+}
+
+/** A handoff with the worker, the agent and the model that it came from. `outside`: changed paths that are not in its scope. */
+export type Envelope = Handoff & {
+  worker: string
+  name: string
+  role: Role
+  agent: string
+  model?: string
+  outside?: string[]
+}
+
+/** The steps of a worker, where its coordinator names none. */
+export const usualSteps = 12
+
+/** The minutes of a worker that counts no steps, where its coordinator names none. */
+export const usualMinutes = 20
+
+export const workerId = (slot: number): string => `worker_${slot}`
+
+/** The slot of a worker's id; undefined where the id is not one. */
+export function slotOf(id: string): number | undefined {
+  const number = /^(?:worker_)?(\d{1,9})$/.exec(id.trim())?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
+type RoleRow = {
+  /** The purpose of the role, in the words of a list. */
+  for: string
+  /** What a worker of the role is told about its work. */
+  told: string
+  limits: SeatLimits
+}
+
+const readOnly =
+  'You cannot change files of the project: report what should be changed, with the path and the line, and do not work around the limit.'
+
+/** The roles, with what each may do. Only an implementer changes files. */
+export const roleTable: Readonly<Record<Role, RoleRow>> = {
+  explorer: {
+    for: 'investigates code, gathers facts, traces behaviour, finds the files that matter',
+    told: `You are an explorer: investigate, and report facts with the file and the line where you saw them. ${readOnly}`,
+    limits: { writes: false },
+  },
+  implementer: {
+    for: 'changes code in a bounded area, and names the paths that it changed',
+    told: 'You are an implementer: make the change that the task describes, and no other. Change only the files and folders that the task names. List every path that you changed in "changed_paths", and give the result of a check as evidence where you can run one. Do not commit.',
+    limits: {},
+  },
+  verifier: {
+    for: 'checks behaviour, runs tests, looks for regressions and gaps, confirms claims',
+    told: `You are a verifier: check the claims of the task by running and reading, and report the commands with their results as evidence. ${readOnly}`,
+    limits: { writes: false },
+  },
+  summarizer: {
+    for: 'condenses evidence into a short synthesis',
+    told: `You are a summarizer: condense what the task gives you or names, keep what decides, and say where each point came from. ${readOnly}`,
+    limits: { writes: false, runs: false },
+  },
+}
+
+/** The whole prompt of a worker: its role, its task, and the form of its handoff. */
+export function workerPrompt({ role, scope }: Pick<Worker, 'role' | 'scope'>, task: string): string {
+  const { told, limits } = roleTable[role]
+  const area =
+    limits.writes === false
+      ? []
+      : [
+          scope && scope.length > 0
+            ? `You may change only: ${scope.join(', ')}. A change anywhere else is reported and not accepted.`
+            : 'No other worker changes this project while you work.',
+        ]
+  return [
+    'You are a worker: another agent, the coordinator, sent you one task. You see nothing of its conversation, and it sees nothing of your work but your last message. You cannot ask anybody a question: where something is unclear, choose the reading that the task supports best, and name the doubt as a risk.',
+    [told, ...area].join(' '),
+    `<task>\n${task.trim()}\n</task>`,
+    handoffForm(role),
+  ].join('\n\n')
+}
+
+function handoffForm(role: Role): string {
+  const fields = [
+    '"what_was_done": what you did and what came of it, in a few sentences',
+    '"evidence": a list of facts that the coordinator can check: a path with a line, a command with its result, a quotation',
+    '"unresolved_risks": a list of what is open, uncertain or not done; empty if there is nothing',
+    '"exact_next_step": the one step that should follow',
+    '"status": "completed" if all of the task is done, "partial" if some of it is, "failed" if none is',
+    ...(roleTable[role].limits.writes === false ? [] : ['"changed_paths": a list of every path that you changed']),
+  ]
+  return [
+    'When you are done, end with one JSON object as your last message and nothing after it. Keep it compact: it is all that the coordinator gets. Its fields are:',
+    ...fields.map((field) => `- ${field}`),
+  ].join('\n')
+}
