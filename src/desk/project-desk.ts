@@ -1,7 +1,7 @@
 import type { RunningTurns } from '../core/talk/running-turns.ts'
 import type { Command, CommandScreen } from '../core/talk/command.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { ChatDesk, DeskEvents, Standing } from '../faces/chat/chat-desk.ts'
+import type { ChatDesk, DeskEvents, NamedResource, Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import type { TurnSummary } from './turn-summary.ts'
 import type { DeskControls } from './desk-controls.ts'
@@ -10,6 +10,8 @@ import type { DeskApp } from './desk-app.ts'
 import { messageOf } from '../base/error-message.ts'
 import { openFinder } from '../tools/file-finder.ts'
 import { closeNative, leaveSession } from '../app/native/native-parts.ts'
+import { personServers } from '../app/native/person-servers.ts'
+import { nativeAgents } from '../settings/enabled-agents.ts'
 import { unreadableLines } from '../app/turn-preparation.ts'
 import { Audience } from './audience.ts'
 import { Cards } from '../app/cards.ts'
@@ -30,7 +32,7 @@ const firstPage = 200
 
 /** The desk's slash commands, and the one that runs when no agent is configured. */
 export type DeskWords = {
-  commands(controls: DeskControls, warn: (words: string) => void): Command[]
+  commands(controls: DeskControls, warn: (words: string) => void, changed: () => void): Command[]
   firstStart(controls: DeskControls): Command
   /** The command that changes the leash when a key is pressed. */
   leashKey(controls: DeskControls): Command
@@ -68,6 +70,8 @@ export class ProjectDesk implements ChatDesk {
   #started: Promise<void> | undefined
   #firstPage: Page = { entries: [], more: false, through: -1 }
   #closed = new AbortController()
+  /** The start of the MCP servers, which is over before they are closed. */
+  #opening: Promise<unknown> | undefined
 
   constructor(station: DeskApp, words: DeskWords) {
     this.#deskApp = station
@@ -99,7 +103,11 @@ export class ProjectDesk implements ChatDesk {
       audience,
       cards,
       clock: this.app().io.clock,
-      done: () => this.#status.refresh(),
+      done: () => {
+        // A command such as /trust closes the servers, because others may be used now.
+        if (!this.app().native.state.servers) this.#openServers()
+        return this.#status.refresh()
+      },
     })
     this.controls = new LiveDeskControls({
       station,
@@ -111,7 +119,14 @@ export class ProjectDesk implements ChatDesk {
     this.#leashKey = words.leashKey(this.controls)
     this.#followUps = new FollowUpCards({ controls: this.controls, errands: this.#commandRunner })
     this.#warnings = [...this.app().settings.warnings]
-    this.commands = words.commands(this.controls, (warning) => this.#warnings.push(warning))
+    this.commands = words.commands(
+      this.controls,
+      (warning) => this.#warnings.push(warning),
+      () => {
+        // The screens look for suggestions again when they have room.
+        void this.#audience.tell({ type: 'commands' })
+      },
+    )
     this.#sender = new PromptSender({
       station,
       work: this.#turns,
@@ -185,6 +200,14 @@ export class ProjectDesk implements ChatDesk {
     return this.#finder.find(typed, most, signal)
   }
 
+  async resources(typed: string, signal: AbortSignal): Promise<NamedResource[]> {
+    const { native, settings } = this.app()
+    // A person without an agent of ours has started none of these servers, and an @ does not start them.
+    if (!native.state.servers && nativeAgents(settings).length === 0) return []
+    const servers = await (native.state.servers ?? personServers(this.app()).open())
+    return servers?.mentions(typed, signal) ?? []
+  }
+
   sentPrompts(): Promise<string[]> {
     return pastPrompts(this.app().project.log)
   }
@@ -251,6 +274,7 @@ export class ProjectDesk implements ChatDesk {
     this.#audience.close()
     const { native, snapshots } = this.app()
     snapshots.stop()
+    await this.#opening
     await leaveSession(native, 'prompt_input_exit')
     await Promise.all([this.#turns.close(), closeNative(native)])
   }
@@ -269,7 +293,18 @@ export class ProjectDesk implements ChatDesk {
     await this.#takeUp()
     const lines = await greeting(app, view, this.#status.now)
     if (lines.length > 0) this.#say(lines.join('\n'))
+    // The servers start behind the first screen, so that the first turn and the first completion find them ready.
+    this.#openServers()
     if (this.#deskApp.nobody) await this.#sender.setUp()
+  }
+
+  /** Starts the MCP servers, where an agent of ours would start them anyway. */
+  #openServers(): void {
+    if (this.#closed.signal.aborted || nativeAgents(this.app().settings).length === 0) return
+    // A configuration that cannot be read is reported by the first turn, or by /mcp.
+    this.#opening = personServers(this.app())
+      .open()
+      .catch(() => {})
   }
 
   async #move(move: () => Promise<void>): Promise<void> {

@@ -11,6 +11,7 @@ import { unkeptAsk } from './command-runner.ts'
 import { messageOf } from '../base/error-message.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
 import { keptPictures, withAttachments } from '../app/attachments/attachments.ts'
+import { personServers } from '../app/native/person-servers.ts'
 import { serveTurns } from '../app/peers.ts'
 import { prepareTurn } from '../app/turn-preparation.ts'
 import { runTurn } from '../app/turn.ts'
@@ -224,23 +225,22 @@ export class TurnRunner {
     this.#serve(app)
     const say: Audience['say'] = (text, how) => audience.say(text, how)
     const ask = unkeptAsk({ audience, cards, clock: app.io.clock })
+    const waits = (words: string) => audience.tell({ type: 'event', turn: sent, event: { type: 'waiting', words } })
+    const waiting = (words: string) => {
+      // Nobody waits for the screens.
+      void waits(words)
+    }
+    const served = { servers: personServers(app), blobs: app.blobs, clock: app.io.clock }
     const attached = async (text: string) => {
-      const found = await withAttachments(text, app.place.cwd, app.io.env.HOME, { ask, signal })
+      const person = { ask, signal, served, waits: waiting }
+      const found = await withAttachments(text, app.place.cwd, app.io.env.HOME, person)
       for (const warning of found.warnings) say(warning, 'error')
       return found
     }
     const { prompt, pictures } = await attached(typed)
     const files = await keptPictures(pictures, app.blobs)
-    const waits = (words: string) => audience.tell({ type: 'event', turn: sent, event: { type: 'waiting', words } })
     await waits('reading the conversation')
-    await prepareTurn(app, {
-      signal,
-      say,
-      waits: (words) => {
-        // Nobody waits for the screens.
-        void waits(words)
-      },
-    })
+    await prepareTurn(app, { signal, say, waits: waiting })
     const seen = new TurnSummary(app.io.clock)
     const events = make(app, {
       prompt,

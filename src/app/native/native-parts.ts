@@ -69,8 +69,10 @@ export type NativeState = {
   /** The tools of each agent, by its name; they remember which files were read. */
   toolboxes: Map<string, Toolbox>
   servers?: Promise<McpServers | undefined>
-  /** The settings and the leash whose wall stands around the MCP servers. */
-  serverSeat?: { settings: Settings; leash: Leash }
+  /** The settings and the leash whose wall stands around the MCP servers, and whether the folder's own are among them. */
+  serverSeat?: { settings: Settings; leash: Leash; trusted: boolean }
+  /** Called when the state or a list of an MCP server has changed. */
+  serversChanged: Set<() => void>
   audit?: Audit
   /** How the policy judged a call, by the call's input: a file that changes meanwhile does not change where the call runs. */
   judged: WeakMap<object, JudgedCall>
@@ -103,6 +105,7 @@ export const newNativeState = (): NativeState => ({
   notes: [],
   seats: new Map(),
   scratches: new Map(),
+  serversChanged: new Set(),
   judged: new WeakMap(),
   told: new Set(),
 })

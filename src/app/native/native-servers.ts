@@ -21,16 +21,17 @@ export type ServerOptions = {
 }
 
 /**
- * Starts the MCP servers of this run, once, and again where another wall has to stand around them. An agent that may only look
+ * Starts the MCP servers of this run, once, and again where another wall has to stand around them or the folder's trust has
+ * changed. An agent that may only look
  * calls no server, so that those of other agents go on as they are. Undefined when none is configured; then no MCP code is loaded.
  */
 export function serversOf(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { state } = parts
-  const { settings, leash } = options
+  const { settings, leash, trusted } = options
   const was = state.serverSeat
-  const isSame = !was || leash === 'read' || wallKind(was) === wallKind(options)
+  const isSame = !was || (was.trusted === trusted && (leash === 'read' || wallKind(was) === wallKind(options)))
   if (state.servers && isSame) return state.servers
-  state.serverSeat = { settings, leash }
+  state.serverSeat = { settings, leash, trusted }
   return (state.servers = state.servers ? refreshedServers(parts, options) : open(parts, options))
 }
 
@@ -41,8 +42,8 @@ const wallKind = ({ settings, leash }: Pick<ServerOptions, 'settings' | 'leash'>
 export async function refreshedServers(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { state } = parts
   const running = await state.servers
-  state.serverSeat = { settings: options.settings, leash: options.leash }
-  const config = await configured(parts, options)
+  state.serverSeat = { settings: options.settings, leash: options.leash, trusted: options.trusted }
+  const config = await configuredServers(parts, options)
   if (running && config) await running.refresh(config)
   else await running?.close()
   const now = running && config ? Promise.resolve(running) : open(parts, options)
@@ -50,12 +51,16 @@ export async function refreshedServers(parts: NativeParts, options: ServerOption
   return now
 }
 
-async function configured(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
+/** Whether the project has a file that may name MCP servers. */
+export const hasServerFile = ({ root }: Pick<NativeParts, 'root'>) => files.some((file) => existsSync(join(root, file)))
+
+/** Reads which servers are configured now; undefined when there is none. */
+export async function configuredServers(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
   const { root, home, env } = parts
   const { trusted } = options
   const settings = options.settings.mcpServers
   const own = Object.keys(settings).length > 0
-  if (!own && !(trusted && files.some((file) => existsSync(join(root, file))))) return undefined
+  if (!own && !(trusted && hasServerFile(parts))) return undefined
   const { readServers } = await import('../../tools/mcp/server-config.ts')
   const config = await readServers({ root, home: env.HOME ?? home, env, trusted, settings })
   return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
@@ -63,7 +68,7 @@ async function configured(parts: NativeParts, options: ServerOptions): Promise<M
 
 async function open(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { root, env, clock, blobs } = parts
-  const config = await configured(parts, options)
+  const config = await configuredServers(parts, options)
   if (!config) return undefined
   const { openServers } = await import('../../tools/mcp/remote-servers.ts')
   const keys = openKeys(parts)
@@ -83,6 +88,9 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
   }
   return openServers(config, {
     ...{ root, env, clock, version, blobs, secrets, browse },
+    changed: () => {
+      for (const tell of parts.state.serversChanged) tell()
+    },
     // The settings and the leash of now: a server is started again after it has ended.
     enclose: ({ own = false, unwalled }, argv, given) =>
       enclosed({ argv, env: given, own, unwalled, git: 'read' }, parts.state.serverSeat ?? options, parts),

@@ -58,6 +58,11 @@ async function trustedSeat(seat: NativeSeat, parts: NativeParts): Promise<Native
   return { ...seat, settings, leash: tighter(seat.leash, own?.leash ?? settings.leash) }
 }
 
+/** Says whether the project's folder is trusted, without asking. */
+export async function isFolderTrusted({ store, clock, root, cwd, home }: NativeParts): Promise<boolean> {
+  return (await new TrustBook(store, { clock, own: home }).of(root, cwd)).state === 'trusted'
+}
+
 export type TrustedFolder = { root: string; home: string }
 
 /** Adds what a trusted folder brings: its settings narrow the person's, and its hooks and MCP servers are added. */

@@ -3,6 +3,7 @@ import type { Thinking } from '../../core/talk/framework.ts'
 import type { WorkMode } from '../../core/work/agent.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../cli-command.ts'
+import type { App } from '../../app/app.ts'
 import type { WithAttachments } from '../../app/attachments/attachments.ts'
 import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
@@ -14,6 +15,8 @@ import { personAt } from '../../faces/terminal-questions.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../../app/app.ts'
 import { keptPictures, withAttachments } from '../../app/attachments/attachments.ts'
+import { closeNative } from '../../app/native/native-parts.ts'
+import { personServers } from '../../app/native/person-servers.ts'
 import { openTurnSnapshots } from '../../app/turn-snapshots.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { fallbackNative, withFallback } from '../../app/offers/fallback-agent.ts'
@@ -97,9 +100,11 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (names.length === 0) throw new UsageError(noAgentWords(settings))
   const { agent } = aimed(wanted, names)
   const given = text(values.prompt) ?? (words.length ? words.join(' ') : undefined)
-  const { prompt: asked, pictures } = await promptOf(io, place.cwd, given)
-  const prompt = schema ? `${asked}\n\n${schema.instruction}` : asked
+  const { typed, piped } = await typedPrompt(io, given)
   const app = await openApp(io, place, own, wishes)
+  const { prompt: whole, pictures } = await attachedPrompt(app, typed)
+  const asked = piped === undefined ? whole : `${whole}\n\n${tag('stdin', '', piped)}`
+  const prompt = schema ? `${asked}\n\n${schema.instruction}` : asked
   const files = await keptPictures(pictures, app.blobs)
   const exclusive = values.exclusive === true
   // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
@@ -141,21 +146,35 @@ async function* traced(io: Io, events: AsyncIterable<Event>, border: Border): As
   }
 }
 
-type Prompted = Pick<WithAttachments, 'prompt' | 'pictures'>
+/** The prompt as it was given, and the text that was piped in beside it. */
+type TypedPrompt = { typed: string; piped?: string }
 
-async function promptOf(io: Io, cwd: string, given: string | undefined): Promise<Prompted> {
+async function typedPrompt(io: Io, given: string | undefined): Promise<TypedPrompt> {
   const alone = given === undefined || given === '-'
   if (given === '-' && io.in.isTTY) say(io, 'Type the prompt. End it with Ctrl+D on a line of its own.')
   const piped = given === '-' || io.piped ? await readStdin(io, alone) : undefined
-  const { prompt, pictures, warnings } = await withAttachments(alone ? (piped ?? '') : given, cwd, io.env.HOME, {
-    ask: personAt(io),
-    signal: io.signal,
-  })
-  for (const warning of warnings) say(io, `termaite: ${warning}`)
-  const whole = piped && !alone ? `${prompt}\n\n${tag('stdin', '', piped)}` : prompt
+  const typed = alone ? (piped ?? '') : given
+  const beside = alone ? '' : (piped ?? '')
   if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
-  if (whole.trim() === '') throw new UsageError('the prompt is empty. Give one: termaite -p "why does the build fail?"')
-  return { prompt: whole, pictures }
+  if (`${typed}${beside}`.trim() === '')
+    throw new UsageError('the prompt is empty. Give one: termaite -p "why does the build fail?"')
+  return beside === '' ? { typed } : { typed, piped: beside }
+}
+
+/** Reads the files, resources and prompts that the prompt names; says what could not be attached. */
+async function attachedPrompt(app: App, typed: string): Promise<Pick<WithAttachments, 'prompt' | 'pictures'>> {
+  const { io, place, blobs } = app
+  const served = { servers: personServers(app), blobs, clock: io.clock }
+  const person = { ask: personAt(io), signal: io.signal, served }
+  try {
+    const { prompt, pictures, warnings } = await withAttachments(typed, place.cwd, io.env.HOME, person)
+    for (const warning of warnings) say(io, `termaite: ${warning}`)
+    if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
+    return { prompt, pictures }
+  } catch (error) {
+    await closeNative(app.native)
+    throw error
+  }
 }
 
 /** Says whether this run is the chat: both streams are terminals, and no flag asks for one turn. */

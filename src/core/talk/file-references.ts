@@ -41,44 +41,80 @@ function readingsOf(name: string, end: number, literally: boolean): ReferenceRea
   return [...literal, { end, path, lines: { from: Math.min(a, b), to: Math.max(a, b) } }]
 }
 
-const code = /(```|~~~).*?(?:\1|$)|`[^`\n]*`|<file path="[^"\n]*"[^>\n]*>\n.*?\n<\/file>/gs
+const code = /(```|~~~).*?(?:\1|$)|`[^`\n]*`|<(file|resource|prompt) (?:path|server)="[^"\n]*"[^>\n]*>\n.*?\n<\/\2>/gs
 
-/** Blanks out code, keeping the length: an `@` in code is no reference, and files that are attached already are not read again. */
+/**
+ * Blanks out code, keeping the length: an `@` in code is no reference, files and resources that are attached already are not read
+ * again, and the text of a server's prompt names no file of the person.
+ */
 function withoutCode(prompt: string): string {
   return prompt.replaceAll(code, (text) => '\0'.repeat(text.length))
 }
 
-/** A file that was found for a reference. The prompt names it, and its text, if it has one, follows the prompt. */
-export type AttachedFile = { start: number; end: number; path: string; lines?: LineRange; body?: string }
+/**
+ * A file, or a resource of an MCP `server`, that was found for a reference. The prompt names it, and its text, if it has one,
+ * follows the prompt. The `path` of a resource is its address.
+ */
+export type AttachedFile = {
+  start: number
+  end: number
+  path: string
+  server?: string
+  lines?: LineRange
+  body?: string
+}
 
 export function attachFiles(prompt: string, found: readonly AttachedFile[]): string {
   let text = ''
   let at = 0
   for (const one of found) {
-    text += prompt.slice(at, one.start) + nameOf(one.path, one.lines)
+    text += prompt.slice(at, one.start) + nameOf(one.path, one.lines, one.server)
     at = one.end
   }
-  const blocks = found.flatMap(({ path, lines, body }) => {
+  const blocks = found.flatMap(({ path, server, lines, body }) => {
     if (body === undefined) return []
+    if (server !== undefined) return [resourceBlock(server, path, body)]
     const part = lines ? ` lines="${lines.from}-${lines.to}"` : ''
     return [tag('file', ` path="${attribute(path)}"${part}`, body)]
   })
   return [text + prompt.slice(at), ...new Set(blocks)].join('\n\n')
 }
 
-function nameOf(path: string, lines: LineRange | undefined): string {
+/** The text of a resource of an MCP server, as an agent reads it: data that came from outside. */
+export const resourceBlock = (server: string, uri: string, body: string): string =>
+  tag('resource', ` server="${attribute(server)}" uri="${attribute(uri)}"`, body)
+
+const promptOpening = 'Use the prompt '
+
+/** The text of a server's prompt behind the command that the person typed for it, without its slash: other programs have such commands too. */
+export const servedPromptText = (command: string, server: string, body: string): string =>
+  `${promptOpening}${command}\n\n${tag('prompt', ` server="${attribute(server)}"`, body)}`
+
+function nameOf(path: string, lines: LineRange | undefined, server?: string): string {
+  if (server !== undefined) return `${server}:${path}`
   if (!lines) return path
   return `${path}:${lines.from}${lines.to > lines.from ? `-${lines.to}` : ''}`
 }
 
-const block = /\n\n<file path="([^"\n]*)"(?: lines="(\d+)-(\d+)")?>\n(?:.*?\n<\/file>(?=\n|$)|.*$)/gs
+const block =
+  /\n\n<(file|resource) (?:path="([^"\n]*)"(?: lines="(\d+)-(\d+)")?|server="([^"\n]*)" uri="([^"\n]*)")>\n(?:.*?\n<\/\1>(?=\n|$)|.*$)/gs
 
-/** Returns the prompt as the person typed it, to show it or to edit it again: without the files' text, each name with its `@`. */
+const served = new RegExp(`^${promptOpening}([^]*?)\\n\\n<prompt server="[^"\\n]*">\\n`)
+
+/**
+ * Returns the prompt as the person typed it, to show it or to edit it again: without the text of files, resources and servers'
+ * prompts, each name with its `@`, and a prompt's command with its slash.
+ */
 export function typedPrompt(prompt: string): string {
+  const command = served.exec(prompt)?.[1]
+  if (command !== undefined) return `/${command}`
   const written = new Map<string, string>()
-  const text = prompt.replaceAll(block, (_block, path: string, from?: string, to?: string) => {
-    const name = nameOf(path, from === undefined ? undefined : { from: Number(from), to: Number(to) })
-    written.set(name, /[\s"`]/.test(path) ? `@"${path}"${name.slice(path.length)}` : `@${name}`)
+  const text = prompt.replaceAll(block, (...found: (string | undefined)[]) => {
+    const [, , path, from, to, server, uri] = found
+    const lines = from === undefined ? undefined : { from: Number(from), to: Number(to) }
+    const name = path === undefined ? `${server}:${uri}` : nameOf(path, lines)
+    const whole = path ?? name
+    written.set(name, /[\s"`]/.test(whole) ? `@"${whole}"${name.slice(whole.length)}` : `@${name}`)
     return ''
   })
   if (written.size === 0) return prompt

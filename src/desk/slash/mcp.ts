@@ -1,23 +1,23 @@
 import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
-import type { App } from '../../app/app.ts'
-import type { Leash } from '../../core/work/agent.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { mcpText, mcpToolsText } from '../../tools/mcp/server-status.ts'
+import { mcpPromptsText, mcpResourcesText, mcpText, mcpToolsText } from '../../tools/mcp/server-status.ts'
 import { UsageError } from '../../core/io.ts'
-import { withFolderSettings } from '../../app/native/native-trust.ts'
-import { refreshedServers, serversOf } from '../../app/native/native-servers.ts'
+import { personServers } from '../../app/native/person-servers.ts'
 import { block } from './code-block.ts'
 import { goingOn, knownWord } from './choice.ts'
 import { isTrusted, nativeAgent } from './native-agent.ts'
 
-const ways = ['status', 'tools', 'refresh', 'login'] as const
+const ways = ['status', 'tools', 'resources', 'prompts', 'refresh', 'login'] as const
+
+/** How long the lists of resources and prompts are waited for. */
+const listMs = 5_000
 
 /** Shows the MCP servers of termaite's own agent. Asking for them starts them. */
 export function mcpCommand(controls: DeskControls): Command {
   return {
     name: 'mcp',
-    words: '[status|tools|refresh]',
+    words: '[status|tools|resources|prompts|refresh]',
     help: 'Show or restart the MCP servers.',
     complete: (typed) => goingOn(typed, ways),
     async run(args, world) {
@@ -26,23 +26,25 @@ export function mcpCommand(controls: DeskControls): Command {
       if (more.length > 0 && way !== 'login') throw new UsageError(`nothing follows /mcp ${way}.`)
       nativeAgent(controls)
       const app = controls.app()
-      const trusted = await isTrusted(app)
-      const servers = await opened(app, controls.standing().leash, trusted, way === 'refresh')
-      if (!servers) return world.say(noneWords(trusted), 'note')
+      const mine = personServers(app)
+      const servers = await (way === 'refresh' ? mine.refresh() : mine.open())
+      if (!servers) return world.say(noneWords(await isTrusted(app)), 'note')
       if (way === 'login') await login(servers, more.join(' '), world)
       else await settled(servers, world)
       if (world.signal.aborted) return
-      const words = way === 'tools' ? mcpToolsText : mcpText
-      world.say(block(words(servers.status(), app.io.clock.now())), 'text')
+      // The lists are read before the status counts them; a server that does not send its list is not waited for.
+      const lists = await Promise.race([servers.listed(), app.io.clock.sleep(listMs, world.signal).then(() => [])])
+      const now = app.io.clock.now()
+      const words = {
+        tools: () => mcpToolsText(servers.status(), now),
+        resources: () =>
+          mcpResourcesText(lists.filter(({ resources, templates }) => resources.length + templates.length > 0)),
+        prompts: () => mcpPromptsText(lists.filter(({ prompts }) => prompts.length > 0)),
+        other: () => mcpText(servers.status(), now),
+      }
+      world.say(block(words[way === 'tools' || way === 'resources' || way === 'prompts' ? way : 'other']()), 'text')
     },
   }
-}
-
-async function opened(app: App, leash: Leash, trusted: boolean, anew: boolean): Promise<McpServers | undefined> {
-  const { native } = app
-  const { settings } = trusted ? await withFolderSettings(app.settings, native) : app
-  const wishes = { settings, leash, trusted }
-  return anew ? refreshedServers(native, wishes) : serversOf(native, wishes)
 }
 
 async function settled(servers: McpServers, { say, signal }: CommandWorld): Promise<void> {

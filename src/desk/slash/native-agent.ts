@@ -2,6 +2,7 @@ import type { App } from '../../app/app.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
+import { isFolderTrusted } from '../../app/native/native-trust.ts'
 import { UsageError } from '../../core/io.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 
@@ -19,6 +20,4 @@ export function nativeAgent(controls: DeskControls): NativeAgentSettings {
 export const trustBook = ({ native }: App) => new TrustBook(native.store, { clock: native.clock, own: native.home })
 
 /** Says whether the project's folder is trusted, without asking. */
-export async function isTrusted(app: App): Promise<boolean> {
-  return (await trustBook(app).of(app.place.root, app.place.cwd)).state === 'trusted'
-}
+export const isTrusted = ({ native }: App): Promise<boolean> => isFolderTrusted(native)

@@ -1,5 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
+import { commandUsage } from '../../faces/chat/command-search.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { agentsCommand } from './agents.ts'
 import { auditCommand } from './audit.ts'
@@ -24,6 +25,7 @@ import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
 import { skillCommands, triggerCommands } from './skills.ts'
 import { reviewCommand } from './review.ts'
+import { promptCommands } from './server-prompts.ts'
 import { rewindCommand } from './rewind.ts'
 import { refreshSystemCommand } from './system.ts'
 import { thinkCommand } from './think.ts'
@@ -33,8 +35,12 @@ import { usageCommand } from './usage.ts'
 import { userCommands } from './user-commands.ts'
 import { viewCommands } from './compact-view.ts'
 
-/** All slash commands. `warn` hears of user commands that cannot be used. */
-export function slashCommands(controls: DeskControls, warn: (words: string) => void = () => {}): Command[] {
+/** All slash commands. `warn` hears of user commands that cannot be used, `changed` of a list that is another one now. */
+export function slashCommands(
+  controls: DeskControls,
+  warn: (words: string) => void = () => {},
+  changed: () => void = () => {},
+): Command[] {
   const builtIn = [
     ...screenCommands,
     ...rotationCommands(controls),
@@ -74,11 +80,23 @@ export function slashCommands(controls: DeskControls, warn: (words: string) => v
   const fixed = [...builtIn, ...own.commands]
   const all: Command[] = []
   const names = fixed.map(({ name }) => name)
+  let triggers: Command[] = []
+  const arrange = async () => {
+    const { servers } = controls.app().native.state
+    const served = promptCommands(controls, await servers, [...names, ...triggers.map(({ name }) => name)])
+    const before = all.map(commandUsage).join()
+    all.splice(fixed.length, Infinity, ...[...triggers, ...served].map(toldWhenBroken))
+    if (all.map(commandUsage).join() !== before) changed()
+  }
   // Skills change with files and trust, so the list is made again after each command.
   const refresh = async () => {
-    const triggers = await triggerCommands(controls, names).catch(() => [])
-    all.splice(fixed.length, Infinity, ...triggers.map(toldWhenBroken))
+    triggers = await triggerCommands(controls, names).catch(() => [])
+    await arrange()
   }
+  // A server's prompts join the list when the server has sent them, and leave it with the server.
+  controls.app().native.state.serversChanged.add(() => {
+    void arrange()
+  })
   all.push(...fixed.map(toldWhenBroken).map((command) => followed(command, refresh)))
   // The skills join the list when they have been read.
   void refresh()

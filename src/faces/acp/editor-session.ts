@@ -79,6 +79,12 @@ export class EditorSession {
   /** Sends the commands, and then everything that happens at the desk until the session is closed. */
   async follow(): Promise<void> {
     const { desk } = this.#parts.seat
+    await this.#sendCommands()
+    for await (const event of desk.events(this.#closed.signal)) await this.#show(event)
+  }
+
+  async #sendCommands(): Promise<void> {
+    const { desk } = this.#parts.seat
     await this.#send({
       sessionUpdate: 'available_commands_update',
       availableCommands: desk.commands.map(({ name, help, words }) => ({
@@ -87,7 +93,6 @@ export class EditorSession {
         input: words ? { hint: words } : undefined,
       })),
     })
-    for await (const event of desk.events(this.#closed.signal)) await this.#show(event)
   }
 
   /** Takes a prompt or a command, and waits until its turn is over. */
@@ -200,6 +205,8 @@ export class EditorSession {
         return this.#pending ? this.#say(happened.text, happened.how) : undefined
       case 'standing':
         return this.#sendOptions()
+      case 'commands':
+        return this.#sendCommands()
       default:
         return
     }

@@ -54,6 +54,12 @@ export type Closing = {
   source?: 'reported' | 'parsed' | 'estimated'
 }
 
+/**
+ * A resource of an MCP server that can be named after an @, as `server:uri`. `open`: the part of a template up to the variable
+ * that the person types.
+ */
+export type NamedResource = { mention: string; help?: string; open?: string }
+
 /** One thing that a desk tells its screen. */
 export type DeskEvent =
   /** An event of a turn of this process, or of another process that is followed. Questions and answers of commands have the turn ''. */
@@ -66,6 +72,8 @@ export type DeskEvent =
   | { type: 'sent'; sent: string; text?: string; starts?: 'turn' | 'command' }
   | { type: 'closing'; closing: Closing }
   | { type: 'standing'; standing: Standing }
+  /** The slash commands, or the resources that can be named after an @, have changed. */
+  | { type: 'commands' }
   /** The prompts that no agent has yet, oldest first. */
   | { type: 'queue'; texts: string[] }
   /** The running turn was cancelled; its end may take a moment. */
@@ -105,6 +113,8 @@ export interface ChatDesk {
   readonly commands: readonly Command[]
   /** Finds paths below the working folder that match what was typed after an @, best first. */
   files(typed: string, most: number, signal: AbortSignal): Promise<string[]>
+  /** Finds the resources of MCP servers that can be named after an @, as far as they are known in a moment. */
+  resources(typed: string, signal: AbortSignal): Promise<NamedResource[]>
   /** The prompts that were sent in this project before, newest last. */
   sentPrompts(): Promise<string[]>
   /** Gives commands the screen that the desk is shown on. */

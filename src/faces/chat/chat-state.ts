@@ -52,6 +52,8 @@ export function nextState(state: ChatState, event: DeskEvent, now: number): Chat
       return opened(state, event.entries, event.more)
     case 'standing':
       return { ...state, standing: event.standing }
+    case 'commands':
+      return state
     case 'queue':
       return { ...state, queue: event.texts }
     case 'stopping':

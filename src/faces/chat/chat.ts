@@ -268,6 +268,7 @@ class Chat {
   #happened(event: DeskEvent): void {
     if (event.type === 'standing' && this.#theme.setAgents(event.standing.agents.map(({ name }) => name)))
       this.#layout.tui.invalidate()
+    if (event.type === 'commands') this.#input.completeAgain()
     this.#set(nextState(this.#state, this.#steadied(event), this.#time.now()))
   }
 

@@ -27,7 +27,8 @@ const refused =
 /** The error for the model when a call failed. */
 export function callFault(error: unknown, name: string, last: string): string {
   if (wantsLogin(error)) return loginWanted(name)
-  if (!isLost(error)) return messageOf(error) + causeOf(error)
+  // The number of the protocol's error helps nobody.
+  if (!isLost(error)) return messageOf(error).replace(/^MCP error -?\d+: /, '') + causeOf(error)
   return (
     `the MCP server ${name} stopped during this call (${last || firstLine(error)}). It is being restarted; ` +
     'termaite does not know whether the call had an effect: check before you call it again'

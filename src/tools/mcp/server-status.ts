@@ -122,12 +122,10 @@ export function mcpResourcesText(lists: readonly ServerLists[]): string {
 /** `/mcp prompts`: the prompts of each server, as they are typed. */
 export function mcpPromptsText(lists: readonly ServerLists[]): string {
   const blocks = lists.map(({ name, prompts }) => {
-    const lines = prompts
-      .slice(0, mostRows)
-      .map(
-        (prompt) =>
-          `  /${promptCommand(name, prompt.name)} ${argumentWords(prompt)}  ${brief(prompt.description ?? '')}`,
-      )
+    const lines = prompts.slice(0, mostRows).map((prompt) => {
+      const usage = [`/${promptCommand(name, prompt.name)}`, argumentWords(prompt)].filter(Boolean).join(' ')
+      return `  ${usage}  ${brief(prompt.description ?? '')}`.trimEnd()
+    })
     return [`${name}  ${plural(prompts.length, 'prompt')}`, ...lines, ...moreRows(prompts.length)].join('\n')
   })
   return blocks.join('\n\n') || 'No connected MCP server has prompts.'

@@ -1,7 +1,7 @@
 import type { Command, CommandScreen } from '../../../src/core/talk/command.ts'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
 import type { Leash } from '../../../src/core/work/agent.ts'
-import type { ChatDesk, DeskEvent, DeskEvents, Standing } from '../../../src/faces/chat/chat-desk.ts'
+import type { ChatDesk, DeskEvent, DeskEvents, NamedResource, Standing } from '../../../src/faces/chat/chat-desk.ts'
 import { Channel } from '../../../src/base/channel.ts'
 
 export type Script = {
@@ -11,6 +11,7 @@ export type Script = {
   shown?: number
   commands?: readonly Command[]
   files?: readonly string[]
+  resources?: readonly NamedResource[]
   past?: readonly string[]
   /** What happens on a submit, beside its being remembered. */
   onSubmit?(text: string, desk: ScriptedDesk): void
@@ -139,6 +140,10 @@ export class ScriptedDesk implements ChatDesk {
 
   async files(typed: string, most: number, _signal: AbortSignal): Promise<string[]> {
     return (this.#script.files ?? []).filter((path) => path.includes(typed)).slice(0, most)
+  }
+
+  async resources(): Promise<NamedResource[]> {
+    return [...(this.#script.resources ?? [])]
   }
 
   async sentPrompts(): Promise<string[]> {

@@ -53,7 +53,7 @@ for (const era of ['legacy', 'modern'] as const)
         ],
       )
       const nobody = await use(open, 'mcp__s__ask')
-      assert.deepEqual(JSON.parse(nobody as string), { action: 'cancel' })
+      assert.deepEqual(JSON.parse(nobody as string), { action: 'decline' })
     })
 
     await t.test('progress is shown, and a cancel reaches it', async () => {

@@ -69,6 +69,11 @@ export class InputBox implements Component, Focusable {
     if (this.#search) this.#search.focused = focused
   }
 
+  /** Looks for suggestions again, where some are being looked for: other commands or resources are there now. */
+  completeAgain(): void {
+    if (this.#popup.target) this.#completer.follow()
+  }
+
   setQueue(texts: readonly string[]): void {
     this.#queue = texts
   }

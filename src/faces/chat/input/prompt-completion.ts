@@ -47,6 +47,9 @@ export function mentionOf(path: string): string {
   return open ? `@"${path}` : `@"${path}" `
 }
 
+/** The beginning of a mention, to be typed on. */
+const openMention = (open: string) => (/[\s"]/.test(open) ? `@"${open}` : `@${open}`)
+
 /** `text` replaces what was typed, `typed` is the same as one would type it; `continues` where more words follow. */
 type Suggestion = Choice & { text: string; typed: string; continues?: boolean }
 
@@ -124,8 +127,9 @@ export class CompletionPopup {
     this.#choices.set(same ? this.#choices.items.filter(({ label }) => fits(label, target.typed)) : [], true)
     if (target.type === 'command') return this.#choices.set(this.#commands(target.typed))
     const { signal } = (this.#searching = new AbortController())
+    if (target.type === 'file') return this.#mentions(target.typed, signal, same)
     // Typing goes on while the search runs; one that fails suggests nothing.
-    void this.#search(target, signal).then(
+    void this.#search(target).then(
       (suggestions) => {
         if (signal.aborted) return
         this.#choices.set(suggestions, same)
@@ -135,18 +139,61 @@ export class CompletionPopup {
     )
   }
 
-  async #search(target: Exclude<CompletionTarget, { type: 'command' }>, signal: AbortSignal): Promise<Suggestion[]> {
-    if (target.type === 'words') return this.#words(target.command, target.typed)
-    if (target.type === 'shell') return this.#earlier(target.typed)
+  async #search(target: Extract<CompletionTarget, { type: 'words' | 'shell' }>): Promise<Suggestion[]> {
+    return target.type === 'words' ? this.#words(target.command, target.typed) : this.#earlier(target.typed)
+  }
+
+  /** Shows files and resources of MCP servers beside each other; neither waits for the other. */
+  #mentions(typed: string, signal: AbortSignal, same: boolean): void {
+    const found: { paths: Suggestion[]; resources: Suggestion[] } = { paths: [], resources: [] }
+    const show = (keep: boolean) => {
+      if (signal.aborted) return
+      const { paths, resources } = found
+      // A person who typed a server's name wants its resources; any other name is more likely that of a file.
+      this.#choices.set(typed.includes(':') ? [...resources, ...paths] : [...paths, ...resources], keep)
+      this.#changed()
+    }
+    // Typing goes on while the searches run; one that fails suggests nothing.
+    void this.#files(typed, signal).then(
+      (paths) => ((found.paths = paths), show(same || found.resources.length > 0)),
+      () => {},
+    )
+    void this.#resources(typed, signal).then(
+      (resources) => ((found.resources = resources), resources.length > 0 && show(same || found.paths.length > 0)),
+      () => {},
+    )
+  }
+
+  async #files(typed: string, signal: AbortSignal): Promise<Suggestion[]> {
     await this.#clock.sleep(pauseMs, signal)
     if (signal.aborted) return []
-    const paths = await this.#desk.files(target.typed, mostFiles, signal)
+    const paths = await this.#desk.files(typed, mostFiles, signal)
     return (
       paths
         // A path with control characters cannot be typed into a line.
         .filter((path) => path === cleanText(path) && !path.includes('\n'))
         .map((path) => ({ label: path, text: mentionOf(path), typed: path }))
     )
+  }
+
+  async #resources(typed: string, signal: AbortSignal): Promise<Suggestion[]> {
+    await this.#clock.sleep(pauseMs, signal)
+    if (signal.aborted) return []
+    const named = await this.#desk.resources(typed, signal)
+    const fitting = named.flatMap((one) => {
+      const { matches, score } = fuzzyMatch(typed.trim(), one.mention)
+      return matches ? [{ ...one, score }] : []
+    })
+    return fitting
+      .sort((one, other) => one.score - other.score)
+      .slice(0, mostFiles)
+      .map(({ mention, help, open }) => ({
+        label: mention,
+        ...(help === undefined ? {} : { help }),
+        text: open === undefined ? mentionOf(mention) : openMention(open),
+        typed: mention,
+        ...(open === undefined ? {} : { continues: true }),
+      }))
   }
 
   #commands(typed: string): Suggestion[] {

@@ -1,0 +1,51 @@
+import type { McpServers } from '../../tools/mcp/remote-servers.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { NativeParts } from './native-parts.ts'
+import { nativeAgents } from '../../settings/enabled-agents.ts'
+import { configuredServers, hasServerFile, refreshedServers, serversOf } from './native-servers.ts'
+import { isFolderTrusted, withFolderSettings } from './native-trust.ts'
+
+/** The MCP servers as a person uses them in a prompt, whichever agent takes the turn. A project's servers are used only once it is trusted. */
+export type PersonServers = {
+  /** The names of the configured servers; none of them is started for it. */
+  names(): Promise<string[]>
+  /** Starts the servers, unless they run; undefined when none is configured. */
+  open(): Promise<McpServers | undefined>
+  /** Ends the servers and starts those that are configured now. */
+  refresh(): Promise<McpServers | undefined>
+  /** Why a server of this name is not there, and what to do. */
+  missing(name: string): Promise<string>
+}
+
+export type PersonServersParts = { native: NativeParts; settings: Settings }
+
+export function personServers({ native, settings: own }: PersonServersParts): PersonServers {
+  // The wall of our own agent, so that its first turn need not start the servers again behind another one.
+  const leash = nativeAgents(own)[0]?.leash ?? own.leash
+  const options = async () => {
+    const trusted = await isFolderTrusted(native)
+    const { settings } = trusted ? await withFolderSettings(own, native) : { settings: own }
+    return { settings, leash, trusted }
+  }
+  const names = async () => ((await configuredServers(native, await options()))?.servers ?? []).map(({ name }) => name)
+  return {
+    names,
+    async open() {
+      const { state } = native
+      const wanted = await options()
+      // Servers that run stay as they are: a turn decides about the wall around them.
+      if (state.servers && state.serverSeat?.trusted === wanted.trusted) return state.servers
+      return serversOf(native, wanted)
+    },
+    refresh: async () => refreshedServers(native, await options()),
+    async missing(name) {
+      const [known, { trusted }] = [await names(), await options()]
+      const have = known.length === 0 ? 'no MCP server is configured' : `the configured servers are ${known.join(', ')}`
+      const untrusted =
+        !trusted && hasServerFile(native)
+          ? '. The servers of this folder are used only after you trust it: type /trust, or run termaite trust'
+          : ''
+      return `there is no MCP server ${name}; ${have}${untrusted}`
+    },
+  }
+}
