@@ -138,7 +138,7 @@ export function resourcesTool(server: McpServer, name: string, blobs: Blobs): To
       }
     },
   }
-  return tool as Tool
+  return tool
 }
 
 const resourcesDescription = (server: string) =>

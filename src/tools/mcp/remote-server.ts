@@ -163,7 +163,7 @@ export class McpServer {
    */
   async list<K extends CatalogKind>(kind: K): Promise<Catalog[K]> {
     const { state } = this.#life
-    if (state.is !== 'ready') return [] as unknown as Catalog[K]
+    if (state.is !== 'ready') return []
     const { connection } = state
     const before = this.#lists.get(kind)
     if (before?.connection === connection) return before.read as Promise<Catalog[K]>

@@ -36,14 +36,14 @@ export async function readList<K extends CatalogKind>(
   kind: K,
   signal: AbortSignal,
 ): Promise<Catalog[K]> {
-  if (!hasKind(connection, kind)) return [] as unknown as Catalog[K]
+  if (!hasKind(connection, kind)) return []
   const items = new Map<string, Catalog[K][number]>()
   let cursor: string | undefined
   for (let page = 0; page < mostPages && items.size < mostItems; page++) {
     const { list, next } = await readPage(connection, kind, cursor, signal)
     for (const item of list.slice(0, mostItems - items.size)) {
       const known = itemOf(kind, item)
-      if (known) items.set(keyOf(known), known as Catalog[K][number])
+      if (known) items.set(keyOf(known), known)
     }
     // A server that answers with the same cursor again would never end.
     if (next === undefined || next === '' || next === cursor) break
