@@ -6,7 +6,7 @@ import type { CutWire, Said } from './cut-streams.ts'
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { json } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { realClock } from '../../src/base/clock.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { nativeAgent } from '../../src/agents/native/native-loop.ts'
@@ -15,6 +15,7 @@ import { openModel } from '../../src/models/open-model.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { sized } from '../full.ts'
 import { cutWires } from './cut-streams.ts'
+import { tokenReply } from '../models/clouds/cloud-rig.ts'
 
 /** The recorded turn: words and two calls, then the answer. */
 const steps: [Said, Said] = [
@@ -37,7 +38,13 @@ const server = createServer(async (request, response) => {
   const [, id = ''] = (request.url ?? '').split('/')
   const run = runs.get(id)!
   if (/\/api\/(show|ps)$/.test(request.url ?? '')) return void response.writeHead(500).end('{}')
-  const body: any = await json(request)
+  const { method = '', headers } = request
+  const raw = await buffer(request)
+  const received = { method, target: request.url ?? '', headers, body: raw }
+  const token = run.wire.way && tokenReply(received)
+  if (token) return void response.end(JSON.stringify(token))
+  run.wire.way?.verify(received)
+  const body: any = JSON.parse(raw.toString())
   run.bodies.push(body)
   const { words, results } = run.wire.begun(body)
   const step = results ? 1 : 0
@@ -90,6 +97,7 @@ async function walk(wire: CutWire, faults: Run['faults'], silenceMs?: number): P
   const id = String(runs.size)
   const run: Run = { wire, faults: [...faults], bodies: [] }
   runs.set(id, run)
+  const { way } = wire
   const store = memoryStore()
   const blobs = store.blobs('output')
   const clock = hastyClock()
@@ -109,7 +117,7 @@ async function walk(wire: CutWire, faults: Run['faults'], silenceMs?: number): P
     name: 'native',
     model: openModel(
       { model: wire.model, baseURL: `${url}/${id}${wire.base}` },
-      { key: () => 'made-up', blobs, clock: realClock, silenceMs },
+      { key: () => (way ? way.key : 'made-up'), blobs, clock: realClock, silenceMs, env: way?.env(`${url}/${id}`) },
     ),
     tools,
     policy: allowed,

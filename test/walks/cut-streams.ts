@@ -1,3 +1,5 @@
+import type { CloudWay } from '../models/clouds/cloud-rig.ts'
+import { cloudWays } from '../models/clouds/cloud-rig.ts'
 import { sse } from '../models/tap.ts'
 
 /** One answer of a model: its words, and the tools that it calls after them. */
@@ -7,7 +9,9 @@ export type Said = { words: string; calls: readonly { id: string; tool: string; 
 export type CutWire = {
   model: string
   base: string
-  stream(said: Said): string
+  stream(said: Said): string | Buffer
+  /** The cloud that the wire is carried to. */
+  way?: CloudWay
   /** The words of the assistant since the last prompt or result; `results`: whether there are results at all. */
   begun(body: any): { words: string; results: boolean }
   /** The messages of a request: each request begins with those of the one before it. */
@@ -185,12 +189,37 @@ const ollamaWire: CutWire = {
   messages: ({ messages }) => messages,
 }
 
+/** A wire that is carried to a cloud: the mark for the cache moves with the last message, and is no part of what is said. */
+function carried(wire: CutWire, way: CloudWay): CutWire {
+  const unmarked = (message: any) =>
+    way.wire !== 'anthropic' || !Array.isArray(message.content)
+      ? message
+      : { ...message, content: message.content.map(({ cache_control: _mark, ...block }: any) => block) }
+  const whole = (message: any) =>
+    typeof message.content === 'string' ? { ...message, content: [{ type: 'text', text: message.content }] } : message
+  return {
+    ...wire,
+    way,
+    model: way.model,
+    base: '',
+    stream: (said) => way.framed?.(wire.stream(said).toString()) ?? wire.stream(said),
+    messages: (body) => wire.messages(body).map((one) => unmarked(way.wire === 'anthropic' ? whole(one) : one)),
+  }
+}
+
+const claude = anthropicWire('anthropic/claude-sonnet-4-6', true)
+
 /** Every wire; Anthropic's twice, with a model that continues its own message and with one that has to be asked. */
 export const cutWires: Record<string, CutWire> = {
-  anthropic: anthropicWire('anthropic/claude-sonnet-4-6', true),
+  anthropic: claude,
   'anthropic, continued': anthropicWire('anthropic/claude-sonnet-4-5', false),
   responses: responsesWire,
   chat: chatWire,
   gemini: geminiWire,
   ollama: ollamaWire,
+  'Bedrock, Claude': carried(claude, cloudWays['Bedrock, Claude, signed']!),
+  'Bedrock, an open model': carried(chatWire, cloudWays['Bedrock, an open model, by an API key']!),
+  'Vertex, Claude': carried(claude, cloudWays['Vertex, Claude']!),
+  'Vertex, Gemini': carried(geminiWire, cloudWays['Vertex, Gemini']!),
+  Azure: carried(responsesWire, cloudWays['Azure, by a key']!),
 }

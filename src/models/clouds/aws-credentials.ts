@@ -171,7 +171,9 @@ async function fromProgram(
   const ran = await collect('/bin/sh', ['-c', command], { cwd: home || '/', env, signal })
   // What the program printed is not quoted: it may be a key.
   const failed = (why: string) =>
-    trouble(`The credential_process of the AWS profile ${name} ${why}. Run it yourself to see why: ${command}`)
+    trouble(
+      `The credential_process of the AWS profile ${name} ${why}. Run the command yourself to see why; it is in ~/.aws/config.`,
+    )
   if (ran.error || ran.code !== 0)
     return failed(
       ran.error

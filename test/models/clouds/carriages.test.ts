@@ -1,85 +1,35 @@
-import type { AddressInfo } from 'node:net'
-import type { Asked, Reply, Speech } from '../../real/model/script.ts'
+import type { Reply, Speech } from '../../real/model/script.ts'
 import type { CloudWay } from './cloud-rig.ts'
+import type { Act } from './cloud-server.ts'
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import { buffer } from 'node:stream/consumers'
+import { HandClock } from '../../../src/base/hand-clock.ts'
 import { realClock } from '../../../src/base/clock.ts'
 import { openModel } from '../../../src/models/open-model.ts'
-import { anthropic } from '../../real/model/anthropic.ts'
-import { chat } from '../../real/model/chat.ts'
-import { gemini } from '../../real/model/gemini.ts'
-import { responses } from '../../real/model/responses.ts'
 import { modelContract } from '../../contract/model.ts'
 import { counting } from '../server.ts'
 import { blobs, eventsOf, hello } from '../tap.ts'
-import { cloudWays, tokenReply } from './cloud-rig.ts'
+import { awsMessage } from './aws-side.ts'
+import { aws, cloudWays, speeches } from './cloud-rig.ts'
+import { cloudServer } from './cloud-server.ts'
 
-type Act = (asked: Asked) => Reply | { half: string }
-type Room = { way: CloudWay; act: Act; targets: string[]; faults: unknown[]; tokens: number }
+const clouds = await cloudServer()
+after(() => clouds.close())
 
-const rooms: Room[] = []
-
-/** A cloud on loopback: it hands out tokens, looks at every proof, and lets the model of the room answer. */
-const server = createServer(async (request, response) => {
-  const [, at, ...rest] = request.url!.split('/')
-  const room = rooms[Number(at)]!
-  const target = `/${rest.join('/')}`
-  const received = {
-    method: request.method!,
-    target: request.url!,
-    headers: request.headers,
-    body: await buffer(request),
-  }
-  try {
-    const token = tokenReply(received)
-    if (token) {
-      room.tokens++
-      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(token))
-    }
-    room.targets.push(target)
-    room.way.verify(received)
-  } catch (fault) {
-    room.faults.push(fault)
-    return void response.writeHead(403, { 'content-type': 'application/json' }).end('{"message":"it was not right"}')
-  }
-  const text = received.body.toString()
-  const body = { ...JSON.parse(text), stream: true }
-  const said = room.act({ wire: 'chat', path: target, raw: received.body, text, body, count: 1, side: false })
-  const { framed } = room.way
-  const headers = { 'content-type': framed ? 'application/vnd.amazon.eventstream' : 'text/event-stream' }
-  if ('half' in said) return void response.writeHead(200, headers).write(framed?.(said.half) ?? said.half)
-  const streamed = said.status === 200 && framed
-  response.writeHead(said.status, streamed ? headers : said.headers).end(streamed ? framed(said.body) : said.body)
-})
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-after(() => {
-  server.closeAllConnections()
-  server.close()
-})
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-
-const speeches: Record<CloudWay['wire'], Pick<Speech, 'say' | 'half' | 'trouble'>> = {
-  anthropic,
-  chat,
-  responses,
-  gemini,
-}
-
-function opened(way: CloudWay, act: Act, fetch?: ReturnType<typeof counting>['fetch']) {
-  const at = rooms.length
-  const room: Room = { way, act, targets: [], faults: [], tokens: 0 }
-  rooms.push(room)
-  const env = way.env(`${url}/${at}`)
-  const parts = { key: () => way.key, blobs, clock: realClock, env, ...(fetch ? { fetch } : {}) }
-  return { room, model: openModel({ model: way.model, baseURL: `${url}/${at}` }, parts) }
+function opened(
+  way: CloudWay,
+  act: Act,
+  parts: { fetch?: ReturnType<typeof counting>['fetch']; clock?: HandClock } = {},
+) {
+  const room = clouds.room(way, act)
+  const world = { key: () => way.key, blobs, clock: realClock, env: way.env(room.url), ...parts }
+  return { room, model: openModel({ model: way.model, baseURL: room.url }, world) }
 }
 
 for (const [name, way] of Object.entries(cloudWays)) {
-  const speech = speeches[way.wire]
+  const speech: Pick<Speech, 'say' | 'half' | 'trouble'> = speeches[way.wire]
   const count = counting()
-  const made = (act: Act) => opened(way, act, count.fetch).model
+  const made = (act: Act) => opened(way, act, { fetch: count.fetch }).model
   modelContract(name, {
     says: (text) => made((asked) => speech.say({ text }, asked)),
     calls: (tool, input) => made((asked) => speech.say({ call: { tool, input } }, asked)),
@@ -97,3 +47,131 @@ for (const [name, way] of Object.entries(cloudWays)) {
     assert.equal(room.tokens, /Vertex|Entra/.test(name) ? 1 : 0)
   })
 }
+
+const bedrock = cloudWays['Bedrock, Claude, signed']!
+const now = Date.UTC(2026, 10, 16, 12)
+
+/** What becomes of one reply of a cloud. */
+async function failure(way: CloudWay, reply: Reply): Promise<unknown> {
+  const { model } = opened({ ...way, verify: () => {} }, () => reply, { clock: new HandClock(now) })
+  return (await eventsOf(model, hello)).at(-1)
+}
+
+const amazon = (status: number, type: string, message: string, headers: Record<string, string> = {}): Reply => ({
+  status,
+  headers: {
+    'content-type': 'application/json',
+    'x-amzn-errortype': `${type}:http://internal.amazon.com/`,
+    ...headers,
+  },
+  body: JSON.stringify({ message }),
+})
+
+test('a refusal names the credential and where it was found, never its value, and says what to do', async () => {
+  const login = 'the AWS keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'
+  assert.deepEqual(
+    await failure(
+      bedrock,
+      amazon(403, 'ExpiredTokenException', 'The security token included in the request is expired'),
+    ),
+    {
+      type: 'failure',
+      failure: {
+        kind: 'auth',
+        message: `Amazon Bedrock refused ${login}: The security token included in the request is expired. They come with AWS_SESSION_TOKEN and end after some hours: get new ones, and start termaite with them.`,
+      },
+    },
+  )
+  // AWS repeats what it would have signed, the session token among it.
+  const echo = `The request signature we calculated does not match the signature you provided.\n\nThe Canonical String for this request should have been\n'POST\nx-amz-security-token:${aws.session}'`
+  const wrong = JSON.stringify(await failure(bedrock, amazon(403, 'InvalidSignatureException', echo)))
+  assert.match(wrong, /the signature you provided\. They come with AWS_SESSION_TOKEN/)
+  assert.ok(!wrong.includes(aws.session))
+  const key = cloudWays['Azure, by a key']!
+  const refused = {
+    status: 401,
+    headers: {},
+    body: JSON.stringify({
+      error: { code: '401', message: `Access denied due to invalid subscription key ${key.key}.` },
+    }),
+  }
+  assert.deepEqual(await failure(key, refused), {
+    type: 'failure',
+    failure: {
+      kind: 'auth',
+      message:
+        'Azure refused the Azure key in termaite’s key store: Access denied due to invalid subscription key …. Copy a key of this resource from the Azure portal (Keys and Endpoint), and set AZURE_OPENAI_API_KEY to it or type /connect azure in the chat.',
+    },
+  })
+})
+
+test('a clock that is wrong is said to be wrong, with the difference where the server tells its time', async () => {
+  const late = amazon(
+    403,
+    'InvalidSignatureException',
+    'Signature expired: 20261116T120000Z is now earlier than 20261116T121500Z',
+    {
+      date: 'Mon, 16 Nov 2026 12:20:00 GMT',
+    },
+  )
+  assert.deepEqual(await failure(bedrock, late), {
+    type: 'failure',
+    failure: {
+      kind: 'auth',
+      message:
+        'Amazon Bedrock refused the AWS keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: Signature expired: 20261116T120000Z is now earlier than 20261116T121500Z. The clock of this machine is 20 min behind the server’s: set it right (`timedatectl set-ntp true` on Linux), and try again.',
+    },
+  })
+})
+
+test('Bedrock’s words for a busy service, a spent day, a long prompt and an unknown model are understood', async () => {
+  const kinds = await Promise.all(
+    [
+      amazon(429, 'ThrottlingException', 'Too many requests, please wait before trying again.'),
+      amazon(429, 'ThrottlingException', 'Too many tokens per day, please wait before trying again.'),
+      amazon(400, 'ValidationException', 'Input is too long for requested model.'),
+      amazon(404, 'ResourceNotFoundException', 'The model is not available.'),
+      amazon(503, 'ServiceUnavailableException', 'Bedrock is unable to process your request.'),
+    ].map((reply) => failure(bedrock, reply)),
+  )
+  assert.deepEqual(
+    kinds.map((one: any) => [one.failure.kind, one.passing === true]),
+    [
+      ['busy', true],
+      ['quota', false],
+      ['overflow', false],
+      ['missing', false],
+      ['busy', true],
+    ],
+  )
+})
+
+test('a problem in the middle of Bedrock’s stream, or bytes that were changed, are troubles that pass', async () => {
+  const half = speeches.anthropic.half('Half of', { body: { stream: true }, count: 1 } as never)
+  const after = (bytes: Buffer): CloudWay => ({
+    ...bedrock,
+    framed: (events) => Buffer.concat([bedrock.framed!(events), bytes]),
+  })
+  const ended = async (way: CloudWay) => eventsOf(opened(way, () => ({ status: 200, body: half })).model, hello)
+  const thrown = awsMessage(
+    { ':message-type': 'exception', ':exception-type': 'throttlingException' },
+    '{"message":"Too many requests"}',
+  )
+  assert.deepEqual(
+    (await ended(after(thrown))).filter(({ type }) => type !== 'usage'),
+    [
+      { type: 'text', delta: 'Half of' },
+      {
+        type: 'failure',
+        failure: { kind: 'busy', message: 'Amazon Bedrock is busy (429): Too many requests' },
+        passing: true,
+      },
+    ],
+  )
+  const changed = awsMessage({}, 'changed')
+  changed[14]! ^= 1
+  assert.deepEqual((await ended(after(changed))).at(-1), {
+    ...{ type: 'failure', passing: true },
+    failure: { kind: 'crash', message: 'Amazon Bedrock failed: a message has a wrong checksum' },
+  })
+})

@@ -1,9 +1,14 @@
+import type { Speech } from '../../real/model/script.ts'
 import type { Received } from './aws-side.ts'
 import assert from 'node:assert/strict'
 import { createVerify, generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { anthropic } from '../../real/model/anthropic.ts'
+import { chat } from '../../real/model/chat.ts'
+import { gemini } from '../../real/model/gemini.ts'
+import { responses } from '../../real/model/responses.ts'
 import { asInvocation, verifyAws } from './aws-side.ts'
 
 /** Made-up credentials: the first ones are those of AWS's published examples. */
@@ -19,9 +24,15 @@ const entraToken = 'eyJ.made-up-entra-token'
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
+const homes: string[] = []
+process.on('exit', () => {
+  for (const home of homes) rmSync(home, { recursive: true, force: true })
+})
+
 /** A fresh home folder, in which a cloud's own tools have written a login. */
 export function cloudHome(files: Readonly<Record<string, string>>): string {
   const home = mkdtempSync(join(tmpdir(), 'termaite-cloud-'))
+  homes.push(home)
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(home, name, '..'), { recursive: true })
     writeFileSync(join(home, name), text)
@@ -82,6 +93,9 @@ export type CloudWay = {
   verify(received: Received): void
   framed?(events: string): Buffer
 }
+
+/** How each wire's model speaks. */
+export const speeches: Record<CloudWay['wire'], Speech> = { anthropic, chat, responses, gemini }
 
 const signed = (received: Received) => verifyAws(received, aws)
 const bearer =
