@@ -66,7 +66,7 @@ async function post(url: string, notice: Notice, env: Io['env']): Promise<void> 
       // Headers are Latin-1, so the title is encoded in the way that ntfy decodes.
       title: `=?UTF-8?B?${Buffer.from(titleOf(notice)).toString('base64')}?=`,
       tags: notice.event,
-      priority: notice.event === 'done' ? undefined : 'high',
+      priority: notice.event === 'done' || notice.event === 'progress' ? undefined : 'high',
       authorization: env.NTFY_TOKEN ? `Bearer ${env.NTFY_TOKEN}` : undefined,
     }) as Record<string, string>,
     signal: AbortSignal.timeout(patienceMs),

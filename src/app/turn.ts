@@ -20,6 +20,7 @@ import { openRotation } from './rotation.ts'
 import { thinkingFor } from './thinking/thinking-choice.ts'
 import { changedFiles, openTurnSnapshots, orNote, exclusiveSnapshots, withLateHistory } from './turn-snapshots.ts'
 import { openTraces } from './turn-traces.ts'
+import { noticeObserver } from './turn-notices.ts'
 import { leftProcesses } from '../base/process/left-processes.ts'
 
 /** The request of a person or a program for one turn. */
@@ -126,7 +127,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
       form: request.form,
       terms: request.terms,
     },
-    observers: traces ? [traces] : [],
+    observers: [traces, noticeObserver(app)].filter((one) => one !== undefined),
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../base/defined.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Agent } from '../core/work/agent.ts'
 import type { Tool } from '../core/work/tool.ts'
@@ -57,6 +58,12 @@ export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry
     case 'guide':
     case 'note':
       return { ...entry, text: mask(entry.text) }
+    case 'notification':
+      return defined({
+        ...entry,
+        text: mask(entry.text),
+        final: entry.final === undefined ? undefined : mask(entry.final),
+      })
     case 'result':
       return { ...entry, text: mask(entry.text), data: maskWithin(entry.data, mask) }
     case 'call':

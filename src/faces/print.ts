@@ -1,3 +1,4 @@
+import { reportWords } from '../core/talk/notice.ts'
 import type { Writable } from 'node:stream'
 import type { Entry, Event, Usage, Verdict } from '../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
@@ -60,6 +61,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
     if (event.type === 'waiting' && event.until === undefined) continue
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
     else if (event.type === 'note') say(page, clean(event.text))
+    else if (event.type === 'notification') say(page, clean(reportWords(event)))
     else if (event.type === 'waiting') say(page, clean(retryWords(event, page.clock.now())))
     else if (event.type === 'summary') say(page, `${summaryWords(event)}.`)
     if (event.type === 'usage') usages.push(event)

@@ -15,6 +15,7 @@ import { jobs } from './jobs.ts'
 import { loadSkill } from './load-skill.ts'
 import { ls } from './ls.ts'
 import { sandbox } from './sandbox.ts'
+import { sendNotification } from './send-notification.ts'
 import { BackgroundCommands } from './shell/background-commands.ts'
 import { subagent } from './subagent.ts'
 import { thinkTool } from './think.ts'
@@ -61,6 +62,7 @@ export function nativeTools(parts: ToolParts): ToolSet {
     todoRead(todos),
     todoUpdate(todos),
     askQuestion(),
+    sendNotification(),
     ...(parts.skills ? [loadSkill(parts.skills)] : []),
     ...(parts.consult ? [subagent(parts.consult)] : []),
     ...(parts.thinking ? [thinkTool(parts.thinking.advise, parts.thinking)] : []),

@@ -42,7 +42,7 @@ export function applyPatch(parts: FormatParts, seen: ReadFiles): Tool {
     aliases: {
       rules: ['Edit', 'MultiEdit', 'Write', 'file_editor'],
       limits: ['file_creator'],
-      hooks: ['MultiEdit', 'Edit', 'Write'],
+      hooks: ['MultiEdit', 'Edit', 'Write', 'file_editor', 'file_creator'],
     },
     coversShell: 'write',
     effect: ({ input }, cwd) => ({ does: 'access', paths: parsePatch(input).flatMap((file) => accesses(file, cwd)) }),

@@ -137,7 +137,7 @@ test('a tool that is no planner’s is refused by the policy as well, were it th
       ).verdict,
     ]),
   )
-  const names = 'file_editor apply_patch file_creator bash jobs web_fetch subagent think'.split(' ')
+  const names = 'file_editor apply_patch file_creator bash jobs web_fetch send_notification subagent think'.split(' ')
   // A sandbox is there where the system has walls.
   const known = tools.some(({ name }) => name === 'sandbox') ? [...names, 'sandbox'] : names
   assert.deepEqual(

@@ -76,6 +76,36 @@ test('without a yes nothing is written, and the exit code says what was refused'
   assert.throws(() => readFileSync(join(machine.project, 'new.txt')))
 })
 
+test('what the agent reports is kept, shown, and sent to the notifiers of the person', options, async (t) => {
+  const input = { status: 'blocked', summary: 'The tests need a key.' }
+  const { machine, run, server } = await nativeOn(t, 'anthropic', ({ count }) =>
+    count === 1
+      ? { call: { tool: 'more_tools', input: { name: 'send_notification', input } } }
+      : { text: 'I could not run the tests.' },
+  )
+  const file = join(machine.home, 'settings.json')
+  const notify = [{ command: 'cat >> told.json', on: ['blocked'] }]
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), notify }))
+  const { code, out, err } = await run('-p', 'run the tests')
+  assert.deepEqual({ code, out }, { code: 0, out: 'I could not run the tests.\n' }, err)
+  assert.match(err, /^native is blocked: The tests need a key\.$/m)
+  const { at: _, ...told } = JSON.parse(readFileSync(join(machine.project, 'told.json'), 'utf8'))
+  assert.deepEqual(told, { event: 'blocked', agent: 'native', workspace: machine.project, text: input.summary })
+  const story = machine.history().flatMap((entry): unknown[][] => {
+    if (entry.type === 'call') return [[entry.tool, entry.via]]
+    if (entry.type === 'notification') return [[entry.by, entry.status, entry.text]]
+    return entry.type === 'result' ? [[entry.ok, entry.text]] : []
+  })
+  assert.deepEqual(story, [
+    ['send_notification', 'more_tools'],
+    [true, 'The notification was handed on. Nobody answers it: go on with your work.'],
+    ['native', 'blocked', 'The tests need a key.'],
+  ])
+  // The report is no message of the conversation: the model has its call and the result alone.
+  assert.equal(server.turns()[1]!.body.messages.length, 3)
+  assert.match((await run('sessions', 'export')).out, /^> native is blocked: The tests need a key\.$/m)
+})
+
 test('a turn that stops before its work is done is kept, told to the next turn, and no success', options, async (t) => {
   const { machine, run, server } = await nativeOn(t, 'anthropic', ({ count }) =>
     count <= 3

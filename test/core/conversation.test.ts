@@ -1,3 +1,4 @@
+import { reportWords } from '../../src/core/talk/notice.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Entry, Event, Fact } from '../../src/core/talk/entry.ts'
@@ -438,6 +439,7 @@ test('no part of a fact is longer in the log than a body may be', async () => {
     { type: 'end', outcome: { ok: false, failure } },
     { type: 'end', outcome: { ok: true, text: long } },
     { type: 'note', text: long },
+    { type: 'notification', status: 'done', text: 'short', final: long },
   ]
   for (const fact of facts) {
     const kept = JSON.stringify(await conversation.append(fact, 'a'))
@@ -467,4 +469,26 @@ test('each consulted agent that failed or was skipped has its line in the log, t
       { by: 'a', type: 'note', text: 'b is out of quota: limit reached (asked for: chair)' },
     ],
   )
+})
+
+test('a report of an agent is kept; that of an agent which another one sent is kept with its roles', async () => {
+  const { conversation, log } = opened()
+  const report = { type: 'notification', status: 'progress', text: 'Half of it is done.' } as const
+  const blocked = { type: 'notification', status: 'blocked', text: 'No key.', final: 'I stop.', by: 'b' } as const
+  const inner = (role: string, event: Event): Event => ({ type: 'inner', role, event })
+  const script = [report, inner('worker_1', inner('explorer', blocked)), { say: 'hi' }]
+  const events = await all(conversation.converse(scriptedAgent('a', [script]), 'hey', world))
+  const expected = [
+    { by: 'a', ...report },
+    { ...blocked, from: ['worker_1', 'explorer'] },
+  ]
+  assert.deepEqual(
+    (await kept(log)).filter(({ type }) => type === 'notification'),
+    expected,
+  )
+  const shown = events.filter(({ type }) => type === 'notification') as Extract<Event, { type: 'notification' }>[]
+  assert.deepEqual(shown.map(reportWords), [
+    'a reports: Half of it is done.',
+    'b (worker_1, explorer) is blocked: No key.',
+  ])
 })

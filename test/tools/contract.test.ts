@@ -56,6 +56,10 @@ const inputs: Record<string, { good: unknown; bad: unknown[] }> = {
     good: { questions: [{ question: 'Which?', options: ['a', 'b', 'c'] }] },
     bad: [{ questions: [] }, { questions: [{ question: 'Which?', options: ['a', 'b'] }] }],
   },
+  send_notification: {
+    good: { status: 'progress', summary: 'The first half is done.' },
+    bad: [{ summary: 'x' }, { status: 'done', summary: '' }, { status: 'happy', summary: 'x' }],
+  },
   load_skill: { good: { name: 'paint' }, bad: [{}] },
   subagent: { good: { task: 'look' }, bad: [{ task: '' }] },
   think: {
@@ -96,6 +100,7 @@ test('the tools come in one order; what has no part is left out; plan mode has t
     'todo_read read',
     'todo_update read',
     'ask_question read',
+    'send_notification run',
     'load_skill read',
     'subagent read',
     'think read',
@@ -209,7 +214,7 @@ test('a tool that is described on demand is listed with its inputs, described by
   assert.deepEqual(others, [])
   assert.equal(
     more!.description.split('\n').at(-1),
-    'Tools: jobs(), grep_search(pattern), glob(pattern), ls(), web_search(query), web_fetch(url), todo_write(items: [{task, status}]), todo_read(), todo_update(items: [{task, status}]), ask_question(questions: [{question, options}]), subagent(task), sandbox(language, code).',
+    'Tools: jobs(), grep_search(pattern), glob(pattern), ls(), web_search(query), web_fetch(url), todo_write(items: [{task, status}]), todo_read(), todo_update(items: [{task, status}]), ask_question(questions: [{question, options}]), send_notification(status, summary), subagent(task), sandbox(language, code).',
   )
   assert.deepEqual(
     ((await run({})) as string).split('\n')[4],

@@ -1,4 +1,4 @@
-import type { Event, Fact, Guide } from '../../core/talk/entry.ts'
+import type { Event, Fact, Guide, Notification } from '../../core/talk/entry.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Policy } from '../../core/work/policy.ts'
@@ -43,6 +43,9 @@ export async function* performAll(
       asks ??= asksOf(event)
       guides.push(...more)
       yield event
+      // A report follows the result of its call at once, because somebody may wait for it.
+      const report = reportIn(event)
+      if (report) yield report
     }
     if (!asks) continue
     for (const call of [...left, ...tooSoon]) yield* skipped(call, step, askedFirst)
@@ -126,6 +129,12 @@ function loaded(event: Event): { event: Event; guides: Guide[] } {
 }
 
 const askedFirst = 'the person is being asked a question first. Call this tool again after the answer.'
+
+/** The notification that a call hands on, in the data of its result. */
+function reportIn(event: Event): Notification | undefined {
+  if (event.type !== 'result' || !event.ok) return undefined
+  return (event.data as { notification?: Notification } | undefined)?.notification
+}
 
 function* skipped({ id, tool, input, via, opaque }: MadeCall, step: number, why: string): Generator<Fact> {
   yield defined({ type: 'call', call: id, tool, input, via, step, opaque })

@@ -1,3 +1,4 @@
+import { reportWords } from '../../core/talk/notice.ts'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import type { Crew } from '../../crew/crew.ts'
 import type { Question } from '../../core/talk/question.ts'
@@ -33,6 +34,8 @@ function entryWords(entry: Entry, agent: string, asked: ReadonlyMap<string, Ques
       return `${agent} asks: ${questionWords(entry.question)}`
     case 'answer':
       return answerWords(entry, asked.get(entry.ask))
+    case 'notification':
+      return `(${reportWords(entry)})`
     case 'note':
       return `(${entry.text})`
     case 'end':

@@ -198,9 +198,14 @@ export function notifying(ask: Ask, seat: NativeSeat, parts: NativeParts): Ask {
   }
 }
 
-/** Runs Notification hooks for the questions that a turn ends with. */
-export function notifyOfAsks(event: Event, seat: NativeSeat, parts: NativeParts, signal: AbortSignal): void {
-  if (event.type !== 'result' || !seat.settings.hooks.Notification) return
+/** Runs Notification hooks for what the agent reports, and for the questions that a turn ends with. */
+export function notifyOfEvent(event: Event, seat: NativeSeat, parts: NativeParts, signal: AbortSignal): void {
+  if (!seat.settings.hooks.Notification) return
+  if (event.type === 'notification') {
+    const told = { message: event.text, title: 'termaite', notification_type: 'agent_report' }
+    void runSeatHooks('Notification', told, seat, parts, signal)
+  }
+  if (event.type !== 'result') return
   const [first] = (event.data as { asks?: Question[] } | undefined)?.asks ?? []
   if (first) notify(first, seat, parts, signal)
 }

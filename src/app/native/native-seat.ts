@@ -40,7 +40,7 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       looser: more,
     },
     async *turn(turn) {
-      const [{ openNative }, { checkTrust }, { auditTrouble }, { notifying, notifyOfAsks }] = await Promise.all([
+      const [{ openNative }, { checkTrust }, { auditTrouble }, { notifying, notifyOfEvent }] = await Promise.all([
         import('./native-agent.ts'),
         import('./native-trust.ts'),
         import('./native-audit.ts'),
@@ -55,7 +55,7 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       rooms.begin()
       try {
         for await (const event of (yield* openNative(own, parts, held, trusted)).turn(held)) {
-          notifyOfAsks(event, own, parts, turn.signal)
+          notifyOfEvent(event, own, parts, turn.signal)
           // The hooks that tell the model about a session run again after a summary.
           if (event.type === 'summary' && parts.state.session) parts.state.session.compacted = true
           for (const text of parts.state.notes.splice(0)) yield { type: 'note', text }

@@ -64,7 +64,7 @@ async function openSubagent(given: SubagentParts, subagent: Subagent | undefined
   const box = openTools(seat.agent.name, parts, loadableSkills(skills))
   const plan = seat.settings.permissions.mode === 'plan'
   const suits = (tool: Tool) =>
-    !tool.delegates && !tool.leadOnly && (!plan || isPlanTool(tool)) && hasTool(tool, subagent ?? {})
+    !tool.delegates && !tool.leadOnly && !tool.reports && (!plan || isPlanTool(tool)) && hasTool(tool, subagent ?? {})
   const model = seat.agent === given.seat.agent ? given.model : modelOf(seat, parts)
   const tools = offeredTools(box.tools, servers, model.name, suits, subagent?.tools ? undefined : servers)
   for (const words of unknownTools(subagent, [...box.tools, ...(servers?.tools() ?? [])])) noteOnce(parts, words)

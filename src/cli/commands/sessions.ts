@@ -1,3 +1,4 @@
+import { reportWords } from '../../core/talk/notice.ts'
 import type { Store } from '../../core/talk/store.ts'
 import type { Index, Session } from '../../store/index/conversation-index.ts'
 import type { Parsed } from '../cli-command.ts'
@@ -220,6 +221,8 @@ function markdown(entry: Entry): string {
       return `\n> ${oneLine(failureSentence(entry.by, entry.failure), 500)}\n`
     case 'note':
       return `\n> ${oneLine(entry.text, 500)}\n`
+    case 'notification':
+      return `\n> ${oneLine(reportWords(entry), 500)}\n`
     case 'end':
       return entry.outcome.ok ? '' : `\n> ${endWords(entry.outcome.failure)}\n`
     default:

@@ -43,6 +43,10 @@ export async function withShortBody(fact: Fact, blobs: Blobs): Promise<Fact> {
       const shown = shows && (await Promise.all(shows.map((one) => shortShown(one, inWords))))
       return { ...fact, question: defined({ ...fact.question, text: await inWords(text), shows: shown }) }
     }
+    case 'notification': {
+      const final = fact.final === undefined ? undefined : await inWords(fact.final)
+      return shortText(defined({ ...fact, final }), blobs)
+    }
     case 'attempt':
       return { ...fact, failure: { ...fact.failure, message: await inWords(fact.failure.message) } }
     case 'end': {

@@ -1,5 +1,6 @@
 import type { Framework } from './framework.ts'
 import type { Failure, Outcome } from './outcome.ts'
+import type { ReportStatus } from './notice.ts'
 import type { Question } from './question.ts'
 import type { Ref } from './store.ts'
 
@@ -97,6 +98,12 @@ export type Finding = {
  */
 export type Review = { type: 'review'; of: string; findings: Finding[]; dropped: number; reviewer: string }
 
+/**
+ * What an agent reports before its turn is over. `final`: its whole answer, where the work is over. `from`: the roles of an agent that
+ * another one sent, the outermost first; its reports are for that other agent, and not for the person.
+ */
+export type Notification = { type: 'notification'; status: ReportStatus; text: string; final?: string; from?: string[] }
+
 /** An event that is kept in the log. `whole` points to the full body when it was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
@@ -117,6 +124,7 @@ export type Fact = (
   | Trim
   | { type: 'thread'; key: string }
   | { type: 'note'; text: string }
+  | Notification
   | Verdict
   | Review
   | Usage

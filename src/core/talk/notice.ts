@@ -1,4 +1,4 @@
-export const occasions = ['asking', 'blocked', 'done', 'parked', 'gave-up'] as const
+export const occasions = ['asking', 'blocked', 'done', 'parked', 'gave-up', 'progress'] as const
 
 export type Occasion = (typeof occasions)[number]
 
@@ -19,6 +19,34 @@ const words: Record<Occasion, string> = {
   done: 'is done',
   parked: 'is out of quota',
   'gave-up': 'gave up',
+  progress: 'reports progress',
+}
+
+/** How the work of an agent stands when it reports by itself. */
+export const reportStatuses = ['progress', 'done', 'blocked', 'failed'] as const
+
+export type ReportStatus = (typeof reportStatuses)[number]
+
+export const occasionOf: Record<ReportStatus, Occasion> = {
+  progress: 'progress',
+  done: 'done',
+  blocked: 'blocked',
+  failed: 'gave-up',
 }
 
 export const titleOf = ({ event, agent }: Notice) => `${agent} ${words[event]}`
+
+const reports: Record<ReportStatus, string> = {
+  progress: 'reports',
+  done: 'is done',
+  blocked: 'is blocked',
+  failed: 'gave up',
+}
+
+type Report = { status: ReportStatus; text: string; from?: readonly string[]; by?: string }
+
+/** A report of an agent as one sentence, with the roles of an agent that another one sent. */
+export function reportWords({ status, text, from, by = 'an agent' }: Report): string {
+  const agent = from ? `${by} (${from.join(', ')})` : by
+  return `${agent} ${reports[status]}: ${text}`
+}

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
 import type { Budget } from './budget.ts'
 import type { Settling, Tail } from './dead-turns.ts'
-import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
+import type { Entry, EntryOf, Event, Fact, Notification } from '../talk/entry.ts'
 import type { Ref, Blobs, Doc, Log } from '../talk/store.ts'
 import type { Failure, Outcome } from '../talk/outcome.ts'
 import type { Ask, Question } from '../talk/question.ts'
@@ -228,6 +228,8 @@ export class Conversation {
       let counted: Promise<void> | undefined
       answer = await drain(take(agent, turn), async (event) => {
         for (const usage of innerUsage(event)) await keep(usage, agent.name)
+        const report = innerReport(event)
+        if (report) await keep(report, report.by ?? agent.name)
         const trouble = innerTrouble(event)
         // Several consultations may skip the same agent for the same reason.
         if (trouble !== undefined && !troubles.has(trouble)) await keep({ type: 'note', text: trouble }, agent.name)
@@ -302,6 +304,13 @@ function unanswered(entries: readonly Entry[]): string[] {
 function innerUsage(event: Event): Event[] {
   if (event.type !== 'inner') return []
   return event.event.type === 'usage' ? [event.event] : innerUsage(event.event)
+}
+
+/** The report of an agent that another one sent, at any depth, with the roles that it came through. */
+function innerReport(event: Event, from: readonly string[] = []): (Notification & { by?: string }) | undefined {
+  if (event.type !== 'inner')
+    return event.type === 'notification' && from.length > 0 ? { ...event, from: [...from] } : undefined
+  return innerReport(event.event, [...from, event.role])
 }
 
 /** Says which agent failed or was skipped in a consultation at any depth, so that no agent is asked in secret. */

@@ -1,3 +1,4 @@
+import { reportWords } from '../../core/talk/notice.ts'
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { Clock } from '../../base/clock.ts'
 import type { Event } from '../../core/talk/entry.ts'
@@ -81,6 +82,11 @@ export class SessionUpdates {
         return this.#say('agent_thought_chunk', `${retryWords(event, this.#parts.clock.now())}\n\n`)
       case 'note':
         return this.notice(event.text, 'info')
+      case 'notification':
+        return this.notice(
+          reportWords(event),
+          event.status === 'blocked' || event.status === 'failed' ? 'warning' : 'info',
+        )
       case 'summary':
         return this.notice(`${summaryWords(event)}.`, 'info')
       case 'end':

@@ -1,3 +1,4 @@
+import { reportWords } from '../../core/talk/notice.ts'
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Command } from '../../core/talk/command.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
@@ -25,6 +26,8 @@ export function eventWords(event: Event, now: number): string | undefined {
       return `${event.by ?? 'agent'} says (${cutWords[event.cut]}):\n${event.text}`
     case 'note':
       return event.text
+    case 'notification':
+      return reportWords(event)
     case 'summary':
       return `${summaryWords(event)}.`
     case 'phase':

@@ -1,3 +1,4 @@
+import { reportWords } from '../../../core/talk/notice.ts'
 import type { Entry, EntryOf, Event } from '../../../core/talk/entry.ts'
 import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Question } from '../../../core/talk/question.ts'
@@ -29,6 +30,8 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
     case 'steer':
     case 'note':
       return add({ type: event.type, text: held(event.text).text })
+    case 'notification':
+      return add({ type: 'note', text: held(reportWords(event)).text })
     case 'summary':
       return add({ type: 'summary', title: summaryWords(event), text: held(event.text).text })
     case 'text':
