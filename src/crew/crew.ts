@@ -51,13 +51,18 @@ export class Crew {
 
   /** Adds a slot and returns at once; a slot that waits for others is held. */
   async spawn(spawn: Spawn): Promise<Slot> {
+    return (await this.spawnAll([spawn]))[0]!
+  }
+
+  /** Adds several slots, or none of them where one could never run. */
+  async spawnAll(spawns: readonly Spawn[]): Promise<Slot[]> {
     const elsewhere = await this.#parts.elsewhere()
-    let id = 0
+    let ids: number[] = []
     const { slots } = await this.#ledger.change((now) => {
-      id = now.next
-      return withSlot(now, spawn, this.#parts, elsewhere)
+      ids = spawns.map((_, index) => now.next + index)
+      return spawns.reduce((next, spawn) => withSlot(next, spawn, this.#parts, elsewhere), now)
     })
-    return slots[id]!
+    return ids.map((id) => slots[id]!)
   }
 
   /** Sends a prompt; while the agent is busy or asks, the prompt is queued. Each is sent once, in order. */

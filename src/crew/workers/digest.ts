@@ -1,0 +1,78 @@
+import type { Envelope } from './worker.ts'
+import type { WorkerBoard, WorkerView } from './board.ts'
+import { ids } from './board.ts'
+
+/** How many workers of each kind a digest names, and how long the preview of a text in it is. */
+const most = { named: 8, notices: 4, words: 160 }
+
+/**
+ * The state of the workers, for the next request of the coordinator alone: it is in no conversation, so that old states do not
+ * pile up there. Undefined while no worker was spawned.
+ */
+export async function digestOf(board: WorkerBoard, now: number): Promise<string | undefined> {
+  const all = await board.all()
+  if (all.length === 0) return undefined
+  const running = all.filter(({ over }) => !over)
+  const blocked = running.filter(isBlocked)
+  const waiting = all.filter(({ over, heard }) => over && !heard)
+  const envelopes = await Promise.all(waiting.slice(0, most.named).map((view) => board.envelope(view)))
+  const weak = envelopes.filter(({ status }) => status === 'failed' || status === 'stopped')
+  const risks = envelopes.reduce((sum, { unresolved_risks }) => sum + unresolved_risks.length, 0)
+  const counts = [
+    `${running.length} running`,
+    ...(blocked.length > 0 ? [`${blocked.length} of them blocked`] : []),
+    `${waiting.length} handoffs not read`,
+    ...(weak.length > 0 ? [`${weak.length} of them failed or stopped`] : []),
+    ...(risks > 0 ? [`${risks} open risks in them`] : []),
+    `${all.length - running.length - waiting.length} read`,
+  ]
+  const notices = all.flatMap(({ id, slot }) => (slot.worker.notices ?? []).map((notice) => ({ id, ...notice })))
+  return [
+    `The state of your workers now: ${counts.join(', ')}.`,
+    ...running.slice(0, most.named).map((view) => `- ${runningLine(view, now)}`),
+    ...envelopes.map((envelope) => `- ${previewLine(envelope)}`),
+    ...notices.slice(-most.notices).map(({ id, status, summary }) => `- ${id} reports ${status}: ${short(summary)}`),
+    nextStep(running, waiting, blocked),
+  ].join('\n')
+}
+
+/** Whether the last word of a worker was that it cannot go on. */
+export const isBlocked = ({ slot: { worker, state } }: WorkerView): boolean =>
+  state === 'asking' || worker.notices?.at(-1)?.status === 'blocked'
+
+function runningLine({ id, slot }: WorkerView, now: number): string {
+  const { worker, state, since, asks } = slot
+  const seconds = Math.max(0, Math.round((now - since) / 1000))
+  const how =
+    state === 'held'
+      ? 'waits until another worker is done'
+      : asks
+        ? 'waits for the answer of a person'
+        : `at work for ${seconds} s`
+  return `${id} (${worker.role}, ${worker.name}): ${how}`
+}
+
+function previewLine(envelope: Envelope): string {
+  const { worker, role, name, status, what_was_done, unresolved_risks: risks, exact_next_step } = envelope
+  const risk = risks.length === 0 ? '' : ` Open risks: ${risks.length}, the first: ${short(risks[0]!)}`
+  return `${worker} (${role}, ${name}) ${status}, not read yet: ${short(what_was_done)}${risk} Next: ${short(exact_next_step)}`
+}
+
+function nextStep(
+  running: readonly WorkerView[],
+  waiting: readonly WorkerView[],
+  blocked: readonly WorkerView[],
+): string {
+  if (blocked.length > 0)
+    return `Decide about ${ids(blocked)}: send it what it needs in a new task, or stop it with stop_worker.`
+  if (waiting.length > 0)
+    return `Read the handoffs of ${ids(waiting)} with get_worker_result or await_workers before you answer.`
+  if (running.length > 0)
+    return 'Go on with your own work, or wait with await_workers. Do not answer before all are done and read.'
+  return 'All handoffs are read: answer, or spawn workers for what is still open.'
+}
+
+function short(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length > most.words ? `${line.slice(0, most.words)}…` : line
+}

@@ -1,0 +1,71 @@
+import type { TestContext } from 'node:test'
+import type { ScriptedAgent, Script } from '../../../src/agents/scripted-agent.ts'
+import type { Event } from '../../../src/core/talk/entry.ts'
+import type { RosterSeat } from '../../../src/core/work/agent.ts'
+import type { BoardParts, WorkerWish } from '../../../src/crew/workers/board.ts'
+import type { Rig } from '../rig.ts'
+import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
+import { noBudget } from '../../../src/core/work/budget.ts'
+import { blobsOf, SlotLedger } from '../../../src/crew/slot-ledger.ts'
+import { WorkerBoard } from '../../../src/crew/workers/board.ts'
+import { crewOf } from '../rig.ts'
+
+export const handoff = {
+  what_was_done: 'Looked.',
+  evidence: ['a.ts:1'],
+  unresolved_risks: [],
+  exact_next_step: 'None.',
+  status: 'completed' as const,
+}
+
+export const answers = (more: object = {}): Script => [{ say: JSON.stringify({ ...handoff, ...more }) }]
+
+export const wish = (name: string, more: Partial<WorkerWish> = {}): WorkerWish => ({
+  name,
+  description: `Does ${name}.`,
+  prompt: name,
+  role: 'explorer',
+  ...more,
+})
+
+/** A board whose workers play the script of their name: the task of a worker is its name. */
+export function boardOf(
+  context: TestContext,
+  scripts: Record<string, Script>,
+  part: Rig & Partial<Pick<BoardParts, 'mostWorkers'>> = {},
+) {
+  const seats: RosterSeat[] = []
+  const agents: ScriptedAgent[] = []
+  const seen: { worker: number; event: Event }[] = []
+  const open = (seat: RosterSeat) => {
+    const agent = scriptedAgent(
+      'native',
+      [(turn) => stepsOf(scripts[/<task>\n(.*)\n<\/task>/.exec(turn.prompt)?.[1] ?? ''] ?? answers(), turn)],
+      { steers: true },
+    )
+    seats.push(seat)
+    agents.push(agent)
+    return agent
+  }
+  const host = {
+    budget: noBudget,
+    seen: ({ id }: { id: number }, event: Event) => void seen.push({ worker: id, event }),
+  }
+  const { mostWorkers = 50, ...rig } = part
+  const made = crewOf(context, { native: open, claude: open }, { host, ...rig })
+  const board = new WorkerBoard({
+    crew: made.crew,
+    ledger: new SlotLedger(made.store, 'w', made.clock),
+    blobs: blobsOf(made.store, 'w'),
+    clock: made.clock,
+    turn: 'turn',
+    cwd: '/project',
+    leash: 'edit',
+    agentFor: () => 'native',
+    mostWorkers,
+  })
+  return { ...made, board, seats, agents, seen }
+}
+
+const stepsOf = (script: Script, turn: Parameters<Extract<Script, Function>>[0]) =>
+  typeof script === 'function' ? script(turn) : script

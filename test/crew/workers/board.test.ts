@@ -1,0 +1,208 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Script } from '../../../src/agents/scripted-agent.ts'
+import { settled } from '../../../src/base/hand-clock.ts'
+import { digestOf } from '../../../src/crew/workers/digest.ts'
+import { FinalAnswer } from '../../../src/crew/workers/final-answer.ts'
+import { answers, boardOf, handoff, wish } from './board-rig.ts'
+
+const never = new AbortController().signal
+const soon = (clock: { elapsed(): number }) => clock.elapsed() + 600_000
+
+test('four workers run at once, are gathered, and each envelope says who it came from', async (context) => {
+  const { board, clock, agents } = boardOf(context, { c: [{ wait: 5_000 }, ...(answers() as [])] })
+  const made = await board.spawn([
+    wish('a'),
+    wish('b', { role: 'verifier' }),
+    wish('c'),
+    wish('d', { agent: 'claude' }),
+  ])
+  assert.deepEqual(
+    made.map(({ id }) => id),
+    ['worker_1', 'worker_2', 'worker_3', 'worker_4'],
+  )
+  const gathering = board.gather(undefined, soon(clock), never)
+  await clock.turn(6_000)
+  const { envelopes, open } = await gathering
+  const from = (worker: string, name: string, role: string, agent = 'native') => ({
+    ...{ worker, name, role, agent },
+    ...handoff,
+  })
+  assert.deepEqual(
+    [envelopes, open],
+    [
+      [
+        from('worker_1', 'a', 'explorer'),
+        from('worker_2', 'b', 'verifier'),
+        from('worker_3', 'c', 'explorer'),
+        from('worker_4', 'd', 'explorer', 'claude'),
+      ],
+      [],
+    ],
+  )
+  assert.deepEqual([await board.unheard(), agents.every(({ closed }) => closed)], [[], true])
+})
+
+test('workers that could change the same files are refused, and none of the batch is spawned', async (context) => {
+  const { board } = boardOf(context, {})
+  const refused = (names: ReturnType<typeof wish>[]) =>
+    board.spawn(names).then(
+      () => 'spawned',
+      (error) => (error as Error).message,
+    )
+  const implementer = (name: string, scope?: string[], worktree?: boolean) =>
+    wish(name, { role: 'implementer', scope, worktree })
+  assert.equal(
+    await refused([implementer('a', ['src/api']), implementer('b', ['src/api/server.ts'])]),
+    'b may change src/api/server.ts, and the worker a of this call may change src/api: two workers must not change the same files. Give both a scope that does not overlap, wait until the other one is done, or set worktree.',
+  )
+  assert.match(await refused([implementer('a'), implementer('b', ['docs'])]), /a of this call may change any file/)
+  assert.equal(
+    await refused([implementer('a', ['../other'])]),
+    'the scope of a has "../other", which leads out of the project. Name files or folders of the project, such as "src/api".',
+  )
+  assert.match(await refused([wish('a', { agent: 'nobody' })]), /there is no agent "nobody"/)
+  assert.deepEqual(await board.all(), [])
+  assert.equal(await refused([implementer('a', ['src']), implementer('b', ['docs']), wish('c')]), 'spawned')
+  assert.match(await refused([implementer('d', ['docs/x.md'])]), /worker_2 \(b\) may change docs/)
+})
+
+test('no more workers are spawned than a turn may send', async (context) => {
+  const { board } = boardOf(context, {}, { mostWorkers: 2 })
+  await board.spawn([wish('a')])
+  await assert.rejects(
+    board.spawn([wish('b'), wish('c')]),
+    /^CrewError: this turn has 1 workers, and 2 are allowed, so 2 more are too many/,
+  )
+})
+
+test('a role that may not write is held to reading, and an implementer has its scope', async (context) => {
+  const { board, clock, seats } = boardOf(context, {})
+  await board.spawn([wish('a'), wish('b', { role: 'implementer', scope: ['src'] }), wish('c', { role: 'summarizer' })])
+  await clock.turn(1_000)
+  assert.deepEqual(
+    seats.map(({ leash, limits }) => [leash, limits]),
+    [
+      ['read', { writes: false, scope: undefined }],
+      ['edit', { scope: ['src'] }],
+      ['read', { writes: false, runs: false, scope: undefined }],
+    ],
+  )
+})
+
+test('the digest counts workers, previews handoffs that were not read, and says what to do next', async (context) => {
+  const risky = answers({
+    unresolved_risks: ['the port is taken'],
+    status: 'failed',
+    exact_next_step: 'Free the port.',
+  })
+  const { board, clock } = boardOf(context, { a: [{ hang: true }], b: risky })
+  assert.equal(await digestOf(board, clock.now()), undefined)
+  await board.spawn([wish('a'), wish('b'), wish('c')])
+  await clock.turn(30_000)
+  await board.gather(['worker_3'], 0, never)
+  assert.equal(
+    await digestOf(board, clock.now()),
+    [
+      'The state of your workers now: 1 running, 1 handoffs not read, 1 of them failed or stopped, 1 open risks in them, 1 read.',
+      '- worker_1 (explorer, a): at work for 30 s',
+      '- worker_2 (explorer, b) failed, not read yet: Looked. Open risks: 1, the first: the port is taken Next: Free the port.',
+      'Read the handoffs of worker_2 with get_worker_result or await_workers before you answer.',
+    ].join('\n'),
+  )
+})
+
+test('an answer too early is held back twice; then the workers are waited for, and their handoffs follow it', async (context) => {
+  const { board, clock } = boardOf(context, { a: [{ wait: 60_000 }, ...(answers() as [])] })
+  const final = new FinalAnswer(board)
+  await board.spawn([wish('a'), wish('b')])
+  await clock.turn(1_000)
+  const told =
+    'Your answer is kept, but the person has not been given it yet. worker_1 is still at work: call await_workers, or stop_worker for one that is no longer needed. worker_2 has a handoff that you did not read: call await_workers or get_worker_result. Then answer again, with what the handoffs say.'
+  assert.deepEqual([await final.holdsBack(), await final.holdsBack(), await final.holdsBack()], [told, told, undefined])
+  const completing = final.completion('All is well.', never)
+  await clock.turn(60_000)
+  const text = (id: string, name: string) =>
+    `${id} (explorer, ${name}; native): completed. Looked.\nEvidence:\n- a.ts:1\nNext step: None.`
+  assert.equal(
+    await completing,
+    `These workers were not heard before the answer. Their handoffs:\n\n${text('worker_1', 'a')}\n\n${text('worker_2', 'b')}`,
+  )
+  assert.deepEqual(await board.unheard(), [])
+})
+
+test('a worker that the answer leaves out is added to it', async (context) => {
+  const { board, clock } = boardOf(context, {})
+  const final = new FinalAnswer(board)
+  for (let n = 1; n <= 12; n++) await board.spawn([wish(`w${n}`)])
+  await clock.turn(1_000)
+  await board.gather(undefined, soon(clock), never)
+  assert.equal(await final.holdsBack(), undefined)
+  const named = Array.from({ length: 11 }, (_, n) => `worker_${n + 2}`).join(', ')
+  assert.equal(
+    await final.completion(`By ${named}.`, never),
+    'Workers:\n- worker_1 (explorer, w1; native): completed. Looked.',
+  )
+  assert.equal(await final.completion(`By worker_1, ${named}.`, never), undefined)
+})
+
+test('fifty workers on a crew of four places are all heard', async (context) => {
+  const { board, clock } = boardOf(context, {}, { limits: { perWorkspace: 4, total: 4 } })
+  await board.spawn(Array.from({ length: 50 }, (_, n) => wish(`w${n}`)))
+  const gathering = board.gather(undefined, soon(clock), never)
+  await clock.turn(60_000)
+  assert.equal((await gathering).envelopes.length, 50)
+})
+
+test('in whatever order workers end, fail and are stopped, each is accounted for once in the final answer', async (context) => {
+  const ends = ['answers', 'prose', 'dies', 'hangs', 'waits'] as const
+  const script: Record<(typeof ends)[number], Script> = {
+    answers: answers(),
+    prose: [{ say: 'It works, I think.' }],
+    dies: [{ fail: { kind: 'crash', message: 'it broke' } }],
+    hangs: [{ hang: true }],
+    waits: [{ wait: 20_000 }, ...(answers() as [])],
+  }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({ end: fc.constantFrom(...ends), stop: fc.boolean(), read: fc.boolean(), named: fc.boolean() }),
+        {
+          minLength: 1,
+          maxLength: 6,
+        },
+      ),
+      async (workers) => {
+        const scripts = Object.fromEntries(workers.map(({ end }, n) => [`w${n}`, script[end]]))
+        const rig = boardOf(context, scripts)
+        const final = new FinalAnswer(rig.board)
+        await rig.board.spawn(workers.map((_, n) => wish(`w${n}`)))
+        await rig.clock.turn(1_000)
+        for (const [n, { stop, read, end }] of workers.entries()) {
+          // A worker that hangs would be waited for until its time is over.
+          if (stop || end === 'hangs') await rig.board.stop(`worker_${n + 1}`)
+          if (read) await rig.board.gather([`worker_${n + 1}`], 0, never)
+        }
+        const named = workers.flatMap(({ named }, n) => (named ? [`worker_${n + 1}`] : []))
+        const answer = `The answer, by ${named.join(' and ')}.`
+        while (await final.holdsBack()) await settled()
+        const completing = final.completion(answer, never)
+        await rig.clock.turn(30_000)
+        const text = [answer, await completing].join('\n')
+        for (const [n] of workers.entries()) {
+          const lines = text.split('\n').filter((line) => new RegExp(`^(- )?worker_${n + 1} \\(`).test(line))
+          const inAnswer = named.includes(`worker_${n + 1}`)
+          assert.ok(lines.length <= 1 && (inAnswer || lines.length === 1), text)
+        }
+        assert.deepEqual(await rig.board.unheard(), [])
+        assert.deepEqual(
+          rig.agents.filter(({ running }) => running),
+          [],
+        )
+        await rig.keeper.leave()
+      },
+    ),
+    { numRuns: 25 },
+  )
+})
