@@ -23,6 +23,8 @@ export type WallParts = {
   env: Env
   /** Whether the agent is only asked for advice. */
   advises?: boolean
+  /** Folders that the person added to the project. */
+  added?(): readonly string[]
   /** Folders of our own home that the agent may read. */
   readable?(): readonly string[]
 }
@@ -77,6 +79,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
     }
     const limits: WallLimits = {
       root,
+      added: parts.added?.() ?? [],
       project: leash === 'read' ? 'read' : 'write',
       git: leash === 'read' ? 'read' : 'write',
       network: true,

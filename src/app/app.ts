@@ -16,6 +16,7 @@ import { changedSince } from '../base/changed-files.ts'
 import { isAlive, ownerMark } from '../base/owner.ts'
 import { Conversation } from '../core/work/conversation.ts'
 import type { rotate } from '../mind/rotation/rotate.ts'
+import { addableFolder, AddedFolders, setFolders } from './added-folders.ts'
 import { borderOf } from './border.ts'
 import { snapshots } from '../safety/snapshots.ts'
 import { fileStore } from '../store/files/file-store.ts'
@@ -33,6 +34,8 @@ export type AppOptions = SessionOptions & {
   mode?: WorkMode
   think?: Thinking
   thinkCalls?: number
+  /** Folders that the person adds to the project for this run. */
+  folders?: readonly string[]
 }
 
 /** Everything that turns of one run need, joined from the wings: a list, with no rule of its own. */
@@ -58,6 +61,8 @@ export type App = {
   thinking: { said?: Thinking; project?: Thinking; agreed: boolean; calls?: number }
   /** Agents that are not installed or not logged in, and are left out until this process ends. */
   out: Parameters<typeof rotate>[1]['out']
+  /** Warnings to show before the first turn, beside those of the settings. */
+  warnings: readonly string[]
   /** The processes that the last turn left running. */
   left: { processes: LeftProcess[] }
 }
@@ -77,8 +82,12 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
   const blobs = store.blobs(`projects/${project.slug}/output`)
   const conversation = conversationOf(io, project, blobs, session)
   const border = borderOf(io.env, place.home)
+  const around = { ...place, env: io.env }
+  const said = (options.folders ?? []).map((folder) => addableFolder(folder, place.cwd, around))
+  const set = setFolders([...settings.additionalFolders, ...(doc.folders ?? [])], around)
   const native: NativeParts = {
     ...place,
+    folders: new AddedFolders(said, set.folders),
     env: io.env,
     clock: io.clock,
     store,
@@ -114,6 +123,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     },
     out: new Map(),
     left: { processes: [] },
+    warnings: set.warnings,
   }
 }
 

@@ -27,6 +27,8 @@ export type ProjectDoc = {
   rules?: string[]
   /** Rules for commands that the person let run outside the sandbox in this project. */
   outside?: string[]
+  /** Folders that the person added to this project for good. */
+  folders?: string[]
   /** A prompt that the chat sends when an agent's quota is back. */
   waiting?: { session: string; agent: string; until: number; prompt: string }
   /** How turns are thought through in this project, and whether the person agreed to its cost for good. */

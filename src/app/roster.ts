@@ -2,6 +2,7 @@ import type { CrewRosterOptions } from './crew/crew-roster.ts'
 import type { AgentSettings, CliAgentSettings } from '../settings/agent-settings.ts'
 import type { Blobs } from '../core/talk/store.ts'
 import type { Agent, Roster, Leash, RosterSeat } from '../core/work/agent.ts'
+import type { Profile } from '../core/work/profile.ts'
 import type { Io } from '../core/io.ts'
 import type { Border } from '../safety/border.ts'
 import type { NativeParts, NativeSeat } from './native/native-parts.ts'
@@ -15,6 +16,7 @@ import { lastTurns } from '../core/talk/view.ts'
 import { tighter, looser } from '../core/work/agent.ts'
 import { profileOf, vendorOf } from '../settings/agent-settings.ts'
 import { behindVendorBorder } from './vendor-border.ts'
+import { foldersWords } from './added-folders.ts'
 import { agentEnvironment } from './agent-environment.ts'
 import { wallAround } from './agent-wall.ts'
 import { allowsAct, answerRecord, withRecordedAnswers } from './recorded-answers.ts'
@@ -65,6 +67,7 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
     return agent.ownView ? withOwnView(own) : own
   }
   const open = agent.kind === 'acp' ? acpAgent : pipeAgent
+  const folders = foldersOf(parts)
   const opened = open(
     {
       name: agent.name,
@@ -73,7 +76,8 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
       env: agent.env,
       model: agent.model,
       profile,
-      metaInstruction: settings.metaInstruction,
+      metaInstruction: instructionFor(profile, agent, settings, folders),
+      folders,
       window: windowOf(agent),
       timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
       silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
@@ -82,11 +86,30 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
     {
       ...parts,
       env: agentEnvironment(parts.env, agent, settings),
-      enclose: wallAround(agent, { env: parts.env, advises: parts.advises, readable: () => lentFolders(parts) }),
+      enclose: wallAround(agent, {
+        env: parts.env,
+        advises: parts.advises,
+        readable: () => lentFolders(parts),
+        added: () => foldersOf(parts),
+      }),
       lend: async () => adviceOf(parts)?.lend(),
     },
   )
   return agent.ownView ? withOwnView(opened) : opened
+}
+
+/** The folders that the person added to the project, as they are now. */
+const foldersOf = ({ native }: RosterParts): readonly string[] => native?.folders.now ?? []
+
+/** The instruction after every prompt. A CLI that has no flag for further folders is told of them there. */
+function instructionFor(
+  profile: Profile | undefined,
+  { command }: CliAgentSettings,
+  { metaInstruction }: Settings,
+  folders: readonly string[],
+): string | undefined {
+  const told = command === undefined && profile?.reaches ? undefined : foldersWords(folders)
+  return told === undefined ? metaInstruction : [metaInstruction, told].filter(Boolean).join('\n')
 }
 
 /** How an agent calls for thought in the turn that runs. One that only advises calls nobody else. */
@@ -106,7 +129,7 @@ function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {
 function screenIn(seat: ScreenSeat, parts: RosterParts): Agent {
   if (!parts.io) throw new Error('an agent of kind "screen" cannot be opened here')
   const lend = async () => adviceOf(parts)?.lend()
-  return screenSeat(seat, parts.io, { lend, folders: () => lentFolders(parts) })
+  return screenSeat(seat, parts.io, { lend, folders: () => lentFolders(parts) }, foldersOf(parts))
 }
 
 /** Gives an agent whose window is too small for the shared view the newest turns that fit. */
@@ -132,6 +155,7 @@ export function screenSeat(
   { agent, settings, leash, window, seat, advises }: ScreenSeat,
   io: Io,
   lent?: CrewRosterOptions['lent'],
+  added?: readonly string[],
 ): Agent {
   const facts = agent.command === undefined ? profileOf(agent)?.screen : undefined
   const more = looser(leash, facts?.leashes ?? {})
@@ -155,8 +179,14 @@ export function screenSeat(
       const terminal = { id: crypto.randomUUID(), title: agent.name }
       const own = crewRoster(io, settings, terminals, {
         advises,
-        metaInstruction: settings.metaInstruction,
+        metaInstruction: instructionFor(
+          agent.command === undefined ? profileOf(agent) : undefined,
+          agent,
+          settings,
+          added ?? [],
+        ),
         lent,
+        added,
       }).open(agent.name, {
         ...seat,
         leash,

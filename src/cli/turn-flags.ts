@@ -62,6 +62,11 @@ export const turnFlags: Flags = {
   'no-alt-screen': { help: 'show the chat in the terminal’s normal buffer' },
   classic: { help: 'the same as --no-alt-screen' },
   cwd: { value: 'dir', help: 'the folder that agents work in' },
+  'add-dir': {
+    value: 'dir',
+    many: true,
+    help: 'a further folder that agents may read and change like the project; repeatable',
+  },
   debug: { help: 'print every event to stderr' },
   version: { short: 'v', help: 'print the version' },
 }

@@ -8,6 +8,7 @@ import type { SessionOptions } from '../app/project.ts'
 import type { ModelChoice } from '../settings/agent-settings.ts'
 import type { FallbackAgent } from '../app/offers/fallback-agent.ts'
 import { conversationOf, openApp, rosterParts } from '../app/app.ts'
+import { setFolders } from '../app/added-folders.ts'
 import { UsageError } from '../core/io.ts'
 import { leaveSession } from '../app/native/native-parts.ts'
 import { fallbackNative, withFallback } from '../app/offers/fallback-agent.ts'
@@ -82,6 +83,9 @@ export class DeskApp {
     const read = await this.#parts.read()
     this.#use(this.app.mode, read)
     this.#read = read
+    const { native, place, io, project } = this.app
+    const { folders = [] } = await project.doc.read()
+    native.folders.setAnew(setFolders([...read.additionalFolders, ...folders], { ...place, env: io.env }).folders)
     // An agent that was out may have been installed or logged in meanwhile.
     this.app.out.clear()
   }

@@ -118,7 +118,7 @@ export class ProjectDesk implements ChatDesk {
     })
     this.#leashKey = words.leashKey(this.controls)
     this.#followUps = new FollowUpCards({ controls: this.controls, errands: this.#commandRunner })
-    this.#warnings = [...this.app().settings.warnings]
+    this.#warnings = [...this.app().settings.warnings, ...this.app().warnings]
     this.commands = words.commands(
       this.controls,
       (warning) => this.#warnings.push(warning),

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { sincePrompt, sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
 import { consentKeys } from '../core/talk/consent.ts'
 import { dialogOf, menuOf, trimmedScreen, unframed } from './shared/screen-parts.ts'
-import { commandLine, option } from './shared/command-words.ts'
+import { commandLine, option, options } from './shared/command-words.ts'
 
 /** The row below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens" */
 const status = String.raw`\n╰─.*─╯\n .*\bleash (?:read|ask|edit|all)\b`
@@ -202,6 +202,7 @@ export function termaite(program: string, agent: string, vendor: string): Profil
     command: screen.command,
     leashes: screen.leashes,
     speaks: () => false,
+    reaches: options('--add-dir='),
     resumes: true,
     failure: () => undefined,
     install: 'npm install -g termaite',

@@ -6,6 +6,8 @@ import { isSecretName, isSecretPlace } from './secret-files.ts'
 export type ProjectBounds = {
   root: string
   home: string
+  /** Folders that the person added to the project: agents may read and change them like the project itself. */
+  added?: readonly string[]
   readable?: readonly string[]
   /** The PATH of the shell: a program of the project that stands there before the system's is not taken for it. */
   path?: string
@@ -29,7 +31,8 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
     return { real: written, inside: false, readable: true, device: true, secret: false, guarded: false }
   const found = await realOf(written)
   const real = found ?? written
-  const inside = found !== undefined && isWithin(bounds.root, real)
+  const around = found === undefined ? undefined : rootsOf(bounds).find((folder) => isWithin(folder, real))
+  const inside = around !== undefined
   const readable = inside || (found !== undefined && (bounds.readable ?? []).some((folder) => isWithin(folder, real)))
   const kept = !inside && readable
   return {
@@ -38,9 +41,12 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
     readable,
     device: false,
     secret: isSecretName(written) || isSecretName(real) || (!kept && isSecretPlace(real, bounds.home)),
-    guarded: inside && isGuarded(relative(bounds.root, real)),
+    guarded: around !== undefined && isGuarded(relative(around, real)),
   }
 }
+
+/** The project's folder and those that were added to it. */
+export const rootsOf = ({ root, added = [] }: Pick<ProjectBounds, 'root' | 'added'>): string[] => [root, ...added]
 
 /** Git's own files, which can make it run programs, and the settings that say what is allowed. */
 function isGuarded(path: string): boolean {

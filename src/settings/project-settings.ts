@@ -32,6 +32,7 @@ export type Narrowable = {
   permissions: Permissions
   sandbox: { network: 'rule' | 'all' | 'none' }
   crew: { setup?: string }
+  additionalFolders: readonly string[]
 }
 
 /** Narrows the settings by a project's file. With `leashed` false the leash stays, because the user gave one for this run. */
@@ -45,6 +46,8 @@ export function narrowed<T extends Narrowable>(settings: T, said: ProjectSetting
     sharing: sharing === 'ask' ? sharing : settings.sharing,
     permissions: tightened(settings.permissions, permissions),
     sandbox: { ...settings.sandbox, ...(network === undefined ? {} : { network }) },
+    // The person trusted the folder with these in its settings; each is checked again before it is opened.
+    additionalFolders: [...settings.additionalFolders, ...(said.additionalFolders ?? [])],
     // The setup command is not a restriction: it comes from the project, which is trusted here.
     crew: { ...settings.crew, ...said.crew },
   }

@@ -138,6 +138,8 @@ const common = {
   crew: optional(object({ perWorkspace: optional(count), total: optional(count), setup: optional(filled) })),
   hub: optional(object({ url: optional(text) })),
   notify: optional(list(either(oneOf('desktop', 'bell'), place))),
+  /** Folders beside the project that agents may read and change like it; relative ones begin at the project. */
+  additionalFolders: optional(list(filled)),
   screenReader: optional(flag),
 }
 
@@ -166,6 +168,7 @@ export const projectForm = object({
     either(list(name), mapOf(object({ enabled: optional(flag), leash: optional(leash), wall: optional(flag) }), name)),
   ),
   vendors: optional(list(filled)),
+  additionalFolders: optional(list(filled)),
   sharing: optional(sharing),
   sandbox: optional(object({ network: optional(oneOf('rule', 'none')) })),
   mcpServers: optional(mapOf(anything())),

@@ -64,6 +64,8 @@ export type Settings = {
   hub: NonNullable<FileSettings['hub']>
   /** Where notices go while the user is not looking at the terminal. */
   notify: NonNullable<FileSettings['notify']>
+  /** Folders beside the project that agents may read and change like it. */
+  additionalFolders: readonly string[]
   /** Warnings to show before the first turn. */
   warnings: string[]
 }
@@ -145,6 +147,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     advisors: user.advisors ?? {},
     hub: user.hub ?? {},
     notify: user.notify ?? [],
+    additionalFolders: user.additionalFolders ?? [],
     warnings,
   }
   return narrow ? narrow(own, leashOfRun === undefined) : own

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Io } from '../../src/core/io.ts'
+import { AddedFolders } from '../../src/app/added-folders.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -192,6 +193,7 @@ test('a command of our own agent, a hook and the setup of a worktree have no key
     },
     blobs: store.blobs('x'),
     project: store.doc('project', { path: project, lastUsed: 0, sessions: {} }),
+    folders: new AddedFolders(),
     state: { ...newNativeState(), seats: new Map([['native', seat]]) },
   }
   const { tools, close } = openTools('native', parts, [])

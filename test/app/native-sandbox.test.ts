@@ -1,3 +1,4 @@
+import { AddedFolders } from '../../src/app/added-folders.ts'
 import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -71,6 +72,7 @@ function held(
     audited: true,
     blobs: store.blobs('output'),
     project: store.doc<ProjectDoc>('project', { path: root, lastUsed: 0, sessions: {}, outside }),
+    folders: new AddedFolders(),
     state: { ...newNativeState(), sandbox, seats: new Map([['own', seat]]), scratches: new Map([['own', rooms]]) },
   }
   const call = (ask: ToolCall['ask'] = async () => undefined) =>

@@ -1,3 +1,4 @@
+import { AddedFolders } from '../../src/app/added-folders.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { openBorder } from '../../src/safety/border.ts'
@@ -67,6 +68,7 @@ async function planner(t: TestContext, baseURL: string) {
     ...{ home, root, cwd: root, env, clock: realClock, store, blobs: store.blobs('b'), session: 's' },
     project: openProject(store, root).doc,
     border: openBorder({ env: {} }),
+    folders: new AddedFolders(),
     state: newNativeState(),
   }
   t.after(() => closeNative(parts))

@@ -1,3 +1,4 @@
+import { AddedFolders } from '../../src/app/added-folders.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { openBorder } from '../../src/safety/border.ts'
@@ -23,6 +24,7 @@ function partsIn(folder: string, env: NativeParts['env']): NativeParts {
     blobs: store.blobs('b'),
     project: openProject(store, root).doc,
     border: openBorder({ env: {} }),
+    folders: new AddedFolders(),
     state: newNativeState(),
   }
 }

@@ -24,7 +24,7 @@ import { wallOf } from '../../src/safety/wall/wall.ts'
 import { noSandbox as skip } from './no-sandbox.ts'
 
 const plan: WallPlan = {
-  ...{ root: '/p', network: false, sockets: false, terminal: false, nested: false, asRoot: false },
+  ...{ roots: ['/p'], network: false, sockets: false, terminal: false, nested: false, asRoot: false },
   settings: ['.mcp.json'],
   mounts: [
     { path: '/tmp', as: 'write', from: '/s/tmp' },
@@ -134,7 +134,7 @@ const profileOf = (given: Partial<WallPlan>) => {
 
 test('seatbelt: the last rule that fits counts, and quotes in names stay names', () => {
   const mounts: Mount[] = [...plan.mounts, { path: '/h/.ssh/p"q', as: 'write' }]
-  assert.deepEqual(profileOf({ root: '/h/.ssh/p"q', mounts }), [
+  assert.deepEqual(profileOf({ roots: ['/h/.ssh/p"q'], mounts }), [
     '(allow file-write* (subpath "/s/tmp"))',
     '(allow file-read* (subpath "/p"))',
     '(allow file-write* (subpath "/p"))',

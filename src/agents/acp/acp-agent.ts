@@ -7,7 +7,7 @@ import { unshadowedArgv } from '../../base/program-path.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
-import { resumedThread } from '../pipe/pipe-command.ts'
+import { folderWords, resumedThread } from '../pipe/pipe-command.ts'
 import { leashFailure } from '../process-failure.ts'
 import { profileTraits, seatedAgent } from '../seat.ts'
 import { TurnWatch } from '../turn-watch.ts'
@@ -95,12 +95,21 @@ async function takeAcpTurn(
 }
 
 /** The command to start, or why none is started: the agent speaks no ACP, or would do more than its leash allows. */
-function acpArgv({ name, command, args, model, profile }: PipeSpec, leash: Leash): [string, ...string[]] | Failure {
+function acpArgv(
+  { name, command, args, model, profile, folders }: PipeSpec,
+  leash: Leash,
+): [string, ...string[]] | Failure {
   if (command !== undefined) return args ? [command, ...args] : ['bash', '-c', command]
   const facts = profile?.acp
   if (!facts) {
     const message = `${name} does not speak ACP by itself: give it a command that does, or leave its kind out`
     return { kind: 'missing', message }
   }
-  return leashFailure(name, leash, facts) ?? ['bash', '-c', facts.command({ leash, model })]
+  return (
+    leashFailure(name, leash, facts) ?? [
+      'bash',
+      '-c',
+      [facts.command({ leash, model }), folderWords(profile, folders)].filter(Boolean).join(' '),
+    ]
+  )
 }

@@ -66,11 +66,11 @@ function cardOptions(options: readonly PermissionOption[], call: Call, rules: Ru
 
 /** Whether no yes is needed: the leash allows the call, or the person allowed it for the rest of the turn. */
 async function isFree(call: Call, rules: Rules): Promise<boolean> {
-  const { leash, allowed, root } = rules
+  const { leash, allowed } = rules
   if (leash === 'all') return true
   const command = commandOf(call)
   if (command !== undefined) return allowed.hasCommandAlways(command)
-  return (leash === 'edit' || (rules.keepsAlways && allowed.hasEdits)) && isPlainEdit(call, root)
+  return (leash === 'edit' || (rules.keepsAlways && allowed.hasEdits)) && isPlainEdit(call, rules)
 }
 
 /** The reach of an "always": known where we keep it, else up to the agent. */
@@ -100,10 +100,11 @@ function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOpti
 }
 
 /** Remembers a yes, so that the same act is not asked about again when the agent has us do it, nor after an "always". */
-async function remember(call: Call, option: PermissionOption, { allowed, root }: Rules): Promise<void> {
+async function remember(call: Call, option: PermissionOption, rules: Rules): Promise<void> {
+  const { allowed } = rules
   if (!isYes(option)) return
   for (const one of call.content ?? []) {
-    const real = one.type === 'diff' ? await realPathInside(root, one.path) : undefined
+    const real = one.type === 'diff' ? await realPathInside(rules, one.path) : undefined
     if (one.type === 'diff' && real !== undefined) allowed.write(real, one.newText)
   }
   const always = option.kind === 'allow_always'
@@ -115,14 +116,14 @@ async function remember(call: Call, option: PermissionOption, { allowed, root }:
 const isEdit = ({ kind }: Call) => kind === 'edit' || kind === 'delete' || kind === 'move'
 
 /** Whether a call changes files of the project and nothing else. */
-async function isPlainEdit(call: Call, root: string): Promise<boolean> {
+async function isPlainEdit(call: Call, rules: Rules): Promise<boolean> {
   if (!isEdit(call)) return false
   const paths = [
     ...(call.content ?? []).flatMap((one) => (one.type === 'diff' ? [one.path] : [])),
     ...(call.locations ?? []).map(({ path }) => path),
   ]
-  const reals = await Promise.all(paths.map((path) => realPathInside(root, path)))
-  return reals.length > 0 && reals.every((real) => real !== undefined && !isInGitFolder(root, real))
+  const reals = await Promise.all(paths.map((path) => realPathInside(rules, path)))
+  return reals.length > 0 && reals.every((real) => real !== undefined && !isInGitFolder(rules.root, real))
 }
 
 function shownOf(call: Call, cwd: string): Shown[] {

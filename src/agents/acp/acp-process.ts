@@ -193,6 +193,7 @@ class ClientSide {
       leash: turn.leash,
       cwd: turn.cwd,
       root: projectRoot(turn.cwd),
+      added: spec.folders ?? [],
       ask: (question, withdrawn) => watch.ask(visibleQuestion(question), withdrawn),
       over,
       allowed: new TurnGrants(),

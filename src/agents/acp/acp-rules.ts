@@ -1,7 +1,7 @@
 import type { Ask, Question } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { realOf } from '../../base/real-path.ts'
+import { isWithin, realOf } from '../../base/real-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The rules under which an agent's requests are served in one turn. */
@@ -9,8 +9,10 @@ export type Rules = {
   name: string
   leash: Leash
   cwd: string
-  /** The real path of the project; no file outside is read or written. */
+  /** The real path of the project; no file outside of it and of the added folders is read or written. */
   root: string
+  /** The real paths of the folders that the person added to the project. */
+  added: readonly string[]
   ask: Ask
   /** Aborts when the turn is over: no answer is awaited any more. */
   over: AbortSignal
@@ -92,11 +94,14 @@ export class TurnGrants {
   }
 }
 
-/** The real path of a file in the project, which need not exist yet; undefined when it leads out of the project. */
-export async function realPathInside(root: string, path: string): Promise<string | undefined> {
+/** The real path of a file in the project or an added folder, which need not exist yet; undefined when it leads out of them. */
+export async function realPathInside(
+  { root, added }: Pick<Rules, 'root' | 'added'>,
+  path: string,
+): Promise<string | undefined> {
   if (!isAbsolute(path)) return undefined
   const real = await realOf(resolve(path))
-  return real !== undefined && (real === root || real.startsWith(root + sep)) ? real : undefined
+  return real !== undefined && [root, ...added].some((folder) => isWithin(folder, real)) ? real : undefined
 }
 
 /** Whether a path is inside a `.git` folder, where a change can make a program run. */

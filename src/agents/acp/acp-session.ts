@@ -53,7 +53,7 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
     throw new SessionRefused({ kind: 'missing', message })
   }
   const resumed = await resume(agent, sdk, hello, wanted)
-  const fresh = { cwd: wanted.cwd, mcpServers: serversOf(wanted) }
+  const fresh = { cwd: wanted.cwd, mcpServers: serversOf(wanted), ...furtherFolders(hello, wanted) }
   const made = resumed ?? (await agent.request<NewSessionResponse>(sdk.methods.agent.session.new, fresh))
   await hold(agent, sdk, made, wanted)
   return { id: made.sessionId, resumed: resumed !== undefined, lasting: canLoad(hello) || canResume(hello) }
@@ -72,6 +72,12 @@ const serversOf = ({ server }: Wanted) =>
       ]
     : []
 
+/** The added folders, for an agent that says that it takes them. */
+function furtherFolders({ agentCapabilities }: InitializeResponse, { spec: { folders = [] } }: Wanted) {
+  const takes = !!agentCapabilities?.sessionCapabilities?.additionalDirectories
+  return takes && folders.length > 0 ? { additionalDirectories: [...folders] } : {}
+}
+
 const canResume = ({ agentCapabilities }: InitializeResponse) => !!agentCapabilities?.sessionCapabilities?.resume
 const canLoad = ({ agentCapabilities }: InitializeResponse) => agentCapabilities?.loadSession === true
 
@@ -84,7 +90,7 @@ async function resume(
 ): Promise<NewSessionResponse | undefined> {
   const { cwd, key: sessionId, quiet } = wanted
   if (sessionId === undefined) return undefined
-  const params = { sessionId, cwd, mcpServers: serversOf(wanted) }
+  const params = { sessionId, cwd, mcpServers: serversOf(wanted), ...furtherFolders(hello, wanted) }
   try {
     if (canResume(hello))
       return { ...(await agent.request<ResumeSessionResponse>(methods.agent.session.resume, params)), sessionId }

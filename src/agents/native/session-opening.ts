@@ -10,7 +10,7 @@ import { fileText, readInstructions } from './instructions.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { sourceText } from '../../base/source-text.ts'
 
-type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role' | 'wall'>
+type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role' | 'wall' | 'folders'>
 
 /** The beginning of a session: the system text to freeze, the items in it, and the skills and subagents it offers. */
 export type Opening = {
@@ -38,7 +38,11 @@ export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
   })
   return {
     system,
-    tells: [...tellings(instructions.files, found.skills, own.subagents), ...wallTelling(parts.wall)],
+    tells: [
+      ...tellings(instructions.files, found.skills, own.subagents),
+      ...wallTelling(parts.wall),
+      ...foldersTelling(parts.folders),
+    ],
     skills: found.skills,
     subagents: own.subagents,
     warnings: [...instructions.warnings, ...found.warnings, ...own.warnings],
@@ -78,6 +82,14 @@ function wallTelling(wall: string | undefined): ContextItem[] {
   return wall === undefined ? [] : [telling('sandbox', `The limits on your commands have changed. ${wall}`)]
 }
 
+/** The name of this item is what the model reads when the last folder was taken back. */
+function foldersTelling(folders: string | undefined): ContextItem[] {
+  if (folders === undefined) return []
+  return [
+    telling('the folders that were added to the project', `The folders beside the project have changed. ${folders}`),
+  ]
+}
+
 const telling = (about: string, text: string): ContextItem => ({ about, hash: shortHash(text), text })
 
 type Mode = 'agent' | 'plan' | 'subagent'
@@ -99,6 +111,8 @@ type SystemParts = {
   role?: string
   /** The limits of the commands, as one sentence. */
   wall?: string
+  /** The folders that were added to the project, in words. */
+  folders?: string
 }
 
 /**
@@ -106,7 +120,7 @@ type SystemParts = {
  * one project share its beginning.
  */
 export function systemText(parts: SystemParts): string {
-  const { mode, date, cwd, system, instructions, skills, subagents, meta, role, wall } = parts
+  const { mode, date, cwd, system, instructions, skills, subagents, meta, role, wall, folders } = parts
   return [
     ...texts[mode].map(prompt),
     role ? tag('part', '', role) : '',
@@ -116,7 +130,7 @@ export function systemText(parts: SystemParts): string {
     instructions,
     system,
     wall,
-    `Project directory: ${cwd}\nToday's date: ${date}`,
+    [`Project directory: ${cwd}`, ...(folders ? [folders] : []), `Today's date: ${date}`].join('\n'),
   ]
     .map((text) => text?.trim() ?? '')
     .filter((text) => text !== '')

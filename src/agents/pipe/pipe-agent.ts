@@ -18,7 +18,7 @@ import { leashFailure } from '../process-failure.ts'
 import { profileTraits, seatedAgent } from '../seat.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { dialectSpeech } from './dialect-speech.ts'
-import { composingProfile, dialectOf, pipeArgv, pipeThread } from './pipe-command.ts'
+import { composingProfile, dialectOf, folderWords, pipeArgv, pipeThread } from './pipe-command.ts'
 import { runCommand } from './pipe-process.ts'
 import { plainSpeech } from './speech.ts'
 
@@ -69,6 +69,7 @@ async function takePipeTurn(
   }
   const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
   const lent = await lentWords(composingProfile(spec)?.lends, parts.lend)
+  const more = [lent, folderWords(composingProfile(spec), spec.folders)].filter((words) => words !== '').join(' ')
   const speech = (key: string | undefined, run: Run, withdrawn: AbortSignal): Speech => {
     const dialect = dialectOf(spec, turn.leash, key)
     if (!dialect) return plainSpeech(parts.blobs, say)
@@ -90,7 +91,7 @@ async function takePipeTurn(
     runCommand({
       spec,
       turn,
-      argv: unshadowedArgv(pipeArgv(spec, turn, key, lent), env, turn.cwd),
+      argv: unshadowedArgv(pipeArgv(spec, turn, key, more), env, turn.cwd),
       env,
       enclose: parts.enclose,
       prompt,

@@ -19,6 +19,8 @@ export type PipeSpec = {
   profile?: Profile
   model?: string
   metaInstruction?: string
+  /** Folders that the person added to the project. */
+  folders?: readonly string[]
 }
 
 export type PipeSeat = { leash: Leash; resume?: string | undefined }
@@ -38,6 +40,11 @@ export function pipeArgv(
   if (spec.command !== undefined && spec.args) return [spec.command, ...spec.args]
   const composed = composingProfile(spec)?.command({ leash, resume, model: spec.model, attended })
   return ['bash', '-c', spec.command ?? [composed, more].filter(Boolean).join(' ')]
+}
+
+/** The words that open the added folders to a CLI whose command the profile composes; '' where it needs or takes none. */
+export function folderWords(profile: Profile | undefined, folders: readonly string[] = []): string {
+  return folders.length === 0 ? '' : (profile?.reaches?.(folders) ?? '')
 }
 
 /** The dialect of a turn's output: that of the composed command, or of the person's own command when it asks for it. */

@@ -11,6 +11,7 @@ import { unshadowed } from '../../base/program-path.ts'
 import { defined } from '../../base/defined.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { lentWords } from '../lent-words.ts'
+import { folderWords } from '../pipe/pipe-command.ts'
 import { ScreenWatcher } from './screen-watcher.ts'
 import { composes, quote, screenFactsOf } from './screen-spec.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -122,7 +123,8 @@ export class TerminalProgram {
     const path: Record<string, string> = terminal?.path === undefined ? {} : { PATH: terminal.path }
     const all = { ...this.#parts.env, ...path, ...env, ...this.#spec.env }
     const lent = composes(this.#spec) ? await lentWords(lends, this.#parts.lend) : ''
-    const words = [command({ leash: this.#leash, resume, model, thread }), lent].filter((part) => part !== '')
+    const opens = composes(this.#spec) ? folderWords(this.#spec.profile, this.#spec.folders) : ''
+    const words = [command({ leash: this.#leash, resume, model, thread }), lent, opens].filter((part) => part !== '')
     const line = unshadowed(words.join(' '), all, cwd)
     const seat = { leash: this.#leash, cwd, env: all, terminal: this.id }
     const walled = await this.#parts.enclose?.(['bash', '-c', line], seat)

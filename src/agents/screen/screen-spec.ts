@@ -30,6 +30,8 @@ export type ScreenSpec = {
   fence?: boolean
   /** The text that is added after every prompt of a person. */
   metaInstruction?: string
+  /** Folders that the person added to the project. */
+  folders?: readonly string[]
 }
 
 export type ScreenSeat = Pick<RosterSeat, 'cwd' | 'leash' | 'resume' | 'terminal' | 'model'>

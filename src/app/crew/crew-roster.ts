@@ -64,6 +64,8 @@ export type CrewRosterOptions = {
   record?: AnswerRecord
   /** The MCP server of the turn, and the folders with its files. */
   lent?: { lend: Lend; folders(): string[] }
+  /** Folders that the person added to the project. */
+  added?: readonly string[]
 }
 
 /** Opens every agent in a terminal, whatever its kind: a headless command is replaced by the interactive command of its profile. */
@@ -71,7 +73,7 @@ export function crewRoster(
   io: Io,
   settings: Settings,
   terminals: Terminals,
-  { advises, metaInstruction, record, lent }: CrewRosterOptions = {},
+  { advises, metaInstruction, record, lent, added }: CrewRosterOptions = {},
 ): Roster {
   const agents = new Map(spawnable(settings, io).map((agent) => [agent.name, agent]))
   const parts = screenParts(io, terminals)
@@ -86,7 +88,7 @@ export function crewRoster(
       const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
       const opened = screenAgent(
-        { ...specOf(agent, settings), metaInstruction },
+        { ...specOf(agent, settings), metaInstruction, folders: added },
         {
           cwd: seat.cwd,
           leash,
@@ -100,6 +102,7 @@ export function crewRoster(
           enclose: wallAround(agent, {
             env: io.env,
             advises,
+            added: () => added ?? [],
             readable: () => [parts.temp, ...(lent?.folders() ?? [])],
           }),
         },

@@ -7,6 +7,7 @@ import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { NativeParts } from '../native/native-parts.ts'
+import { AddedFolders } from '../added-folders.ts'
 import { collect } from '../../base/collect.ts'
 import { away } from '../../mind/rotation/health.ts'
 import { awayWords } from '../../mind/rotation/no-answer.ts'
@@ -174,6 +175,7 @@ async function askOneWord(
     session: 'doctor',
     project: openProject(store, place.root).doc,
     border: borderOf(io.env, place.home),
+    folders: new AddedFolders(),
     state: newNativeState(),
   }
   const roster = openRoster(alone, {

@@ -21,6 +21,7 @@ import { turnHooks, toolWithHooks } from './native-hooks.ts'
 import { machineFacts } from './machine-facts.ts'
 import { wallFacts } from './native-sandbox.ts'
 import { wallPrompt } from './wall-words.ts'
+import { foldersWords } from '../added-folders.ts'
 import { modelOf, patienceOf } from './native-model.ts'
 import { noteOnce } from './native-parts.ts'
 import { serversOf } from './native-servers.ts'
@@ -55,7 +56,8 @@ export async function* openNative(
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const place = { cwd, root, home, trusted, untrusted: settings.untrustedInstructions }
   const nested = new NestedInstructions(place, agent.name, turn.history)
-  const opened = opening(place, { mode, date, system: machine.words, meta: settings.metaInstruction, wall })
+  const folders = foldersWords(parts.folders.now)
+  const opened = opening(place, { mode, date, system: machine.words, meta: settings.metaInstruction, wall, folders })
   if (opened.untrusted !== undefined) noteOnce(parts, opened.untrusted)
   const { own } = box
   const subagents = {

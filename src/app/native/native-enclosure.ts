@@ -44,6 +44,7 @@ export async function enclosed(
   const caches = reads ? undefined : await projectCaches(parts)
   const walled = await sandboxOf(parts).wrap(argv, {
     root: parts.root,
+    added: parts.folders.now,
     project: reads ? 'read' : 'write',
     git: reads ? 'read' : git,
     sockets: !reads,

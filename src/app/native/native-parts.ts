@@ -9,6 +9,7 @@ import type { Wall } from '../../safety/wall/wall.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
+import type { AddedFolders } from '../added-folders.ts'
 import type { ProjectDoc } from '../project.ts'
 import type { LentServer } from '../../core/work/profile.ts'
 import type { AdviceAsk } from '../../mind/think/thinking-parts.ts'
@@ -30,6 +31,8 @@ export type NativeParts = {
   home: string
   root: string
   cwd: string
+  /** The folders that the person added to the project. */
+  folders: AddedFolders
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
   store: Store

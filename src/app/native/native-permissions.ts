@@ -27,6 +27,7 @@ export async function policyFor(
     // Read for each call: what a person allows or takes away meanwhile, here or in another window, counts at once.
     rules: async () => rulesOf(permissions, await project.read()),
     tools,
+    added: () => parts.folders.now,
     readable,
     limits,
     judged(input, call) {

@@ -66,10 +66,11 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     }
     const scratch = await scratchRooms(name, parts).of(leash)
     const caches = place.inside.project === 'write' ? await projectCaches(parts) : undefined
+    const added = parts.folders.now
     const limits = {
-      ...{ root, ...place.inside, home: all.HOME ?? home, scratch },
+      ...{ root, added, ...place.inside, home: all.HOME ?? home, scratch },
       writable: caches === undefined ? [] : [caches],
-      hidden: place.seesKeys ? [] : await keyFilesOf(call.signal, root),
+      hidden: place.seesKeys ? [] : await keyFilesOf(call.signal, [root, ...added]),
     }
     const walled = await sandboxOf(parts).wrap(plain.argv, limits)
     // The policy let the command through because the wall would hold it.
@@ -78,7 +79,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     return {
       argv: walled.argv,
       env: withQuietGit(wallEnvironment(all, walledNames(seat, scratch, caches)), root),
-      walls: JSON.stringify([place.inside, scratch?.folder]),
+      walls: JSON.stringify([place.inside, scratch?.folder, added]),
       async settle() {
         const said = await walled.settle()
         state.notes.push(...said)
@@ -101,7 +102,12 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       start(command, call, async (facts) => {
         if (outside) return outsidePlace(facts)
         const { placeOf } = await import('../../safety/rules/command-place.ts')
-        return placeOf({ parts: [code], leash: call.leash ?? 'read', bounds: { root, home }, facts })
+        return placeOf({
+          parts: [code],
+          leash: call.leash ?? 'read',
+          bounds: { root, home, added: parts.folders.now },
+          facts,
+        })
       }),
     explain: (tool) => refusable(tool, name, runs, parts),
   }
@@ -114,24 +120,25 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
 async function withKnownPrograms(
   started: ShellStart,
   { command, call: { cwd }, env }: { command: string; call: ToolCall; env: NativeParts['env'] },
-  { root, home, env: all }: NativeParts,
+  { root, home, env: all, folders }: NativeParts,
 ): Promise<ShellStart> {
   const { PATH } = withoutProject(all, root)
   if (PATH === all.PATH) return started
   const { judge } = await import('../../safety/shell/shell-judge.ts')
-  const { parts } = await judge(command, { root, home: all.HOME ?? home, cwd })
+  const { parts } = await judge(command, { root, home: all.HOME ?? home, cwd, added: folders.now })
   return parts.every((part) => part.class === 'reads')
     ? { ...started, env: { ...(started.env ?? env), PATH } }
     : started
 }
 
-/** The project's files with keys, looked for once in a turn: a search before every command would take longer than the command. */
-const keyFiles = new WeakMap<AbortSignal, Promise<string[]>>()
+/** The files with keys of the project and the added folders, looked for once in a turn: a search before every command would take longer than the command. */
+const keyFiles = new WeakMap<AbortSignal, Map<string, Promise<string[]>>>()
 
-function keyFilesOf(turn: AbortSignal, root: string): Promise<string[]> {
-  const known = keyFiles.get(turn) ?? secretFilesIn(root)
+async function keyFilesOf(turn: AbortSignal, folders: readonly string[]): Promise<string[]> {
+  const known = keyFiles.get(turn) ?? new Map<string, Promise<string[]>>()
   keyFiles.set(turn, known)
-  return known
+  for (const folder of folders) if (!known.has(folder)) known.set(folder, secretFilesIn(folder))
+  return (await Promise.all(folders.map((folder) => known.get(folder)!))).flat()
 }
 
 /** Code that looks at the machine never runs behind a wall, where its numbers would be those of the sandbox. */
@@ -154,7 +161,7 @@ async function placed(
   command: string,
   { cwd, leash = 'read' }: ToolCall,
   { facts, judged }: { facts: WallFacts; judged: JudgedCall | undefined },
-  { root, env, home: own, project }: NativeParts,
+  { root, env, home: own, project, folders }: NativeParts,
   { settings }: NativeSeat,
 ): Promise<CommandPlace> {
   const [{ judge }, { placeOf }, { allows }] = await Promise.all([
@@ -162,7 +169,7 @@ async function placed(
     import('../../safety/rules/command-place.ts'),
     import('../../safety/rules/rule-matching.ts'),
   ])
-  const bounds = { root, home: env.HOME ?? own }
+  const bounds = { root, home: env.HOME ?? own, added: folders.now }
   const call: JudgedCall = judged ?? {
     name: 'bash',
     aliases: [],

@@ -22,6 +22,7 @@ import { callLimit } from '../../safety/rules/permission-policy.ts'
 import { defaultModel, efforts } from '../../models/provider.ts'
 import { isPlanTool } from '../../core/work/tool.ts'
 import { defined } from '../../base/defined.ts'
+import { foldersWords } from '../added-folders.ts'
 
 export type SubagentParts = {
   seat: NativeSeat
@@ -59,6 +60,7 @@ async function openSubagent(given: SubagentParts, subagent: Subagent | undefined
     system: machine,
     role: subagent?.role,
     wall: given.wall,
+    folders: foldersWords(parts.folders.now),
   })
   const nested = new NestedInstructions(place, seat.agent.name)
   const box = openTools(seat.agent.name, parts, loadableSkills(skills))

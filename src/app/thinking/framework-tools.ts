@@ -72,7 +72,7 @@ async function proposedLeash(
   const asked = tighter(leash, 'ask')
   const wall = tool && (await wallFacts({ settings, leash: 'read' }, toolsOf(native).tools, native))
   if (!wall) return asked
-  const bounds = { root: native.root, home: native.env.HOME ?? native.home }
+  const bounds = { root: native.root, home: native.env.HOME ?? native.home, added: native.folders.now }
   const { parts, walled } = await judgeCall(tool, tool.parse(input), { ...bounds, cwd })
   if (!walled) return asked
   const isOwn = parts.some(({ class: kind }) => kind === 'runs')

@@ -78,6 +78,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     ...(flag('think', values.think) as { think?: Thinking }),
     ...allowedCalls(text(values['think-calls'])),
     mode,
+    folders: list(values['add-dir']),
     budget: budgetIn(values, only ? agents.filter(({ name }) => name === wanted) : agents),
   }
   if (isChat(io, values)) {
@@ -102,6 +103,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const given = text(values.prompt) ?? (words.length ? words.join(' ') : undefined)
   const { typed, piped } = await typedPrompt(io, given)
   const app = await openApp(io, place, own, wishes)
+  for (const warning of app.warnings) say(io, `termaite: ${warning}`)
   const { prompt: whole, pictures } = await attachedPrompt(app, typed)
   const asked = piped === undefined ? whole : `${whole}\n\n${tag('stdin', '', piped)}`
   const prompt = schema ? `${asked}\n\n${schema.instruction}` : asked

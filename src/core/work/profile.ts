@@ -175,6 +175,8 @@ export interface Profile {
   dialect?(seat?: DialectSeat): Dialect
   /** Like `screen.lends`, for `command`; left out where the words cannot be put after the command. */
   lends?: ScreenFacts['lends']
+  /** Returns the arguments that open further folders to the CLI, however it is run; left out where it has none. */
+  reaches?(folders: readonly string[]): string
   /** How the CLI speaks ACP, where it does. Over ACP it can ask before it acts, so ACP is preferred to `command`. */
   acp?: AcpFacts
   /** Whether the dialect tells what each answer cost. */

@@ -3,6 +3,7 @@ import type { CacheUse, Fill, Part } from '../../agents/native/window-fill.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { cacheUse, fill } from '../../agents/native/window-fill.ts'
 import { keptFrame } from '../../agents/native/session-frame.ts'
+import { foldersLine } from '../../app/added-folders.ts'
 import { UsageError } from '../../core/io.ts'
 import { windowOf } from '../../settings/enabled-agents.ts'
 import { list, table } from '../../base/table.ts'
@@ -24,21 +25,24 @@ export function contextCommand(controls: DeskControls): Command {
     help: 'Show what fills the agent’s window.',
     complete: (typed) => goingOn(typed, names()),
     async run(args, { say }) {
-      const { conversation, blobs } = controls.app()
+      const { conversation, blobs, native, place } = controls.app()
+      const folders = native.folders.now
+      const further = folders.length === 0 ? [] : [`Added folders: ${foldersLine(folders, place.cwd)}`]
       if (args.trim() !== '' && names().length === 0) nativeAgent(controls)
       const asked = args.trim() === '' ? undefined : knownWord('native agent', args.trim(), names())
       const { next } = controls.standing()
       const agent = nativeAgents(controls.app().settings).find(({ name }) => name === (asked ?? next))
       // A third-party CLI fills its window by itself, so only the conversation's part is known.
-      if (!agent) return say(await sizeText(controls.app()), 'text')
+      if (!agent) return say([await sizeText(controls.app()), ...further].join('\n'), 'text')
       const { entries } = await conversation.read()
       const frame = await keptFrame(agent.name, entries, blobs)
       if (frame) {
         const filled = fillText(agent.name, fill(agent.name, frame, entries, windowOf(agent)))
-        return say([filled, ...cacheText(cacheUse(agent.name, entries))].join('\n'), 'text')
+        return say([filled, ...cacheText(cacheUse(agent.name, entries)), ...further].join('\n'), 'text')
       }
       if (asked !== undefined) throw new UsageError(`${asked} has not taken a turn in this session yet.`)
-      say(`${agent.name} has not taken a turn in this session yet.\n${await sizeText(controls.app())}`, 'text')
+      const none = `${agent.name} has not taken a turn in this session yet.`
+      say([none, await sizeText(controls.app()), ...further].join('\n'), 'text')
     },
   }
 }

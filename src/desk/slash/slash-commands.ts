@@ -2,6 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { commandUsage } from '../../faces/chat/command-search.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { addDirCommand } from './add-dir.ts'
 import { agentsCommand } from './agents.ts'
 import { auditCommand } from './audit.ts'
 import { changeCommands } from './diff-undo.ts'
@@ -46,6 +47,7 @@ export function slashCommands(
     ...rotationCommands(controls),
     agentsCommand(controls),
     leashCommand(controls),
+    addDirCommand(controls),
     thinkCommand(controls),
     ...changeCommands(controls),
     reviewCommand(controls),

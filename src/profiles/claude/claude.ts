@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { questionTool } from './claude-questions.ts'
 import { claudeDialect } from './claude-dialect.ts'
 import { flags, leashes, claudeScreen } from './claude-screen.ts'
-import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { commandLine, hasFlag, option, options } from '../shared/command-words.ts'
 import { readMessage, readSigns } from '../shared/failure-signs.ts'
 
 export const signs: readonly Sign[] = [
@@ -113,6 +113,7 @@ export const claude: Profile = {
     text: JSON.stringify({ mcpServers: { [name]: { type: 'stdio', ...start, alwaysLoad: true } } }),
   }),
   reportsCost: true,
+  reaches: options('--add-dir='),
   resumes: true,
   // One retry overcomes a short failure; ten would wait for minutes while another agent is free.
   env: { CLAUDE_CODE_MAX_RETRIES: '1' },

@@ -5,7 +5,7 @@ import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
 import { flags, leashes, modes, codexScreen } from './codex-screen.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { commandLine, hasFlag, option, quote } from '../shared/command-words.ts'
 import { readSigns } from '../shared/failure-signs.ts'
 
 export const signs: readonly Sign[] = [
@@ -94,6 +94,8 @@ export const codex: Profile = {
     return codexDialect(signs, failure, { ...mode, model }, thread)
   },
   lends: codexScreen.lends,
+  // Codex reads every folder; this lets its sandbox write in these too.
+  reaches: (folders) => `-c ${quote(`sandbox_workspace_write.writable_roots=${JSON.stringify(folders)}`)}`,
   resumes: true,
   failure,
   lostThread: ({ out }) => /^\{"(?:error|id)":.*no rollout found for thread id/m.test(out),

@@ -6,7 +6,7 @@ import { threadOf } from '../shared/counted-thread.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/failure-signs.ts'
 import { copilotScreen, flags } from './copilot-screen.ts'
-import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { commandLine, hasFlag, option, options } from '../shared/command-words.ts'
 import { cacheFolder } from '../shared/home-folders.ts'
 
 export const signs: readonly Sign[] = [
@@ -95,6 +95,7 @@ export const copilot: Profile = {
     fault: /^Error: /,
     failure: (message, now) => readMessage(shown, message.replace(/^Error: /, ''), now),
   },
+  reaches: options('--add-dir='),
   resumes: true,
   // Copilot retries a limit five times over about a minute and says so; nothing shortens that.
   env: { COPILOT_AUTO_UPDATE: 'false' },

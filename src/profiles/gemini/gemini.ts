@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { geminiDialect, sentence } from './gemini-dialect.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { geminiScreen, modes } from './gemini-screen.ts'
-import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { commandLine, hasFlag, option, options } from '../shared/command-words.ts'
 import { readMessage, readSigns } from '../shared/failure-signs.ts'
 
 export const signs: readonly Sign[] = [
@@ -147,6 +147,8 @@ export const gemini: Profile = {
       return found && { ...found, message: sentence(found.message) }
     },
   },
+  // The CLI cuts its list at commas, so a folder with a comma in its name cannot be given.
+  reaches: (folders) => options('--include-directories=')(folders.filter((folder) => !folder.includes(','))),
   resumes: true,
   // Without this Gemini starts itself a second time for a larger heap, which costs a second.
   env: { GEMINI_CLI_NO_RELAUNCH: 'true' },

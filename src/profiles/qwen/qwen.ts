@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/failure-signs.ts'
 import { acting, modes, unasked, qwenScreen } from './qwen-screen.ts'
-import { commandLine, hasFlag, option } from '../shared/command-words.ts'
+import { commandLine, hasFlag, option, options } from '../shared/command-words.ts'
 import { claudeDialect } from '../claude/claude-dialect.ts'
 import { brokenOff, listOf, loose, numberOf, parseLine } from '../shared/jsonl.ts'
 
@@ -74,6 +74,8 @@ export const qwen: Profile = {
     },
     failure: (message, now) => readMessage(shown, message, now),
   },
+  // The CLI cuts its list at commas, so a folder with a comma in its name cannot be given.
+  reaches: (folders) => options('--include-directories=')(folders.filter((folder) => !folder.includes(','))),
   resumes: true,
   // Qwen retries limits and server errors for many minutes without a word, and no flag or variable changes that: silenceSeconds ends it.
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },

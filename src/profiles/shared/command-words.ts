@@ -58,3 +58,7 @@ export function option(flag: string, value: string | undefined): string | undefi
   if (value === undefined) return undefined
   return `${flag}${flag.endsWith('=') ? '' : ' '}${quote(optionValue(value, flag.replace(/=$/, '')))}`
 }
+
+/** The same option once for each value. */
+export const options = (flag: string) => (values: readonly string[]) =>
+  commandLine(...values.map((value) => option(flag, value)))

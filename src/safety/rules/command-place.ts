@@ -4,6 +4,7 @@ import type { Part, ShellClass } from '../shell/shell-judgement.ts'
 import type { WallLimits } from '../wall/wall.ts'
 import { basename } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
+import { rootsOf } from '../path-location.ts'
 import { isSecretName } from '../secret-files.ts'
 
 /** The facts about the wall around an agent's commands, known before one of them runs. */
@@ -108,8 +109,8 @@ function isRecoverable(part: Part): boolean {
 }
 
 /** Whether a path is in the project, a device, or in the temporary folder that only exists behind the wall. */
-function isOwn(path: string, { root, readable = [] }: ProjectBounds, { temporary }: WallFacts): boolean {
-  const own = [root, '/dev', ...readable, ...(temporary === undefined ? [] : [temporary])]
+function isOwn(path: string, bounds: ProjectBounds, { temporary }: WallFacts): boolean {
+  const own = [...rootsOf(bounds), '/dev', ...(bounds.readable ?? []), ...(temporary === undefined ? [] : [temporary])]
   return own.some((folder) => isWithin(folder, path))
 }
 

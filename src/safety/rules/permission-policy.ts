@@ -31,6 +31,8 @@ export type PolicyParts = {
   rules(): RuleSet | Promise<RuleSet>
   /** All tools of the agent, also those that plan mode or a subagent leaves out: a rule may name any of them. */
   tools: readonly Tool[]
+  /** The folders that the person added to the project, as they are now. */
+  added?(): readonly string[]
   /** Folders outside the project that may be read like it: long outputs, skills. */
   readable?: readonly string[]
   /** The wall that commands of a leash run behind; undefined where none stands. */
@@ -59,7 +61,8 @@ export function callLimit(who: string, texts: readonly string[], others: CallLim
 export function policy(parts: PolicyParts): Policy {
   let found: Promise<ProjectBounds> | undefined
   return async (tool, input, turn) => {
-    const bounds = await (found ??= boundsOf(parts))
+    // Read for each call: a folder that the person takes back during the turn counts no more.
+    const bounds = { ...(await (found ??= boundsOf(parts))), added: parts.added?.() }
     const call = await judgeCall(tool, input, { ...bounds, cwd: turn.cwd })
     parts.judged?.(input, call)
     const rules = await parts.rules()

@@ -1,9 +1,10 @@
 import type { WallLimits } from '../wall/wall.ts'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
+import { rootsOf } from '../path-location.ts'
 
 /** The limits that a command ran with, and where it ran. */
-export type WalledCommand = Pick<WallLimits, 'root' | 'project' | 'network' | 'sockets'> & { cwd: string }
+export type WalledCommand = Pick<WallLimits, 'root' | 'added' | 'project' | 'network' | 'sockets'> & { cwd: string }
 
 /** Finds in the output of a failed command what the wall refused it, and says it in one sentence without its full stop. */
 export function refusalIn(output: string, ran: WalledCommand): string | undefined {
@@ -31,20 +32,21 @@ const mostLines = 200
 const readOnly = /read-only file system|\bEROFS\b/i
 const denied = /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b/i
 
-function writing(line: string, { root, project, cwd }: WalledCommand): string | undefined {
+function writing(line: string, { root, added, project, cwd }: WalledCommand): string | undefined {
   const path = pathIn(line)
   const real = path === undefined ? undefined : resolve(cwd, path)
+  const around = real === undefined ? undefined : rootsOf({ root, added }).find((folder) => isWithin(folder, real))
   if (readOnly.test(line))
-    return `The sandbox refused to write ${path ?? 'a file'}: ${whyReadOnly(real, root, project)}`
-  if (!denied.test(line) || real === undefined || isWithin(root, real)) return undefined
+    return `The sandbox refused to write ${path ?? 'a file'}: ${whyReadOnly(real, around, project)}`
+  if (!denied.test(line) || real === undefined || around !== undefined) return undefined
   // A name without a folder may be anything that the program prints.
   return isAbsolute(path!) || path!.startsWith('../')
     ? `The sandbox refused to open ${path}: commands may write only in the project, and must not read places where keys are kept`
     : undefined
 }
 
-function whyReadOnly(path: string | undefined, root: string, project: WallLimits['project']): string {
-  if (path === undefined || !isWithin(root, path)) return 'commands may write only in the project'
+function whyReadOnly(path: string | undefined, root: string | undefined, project: WallLimits['project']): string {
+  if (path === undefined || root === undefined) return 'commands may write only in the project'
   if (project === 'read') return 'on the leash read, commands may write nothing'
   const [first = ''] = relative(root, path).split('/')
   if (first === '.git')

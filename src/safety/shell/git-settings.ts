@@ -41,9 +41,10 @@ const harmless: Readonly<Record<string, RegExp>> = {
  * Why git may run a program that the repository of a folder names, though it is only asked to read; undefined if it does
  * not. The environment in which git runs must still switch off the file monitor and optional locks.
  */
-export function repositoryDanger(folder: string, root: string): string | undefined {
+export function repositoryDanger(folder: string, roots: readonly string[]): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return isWithin(root, at) ? dangerIn(at) : 'its repository is not the project’s'
+    if (existsSync(join(at, '.git')))
+      return roots.some((root) => isWithin(root, at)) ? dangerIn(at) : 'its repository is not the project’s'
     if (isBare(at)) return `${at} looks like a repository of its own`
     if (at === dirname(at)) return undefined
   }

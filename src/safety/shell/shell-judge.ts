@@ -27,6 +27,7 @@ export async function judge(command: string, world: ShellWorld): Promise<Judgeme
   const bounds: ProjectBounds = {
     root: await real(world.root),
     home: world.home,
+    added: await Promise.all((world.added ?? []).map(real)),
     readable: await Promise.all((world.readable ?? []).map(real)),
     path: world.path,
   }

@@ -3,7 +3,7 @@ import type { Finding, Touch, Touched } from './shell-judgement.ts'
 import type { Word } from './simple-command.ts'
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
-import { locatePath } from '../path-location.ts'
+import { locatePath, rootsOf } from '../path-location.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { isSecretName } from '../secret-files.ts'
 import { worse } from './shell-judgement.ts'
@@ -63,7 +63,7 @@ async function touched(path: string, how: Handling, bounds: ProjectBounds): Prom
     return finding('outside', 'it writes to the terminal itself')
   if (spot.device) return { finding: nothing, paths: [] }
   const removes = how === 'remove'
-  if (removes && (spot.real === bounds.root || isWithin(spot.real, bounds.root)))
+  if (removes && rootsOf(bounds).some((folder) => isWithin(spot.real, folder)))
     return finding('destructive', `it removes ${path}, and the project with it`)
   if (removes && spot.guarded) return finding('destructive', `it removes ${path}, which git or termaite needs`)
   if (removes && !spot.inside) return finding('destructive', `it removes ${path}, outside the project`)
@@ -137,7 +137,7 @@ async function matching(value: string, folder: string, how: Handling, bounds: Pr
     paths.push(...one.paths)
   }
   const all = first === parts.length - 1 && /^\.?\*+$/.test(parts[first]!)
-  if (how === 'remove' && all && isWithin(targetOf(base) ?? '/', bounds.root))
+  if (how === 'remove' && all && rootsOf(bounds).some((folder) => isWithin(targetOf(base) ?? '/', folder)))
     finding = { class: 'destructive', why: `it removes everything in ${base}` }
   return { finding, paths }
 }

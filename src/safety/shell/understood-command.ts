@@ -4,6 +4,7 @@ import type { Word } from './simple-command.ts'
 import { basename, isAbsolute, join } from 'node:path'
 import { isProgram } from '../../base/program-path.ts'
 import { isWithin } from '../../base/real-path.ts'
+import { rootsOf } from '../path-location.ts'
 import { builtins, readingPrograms } from './reading/reading-programs.ts'
 import { repositoryDanger } from './git-settings.ts'
 import { only } from './simple-command.ts'
@@ -22,7 +23,7 @@ export function understoodCommand(
   const known = readingPrograms.get(pair) ?? readingPrograms.get(bare)
   if (!known) return `termaite does not know the program ${name}`
   if (!cwds) return 'termaite does not know which folder it runs in'
-  const shadow = builtins.has(bare) || bare !== name ? undefined : shadowOf(bare, bounds.path, cwds, bounds.root)
+  const shadow = builtins.has(bare) || bare !== name ? undefined : shadowOf(bare, bounds.path, cwds, rootsOf(bounds))
   if (shadow !== undefined) return `${shadow} would run instead of the system’s ${name}`
   const matches = (word: Word) =>
     (word.values ?? []).flatMap((value) => cwds.flatMap((cwd) => matchesOf(value, cwd) ?? ['-']))
@@ -43,20 +44,25 @@ export function understoodCommand(
       const danger =
         folder === undefined
           ? 'termaite does not know which repository git reads'
-          : repositoryDanger(folder, bounds.root)
+          : repositoryDanger(folder, rootsOf(bounds))
       if (danger !== undefined) return danger
     }
   return read
 }
 
 /** The file of the project that a shell would run for a name, where PATH leads into the project before the system. */
-function shadowOf(name: string, path: string | undefined, cwds: readonly string[], root: string): string | undefined {
+function shadowOf(
+  name: string,
+  path: string | undefined,
+  cwds: readonly string[],
+  roots: readonly string[],
+): string | undefined {
   for (const entry of path?.split(':') ?? [])
     for (const folder of isAbsolute(entry) ? [entry] : cwds.map((cwd) => join(cwd, entry || '.'))) {
       const file = join(folder, name)
       if (!isProgram(file)) continue
       const target = targetOf(folder)
-      return target === undefined || isWithin(root, target) ? file : undefined
+      return target === undefined || roots.some((root) => isWithin(root, target)) ? file : undefined
     }
   return undefined
 }

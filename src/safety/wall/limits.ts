@@ -6,6 +6,8 @@ export type Argv = readonly [string, ...string[]]
 export type WallLimits = {
   /** The project. */
   root: string
+  /** Folders that the person added to the project: they have the limits of the project. */
+  added?: readonly string[]
   project: 'read' | 'write'
   /** Whether objects, refs and the index of the project's git folder may be written; its settings and hooks never are. */
   git: 'read' | 'write'
@@ -45,7 +47,8 @@ export type WallHost = { platform: NodeJS.Platform; env: Readonly<Record<string,
 
 /** A wall in real paths, ready to be written as a command line. */
 export type WallPlan = {
-  root: string
+  /** The project and the folders that were added to it. */
+  roots: readonly string[]
   /** In order: each one lies on top of those before it. */
   mounts: readonly Mount[]
   /** Names of agents' and editors' settings, which stay read-only wherever they are in the project. */

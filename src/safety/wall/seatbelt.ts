@@ -6,7 +6,7 @@ import type { Mount } from './mounts.ts'
  * The services are those that Chrome and @anthropic-ai/sandbox-runtime found ordinary programs to need. Missing on purpose are
  * Launch Services and Apple Events (`open`, `osascript`), which start programs outside the sandbox.
  */
-export function seatbelt(command: Argv, { mounts, network, sockets, settings, root, scratch }: WallPlan): Argv {
+export function seatbelt(command: Argv, { mounts, network, sockets, settings, roots, scratch }: WallPlan): Argv {
   const profile = [
     '(version 1)',
     '(deny default)',
@@ -28,7 +28,9 @@ export function seatbelt(command: Argv, { mounts, network, sockets, settings, ro
     ...(scratch ? [] : [`(allow file-write* ${temporaryFolders.map(quoted('subpath')).join(' ')})`]),
     ...mounts.flatMap(rules),
     // A rule by name also holds for what does not exist yet, at any depth.
-    ...settings.map((name) => `(deny file-write* (regex ${JSON.stringify(anywhereIn(root, name))}))`),
+    ...roots.flatMap((root) =>
+      settings.map((name) => `(deny file-write* (regex ${JSON.stringify(anywhereIn(root, name))}))`),
+    ),
     ...networkRules(network, sockets, mounts),
   ]
   return ['/usr/bin/sandbox-exec', '-p', profile.join('\n'), ...command]

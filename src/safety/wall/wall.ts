@@ -58,14 +58,16 @@ export function wallOf(host: WallHost): Wall {
     const real = (path: string) => realpath(path).catch(() => path)
     const all = (paths: readonly string[] = []) => Promise.all(paths.map(real))
     const { scratch, network, sockets, terminal = false, nested = false } = limits
-    const root = await real(limits.root)
+    const roots = await all([limits.root, ...(limits.added ?? [])])
     const [writable, readable] = await Promise.all([all(limits.writable), all(limits.readable)])
-    const git = await gitFolder({ root, project: limits.project, git: limits.git, env })
+    const gits = await Promise.all(
+      roots.map((root) => gitFolder({ root, project: limits.project, git: limits.git, env })),
+    )
     const own = ownHome(limits)
     const home = await real(limits.home)
     const settings =
       limits.project === 'write' && platform === 'linux'
-        ? [settingsOf(root, { home, quarantine: join(own, 'quarantine') }).part()]
+        ? roots.map((root) => settingsOf(root, { home, quarantine: join(own, 'quarantine') }).part())
         : []
     const binds = (shown: boolean) =>
       (limits.binds ?? [])
@@ -79,12 +81,12 @@ export function wallOf(host: WallHost): Wall {
       ...(await hiddenPlaces({ home: limits.home, own, further: limits.hidden ?? [], env, scratch: scratch?.folder })),
       ...binds(false),
       ...readable.map((path): Mount => ({ path, as: 'read' })),
-      { path: root, as: limits.project },
+      ...roots.map((path): Mount => ({ path, as: limits.project })),
       ...writable.map((path): Mount => ({ path, as: 'write' })),
-      ...git.mounts.map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
+      ...gits.flatMap(({ mounts }) => mounts).map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
     ]
     const plan = {
-      root,
+      roots,
       mounts: layered(mounts),
       settings: limits.project === 'write' ? settingsNames : [],
       network,
@@ -94,7 +96,7 @@ export function wallOf(host: WallHost): Wall {
       asRoot,
       scratch,
     }
-    return { plan, parts: [git, ...settings] }
+    return { plan, parts: [...gits, ...settings] }
   }
 
   /** Termaite's own home, as `homeOf` finds it. */
@@ -105,7 +107,7 @@ export function wallOf(host: WallHost): Wall {
   async function tried(): Promise<string | undefined> {
     if (platform !== 'linux' && platform !== 'darwin') return `termaite has no sandbox for ${platform}`
     const widest = { settings: [], network: false, sockets: false, terminal: false, nested: false, asRoot }
-    const plan: WallPlan = { root: '/', mounts: [], ...widest }
+    const plan: WallPlan = { roots: [], mounts: [], ...widest }
     if (platform === 'darwin') return failedTrial(seatbelt(['/usr/bin/true'], plan), host)
     const bwrap = programOutside('bwrap', env, [])
     if (bwrap === undefined) return notInstalled

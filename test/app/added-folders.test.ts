@@ -1,0 +1,125 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addableFolder, AddedFolders, foldersWords, setFolders } from '../../src/app/added-folders.ts'
+import { seated } from './seat.ts'
+
+function ground(context: TestContext) {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
+  context.after(() => rmSync(home, { recursive: true, force: true }))
+  for (const name of ['code/project/src', 'code/shared', '.ssh/keys', '.termaite/projects', 'notes'])
+    mkdirSync(join(home, name), { recursive: true })
+  writeFileSync(join(home, 'code/file.txt'), '')
+  symlinkSync(join(home, '.ssh'), join(home, 'code/innocent'))
+  symlinkSync(join(home, 'notes'), join(home, 'code/linked'))
+  const root = join(home, 'code/project')
+  return { home, root, place: { root, home: join(home, '.termaite'), env: { HOME: home } } }
+}
+
+test('a folder is added by its real path, however it is written', (t) => {
+  const { home, root, place } = ground(t)
+  const shared = join(home, 'code/shared')
+  for (const named of ['../shared', shared, '~/code/shared', '../project/../shared/'])
+    assert.equal(addableFolder(named, root, place), shared, named)
+  assert.equal(addableFolder('../linked', root, place), join(home, 'notes'), 'a link is followed once, now')
+})
+
+test('a folder that would open too much, or nothing, is refused with the reason', (t) => {
+  const { home, root, place } = ground(t)
+  const refused: [string, string][] = [
+    ['', 'name the folder to add, for example ../shared.'],
+    ['../none', `../none cannot be added: there is no folder ${join(home, 'code/none')}.`],
+    ['../file.txt', '../file.txt cannot be added: it is not a folder. Name the folder that it is in.'],
+    ['/', '/ cannot be added: it is the whole disk. Name the folder that you need.'],
+    ['~', '~ cannot be added: it is your home folder, with your keys and settings in it. Name a folder in it.'],
+    [
+      join(home, '..'),
+      `${join(home, '..')} cannot be added: your home folder is inside it. Name the folder that you need.`,
+    ],
+    ['~/.ssh', '~/.ssh cannot be added: keys and logins are kept there.'],
+    ['~/.ssh/keys', '~/.ssh/keys cannot be added: keys and logins are kept there.'],
+    ['../innocent', '../innocent cannot be added: keys and logins are kept there.'],
+    ['~/.termaite/projects', '~/.termaite/projects cannot be added: termaite keeps its own files there.'],
+    ['/etc', '/etc cannot be added: the system and other programs keep their files there. Name a folder of your own.'],
+    ['.', '. cannot be added: it is the project itself.'],
+    ['src', 'src cannot be added: it is inside the project already.'],
+    ['..', `.. cannot be added: the project is inside it. To work in all of it: termaite --cwd ${join(home, 'code')}.`],
+  ]
+  for (const [named, message] of refused) assert.throws(() => addableFolder(named, root, place), { message }, named)
+})
+
+test('a folder that is replaced by a link later counts no more', (t) => {
+  const { home } = ground(t)
+  const shared = join(home, 'code/shared')
+  const folders = new AddedFolders([shared], [join(home, 'notes'), shared])
+  assert.deepEqual(folders.now, [shared, join(home, 'notes')])
+  renameSync(shared, `${shared}-moved`)
+  symlinkSync(join(home, '.ssh'), shared)
+  assert.deepEqual(folders.now, [join(home, 'notes')])
+  folders.remove(join(home, 'notes'))
+  assert.deepEqual(folders.now, [])
+})
+
+test('of the folders that settings name, a bad one is only warned about, and an AGENTS.md is named', (t) => {
+  const { home, place } = ground(t)
+  writeFileSync(join(home, 'code/shared/AGENTS.md'), '# how\n')
+  const shared = join(home, 'code/shared')
+  assert.deepEqual(setFolders(['../shared', '../none'], place), {
+    folders: [shared],
+    warnings: [`additionalFolders: ../none cannot be added: there is no folder ${join(home, 'code/none')}.`],
+  })
+  assert.equal(
+    foldersWords([shared, join(home, 'notes')]),
+    [
+      'Besides the project you may read and change files in these folders, by their absolute paths:',
+      `- ${shared} (read its AGENTS.md before you work there)`,
+      `- ${join(home, 'notes')}`,
+    ].join('\n'),
+  )
+})
+
+test('/add-dir asks, lists, remembers for the project, and takes back', async (t) => {
+  const seat = await seated(t, { agents: [] })
+  const shared = join(seat.folder, 'shared')
+  mkdirSync(shared)
+  const typed = async (line: string) => (await seat.type(line)).at(-1)
+  assert.deepEqual(await typed('/add-dir'), [
+    'note',
+    'Agents use only the project. To open a further folder to them: /add-dir <folder>',
+  ])
+  assert.deepEqual(await typed('/add-dir ../shared'), ['note', 'Nothing was changed.'], 'nobody said yes')
+  assert.deepEqual(
+    seat.asked.map(({ text, options }) => [text, options.map(({ id, means }) => [id, means])]),
+    [
+      [
+        `Let agents read and change files in ${shared}, as far as they may in the project?`,
+        [
+          ['run', 'once'],
+          ['always', 'always'],
+          ['no', 'no'],
+        ],
+      ],
+    ],
+  )
+  seat.answers.push(['always'])
+  assert.deepEqual(await typed('/add-dir ../shared'), [
+    'note',
+    `Agents may use ${shared} from the next turn on. To take it back: /add-dir remove ${shared}`,
+  ])
+  assert.deepEqual((await seat.app.project.doc.read()).folders, [shared])
+  assert.deepEqual(await typed('/add-dir'), ['text', `Agents may use these folders like the project:\n- ${shared}`])
+  assert.match((await typed('/context'))![1], new RegExp(`Added folders: ${shared}$`))
+  await seat.open()
+  assert.deepEqual(seat.app.native.folders.now, [shared], 'the next start knows it')
+  assert.deepEqual(await typed('/add-dir remove ../shared'), [
+    'note',
+    `${shared} is closed to agents again. A command or server that still runs keeps it until it ends.`,
+  ])
+  assert.deepEqual([seat.app.native.folders.now, (await seat.app.project.doc.read()).folders], [[], []])
+  assert.deepEqual(await typed('/add-dir remove x'), ['error', 'no folder was added.'])
+  assert.deepEqual(await seat.complete('add-dir', '../sh'), ['../shared/'])
+  assert.deepEqual(await seat.complete('add-dir', `${seat.folder}/sh`), [`${shared}/`])
+})
