@@ -86,13 +86,31 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
       throw new Error(`the login page ${url} is not opened, because it is not an http or https address`)
     await collect(opener, [url], { cwd: root, env: withoutModelKeys(env) })
   }
-  return openServers(config, {
+  let opened: McpServers | undefined
+  opened = openServers(config, {
     ...{ root, env, clock, version, blobs, secrets, browse },
     changed: () => {
+      if (opened) noteFaults(opened, parts)
       for (const tell of parts.state.serversChanged) tell()
     },
     // The settings and the leash of now: a server is started again after it has ended.
     enclose: ({ own = false, unwalled }, argv, given) =>
       enclosed({ argv, env: given, own, unwalled, git: 'read' }, parts.state.serverSeat ?? options, parts),
   })
+  return opened
+}
+
+/** Tells the person once of each server that stopped, or that cannot be used until they do something. */
+function noteFaults(servers: McpServers, parts: NativeParts): void {
+  for (const { name, state, why = 'it says nothing about the cause' } of servers.status().servers) {
+    const words = {
+      waiting: `The MCP server ${name} does not run: ${why}. It is started again by itself; /mcp shows its output.`,
+      failed: `The MCP server ${name} is not started again: ${why}. Mend its configuration and type /mcp refresh.`,
+      login: `The MCP server ${name} requires a login: type /mcp login ${name}.`,
+    }[state as string]
+    const key = `${name} ${state}`
+    if (words === undefined || parts.state.told.has(key)) continue
+    parts.state.told.add(key)
+    parts.state.notes.push(words)
+  }
 }

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { existsSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
+import { hostileData, usualData } from './scripted-data.ts'
 
 export type Script = {
   /** Which way of greeting it understands. */
@@ -21,6 +22,10 @@ export type Script = {
   farewell?: string
   /** Stays when its input ended, as a child of it does; both pids are written here. */
   stubborn?: string
+  /** Has resources and prompts. */
+  data?: 'usual' | 'hostile'
+  /** Has a tool of this name too. */
+  also?: string
 }
 
 type Message = {
@@ -67,6 +72,9 @@ const tools = [
   })),
 ]
 
+if (script.also !== undefined)
+  tools.push({ name: script.also, description: 'A tool that was asked for.', inputSchema: object() })
+
 // The newer protocol has no such tasks.
 const task = { ...tools[0]!, name: 'task', execution: { taskSupport: 'required' } }
 if (!modern) tools.push(task)
@@ -76,6 +84,9 @@ const waiting = new Map<number, (answer: Message) => void>()
 const waits: unknown[] = []
 const cancelled: unknown[] = []
 let asked = 0
+
+const usual = usualData((method) => send({ method }))
+const data = { usual: usual.reply, hostile: hostileData }
 
 /** The old way of wanting something from the client. */
 const request = (method: string, params: object) =>
@@ -144,6 +155,7 @@ async function call(id: number | string, params: Record<string, unknown>): Promi
     case 'grow':
       tools.push({ name: 'grown', description: 'A tool that came late.', inputSchema: object() })
       if (!modern) send({ method: 'notifications/tools/list_changed' })
+      if (script.data) usual.grow()
       return text('done')
   }
   return text(`I am ${String(params.name)}.`)
@@ -152,7 +164,9 @@ async function call(id: number | string, params: Record<string, unknown>): Promi
 async function answer({ id, method, params = {} }: Message): Promise<void> {
   const reply = (result: object) => send({ id, result: modern ? { resultType: 'complete', ...result } : result })
   const refuse = (code: number, message: string) => send({ id, error: { code, message } })
-  const about = { capabilities: { tools: { listChanged: !modern } }, instructions: 'Ask me for the moon.' }
+  const listChanged = !modern
+  const more = script.data ? { resources: { listChanged }, prompts: { listChanged }, completions: {} } : {}
+  const about = { capabilities: { tools: { listChanged }, ...more }, instructions: 'Ask me for the moon.' }
   const serverInfo = { name: 'scripted', version: '1.0' }
   if (method === 'initialize' && !modern) return void reply({ ...about, protocolVersion: '2025-06-18', serverInfo })
   if (method === 'server/discover' && modern)
@@ -165,6 +179,9 @@ async function answer({ id, method, params = {} }: Message): Promise<void> {
     })
   if (method === 'tools/list') return void reply({ tools, ...(modern ? { ttlMs: 0, cacheScope: 'private' } : {}) })
   if (method === 'tools/call') return void reply(await call(id!, params))
+  const found = script.data && data[script.data](String(method), params)
+  if (found) return void reply({ ...found, ...(modern ? { ttlMs: 0, cacheScope: 'private' } : {}) })
+  if (script.data && method === 'resources/read') return void refuse(-32602, `Resource ${String(params.uri)} not found`)
   refuse(-32601, `no ${method}`)
 }
 
