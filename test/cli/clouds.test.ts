@@ -2,7 +2,7 @@ import type { Answer } from '../real/model/script.ts'
 import type { Asked } from '../real/model/script.ts'
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { aws, cloudWays, speeches } from '../models/clouds/cloud-rig.ts'
 import { cloudServer } from '../models/clouds/cloud-server.ts'
@@ -98,14 +98,19 @@ test(
   { skip: noSandbox },
   async (t) => {
     const machine = new Machine(t)
-    const home = join(machine.folder, 'home')
-    for (const folder of ['.aws', '.config/gcloud', '.azure']) {
-      mkdirSync(join(home, folder), { recursive: true })
-      writeFileSync(join(home, folder, 'credentials'), files)
+    // The temporary folder is hidden as a whole, so this home lies elsewhere.
+    const home = realpathSync(mkdtempSync(join('/var/tmp', 'termaite-test-')))
+    t.after(() => rmSync(home, { recursive: true, force: true }))
+    const places = ['.aws/credentials', '.config/gcloud/adc.json', '.azure/tokens.json', 'named.json', 'plain.txt']
+    for (const place of places) {
+      mkdirSync(join(home, place, '..'), { recursive: true })
+      writeFileSync(join(home, place), `the words in ${place}\n`)
     }
     const way = cloudWays['Bedrock, Claude, signed']!
-    const command = 'env; cat ~/.aws/* ~/.config/gcloud/* ~/.azure/*; echo done'
-    const steps: Said[] = [{ call: { tool: 'bash', input: { command, description: 'looks' } } }, { text: 'Looked.' }]
+    // The rules would refuse a command that names these files; a script of the project is held by the sandbox alone.
+    writeFileSync(join(machine.project, 'look.sh'), `env; cd ${home}; cat ${places.join(' ')}; echo done\n`)
+    const command = 'sh look.sh'
+    const steps: Said[] = [{ call: { tool: 'bash', input: { command } } }, { text: 'Looked.' }]
     const seen: string[] = []
     const room = clouds.room(way, (asked) => {
       seen.push(asked.text)
@@ -115,19 +120,19 @@ test(
     machine.settings({ metaInstruction: false, agents: [{ ...agent, contextWindowTokens: 100_000 }] })
     const env = {
       ...way.env(room.url),
+      HOME: home,
+      GOOGLE_APPLICATION_CREDENTIALS: join(home, 'named.json'),
       AZURE_CLIENT_SECRET: 'entra-secret-0123456789',
       AZURE_OPENAI_AD_TOKEN: 'made-up-entra-token',
     }
     const { code, err } = await machine.run(['-p', 'look', '--leash', 'edit'], { env })
     assert.equal(code, 0, err)
     assert.match(seen[1]!, /done/)
-    for (const secret of [
-      aws.secret,
-      aws.session,
-      'entra-secret-0123456789',
-      'made-up-entra-token',
-      'AWS_SECRET_ACCESS_KEY=',
-    ])
-      assert.ok(!seen[1]!.includes(secret), secret)
+    assert.deepEqual(
+      places.filter((place) => seen[1]!.includes(`the words in ${place}`)),
+      ['plain.txt'],
+    )
+    for (const name of ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AZURE_CLIENT_SECRET', 'AZURE_OPENAI_AD_TOKEN'])
+      assert.ok(!seen[1]!.includes(`${name}=`), name)
   },
 )

@@ -107,9 +107,7 @@ async function accountOf(world: CloudWorld, model: string): Promise<Account | Re
   const credential = await awsCredential(world, files)
   if ('none' in credential) return unauthorized(credential.none)
   const { login, forget } = credential
-  return forget
-    ? { region, login, forget, sign: signer(credential, region, world) }
-    : { region, login, sign: signer(credential, region, world) }
+  return { region, login, forget, sign: signer(credential, region, world) }
 }
 
 function signer({ get }: AwsCredential, region: string, { clock }: CloudWorld): Sign {

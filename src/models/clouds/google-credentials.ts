@@ -4,6 +4,7 @@ import type { Login, Trouble } from '../wire-format.ts'
 import { createHash, createSign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { ExpiringLogin, sharedLogin, tokenIn } from './expiring-login.ts'
 
@@ -65,13 +66,13 @@ function fromFile(file: any, place: string, text: string, world: CloudWorld): Go
     }
   const name = `google ${place} ${createHash('sha256').update(text).digest('hex')}`
   const token = sharedLogin(env, name, () => new ExpiringLogin(clock, (signal) => exchanged(made, world, signal)))
-  return {
+  return defined({
     login: made.login,
     get: (signal) => token.get(signal),
     forget: () => token.forget(),
-    ...(typeof file.project_id === 'string' ? { project: file.project_id } : {}),
-    ...(typeof file.quota_project_id === 'string' ? { payer: file.quota_project_id } : {}),
-  }
+    project: file.project_id as string | undefined,
+    payer: file.quota_project_id as string | undefined,
+  })
 }
 
 /** How one kind of file is exchanged for a token. */
@@ -106,7 +107,7 @@ type Account = { who: string; key: string; id?: string; server: string }
 function assertion({ who, key, id, server }: Account, now: number): string {
   const at = Math.floor(now / 1000)
   const parts = [
-    { alg: 'RS256', typ: 'JWT', ...(id ? { kid: id } : {}) },
+    { alg: 'RS256', typ: 'JWT', kid: id },
     { iss: who, scope, aud: server, iat: at, exp: at + 3600 },
   ]
   const said = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
@@ -160,5 +161,5 @@ async function fromMachine(base: string, { env, clock, fetch, learn }: CloudWorl
   const project = await fetch(`${at}/project/project-id`, { headers, signal: AbortSignal.timeout(3000) })
     .then(async (reply) => (reply.ok ? (await reply.text()).trim() : undefined))
     .catch(() => undefined)
-  return { login, get: (signal) => token.get(signal), forget: () => token.forget(), ...(project ? { project } : {}) }
+  return defined({ login, get: (signal: AbortSignal) => token.get(signal), forget: () => token.forget(), project })
 }

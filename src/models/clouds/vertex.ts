@@ -1,5 +1,6 @@
 import type { Cloud } from './carriage.ts'
 import type { Carriage } from '../wire-format.ts'
+import { headersOf } from '../wire-format.ts'
 import { anthropicBody, missing, unauthorized } from './carriage.ts'
 import { googleCredential } from './google-credentials.ts'
 
@@ -23,12 +24,9 @@ export const vertex: Cloud = {
     const headersWith = (
       token: string,
       { 'x-goog-api-key': _a, 'x-api-key': _b, 'anthropic-version': _c, ...headers }: Record<string, string>,
-    ) => ({
-      ...headers,
-      authorization: `Bearer ${token}`,
+    ) =>
       // The login of a person has no project of its own that could be charged.
-      ...(payer ? { 'x-goog-user-project': payer } : {}),
-    })
+      headersOf({ ...headers, authorization: `Bearer ${token}`, 'x-goog-user-project': payer })
     return {
       ...carriage,
       base: bases[wire as keyof typeof bases]?.(root) ?? root,

@@ -23,6 +23,13 @@ const secretFiles = [
   '.ICEauthority',
 ]
 
+/** Variables that name a file or a folder with a login to a cloud, wherever it is. */
+const namedLogins = [
+  ...['GOOGLE_APPLICATION_CREDENTIALS', 'CLOUDSDK_CONFIG', 'AZURE_CONFIG_DIR', 'AZURE_FEDERATED_TOKEN_FILE'],
+  ...['AWS_SHARED_CREDENTIALS_FILE', 'AWS_CONFIG_FILE', 'AWS_WEB_IDENTITY_TOKEN_FILE'],
+  ...['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'],
+]
+
 /** Files that root owns: as root, a command could read them behind the wall too. */
 const secretsOfRoot = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/sudoers.d']
 
@@ -53,6 +60,7 @@ export async function hiddenPlaces({ home, own, further, env, scratch }: HiddenP
     own,
     ...further,
     ...secretFiles.map((name) => join(home, name)),
+    ...namedLogins.map((name) => env[name] ?? '').filter(isAbsolute),
     ...secretsOfRoot,
   ]
   mounts.push(...(await Promise.all(places.map(hidden))).flat())

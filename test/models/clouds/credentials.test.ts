@@ -30,8 +30,8 @@ async function opened(
   }
   const provider = providerOf(name)
   const world = cloudWorld(provider, {
-    ...{ env: { HOME: '/nowhere', ...env }, clock, fetch: fetch as any },
-    ...(more.key ? { key: more.key } : {}),
+    ...{ env: { HOME: '/nowhere', ...env }, clock, fetch },
+    key: more.key,
     learn: (_name, secret) => learned.push(secret),
   })
   const cloud = await openCloud(name)
