@@ -8,7 +8,9 @@ import type { Border } from '../safety/border.ts'
 import type { NativeParts, NativeSeat } from './native/native-parts.ts'
 import type { Settings } from '../settings/settings.ts'
 import { existsSync } from 'node:fs'
+import { pictureFolder } from '../base/picture-file.ts'
 import { acpAgent } from '../agents/acp/acp-agent.ts'
+import { handOverPictures } from '../agents/turn-pictures.ts'
 import { pipeAgent } from '../agents/pipe/pipe-agent.ts'
 import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
@@ -99,7 +101,7 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
 }
 
 /** The folders that the person added to the project, as they are now. */
-const foldersOf = ({ native }: RosterParts): readonly string[] => native?.folders.now ?? []
+const foldersOf = ({ native }: Pick<RosterParts, 'native'>): readonly string[] => native?.folders.now ?? []
 
 /** The instruction after every prompt. A CLI that has no flag for further folders is told of them there. */
 function instructionFor(
@@ -115,10 +117,11 @@ function instructionFor(
 /** How an agent calls for thought in the turn that runs. One that only advises calls nobody else. */
 const adviceOf = ({ native, advises }: RosterParts) => (advises ? undefined : native?.state.advice)
 
-/** The folder with the files of the turn's MCP server, once there is one. */
+/** The folders that a walled agent may read besides the project: that of the turn's MCP server, and that of the pictures. */
 function lentFolders(parts: RosterParts): string[] {
-  const folder = adviceOf(parts)?.folder
-  return folder !== undefined && existsSync(folder) ? [folder] : []
+  const place = parts.blobs.place({ sha: '0'.repeat(64), media: 'image/png', bytes: 0 })
+  const folders = [adviceOf(parts)?.folder, place === undefined ? undefined : pictureFolder(place)]
+  return folders.filter((folder) => folder !== undefined && existsSync(folder)) as string[]
 }
 
 function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {
@@ -129,7 +132,7 @@ function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {
 function screenIn(seat: ScreenSeat, parts: RosterParts): Agent {
   if (!parts.io) throw new Error('an agent of kind "screen" cannot be opened here')
   const lend = async () => adviceOf(parts)?.lend()
-  return screenSeat(seat, parts.io, { lend, folders: () => lentFolders(parts) }, foldersOf(parts))
+  return screenSeat(seat, parts.io, { lend, folders: () => lentFolders(parts) }, parts)
 }
 
 /** Gives an agent whose window is too small for the shared view the newest turns that fit. */
@@ -155,8 +158,10 @@ export function screenSeat(
   { agent, settings, leash, window, seat, advises }: ScreenSeat,
   io: Io,
   lent?: CrewRosterOptions['lent'],
-  added?: readonly string[],
+  parts?: Pick<RosterParts, 'blobs' | 'native'>,
 ): Agent {
+  const blobs = parts?.blobs
+  const added = parts && foldersOf(parts)
   const facts = agent.command === undefined ? profileOf(agent)?.screen : undefined
   const more = looser(leash, facts?.leashes ?? {})
   const vendor = vendorOf(agent)
@@ -194,7 +199,12 @@ export function screenSeat(
         terminal,
       })
       try {
-        yield* own.turn(turn)
+        // Nothing but text can be pasted into a terminal: a picture is named by its path.
+        const given = blobs && (await handOverPictures(turn, { name: agent.name, takes: undefined, blobs }))
+        for (const text of given?.notes ?? []) yield { type: 'note', text }
+        yield* own.turn(
+          given ? { ...turn, prompt: given.prompt, history: given.history, steered: given.steered } : turn,
+        )
       } finally {
         await own.close()
         await terminals.close()

@@ -1,5 +1,6 @@
 import type { DeskEvent, DeskEvents } from '../faces/chat/chat-desk.ts'
 import { Channel } from '../base/channel.ts'
+import { withoutPictureLinks } from '../core/talk/pictures.ts'
 
 /** The screens that show this desk. Each gets every event in order; a screen that left is not waited for. */
 export class Audience {
@@ -19,7 +20,7 @@ export class Audience {
   /** Shows a prompt at once, before it is kept; returns the id by which it is replaced or taken away. */
   send(text: string, starts?: 'turn' | 'command'): string {
     const sent = `sent ${++this.#sent}`
-    void this.tell({ type: 'sent', sent, text, ...(starts ? { starts } : {}) })
+    void this.tell({ type: 'sent', sent, text: withoutPictureLinks(text), ...(starts ? { starts } : {}) })
     return sent
   }
 

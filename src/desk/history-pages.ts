@@ -4,6 +4,7 @@ import type { Log } from '../core/talk/store.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { sessionLines } from '../core/talk/session-lines.ts'
 import { typedPrompt } from '../core/talk/file-references.ts'
+import { withPictures } from '../core/talk/pictures.ts'
 
 /** One page of the history. `through` is the position of the newest line that was read. */
 export type Page = { entries: Entry[]; more: boolean; through: number }
@@ -82,7 +83,7 @@ export async function pastPrompts(log: Log<Entry>): Promise<string[]> {
   for await (const { item } of log.back()) {
     if (++lines > most.lines || prompts.length >= most.prompts) break
     if (!isEntry(item) || (item.type !== 'prompt' && item.type !== 'steer')) continue
-    const text = typedPrompt(item.text)
+    const text = withPictures(typedPrompt(item.text), item.files)
     if (prompts.at(-1) !== text) prompts.push(text)
   }
   return prompts.reverse()

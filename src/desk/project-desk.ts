@@ -8,6 +8,7 @@ import type { DeskControls } from './desk-controls.ts'
 import type { Page } from './history-pages.ts'
 import type { DeskApp } from './desk-app.ts'
 import { messageOf } from '../base/error-message.ts'
+import { withoutPictureLinks } from '../core/talk/pictures.ts'
 import { openFinder } from '../tools/file-finder.ts'
 import { closeNative, leaveSession } from '../app/native/native-parts.ts'
 import { personServers } from '../app/native/person-servers.ts'
@@ -51,7 +52,7 @@ export class ProjectDesk implements ChatDesk {
   #cards = new Cards()
   #queue = new PromptQueue((texts) => {
     // The queue is shown when a screen has room.
-    void this.#audience.tell({ type: 'queue', texts })
+    void this.#audience.tell({ type: 'queue', texts: texts.map(withoutPictureLinks) })
   })
   #waiting = new WaitingPrompt(
     () => this.app(),

@@ -6,6 +6,7 @@ import type { PromptQueue } from '../app/prompt-queue.ts'
 import type { DeskApp } from './desk-app.ts'
 import type { TurnRunner } from './turn-runner.ts'
 import { oneLine } from '../base/table.ts'
+import { withoutPictureLinks } from '../core/talk/pictures.ts'
 import { atDesk, noAgentWords } from '../settings/enabled-agents.ts'
 
 export type PromptSenderParts = {
@@ -66,7 +67,7 @@ export class PromptSender {
     const sent = audience.send(prompt)
     const taken = await elsewhere.steer(prompt)
     audience.unsend(sent)
-    if (taken) say(`Sent to the turn that runs in the other process: ${oneLine(prompt, 200)}`)
+    if (taken) say(`Sent to the turn that runs in the other process: ${oneLine(withoutPictureLinks(prompt), 200)}`)
     else if (elsewhere.busy) line.add(prompt)
     else work.submit(prompt)
   }

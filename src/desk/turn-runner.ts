@@ -9,8 +9,9 @@ import type { TurnMaker } from '../app/turn.ts'
 import type { BackgroundCommands, CommandInFront } from '../tools/shell/background-commands.ts'
 import { unkeptAsk } from './command-runner.ts'
 import { messageOf } from '../base/error-message.ts'
+import { withPictures } from '../core/talk/pictures.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
-import { keptPictures, withAttachments } from '../app/attachments/attachments.ts'
+import { keepPictures, withAttachments } from '../app/attachments/attachments.ts'
 import { personServers } from '../app/native/person-servers.ts'
 import { serveTurns } from '../app/peers.ts'
 import { prepareTurn } from '../app/turn-preparation.ts'
@@ -235,10 +236,10 @@ export class TurnRunner {
       const person = { ask, signal, served, waits: waiting }
       const found = await withAttachments(text, app.place.cwd, app.io.env.HOME, person)
       for (const warning of found.warnings) say(warning, 'error')
+      await keepPictures(found.pictures, app.blobs)
       return found
     }
-    const { prompt, pictures } = await attached(typed)
-    const files = await keptPictures(pictures, app.blobs)
+    const { prompt, files } = await attached(typed)
     await waits('reading the conversation')
     await prepareTurn(app, { signal, say, waits: waiting })
     const seen = new TurnSummary(app.io.clock)
@@ -254,7 +255,8 @@ export class TurnRunner {
       steer: async (until) => {
         if (signal.aborted) return []
         const typed = await line.steer(until && AbortSignal.any([until, signal]))
-        return Promise.all(typed.map(async (text) => (await attached(text)).prompt))
+        const whole = await Promise.all(typed.map(attached))
+        return whole.map(({ prompt, files }) => withPictures(prompt, files))
       },
       peers: { turns: this.#turns, reach: this.#reach },
       ...(aimed === undefined ? {} : { agent: aimed }),
@@ -267,6 +269,6 @@ export class TurnRunner {
     }
     if (seen.turn === '') audience.unsend(sent)
     await audience.tell({ type: 'closing', closing: await closingOf(app, seen, aimed) })
-    await this.#parts.over(seen, prompt)
+    await this.#parts.over(seen, withPictures(prompt, files))
   }
 }

@@ -78,6 +78,7 @@ function failureOf(
     known: { window: unknownWindow },
     window: 0,
     refused: new Set<string>(),
+    unseen: new Map<string, string>(),
   }
   const verdict = verdictOf(trouble, to, [], now)
   return 'failure' in verdict ? verdict.failure : { kind: 'crash', message: `${provider.label} lists no models` }

@@ -62,6 +62,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
     get window() {
       return target.window
     },
+    unseen: ({ sha }) => target.unseen.get(sha),
     async *stream(request, signal) {
       try {
         const key = (await parts.key?.())?.trim()
@@ -81,7 +82,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
           if (verdict && 'failure' in verdict) return yield { type: 'failure', failure: verdict.failure }
           prepared = true
         }
-        const images = await imagesOf(request.messages, parts.blobs)
+        const images = await imagesOf(request.messages, parts.blobs, target)
         yield* answer(request, { wire, to: target, images, clock: parts.clock, fetch, silenceMs }, signal)
       } catch (error) {
         yield {
@@ -125,6 +126,7 @@ function targetOf(name: string, spec: ModelSpec): Target | Failure {
     known,
     window,
     refused: new Set(),
+    unseen: new Map(),
     effort,
     ownAddress,
   }

@@ -27,6 +27,8 @@ export type Provider = {
   effort?: 'effort' | 'nested'
   /** Set where each answer says what it cost. */
   reportsCost?: true
+  /** How large an image may be here, where that is less than its wire allows. */
+  images?: { bytes: number }
   /** Matches the models whose cache has to be marked in each request. */
   marks?: RegExp
 }
@@ -60,6 +62,8 @@ export const providers = {
     keys: ['GROQ_API_KEY'],
     usual: 'openai/gpt-oss-120b',
     effort: 'effort',
+    // 4 MB as base64
+    images: { bytes: 3 * 1024 * 1024 },
   },
   openrouter: {
     label: 'OpenRouter',

@@ -27,6 +27,8 @@ export type Target = {
   window: number
   /** The options that this server has refused: they are left out from then on. */
   refused: Set<string>
+  /** Why the model could not see an image of an earlier request, by the image's hash. */
+  unseen: Map<string, string>
   /** Whether the address is the person's own; nothing is known of it until it has answered. */
   ownAddress?: boolean
   /** Whether the server has answered a request of this process. */
@@ -53,8 +55,11 @@ export type Reader = {
   close(): Iterable<WireEvent>
 }
 
-/** Returns the body of an image as base64, if it could be read. */
-export type Images = (ref: Ref) => string | undefined
+/** An image with its body as base64, or a sentence in the place of one that the model cannot see. */
+export type SeenImage = { media: string; data: string } | { missing: string }
+
+/** Returns an image of the conversation as the model sees it. */
+export type Images = (ref: Ref) => SeenImage | undefined
 
 /** Sends a small request to the same server; undefined when it does not answer. */
 export type SideRequest = (path: string, body?: object) => Promise<{ status: number; body: any } | undefined>

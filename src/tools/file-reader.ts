@@ -10,7 +10,7 @@ import { openFile } from './files/file-access.ts'
 import { NumberedLines, mostLines } from './files/numbered-lines.ts'
 import { wholeBytes } from './files/editable-file.ts'
 import { encodingOf } from './files/text-encoding.ts'
-import { pictureMedia, sizeText } from './files/file-media.ts'
+import { pictureMedia, sizeText } from '../base/picture.ts'
 import { defineTool } from './tool-definition.ts'
 import { integer, optional, parser, string } from '../core/work/shape.ts'
 

@@ -1,3 +1,4 @@
+import { memoryStore } from '../../src/store/memory-store.ts'
 import type { ClientRequestMethod, NewSessionResponse, StopReason } from '@agentclientprotocol/sdk'
 import type { AcpParts } from '../../src/agents/acp/acp-agent.ts'
 import type { PipeSpec } from '../../src/agents/pipe/pipe-command.ts'
@@ -94,7 +95,7 @@ export async function ground(): Promise<Ground> {
           ...over,
         },
         { leash },
-        { env: { ...env, NODE_COMPILE_CACHE: cache }, ...parts },
+        { blobs: memoryStore().blobs('pictures'), env: { ...env, NODE_COMPILE_CACHE: cache }, ...parts },
       ),
     sent,
     answers: async () => (await sent()).filter((message) => message.method === undefined),

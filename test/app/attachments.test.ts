@@ -3,11 +3,16 @@ import type { Ask } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { nobody } from '../../src/core/talk/question.ts'
-import { mostBytes, withAttachments } from '../../src/app/attachments/attachments.ts'
+import { mostBytes, pastedPaths, withAttachments } from '../../src/app/attachments/attachments.ts'
+import { linkedPicture } from '../../src/core/talk/pictures.ts'
+import { readText } from '../../src/core/talk/store.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
+import { png } from '../picture-bodies.ts'
 
 /** A git project in a folder of its own, with these files; the prompt is typed in `cwd`. */
 function project(context: TestContext, files: Record<string, string | Buffer>) {
@@ -22,8 +27,8 @@ function project(context: TestContext, files: Record<string, string | Buffer>) {
   }
   const typed = async (prompt: string, cwd = '.', ask: Ask = nobody) => {
     const person = { ask, signal: new AbortController().signal }
-    const { pictures, ...words } = await withAttachments(prompt, join(root, cwd), folder, person)
-    return pictures.length > 0 ? { ...words, pictures } : words
+    const { pictures, files, ...words } = await withAttachments(prompt, join(root, cwd), folder, person)
+    return files.length > 0 ? { ...words, files, pictures } : words
   }
   return { folder, root, typed }
 }
@@ -84,17 +89,93 @@ test('outside the project only what the person names by its whole path', async (
   })
 })
 
-test('a picture goes beside the words, once, and is named where it was meant; one too large is told of', async (t) => {
-  const png = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1')
-  const { typed } = project(t, { 'shot.png': png, 'huge.png': Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]) })
-  assert.deepEqual(await typed('what is on @shot.png, and again @shot.png?'), {
-    prompt: 'what is on shot.png, and again shot.png?',
-    warnings: [],
-    pictures: [{ media: 'image/png', bytes: png }],
+const refOf = (bytes: Buffer) => ({
+  sha: createHash('sha256').update(bytes).digest('hex'),
+  media: 'image/png',
+  bytes: bytes.length,
+})
+
+test('a picture goes beside the words, once, and is mentioned where it was meant; one that cannot be sent is told of', async (t) => {
+  const bytes = png(64, 48)
+  const { typed } = project(t, {
+    'shot.png': bytes,
+    'huge.png': png(4, 4, 20 * 1024 * 1024),
+    'cut.png': bytes.subarray(0, -9),
+    'a [b].png': png(2, 3),
   })
-  assert.deepEqual(await typed('@huge.png'), {
-    prompt: '@huge.png',
-    warnings: ['@huge.png: a picture of 5.0 MB is too large; scale it below 5.0 MB'],
+  assert.deepEqual(await typed('what is on @shot.png, and again @shot.png?'), {
+    prompt: 'what is on [picture 1: shot.png, 64×48], and again [picture 1: shot.png, 64×48]?',
+    warnings: [],
+    files: [refOf(bytes)],
+    pictures: [{ media: 'image/png', bytes, width: 64, height: 48 }],
+  })
+  assert.equal(
+    (await typed('@"a [b].png" before @shot.png')).prompt,
+    '[picture 1: a (b).png, 2×3] before [picture 2: shot.png, 64×48]',
+  )
+  assert.deepEqual(await typed('@huge.png @cut.png'), {
+    prompt: '@huge.png @cut.png',
+    warnings: [
+      '@huge.png: a picture of 20.0 MB is too large; scale it below 20.0 MB',
+      '@cut.png: the picture cannot be sent: it is damaged: its end is missing',
+    ],
+  })
+})
+
+test('a picture that the text carries goes with it, numbered with those that it names', async (t) => {
+  const [kept, own] = [png(1, 2), png(3, 4)]
+  const { typed } = project(t, { 'own.png': own, 'x.ts': 'X' })
+  const link = (number: number) => linkedPicture({ number, name: 'a @x.ts', width: 1, height: 2 }, refOf(kept))
+  assert.deepEqual(await typed(`${link(7)} and @own.png, ${link(9)}`), {
+    prompt: '[picture 1: a @x.ts, 1×2] and [picture 2: own.png, 3×4], [picture 1: a @x.ts, 1×2]',
+    warnings: [],
+    files: [refOf(kept), refOf(own)],
+    pictures: [{ media: 'image/png', bytes: own, width: 3, height: 4 }],
+  })
+})
+
+test('pasted paths become pictures where they name some; everything else stays as it was pasted', async (t) => {
+  const { folder, root } = project(t, {
+    'in/shot.png': png(5, 6),
+    'text.png': 'no picture',
+    'cut.png': png(1, 1).subarray(0, -1),
+  })
+  const outside = join(folder, 'my shot\x1b[31m.png')
+  writeFileSync(outside, png(7, 8))
+  writeFileSync(join(folder, 'id_rsa'), png(1, 1))
+  execFileSync('mkfifo', [join(root, 'pipe.png')])
+  execFileSync('truncate', ['-s', '500M', join(root, 'vast.png')])
+  execFileSync('sh', [
+    '-c',
+    `printf '\\211PNG\\r\\n\\032\\n' | dd of='${join(root, 'vast.png')}' conv=notrunc 2>/dev/null`,
+  ])
+  const blobs = memoryStore().blobs('pictures')
+  const paste = (...readings: string[][]) => pastedPaths(readings, { cwd: root, home: folder }, blobs)
+  const shot = join(root, 'in/shot.png')
+  const inside = linkedPicture({ number: 1, name: 'in/shot.png', width: 5, height: 6 }, refOf(png(5, 6)))
+  assert.deepEqual(await paste([`${shot} x`], [shot]), { texts: [inside], problems: [] })
+  assert.deepEqual(await readText(blobs, refOf(png(5, 6))), png(5, 6).toString(), 'it is kept at once')
+  assert.deepEqual(await paste([shot, join(root, 'text.png')]), {
+    texts: [inside, join(root, 'text.png')],
+    problems: [],
+  })
+  assert.deepEqual(await paste([outside]), {
+    texts: [linkedPicture({ number: 1, name: '~/my shot_(31m.png', width: 7, height: 8 }, refOf(png(7, 8)))],
+    problems: [],
+  })
+  for (const path of ['text.png', 'pipe.png', 'gone.png', 'in', '.'])
+    assert.equal(await paste([join(root, path)]), undefined)
+  assert.deepEqual(await paste([join(root, 'cut.png')]), {
+    texts: [join(root, 'cut.png')],
+    problems: [`${join(root, 'cut.png')}: the picture cannot be sent: it is damaged: its end is missing.`],
+  })
+  assert.deepEqual(await paste([join(root, 'vast.png')]), {
+    texts: [join(root, 'vast.png')],
+    problems: [`${join(root, 'vast.png')}: a picture of 500.0 MB is too large; scale it below 20.0 MB.`],
+  })
+  assert.deepEqual(await paste([join(folder, 'id_rsa')]), {
+    texts: [join(folder, 'id_rsa')],
+    problems: [`~/id_rsa may hold keys. Write @${join(folder, 'id_rsa')} to attach it after a question.`],
   })
 })
 

@@ -32,7 +32,7 @@ const machine: SystemSpec = {
 
 const to: Target = {
   ...{ name: 'claude', provider: providerOf('anthropic'), model: 'claude-sonnet-4-5', base: 'https://api.test' },
-  ...{ wire: 'anthropic', known: { window: 200_000 }, window: 200_000, refused: new Set() },
+  ...{ wire: 'anthropic', known: { window: 200_000 }, window: 200_000, refused: new Set(), unseen: new Map() },
 }
 
 /** The tools of a session without skills and servers, as its first request has them. */

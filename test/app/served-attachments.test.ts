@@ -45,7 +45,9 @@ function typing(t: TestContext, scripts: Record<string, Script>) {
       ...{ ask, served, signal: t.signal },
       waits: (words) => void waited.push(words),
     })
-    return { ...found, pictures: found.pictures.map(({ media }) => media) }
+    const { files, ...rest } = found
+    assert.equal(files.length, found.pictures.length)
+    return { ...rest, pictures: found.pictures.map(({ media }) => media) }
   }
   return { cwd, typed, counts, waited }
 }
@@ -62,7 +64,7 @@ test('resources stand behind the prompt like files, each read once; what was typ
     [prompt, pictures, warnings],
     [
       [
-        'Compare s:notes://today, a.ts, s:notes://today and s:art://dot.',
+        'Compare s:notes://today, a.ts, s:notes://today and s:art://dot [picture 1: s:art://dot, 1×1].',
         resource('s', 'notes://today', 'Buy milk.'),
         '<file path="a.ts">\nA\n</file>',
       ].join('\n\n'),
@@ -71,7 +73,10 @@ test('resources stand behind the prompt like files, each read once; what was typ
     ],
   )
   assert.deepEqual(waited, Array(2).fill('reading a resource of the MCP server s'))
-  assert.equal(typedPrompt(prompt), 'Compare @s:notes://today, @a.ts, @s:notes://today and s:art://dot.')
+  assert.equal(
+    typedPrompt(prompt),
+    'Compare @s:notes://today, @a.ts, @s:notes://today and s:art://dot [picture 1: s:art://dot, 1×1].',
+  )
   // A prompt that is sent again reads nothing again.
   assert.deepEqual(fileReferences(prompt), [])
 })

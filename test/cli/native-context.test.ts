@@ -291,7 +291,7 @@ test(
       talk.asked().map(({ body }) => body.messages[0].content),
       Array(2).fill([
         { type: 'image', source },
-        { type: 'text', text: 'what is on dot.png?' },
+        { type: 'text', text: 'what is on [picture 1: dot.png, 1×1]?' },
       ]),
     )
     assert.deepEqual(talk.breaks(), [])

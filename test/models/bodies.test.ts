@@ -1,3 +1,4 @@
+import { png } from '../picture-bodies.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { ModelEvent, ModelMessage, ModelRequest } from '../../src/core/work/model.ts'
@@ -156,7 +157,7 @@ test('OpenAI is sent items, with its thoughts sealed as they came, and keeps non
 })
 
 test('a chat server is sent messages; thoughts go back under their name, and who cannot see is told what was shown', async () => {
-  const missing = { type: 'text', text: '[an image/png was attached here; this model cannot see images]' }
+  const missing = { type: 'text', text: '[an image/png was attached here, but this model cannot see pictures]' }
   assert.deepEqual(await bodies(recorded.chat!), {
     model: 'openai/gpt-oss-120b',
     stream: true,
@@ -428,8 +429,31 @@ test('an image that is gone is said to be', async () => {
       role: 'user',
       content: [
         { type: 'input_text', text: 'see' },
-        { type: 'input_text', text: '[an image/jpeg was attached here; it could not be read any more]' },
+        { type: 'input_text', text: '[an image/jpeg was attached here, but it can no longer be read]' },
       ],
     },
   ])
+})
+
+test('an image that the provider would refuse is said to be too large, in bytes or in points', async () => {
+  const heavy = await blobs.put(png(4, 4, 5 * 1024 * 1024), 'image/png')
+  const wide = await blobs.put(png(8001, 1), 'image/png')
+  const messages: ModelMessage[] = [{ role: 'user', text: 'see', files: [heavy, wide] }]
+  const body = JSON.parse(await bodyOf('anthropic/claude-sonnet-4-6', { frame, messages }))
+  assert.deepEqual(body.messages[0].content, [
+    {
+      type: 'text',
+      text: '[an image/png was attached here, but it is 5.0 MB large, and Anthropic takes pictures of at most 5.0 MB]',
+    },
+    {
+      type: 'text',
+      text: '[an image/png was attached here, but it is 8001×1 points large, and Anthropic takes at most 8000×8000]',
+    },
+    { type: 'text', text: 'see' },
+  ])
+  const google = JSON.parse(await bodyOf('google/gemini-3-flash', { frame, messages }))
+  assert.deepEqual(
+    google.contents[0].parts.map((part: object) => Object.keys(part)[0]),
+    ['text', 'inlineData', 'inlineData'],
+  )
 })

@@ -10,10 +10,11 @@ import { promptText } from '../../core/talk/transcript.ts'
 import { folderWords, resumedThread } from '../pipe/pipe-command.ts'
 import { leashFailure } from '../process-failure.ts'
 import { profileTraits, seatedAgent } from '../seat.ts'
+import { handOverPictures, handOverTyped } from '../turn-pictures.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { runAcpProcess } from './acp-process.ts'
 
-export type AcpParts = Pick<PipeParts, 'env' | 'changed' | 'enclose' | 'lend'>
+export type AcpParts = Pick<PipeParts, 'blobs' | 'env' | 'changed' | 'enclose' | 'lend'>
 
 /**
  * An agent that speaks the Agent Client Protocol on its pipes: it can ask, and our answers hold it to its leash. One
@@ -50,6 +51,7 @@ async function takeAcpTurn(
   }
   const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
   const thread = resumedThread(spec.name, turn.history, resume)
+  const { blobs } = parts
   let prompt = ''
   const { outcome, session, usage, left, settled } = await runAcpProcess({
     spec,
@@ -59,15 +61,24 @@ async function takeAcpTurn(
     enclose: parts.enclose,
     server: (await parts.lend?.())?.server,
     key: thread.key,
-    prompt: (resumed) =>
-      (prompt = promptText({
+    prompt: async ({ resumed, pictures: takes }) => {
+      const history = resumed ? thread.entries : turn.history
+      const given = await handOverPictures(
+        { ...turn, history },
+        { name: spec.name, takes: takes ? (spec.profile?.acp?.pictures ?? {}) : undefined, blobs },
+      )
+      for (const text of given.notes) await say({ type: 'note', text })
+      prompt = promptText({
         agent: spec.name,
-        prompt: turn.prompt,
-        history: resumed ? thread.entries : turn.history,
+        prompt: given.prompt,
+        history: given.history,
         attempts: turn.attempts,
-        steered: turn.steered,
+        steered: given.steered,
         metaInstruction: spec.metaInstruction,
-      })),
+      })
+      return { text: prompt, pictures: given.pictures }
+    },
+    typed: async (text) => (await handOverTyped(text, turn.cwd, { name: spec.name, takes: undefined, blobs })).text,
     watch: new TurnWatch(spec.name, spec, turn),
     emit: say,
     // While an event waits for its reader, the process is held up: that time is not counted as the agent's silence.

@@ -8,6 +8,7 @@ import type { LentServer } from '../../core/work/profile.ts'
 import type { Emit } from '../seat.ts'
 import type { TurnWatch } from '../turn-watch.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
+import type { PictureText } from '../pipe/speech.ts'
 import type { AcpConnection } from './acp-connection.ts'
 import type { Session } from './acp-session.ts'
 import type { Rules } from './acp-rules.ts'
@@ -36,8 +37,10 @@ type AcpJob = {
   server?: LentServer | undefined
   /** The key of the thread to resume. */
   key: string | undefined
-  /** The prompt: with the whole view, or with what a resumed thread has not seen. */
-  prompt(resumed: boolean): string
+  /** The prompt for the session: with the whole view, or with what a resumed thread has not seen. */
+  prompt(session: Session): Promise<PictureText>
+  /** A text that was typed during the turn, as the agent is told it. */
+  typed(text: string): Promise<string>
   watch: TurnWatch
   emit: Emit
   /** Whether the agent is at work although it says nothing. */
@@ -100,7 +103,7 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
     const { agent } = clientApp(sdk, {
       ...side,
       steering: spec.profile?.acp?.steering,
-      steer: () => turn.steer(),
+      steer: async () => Promise.all((await turn.steer()).map((text) => job.typed(text))),
     }).connect(link.stream)
     const { key, server } = job
     const wanted = { spec, cwd: turn.cwd, leash: turn.leash, key, server, quiet: () => side.quiet(turn.clock) }
@@ -109,7 +112,11 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
     cancelSession = () => {
       agent.notify(sdk.methods.agent.session.cancel, { sessionId }).catch(() => {})
     }
-    const prompt = [{ type: 'text' as const, text: job.prompt(session.resumed) }]
+    const { text, pictures } = await job.prompt(session)
+    const prompt = [
+      { type: 'text' as const, text },
+      ...pictures.map(({ media, data }) => ({ type: 'image' as const, mimeType: media, data })),
+    ]
     return agent.request(sdk.methods.agent.session.prompt, { sessionId, prompt })
   }
   const heard = await talk().then(

@@ -27,8 +27,8 @@ type Wanted = {
   quiet(): Promise<void>
 }
 
-/** `resumed`: it is the wanted thread. `lasting`: a later turn can resume it. */
-export type Session = { id: string; resumed: boolean; lasting: boolean }
+/** `resumed`: it is the wanted thread. `lasting`: a later turn can resume it. `pictures`: it takes pictures with a prompt. */
+export type Session = { id: string; resumed: boolean; lasting: boolean; pictures: boolean }
 
 /** Thrown when no session is opened, though the agent itself did not fail. */
 export class SessionRefused extends Error {
@@ -56,7 +56,12 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
   const fresh = { cwd: wanted.cwd, mcpServers: serversOf(wanted), ...furtherFolders(hello, wanted) }
   const made = resumed ?? (await agent.request<NewSessionResponse>(sdk.methods.agent.session.new, fresh))
   await hold(agent, sdk, made, wanted)
-  return { id: made.sessionId, resumed: resumed !== undefined, lasting: canLoad(hello) || canResume(hello) }
+  return {
+    id: made.sessionId,
+    resumed: resumed !== undefined,
+    lasting: canLoad(hello) || canResume(hello),
+    pictures: hello.agentCapabilities?.promptCapabilities?.image === true,
+  }
 }
 
 /** Every agent that speaks ACP takes MCP servers over stdio. */

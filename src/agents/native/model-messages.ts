@@ -4,6 +4,7 @@ import type { Frame, ModelMessage } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import { indirectInput } from '../../core/work/tool.ts'
 import { defined } from '../../base/defined.ts'
+import { steerFact } from '../../core/talk/pictures.ts'
 import { entryText } from '../../core/talk/transcript.ts'
 import { isTurnSummary, view, withoutOldSteps } from '../../core/talk/view.ts'
 
@@ -31,7 +32,7 @@ export function modelMessages(self: string, turn: Asked, done: readonly Fact[]):
   return project(self, [
     ...shortened(turn.history, done, self),
     { ...asked, by: 'user' },
-    ...turn.steered.map((text) => ({ type: 'steer' as const, text, by: 'user' })),
+    ...turn.steered.map((text) => ({ ...steerFact(text), by: 'user' })),
     ...turn.attempts,
     ...own.map((fact) => ({ ...fact, by: fact.type === 'steer' ? 'user' : self })),
   ])
@@ -56,10 +57,8 @@ function project(self: string, said: readonly Said[]): ModelMessage[] {
     return open.message
   }
   for (const entry of said) {
-    if (entry.type === 'prompt') {
+    if (entry.type === 'prompt' || entry.type === 'steer') {
       list.push(defined({ role: 'user', text: entry.text, files: entry.files }))
-    } else if (entry.type === 'steer') {
-      list.push({ role: 'user', text: entry.text })
     } else if (entry.type === 'guide' && entry.by === self) {
       list.push({ role: 'user', text: entry.text })
     } else if (entry.type === 'reply' && entry.by === self) {

@@ -7,6 +7,7 @@ import type { Policy } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Answer, Patience, WholeAnswer } from './model-step.ts'
 import type { StepLimits } from '../../core/work/budget.ts'
+import { steerFact } from '../../core/talk/pictures.ts'
 import { defined } from '../../base/defined.ts'
 import { relay } from '../../base/relay.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -91,6 +92,7 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
   const opened = await native.opens?.(turn)
   if (opened?.refused !== undefined) return yield* refusedPrompt(opened.refused)
   yield* keepFacts(besides(opened?.hookGuides ?? []), done)
+  const noted = new Set<string>()
   let again = false
   /** How often the answer was asked for again, in the form that the turn names. */
   let closings = 0
@@ -100,6 +102,7 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
     if (stop) return { ok: false, failure: stop }
     yield* keepFacts(every((await native.before?.(turn)) ?? []), done)
     const { answer, paid } = yield* askInRoom(native, room, turn, done, closings > 0 ? turn.form?.schema : undefined)
+    yield* unseenNotes(native, turn, done, noted)
     if (!answer.failure) yield* keepFacts(said(answer, step), done)
     yield* answer.usage
     paid()
@@ -127,7 +130,23 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
         ok: false,
         failure: unfinished('repetition', `${model.name} made the same call ${repeats.stopped} times in a row`),
       }
-    for (const text of await turn.steer()) done.push({ type: 'steer', text })
+    for (const text of await turn.steer()) done.push(steerFact(text))
+  }
+}
+
+/** Tells the person once about each picture of this turn that the model cannot see. */
+function* unseenNotes(
+  { name, model }: Native,
+  turn: Turn,
+  done: readonly Fact[],
+  noted: Set<string>,
+): Generator<Event> {
+  const sent = [...(turn.files ?? []), ...done.flatMap((fact) => (fact.type === 'steer' ? (fact.files ?? []) : []))]
+  for (const ref of sent) {
+    const why = model.unseen?.(ref)
+    if (why === undefined || noted.has(ref.sha)) continue
+    noted.add(ref.sha)
+    yield { type: 'note', text: `${name} did not see your picture, but was told where it is: ${why}.` }
   }
 }
 

@@ -3,11 +3,13 @@ import type { Dialect, Step } from '../../core/work/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { Emit } from '../seat.ts'
+import type { Blobs } from '../../core/talk/store.ts'
 import type { Speech } from './speech.ts'
 import type { Ask, Question, Shown } from '../../core/talk/question.ts'
 import { AnsiStripper, stripAnsi } from '../../base/ansi.ts'
 import { Lines } from '../../base/lines.ts'
 import { visibleQuestion } from '../visible-question.ts'
+import { handOverTyped } from '../turn-pictures.ts'
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { shortPath } from '../../base/short-path.ts'
@@ -20,6 +22,8 @@ type SpeechParts = {
   stdin: Writable
   /** Aborts when nobody waits for an answer any more. */
   withdrawn: AbortSignal
+  /** Where the pictures are kept that a person sends during the turn. */
+  blobs: Blobs
 }
 
 /** Speech of a CLI with structured output: each line is read by its dialect, and each step is carried out. */
@@ -108,8 +112,8 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
     typed: true,
     open(prompt) {
       // Ends with the turn, and the turn does not wait for a person to type.
-      void forwardSteering(dialect, parts.turn.steer, parts.stdin, AbortSignal.any([parts.withdrawn, over.signal]))
-      return { text: dialect.open(prompt), stays: dialect.asks === true }
+      void forwardSteering(dialect, parts, AbortSignal.any([parts.withdrawn, over.signal]))
+      return { text: dialect.open(prompt.text, prompt.pictures), stays: dialect.asks === true }
     },
     async hear(text) {
       for (const line of lines.push(text)) await takeAll(await read(line))
@@ -178,16 +182,19 @@ class DialectQuestions {
 /** Sends what is typed during the turn to the CLI, until the turn is over or `steer` says that nobody types. */
 async function forwardSteering(
   dialect: Dialect,
-  steer: Turn['steer'],
-  stdin: Writable,
+  { name, turn, stdin, blobs, emit }: SpeechParts,
   over: AbortSignal,
 ): Promise<void> {
   while (dialect.steer && !over.aborted) {
-    const typed = await steer(over)
+    const typed = await turn.steer(over)
     if (typed.length === 0) return
     // Loaded when something was typed: the module costs a start more than our own code does.
     const { randomUUID } = process.getBuiltinModule('node:crypto')
-    for (const text of typed) stdin.write(dialect.steer(text, randomUUID()))
+    for (const one of typed) {
+      const { text, pictures, notes } = await handOverTyped(one, turn.cwd, { name, takes: dialect.pictures, blobs })
+      stdin.write(dialect.steer(text, randomUUID(), pictures))
+      for (const note of notes) await emit({ type: 'note', text: note })
+    }
   }
 }
 

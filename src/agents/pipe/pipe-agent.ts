@@ -8,7 +8,7 @@ import type { Emit } from '../seat.ts'
 import type { Lend } from '../lent-words.ts'
 import { lentWords } from '../lent-words.ts'
 import type { Enclose } from '../enclosure.ts'
-import type { Speech } from './speech.ts'
+import type { PictureText, Speech } from './speech.ts'
 import { unshadowedArgv } from '../../base/program-path.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
@@ -16,6 +16,7 @@ import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
 import { leashFailure } from '../process-failure.ts'
 import { profileTraits, seatedAgent } from '../seat.ts'
+import { handOverPictures } from '../turn-pictures.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { dialectSpeech } from './dialect-speech.ts'
 import { composingProfile, dialectOf, folderWords, pipeArgv, pipeThread } from './pipe-command.ts'
@@ -73,21 +74,31 @@ async function takePipeTurn(
   const speech = (key: string | undefined, run: Run, withdrawn: AbortSignal): Speech => {
     const dialect = dialectOf(spec, turn.leash, key)
     if (!dialect) return plainSpeech(parts.blobs, say)
-    return dialectSpeech(dialect, { name: spec.name, emit: say, turn: asking, stdin: run.stdin, withdrawn })
+    return dialectSpeech(dialect, { name: spec.name, emit: say, turn: asking, stdin: run.stdin, withdrawn, blobs })
   }
   // While an event waits for its reader, the process is held up: that time is not counted as the agent's silence.
   const alive = async (speech: Speech, since: number) =>
     waiting > 0 || speech.busy() || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false)
-  const promptFor = (history: Turn['history']) =>
-    promptText({
+  const { blobs } = parts
+  const told = new Set<string>()
+  const promptFor = async (key: string | undefined, history: Turn['history']) => {
+    const takes = dialectOf(spec, turn.leash, key)?.pictures
+    const given = await handOverPictures({ ...turn, history }, { name: spec.name, takes, blobs })
+    for (const text of given.notes.filter((note) => !told.has(note))) {
+      told.add(text)
+      await say({ type: 'note', text })
+    }
+    const text = promptText({
       agent: spec.name,
-      prompt: turn.prompt,
-      history,
+      prompt: given.prompt,
+      history: given.history,
       attempts: turn.attempts,
-      steered: turn.steered,
+      steered: given.steered,
       metaInstruction: spec.metaInstruction,
     })
-  const run = (key: string | undefined, prompt: string) =>
+    return { text, pictures: given.pictures }
+  }
+  const run = (key: string | undefined, prompt: PictureText) =>
     runCommand({
       spec,
       turn,
@@ -102,12 +113,12 @@ async function takePipeTurn(
 
   const thread = pipeThread(spec, turn.history, resume)
   let { key } = thread
-  let prompt = promptFor(thread.entries)
+  let prompt = await promptFor(key, thread.entries)
   let done = await run(key, prompt)
   if (key !== undefined && lostThread(spec, done)) {
     key = undefined
     said.clear()
-    prompt = promptFor(turn.history)
+    prompt = await promptFor(key, turn.history)
     done = await run(key, prompt)
   }
   const { outcome, left } = done
@@ -121,7 +132,7 @@ async function takePipeTurn(
     // The next turn resumes the thread that this one names, even where the CLI does not name it again.
     if (key !== undefined && !said.has('thread')) await say({ type: 'thread', key })
     await say(defined({ type: 'reply', text: outcome.text, whole: outcome.whole }))
-    if (!said.has('usage')) await say(estimate(prompt, outcome.whole?.bytes ?? outcome.text.length))
+    if (!said.has('usage')) await say(estimate(prompt.text, outcome.whole?.bytes ?? outcome.text.length))
   }
   await emit(ended(outcome))
 }

@@ -4,7 +4,7 @@ import type { Ended, Profile } from '../../core/work/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { PipeSpec } from './pipe-command.ts'
-import type { Speech } from './speech.ts'
+import type { PictureText, Speech } from './speech.ts'
 import type { TurnWatch } from '../turn-watch.ts'
 import type { Enclose } from '../enclosure.ts'
 import { existsSync } from 'node:fs'
@@ -25,7 +25,7 @@ type PipeJob = {
   argv: [string, ...string[]]
   env: Record<string, string | undefined>
   enclose?: Enclose
-  prompt: string
+  prompt: PictureText
   watch: TurnWatch
   speech(run: Run, withdrawn: AbortSignal): Speech
   alive(speech: Speech, since: number): Promise<boolean>

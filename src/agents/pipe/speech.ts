@@ -1,15 +1,18 @@
-import type { Ended } from '../../core/work/profile.ts'
+import type { Ended, SentPicture } from '../../core/work/profile.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Emit } from '../seat.ts'
 import { LongText } from '../../core/talk/body.ts'
+
+/** The prompt of a turn, and the pictures that it mentions for a command that takes them. */
+export type PictureText = { text: string; pictures: readonly SentPicture[] }
 
 /** Turns a command's output into events: as plain text, or by its dialect. */
 export interface Speech {
   /** Whether its own account of a good end outweighs the exit code and the last words. */
   typed: boolean
   /** The text for stdin, and whether stdin stays open for answers. */
-  open(prompt: string): { text: string; stays: boolean }
+  open(prompt: PictureText): { text: string; stays: boolean }
   /** Takes the next piece of output, without control sequences. */
   hear(text: string): Promise<void>
   /** Tells the command to stop by itself; false when it knows no word for that. */
@@ -29,7 +32,7 @@ export function plainSpeech(blobs: Blobs, emit: Emit): Speech {
   const answer = new LongText(blobs)
   return {
     typed: false,
-    open: (prompt) => ({ text: prompt, stays: false }),
+    open: ({ text }) => ({ text, stays: false }),
     async hear(text) {
       if (text === '') return
       await answer.add(text)

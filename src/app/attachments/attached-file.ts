@@ -5,7 +5,7 @@ import { realpath, stat, opendir } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { HeldFolder, openReal } from '../../base/held-folder.ts'
 import { errorCode } from '../../base/files.ts'
-import { pictureMedia, sizeText } from '../../tools/files/file-media.ts'
+import { pictureFacts, pictureMedia, sizeText } from '../../base/picture.ts'
 
 /** The attached part of a file: `cut` says what is missing, `lines` which lines are there. */
 export type FilePart = { body: string; cut?: string; lines?: LineRange }
@@ -153,25 +153,38 @@ export async function readFolder(at: string): Promise<FilePart> {
   return { body, cut: `only the first ${mostNames} of its names are attached` }
 }
 
-/** Models take no larger picture. */
-const longestPicture = 5 * 1024 * 1024
+/** Larger pictures are not kept: no provider takes them. */
+export const longestPicture = 20 * 1024 * 1024
 
-export type Picture = { media: string; bytes: Buffer }
+/** A picture that was read, and what its bytes say about it. */
+export type Picture = { media: string; bytes: Buffer; width: number; height: number }
 
-/** Reads a picture that a model can see; undefined when the file is no picture. Throws when it is too large. */
+/** Reads a picture that a model can see; undefined when the file is no picture. Throws when it is too large or damaged. */
 export async function pictureIn(path: string): Promise<Picture | undefined> {
   const file = await openReal(path)
   try {
-    const { size } = await file.stat()
+    const stats = await file.stat()
+    if (!stats.isFile()) return undefined
     const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
-    const media = pictureMedia(buffer.subarray(0, bytesRead))
-    if (media === undefined) return undefined
-    if (size > longestPicture)
-      throw new Error(`a picture of ${sizeText(size)} is too large; scale it below ${sizeText(longestPicture)}`)
-    const bytes = Buffer.alloc(size)
-    const read = await file.read(bytes, 0, size, 0)
-    return { media, bytes: bytes.subarray(0, read.bytesRead) }
+    if (pictureMedia(buffer.subarray(0, bytesRead)) === undefined) return undefined
+    if (stats.size > longestPicture) throw new Error(tooLarge(stats.size))
+    const bytes = Buffer.alloc(stats.size)
+    const read = await file.read(bytes, 0, stats.size, 0)
+    return pictureOf(bytes.subarray(0, read.bytesRead))
   } finally {
     await file.close()
   }
+}
+
+const tooLarge = (size: number) =>
+  `a picture of ${sizeText(size)} is too large; scale it below ${sizeText(longestPicture)}`
+
+/** The picture in these bytes; undefined when they are none. Throws when it is too large or damaged. */
+export function pictureOf(bytes: Buffer): Picture | undefined {
+  const facts = pictureFacts(bytes)
+  if (!facts) return undefined
+  if (bytes.length > longestPicture) throw new Error(tooLarge(bytes.length))
+  const { media, width, height, fault } = facts
+  if (fault !== undefined) throw new Error(`the picture cannot be sent: ${fault}`)
+  return { media, bytes, width, height }
 }

@@ -3,7 +3,8 @@ import type { FileReference } from '../../core/talk/file-references.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { PersonServers } from '../native/person-servers.ts'
 import type { Picture } from './attached-file.ts'
-import { sizeText } from '../../tools/files/file-media.ts'
+import { sizeText } from '../../base/picture.ts'
+import { pictureOf } from './attached-file.ts'
 
 /** The resource that a reference names, as `@server:uri`. */
 export type NamedResource = { server: string; uri: string; end: number }
@@ -47,12 +48,17 @@ export async function readNamedResource(
 ): Promise<ResourcePart> {
   const open = await servers.open()
   if (!open) throw new Error(await servers.missing(server))
-  const { text, pictures, whole } = await open.read(server, uri, most, person).catch((error: Error) => {
+  const {
+    text,
+    pictures: read,
+    whole,
+  } = await open.read(server, uri, most, person).catch((error: Error) => {
     if (!/not found|unknown resource|no such/i.test(error.message)) throw error
     throw new Error(
       `${error.message.replace(/\.$/, '')}. Type @${server}: in the chat to see the resources of this server`,
     )
   })
+  const pictures = read.flatMap(({ bytes }) => pictureOf(Buffer.from(bytes)) ?? [])
   if (whole === undefined) return { body: text, pictures }
   return { body: text, pictures, cut: `only the first ${sizeText(most)} of ${sizeText(whole)} are attached` }
 }

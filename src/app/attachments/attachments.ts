@@ -12,15 +12,26 @@ import { isSecretName, isSecretPlace } from '../../safety/secret-files.ts'
 import { projectRoot } from '../../base/git.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { attachFiles, fileReferences } from '../../core/talk/file-references.ts'
-import { readFolder, findNamedFile, readPart, pictureIn } from './attached-file.ts'
+import { linkedPicture, pictureName, takePictures } from '../../core/talk/pictures.ts'
+import { sha256 } from '../../base/hash.ts'
+import { shortPath } from '../../base/short-path.ts'
+import { readFolder, findNamedFile, readPart, pictureIn, pictureOf } from './attached-file.ts'
 import { fileNameOf, findNamedResource, readNamedResource } from './attached-resource.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 /** How much of one file is attached, and of all files together. */
 export const mostBytes = { file: 256 * 1024, all: 1024 * 1024 }
 
-/** A prompt with the contents of the files and resources that it names behind it, and the pictures beside it. */
-export type WithAttachments = { prompt: string; pictures: Picture[]; warnings: string[] }
+/**
+ * A prompt with the contents of the files and resources that it names behind it. `files` are the pictures that it mentions, in their order;
+ * `pictures` are those of them that were read now and are not kept yet.
+ */
+export type WithAttachments = { prompt: string; files: Ref[]; pictures: Picture[]; warnings: string[] }
+
+const taken = (text: string) => {
+  const { text: prompt, files } = takePictures(text)
+  return { prompt, files }
+}
 
 /** Who typed the prompt, and what they may name in it beside files. */
 export type PromptPerson = {
@@ -50,11 +61,12 @@ export async function withAttachments(
     if (called) {
       waits?.(`waiting for the MCP server ${called.server}`)
       const parts = { ...served, most: mostBytes.all, person }
-      return { ...(await readCalledPrompt(called, parts)), warnings: [] }
+      const { prompt: words, pictures } = await readCalledPrompt(called, parts)
+      return { prompt: words, files: pictures.map(refOf), pictures, warnings: [] }
     }
   }
   const references = fileReferences(prompt)
-  if (references.length === 0) return { prompt, pictures: [], warnings: [] }
+  if (references.length === 0) return { ...taken(prompt), pictures: [], warnings: [] }
   const where: Where = { cwd, root: projectRoot(cwd), home }
   const found: AttachedFile[] = []
   const warnings: string[] = []
@@ -85,17 +97,19 @@ export async function withAttachments(
         if (part.cut !== undefined) warnings.push(`${written(prompt, reference)}: ${part.cut}`)
       }
       const { start } = reference
-      const body = part.pictures?.length && part.body === '' ? undefined : part.body
+      const links = (part.pictures ?? []).map((one) => linkedPicture(mentionOf(name, one), refOf(one))).join(' ')
+      const body = links !== '' && part.body === '' ? undefined : part.body
+      const picture = links === '' ? undefined : 'uri' in named ? `${name} ${links}` : links
       found.push(
         'uri' in named
-          ? defined({ start, end: named.end, path: named.uri, server: named.server, body })
-          : defined({ start, end: named.end, path: named.path, body, lines: part.lines }),
+          ? defined({ start, end: named.end, path: named.uri, server: named.server, body, picture })
+          : defined({ start, end: named.end, path: named.path, body, lines: part.lines, picture }),
       )
     } catch (error) {
       warnings.push(`${written(prompt, reference)}: ${messageOf(error)}`)
     }
   }
-  return { prompt: attachFiles(prompt, found), pictures, warnings }
+  return { ...taken(attachFiles(prompt, found)), pictures, warnings }
 }
 
 type ReadPart = FilePart & { pictures?: Picture[] }
@@ -136,10 +150,90 @@ async function isAllowed(path: string, { ask, signal }: PromptPerson): Promise<b
   return (await ask(question, signal))?.includes('once') ?? false
 }
 
-/** Stores pictures as blobs, for the turn. */
-export function keptPictures(pictures: readonly Picture[], blobs: Blobs): Promise<Ref[]> {
-  return Promise.all(pictures.map(({ media, bytes }) => blobs.put(bytes, media)))
+/** Stores pictures as blobs, before a prompt that mentions them is kept. */
+export async function keepPictures(pictures: readonly Picture[], blobs: Blobs): Promise<void> {
+  await Promise.all(pictures.map(({ media, bytes }) => blobs.put(bytes, media)))
 }
+
+const mentionOf = (name: string, { width, height }: Picture, number = 1) => ({
+  number,
+  name: pictureName(name),
+  width,
+  height,
+})
+
+const refOf = ({ media, bytes }: Picture): Ref => ({
+  sha: sha256().update(bytes).digest('hex'),
+  media,
+  bytes: bytes.length,
+})
+
+/** What was pasted: pictures as text that stands for them, and in words what could not be taken. */
+export type PastedPictures = { texts: string[]; problems: string[] }
+
+/** Keeps a picture from the clipboard; the text stands for it in a prompt. */
+export async function pastedPicture(bytes: Uint8Array, blobs: Blobs): Promise<PastedPictures | undefined> {
+  try {
+    const picture = pictureOf(Buffer.from(bytes))
+    if (!picture) return undefined
+    await keepPictures([picture], blobs)
+    return { texts: [linkedPicture(mentionOf('clipboard', picture), refOf(picture))], problems: [] }
+  } catch (error) {
+    return { texts: [], problems: [`The clipboard: ${messageOf(error)}.`] }
+  }
+}
+
+/**
+ * Keeps the pictures that pasted paths name, with the same rules as for `@path`. `readings` are the ways to read the paste; the
+ * first one counts whose paths are all files and among them a picture. A path of no picture stays as it was pasted. Returns
+ * undefined where no reading has a picture: the paste is ordinary text.
+ */
+export async function pastedPaths(
+  readings: readonly (readonly string[])[],
+  where: { cwd: string; home?: string },
+  blobs: Blobs,
+): Promise<PastedPictures | undefined> {
+  for (const paths of readings) {
+    const found = await Promise.all(paths.map((path) => pastedPath(path, where)))
+    if (found.some((one) => one === undefined) || found.every((one) => typeof one === 'string')) continue
+    const pictures = found.flatMap((one) => (typeof one === 'object' && one.picture ? [one.picture] : []))
+    await keepPictures(pictures, blobs)
+    const texts = found.map((one, at) =>
+      typeof one === 'object' && one.picture
+        ? linkedPicture(mentionOf(one.name, one.picture), refOf(one.picture))
+        : paths[at]!,
+    )
+    return { texts, problems: found.flatMap((one) => (typeof one === 'object' && one.problem ? [one.problem] : [])) }
+  }
+  return undefined
+}
+
+/** The picture at a pasted path, or why it cannot be taken; 'other' for a file that is no picture, undefined where no file is. */
+async function pastedPath(
+  path: string,
+  { cwd, home }: { cwd: string; home?: string },
+): Promise<{ name: string; picture?: Picture; problem?: string } | 'other' | undefined> {
+  const where: Where = { cwd, root: projectRoot(cwd), home }
+  try {
+    const named = await findNamedFile({ start: 0, plain: true, readings: [{ end: 0, path }] }, where)
+    if (!named) return undefined
+    if (named.folder) return 'other'
+    const picture = await pictureIn(named.at)
+    if (!picture) return 'other'
+    const name = shortPath(named.at, where.root) === named.at ? shortName(named.at, home) : shortPath(named.at, cwd)
+    if (await holdsKeys(named.at, home))
+      return { name, problem: `${name} may hold keys. Write @${named.at} to attach it after a question.` }
+    return { name, picture }
+  } catch (error) {
+    const why = messageOf(error)
+    // A pipe, a socket or a link out of the project is left as the text that it is.
+    if (!/^(a|the) picture /.test(why)) return 'other'
+    return { name: path, problem: `${pictureName(path)}: ${why}.` }
+  }
+}
+
+const shortName = (path: string, home: string | undefined) =>
+  home !== undefined && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 
 /** The reference as the person wrote it, without the punctuation of the sentence. */
 function written(prompt: string, { start, readings }: FileReference): string {

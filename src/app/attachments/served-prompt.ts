@@ -13,6 +13,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { nearest } from '../../base/nearest.ts'
 import { argumentWords, promptCommand } from '../../tools/mcp/server-status.ts'
 import { contentOf } from '../../tools/mcp/resource-content.ts'
+import { pictureOf } from './attached-file.ts'
 
 /** A prompt of an MCP server that was typed as a command, with what was typed behind it. */
 export type CalledPrompt = { servers: McpServers; server: string; prompt: ListedPrompt; typed: string }
@@ -136,7 +137,7 @@ async function blockText(
 ): Promise<string> {
   const blob = async (uri: string, data: string, mimeType: string) => {
     const read = await contentOf([{ uri, blob: data, mimeType }], contentParts(parts))
-    pictures.push(...read.pictures)
+    pictures.push(...read.pictures.flatMap(({ bytes }) => pictureOf(Buffer.from(bytes)) ?? []))
     return read.text
   }
   switch (block.type) {

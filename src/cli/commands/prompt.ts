@@ -14,7 +14,7 @@ import { tag } from '../../core/talk/transcript.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { printTurn } from '../../faces/print.ts'
 import { openApp } from '../../app/app.ts'
-import { keptPictures, withAttachments } from '../../app/attachments/attachments.ts'
+import { keepPictures, withAttachments } from '../../app/attachments/attachments.ts'
 import { closeNative } from '../../app/native/native-parts.ts'
 import { personServers } from '../../app/native/person-servers.ts'
 import { openTurnSnapshots } from '../../app/turn-snapshots.ts'
@@ -104,10 +104,10 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const { typed, piped } = await typedPrompt(io, given)
   const app = await openApp(io, place, own, wishes)
   for (const warning of app.warnings) say(io, `termaite: ${warning}`)
-  const { prompt: whole, pictures } = await attachedPrompt(app, typed)
+  const { prompt: whole, files, pictures } = await attachedPrompt(app, typed)
   const asked = piped === undefined ? whole : `${whole}\n\n${tag('stdin', '', piped)}`
   const prompt = schema ? `${asked}\n\n${schema.instruction}` : asked
-  const files = await keptPictures(pictures, app.blobs)
+  await keepPictures(pictures, app.blobs)
   const exclusive = values.exclusive === true
   // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
@@ -164,15 +164,15 @@ async function typedPrompt(io: Io, given: string | undefined): Promise<TypedProm
 }
 
 /** Reads the files, resources and prompts that the prompt names; says what could not be attached. */
-async function attachedPrompt(app: App, typed: string): Promise<Pick<WithAttachments, 'prompt' | 'pictures'>> {
+async function attachedPrompt(app: App, typed: string): Promise<Omit<WithAttachments, 'warnings'>> {
   const { io, place, blobs } = app
   const served = { servers: personServers(app), blobs, clock: io.clock }
   const person = { ask: personAt(io), signal: io.signal, served }
   try {
-    const { prompt, pictures, warnings } = await withAttachments(typed, place.cwd, io.env.HOME, person)
+    const { warnings, ...found } = await withAttachments(typed, place.cwd, io.env.HOME, person)
     for (const warning of warnings) say(io, `termaite: ${warning}`)
     if (io.signal.aborted) throw new UsageError('interrupted', Number(io.signal.reason))
-    return { prompt, pictures }
+    return found
   } catch (error) {
     await closeNative(app.native)
     throw error

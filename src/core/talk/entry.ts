@@ -108,7 +108,7 @@ export type Notification = { type: 'notification'; status: ReportStatus; text: s
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
   /** Typed by the person during the turn, and given to the agent that ran it. */
-  | { type: 'steer'; text: string }
+  | { type: 'steer'; text: string; files?: Ref[] }
   | { type: 'reply'; text: string; step?: number; opaque?: unknown }
   /** `via`: the tool through which the model made the call, if it is not described in every request. */
   | { type: 'call'; call: string; tool: string; input: unknown; via?: string; step?: number; opaque?: unknown }

@@ -1,3 +1,4 @@
+import { linkedPictures } from './pictures.ts'
 import { attribute, tag } from './transcript.ts'
 
 export type LineRange = { from: number; to: number }
@@ -44,16 +45,19 @@ function readingsOf(name: string, end: number, literally: boolean): ReferenceRea
 const code = /(```|~~~).*?(?:\1|$)|`[^`\n]*`|<(file|resource|prompt) (?:path|server)="[^"\n]*"[^>\n]*>\n.*?\n<\/\2>/gs
 
 /**
- * Blanks out code, keeping the length: an `@` in code is no reference, files and resources that are attached already are not read
- * again, and the text of a server's prompt names no file of the person.
+ * Blanks out code and pictures, keeping the length: an `@` in code or in the name of a picture is no reference, files and
+ * resources that are attached already are not read again, and the text of a server's prompt names no file of the person.
  */
 function withoutCode(prompt: string): string {
-  return prompt.replaceAll(code, (text) => '\0'.repeat(text.length))
+  let text = prompt.replaceAll(code, (found) => '\0'.repeat(found.length))
+  for (const { start, end } of linkedPictures(text))
+    text = text.slice(0, start) + '\0'.repeat(end - start) + text.slice(end)
+  return text
 }
 
 /**
  * A file, or a resource of an MCP `server`, that was found for a reference. The prompt names it, and its text, if it has one,
- * follows the prompt. The `path` of a resource is its address.
+ * follows the prompt; a picture has its mention in the place of the name. The `path` of a resource is its address.
  */
 export type AttachedFile = {
   start: number
@@ -62,13 +66,14 @@ export type AttachedFile = {
   server?: string
   lines?: LineRange
   body?: string
+  picture?: string
 }
 
 export function attachFiles(prompt: string, found: readonly AttachedFile[]): string {
   let text = ''
   let at = 0
   for (const one of found) {
-    text += prompt.slice(at, one.start) + nameOf(one.path, one.lines, one.server)
+    text += prompt.slice(at, one.start) + (one.picture ?? nameOf(one.path, one.lines, one.server))
     at = one.end
   }
   const blocks = found.flatMap(({ path, server, lines, body }) => {

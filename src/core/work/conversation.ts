@@ -19,6 +19,7 @@ import { DeadTurns, followCalls, interrupted, unended } from './dead-turns.ts'
 import { withShortBody, wholeEntry } from '../talk/body.ts'
 import { compactionPrompt, guidesOf, oldestHalf, summaryOf } from '../talk/compaction.ts'
 import { isFact } from '../talk/entry.ts'
+import { steerFact } from '../talk/pictures.ts'
 import { sessionLines } from '../talk/session-lines.ts'
 import { turnQuestions } from '../talk/turn-questions.ts'
 import { roleLabel } from '../talk/framework.ts'
@@ -210,7 +211,7 @@ export class Conversation {
       budget: world.budget ?? noBudget,
       steer: async (until) => {
         const typed = (await world.steer?.(until)) ?? []
-        for (const text of typed) await keep({ type: 'steer', text }, 'user')
+        for (const text of typed) await keep(steerFact(text), 'user')
         return typed
       },
       attended: world.attended,

@@ -45,5 +45,7 @@ export type ModelEvent =
 export interface Model {
   name: string
   window: number
+  /** Why the model could not see a picture of the requests so far. */
+  unseen?(ref: Ref): string | undefined
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
 }

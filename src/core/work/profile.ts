@@ -17,18 +17,26 @@ export type Step =
   /** Text that goes to the CLI's stdin at once. */
   | { type: 'send'; text: string }
 
+/** A picture that is sent to an agent: its media type, and its body as base64. */
+export type SentPicture = { media: string; data: string }
+
+/** How large a picture may be for an agent: in bytes, and in points on its longer side. */
+export type PictureLimits = { bytes?: number; points?: number }
+
 /** Reads a CLI's structured output as it comes. It has a state: each turn needs a new one. */
 export interface Dialect {
   /** Whether the CLI may ask. Then stdin stays open after the prompt, until a line gives the `end` or `over` returns true. */
   asks?: boolean
-  /** Returns what goes to stdin for a prompt. */
-  open(prompt: string): string
+  /** Which pictures the CLI takes with a prompt; left out where it takes none. */
+  pictures?: PictureLimits
+  /** Returns what goes to stdin for a prompt; the pictures are in the order in which the prompt mentions them. */
+  open(prompt: string, pictures?: readonly SentPicture[]): string
   /** Reads one line. An unknown line means nothing; a line in another format throws. */
   line(line: string): Step[]
   /** Whether the answer is complete. A process that goes on after it is ended, and the answer counts. */
   over?(): boolean
   /** Returns what goes to stdin to steer the turn; `id` is unique to the text. */
-  steer?(text: string, id: string): string
+  steer?(text: string, id: string, pictures?: readonly SentPicture[]): string
   /** Returns what goes to stdin to stop the turn without damage to the CLI's thread; undefined while there is nothing to stop. */
   stop?(): string | undefined
   /** Returns the last steps, with an `end` among them. */
@@ -53,6 +61,8 @@ export type AcpFacts = {
   aside?: RegExp
   /** Matches part of a message by which the CLI says that it failed without sending an error. It counts only if `failure` knows it. */
   fault?: RegExp
+  /** How large the pictures may be that the CLI takes; it says itself whether it takes any. */
+  pictures?: PictureLimits
   /** Reads the message of an error that the CLI answered with. */
   failure(message: string, now: number): Failure | undefined
 }

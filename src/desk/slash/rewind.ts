@@ -8,6 +8,7 @@ import { UsageError } from '../../core/io.ts'
 import { wholeEntry } from '../../core/talk/body.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 import { typedPrompt } from '../../core/talk/file-references.ts'
+import { withPictures } from '../../core/talk/pictures.ts'
 import { asideWords, leftWords, orUsage, refuseWhileRunning, turnsBesideUndo } from '../../app/undo.ts'
 import { SnapshotsOff } from '../../safety/snapshots.ts'
 import { choose } from './choice.ts'
@@ -139,6 +140,6 @@ async function leaveConversation(
   const whole = await wholeEntry(entry, blobs)
   if (whole.type !== 'prompt') throw new UsageError('that prompt can no longer be read.')
   await controls.open({ until: place })
-  screen.fill(typedPrompt(whole.text))
+  screen.fill(withPictures(typedPrompt(whole.text), whole.files))
   return `The conversation went back, in a fork; agents with a memory of their own begin anew. The whole conversation is kept: /resume ${session.id}`
 }

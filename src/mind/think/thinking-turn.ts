@@ -5,6 +5,7 @@ import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Parser } from '../../core/work/shape.ts'
 import type { ParsedAnswer } from '../../core/work/json-answer.ts'
 import type { Resources, RoleAssignment } from './resources.ts'
+import { steerFact } from '../../core/talk/pictures.ts'
 import { callAfter } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
@@ -116,11 +117,11 @@ export class ThinkingTurn {
     }
     const machine = this.resources.machine.description
     // Later pieces need not read again what the machine can do.
-    keep({ type: 'prompt', text: withoutPart(prompt, machine) }, 'user')
+    keep(defined({ type: 'prompt', text: withoutPart(prompt, machine), files: turn.files }), 'user')
     const steer: Turn['steer'] = async (until) => {
       const typed = await turn.steer(until)
       // The agent that takes the next piece is told it too.
-      for (const text of typed) keep({ type: 'steer', text }, 'user')
+      for (const text of typed) keep(steerFact(text), 'user')
       return typed
     }
     const history = view([...turn.history, ...this.#done])

@@ -96,7 +96,7 @@ function effort({ known, effort, refused }: Target): object {
 
 function message(step: MessageStep, to: Target, images: Images): Message {
   const shown = (files: Parameters<typeof pictures>[0]) =>
-    pictures(files, images, to.known.blind).map((picture) =>
+    pictures(files, images).map((picture) =>
       'missing' in picture
         ? { type: 'text', text: picture.missing }
         : { type: 'image', source: { type: 'base64', media_type: picture.media, data: picture.data } },

@@ -68,7 +68,7 @@ function effort({ provider, effort, refused }: Target): object {
 
 function said(step: MessageStep, to: Target, images: Images): object[] {
   const shown = (files: Parameters<typeof pictures>[0]) =>
-    pictures(files, images, to.known.blind).map((picture) =>
+    pictures(files, images).map((picture) =>
       'missing' in picture
         ? { type: 'text', text: picture.missing }
         : { type: 'image_url', image_url: { url: `data:${picture.media};base64,${picture.data}` } },

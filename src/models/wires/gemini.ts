@@ -80,7 +80,7 @@ function thinking({ known, effort, refused }: Target): object {
 
 function content(step: MessageStep, to: Target, images: Images): object {
   const shown = (files: Parameters<typeof pictures>[0]) =>
-    pictures(files, images, to.known.blind).map((picture) =>
+    pictures(files, images).map((picture) =>
       'missing' in picture
         ? { text: picture.missing }
         : { inlineData: { mimeType: picture.media, data: picture.data } },

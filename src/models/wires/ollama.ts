@@ -3,7 +3,7 @@ import type { ModelRequest } from '../../core/work/model.ts'
 import type { MessageStep } from '../message-steps.ts'
 import type { Images, Target, Trouble, Wire, ReportedUsage, WireEvent, Reader } from '../wire-format.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
-import { isImage } from '../message-images.ts'
+import { isImage, pictures } from '../message-images.ts'
 import { objectOf, messageSteps } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 import { bearer, functionsOf, jsonHeaders } from '../wire-format.ts'
@@ -92,10 +92,9 @@ function thinking({ known, effort, refused }: Target): object {
 }
 
 function said(step: MessageStep, to: Target, images: Images): object[] {
-  if (step.role === 'user') return [{ role: 'user', content: step.text, ...shown(step.files, to, images) }]
+  if (step.role === 'user') return [{ role: 'user', ...shown(step.text, step.files, images) }]
   if (step.role === 'results') {
     const files = step.results.flatMap((result) => result.files ?? [])
-    const seen = shown(files, to, images)
     return [
       ...step.results.map(({ call, tool, text }) => ({
         role: 'tool',
@@ -103,7 +102,7 @@ function said(step: MessageStep, to: Target, images: Images): object[] {
         tool_name: tool,
         tool_call_id: call,
       })),
-      ...('images' in seen ? [{ role: 'user', content: 'What the tools showed:', ...seen }] : []),
+      ...(files.some(isImage) ? [{ role: 'user', ...shown('What the tools showed:', files, images) }] : []),
     ]
   }
   const pieces = answerPartsOf(step, to.name)
@@ -122,10 +121,16 @@ function said(step: MessageStep, to: Target, images: Images): object[] {
   ]
 }
 
-function shown(files: readonly Ref[] | undefined, to: Target, images: Images): { images?: string[] } {
-  if (to.known.blind) return {}
-  const bodies = (files ?? []).filter(isImage).flatMap((ref) => images(ref) ?? [])
-  return bodies.length > 0 ? { images: bodies } : {}
+/** A text with its images; the sentences about those that the model cannot see follow the text. */
+function shown(
+  text: string,
+  files: readonly Ref[] | undefined,
+  images: Images,
+): { content: string; images?: string[] } {
+  const all = pictures(files, images)
+  const bodies = all.flatMap((one) => ('data' in one ? [one.data] : []))
+  const content = [text, ...all.flatMap((one) => ('missing' in one ? [one.missing] : []))].filter((part) => part !== '')
+  return { content: content.join('\n'), ...(bodies.length > 0 ? { images: bodies } : {}) }
 }
 
 /** Reads Ollama's stream: a line of JSON for each part of the message, the last one with the usage. */

@@ -58,7 +58,7 @@ function thinking({ effort, refused }: Target): object {
 
 function items(step: MessageStep, to: Target, images: Images): object[] {
   const shown = (files: Parameters<typeof pictures>[0]) =>
-    pictures(files, images, to.known.blind).map((picture) =>
+    pictures(files, images).map((picture) =>
       'missing' in picture
         ? { type: 'input_text', text: picture.missing }
         : { type: 'input_image', image_url: `data:${picture.media};base64,${picture.data}` },

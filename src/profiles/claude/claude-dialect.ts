@@ -1,4 +1,4 @@
-import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
+import type { Dialect, Ended, PictureLimits, SentPicture, Step } from '../../core/work/profile.ts'
 import type { FileChange, Usage } from '../../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome, StoppedBy } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
@@ -143,7 +143,8 @@ export function claudeDialect(
 
   return {
     asks,
-    open: (prompt) => (asks ? message(prompt) : prompt),
+    ...(asks ? { pictures: pictureLimits } : {}),
+    open: (prompt, pictures) => (asks ? message(prompt, undefined, pictures) : prompt),
     line(line) {
       const event = parseLine(line)
       switch (event.type) {
@@ -184,9 +185,9 @@ export function claudeDialect(
     over: () => answered && (!tells || pending.size === 0),
     ...(asks
       ? {
-          steer(text: string, id: string) {
+          steer(text: string, id: string, pictures: readonly SentPicture[] = []) {
             pending.add(id)
-            return message(text, id)
+            return message(text, id, pictures)
           },
           // Before Claude Code has named its thread, there is nothing to save.
           stop: () => (thread === undefined ? undefined : interrupt),
@@ -204,7 +205,17 @@ export function claudeDialect(
   }
 }
 
-const message = (content: string, uuid?: string) => written({ type: 'user', message: { role: 'user', content }, uuid })
+/** Anthropic refuses larger pictures. */
+const pictureLimits: PictureLimits = { bytes: 5 * 1024 * 1024, points: 8000 }
+
+function message(text: string, uuid?: string, pictures: readonly SentPicture[] = []): string {
+  const blocks = pictures.map(({ media, data }) => ({
+    type: 'image',
+    source: { type: 'base64', media_type: media, data },
+  }))
+  const content = blocks.length > 0 ? [{ type: 'text', text }, ...blocks] : text
+  return written({ type: 'user', message: { role: 'user', content }, uuid })
+}
 
 const interrupt = written({ type: 'control_request', request_id: 'stop', request: { subtype: 'interrupt' } })
 

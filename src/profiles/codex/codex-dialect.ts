@@ -1,4 +1,4 @@
-import type { Dialect, Ended, Step } from '../../core/work/profile.ts'
+import type { Dialect, Ended, SentPicture, Step } from '../../core/work/profile.ts'
 import type { PlanItem } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
@@ -41,7 +41,7 @@ export function codexDialect(
   const said: string[] = []
   const denied: string[] = []
   /** Text typed during the turn that was not sent yet. */
-  const early: string[] = []
+  const early: { text: string; pictures: readonly SentPicture[] }[] = []
   const totals = new Map<string, CountedThread>()
   let requests = 0
   let steering = 0
@@ -69,34 +69,38 @@ export function codexDialect(
       return []
     })
 
-  function start(text: string): string {
+  function start(text: string, pictures: readonly SentPicture[]): string {
     done = undefined
-    return must('turn/start', { threadId: id, input: input(text) }, (result) => {
+    return must('turn/start', { threadId: id, input: input(text, pictures) }, (result) => {
       turn = textOf(loose(result.turn).id)
-      return early.splice(0).map((typed) => send(steer(typed)))
+      return early.splice(0).map((typed) => send(steer(typed.text, typed.pictures)))
     })
   }
 
   /** Sends text that was typed; after the end of the turn it begins another one, so that nothing is lost. */
-  function steer(text: string): string {
+  function steer(text: string, pictures: readonly SentPicture[] = []): string {
     if (turn === undefined) {
-      early.push(text)
+      early.push({ text, pictures })
       return ''
     }
     steering++
-    return request('turn/steer', { threadId: id, expectedTurnId: turn, input: input(text) }, (_result, error) => {
-      steering--
-      return error === undefined ? [] : [send(start(text))]
-    })
+    return request(
+      'turn/steer',
+      { threadId: id, expectedTurnId: turn, input: input(text, pictures) },
+      (_result, error) => {
+        steering--
+        return error === undefined ? [] : [send(start(text, pictures))]
+      },
+    )
   }
 
-  const began = (prompt: string) => (result: Loose) => {
+  const began = (prompt: string, pictures: readonly SentPicture[]) => (result: Loose) => {
     const begun = loose(result.thread)
     id = textOf(begun.id) ?? id
     cwd = textOf(begun.cwd) ?? ''
     return [
       { type: 'thread' as const, key: threadKey({ ...thread, id }) },
-      send(start(prompt)),
+      send(start(prompt, pictures)),
       send(request('account/rateLimits/read', { excludeResetCreditDetails: true }, spent)),
     ]
   }
@@ -207,7 +211,8 @@ export function codexDialect(
 
   return {
     asks: true,
-    open: (prompt) =>
+    pictures: {},
+    open: (prompt, pictures = []) =>
       must(
         'initialize',
         {
@@ -222,8 +227,8 @@ export function codexDialect(
           send(line({ method: 'initialized' })),
           send(
             thread.id === ''
-              ? must('thread/start', held, began(prompt))
-              : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began(prompt)),
+              ? must('thread/start', held, began(prompt, pictures))
+              : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began(prompt, pictures)),
           ),
         ],
       ),
@@ -237,7 +242,7 @@ export function codexDialect(
       return then?.(loose(message.result), error) ?? []
     },
     over: () => done !== undefined && steering === 0,
-    steer,
+    steer: (text, _id, pictures) => steer(text, pictures),
     stop: () => (turn === undefined ? undefined : request('turn/interrupt', { threadId: id, turnId: turn }, () => [])),
     end(ended) {
       const own = totals.get(id)
@@ -251,7 +256,10 @@ export function codexDialect(
   }
 }
 
-const input = (text: string) => [{ type: 'text', text, text_elements: [] }]
+const input = (text: string, pictures: readonly SentPicture[]) => [
+  { type: 'text', text, text_elements: [] },
+  ...pictures.map(({ media, data }) => ({ type: 'image', url: `data:${media};base64,${data}` })),
+]
 
 const planStates: Readonly<Record<string, PlanItem['status']>> = { inProgress: 'in_progress', completed: 'completed' }
 

@@ -4,7 +4,7 @@ import type { ReadFiles } from './file-access.ts'
 import type { Encoding } from './text-encoding.ts'
 import { resolve } from 'node:path'
 import { openFile } from './file-access.ts'
-import { sizeText } from './file-media.ts'
+import { sizeText } from '../../base/picture.ts'
 import { encodingOf } from './text-encoding.ts'
 
 /** A file up to this size is read whole; a larger one is read in parts, and edited with a shell command. */

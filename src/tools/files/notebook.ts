@@ -1,6 +1,6 @@
 import type { Ref, Blobs } from '../../core/talk/store.ts'
 import { stripAnsi } from '../../base/ansi.ts'
-import { pictureMedia } from './file-media.ts'
+import { pictureMedia } from '../../base/picture.ts'
 
 /** A cell of a Jupyter notebook, format 4. A text is a string or a list of its lines. */
 type Text = string | readonly string[]

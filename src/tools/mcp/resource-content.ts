@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import { terminalText } from '../../base/ansi.ts'
 import { oneLine } from '../../base/table.ts'
-import { pictureMedia, sizeText } from '../files/file-media.ts'
+import { pictureMedia, sizeText } from '../../base/picture.ts'
 import { isPdf, pagesText, pdfPages } from '../files/pdf-pages.ts'
 
 /** A picture that a model can see. */
