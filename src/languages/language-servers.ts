@@ -1,0 +1,156 @@
+import type { EditProblems } from './diagnostics-report.ts'
+import type { Edit, SessionParts, SessionState } from './language-session.ts'
+import type { FoundServer, SearchPlace } from './server-search.ts'
+import { callAfter } from '../base/clock.ts'
+import { isWithin, realOf } from '../base/real-path.ts'
+import { reportText } from './diagnostics-report.ts'
+import { LanguageSession } from './language-session.ts'
+import { textOf } from './open-documents.ts'
+import { findServer } from './server-search.ts'
+import { serversFor } from './server-table.ts'
+
+/** The time that an edit waits for the errors after it: longer once after the start of a server, which reads the project then. */
+export const patienceMs = { first: 5_000, later: 2_000 }
+
+/** An answer that comes later than this after the edit helps nobody. */
+const lateMs = 30_000
+
+/** More servers do not run at once: the one that was not used for the longest time is ended. */
+const mostRunning = 4
+
+/** A patch of more files than this is reported for the first ones. */
+const mostEdits = 10
+
+/** The files of a coming edit, as they are before it. */
+export type FilesBefore = ReadonlyMap<string, string | undefined>
+
+/** A server for a person to see. */
+export type ServerStatus = {
+  name: string
+  language: string
+  program: string
+  root: string
+  state: SessionState
+  why: string
+  speaker?: string
+  files: number
+}
+
+/** The language servers of one project. Nothing here throws, and no edit waits longer than `patienceMs`. */
+export class LanguageServers {
+  #root: string
+  #parts: SessionParts
+  #sessions = new Map<string, LanguageSession>()
+  #late: { session: LanguageSession; problems: EditProblems }[] = []
+  #closed = false
+
+  constructor(root: string, parts: SessionParts) {
+    this.#root = root
+    this.#parts = parts
+  }
+
+  /** Reads the files of a coming edit of which a server could report errors. */
+  async before(paths: readonly string[]): Promise<FilesBefore> {
+    const real = await Promise.all(paths.map((path) => realOf(path)))
+    const wanted = real.filter((path) => path !== undefined).filter((path) => serversFor(path).length > 0 && isWithin(this.#root, path))
+    return new Map(
+      await Promise.all(wanted.slice(0, mostEdits).map(async (path) => [path, await textOf(path)] as const)),
+    )
+  }
+
+  /**
+   * Reports the errors after an edit; undefined when there is nothing to say. `unused` is told of a server that was found and
+   * may not run before the person agrees.
+   */
+  async after(
+    before: FilesBefore,
+    place: SearchPlace,
+    signal: AbortSignal,
+    unused: (name: string, program: string) => void,
+  ): Promise<string | undefined> {
+    const bySession = new Map<LanguageSession, Edit[]>()
+    for (const [path, was] of before) {
+      const now = await textOf(path)
+      if (now === was) continue
+      const { found, unused: left } = findServer(path, place)
+      if (left) unused(left.server.name, left.program)
+      if (!found || this.#closed) continue
+      const session = this.#sessionOf(found)
+      const edit: Edit = { path }
+      if (was !== undefined) edit.before = was
+      if (now !== undefined) edit.after = now
+      bySession.set(session, [...(bySession.get(session) ?? []), edit])
+    }
+    const reports = await Promise.all([...bySession].map(([session, edits]) => this.#report(session, edits, signal)))
+    return joined(reports)
+  }
+
+  /** Reports that came after their edit had gone on; undefined when there are none. */
+  news(): string | undefined {
+    return joined(this.#late.splice(0).map(({ problems }) => reportText(problems, 'your earlier edit')))
+  }
+
+  /** Says that files may have changed without an edit, for example by a command. */
+  filesMayHaveChanged(): void {
+    for (const session of this.#sessions.values()) session.filesMayHaveChanged()
+  }
+
+  status(): ServerStatus[] {
+    return [...this.#sessions.values()].map((session) => {
+      const { found, state, why, speaker, openFiles } = session
+      const { server, program, root } = found
+      const status: ServerStatus = {
+        ...{ name: server.name, language: server.title, program, root, state, why },
+        files: openFiles,
+      }
+      if (speaker !== undefined) status.speaker = speaker
+      return status
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#late = []
+    await Promise.all([...this.#sessions.values()].map((session) => session.close()))
+    this.#sessions.clear()
+  }
+
+  #sessionOf(found: FoundServer): LanguageSession {
+    const key = JSON.stringify([found.program, found.root, found.options])
+    const session = this.#sessions.get(key) ?? new LanguageSession(found, this.#parts)
+    this.#sessions.delete(key)
+    this.#sessions.set(key, session)
+    const running = [...this.#sessions.values()].filter(({ state }) => state === 'running' || state === 'starting')
+    // Ending a server never rejects.
+    for (const old of running.filter((one) => one !== session).slice(0, running.length - mostRunning + 1)) void old.rest()
+    return session
+  }
+
+  async #report(session: LanguageSession, edits: readonly Edit[], signal: AbortSignal): Promise<string | undefined> {
+    const { clock } = this.#parts
+    // What a late answer would say of an earlier edit, this answer says too.
+    this.#late = this.#late.filter((one) => one.session !== session)
+    const { isFirst } = session
+    const over = new AbortController()
+    const done = new AbortController()
+    callAfter(clock, lateMs, done.signal, () => over.abort())
+    let isLate = false
+    const asked = session.diagnose(edits, over.signal).then((problems) => {
+      done.abort()
+      if (isLate && problems && !this.#closed) this.#late.push({ session, problems })
+      return problems
+    })
+    const patience = new AbortController()
+    const bound = clock.sleep(patienceMs[isFirst ? 'first' : 'later'], AbortSignal.any([patience.signal, signal]))
+    const problems = await Promise.race([asked, bound.then(() => undefined)])
+    isLate = true
+    patience.abort()
+    session.waited()
+    return problems && reportText(problems)
+  }
+}
+
+function joined(reports: readonly (string | undefined)[]): string | undefined {
+  const said = reports.filter((report) => report !== undefined)
+  return said.length === 0 ? undefined : said.join('\n')
+}

@@ -1,0 +1,390 @@
+import type { Clock } from '../base/clock.ts'
+import type { Connection, ConnectionParts, Published } from './server-connection.ts'
+import type { EditProblems, FileProblems, ProblemChange } from './diagnostics-report.ts'
+import type { FoundServer } from './server-search.ts'
+import type { OpenDocument } from './open-documents.ts'
+import { pathToFileURL } from 'node:url'
+import { messageOf } from '../base/error-message.ts'
+import { problemsOf } from './diagnostics-report.ts'
+import { OpenDocuments } from './open-documents.ts'
+import { ProjectFiles } from './project-files.ts'
+import { connect } from './server-connection.ts'
+
+/** A file that a tool changed. `before` is undefined for a new file, `after` for a removed one. */
+export type Edit = { path: string; before?: string; after?: string }
+
+export type SessionParts = ConnectionParts & {
+  /** The path as the report names it. */
+  shown(path: string): string
+}
+
+export type SessionState = 'starting' | 'running' | 'resting' | 'failed'
+
+/** How long a server may take until it answers at all. */
+const startMs = 60_000
+/** A server that nobody has asked for this long is ended, and started again with the next edit. */
+const idleMs = 10 * 60_000
+/** After this many ends in `endsMs`, a server is not started again. */
+const mostEnds = 3
+const endsMs = 30 * 60_000
+/** A server that left this many edits in a row without an answer is ended. */
+const mostUnanswered = 2
+/** How long nothing must come after a publication until it counts as complete: with the file's version, and without it. */
+const settleMs = { versioned: 100, plain: 300 }
+const retryMs = 50
+/** How many other open files are asked about after an edit, and for how long. */
+const mostOthers = 8
+const othersMs = 1_000
+
+/** One server in one folder of the project: started by the first edit, ended when it is idle, and started again after a crash. */
+export class LanguageSession {
+  readonly found: FoundServer
+  state: SessionState = 'resting'
+  /** Why the server does not run, in its own words. */
+  why = ''
+  /** How the server named itself, once it has answered. */
+  speaker: string | undefined
+  lastUse: number
+  #parts: SessionParts
+  #clock: Clock
+  #documents = new OpenDocuments()
+  #files: ProjectFiles
+  #connection: Promise<Connection> | undefined
+  #current = new AbortController()
+  #idle = new AbortController()
+  #published = new Map<string, Published & { at: number }>()
+  #publications = 0
+  #ends: number[] = []
+  #unanswered = 0
+  #answered = false
+  #hasWaited = false
+  #stale = false
+  #looked = -Infinity
+  #closed = false
+
+  constructor(found: FoundServer, parts: SessionParts) {
+    this.found = found
+    this.#parts = parts
+    this.#clock = parts.clock
+    this.#files = new ProjectFiles(found.root, found.server)
+    this.lastUse = parts.clock.elapsed()
+  }
+
+  /** Whether the next edit is the first one that waits for a server that was just started, and that reads the project first. */
+  get isFirst(): boolean {
+    return this.state === 'resting' || !(this.#answered || this.#hasWaited)
+  }
+
+  /** Says that an edit has waited for the start of the server: the next one waits no longer than usual. */
+  waited(): void {
+    this.#hasWaited = true
+  }
+
+  get openFiles(): number {
+    return this.#documents.size
+  }
+
+  /** Says that files may have changed without an edit, for example by a command. */
+  filesMayHaveChanged(): void {
+    this.#stale = true
+  }
+
+  /**
+   * Tells the server of edits and asks for the errors after them. Undefined when the server cannot be used, when `signal`
+   * aborts, or when another edit came meanwhile, whose report then covers these edits too. Never rejects.
+   */
+  async diagnose(edits: readonly Edit[], signal: AbortSignal): Promise<EditProblems | undefined> {
+    this.#current.abort()
+    this.#current = new AbortController()
+    this.lastUse = this.#clock.elapsed()
+    const superseded = this.#current.signal
+    const until = AbortSignal.any([signal, superseded])
+    try {
+      const connection = await this.#open(until)
+      if (!connection) return undefined
+      const problems = await this.#ask(connection, edits, AbortSignal.any([until, connection.lost]))
+      this.#unanswered = 0
+      this.#answered = true
+      return problems
+    } catch {
+      if (signal.aborted && !superseded.aborted && !this.#closed) this.#leftUnanswered()
+      return undefined
+    } finally {
+      if (!superseded.aborted) this.#rest()
+    }
+  }
+
+  /** Ends the server. The next edit starts it again. */
+  async rest(): Promise<void> {
+    const open = this.#connection
+    this.#connection = undefined
+    this.#forgetServer()
+    if (this.state !== 'failed') this.state = 'resting'
+    this.#idle.abort()
+    await open?.then(
+      (connection) => connection.close(),
+      () => {},
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#current.abort()
+    await this.rest()
+  }
+
+  async #open(until: AbortSignal): Promise<Connection | undefined> {
+    if (this.#closed || this.state === 'failed') return undefined
+    if (this.state === 'running' && (await this.#isReinstalled())) await this.rest()
+    this.#connection ??= this.#connect()
+    return orAborted(this.#connection, until)
+  }
+
+  /** Looks at the files of the project where they may have changed, and tells the server of them. Says whether packages were installed: then the server begins anew. */
+  async #isReinstalled(): Promise<boolean> {
+    if (!this.#stale && this.#clock.elapsed() - this.#looked < idleLookMs) return false
+    const { events, installed } = await this.#files.changes()
+    this.#stale = false
+    this.#looked = this.#clock.elapsed()
+    if (installed) return true
+    const changes = events
+      .filter(({ path }) => !this.#documents.has(path))
+      .map(({ path, type }) => ({ uri: pathToFileURL(path).href, type }))
+    if (changes.length > 0) (await this.#connection)?.notify('workspace/didChangeWatchedFiles', { changes })
+    return false
+  }
+
+  #connect(): Promise<Connection> {
+    this.state = 'starting'
+    this.why = ''
+    this.#answered = false
+    this.#hasWaited = false
+    const slow = new AbortController()
+    const started = new AbortController()
+    void this.#clock.sleep(startMs, started.signal).then(() => slow.abort())
+    const opened = Promise.all([connect(this.found, this.#parts, slow.signal), this.#files.changes()]).then(
+      ([connection]) => {
+        started.abort()
+        this.state = 'running'
+        this.#looked = this.#clock.elapsed()
+        this.speaker = connection.speaker
+        connection.onPublished((uri, published) => {
+          // Files that are not open are not asked about, and a server could fill the memory with them.
+          if (!this.#documents.hasUri(uri)) return
+          this.#published.set(uri, { ...published, at: ++this.#publications })
+          this.#wake()
+        })
+        connection.lost.addEventListener('abort', () => this.#ended(opened, connection.lost.reason), { once: true })
+        return connection
+      },
+    )
+    opened.catch((error) => {
+      started.abort()
+      this.#ended(opened, error)
+    })
+    return opened
+  }
+
+  #ended(which: Promise<Connection>, reason: unknown): void {
+    // A server that we ended is no crash.
+    if (this.#connection !== which || this.#closed) return
+    this.#connection = undefined
+    this.#forgetServer()
+    this.why = messageOf(reason)
+    const now = this.#clock.elapsed()
+    this.#ends = [...this.#ends.filter((at) => now - at < endsMs), now]
+    this.state = this.#ends.length >= mostEnds ? 'failed' : 'resting'
+    this.#wake()
+  }
+
+  #forgetServer(): void {
+    this.#documents.closeAll()
+    this.#published.clear()
+    this.#unanswered = 0
+    this.#answered = false
+  }
+
+  #leftUnanswered(): void {
+    if (++this.#unanswered < mostUnanswered || !this.#connection) return
+    const open = this.#connection
+    this.#ended(open, new Error(`it left ${mostUnanswered} edits without an answer`))
+    void open.then(
+      (connection) => connection.close(),
+      () => {},
+    )
+  }
+
+  #rest(): void {
+    this.#idle.abort()
+    this.#idle = new AbortController()
+    const { signal } = this.#idle
+    if (this.#closed || !this.#connection) return
+    void this.#clock.sleep(idleMs, signal).then(() => (signal.aborted ? undefined : this.rest()))
+  }
+
+  async #ask(connection: Connection, edits: readonly Edit[], signal: AbortSignal): Promise<EditProblems> {
+    connection.allowMore()
+    const documents = this.#documents
+    await documents.readAgain(connection, new Set(edits.map(({ path }) => path)))
+    for (const { path, before } of edits) {
+      const doc = documents.open(path, before ?? '', this.found.server, connection)
+      if (before === undefined) doc.known ??= { errors: [], warnings: 0, text: '' }
+      else if (doc.known && doc.known.text === doc.text && doc.text !== before) {
+        documents.change(doc, before, connection)
+        doc.known = undefined
+      }
+    }
+    const edited = edits.map(({ path }) => documents.get(path)!)
+    await Promise.all(
+      edited.map(async (doc) => {
+        if (!doc.known) doc.known = { ...(await this.#problems(connection, doc, signal)), text: doc.text }
+      }),
+    )
+    const events: { uri: string; type: number }[] = []
+    for (const { path, before, after } of edits) {
+      const doc = documents.get(path)!
+      events.push({ uri: doc.uri, type: after === undefined ? 3 : before === undefined ? 1 : 2 })
+      this.#published.delete(doc.uri)
+      if (after === undefined) documents.close(path, connection)
+      else documents.change(doc, after, connection, true)
+    }
+    connection.notify('workspace/didChangeWatchedFiles', { changes: events })
+    const others = documents.latest(mostOthers, edited)
+    const marks = new Map(others.map((doc) => [doc, this.#published.get(doc.uri)?.at]))
+    const changes: ProblemChange[] = await Promise.all(
+      edited.filter((doc) => documents.has(doc.path)).map((doc) => this.#change(connection, doc, signal)),
+    )
+    const caused = await this.#others(connection, others, marks, signal)
+    return { title: this.found.server.title, edited: changes, others: caused }
+  }
+
+  /** Asks for the errors of a file and compares them with those that were known before. */
+  async #change(connection: Connection, doc: OpenDocument, signal: AbortSignal): Promise<ProblemChange> {
+    const { text } = doc
+    const after = { ...(await this.#problems(connection, doc, signal)), text }
+    const before = doc.known
+    doc.known = after
+    const path = this.#parts.shown(doc.path)
+    return before ? { path, before, after } : { path, after }
+  }
+
+  /** The errors of other open files: by asking for them, or from what the server has published since the edit. */
+  async #others(
+    connection: Connection,
+    others: readonly OpenDocument[],
+    marks: ReadonlyMap<OpenDocument, number | undefined>,
+    signal: AbortSignal,
+  ): Promise<ProblemChange[]> {
+    if (others.length === 0) return []
+    const asks = this.#asks(connection)
+    const over = new AbortController()
+    const enough = new AbortController()
+    void this.#clock.sleep(othersMs, over.signal).then(() => enough.abort())
+    const until = AbortSignal.any([signal, enough.signal])
+    const changes = await Promise.all(
+      others.map(async (doc): Promise<ProblemChange[]> => {
+        try {
+          if (asks) return [await this.#change(connection, doc, until)]
+          const published = this.#published.get(doc.uri)
+          if (!published || published.at === marks.get(doc)) return []
+          const before = doc.known
+          const after = { ...problemsOf(published.items), text: doc.text }
+          doc.known = after
+          const path = this.#parts.shown(doc.path)
+          return [before ? { path, before, after } : { path, before: after, after }]
+        } catch {
+          return []
+        }
+      }),
+    )
+    over.abort()
+    return changes.flat().filter(({ before }) => before !== undefined)
+  }
+
+  #asks(connection: Connection): boolean {
+    return this.found.server.ask !== undefined || connection.pulls
+  }
+
+  async #problems(connection: Connection, doc: OpenDocument, signal: AbortSignal): Promise<FileProblems> {
+    // A server that has just begun reads the project first; what it says before that is not complete.
+    while (!this.#answered && connection.isBusy()) await this.#pause(retryMs, signal)
+    const { ask } = this.found.server
+    if (ask) return problemsOf(await ask((method, params) => connection.request(method, params, signal), doc.path))
+    return connection.pulls ? this.#pulled(connection, doc, signal) : this.#pushed(doc, signal)
+  }
+
+  async #pulled(connection: Connection, doc: OpenDocument, signal: AbortSignal): Promise<FileProblems> {
+    for (;;) {
+      try {
+        const answer = await connection.request('textDocument/diagnostic', { textDocument: { uri: doc.uri } }, signal)
+        const { items } = (answer ?? {}) as { items?: unknown }
+        return problemsOf(Array.isArray(items) ? items : [])
+      } catch (error) {
+        if (signal.aborted || !isPassing(error)) throw error
+        await this.#pause(retryMs, signal)
+      }
+    }
+  }
+
+  /** Waits for the publication about a file's present text, and until no other follows it. */
+  async #pushed(doc: OpenDocument, signal: AbortSignal): Promise<FileProblems> {
+    const { version } = doc
+    let seen: number | undefined
+    for (;;) {
+      const now = this.#published.get(doc.uri)
+      const isCurrent = now !== undefined && (now.version === undefined || now.version >= version)
+      if (isCurrent && now.at === seen) return problemsOf(now.items)
+      if (isCurrent) {
+        seen = now.at
+        await this.#pause(now.version === undefined ? settleMs.plain : settleMs.versioned, signal)
+      } else await this.#publication(signal)
+    }
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#clock.sleep(ms, signal)
+    signal.throwIfAborted()
+  }
+
+  #waiters = new Set<() => void>()
+
+  #publication(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        this.#waiters.delete(done)
+        signal.removeEventListener('abort', done)
+        if (signal.aborted) reject(signal.reason)
+        else resolve()
+      }
+      this.#waiters.add(done)
+      signal.addEventListener('abort', done, { once: true })
+      if (signal.aborted) done()
+    })
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiters]) wake()
+  }
+}
+
+/** Without a command in between, the files of the project are looked at again after this time: a person may edit them too. */
+const idleLookMs = 5_000
+
+/** Answers of a server that was interrupted by a change, by the protocol's numbers: ask again. */
+const passing: readonly unknown[] = [-32800, -32801, -32802]
+
+const isPassing = (error: unknown) => passing.includes((error as { code?: unknown } | undefined)?.code)
+
+/** Waits for a result, or rejects when the signal aborts. */
+async function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  const gone = Promise.withResolvers<never>()
+  const leave = () => gone.reject(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  if (signal.aborted) leave()
+  gone.promise.catch(() => {})
+  try {
+    return await Promise.race([result, gone.promise])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}

@@ -1,0 +1,289 @@
+import type { Clock } from '../base/clock.ts'
+import type { MessageConnection } from 'vscode-jsonrpc/node'
+import type { Run } from '../base/process/run.ts'
+import type { FoundServer } from './server-search.ts'
+import type { RawDiagnostic } from './server-table.ts'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { messageOf } from '../base/error-message.ts'
+import { stripAnsi } from '../base/ansi.ts'
+import { exitsWithin, start } from '../base/process/run.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Puts a server behind a wall; `settle` is called after its end. Throws where it may not run at all. */
+export type EncloseServer = (
+  found: FoundServer,
+) => Promise<{ argv: readonly [string, ...string[]]; env: Env; settle(): Promise<unknown> }>
+
+export type ConnectionParts = { clock: Clock; version: string; enclose: EncloseServer }
+
+/** What a server published of one file. */
+export type Published = { version?: number; items: RawDiagnostic[] }
+
+/** An open connection to a server that has answered `initialize`. */
+export type Connection = {
+  request(method: string, params: unknown, signal: AbortSignal): Promise<unknown>
+  notify(method: string, params: unknown): void
+  /** Whether the server answers questions for the errors of a file. */
+  pulls: boolean
+  /** How the server named itself. */
+  speaker: string | undefined
+  pid: number
+  /** Calls back for everything that the server publishes. */
+  onPublished(listener: (uri: string, published: Published) => void): void
+  /** Whether the server says that it is still at work, for example reading the project. */
+  isBusy(): boolean
+  /** Begins to count anew how much the server sends; a server that sends too much for one edit is ended. */
+  allowMore(): void
+  /** Aborts when the server has ended. Its reason says why. */
+  lost: AbortSignal
+  close(): Promise<void>
+}
+
+/** A server may send this much for one edit. More is a flood, and costs the time and the memory of termaite. */
+const mostBytes = 64 * 1024 * 1024
+const mostMessages = 20_000
+/** A server that does not read its input is not sent more than this. */
+const mostUnread = 16 * 1024 * 1024
+/** How long a server may take to exit after it was asked to, before it is killed. */
+const leaveMs = 300
+
+const noEdits = 'termaite applies no edits of language servers'
+
+/** Starts a server and makes its acquaintance. Rejects when that fails or the signal aborts. */
+export async function connect(found: FoundServer, parts: ConnectionParts, signal: AbortSignal): Promise<Connection> {
+  const { clock, version, enclose } = parts
+  const library = await import('vscode-jsonrpc/node')
+  const { argv, env, settle } = await enclose(found)
+  const run = await start({ argv, cwd: found.root, env, clock }).catch(async (error) => {
+    await settle()
+    throw error
+  })
+  const lost = new AbortController()
+  let why = ''
+  const errors = new LastLine()
+  const count = { bytes: 0, messages: 0 }
+  const drop = (reason: string) => {
+    why ||= reason
+    // Ending a run never rejects.
+    void run.end()
+  }
+  const guarded = new PassThrough()
+  const read = [
+    pour(run, guarded, (bytes) => {
+      if ((count.bytes += bytes) > mostBytes) drop('it sent more than 64 MB for one edit')
+    }),
+    errors.read(run.stderr),
+  ]
+  const talk = library.createMessageConnection(
+    new library.StreamMessageReader(guarded),
+    new library.StreamMessageWriter(run.stdin),
+  )
+  const over = run.exited.then(async (exit) => {
+    await Promise.all(read)
+    await settle()
+    talk.dispose()
+    lost.abort(new Error(why || [errors.text, `it ended with ${exit.code ?? exit.signal}`].filter(Boolean).join('; ')))
+  })
+  const isTooMuch = () => {
+    if (++count.messages > mostMessages) drop(`it sent more than ${mostMessages} messages for one edit`)
+  }
+  const listeners: ((uri: string, published: Published) => void)[] = []
+  const work = new Set<unknown>()
+  talk.onRequest((method, params) => {
+    isTooMuch()
+    return answerTo(method, params, found, library)
+  })
+  talk.onNotification((method, params) => {
+    isTooMuch()
+    if (method === '$/progress') return noteProgress(params, work)
+    if (method !== 'textDocument/publishDiagnostics') return
+    const { uri, version: of, diagnostics } = (params ?? {}) as Record<string, unknown>
+    if (typeof uri !== 'string' || !Array.isArray(diagnostics)) return
+    const published: Published = { items: diagnostics as RawDiagnostic[] }
+    if (typeof of === 'number') published.version = of
+    for (const listener of listeners) listener(sameUri(uri), published)
+  })
+  talk.onError(([error]) => drop(`it does not speak the protocol: ${messageOf(error)}`))
+  talk.listen()
+  const close = async () => {
+    if (!lost.signal.aborted) {
+      // A server that obeys ends by itself; any other is killed.
+      ask(talk, 'shutdown', undefined, lost.signal).catch(() => {})
+      tell(talk, 'exit', undefined)
+      run.stdin.end()
+      if (!(await exitsWithin(run, leaveMs, clock))) await run.end()
+    }
+    await over
+  }
+  const stop = () => drop('it did not start in time')
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  try {
+    const answer = (await ask(talk, 'initialize', greeting(found, version), lost.signal)) as InitializeAnswer | null
+    const pulls = Boolean(answer?.capabilities?.diagnosticProvider)
+    tell(talk, 'initialized', {})
+    const { name, version: own } = answer?.serverInfo ?? {}
+    return {
+      request: (method, params, until) => ask(talk, method, params, AbortSignal.any([until, lost.signal])),
+      notify(method, params) {
+        if (run.stdin.writableLength > mostUnread) return drop('it does not read what it is sent')
+        tell(talk, method, params)
+      },
+      pulls,
+      speaker: typeof name === 'string' ? stripAnsi([name, own].filter(Boolean).join(' ')) : undefined,
+      pid: run.pid,
+      isBusy: () => work.size > 0,
+      onPublished: (listener) => listeners.push(listener),
+      allowMore() {
+        count.bytes = 0
+        count.messages = 0
+      },
+      lost: lost.signal,
+      close,
+    }
+  } catch (error) {
+    drop(`it did not answer to initialize: ${messageOf(error)}`)
+    await over
+    throw lost.signal.reason
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+type InitializeAnswer = {
+  capabilities?: { diagnosticProvider?: unknown }
+  serverInfo?: { name?: unknown; version?: unknown }
+}
+
+/** Sends a request; rejects when the signal aborts, and tells the server then that nobody waits for the answer. */
+async function ask(talk: MessageConnection, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+  const { CancellationTokenSource } = await import('vscode-jsonrpc/node')
+  const source = new CancellationTokenSource()
+  const gone = Promise.withResolvers<never>()
+  const leave = () => {
+    source.cancel()
+    gone.reject(signal.reason)
+  }
+  signal.addEventListener('abort', leave, { once: true })
+  if (signal.aborted) leave()
+  try {
+    const answer = params === undefined ? talk.sendRequest(method, source.token) : talk.sendRequest(method, params, source.token)
+    return await Promise.race([answer, gone.promise])
+  } finally {
+    signal.removeEventListener('abort', leave)
+    gone.promise.catch(() => {})
+    source.dispose()
+  }
+}
+
+/** Sends a notification. One that cannot be sent any more is lost with its server, which is noticed elsewhere. */
+function tell(talk: MessageConnection, method: string, params: unknown): void {
+  try {
+    const sent = params === undefined ? talk.sendNotification(method) : talk.sendNotification(method, params)
+    sent.catch(() => {})
+  } catch {
+    // The connection is closed.
+  }
+}
+
+async function pour(run: Run, into: PassThrough, counted: (bytes: number) => void): Promise<void> {
+  for await (const chunk of run.stdout) {
+    counted(chunk.length)
+    into.write(chunk)
+  }
+  into.end()
+}
+
+/** What the editor that the server speaks to can do: no more than what we need. */
+function greeting({ server, root, options }: FoundServer, version: string) {
+  const uri = pathToFileURL(root).href
+  return {
+    // Behind a wall the server cannot see our process, and would think that we have ended.
+    processId: null,
+    clientInfo: { name: 'termaite', version },
+    rootPath: root,
+    rootUri: uri,
+    workspaceFolders: [{ uri, name: 'project' }],
+    initializationOptions: options,
+    capabilities: {
+      general: { positionEncodings: ['utf-16'] },
+      window: { workDoneProgress: true },
+      workspace: {
+        configuration: true,
+        workspaceFolders: true,
+        applyEdit: false,
+        didChangeWatchedFiles: { dynamicRegistration: true, relativePatternSupport: true },
+        diagnostics: { refreshSupport: true },
+      },
+      textDocument: {
+        synchronization: { dynamicRegistration: false, didSave: true },
+        publishDiagnostics: server.ask ? undefined : { versionSupport: true },
+        // Without dynamic registration: with it, pyright 1.1.414 ends a moment after its first answer.
+        diagnostic: { dynamicRegistration: false, relatedDocumentSupport: false },
+      },
+    },
+  }
+}
+
+/** Answers what a server asks its editor. Nothing that a server asks for is done. */
+function answerTo(
+  method: string,
+  params: unknown,
+  { server, root }: FoundServer,
+  { ResponseError, ErrorCodes }: typeof import('vscode-jsonrpc/node'),
+): unknown {
+  switch (method) {
+    case 'workspace/configuration': {
+      const { items } = (params ?? {}) as { items?: { section?: string }[] }
+      return (Array.isArray(items) ? items : []).map((item) => server.settings?.[item?.section ?? ''] ?? null)
+    }
+    case 'workspace/workspaceFolders':
+      return [{ uri: pathToFileURL(root).href, name: 'project' }]
+    case 'workspace/applyEdit':
+      return { applied: false, failureReason: noEdits }
+    case 'window/showDocument':
+      return { success: false }
+    case 'client/registerCapability':
+    case 'client/unregisterCapability':
+    case 'window/workDoneProgress/create':
+    case 'window/showMessageRequest':
+      return null
+    default:
+      if (/^workspace\/.*refresh$/i.test(method)) return null
+      return new ResponseError(ErrorCodes.MethodNotFound, `termaite does not know ${method}`)
+  }
+}
+
+/** A file's address as we write it: servers escape other signs of a path than Node does. */
+function sameUri(uri: string): string {
+  try {
+    return pathToFileURL(fileURLToPath(uri)).href
+  } catch {
+    return uri
+  }
+}
+
+/** The most pieces of work of a server that are remembered. */
+const mostWork = 100
+
+function noteProgress(params: unknown, work: Set<unknown>): void {
+  const { token, value } = (params ?? {}) as { token?: unknown; value?: { kind?: unknown } }
+  if (value?.kind === 'end') work.delete(token)
+  else if (value?.kind === 'begin' && work.size < mostWork) work.add(token)
+}
+
+/** The last line that a server printed to its standard error. */
+class LastLine {
+  #text = ''
+
+  async read(output: AsyncIterable<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder()
+    for await (const chunk of output) this.#text = (this.#text + decoder.decode(chunk, { stream: true })).slice(-4_000)
+  }
+
+  get text(): string {
+    return stripAnsi(this.#text).trim().split('\n').at(-1)!.slice(0, 300)
+  }
+}

@@ -1,0 +1,90 @@
+import type { Language, LanguageServer } from './server-table.ts'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { findOutside, isProgram } from '../base/program-path.ts'
+import { isWithin } from '../base/real-path.ts'
+import { languageServers, serversFor } from './server-table.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** The project, and what the person agreed to there. */
+export type SearchPlace = {
+  root: string
+  env: Env
+  /** Whether the person agreed that programs of this project run. */
+  agreed: boolean
+  /** Whether the settings switch a language on. */
+  isOn(language: Language): boolean
+}
+
+/** A server that can be started: its program, and the folder of the project that it works in. */
+export type FoundServer = {
+  server: LanguageServer
+  program: string
+  /** Whether the program lies in the project. */
+  own: boolean
+  root: string
+  options: Record<string, unknown>
+}
+
+/** Folders of a project in which its package managers put programs. */
+const programFolders = ['node_modules/.bin', '.venv/bin', 'venv/bin', 'env/bin']
+
+/**
+ * Finds the server for a file: one of the project before one on the PATH, because the project chose its version. `unused` names
+ * a server that would be used if the person agreed to run programs of this project.
+ */
+export function findServer(
+  path: string,
+  place: SearchPlace,
+): { found?: FoundServer; unused?: { server: LanguageServer; program: string } } {
+  let unused: { server: LanguageServer; program: string } | undefined
+  for (const own of [true, false])
+    for (const server of serversFor(path).filter(({ language }) => place.isOn(language))) {
+      const root = rootOf(path, server, place.root)
+      const program = own ? programInside(server, dirname(path), place.root) : programOnPath(server, place)
+      if (program === undefined) continue
+      const options = own && !place.agreed ? undefined : server.options({ program, agreed: place.agreed })
+      if (options) return { found: { server, program, own, root, options } }
+      unused ??= { server, program }
+    }
+  return unused ? { unused } : {}
+}
+
+/** The servers of every language that are installed here, for a person. Nothing is started. */
+export function installedServers(place: Omit<SearchPlace, 'isOn'>): { server: LanguageServer; program?: string }[] {
+  return languageServers.map((server) => {
+    const program = programInside(server, place.root, place.root) ?? programOnPath(server, place)
+    return program === undefined ? { server } : { server, program }
+  })
+}
+
+/** The folder that a server works in: the nearest one above a file that has a marker, or the project. */
+function rootOf(path: string, { markers, perMarker }: LanguageServer, project: string): string {
+  if (!perMarker) return project
+  for (let folder = dirname(path); isWithin(project, folder); folder = dirname(folder)) {
+    if (markers.some((marker) => existsSync(join(folder, marker)))) return folder
+    if (folder === project) break
+  }
+  return project
+}
+
+function programInside(server: LanguageServer, from: string, project: string): string | undefined {
+  for (let folder = from; isWithin(project, folder); folder = dirname(folder)) {
+    for (const place of programFolders)
+      for (const name of server.programs) {
+        const program = join(folder, place, name)
+        if (isProgram(program) && (server.suits?.(program) ?? true)) return program
+      }
+    if (folder === project) break
+  }
+  return undefined
+}
+
+function programOnPath(server: LanguageServer, { env, root }: Pick<SearchPlace, 'env' | 'root'>): string | undefined {
+  for (const name of server.programs) {
+    const program = findOutside(name, env, root)
+    if (program !== undefined && (server.suits?.(program) ?? true)) return program
+  }
+  return undefined
+}
