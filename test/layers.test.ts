@@ -19,6 +19,7 @@ const wings = [
   'traces',
   'worktrees',
   'mcp-config',
+  'languages',
 ]
 
 /** What each folder of src may import, beside itself. */

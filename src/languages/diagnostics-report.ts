@@ -47,18 +47,24 @@ const whole = (value: unknown) => (Number.isSafeInteger(value) && (value as numb
 
 function harmless(message: unknown): string {
   const text = terminalText(typeof message === 'string' ? message.slice(0, 4 * longestMessage) : '')
-  const line = text.trim().replaceAll(/[.:;,]?\s*\n\s*/g, '; ').replaceAll(/\s+/g, ' ')
+  const line = text
+    .trim()
+    .replaceAll(/[.:;,]?\s*\n\s*/g, '; ')
+    .replaceAll(/\s+/g, ' ')
   return line.length <= longestMessage ? line : `${line.slice(0, longestMessage - 1)}…`
 }
 
 /** Which edit a report is about: a late answer comes with a later step. */
 export type ReportedEdit = 'this edit' | 'your earlier edit'
 
-/** The report for the model; undefined when there is nothing to say. */
-export function reportText(
+/** A report for the model, and how many errors it is about. */
+export type Report = { text: string; errors: number }
+
+/** Puts into words what a server says; undefined when there is nothing to say. */
+export function reportOf(
   { title, edited, others }: EditProblems,
   edit: ReportedEdit = 'this edit',
-): string | undefined {
+): Report | undefined {
   let room = mostLines
   const parts: string[] = []
   for (const change of edited) {
@@ -70,7 +76,9 @@ export function reportText(
     .map((change) => ({ path: change.path, fresh: newErrors(change).fresh }))
     .filter(({ fresh }) => fresh.length > 0)
   if (caused.length > 0) parts.push(causedText(caused, edit))
-  return parts.length === 0 ? undefined : parts.join('\n')
+  const errors = edited.reduce((sum, { after }) => sum + after.errors.length, 0)
+  const elsewhere = caused.reduce((sum, { fresh }) => sum + fresh.length, 0)
+  return parts.length === 0 ? undefined : { text: parts.join('\n'), errors: errors + elsewhere }
 }
 
 function fileText(
@@ -140,7 +148,9 @@ export function newErrors({ before, after }: ProblemChange): { fresh: Problem[];
     if (at >= 0) left.splice(at, 1)
     return at >= 0
   }
-  const stayed = new Set(after.errors.filter((error) => take((one) => one.words === wordsOf(error) && one.line === error.line)))
+  const stayed = new Set(
+    after.errors.filter((error) => take((one) => one.words === wordsOf(error) && one.line === error.line)),
+  )
   const isOld = (error: Problem) => stayed.has(error) || take((one) => one.words === wordsOf(error))
   const old = after.errors.filter(isOld)
   return { old, fresh: after.errors.filter((error) => !old.includes(error)) }

@@ -1,9 +1,9 @@
-import type { EditProblems } from './diagnostics-report.ts'
+import type { EditProblems, Report } from './diagnostics-report.ts'
 import type { Edit, SessionParts, SessionState } from './language-session.ts'
 import type { FoundServer, SearchPlace } from './server-search.ts'
 import { callAfter } from '../base/clock.ts'
 import { isWithin, realOf } from '../base/real-path.ts'
-import { reportText } from './diagnostics-report.ts'
+import { reportOf } from './diagnostics-report.ts'
 import { LanguageSession } from './language-session.ts'
 import { textOf } from './open-documents.ts'
 import { findServer } from './server-search.ts'
@@ -52,7 +52,9 @@ export class LanguageServers {
   /** Reads the files of a coming edit of which a server could report errors. */
   async before(paths: readonly string[]): Promise<FilesBefore> {
     const real = await Promise.all(paths.map((path) => realOf(path)))
-    const wanted = real.filter((path) => path !== undefined).filter((path) => serversFor(path).length > 0 && isWithin(this.#root, path))
+    const wanted = real
+      .filter((path) => path !== undefined)
+      .filter((path) => serversFor(path).length > 0 && isWithin(this.#root, path))
     return new Map(
       await Promise.all(wanted.slice(0, mostEdits).map(async (path) => [path, await textOf(path)] as const)),
     )
@@ -67,7 +69,7 @@ export class LanguageServers {
     place: SearchPlace,
     signal: AbortSignal,
     unused: (name: string, program: string) => void,
-  ): Promise<string | undefined> {
+  ): Promise<Report | undefined> {
     const bySession = new Map<LanguageSession, Edit[]>()
     for (const [path, was] of before) {
       const now = await textOf(path)
@@ -87,7 +89,7 @@ export class LanguageServers {
 
   /** Reports that came after their edit had gone on; undefined when there are none. */
   news(): string | undefined {
-    return joined(this.#late.splice(0).map(({ problems }) => reportText(problems, 'your earlier edit')))
+    return joined(this.#late.splice(0).map(({ problems }) => reportOf(problems, 'your earlier edit')))?.text
   }
 
   /** Says that files may have changed without an edit, for example by a command. */
@@ -122,11 +124,12 @@ export class LanguageServers {
     this.#sessions.set(key, session)
     const running = [...this.#sessions.values()].filter(({ state }) => state === 'running' || state === 'starting')
     // Ending a server never rejects.
-    for (const old of running.filter((one) => one !== session).slice(0, running.length - mostRunning + 1)) void old.rest()
+    for (const old of running.filter((one) => one !== session).slice(0, running.length - mostRunning + 1))
+      void old.rest()
     return session
   }
 
-  async #report(session: LanguageSession, edits: readonly Edit[], signal: AbortSignal): Promise<string | undefined> {
+  async #report(session: LanguageSession, edits: readonly Edit[], signal: AbortSignal): Promise<Report | undefined> {
     const { clock } = this.#parts
     // What a late answer would say of an earlier edit, this answer says too.
     this.#late = this.#late.filter((one) => one.session !== session)
@@ -146,11 +149,12 @@ export class LanguageServers {
     isLate = true
     patience.abort()
     session.waited()
-    return problems && reportText(problems)
+    return problems && reportOf(problems)
   }
 }
 
-function joined(reports: readonly (string | undefined)[]): string | undefined {
+function joined(reports: readonly (Report | undefined)[]): Report | undefined {
   const said = reports.filter((report) => report !== undefined)
-  return said.length === 0 ? undefined : said.join('\n')
+  if (said.length === 0) return undefined
+  return { text: said.map(({ text }) => text).join('\n'), errors: said.reduce((sum, { errors }) => sum + errors, 0) }
 }

@@ -169,7 +169,8 @@ async function ask(talk: MessageConnection, method: string, params: unknown, sig
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
   try {
-    const answer = params === undefined ? talk.sendRequest(method, source.token) : talk.sendRequest(method, params, source.token)
+    const answer =
+      params === undefined ? talk.sendRequest(method, source.token) : talk.sendRequest(method, params, source.token)
     return await Promise.race([answer, gone.promise])
   } finally {
     signal.removeEventListener('abort', leave)

@@ -1,4 +1,5 @@
-import type { Language, LanguageServer } from './server-table.ts'
+import type { Language } from './language.ts'
+import type { LanguageServer } from './server-table.ts'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { findOutside, isProgram } from '../base/program-path.ts'

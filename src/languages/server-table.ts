@@ -1,10 +1,6 @@
+import type { Language } from './language.ts'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-
-/** The languages whose errors can be reported, as the settings name them. */
-export const languages = ['typescript', 'python', 'go', 'rust'] as const
-
-export type Language = (typeof languages)[number]
 
 /** Sends one request to a server and returns its answer. */
 export type Send = (method: string, params: unknown) => Promise<unknown>

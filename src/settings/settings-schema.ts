@@ -2,6 +2,7 @@ import type { Shape, TypeOf } from '../core/work/shape.ts'
 import { leashes, strategies } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
 import { efforts } from '../models/provider.ts'
+import { languages } from '../languages/language.ts'
 import { profiles } from '../profiles/all.ts'
 import { modes } from '../safety/rules/permission-modes.ts'
 import { occasions } from '../core/talk/notice.ts'
@@ -41,6 +42,9 @@ const mode = oneOf(...modes)
 const sharing = oneOf('all', 'ask')
 const forbidding = { ask: optional(list(text)), deny: optional(list(text)) }
 const spawnMode = oneOf('window', 'pane')
+
+/** Whether errors of language servers are reported: for all languages, or for some. */
+const diagnostics = either(flag, object(Object.fromEntries(languages.map((name) => [name, optional(flag)]))))
 
 const places = object({ ntfy: optional(filled), command: optional(filled), on: optional(list(oneOf(...occasions))) })
 
@@ -119,6 +123,8 @@ const common = {
   ),
   /** The setting for AGENTS.md and the like in a folder that is not trusted, for our own agent. */
   untrustedInstructions: optional(oneOf('leave', 'text')),
+  /** Whether termaite’s own agent is told the errors that an installed language server finds after an edit (true). */
+  diagnostics: optional(diagnostics),
   web: optional(object({ search: optional(filled), allowed: optional(list(filled)) })),
   thinking: optional(oneOf(...thinkings)),
   /**
@@ -171,6 +177,7 @@ export const projectForm = object({
   additionalFolders: optional(list(filled)),
   sharing: optional(sharing),
   sandbox: optional(object({ network: optional(oneOf('rule', 'none')) })),
+  diagnostics: optional(diagnostics),
   mcpServers: optional(mapOf(anything())),
   hooks: optional(mapOf(anything())),
   crew: optional(object({ setup: optional(filled) })),

@@ -2,6 +2,7 @@ import type { Leash, Strategy } from '../core/work/agent.ts'
 import type { StepLimits } from '../core/work/budget.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { AgentSettings } from './agent-settings.ts'
+import type { Language } from '../languages/language.ts'
 import type { Permissions } from './permissions.ts'
 import type { FileSettings } from './settings-schema.ts'
 import { existsSync } from 'node:fs'
@@ -14,6 +15,7 @@ import { isWithin } from '../base/real-path.ts'
 import type { HookSettings } from '../safety/hooks/hook-config.ts'
 import { UsageError } from '../core/io.ts'
 import { efforts } from '../models/provider.ts'
+import { languagesOn } from '../languages/language.ts'
 import { agentOf, withEffort } from './agent-settings.ts'
 import { FaultCollector } from './fault.ts'
 import { readSettingsFile } from './settings-file.ts'
@@ -48,6 +50,8 @@ export type Settings = {
   hooks: HookSettings
   /** Whether the native agent is shown the instruction files of an untrusted folder as a stranger's text, or only where they are. */
   untrustedInstructions: 'leave' | 'text'
+  /** The languages of which the native agent is told the errors after an edit. */
+  diagnostics: readonly Language[]
   /** The native agent's search provider, and the private hosts that it may fetch from. */
   web: NonNullable<FileSettings['web']>
   /** Whether shell commands run in the system's sandbox, whether they reach the network from there, and further variables they get. */
@@ -139,6 +143,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     hooks: hooksOf(user.hooks),
     sandbox: { enabled: true, network: 'rule', ...user.sandbox },
     untrustedInstructions: user.untrustedInstructions ?? 'leave',
+    diagnostics: languagesOn(user.diagnostics),
     web: user.web ?? {},
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
     crew: { perWorkspace: 10, total: 20, ...user.crew },

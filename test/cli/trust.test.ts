@@ -111,7 +111,19 @@ test('trusted folders are listed and revoked, as text and as JSON', options, asy
   )
   assert.deepEqual((await run('trust', '--list', '--revoke')).code, 2)
   const plain = await machine.run(['trust'], { cwd: machine.folder })
-  assert.deepEqual([plain.code, plain.out], [0, `${machine.folder} has nothing that needs trust.\n`])
+  assert.deepEqual(
+    [plain.code, plain.out],
+    [
+      0,
+      `${machine.folder} has nothing that needs trust. Programs in it, such as its own language servers, start only after: termaite trust --yes\n`,
+    ],
+  )
+  const agreed = await machine.run(['trust', '--yes', '--json'], { cwd: machine.folder })
+  assert.deepEqual(JSON.parse(agreed.out), { folder: machine.folder, trusted: true, files: [] })
+  assert.deepEqual(
+    (await machine.run(['trust'], { cwd: machine.folder })).out,
+    `${machine.folder} is trusted: programs in it, such as its own language servers, may start in the sandbox.\n`,
+  )
 })
 
 test('at a terminal the person is shown the files and asked', { ...options, ...inTerminal }, async (t) => {

@@ -234,7 +234,7 @@ test('/permissions without rules, and with a word that it does not know', async 
 
 test('/trust shows what there is, trusts it as it was seen, and forgets it', async (t) => {
   const seat = await seated(t, native)
-  assert.deepEqual(await seat.type('/trust'), [['note', 'This folder has nothing that needs trust.']])
+  assert.deepEqual(await seat.type('/trust'), [['note', 'Nothing was changed: the folder is still not trusted.']])
   assert.deepEqual(await seat.type('/trust me'), [['error', '/trust takes no arguments.']])
   write(seat, 'project/.mcp.json', '{}')
   assert.deepEqual(await seat.type('/trust'), [['note', 'Nothing was changed: the folder is still not trusted.']])

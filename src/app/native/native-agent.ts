@@ -25,6 +25,7 @@ import { foldersWords } from '../added-folders.ts'
 import { modelOf, patienceOf } from './native-model.ts'
 import { noteOnce } from './native-parts.ts'
 import { serversOf } from './native-servers.ts'
+import { diagnosedTool } from './native-diagnostics.ts'
 import { subagentConsult } from './native-subagents.ts'
 import { shortPath } from '../../base/short-path.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -80,7 +81,8 @@ export async function* openNative(
       (tool) => (mode === 'agent' || isPlanTool(tool)) && !(seat.advises && tool.delegates),
     )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
-  const guarded = (tool: Tool) => borderedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), parts)
+  const guarded = (tool: Tool) =>
+    borderedTool(diagnosedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), seat, parts), parts)
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
     key: `${seat.advises ? 'advice' : mode} ${model.name}${machine.edition} ${frameEdition}`,
     vendor: vendorOf(agent),
@@ -112,6 +114,7 @@ export async function* openNative(
       nested,
       servers,
       jobs: () => box.news(),
+      diagnostics: () => state.languages?.running?.news(),
       tell(words) {
         state.notes.push(words)
       },
@@ -159,6 +162,8 @@ type BeforeParts = {
   servers: McpServers | undefined
   /** What happened in the background, in words for the model. */
   jobs(): Promise<string | undefined>
+  /** Errors that a language server reported too late for the result of its edit. */
+  diagnostics(): string | undefined
   /** Shows a note to the person. */
   tell(words: string): void
 }
@@ -178,6 +183,8 @@ function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
     const jobs = await parts.jobs()
     // The mark lets a summary replace it: a job that ended is a part of the past.
     if (jobs !== undefined) news.push({ type: 'guide', name: 'background jobs', text: jobs, mark: 'jobs' })
+    const errors = parts.diagnostics()
+    if (errors !== undefined) news.push({ type: 'guide', name: 'diagnostics', text: errors, mark: 'diagnostics' })
     const below = nested.take()
     for (const note of below.notes) tell(note)
     return [...told, ...below.guides, ...news]

@@ -8,6 +8,7 @@ import type { Audit } from '../../safety/audit-log.ts'
 import type { Wall } from '../../safety/wall/wall.ts'
 import type { ToolSet } from '../../tools/all.ts'
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
+import type { LanguageServers } from '../../languages/language-servers.ts'
 import type { Skill, ToolParts } from '../../tools/tool-parts.ts'
 import type { AddedFolders } from '../added-folders.ts'
 import type { ProjectDoc } from '../project.ts'
@@ -76,6 +77,10 @@ export type NativeState = {
   serverSeat?: { settings: Settings; leash: Leash; trusted: boolean }
   /** Called when the state or a list of an MCP server has changed. */
   serversChanged: Set<() => void>
+  /** The language servers that report errors after edits, from the first edit on, and the seat whose wall stands around them. */
+  languages?: { seat: NativeSeat; opened: Promise<LanguageServers> | undefined; running: LanguageServers | undefined }
+  /** Whether the person said that they trust the folder: a folder in which nothing steers agents is trusted without a word. */
+  agreed?: boolean
   audit?: Audit
   /** How the policy judged a call, by the call's input: a file that changes meanwhile does not change where the call runs. */
   judged: WeakMap<object, JudgedCall>
@@ -126,15 +131,17 @@ export function noteOnce({ state }: Pick<NativeParts, 'state'>, text: string): v
   state.told.add(text)
 }
 
-/** Ends everything that the tools and the MCP servers left running. */
+/** Ends everything that the tools left running, the MCP servers and the language servers. */
 export async function closeNative({ state }: Pick<NativeParts, 'state'>): Promise<void> {
-  const { toolboxes, servers, machine } = state
+  const { toolboxes, servers, languages, machine } = state
   delete state.servers
+  delete state.languages
   delete state.machine
   machine?.scan?.abort()
   await Promise.all([
     ...[...toolboxes.values()].map(({ box }) => box.close()),
     servers?.then((all) => all?.close()),
+    languages?.opened?.then((all) => all.close()),
     machine?.known.settled(),
   ])
   toolboxes.clear()

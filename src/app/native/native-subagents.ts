@@ -15,6 +15,7 @@ import { hookNames } from '../../safety/hooks/hook-run.ts'
 import { withModel } from '../../settings/agent-settings.ts'
 import { loadableSkills, offeredTools, openTools, borderedTool, touchingTool } from './toolbox.ts'
 import { policyFor } from './native-permissions.ts'
+import { diagnosedTool } from './native-diagnostics.ts'
 import { subagentHooks, toolWithHooks } from './native-hooks.ts'
 import { fileModel, modelOf, patienceOf } from './native-model.ts'
 import { noteOnce } from './native-parts.ts'
@@ -75,7 +76,9 @@ async function openSubagent(given: SubagentParts, subagent: Subagent | undefined
     name: seat.agent.name,
     model,
     patience: patienceOf(seat),
-    tools: tools.all.map((tool) => borderedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), parts)),
+    tools: tools.all.map((tool) =>
+      borderedTool(diagnosedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), seat, parts), parts),
+    ),
     // The person has been told with the turn itself which instruction files are used.
     before: async () => nested.take().guides,
     ...subagentHooks(seat, parts),

@@ -29,6 +29,7 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
   const { store, clock, root, cwd, home, state } = parts
   const book = new TrustBook(store, { clock, own: home })
   const standing = await book.of(root, cwd)
+  state.agreed = standing.agreed
   if (standing.state === 'trusted') return { seat: await trustedSeat(seat, parts), trusted: true }
   const question = () => folderQuestion(parts, standing, book)
   const picks = turn.attended ? await turn.ask(await question(), turn.signal) : undefined
@@ -36,6 +37,7 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
   if (picks) await auditOf(parts)?.record({ type: 'trust', what: root, answer, session: parts.session, turn: turn.id })
   if (answer === 'trust' && (await book.trust(root, standing.mark, cwd)).state === 'trusted') {
     state.trustGiven = true
+    state.agreed = true
     return { seat: await trustedSeat(seat, parts), trusted: true }
   }
   // The person was warned of the settings file when the settings were read.

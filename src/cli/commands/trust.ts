@@ -43,17 +43,19 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (!existsSync(folder)) throw new UsageError(`trust: there is no folder ${folder}.`)
   const place = placeOf(io, folder)
   const now = await book.of(place.root, place.cwd)
-  if (now.state === 'trusted') {
+  const needsNothing = now.state === 'trusted' && !now.agreed
+  if (now.agreed || (needsNothing && yes !== true && !io.in.isTTY)) {
     if (!json && now.files.length > 0) say(io, (await folderFileLines(place, now.files)).join('\n'))
     return reported(io, place, now, json === true)
   }
   const shown = await shownText(place, now, book)
   if (yes !== true) {
     say(io, shown)
-    if (!(await confirm(io, `Trust these files in ${place.root} as they are now?`, false))) {
+    const question = needsNothing ? `Trust ${place.root}?` : `Trust these files in ${place.root} as they are now?`
+    if (!(await confirm(io, question, false))) {
       await record(place.root, 'no')
       say(io, 'Nothing was changed: the folder is still not trusted.')
-      return 1
+      return needsNothing ? 0 : 1
     }
   }
   await record(place.root, 'trust')
@@ -73,9 +75,15 @@ async function shownText(place: Place, now: FolderTrust, book: TrustBook): Promi
   return (await questionText({ about: 'trust', text, from: [], shows, options: [] })).trimEnd()
 }
 
-function reported(io: Io, place: Place, { files }: FolderTrust, json: boolean): number {
+function reported(io: Io, place: Place, { files, agreed }: FolderTrust, json: boolean): number {
   if (json) print(io, JSON.stringify({ folder: place.root, trusted: true, files }))
-  else if (files.length === 0) print(io, `${place.root} has nothing that needs trust.`)
+  else if (files.length === 0 && agreed)
+    print(io, `${place.root} is trusted: programs in it, such as its own language servers, may start in the sandbox.`)
+  else if (files.length === 0)
+    print(
+      io,
+      `${place.root} has nothing that needs trust. Programs in it, such as its own language servers, start only after: termaite trust --yes`,
+    )
   else {
     const count = `${files.length} ${files.length === 1 ? 'file' : 'files'}`
     print(io, `${place.root} is trusted: ${count}, until one of them changes.`)

@@ -5,6 +5,7 @@ import { cacheUse, fill } from '../../agents/native/window-fill.ts'
 import { keptFrame } from '../../agents/native/session-frame.ts'
 import { foldersLine } from '../../app/added-folders.ts'
 import { UsageError } from '../../core/io.ts'
+import { languageServerLines } from '../../app/native/native-diagnostics.ts'
 import { windowOf } from '../../settings/enabled-agents.ts'
 import { list, table } from '../../base/table.ts'
 import { block } from './code-block.ts'
@@ -38,7 +39,13 @@ export function contextCommand(controls: DeskControls): Command {
       const frame = await keptFrame(agent.name, entries, blobs)
       if (frame) {
         const filled = fillText(agent.name, fill(agent.name, frame, entries, windowOf(agent)))
-        return say([filled, ...cacheText(cacheUse(agent.name, entries)), ...further].join('\n'), 'text')
+        const lines = [
+          filled,
+          ...cacheText(cacheUse(agent.name, entries)),
+          ...languageServerLines(controls.app().native),
+          ...further,
+        ]
+        return say(lines.join('\n'), 'text')
       }
       if (asked !== undefined) throw new UsageError(`${asked} has not taken a turn in this session yet.`)
       const none = `${agent.name} has not taken a turn in this session yet.`

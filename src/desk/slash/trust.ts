@@ -21,10 +21,15 @@ export function trustCommand(controls: DeskControls): Command {
       const { root, cwd } = app.place
       const book = trustBook(app)
       const now = await book.of(root, cwd)
-      if (now.files.length === 0) return world.say('This folder has nothing that needs trust.', 'note')
-      if (now.state === 'trusted') {
-        const shows = [{ type: 'text' as const, text: (await folderFileLines(app.native, now.files)).join('\n') }]
-        const text = `The files in ${root} are trusted until one of them changes.`
+      if (now.agreed) {
+        const shows =
+          now.files.length === 0
+            ? []
+            : [{ type: 'text' as const, text: (await folderFileLines(app.native, now.files)).join('\n') }]
+        const text =
+          now.files.length === 0
+            ? `${root} is trusted: programs that lie in it may start in the sandbox.`
+            : `The files in ${root} are trusted until one of them changes.`
         const options = consentOptions({
           always: { id: 'keep', label: 'Yes, keep trusting them' },
           no: { id: 'forget', label: 'No, stop trusting them: ask again before they are used' },

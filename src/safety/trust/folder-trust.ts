@@ -13,9 +13,11 @@ import { consentOptions } from '../../core/talk/consent.ts'
 
 /**
  * How far a folder is trusted. `files` would be used once trusted, or are those that `changed`; `changes` says how; `mark` is
- * the hash of all files now.
+ * the hash of all files now. A folder without steering files is trusted, but a person has not `agreed` to it: then no program
+ * that lies in it is started.
  */
 export type FolderTrust = {
+  agreed: boolean
   state: 'trusted' | 'unknown' | 'changed'
   files: string[]
   changes: readonly FileChange[]
@@ -57,7 +59,11 @@ export class TrustBook {
       // A worktree's files come from its project: those with the same content were trusted there.
       return kept[folder]?.files ?? there?.filter(({ path }) => files.some((file) => file.path === path))
     }
-    return joinFolders(folders.map((folder) => standing(folder.files, before(folder))))
+    const agreed = kept[folders[0]!.folder] !== undefined || (project !== undefined && kept[project] !== undefined)
+    return joinFolders(
+      folders.map((folder) => standing(folder.files, before(folder))),
+      agreed,
+    )
   }
 
   /** Trusts the files that a person has seen, by their mark. If a file changed since, nothing is trusted. */
@@ -68,7 +74,7 @@ export class TrustBook {
       const real = folders[0]!.folder
       const seen: TrustRecords = {}
       for (const { folder, files } of folders)
-        if (files.length > 0) seen[folder] = { at, files: await this.#withCopies(real, files) }
+        if (files.length > 0 || folder === real) seen[folder] = { at, files: await this.#withCopies(real, files) }
       await this.#doc.update((all) => ({ ...all, ...seen }))
     }
     return this.of(root, cwd)
@@ -142,10 +148,11 @@ async function foldersOf(root: string, cwd: string, own?: string): Promise<Folde
 /** The question for the person; `shown` describes the files, and `diffs` what changed in them. */
 export function trustQuestion(
   root: string,
-  { state, files }: FolderTrust,
+  { state, files }: Omit<FolderTrust, 'agreed'>,
   shown: readonly string[] = files,
   diffs: readonly Shown[] = [],
 ): Question {
+  if (files.length === 0) return programQuestion(root)
   const what = state === 'changed' ? 'have changed since you trusted them' : 'can run programs and steer agents'
   return {
     about: 'trust',
@@ -163,7 +170,20 @@ export function trustQuestion(
   }
 }
 
-type Standing = Omit<FolderTrust, 'mark'> & { all: readonly SteeringFile[] }
+/** The question about a folder without steering files: only programs that lie in it wait for the answer. */
+function programQuestion(root: string): Question {
+  return {
+    about: 'trust',
+    text: `Nothing in ${root} steers agents. If you trust the folder, programs that lie in it, such as a language server in node_modules/.bin, may start in the sandbox.`,
+    from: [],
+    options: consentOptions({
+      always: { id: 'trust', label: 'Yes, trust this folder', grants: 'programs in the folder' },
+      no: { id: 'no', label: 'No, start no program that lies in it' },
+    }),
+  }
+}
+
+type Standing = Omit<FolderTrust, 'mark' | 'agreed'> & { all: readonly SteeringFile[] }
 
 function standing(all: readonly SteeringFile[], before: readonly TrustedFile[] | undefined): Standing {
   const paths = all.map(({ path }) => path)
@@ -175,12 +195,18 @@ function standing(all: readonly SteeringFile[], before: readonly TrustedFile[] |
 }
 
 /** If one folder is not trusted, none of them is used, and the person is asked about that one's files. */
-function joinFolders(folders: readonly Standing[]): FolderTrust {
+function joinFolders(folders: readonly Standing[], agreed: boolean): FolderTrust {
   const mark = markOf(folders.flatMap(({ all }) => all))
   const open = folders.filter(({ state }) => state !== 'trusted')
   const state = open.find((one) => one.state === 'changed')?.state ?? open[0]?.state ?? 'trusted'
   const shown = open.length > 0 ? open : folders
-  return { state, files: shown.flatMap(({ files }) => files), changes: shown.flatMap(({ changes }) => changes), mark }
+  return {
+    agreed: agreed && state === 'trusted',
+    state,
+    files: shown.flatMap(({ files }) => files),
+    changes: shown.flatMap(({ changes }) => changes),
+    mark,
+  }
 }
 
 /** The files that were added, changed or removed, sorted by their paths. */
