@@ -3,6 +3,7 @@ import type { Connection, ConnectionParts, Published } from './server-connection
 import type { EditProblems, FileProblems, ProblemChange } from './diagnostics-report.ts'
 import type { FoundServer } from './server-search.ts'
 import type { OpenDocument } from './open-documents.ts'
+import { callAfter } from '../base/clock.ts'
 import { pathToFileURL } from 'node:url'
 import { messageOf } from '../base/error-message.ts'
 import { problemsOf } from './diagnostics-report.ts'
@@ -50,6 +51,8 @@ export class LanguageSession {
   #documents = new OpenDocuments()
   #files: ProjectFiles
   #connection: Promise<Connection> | undefined
+  /** Ends a start that nobody waits for any more. */
+  #starting = new AbortController()
   #current = new AbortController()
   #idle = new AbortController()
   #published = new Map<string, Published & { at: number }>()
@@ -121,6 +124,7 @@ export class LanguageSession {
     this.#forgetServer()
     if (this.state !== 'failed') this.state = 'resting'
     this.#idle.abort()
+    this.#starting.abort()
     await open?.then(
       (connection) => connection.close(),
       () => {},
@@ -160,8 +164,9 @@ export class LanguageSession {
     this.#answered = false
     this.#hasWaited = false
     const slow = new AbortController()
+    this.#starting = slow
     const started = new AbortController()
-    void this.#clock.sleep(startMs, started.signal).then(() => slow.abort())
+    callAfter(this.#clock, startMs, started.signal, () => slow.abort())
     const opened = Promise.all([connect(this.found, this.#parts, slow.signal), this.#files.changes()]).then(
       ([connection]) => {
         started.abort()

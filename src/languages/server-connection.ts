@@ -43,7 +43,7 @@ export type Connection = {
 
 /** A server may send this much for one edit. More is a flood, and costs the time and the memory of termaite. */
 const mostBytes = 64 * 1024 * 1024
-const mostMessages = 20_000
+const mostMessages = 2_000
 /** A server that does not read its input is not sent more than this. */
 const mostUnread = 16 * 1024 * 1024
 /** How long a server may take to exit after it was asked to, before it is killed. */
@@ -73,6 +73,8 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
   const read = [
     pour(run, guarded, (bytes) => {
       if ((count.bytes += bytes) > mostBytes) drop('it sent more than 64 MB for one edit')
+      // What a server that is being ended still sends would only delay its end.
+      return why === ''
     }),
     errors.read(run.stderr),
   ]
@@ -87,7 +89,7 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
     lost.abort(new Error(why || [errors.text, `it ended with ${exit.code ?? exit.signal}`].filter(Boolean).join('; ')))
   })
   const isTooMuch = () => {
-    if (++count.messages > mostMessages) drop(`it sent more than ${mostMessages} messages for one edit`)
+    if (++count.messages > mostMessages) drop(`it sent more than ${mostMessages} reports and questions for one edit`)
   }
   const listeners: ((uri: string, published: Published) => void)[] = []
   const work = new Set<unknown>()
@@ -96,9 +98,9 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
     return answerTo(method, params, found, library)
   })
   talk.onNotification((method, params) => {
-    isTooMuch()
     if (method === '$/progress') return noteProgress(params, work)
     if (method !== 'textDocument/publishDiagnostics') return
+    isTooMuch()
     const { uri, version: of, diagnostics } = (params ?? {}) as Record<string, unknown>
     if (typeof uri !== 'string' || !Array.isArray(diagnostics)) return
     const published: Published = { items: diagnostics as RawDiagnostic[] }
@@ -189,11 +191,8 @@ function tell(talk: MessageConnection, method: string, params: unknown): void {
   }
 }
 
-async function pour(run: Run, into: PassThrough, counted: (bytes: number) => void): Promise<void> {
-  for await (const chunk of run.stdout) {
-    counted(chunk.length)
-    into.write(chunk)
-  }
+async function pour(run: Run, into: PassThrough, isWanted: (bytes: number) => boolean): Promise<void> {
+  for await (const chunk of run.stdout) if (isWanted(chunk.length)) into.write(chunk)
   into.end()
 }
 

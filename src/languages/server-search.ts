@@ -52,12 +52,19 @@ export function findServer(
   return unused ? { unused } : {}
 }
 
-/** The servers of every language that are installed here, for a person. Nothing is started. */
-export function installedServers(place: Omit<SearchPlace, 'isOn'>): { server: LanguageServer; program?: string }[] {
-  return languageServers.map((server) => {
-    const program = programInside(server, place.root, place.root) ?? programOnPath(server, place)
-    return program === undefined ? { server } : { server, program }
-  })
+/** A server as a person sees it: whether it is installed, and whether it could be started now. */
+export type KnownServer = { server: LanguageServer; program?: string; state: 'usable' | 'not agreed' | 'missing' }
+
+/** The servers of every language, in the order in which they are chosen. Nothing is started. */
+export function installedServers(place: Omit<SearchPlace, 'isOn'>): KnownServer[] {
+  return [true, false].flatMap((own) =>
+    languageServers.map((server): KnownServer => {
+      const program = own ? programInside(server, place.root, place.root) : programOnPath(server, place)
+      if (program === undefined) return { server, state: 'missing' }
+      const isUsable = (!own || place.agreed) && server.options({ program, agreed: place.agreed }) !== undefined
+      return { server, program, state: isUsable ? 'usable' : 'not agreed' }
+    }),
+  )
 }
 
 /** The folder that a server works in: the nearest one above a file that has a marker, or the project. */

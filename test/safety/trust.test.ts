@@ -32,6 +32,31 @@ test('a folder with nothing that runs or steers needs no trust', () =>
     assert.deepEqual(brief(await book.of(root)), ['trusted'])
   }))
 
+test('a folder in which nothing steers agents is agreed to only when a person says so', () =>
+  inProject(async (root, lay, book) => {
+    lay('project/node_modules/.bin/tsc', '#!/bin/sh')
+    const seen = await book.of(root)
+    assert.deepEqual([seen.state, seen.agreed], ['trusted', false])
+    assert.equal((await book.trust(root, seen.mark)).agreed, true)
+    assert.equal((await book.of(root)).agreed, true)
+    lay('project/.mcp.json', '{}')
+    const later = await book.of(root)
+    assert.deepEqual([later.state, later.agreed, ...later.files], ['unknown', false, '.mcp.json'])
+    await book.trust(root, later.mark)
+    assert.equal((await book.of(root)).agreed, true)
+    assert.deepEqual(await book.forget(root), [root])
+    assert.equal((await book.of(root)).agreed, false)
+    assert.deepEqual(trustQuestion('/p', { state: 'trusted', files: [], changes: [], mark: '' }), {
+      about: 'trust',
+      text: 'Nothing in /p steers agents. If you trust the folder, programs that lie in it, such as a language server in node_modules/.bin, may start in the sandbox.',
+      from: [],
+      options: [
+        { id: 'trust', label: 'Yes, trust this folder', grants: 'programs in the folder', means: 'always' },
+        { id: 'no', label: 'No, start no program that lies in it', means: 'no' },
+      ],
+    })
+  }))
+
 test('it is asked for once, and again when anything changed, came or went', () =>
   inProject(async (root, lay, book) => {
     lay('project/.mcp.json', '{}')

@@ -10,6 +10,7 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { checkup } from '../../app/doctor/agent-checkup.ts'
 import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
+import { languageFindings, languageLines } from '../../app/doctor/language-servers.ts'
 import { securityFindings } from '../../app/doctor/security-report.ts'
 import { noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -32,8 +33,12 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const checkups = await Promise.all(wanted.map((agent) => checkup(parts, agent)))
   if (health) await orSay(io, readmit(doc, health, checkups))
   print(io, values.json ? JSON.stringify(checkups) : checkups.map(report).join('\n\n'))
+  if (!values.json && wanted.some(({ kind }) => kind === 'native'))
+    print(io, ['', languageTitle, ...languageLines(await languageFindings(io, place, settings))].join('\n'))
   return checkups.some(({ works }) => works) ? 0 : 1
 }
+
+const languageTitle = 'Language servers, which tell termaite’s own agent the errors after an edit:'
 
 const marks = { ok: '✓', look: '!', mend: '✗' }
 

@@ -59,7 +59,8 @@ export class TrustBook {
       // A worktree's files come from its project: those with the same content were trusted there.
       return kept[folder]?.files ?? there?.filter(({ path }) => files.some((file) => file.path === path))
     }
-    const agreed = kept[folders[0]!.folder] !== undefined || (project !== undefined && kept[project] !== undefined)
+    const places = [...folders.map(({ folder }) => folder), ...(project === undefined ? [] : [project])]
+    const agreed = places.some((folder) => kept[folder] !== undefined)
     return joinFolders(
       folders.map((folder) => standing(folder.files, before(folder))),
       agreed,
@@ -73,8 +74,11 @@ export class TrustBook {
     if (markOf(folders.flatMap(({ files }) => files)) === mark) {
       const real = folders[0]!.folder
       const seen: TrustRecords = {}
+      // Where nothing steers agents, the folder itself is kept, so that a person can still agree to its programs.
+      const isEmpty = folders.every(({ files }) => files.length === 0)
       for (const { folder, files } of folders)
-        if (files.length > 0 || folder === real) seen[folder] = { at, files: await this.#withCopies(real, files) }
+        if (files.length > 0 || (isEmpty && folder === real))
+          seen[folder] = { at, files: await this.#withCopies(real, files) }
       await this.#doc.update((all) => ({ ...all, ...seen }))
     }
     return this.of(root, cwd)
@@ -188,7 +192,7 @@ type Standing = Omit<FolderTrust, 'mark' | 'agreed'> & { all: readonly SteeringF
 function standing(all: readonly SteeringFile[], before: readonly TrustedFile[] | undefined): Standing {
   const paths = all.map(({ path }) => path)
   if (all.length === 0) return { state: 'trusted', files: [], changes: [], all }
-  if (!before) return { state: 'unknown', files: paths, changes: [], all }
+  if (!before || before.length === 0) return { state: 'unknown', files: paths, changes: [], all }
   const changes = difference(before, all)
   if (changes.length === 0) return { state: 'trusted', files: paths, changes, all }
   return { state: 'changed', files: changes.map(({ path }) => path), changes, all }

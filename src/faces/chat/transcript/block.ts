@@ -37,6 +37,8 @@ export type CallBlock = Common & {
   /** The exit code of a command, or the signal that ended it, where the result has one. */
   exit?: number | string
   changes: readonly FileChange[]
+  /** How many errors a language server reported after the call, where it reported any. */
+  errors?: number
 }
 
 /** A failed attempt, with what it said until then; `next` is the agent that took over. */

@@ -192,7 +192,7 @@ export function withResult(
   return {
     ...call,
     state: result.ok && (exitOf(result.data) ?? 0) === 0 ? 'ok' : 'failed',
-    ...defined({ exit: exitOf(result.data) }),
+    ...defined({ exit: exitOf(result.data), errors: errorsOf(result.data) }),
     ms: Math.max(0, at - call.since),
     output: held(result.text).text,
     changes: fileChangesOf(result.data),
@@ -203,6 +203,12 @@ export function withResult(
 function exitOf(data: unknown): number | string | undefined {
   const exit = typeof data === 'object' && data !== null && 'exit' in data ? data.exit : undefined
   return typeof exit === 'number' || typeof exit === 'string' ? exit : undefined
+}
+
+/** The number of errors that a language server reported after the call. */
+function errorsOf(data: unknown): number | undefined {
+  const errors = typeof data === 'object' && data !== null && 'errors' in data ? data.errors : undefined
+  return typeof errors === 'number' ? errors : undefined
 }
 
 /** Replaces the plan of the turn, which has only one. */

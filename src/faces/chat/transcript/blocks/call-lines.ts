@@ -27,7 +27,8 @@ export function callLines(call: CallBlock, width: number, context: RenderContext
 
 function headLine(call: CallBlock, width: number, context: RenderContext): string {
   const { theme } = context
-  const tail = [changed(call, context), call.ms === undefined ? '' : duration(call.ms)].filter((part) => part !== '')
+  const time = call.ms === undefined ? '' : duration(call.ms)
+  const tail = [changed(call, context), errorCount(call), time].filter((part) => part !== '')
   const end = tail.length > 0 ? ` · ${tail.join(' · ')}` : ''
   const why = call.state === 'failed' ? ` — ${oneLine(call.output, 200)}` : ''
   const room = Math.max(8, width - 4 - visibleWidth(end))
@@ -35,6 +36,11 @@ function headLine(call: CallBlock, width: number, context: RenderContext): strin
   const words = truncateToWidth(`${tool} ${inputSummary(call.input)}${why}`.trimEnd(), room, '…')
   const rest = words.startsWith(tool) ? `${tool}${theme.quiet(words.slice(tool.length))}` : words
   return `  ${stateMark(call.state, theme)} ${rest}${theme.quiet(end)}`
+}
+
+/** The errors that a language server reported after an edit; the open call shows them. */
+function errorCount({ errors }: CallBlock): string {
+  return errors === undefined ? '' : `${errors} ${errors === 1 ? 'error' : 'errors'}`
 }
 
 function changed(call: CallBlock, context: RenderContext): string {
