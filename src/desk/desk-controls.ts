@@ -1,4 +1,4 @@
-import type { Leash, Strategy, WorkMode } from '../core/work/agent.ts'
+import type { CommandTerms, Leash, Strategy, WorkMode } from '../core/work/agent.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
@@ -38,8 +38,8 @@ export interface DeskControls {
   leavePlan(): void
   /** Runs a turn that the command makes itself. Throws a UsageError while another turn runs. */
   begin(prompt: string, make: TurnMaker): Promise<void>
-  /** Sends a prompt as if it had been typed. */
-  send(prompt: string): void
+  /** Sends a prompt as if it had been typed; `terms` are those of the command in a file that made it. */
+  send(prompt: string, terms?: CommandTerms): void
   /** The commands in the background, by their owner. */
   jobs(): ReadonlyMap<string, BackgroundCommands>
   /** Sends the command that somebody waits for to the background; false when none runs. */
@@ -54,7 +54,7 @@ export type DeskControlsParts = {
   ledger: DeskStatus
   /** Runs a switch to another session, and shows that session afterwards. */
   moving(move: () => Promise<void>): Promise<void>
-  send(prompt: string): void
+  send(prompt: string, terms?: CommandTerms): void
 }
 
 const atWork = 'a turn is running. Cancel it first (Esc), or wait for its end.'
@@ -138,8 +138,8 @@ export class LiveDeskControls implements DeskControls {
     if (!this.#parts.work.begin(prompt, make)) throw new UsageError(atWork)
   }
 
-  send(prompt: string): void {
-    this.#parts.send(prompt)
+  send(prompt: string, terms?: CommandTerms): void {
+    this.#parts.send(prompt, terms)
   }
 
   lastAnswer(): Promise<string | undefined> {

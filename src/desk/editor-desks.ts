@@ -77,7 +77,7 @@ export class ProjectEditorDesks implements EditorDesks {
     const wishes = { fresh: session === undefined, budget: noBudget }
     const station = await DeskApp.open({ io, place, settings, read, wishes })
     const desk = new ProjectDesk(station, {
-      commands: (controls, warn) => slashCommands(controls, warn).filter(({ screen }) => !screen),
+      commands: (controls, warn, changed) => slashCommands(controls, warn, changed, ({ screen }) => !screen),
       firstStart: setupCommand,
       leashKey: leashKeyCommand,
       turns: this.#turns,

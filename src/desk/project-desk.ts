@@ -1,5 +1,5 @@
 import type { RunningTurns } from '../core/talk/running-turns.ts'
-import type { Command, CommandScreen } from '../core/talk/command.ts'
+import type { Command, CommandList, CommandScreen } from '../core/talk/command.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { ChatDesk, DeskEvents, NamedResource, Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
@@ -33,7 +33,7 @@ const firstPage = 200
 
 /** The desk's slash commands, and the one that runs when no agent is configured. */
 export type DeskWords = {
-  commands(controls: DeskControls, warn: (words: string) => void, changed: () => void): Command[]
+  commands(controls: DeskControls, warn: (words: string) => void, changed: () => void): CommandList
   firstStart(controls: DeskControls): Command
   /** The command that changes the leash when a key is pressed. */
   leashKey(controls: DeskControls): Command
@@ -43,7 +43,7 @@ export type DeskWords = {
 
 /** The desk of one user in one project, for any screen: chat, editor or browser. */
 export class ProjectDesk implements ChatDesk {
-  readonly commands: readonly Command[]
+  readonly commands: CommandList
   readonly controls: DeskControls
   #leashKey: Command
   #warnings: string[]
@@ -69,6 +69,7 @@ export class ProjectDesk implements ChatDesk {
   #sender: PromptSender
   #finder: ReturnType<typeof openFinder> | undefined
   #started: Promise<void> | undefined
+  #greeted = false
   #firstPage: Page = { entries: [], more: false, through: -1 }
   #closed = new AbortController()
   /** The start of the MCP servers, which is over before they are closed. */
@@ -115,14 +116,20 @@ export class ProjectDesk implements ChatDesk {
       work: this.#turns,
       ledger: this.#status,
       moving: (move) => this.#move(move),
-      send: (prompt) => this.#send(prompt),
+      send: (prompt, terms) => {
+        if (terms) this.#turns.setTerms(prompt, terms)
+        this.#send(prompt)
+      },
     })
     this.#leashKey = words.leashKey(this.controls)
     this.#followUps = new FollowUpCards({ controls: this.controls, errands: this.#commandRunner })
     this.#warnings = [...this.app().settings.warnings, ...this.app().warnings]
     this.commands = words.commands(
       this.controls,
-      (warning) => this.#warnings.push(warning),
+      (warning) => {
+        if (this.#greeted) this.#say(warning)
+        else this.#warnings.push(warning)
+      },
       () => {
         // The screens look for suggestions again when they have room.
         void this.#audience.tell({ type: 'commands' })
@@ -157,12 +164,23 @@ export class ProjectDesk implements ChatDesk {
   submit(text: string): void {
     const typed = text.trim()
     const [, name, args = ''] = /^\/(\S+)\s*([^]*)$/.exec(typed) ?? []
-    const command = this.commands.find((one) => one.name === name)
-    // A command shows its own errors, and the input stays open while it runs.
-    if (command) void this.#commandRunner.run(command, args.trim())
-    // An unknown command opens the palette; a path such as /etc/hosts is a prompt.
-    else if (name !== undefined && !name.includes('/')) this.#commandRunner.screen?.palette(name)
+    // A path such as /etc/hosts is a prompt.
+    if (name !== undefined && !name.includes('/')) this.#command(name, args.trim())
     else if (typed !== '') this.#send(text)
+  }
+
+  /** Runs a command, which shows its own errors; the input stays open meanwhile. A name that nobody knows opens the palette. */
+  #command(name: string, args: string, again = true): void {
+    const command = this.commands.find((one) => one.name === name)
+    if (command) void this.#commandRunner.run(command, args)
+    // The file of the command may be new.
+    else if (again && this.commands.refresh) void this.#look().then(() => this.#command(name, args, false))
+    else this.#commandRunner.screen?.palette(name)
+  }
+
+  /** Looks for commands in files again; the screens are told of a change. */
+  async #look(): Promise<void> {
+    await this.commands.refresh?.().catch(() => {})
   }
 
   runShell(command: string): void {
@@ -289,9 +307,11 @@ export class ProjectDesk implements ChatDesk {
     this.#status.open(view)
     // Runs in the background: a turn that starts before it is done does not wait.
     if (!app.ephemeral) void app.snapshots.prepare()
+    this.#greeted = true
     for (const text of this.#warnings) this.#say(text)
     if (broken.length > 0) this.#say(unreadableLines(broken.length), 'error')
     await this.#takeUp()
+    await this.#look()
     const lines = await greeting(app, view, this.#status.now)
     if (lines.length > 0) this.#say(lines.join('\n'))
     // The servers start behind the first screen, so that the first turn and the first completion find them ready.
@@ -347,6 +367,8 @@ export class ProjectDesk implements ChatDesk {
     if (this.app().native.state.trustGiven) await this.#takeTrust()
     await this.#status.refresh()
     this.#followUps.after(seen)
+    // The turn may have written a command; nobody waits for the list.
+    void this.#look()
   }
 
   /** Reads the settings again after the folder was trusted during a turn. */

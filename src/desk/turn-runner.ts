@@ -1,5 +1,6 @@
 import type { Reach } from '../core/talk/running-turns.ts'
 import type { Event } from '../core/talk/entry.ts'
+import type { CommandTerms } from '../core/work/agent.ts'
 import type { App } from '../app/app.ts'
 import type { Audience } from './audience.ts'
 import type { Cards } from '../app/cards.ts'
@@ -47,6 +48,8 @@ export class TurnRunner {
   #aimedAlways: string | undefined
   /** Whether the person left a question of the turn, and wants its prompt back. */
   #left = false
+  /** The terms of prompts that a command in a file made, by the prompt. */
+  #terms = new Map<string, CommandTerms>()
   #turns: RunningTurns
   #served: ReturnType<typeof serveTurns> | undefined
   #reach: Reach = {
@@ -83,6 +86,11 @@ export class TurnRunner {
   /** Chooses the agent of all turns from now on; undefined leaves the choice to the rotation again. */
   stay(agent: string | undefined): void {
     this.#aimedAlways = agent
+  }
+
+  /** Holds the turn of a prompt to the terms of the command that made it. Text that steers a running turn is held to none. */
+  setTerms(prompt: string, terms: CommandTerms): void {
+    this.#terms.set(prompt, terms)
   }
 
   /** Starts a turn, or queues the prompt behind the running one. */
@@ -242,6 +250,8 @@ export class TurnRunner {
     const { prompt, files } = await attached(typed)
     await waits('reading the conversation')
     await prepareTurn(app, { signal, say, waits: waiting })
+    const terms = this.#terms.get(typed)
+    this.#terms.delete(typed)
     const seen = new TurnSummary(app.io.clock)
     const events = make(app, {
       prompt,
@@ -252,6 +262,7 @@ export class TurnRunner {
         this.cancel()
       }),
       attended: true,
+      terms,
       steer: async (until) => {
         if (signal.aborted) return []
         const typed = await line.steer(until && AbortSignal.any([until, signal]))

@@ -125,3 +125,26 @@ test(
     )
   },
 )
+
+test(
+  'the doctor names the files of agents and commands that are not used, and fields that mean nothing here',
+  options,
+  async (t) => {
+    const { run } = await projectOn(t, () => ({ text: 'OK' }), {
+      '.claude/agents/reviewer.md': reviewer,
+      '.claude/commands/undo.md': '---\ncontext: fork\n---\nUndo.',
+      '.claude/commands/torn.md': '---\nopen',
+    })
+    const lines = async () => (await run('doctor', '--quick')).err.trimEnd().split('\n')
+    assert.deepEqual(await lines(), [
+      'termaite: Not used, because this folder is not trusted: .claude/commands/undo.md, .claude/commands/torn.md, .claude/agents/reviewer.md. To trust it, run termaite trust, or type /trust in the chat.',
+    ])
+    await run('trust', '--yes')
+    assert.deepEqual(await lines(), [
+      'termaite: .claude/commands/torn.md is not used: its frontmatter is not closed with a line of ---.',
+      'termaite: .claude/commands/undo.md is /project:undo, because /undo is a command of termaite.',
+      'termaite: .claude/commands/undo.md: termaite does not use context.',
+      'termaite: .claude/agents/reviewer.md: termaite does not use memory.',
+    ])
+  },
+)

@@ -65,8 +65,8 @@ test('a person’s own command is sent with what was typed in its places', async
   assert.deepEqual(
     own.map(({ name, words, help }) => ({ name, words, help })),
     [
-      { name: 'fix', words: '[issue] [how]', help: 'Fix an issue' },
-      { name: 'plain', words: undefined, help: 'Review the last change with care.' },
+      { name: 'fix', words: '[issue] [how]', help: 'Fix an issue (your own)' },
+      { name: 'plain', words: undefined, help: 'Review the last change with care. (your own)' },
     ],
   )
   await seat.type('/fix 12 "with $1 & care"')
@@ -96,13 +96,12 @@ test('a command of one’s own that cannot be used is one warning, and the other
   mkdirSync(join(folder, 'dir.md'))
   const warnings: string[] = []
   const names = seat.commands((words) => warnings.push(words)).map(({ name }) => name)
-  assert.deepEqual([names.at(-1), names.filter((name) => name === 'undo').length], ['good', 1])
+  assert.deepEqual([names.slice(-2), names.filter((name) => name === 'undo').length], [['good', 'user:undo'], 1])
   assert.deepEqual(warnings, [
-    `${folder}/dir.md is not used: EISDIR: illegal operation on a directory, read.`,
-    `${folder}/empty.md is not used: there is no prompt in it.`,
-    `${folder}/open.md is not used: its frontmatter has no end.`,
-    `${folder}/two words.md is not used: a name has letters, digits, "-" and "_" only.`,
-    `${folder}/undo.md is not used: /undo is a command of termaite.`,
+    `${folder}/empty.md is not used: there is no text below its frontmatter.`,
+    `${folder}/open.md is not used: its frontmatter is not closed with a line of ---.`,
+    `${folder}/two words.md is not used: its name may hold only letters, digits, "-" and "_", and at most 64 of them.`,
+    `${folder}/undo.md is /user:undo, because /undo is a command of termaite.`,
   ])
 })
 

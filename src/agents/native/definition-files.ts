@@ -2,7 +2,7 @@ import type { SessionPlace } from './instructions.ts'
 import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { terminalText } from '../../base/ansi.ts'
-import { frontmatter, nestedFields } from '../../base/frontmatter.ts'
+import { frontmatter, headAndBody, nestedFields } from '../../base/frontmatter.ts'
 import { isInside, readUntrustedFile } from './untrusted-file.ts'
 
 /** What a Markdown file with frontmatter can define: a slash command, or a subagent. */
@@ -18,13 +18,15 @@ export type DefinitionFile = {
   place: string
   from: 'project' | 'user'
   fields: Record<string, string | string[]>
+  /** The frontmatter as it is written. */
+  head: string
   /** The values below the fields that hold a map, by the name of the field and of the entry. */
   maps: Record<string, Record<string, string[]>>
   body: string
 }
 
 /** `unused`: the files of a project that is not trusted, which are there and are not read. */
-export type Definitions = { files: DefinitionFile[]; warnings: string[]; unused: string[] }
+export type Definitions = { files: DefinitionFile[]; warnings: string[]; unused: { name: string; place: string }[] }
 
 /** Where a project keeps each kind, termaite's own folder first. The formats of Claude Code and OpenCode are the same in what counts here. */
 const projectPlaces: Record<DefinitionKind, readonly string[]> = {
@@ -87,7 +89,10 @@ class DefinitionSearch {
 
   #take(path: string, from: DefinitionFile['from'], name: string): void {
     const place = this.#shown(path, from)
-    if (from === 'project' && !this.#place.trusted) return void this.found.unused.push(place)
+    if (from === 'project' && !this.#place.trusted) {
+      if (usable.test(name)) this.found.unused.push({ name, place })
+      return
+    }
     if (this.#read === mostFiles)
       this.found.warnings.push(`There are too many ${this.#kind}: ${place} and those after it are left out.`)
     if (this.#read++ >= mostFiles) return
@@ -101,13 +106,14 @@ class DefinitionSearch {
     const head = frontmatter(body.text)
     if (!head) return refuse('its frontmatter is not closed with a line of ---')
     if (head.body === '') return refuse('there is no text below its frontmatter')
-    this.found.files.push({ name, path, place, from, ...head, maps: nestedFields(body.text) })
+    const written = headAndBody(body.text)!.head
+    this.found.files.push({ name, path, place, from, ...head, head: written, maps: nestedFields(body.text) })
   }
 
   #refuse(path: string, from: DefinitionFile['from'], why: string): void {
-    const place = this.#shown(path, from)
-    if (from === 'project' && !this.#place.trusted) this.found.unused.push(place)
-    else this.found.warnings.push(`${place} is not used: ${why}.`)
+    // Of a project that is not trusted nothing is read, and so nothing can be wrong with it.
+    if (from === 'user' || this.#place.trusted)
+      this.found.warnings.push(`${this.#shown(path, from)} is not used: ${why}.`)
   }
 
   /** The path as a person reads it: from the project's root, or whole. */
@@ -121,6 +127,16 @@ export function fieldLine({ fields }: Pick<DefinitionFile, 'fields'>, name: stri
   return terminalText([fields[name] ?? ''].flat().join(', '))
     .replaceAll(/\s+/g, ' ')
     .trim()
+}
+
+/** A field as it is written, in one line: YAML would read `[file] [words]` as a list. */
+export function writtenField({ head }: Pick<DefinitionFile, 'head'>, name: string): string {
+  const line = head.split(/\r?\n/).find((one) => one.startsWith(`${name}:`))
+  const text = line
+    ?.slice(name.length + 1)
+    .trim()
+    .replace(/^(["'])(.*)\1$/, '$2')
+  return fieldLine({ fields: { [name]: text ?? '' } }, name)
 }
 
 /** A field that lists names of tools: Claude Code writes them in one line, others as a list. A pattern in brackets may hold spaces. */

@@ -43,7 +43,7 @@ export function findSubagents(place: SessionPlace): Subagents {
     if (typeof found === 'string') warnings.push(`${file.place} is not used: ${found}.`)
     else if (found) all.push(found)
   }
-  return { subagents: firstOfEachName(all, warnings), warnings, unused }
+  return { subagents: firstOfEachName(all, warnings), warnings, unused: unused.map((one) => one.place) }
 }
 
 /** Fields that are used, and those that only change how another program shows a subagent. */

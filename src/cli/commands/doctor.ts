@@ -9,8 +9,10 @@ import { afterSuccess, healthDoc } from '../../mind/rotation/health.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { checkup } from '../../app/doctor/agent-checkup.ts'
 import { print, say, UsageError, voiceOf } from '../../core/io.ts'
+import type { Place } from '../../app/place.ts'
 import { placeOf } from '../../app/place.ts'
 import { languageFindings, languageLines } from '../../app/doctor/language-servers.ts'
+import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { securityFindings } from '../../app/doctor/security-report.ts'
 import { noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -20,6 +22,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
   if (values.security) return printFindings(io, await securityFindings(io, place, settings), values.json === true)
+  for (const words of await fileFaults(io, place)) say(io, `termaite: ${words}`)
   const { agents } = settings
   if (agents.length === 0) throw new UsageError(noAgentWords(settings))
   const wanted = words[0] === undefined ? agents : agents.filter(({ name }) => name === words[0])
@@ -39,6 +42,17 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
 }
 
 const languageTitle = 'Language servers, which tell termaite’s own agent the errors after an edit:'
+
+/** What is wrong with the files that define commands and subagents. */
+async function fileFaults(io: Io, place: Place): Promise<string[]> {
+  const [{ definitionFaults }, { builtInNames }] = await Promise.all([
+    import('../../app/commands/definition-faults.ts'),
+    import('../../desk/slash/slash-commands.ts'),
+  ])
+  const book = new TrustBook(fileStore(place.home, voiceOf(io)), { clock: io.clock, own: place.home })
+  const trusted = (await book.of(place.root, place.cwd)).state === 'trusted'
+  return definitionFaults({ ...place, trusted }, builtInNames())
+}
 
 const marks = { ok: '✓', look: '!', mend: '✗' }
 

@@ -4,6 +4,7 @@ import type { WorkMode } from '../../core/work/agent.ts'
 import type { Format } from '../../faces/print.ts'
 import type { Parsed } from '../cli-command.ts'
 import type { App } from '../../app/app.ts'
+import type { CommandPrompt } from '../../app/commands/command-prompt.ts'
 import type { WithAttachments } from '../../app/attachments/attachments.ts'
 import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
@@ -104,7 +105,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const { typed, piped } = await typedPrompt(io, given)
   const app = await openApp(io, place, own, wishes)
   for (const warning of app.warnings) say(io, `termaite: ${warning}`)
-  const { prompt: whole, files, pictures } = await attachedPrompt(app, typed)
+  const command = typed.startsWith('/') ? await commandPromptIn(app, typed.trim()) : undefined
+  const { prompt: whole, files, pictures } = await attachedPrompt(app, command?.prompt ?? typed)
   const asked = piped === undefined ? whole : `${whole}\n\n${tag('stdin', '', piped)}`
   const prompt = schema ? `${asked}\n\n${schema.instruction}` : asked
   await keepPictures(pictures, app.blobs)
@@ -122,6 +124,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     ...(only ? { only, think: 'off' as const } : {}),
     snapshots,
     form: schema?.form(app.blobs),
+    ...(command ? { terms: command.terms } : {}),
     ...(agent === undefined ? {} : { agent }),
   })
   return printTurn(debug ? traced(io, turn, app.border) : turn, {
@@ -146,6 +149,19 @@ async function* traced(io: Io, events: AsyncIterable<Event>, border: Border): As
     )
     yield event
   }
+}
+
+/** The prompt of a command that a file of the person or of the project defines; undefined where the words name none. */
+async function commandPromptIn(app: App, given: string): Promise<CommandPrompt | undefined> {
+  const { io } = app
+  const [, name, args = ''] = /^\/([\w:-]+)(?:\s+([^]*))?$/.exec(given) ?? []
+  if (name === undefined) return undefined
+  const { headlessCommand } = await import('../../desk/slash/headless-command.ts')
+  return headlessCommand(app, name, args, {
+    ask: personAt(io),
+    signal: io.signal,
+    say: (words) => say(io, `termaite: ${words}`),
+  })
 }
 
 /** The prompt as it was given, and the text that was piped in beside it. */

@@ -39,3 +39,10 @@ export interface Command {
   complete?(typed: string): readonly string[] | Promise<readonly string[]>
   run(args: string, world: CommandWorld): Promise<void>
 }
+
+/** The slash commands of a desk. Those in files and of skills change: `refresh` looks for them again. */
+export type CommandList = readonly Command[] & { refresh?(): Promise<void> }
+
+/** The names, arguments and help of commands in one text, to see whether a list has changed. */
+export const listedCommands = (commands: readonly Command[]): string =>
+  JSON.stringify(commands.map(({ name, words, help }) => [name, words, help]))

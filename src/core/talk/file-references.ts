@@ -42,7 +42,8 @@ function readingsOf(name: string, end: number, literally: boolean): ReferenceRea
   return [...literal, { end, path, lines: { from: Math.min(a, b), to: Math.max(a, b) } }]
 }
 
-const code = /(```|~~~).*?(?:\1|$)|`[^`\n]*`|<(file|resource|prompt) (?:path|server)="[^"\n]*"[^>\n]*>\n.*?\n<\/\2>/gs
+const code =
+  /(```|~~~).*?(?:\1|$)|`[^`\n]*`|<(file|resource|prompt|output) (?:path|server|command)="[^"\n]*"[^>\n]*>\n.*?\n<\/\2>/gs
 
 /**
  * Blanks out code and pictures, keeping the length: an `@` in code or in the name of a picture is no reference, files and

@@ -6,7 +6,9 @@ import type { AgentSettings } from '../../settings/agent-settings.ts'
 import { localTime } from '../../base/local-time.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { channelWords, leashWords } from '../../app/agent-channel.ts'
-import { windowOf, atDesk, noAgentWords } from '../../settings/enabled-agents.ts'
+import { findSubagents } from '../../agents/native/subagent-files.ts'
+import { isTrusted } from './native-agent.ts'
+import { windowOf, atDesk, nativeAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
 import { stateNames } from '../../faces/chat/chat-desk.ts'
@@ -20,9 +22,23 @@ export function agentsCommand(controls: DeskControls): Command {
       const app = controls.app()
       if (app.settings.agents.length === 0) throw new UsageError(noAgentWords(app.settings, atDesk))
       const lines = app.settings.agents.map((agent) => line(app, agent, controls.standing().agents))
-      say(lines.join('\n'), 'text')
+      say([...lines, ...(await subagentLines(app))].join('\n'), 'text')
     },
   }
+}
+
+/** The subagents of termaite's own agent, with their files and the faults of these. */
+async function subagentLines(app: App): Promise<string[]> {
+  if (nativeAgents(app.settings).length === 0) return []
+  const { cwd, root, home } = app.place
+  const { subagents, warnings, unused } = findSubagents({ cwd, root, home, trusted: await isTrusted(app) })
+  const lines = subagents.map(
+    ({ name, description, place, unknown }) =>
+      `- ${[name, place].join(' · ')}${description && `: ${oneLine(description, 120)}`}${unknown ? ` (termaite does not use ${unknown.join(', ')})` : ''}`,
+  )
+  const untrusted = unused.map((place) => `- ${place} is not used until you trust this folder: type /trust.`)
+  const all = [...lines, ...untrusted, ...warnings.map((words) => `- ${words}`)]
+  return all.length === 0 ? [] : ['', 'Subagents that termaite’s own agent can hand a task to:', '', ...all]
 }
 
 /** One line for each agent, because a table would be too wide for a terminal. */

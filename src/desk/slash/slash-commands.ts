@@ -1,6 +1,6 @@
-import type { Command } from '../../core/talk/command.ts'
+import type { Command, CommandList } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { commandUsage } from '../../faces/chat/command-search.ts'
+import { listedCommands } from '../../core/talk/command.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { addDirCommand } from './add-dir.ts'
 import { agentsCommand } from './agents.ts'
@@ -24,6 +24,7 @@ import { rotationCommands } from './rotation.ts'
 import { screenCommands } from './screen.ts'
 import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
+import { isTrusted } from './native-agent.ts'
 import { skillCommands, triggerCommands } from './skills.ts'
 import { reviewCommand } from './review.ts'
 import { promptCommands } from './server-prompts.ts'
@@ -33,16 +34,13 @@ import { thinkCommand } from './think.ts'
 import { todosCommand } from './todos.ts'
 import { trustCommand } from './trust.ts'
 import { usageCommand } from './usage.ts'
-import { userCommands } from './user-commands.ts'
+import type { FileCommandList } from './file-commands.ts'
+import { fileCommands } from './file-commands.ts'
 import { viewCommands } from './compact-view.ts'
 
-/** All slash commands. `warn` hears of user commands that cannot be used, `changed` of a list that is another one now. */
-export function slashCommands(
-  controls: DeskControls,
-  warn: (words: string) => void = () => {},
-  changed: () => void = () => {},
-): Command[] {
-  const builtIn = [
+/** termaite's own commands. */
+export function builtInCommands(controls: DeskControls): Command[] {
+  return [
     ...screenCommands,
     ...rotationCommands(controls),
     agentsCommand(controls),
@@ -76,22 +74,56 @@ export function slashCommands(
     contextCommand(controls),
     refreshSystemCommand(controls),
   ]
+}
+
+/** The names of termaite's own commands, where there is no desk. */
+export const builtInNames = (): string[] => builtInCommands(noDesk).map(({ name }) => name)
+
+const noDesk = new Proxy({} as DeskControls, {
+  get() {
+    throw new Error('there is no desk here')
+  },
+})
+
+/**
+ * All slash commands that `suits` lets through. `warn` hears of files that cannot be used, of each fault once, and `changed` of a
+ * list that is another one now.
+ */
+export function slashCommands(
+  controls: DeskControls,
+  warn: (words: string) => void = () => {},
+  changed: () => void = () => {},
+  suits: (command: Command) => boolean = () => true,
+): CommandList {
+  const builtIn = builtInCommands(controls)
   const taken = builtIn.map(({ name }) => name)
-  const own = userCommands(controls, taken)
-  for (const words of own.warnings) warn(words)
-  const fixed = [...builtIn, ...own.commands]
+  const told = new Set<string>()
   const all: Command[] = []
-  const names = fixed.map(({ name }) => name)
+  let own: Command[] = []
   let triggers: Command[] = []
   const arrange = async () => {
     const { servers } = controls.app().native.state
-    const served = promptCommands(controls, await servers, [...names, ...triggers.map(({ name }) => name)])
-    const before = all.map(commandUsage).join()
-    all.splice(fixed.length, Infinity, ...[...triggers, ...served].map(toldWhenBroken))
-    if (all.map(commandUsage).join() !== before) changed()
+    const names = [...builtIn, ...own, ...triggers].map(({ name }) => name)
+    put(promptCommands(controls, await servers, names))
   }
-  // Skills change with files and trust, so the list is made again after each command.
+  const put = (served: readonly Command[]) => {
+    const before = listedCommands(all)
+    const now = [...builtIn, ...own, ...triggers, ...served].filter(suits).map(toldWhenBroken)
+    all.splice(0, Infinity, ...now.map((command) => followed(command, refresh)))
+    if (listedCommands(all) !== before) changed()
+  }
+  const take = ({ commands, warnings }: FileCommandList) => {
+    own = commands
+    for (const words of warnings) if (!told.has(words)) warn(words)
+    for (const words of warnings) told.add(words)
+  }
+  // Files and trust change, so the list is made again after each command.
   const refresh = async () => {
+    // Looking at what is trusted takes long, and is not needed where a project has no commands.
+    const untrusted = fileCommands(controls, taken, false)
+    const trusted = untrusted.untrusted && (await isTrusted(controls.app()))
+    take(trusted ? fileCommands(controls, taken, true) : untrusted)
+    const names = [...builtIn, ...own].map(({ name }) => name)
     triggers = await triggerCommands(controls, names).catch(() => [])
     await arrange()
   }
@@ -99,14 +131,20 @@ export function slashCommands(
   controls.app().native.state.serversChanged.add(() => {
     void arrange()
   })
-  all.push(...fixed.map(toldWhenBroken).map((command) => followed(command, refresh)))
-  // The skills join the list when they have been read.
-  void refresh()
-  return all
+  // The commands of a trusted project and of skills join the list when they have been read.
+  take(fileCommands(controls, taken, false))
+  put([])
+  return Object.assign(all, { refresh })
 }
 
-function followed(command: Command, then: () => Promise<void>): Command {
-  return { ...command, run: (args, world) => command.run(args, world).then(then) }
+function followed(command: Command, then: () => Promise<unknown>): Command {
+  return {
+    ...command,
+    async run(args, world) {
+      await command.run(args, world)
+      await then().catch(() => {})
+    },
+  }
 }
 
 /** Catches a command's errors and shows them where it was typed. */

@@ -1,4 +1,4 @@
-import type { Command } from '../../core/talk/command.ts'
+import type { Command, CommandWorld } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { UsageError } from '../../core/io.ts'
 import { auditOf } from '../../app/native/native-audit.ts'
@@ -40,17 +40,28 @@ export function trustCommand(controls: DeskControls): Command {
         await applied(controls)
         return world.say(`${root} is no longer trusted. ${begun}`, 'note')
       }
-      const picks = await world.ask(await folderQuestion(app.native, now, book), world.signal)
-      if (picks) await audited(controls, picks.includes('trust') ? 'trust' : 'no')
-      if (!picks?.includes('trust')) return world.say('Nothing was changed: the folder is still not trusted.', 'note')
-      if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')
-        throw new UsageError(
-          'the folder changed while you looked at it, so it was not trusted. Type /trust to see it again.',
-        )
-      await applied(controls)
+      if (!(await askForTrust(controls, world)))
+        return world.say('Nothing was changed: the folder is still not trusted.', 'note')
       world.say(`Trusted from the next turn on. ${begun}`, 'note')
     },
   }
+}
+
+/** Asks whether to trust the folder as it is now, and trusts it after a yes. */
+export async function askForTrust(controls: DeskControls, world: CommandWorld): Promise<boolean> {
+  const app = controls.app()
+  const { root, cwd } = app.place
+  const book = trustBook(app)
+  const now = await book.of(root, cwd)
+  const picks = await world.ask(await folderQuestion(app.native, now, book), world.signal)
+  if (picks) await audited(controls, picks.includes('trust') ? 'trust' : 'no')
+  if (!picks?.includes('trust')) return false
+  if ((await book.trust(root, now.mark, cwd)).state !== 'trusted')
+    throw new UsageError(
+      'the folder changed while you looked at it, so it was not trusted. Type /trust to see it again.',
+    )
+  await applied(controls)
+  return true
 }
 
 /** Closes tools and servers that were opened under the old decision, and reads the settings again. */

@@ -83,18 +83,6 @@ export class EditorSession {
     for await (const event of desk.events(this.#closed.signal)) await this.#show(event)
   }
 
-  async #sendCommands(): Promise<void> {
-    const { desk } = this.#parts.seat
-    await this.#send({
-      sessionUpdate: 'available_commands_update',
-      availableCommands: desk.commands.map(({ name, help, words }) => ({
-        name,
-        description: help,
-        input: words ? { hint: words } : undefined,
-      })),
-    })
-  }
-
   /** Takes a prompt or a command, and waits until its turn is over. */
   async prompt({ prompt }: PromptRequest, signal: AbortSignal): Promise<StopReason> {
     const { sdk, seat } = this.#parts
@@ -107,7 +95,7 @@ export class EditorSession {
     try {
       const text = promptText(prompt, seat.cwd)
       const [, name, args = ''] = /^\/(\S+)\s*([^]*)$/.exec(text.trim()) ?? []
-      const command = seat.desk.commands.find((one) => one.name === name)
+      const command = await this.#commandNamed(name)
       if (command) await this.#run(command, args.trim(), pending)
       else this.#submit(text, pending)
       const ending = await pending.over
@@ -147,6 +135,26 @@ export class EditorSession {
     this.#closed.abort()
     this.#questions.close()
     this.#pending?.end()
+  }
+
+  /** The command of a name; its file may be new. A path such as /etc/hosts names none. */
+  async #commandNamed(name: string | undefined): Promise<Command | undefined> {
+    if (name === undefined || name.includes('/')) return undefined
+    const { commands } = this.#parts.seat.desk
+    const find = () => commands.find((one) => one.name === name)
+    if (!find()) await commands.refresh?.().catch(() => {})
+    return find()
+  }
+
+  async #sendCommands(): Promise<void> {
+    await this.#send({
+      sessionUpdate: 'available_commands_update',
+      availableCommands: this.#parts.seat.desk.commands.map(({ name, help, words }) => ({
+        name,
+        description: help,
+        input: words ? { hint: words } : undefined,
+      })),
+    })
   }
 
   #send = (update: SessionUpdate): Promise<void> => {

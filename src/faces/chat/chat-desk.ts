@@ -1,5 +1,5 @@
 import type { WorkMode, Leash } from '../../core/work/agent.ts'
-import type { Command, CommandScreen } from '../../core/talk/command.ts'
+import type { CommandList, CommandScreen } from '../../core/talk/command.ts'
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
@@ -110,7 +110,7 @@ export interface ChatDesk {
   moveToBackground(): boolean
   answer(ask: string, picks?: string[]): void
   setLeash(leash: Leash): void
-  readonly commands: readonly Command[]
+  readonly commands: CommandList
   /** Finds paths below the working folder that match what was typed after an @, best first. */
   files(typed: string, most: number, signal: AbortSignal): Promise<string[]>
   /** Finds the resources of MCP servers that can be named after an @, as far as they are known in a moment. */

@@ -1,0 +1,45 @@
+import type { App } from '../../app/app.ts'
+import type { CommandCaller, CommandPrompt } from '../../app/commands/command-prompt.ts'
+import { findFileCommands } from '../../app/commands/command-files.ts'
+import { commandPrompt } from '../../app/commands/command-prompt.ts'
+import { closeNative } from '../../app/native/native-parts.ts'
+import { UsageError } from '../../core/io.ts'
+import { isTrusted } from './native-agent.ts'
+import { builtInNames } from './slash-commands.ts'
+
+/**
+ * The prompt of a command in a file, for a run without a desk. Undefined where no file defines a command of this name: the words
+ * are a prompt then. A command of a folder that is not trusted is an error, because nobody would notice that it was not used.
+ */
+export async function headlessCommand(
+  app: App,
+  name: string,
+  args: string,
+  caller: CommandCaller,
+): Promise<CommandPrompt | undefined> {
+  const { cwd, root, home } = app.place
+  const taken = builtInNames()
+  const find = (trusted: boolean) => findFileCommands({ cwd, root, home, trusted }, taken)
+  const named = <T extends { name: string }>(all: readonly T[]) => all.find((one) => one.name === name)
+  const untrusted = find(false)
+  // The person's own command counts until the folder is trusted.
+  const waiting = named(untrusted.unused)
+  const trusted = waiting !== undefined && (await isTrusted(app))
+  if (waiting && !trusted && !named(untrusted.commands))
+    throw new UsageError(
+      `/${name} is not used, because ${waiting.place} comes with this folder, which is not trusted. To trust it, run termaite trust.`,
+    )
+  const { commands, warnings } = trusted ? find(true) : untrusted
+  const command = named(commands)
+  if (!command) {
+    const why = warnings.find((words) => waiting && words.startsWith(`${waiting.place} `))
+    if (why !== undefined) throw new UsageError(why)
+    return undefined
+  }
+  try {
+    return await commandPrompt(app, command, args, caller)
+  } catch (error) {
+    await closeNative(app.native)
+    throw error
+  }
+}
