@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Answer, Asked } from './model-server.ts'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
 import { modelServer } from './model-server.ts'
@@ -34,16 +35,40 @@ export async function withServers(
     baseURL: `${server.url}/v1`,
     contextWindowTokens: 200_000,
   }
-  machine.settings({ metaInstruction: false, thinking: 'off', agents: [agent], mcpServers, ...more })
+  const settings = { metaInstruction: false, thinking: 'off', agents: [agent], mcpServers, ...more }
+  machine.settings(settings)
   const env = { ANTHROPIC_API_KEY: 'made-up-key' }
-  return { server, machine, env, run: (...args: string[]) => machine.run(args, { env }) }
+  return { server, machine, settings, env, run: (...args: string[]) => machine.run(args, { env }) }
 }
 
-/** The texts of the last user message that a model was sent. */
-export function lastTexts({ body }: Asked): string[] {
-  const { messages } = body as { messages: { role: string; content: string | { type: string; text?: string }[] }[] }
-  const { content } = messages.findLast(({ role }) => role === 'user')!
-  return typeof content === 'string'
-    ? [content]
-    : content.flatMap(({ type, text }) => (type === 'text' ? [text!] : [type]))
+/** Why the servers from npm cannot be tested here; false when they can. */
+export const installedServers = (): string | false =>
+  existsSync(join(packages, 'server-everything'))
+    ? false
+    : 'the MCP servers are not installed: npm ci in test/real/clis brings them'
+
+/** A server that a shell command starts. */
+export const wrapped = (command: string) => ({ command: 'sh', args: ['-c', command] })
+
+type Block = { type: string; text?: string; content?: string | Block[] }
+type Message = { role: string; content: string | Block[] }
+
+const blocks = ({ content }: Message): Block[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : content
+
+const messagesOf = ({ body }: Asked) => (body as { messages: Message[] }).messages
+
+/** The last text of the person that begins so. */
+export function lastTexts(asked: Asked, begins: string): string {
+  const texts = messagesOf(asked).flatMap((one) => (one.role === 'user' ? blocks(one) : []))
+  return texts.findLast(({ text }) => text?.startsWith(begins))?.text ?? ''
+}
+
+/** The text of the last result that a model was given. */
+export function resultOf(asked: Asked): string {
+  const result = messagesOf(asked)
+    .flatMap(blocks)
+    .findLast(({ type }) => type === 'tool_result')
+  const content = result?.content ?? ''
+  return typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('')
 }
