@@ -116,36 +116,32 @@ test(
   },
 )
 
-test(
-  'everything: pictures, structure, progress; nobody to ask declines an elicitation',
-  options,
-  async (t) => {
-    const calls = [
-      { tool: 'mcp__everything__get-tiny-image', input: {} },
-      { tool: 'mcp__everything__get-structured-content', input: { location: 'Chicago' } },
-      { tool: 'mcp__everything__trigger-long-running-operation', input: { duration: 0.2, steps: 2 } },
-      { tool: 'mcp__everything__trigger-elicitation-request', input: {} },
-      { tool: 'mcp__everything__get-resource-links', input: { count: 2 } },
-    ]
-    const { server, run } = await withServers(
-      t,
-      { everything },
-      ({ count }) => (count <= calls.length ? { call: calls[count - 1]! } : { text: 'Seen.' }),
-      all,
-    )
-    const { code, out, err } = await run('-p', 'try all')
-    assert.deepEqual([code, out], [0, 'Seen.\n'], err)
-    const results = server
-      .turns()
-      .slice(1)
-      .map((asked) => resultOf(asked))
-    assert.match(server.turns()[1]!.text, /"media_type":"image\/png"/)
-    assert.match(results[1]!, /temperature/)
-    assert.match(results[2]!, /Long running operation completed/)
-    assert.match(results[3]!, /declined/i)
-    assert.match(results[4]!, /demo:\/\/resource\/dynamic/)
-  },
-)
+test('everything: pictures, structure, progress; nobody to ask declines an elicitation', options, async (t) => {
+  const calls = [
+    { tool: 'mcp__everything__get-tiny-image', input: {} },
+    { tool: 'mcp__everything__get-structured-content', input: { location: 'Chicago' } },
+    { tool: 'mcp__everything__trigger-long-running-operation', input: { duration: 0.2, steps: 2 } },
+    { tool: 'mcp__everything__trigger-elicitation-request', input: {} },
+    { tool: 'mcp__everything__get-resource-links', input: { count: 2 } },
+  ]
+  const { server, run } = await withServers(
+    t,
+    { everything },
+    ({ count }) => (count <= calls.length ? { call: calls[count - 1]! } : { text: 'Seen.' }),
+    all,
+  )
+  const { code, out, err } = await run('-p', 'try all')
+  assert.deepEqual([code, out], [0, 'Seen.\n'], err)
+  const results = server
+    .turns()
+    .slice(1)
+    .map((asked) => resultOf(asked))
+  assert.match(server.turns()[1]!.text, /"media_type":"image\/png"/)
+  assert.match(results[1]!, /temperature/)
+  assert.match(results[2]!, /Long running operation completed/)
+  assert.match(results[3]!, /declined/i)
+  assert.match(results[4]!, /demo:\/\/resource\/dynamic/)
+})
 
 test('a server that starts late is told of in a message, and the prefix stays as it was', options, async (t) => {
   const { server, machine, settings, run } = await withServers(t, {}, ({ count, text }) => {

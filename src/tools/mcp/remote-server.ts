@@ -1,4 +1,4 @@
-import type { Client, PromptMessage, Tool as RemoteTool } from '@modelcontextprotocol/client'
+import type { Client, ElicitRequestURLParams, PromptMessage, Tool as RemoteTool } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { ToolCall, ToolOutput } from '../../core/work/tool.ts'
@@ -15,7 +15,8 @@ import { contentOf } from './resource-content.ts'
 import { hideSecrets, secretsOf } from './server-config.ts'
 import { ServerLogin, logInByBrowser } from './server-login.ts'
 import { ServerLifecycle, unavailableReason } from './server-lifecycle.ts'
-import { callFault, faultOf, isForgotten, wantsLogin } from './server-faults.ts'
+import { callFault, faultOf, isForgotten, requiredPages, wantsLogin } from './server-faults.ts'
+import { elicit } from './elicitation.ts'
 import { ActivityTimeout, never } from './activity-timeout.ts'
 import { outputOf } from './call-result.ts'
 import { ServerOutput } from './stdio-transport.ts'
@@ -310,11 +311,19 @@ export class McpServer {
 
   /** Whether the cause of a failed call was removed, so that it can be repeated. Only for failures before the call had an effect. */
   async #repaired(error: unknown, connection: Connection, asked: ActiveCall): Promise<boolean> {
+    const pages = requiredPages(error)
+    if (pages.length > 0) return this.#pagesOpened(pages, asked)
     const login = wantsLogin(error)
     if (login && (await this.#loginAgain(asked))) return true
     if (!login && !isForgotten(error)) return false
     this.#life.drop(connection)
     return !login && (await this.#life.settled(asked.signal)).is === 'ready'
+  }
+
+  /** Asks the person to open the pages that the server wants them to see first; whether they agreed to all. */
+  async #pagesOpened(pages: readonly ElicitRequestURLParams[], asked: ActiveCall): Promise<boolean> {
+    for (const page of pages) if ((await elicit(this.config.name, page, asked)).action !== 'accept') return false
+    return true
   }
 
   async #loginAgain({ ask, signal, whilePaused }: ActiveCall): Promise<boolean> {

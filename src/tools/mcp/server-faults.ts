@@ -1,3 +1,4 @@
+import type { ElicitRequestURLParams } from '@modelcontextprotocol/client'
 import type { ServerConfig } from './server-config.ts'
 import { errorCode } from '../../base/files.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -40,6 +41,19 @@ export const loginWanted = (name: string) =>
 
 export const wantsLogin = (error: unknown) =>
   (error as { name?: string } | undefined)?.name === 'UnauthorizedError' || statusOf(error) === 401
+
+/** A server that asks for more pages than this at once is refused. */
+const mostPages = 3
+
+/** The pages that a server wants the person to open before it does what it was asked; the protocol's error -32042 names them. */
+export function requiredPages(error: unknown): ElicitRequestURLParams[] {
+  const { code, data } = (error ?? {}) as { code?: unknown; data?: { elicitations?: unknown } }
+  const pages = code === -32042 && Array.isArray(data?.elicitations) ? data.elicitations : []
+  const known = pages.filter(
+    ({ mode, url, message }) => mode === 'url' && typeof url === 'string' && typeof message === 'string',
+  )
+  return known.length <= mostPages ? known : []
+}
 
 /** The server has forgotten our session, which it may do at any time. */
 export const isForgotten = (error: unknown) => statusOf(error) === 404
