@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Asked } from './model-server.ts'
+import { Glass, keys } from '../screen/glass.ts'
 import { everything, filesystem, installedServers, lastTexts, resultOf, wrapped, withServers } from './mcp-rig.ts'
 
 const skip = installedServers()
@@ -212,4 +213,75 @@ test('the servers of a project without trust give no resource and no prompt', op
   )
   await run('-p', '/evil:simple-prompt')
   assert.deepEqual([existsSync(ran), lastTexts(server.turns()[1]!, '/evil')], [false, '/evil:simple-prompt'])
+})
+
+test('everything in a real terminal: @ and / are completed, and its forms and pages are cards', options, async (t) => {
+  const page = { url: 'https://example.com/pay', message: 'Pay first.', elicitationId: 'one' }
+  const calls = [
+    { tool: 'mcp__everything__trigger-elicitation-request', input: {} },
+    { tool: 'mcp__everything__trigger-url-elicitation', input: page },
+    { tool: 'mcp__everything__trigger-url-elicitation', input: { ...page, elicitationId: 'two', errorPath: true } },
+  ]
+  const { server, machine, env } = await withServers(
+    t,
+    { everything },
+    ({ count }) => (count >= 3 && count <= 5 ? { call: calls[count - 3]! } : { text: `Answer ${count}.` }),
+    all,
+  )
+  const glass = new Glass(machine, { size: { cols: 100, rows: 40 }, env })
+  t.after(() => glass.end())
+  await glass.shows('next native')
+  glass.type('Look at @features')
+  await glass.shows('› everything:demo://resource/static/document/features.md')
+  glass.type(keys.tab)
+  await glass.shows('Look at @everything:demo://resource/static/document/features.md')
+  glass.type(keys.enter)
+  await glass.shows('Answer 1.')
+  assert.match(
+    lastTexts(server.turns()[0]!, 'Look at'),
+    /^Look at everything:demo:\/\/resource\/static\/document\/features\.md\s*\n\n<resource server="everything" uri="demo:\/\/resource\/static\/document\/features\.md">\n# Everything Server - Features\n/,
+  )
+  glass.type('/everything:completable-prompt Sa')
+  await glass.shows('› Sales')
+  glass.type(keys.tab)
+  await glass.shows(/completable-prompt Sales +│/)
+  glass.type(' ')
+  await glass.shows('› Sales David')
+  glass.type(keys.tab)
+  await glass.shows(/completable-prompt Sales David +│/)
+  glass.type(keys.enter)
+  await glass.shows('Answer 2.')
+  assert.match(lastTexts(server.turns()[1]!, 'Use the prompt'), /Please promote David to the head of the Sales team\./)
+
+  glass.type('ask me')
+  glass.type(keys.enter)
+  // The form: its first field is a name in free words, and the rest is skipped.
+  await glass.shows(/The MCP server everything asks: [^]*Enter answers/)
+  glass.type('Ada')
+  glass.type(keys.enter)
+  for (let field = 0; field < 20; field++) {
+    const screen = await glass.shows(/Enter answers|open a page/)
+    if (screen.includes('open a page')) break
+    const skip = /(\d) (?:Skip|Keep [^\n]*?) *│/.exec(screen)?.[1] ?? '1'
+    const asked = /The MCP server everything asks:[^]*?\n│ ([^\n]*?) *│/.exec(screen)?.[1]
+    glass.type(/\[[ x]\]/.test(screen) ? keys.enter : skip)
+    await glass.shows(
+      (next) => !next.includes('Enter answers') || !next.includes(asked ?? '\0') || next.includes('open a page'),
+    )
+  }
+  const card = await glass.shows(
+    /asks you to open a page of example\.com: Pay first\.[^]*https:\/\/example\.com\/pay[^]*Enter answers/,
+  )
+  assert.match(card, /1 Yes, open it in the browser[^]*3 No, do not open it[^]*4 I open the page myself/)
+  glass.type('4')
+  await glass.shows((screen) => !screen.includes('Enter answers'))
+  // The same by the protocol's error: the call is made again after the yes.
+  await glass.shows(/asks you to open a page[^]*Enter answers/)
+  glass.type('4')
+  await glass.shows((screen) => !screen.includes('Enter answers'))
+  await glass.shows(/asks you to open a page[^]*Enter answers|Answer 6\./)
+  glass.type('4')
+  await glass.shows('Answer 6.')
+  assert.match(resultOf(server.turns()[3]!), /Ada/)
+  assert.match(resultOf(server.turns()[4]!), /accept/i)
 })

@@ -100,7 +100,7 @@ async function fillForm(server: string, params: ElicitRequestFormParams, asked: 
       const picks = await asked.ask({ ...question, text: question.text + again }, asked.signal)
       if (!picks) return unanswered(asked)
       if (picks.includes(decline.id)) return { action: 'decline' }
-      if (picks.includes(skip.id)) break
+      if (picks.includes(skip.id) || (picks.length === 0 && !required.includes(name))) break
       const value = valueOf(field, picks)
       if (value === undefined) continue
       content[name] = value
@@ -119,11 +119,21 @@ function questionOf(said: string, name: string, field: Field, required: boolean)
   const usual = field.default
   const leave = usual === undefined ? skip : { ...skip, label: `Keep ${String(usual)}` }
   const choices = choicesOf(field)
+  // Several may be marked here, so leaving out and declining are no options: no mark leaves the field out, Escape declines.
+  if (field.type === 'array')
+    return defined({
+      about: 'choice',
+      text: `${said}\n${what}`,
+      from: [],
+      multiple: true,
+      marked: Array.isArray(usual) ? usual : undefined,
+      options: choices,
+      unanswered: 'do not answer',
+    })
   return defined({
     about: 'choice',
     text: `${said}\n${what}`,
     from: [],
-    multiple: field.type === 'array' || undefined,
     free: choices.length === 0 || undefined,
     options: [...choices, ...(required && usual === undefined ? [] : [leave]), decline],
     escape: decline.id,

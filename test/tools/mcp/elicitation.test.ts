@@ -40,7 +40,7 @@ test('each kind of field is a question of its kind', async () => {
     questions.map(({ text, free, multiple, options }) => [
       text.split('\n')[1],
       free ? 'free' : multiple ? 'multiple' : 'one',
-      options.map(({ label }) => label).slice(0, -1),
+      options.map(({ label }) => label).filter((label) => label !== 'Do not answer'),
     ]),
     [
       ['Name: as in the passport', 'free', []],
@@ -51,6 +51,18 @@ test('each kind of field is a question of its kind', async () => {
       ['old', 'one', ['Pear']],
     ],
   )
+})
+
+test('several are marked as the server suggests; none leaves the field out, and Escape declines', async () => {
+  const many = { type: 'array', items: { enum: ['x', 'y'] }, default: ['y'] }
+  const { result, questions } = await answered({ many }, [], [])
+  assert.deepEqual(result, { action: 'accept', content: {} })
+  const [{ options, marked, multiple, unanswered }] = questions as [(typeof questions)[number]]
+  assert.deepEqual(
+    { labels: options.map(({ label }) => label), marked, multiple, unanswered },
+    { labels: ['x', 'y'], marked: ['y'], multiple: true, unanswered: 'do not answer' },
+  )
+  assert.deepEqual((await answered({ many }, [], undefined)).result, { action: 'decline' })
 })
 
 test('what is no number is asked again; what need not be said can be left out', async () => {
