@@ -95,6 +95,9 @@ const agentFields = {
   response_fence: optional(flag),
 }
 
+/** Commands by patterns such as `*.ts` or `src/**`; the path of the file is `$FILE`, or stands behind the command. */
+const formatters = mapOf(filled)
+
 const common = {
   $schema: optional(text),
   rotationStrategy: optional(oneOf(...strategies)),
@@ -125,6 +128,8 @@ const common = {
   untrustedInstructions: optional(oneOf('leave', 'text')),
   /** Whether termaite’s own agent is told the errors that an installed language server finds after an edit (true). */
   diagnostics: optional(diagnostics),
+  /** The command that formats a file after an edit, by a pattern of its path; "off" turns off those of projects too. */
+  formatter: optional(either(oneOf('off'), formatters)),
   web: optional(object({ search: optional(filled), allowed: optional(list(filled)) })),
   thinking: optional(oneOf(...thinkings)),
   /**
@@ -181,6 +186,7 @@ export const projectForm = object({
   mcpServers: optional(mapOf(anything())),
   hooks: optional(mapOf(anything())),
   crew: optional(object({ setup: optional(filled) })),
+  formatter: optional(formatters),
 })
 
 export type ProjectSettings = TypeOf<typeof projectForm>

@@ -54,6 +54,8 @@ export type Settings = {
   diagnostics: readonly Language[]
   /** The native agent's search provider, and the private hosts that it may fetch from. */
   web: NonNullable<FileSettings['web']>
+  /** What formats files after edits in a trusted folder; the first whose pattern fits is used. Undefined: the person turned it off. */
+  formatters: readonly Formatter[] | undefined
   /** Whether shell commands run in the system's sandbox, whether they reach the network from there, and further variables they get. */
   sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none'; env?: readonly string[] }
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane'; desktop_window?: string }
@@ -72,6 +74,13 @@ export type Settings = {
   additionalFolders: readonly string[]
   /** Warnings to show before the first turn. */
   warnings: string[]
+}
+
+/** A command that formats files whose paths fit the pattern; `project`: the project's own settings name it. */
+export type Formatter = { pattern: string; command: string; project?: true }
+
+export function formattersOf(said: Readonly<Record<string, string>> = {}): Formatter[] {
+  return Object.entries(said).map(([pattern, command]) => ({ pattern, command }))
 }
 
 export type Places = { home: string; project?: string }
@@ -145,6 +154,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     untrustedInstructions: user.untrustedInstructions ?? 'leave',
     diagnostics: languagesOn(user.diagnostics),
     web: user.web ?? {},
+    formatters: user.formatter === 'off' ? undefined : formattersOf(user.formatter),
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
     crew: { perWorkspace: 10, total: 20, ...user.crew },
     thinking: user.thinking,

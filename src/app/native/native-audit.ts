@@ -50,13 +50,30 @@ export function withAudit(policy: Policy, by: string, parts: NativeParts): Polic
 export function hookRecord(event: HookEvent, parts: NativeParts): HookParts['record'] {
   const audit = auditOf(parts)
   if (!audit) return undefined
-  return async ({ command, project }) => {
-    const what = parts.border.to('audit', `${event}: ${command}`).slice(0, longest)
-    const verdict = `yes: this hook is in ${project ? 'the trusted project' : 'the settings'}`
-    const scene = { project: parts.root, session: parts.session }
-    const begun = await audit.begin({ tool: 'hook', what, verdict, ...scene })
-    return (ok) => note(parts, begun.end(ok))
-  }
+  return ({ command, project }) => programRecord(audit, 'hook', `${event}: ${command}`, project === true, parts)
+}
+
+/** Records a formatter before it runs; returns what records its end, and undefined where nothing is kept. */
+export async function formatterRecord(
+  command: string,
+  project: boolean,
+  parts: NativeParts,
+): Promise<((ok: boolean) => void) | undefined> {
+  const audit = auditOf(parts)
+  return audit && programRecord(audit, 'formatter', command, project, parts)
+}
+
+async function programRecord(
+  audit: Audit,
+  tool: 'hook' | 'formatter',
+  command: string,
+  project: boolean,
+  parts: NativeParts,
+): Promise<(ok: boolean) => void> {
+  const what = parts.border.to('audit', command).slice(0, longest)
+  const verdict = `yes: this ${tool} is in ${project ? 'the trusted project' : 'the settings'}`
+  const begun = await audit.begin({ tool, what, verdict, project: parts.root, session: parts.session })
+  return (ok) => note(parts, begun.end(ok))
 }
 
 /** The audit of this run; undefined where nothing is kept. */

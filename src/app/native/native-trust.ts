@@ -5,7 +5,8 @@ import type { Turn } from '../../core/work/agent.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
 import type { HookSettings } from '../../safety/hooks/hook-config.ts'
 import type { ServerConfig } from '../../tools/mcp/server-config.ts'
-import type { Settings } from '../../settings/settings.ts'
+import type { Formatter, Settings } from '../../settings/settings.ts'
+import { formattersOf } from '../../settings/settings.ts'
 import { joinedHooks, projectHooks } from '../../settings/hook-settings.ts'
 import { narrowed, projectSettings } from '../../settings/project-settings.ts'
 import { tighter } from '../../core/work/agent.ts'
@@ -48,7 +49,8 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
       type: 'note',
       text: `${what} ${more.length === 0 ? 'is' : 'are'} not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.`,
     }
-  return { seat, trusted: false }
+  // A formatter reads settings of the folder that can run code.
+  return { seat: { ...seat, settings: { ...seat.settings, formatters: undefined } }, trusted: false }
 }
 
 /** Adds the folder's settings. Its leash is applied only if the trust came after the settings were read, so that nothing is narrowed twice. */
@@ -80,6 +82,7 @@ export async function withFolderSettings(
       hooks: Object.values(by).reduce(joinedHooks, settings.hooks),
       // Where both name a server, the person's own is used.
       mcpServers: { ...ofProject(said.mcpServers), ...settings.mcpServers },
+      formatters: settings.formatters && [...ofFolder(said.formatter), ...settings.formatters],
     },
     warnings,
   }
@@ -90,6 +93,10 @@ export async function folderQuestion(folder: TrustedFolder, standing: FolderTrus
   const lines = await folderFileLines(folder, standing.files, standing.changes)
   return trustQuestion(folder.root, standing, lines, await book.diffs(folder.root, standing))
 }
+
+/** The formatters that the project names. They come first, because they know its files best. */
+const ofFolder = (said: Record<string, string> | undefined): Formatter[] =>
+  formattersOf(said).map((one) => ({ ...one, project: true }))
 
 /** Marks servers that the project names: they run behind the wall, whatever they say themselves. */
 function ofProject(servers: Record<string, unknown> = {}): Record<string, unknown> {
@@ -104,7 +111,7 @@ export async function folderFileLines(
   files: readonly string[],
   changes: readonly FileChange[] = [],
 ): Promise<string[]> {
-  const { servers, hooks, setup } = await startsOf(folder)
+  const { servers, hooks, setup, formatters } = await startsOf(folder)
   const how = new Map(changes.map((change) => [change.path, ` (${change.how})`]))
   return files.flatMap((file) => [
     `${visible(file)}${how.get(file) ?? ''}`,
@@ -112,11 +119,19 @@ export async function folderFileLines(
       .filter(({ from }) => from === file)
       .map(({ name, shown }) => `    MCP server ${name}: ${visible(shown)}`),
     ...linesOf(hooks[file] ?? {}),
+    ...(file === projectFile
+      ? formatters.map(({ pattern, command }) => `    formatter of ${visible(pattern)}: ${visible(command)}`)
+      : []),
     ...(file === projectFile && setup !== undefined ? [`    in a crew’s new worktree: ${visible(setup)}`] : []),
   ])
 }
 
-type Starts = { servers: ServerConfig[]; hooks: Record<string, HookSettings>; setup?: string }
+type Starts = {
+  servers: ServerConfig[]
+  hooks: Record<string, HookSettings>
+  formatters: Formatter[]
+  setup?: string
+}
 
 /** Reads what the folder would start. A file that cannot be read starts nothing here; its fault is told when it is used. */
 async function startsOf({ root, home }: TrustedFolder): Promise<Starts> {
@@ -125,7 +140,7 @@ async function startsOf({ root, home }: TrustedFolder): Promise<Starts> {
   const { servers: all } = await readServers({ root, home: root, env: {}, trusted: true, settings })
   const servers = all.map((one) => (one.from === 'settings' ? { ...one, from: projectFile } : one))
   const setup = said?.crew?.setup
-  return { servers, hooks: said ? hooksBy(root, said.hooks) : {}, setup }
+  return { servers, hooks: said ? hooksBy(root, said.hooks) : {}, formatters: formattersOf(said?.formatter), setup }
 }
 
 function hooksBy(root: string, own: unknown): Record<string, HookSettings> {

@@ -10,6 +10,7 @@ import { maskWithin } from '../../safety/redaction.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 import { nativeTools } from '../../tools/all.ts'
 import { toolIndex } from '../../tools/tool-index.ts'
+import { formatterOf } from './native-formatter.ts'
 import { agentShell, sandboxOf } from './native-sandbox.ts'
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -85,6 +86,7 @@ export function openTools(name: string, parts: NativeParts, skills: readonly Ski
     thinking: consult && { advise: adviceOf(parts), available: () => state.thinks === true },
     sandboxed: runIsolated(parts),
     shell: sandbox.shell,
+    format: formatterOf(name, parts, () => made.tools),
     interpreter: sandbox.interpreter,
     // Read at each call, because the settings may change while the tools last.
     get web() {

@@ -25,11 +25,10 @@ export async function formatWritten(
   seen: ReadFiles,
 ): Promise<Formatted> {
   const { path, real, after } = file
-  const run = await parts
-    .format?.(file.at, call)
-    .catch((error) => ({ command: 'the formatter', problem: messageOf(error) }))
+  const run = await parts.format?.(file.at, call).catch((error) => ({ command: undefined, problem: messageOf(error) }))
   if (!run) return { after, words: '' }
-  const problem = run.problem === undefined ? '' : ` The formatter (${run.command}) failed on ${path}: ${run.problem}`
+  const formatter = run.command === undefined ? 'The formatter' : `The formatter (${run.command})`
+  const problem = run.problem === undefined ? '' : ` ${formatter} failed on ${path}: ${run.problem}`
   try {
     const handle = await openReal(real)
     try {
@@ -44,12 +43,15 @@ export async function formatWritten(
         difference === undefined
           ? `changed much of ${path}: read it again before you edit it.`
           : `then changed ${path}:\n${difference}`
-      return { after: now, words: `${problem} The formatter (${run.command}) ${told}` }
+      return { after: now, words: `${problem} ${formatter} ${told}` }
     } finally {
       await handle.close()
     }
   } catch (error) {
-    return { after, words: `${problem} ${path} could not be read after the formatter ran: ${messageOf(error)}.` }
+    return {
+      after,
+      words: `${problem} ${path} could not be read after the formatter ran: ${messageOf(error).replace(/\.$/, '')}.`,
+    }
   }
 }
 
