@@ -1,3 +1,4 @@
+import type { Notification } from '../core/talk/entry.ts'
 import type { Ref } from '../core/talk/store.ts'
 import type { Worktree } from '../core/work/worktree.ts'
 import type {
@@ -49,6 +50,17 @@ export function withoutSend(slot: LivingSlot, send: Send): LivingSlot {
 /** Notes that the agent was seen at work on its prompt. */
 export function seenAtWork(slot: LivingSlot): LivingSlot {
   return slot.flight ? { ...slot, flight: { ...slot.flight, taken: true } } : slot
+}
+
+/** The most notices of a worker that are kept. */
+const mostNotices = 20
+
+/** Keeps what a worker reports to its coordinator; another slot has nobody to report to. */
+export function withNotice(slot: LivingSlot, { status, text, final }: Notification): LivingSlot {
+  if (!slot.worker) return slot
+  const notice = defined({ status, summary: text, final_response: final })
+  const notices = [...(slot.worker.notices ?? []), notice].slice(-mostNotices)
+  return { ...slot, worker: { ...slot.worker, notices } }
 }
 
 export function asking(slot: LivingSlot, one: SlotQuestion): AskingSlot {

@@ -20,7 +20,7 @@ import { interruptedTurn } from './interrupted-turn.ts'
 import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
 import { endSlot, lastScreen } from './slot-ending.ts'
 import { blobsOf, logOf, shownOf } from './slot-ledger.ts'
-import { seenAtWork, settled, turnBegun, withoutQuestions, withoutSend } from './slot-moves.ts'
+import { seenAtWork, settled, turnBegun, withNotice, withoutQuestions, withoutSend } from './slot-moves.ts'
 import { isGone } from './slot.ts'
 import { WorkerTurn } from './workers/worker-turn.ts'
 
@@ -223,6 +223,7 @@ export class SlotRunner {
   async #see(event: Event): Promise<void> {
     if (event.type === 'prompt') return
     this.#work?.see(event)
+    if (event.type === 'notification') await this.#edit((slot) => withNotice(slot, event))
     if (event.type === 'thread') await this.#edit((slot) => ({ ...slot, thread: event.key }))
     if (this.#taken || !showsWork(event)) return
     this.#taken = true

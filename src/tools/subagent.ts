@@ -16,6 +16,7 @@ export function subagent(consult: NonNullable<ToolParts['consult']>): Tool {
     aliases: { rules: ['Task'], hooks: ['Task'] },
     delegates: true,
     leadOnly: true,
+    worksAlone: true,
     effect: () => ({ does: 'nothing' }),
     async run(request, call) {
       try {

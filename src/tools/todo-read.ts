@@ -11,6 +11,7 @@ export function todoRead(todos: TodoList): Tool {
     onDemand: 'always',
     input: parser({}),
     leadOnly: true,
+    worksAlone: true,
     effect: () => ({ does: 'nothing' }),
     run: async (_input, { cwd }) => todoResult(await todos.read(cwd)),
   })

@@ -12,6 +12,7 @@ export function todoUpdate(todos: TodoList): Tool {
     onDemand: 'always',
     input: todoItems,
     leadOnly: true,
+    worksAlone: true,
     effect: () => ({ does: 'nothing' }),
     async run({ items }, { cwd }) {
       const status = new Map(items.map((item) => [item.task, item.status]))

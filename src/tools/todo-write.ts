@@ -16,6 +16,7 @@ export function todoWrite(todos: TodoList): Tool {
     input: todoItems,
     aliases: { hooks: ['TodoWrite'] },
     leadOnly: true,
+    worksAlone: true,
     effect: () => ({ does: 'nothing' }),
     async run({ items }, { cwd }) {
       const now = await todos.change(cwd, (old) => {

@@ -92,10 +92,11 @@ function foldersTelling(folders: string | undefined): ContextItem[] {
 
 const telling = (about: string, text: string): ContextItem => ({ about, hash: shortHash(text), text })
 
-type Mode = 'agent' | 'plan' | 'subagent'
+/** Which texts a session of our own agent begins with. */
+export type SessionMode = 'agent' | 'plan' | 'subagent' | 'coordinator'
 
 type SystemParts = {
-  mode: Mode
+  mode: SessionMode
   /** The day the session started, as YYYY-MM-DD; handed in, so that a long session keeps its bytes. */
   date: string
   cwd: string
@@ -137,10 +138,11 @@ export function systemText(parts: SystemParts): string {
     .join('\n\n')
 }
 
-const texts: Record<Mode, string[]> = {
+const texts: Record<SessionMode, string[]> = {
   agent: ['agent', 'conversation'],
   plan: ['planner', 'conversation'],
   subagent: ['agent', 'subagent'],
+  coordinator: ['agent', 'conversation', 'coordinator'],
 }
 
 const prompt = (name: string) => sourceText(`agents/native/prompt/${name}.md`)

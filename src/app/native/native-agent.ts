@@ -1,13 +1,13 @@
 import type { McpServers } from '../../tools/mcp/remote-servers.ts'
 import type { FrameAndTold } from '../../agents/native/session-frame.ts'
-import type { Agent, Turn } from '../../core/work/agent.ts'
+import type { Agent, SeatLimits, Turn } from '../../core/work/agent.ts'
 import type { Event, Guide } from '../../core/talk/entry.ts'
 import type { Model } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
-import type { NativeParts, NativeSeat } from './native-parts.ts'
+import type { CoordinatorSeat, NativeParts, NativeSeat } from './native-parts.ts'
 import type { ToldItem } from '../../agents/native/context-changes.ts'
 import type { Native } from '../../agents/native/native-loop.ts'
-import type { Opening } from '../../agents/native/session-opening.ts'
+import type { Opening, SessionMode } from '../../agents/native/session-opening.ts'
 import { dirname } from 'node:path'
 import { opening } from '../../agents/native/session-opening.ts'
 import { NestedInstructions } from '../../agents/native/nested-instructions.ts'
@@ -45,15 +45,19 @@ export async function* openNative(
   const { blobs, clock, cwd, root, home, state } = parts
   const asked = Promise.withResolvers<void>()
   const model = withFirstRequest(modelOf(seat, parts), asked.resolve)
-  const mode = settings.permissions.mode === 'plan' ? 'plan' : 'agent'
+  const coordinator = seat.advises || seat.limits ? undefined : state.coordinator
+  const mode = modeOf(seat, coordinator)
   const options = { settings, leash: seat.leash, trusted }
   const { box, use } = toolboxOf(agent.name, parts)
   if (mode !== 'plan') turn.waits?.('preparing the tools and the MCP servers')
-  const [machine, servers, wall] = await Promise.all([
+  const [machine, servers, facts] = await Promise.all([
     machineFacts(parts, asked.promise),
     mode === 'plan' ? undefined : serversOf(parts, options),
-    mode === 'plan' ? undefined : wallFacts(seat, box.tools, parts).then((facts) => wallPrompt(seat.leash, facts)),
+    mode === 'plan' ? undefined : wallFacts(seat, box.tools, parts),
   ])
+  const wall = mode === 'plan' ? undefined : wallPrompt(seat.leash, facts)
+  // Only a wall holds commands to a scope: without one, a worker with a scope runs none.
+  const limits = seat.limits?.scope && !facts ? { ...seat.limits, runs: false as const } : seat.limits
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const place = { cwd, root, home, trusted, untrusted: settings.untrustedInstructions }
   const nested = new NestedInstructions(place, agent.name, turn.history)
@@ -75,10 +79,10 @@ export async function* openNative(
   use(subagentConsult(subagents), loadableSkills(opened.skills))
   const offered = () =>
     offeredTools(
-      box.tools,
+      [...box.tools, ...(coordinator?.tools ?? [])],
       servers,
       model.name,
-      (tool) => (mode === 'agent' || isPlanTool(tool)) && !(seat.advises && tool.delegates),
+      (tool) => suits(tool, mode, limits) && !(seat.advises && tool.delegates),
     )
   const readable = [...own, ...opened.skills.map(({ path }) => dirname(path))]
   const guarded = (tool: Tool) =>
@@ -94,12 +98,17 @@ export async function* openNative(
       return { frame: frameOf(opened.system, offered().frame), told }
     },
   })
+  const hooks = turnHooks(seat, parts)
   return nativeAgent({
     name: agent.name,
     model,
     patience: patienceOf(seat),
     tools: offered().all.map(guarded),
-    ...turnHooks(seat, parts),
+    ...hooks,
+    ends: coordinator
+      ? async (answer, again, turn) => (await coordinator.holdsBack()) ?? hooks.ends?.(answer, again, turn)
+      : hooks.ends,
+    aside: coordinator && (() => coordinator.digest()),
     find(name) {
       const tool = servers?.find(name)
       return tool && guarded(tool)
@@ -122,6 +131,21 @@ export async function* openNative(
     window: () => Math.min(seat.window, model.window),
     steps: settings.steps,
   })
+}
+
+function modeOf({ settings, limits }: NativeSeat, coordinator: CoordinatorSeat | undefined): SessionMode {
+  if (settings.permissions.mode === 'plan') return 'plan'
+  return limits ? 'subagent' : coordinator ? 'coordinator' : 'agent'
+}
+
+/** Whether an agent is offered a tool: a planner changes nothing, a coordinator has workers, and a worker asks nobody and sends nobody. */
+function suits(tool: Tool, mode: SessionMode, limits: SeatLimits = {}): boolean {
+  if (mode === 'plan') return isPlanTool(tool)
+  if (mode === 'coordinator') return !tool.worksAlone
+  if (mode === 'agent') return true
+  const writes = tool.risk === 'write' && limits.writes === false
+  const runs = tool.risk === 'run' && !tool.reports && limits.runs === false
+  return !tool.delegates && !tool.leadOnly && !writes && !runs
 }
 
 /** Increased when the tools of every request change their form: a frame that was frozen before is then made again. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
-import type { Leash } from '../../core/work/agent.ts'
+import type { Leash, SeatLimits } from '../../core/work/agent.ts'
+import type { Tool } from '../../core/work/tool.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { Border } from '../../safety/border.ts'
 import type { JudgedCall } from '../../safety/rules/judged-call.ts'
@@ -25,6 +26,17 @@ export type NativeSeat = {
   leash: Leash
   window: number
   advises?: boolean
+  /** The limits of a worker that a coordinator sent. */
+  limits?: SeatLimits
+}
+
+/** What makes our own agent the coordinator of the turn that runs. */
+export type CoordinatorSeat = {
+  tools: readonly Tool[]
+  /** The state of the workers, for the next request alone. */
+  digest(): Promise<string | undefined>
+  /** Why an answer is not given to the person yet. */
+  holdsBack(): Promise<string | undefined>
 }
 
 /** Everything that the native agents of one run share. */
@@ -101,6 +113,8 @@ export type NativeState = {
   thinks?: boolean
   /** How the acting agent calls for thought in the turn that runs; undefined where it may not. */
   advice?: TurnAdvice
+  /** Set while a coordinator's turn runs. */
+  coordinator?: CoordinatorSeat
   /** Notes that were shown once and are not shown again. */
   told: Set<string>
   /** Whether the folder was trusted during a turn, after the desk had read its settings. */

@@ -1,4 +1,6 @@
 import type { Tool } from '../../core/work/tool.ts'
+import { relative } from 'node:path'
+import { isInScope } from '../../core/work/path-scope.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Mode } from '../../safety/rules/permission-modes.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
@@ -38,7 +40,24 @@ export async function policyFor(
       await project.update((doc) => ({ ...doc, rules: [...new Set([...(doc.rules ?? []), rule])] }))
     },
   })
-  return withAudit(withHooks(held, seat, parts), seat.agent.name, parts)
+  const scope = seat.limits?.scope
+  return withAudit(withHooks(scope ? scoped(held, scope, root) : held, seat, parts), seat.agent.name, parts)
+}
+
+/** Refuses a worker's writes outside of its scope. What a command may write is held by the sandbox. */
+function scoped(held: Policy, scope: readonly string[], root: string): Policy {
+  return async (tool, input, turn) => {
+    const decision = await held(tool, input, turn)
+    const effect = tool.effect?.(input, turn.cwd)
+    if (decision.verdict === 'no' || effect?.does !== 'access') return decision
+    const realOf = (path: string) => decision.places?.find((place) => place.path === path)?.real ?? path
+    const stray = effect.paths.find(
+      ({ access, path }) => access === 'write' && !isInScope(relative(root, realOf(path)), scope),
+    )
+    if (!stray) return decision
+    const why = `${relative(root, stray.path)} is not in the scope of this worker, which is ${scope.join(', ')}`
+    return { verdict: 'no', why }
+  }
 }
 
 /** The permission mode: the leash `all` lifts the two usual modes, and a stricter mode stays as it is. */

@@ -8,9 +8,9 @@ import type { Part } from '../../safety/shell/shell-judgement.ts'
 import type { TurnScratch, Wall } from '../../safety/wall/wall.ts'
 import type { ShellStart } from '../../tools/tool-parts.ts'
 import type { NativeParts, NativeSeat } from './native-parts.ts'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
@@ -60,16 +60,22 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       return leash === 'read' ? { ...plain, env: lean } : plain
     }
     const place: CommandPlace = runs.isFreed(call) ? { outside: 'you allowed it' } : await judged(facts)
+    const scope = seat.limits?.scope
     if (place.outside !== undefined) {
+      if (scope) throw new Error('a worker with a scope runs its commands only in the sandbox. Go on without this one.')
       runs.note(call, { outside: place.outside })
       return plain
     }
+    // In a scope only the files and folders that it names are writable, and the repository is not.
+    const inside = scope ? { ...place.inside, project: 'read' as const, git: 'read' as const } : place.inside
     const scratch = await scratchRooms(name, parts).of(leash)
-    const caches = place.inside.project === 'write' ? await projectCaches(parts) : undefined
+    const mayWrite = place.inside.project === 'write'
+    const caches = mayWrite ? await projectCaches(parts) : undefined
+    const places = scope && mayWrite ? await scopePlaces(scope, root) : []
     const added = parts.folders.now
     const limits = {
-      ...{ root, added, ...place.inside, home: all.HOME ?? home, scratch },
-      writable: caches === undefined ? [] : [caches],
+      ...{ root, added, ...inside, home: all.HOME ?? home, scratch },
+      writable: caches === undefined ? places : [...places, caches],
       hidden: place.seesKeys ? [] : await keyFilesOf(call.signal, [root, ...added]),
     }
     const walled = await sandboxOf(parts).wrap(plain.argv, limits)
@@ -79,7 +85,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
     return {
       argv: walled.argv,
       env: withQuietGit(wallEnvironment(all, walledNames(seat, scratch, caches)), root),
-      walls: JSON.stringify([place.inside, scratch?.folder, added]),
+      walls: JSON.stringify([inside, places, scratch?.folder, added]),
       async settle() {
         const said = await walled.settle()
         state.notes.push(...said)
@@ -139,6 +145,13 @@ async function keyFilesOf(turn: AbortSignal, folders: readonly string[]): Promis
   keyFiles.set(turn, known)
   for (const folder of folders) if (!known.has(folder)) known.set(folder, secretFilesIn(folder))
   return (await Promise.all(folders.map((folder) => known.get(folder)!))).flat()
+}
+
+/** The places of a scope that a command may write. One that is missing cannot be opened in a wall: only the tools can make it. */
+async function scopePlaces(scope: readonly string[], root: string): Promise<string[]> {
+  const real = await Promise.all(scope.map((path) => realpath(join(root, path)).catch(() => undefined)))
+  // A link in the project may lead out of it.
+  return real.filter((path) => path !== undefined && (path === root || path.startsWith(root + sep))) as string[]
 }
 
 /** Code that looks at the machine never runs behind a wall, where its numbers would be those of the sandbox. */

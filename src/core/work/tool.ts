@@ -101,6 +101,8 @@ export interface Tool<I = unknown> {
   delegates?: boolean
   /** Belongs to the conversation with the person: a subagent has none. */
   leadOnly?: boolean
+  /** Helps an agent that does all the work itself: a coordinator, which has workers, is not offered it. */
+  worksAlone?: boolean
   /** Reports to whoever gave the work before it is done. A subagent has none, because its caller waits for its answer alone. */
   reports?: boolean
   /** Whether there is anything to call it for now; otherwise no model is offered it. */

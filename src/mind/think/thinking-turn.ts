@@ -1,21 +1,18 @@
-import type { Entry, Event, Fact } from '../../core/talk/entry.ts'
+import type { Event } from '../../core/talk/entry.ts'
 import type { Framework } from '../../core/talk/framework.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { Parser } from '../../core/work/shape.ts'
 import type { ParsedAnswer } from '../../core/work/json-answer.ts'
 import type { Resources, RoleAssignment } from './resources.ts'
-import { steerFact } from '../../core/talk/pictures.ts'
 import { callAfter } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
-import { newId } from '../../base/id.ts'
 import { relay } from '../../base/relay.ts'
-import { isFact } from '../../core/talk/entry.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens, viewTokens } from '../../core/talk/tokens.ts'
-import { lastTurns, view } from '../../core/talk/view.ts'
-import { withoutPart } from '../../core/talk/transcript.ts'
-import { consult, take } from '../../core/work/verbs.ts'
+import { lastTurns } from '../../core/talk/view.ts'
+import { TurnPieces } from '../../core/work/turn-pieces.ts'
+import { consult } from '../../core/work/verbs.ts'
 import { parseAnswer } from '../../core/work/json-answer.ts'
 import { clipped, firstLine, jsonInstructions, quoted } from './prompt-text.ts'
 
@@ -51,8 +48,7 @@ export class ThinkingTurn {
   passed: boolean | undefined
   /** How many agents were consulted. */
   calls = 0
-  #done: Entry[] = []
-  #pieces = 0
+  #pieces: TurnPieces
   #watch: ReadOnlyWatch
   /** The number of calls that the person agreed to; negative after a no. */
   #agreed: number
@@ -62,6 +58,7 @@ export class ThinkingTurn {
   constructor(framework: Framework, turn: Turn, resources: Resources) {
     this.framework = framework
     this.turn = turn
+    this.#pieces = new TurnPieces(turn)
     this.resources = resources
     this.#watch = new ReadOnlyWatch(resources)
     this.#agreed = resources.moreCalls?.agreed ?? Infinity
@@ -77,7 +74,7 @@ export class ThinkingTurn {
 
   /** The agent that acted last, if any did. */
   get actor(): string | undefined {
-    return this.#done.findLast(({ type }) => type === 'reply')?.by ?? this.caller
+    return this.#pieces.actor ?? this.caller
   }
 
   /** Lifts the limit of calls, because the person saw their cost and agreed. */
@@ -109,28 +106,8 @@ export class ThinkingTurn {
     // The person's own words go to the actor as they were typed.
     const prompt = words.split(turn.prompt).map(maskAdvice).join(turn.prompt)
     this.#watch.end()
-    const piece = `${turn.id}.${++this.#pieces}`
-    const entries: Entry[] = []
-    const keep = (fact: Fact, by: string) => {
-      const at = turn.clock.now()
-      entries.push({ ...fact, id: newId(at), at, by, session: '', turn: piece })
-    }
-    const machine = this.resources.machine.description
-    // Later pieces need not read again what the machine can do.
-    keep(defined({ type: 'prompt', text: withoutPart(prompt, machine), files: turn.files }), 'user')
-    const steer: Turn['steer'] = async (until) => {
-      const typed = await turn.steer(until)
-      // The agent that takes the next piece is told it too.
-      for (const text of typed) keep(steerFact(text), 'user')
-      return typed
-    }
-    const history = view([...turn.history, ...this.#done])
-    const outcome = yield* take(actor, { ...turn, prompt, machine, steer, history }, (event) => {
-      const { by = actor.name, ...fact } = event
-      if (isFact(event)) keep(fact as Fact, by)
-    })
-    keep({ type: 'end', outcome }, actor.name)
-    this.#done.push(...entries)
+    const { description } = this.resources.machine
+    const outcome = yield* this.#pieces.act(actor, prompt, description)
     return this.#noteBudget(outcome)
   }
 
@@ -143,7 +120,7 @@ export class ThinkingTurn {
     if (this.over) return { outcome: this.over, by: actor.name }
     const { turn } = this
     // No agent's own thread is continued: two at once would both write to it.
-    const history = view([...turn.history, ...this.#done]).filter(({ type }) => type !== 'thread')
+    const history = this.#pieces.history.filter(({ type }) => type !== 'thread')
     const { sent: _, attended: __, ...own } = turn
     const { description: machine } = this.resources.machine
     const asked = consult(actor, role, { ...own, prompt, machine, history, cwd }, turn.leash)
@@ -153,13 +130,7 @@ export class ThinkingTurn {
 
   /** Adds work that was done aside to the history of the agent that acts next. */
   remember(prompt: string, text: string, by: string): void {
-    const at = this.turn.clock.now()
-    const of = { at, session: '', turn: `${this.turn.id}.${++this.#pieces}` }
-    this.#done.push(
-      { type: 'prompt', text: prompt, id: newId(at), by: 'user', ...of },
-      { type: 'reply', text, id: newId(at), by, ...of },
-      { type: 'end', outcome: { ok: true, text }, id: newId(at), by, ...of },
-    )
+    this.#pieces.remember(prompt, text, by)
   }
 
   /** Asks one agent for its answer alone; silence for `ms` is a failure. `enough` aborts when the answer is not needed any more. */

@@ -3,6 +3,7 @@ import type { ScriptedAgent, Script } from '../../../src/agents/scripted-agent.t
 import type { Event } from '../../../src/core/talk/entry.ts'
 import type { RosterSeat } from '../../../src/core/work/agent.ts'
 import type { BoardParts, WorkerWish } from '../../../src/crew/workers/board.ts'
+import type { WorkerSlot } from '../../../src/crew/slot.ts'
 import type { Rig } from '../rig.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { noBudget } from '../../../src/core/work/budget.ts'
@@ -47,9 +48,13 @@ export function boardOf(
     agents.push(agent)
     return agent
   }
+  const shown: { to?: (slot: WorkerSlot, event: Event) => void } = {}
   const host = {
     budget: noBudget,
-    seen: ({ id }: { id: number }, event: Event) => void seen.push({ worker: id, event }),
+    seen(slot: WorkerSlot, event: Event) {
+      seen.push({ worker: slot.id, event })
+      shown.to?.(slot, event)
+    },
   }
   const { mostWorkers = 50, ...rig } = part
   const made = crewOf(context, { native: open, claude: open }, { host, ...rig })
@@ -64,7 +69,7 @@ export function boardOf(
     agentFor: () => 'native',
     mostWorkers,
   })
-  return { ...made, board, seats, agents, seen }
+  return { ...made, board, seats, agents, seen, shown }
 }
 
 const stepsOf = (script: Script, turn: Parameters<Extract<Script, Function>>[0]) =>

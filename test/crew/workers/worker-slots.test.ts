@@ -66,7 +66,7 @@ test('a worker in the background has no terminal, hands over its envelope and en
   // The screen of the coordinator sees the events of the worker.
   assert.deepEqual(
     rig.seen.map(({ type }) => type),
-    ['text', 'reply', 'usage'],
+    ['state', 'text', 'reply', 'usage', 'end'],
   )
 })
 
