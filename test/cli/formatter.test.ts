@@ -19,7 +19,12 @@ async function project(t: TestContext, formatter: unknown, own: object = {}) {
   )
   t.after(() => server.close())
   const agent = { model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1`, contextWindowTokens: 200_000 }
-  machine.settings({ metaInstruction: false, agents: [{ name: 'native', kind: 'native', ...agent }], ...own })
+  machine.settings({
+    metaInstruction: false,
+    diagnostics: false,
+    agents: [{ name: 'native', kind: 'native', ...agent }],
+    ...own,
+  })
   const bin = join(machine.project, 'node_modules/.bin')
   mkdirSync(bin, { recursive: true })
   mkdirSync(join(machine.project, '.termaite'))

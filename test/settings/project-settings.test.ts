@@ -157,7 +157,7 @@ test('what it may not say is said with its line, and it leads to no file outside
       '/.termaite/settings.json:2: agents.codex.command: unknown key; allowed: enabled, leash, wall.',
       '/.termaite/settings.json:1: permissions.allow: unknown key; allowed: mode, ask, deny.',
       '/.termaite/settings.json:1: permissions.deny[0]: "bash(" is not a rule: the closing ) is missing.',
-      '/.termaite/settings.json:1: rotationStrategy: unknown key; allowed: leash, permissions, agents, vendors, sharing, sandbox, diagnostics, mcpServers, hooks, crew, formatter.',
+      '/.termaite/settings.json:1: rotationStrategy: unknown key; allowed: leash, permissions, agents, vendors, additionalFolders, sharing, sandbox, diagnostics, mcpServers, hooks, crew, formatter.',
     ],
   )
   rmSync(join(house.root, '.termaite'), { recursive: true })
