@@ -5,6 +5,14 @@ import type { FoundServer } from './server-search.ts'
 import type { RawDiagnostic } from './server-table.ts'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import {
+  CancellationTokenSource,
+  createMessageConnection,
+  ErrorCodes,
+  ResponseError,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-jsonrpc/node'
 import { messageOf } from '../base/error-message.ts'
 import { stripAnsi } from '../base/ansi.ts'
 import { exitsWithin, start } from '../base/process/run.ts'
@@ -54,7 +62,6 @@ const noEdits = 'termaite applies no edits of language servers'
 /** Starts a server and makes its acquaintance. Rejects when that fails or the signal aborts. */
 export async function connect(found: FoundServer, parts: ConnectionParts, signal: AbortSignal): Promise<Connection> {
   const { clock, version, enclose } = parts
-  const library = await import('vscode-jsonrpc/node')
   const { argv, env, settle } = await enclose(found)
   const run = await start({ argv, cwd: found.root, env, clock }).catch(async (error) => {
     await settle()
@@ -78,10 +85,7 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
     }),
     errors.read(run.stderr),
   ]
-  const talk = library.createMessageConnection(
-    new library.StreamMessageReader(guarded),
-    new library.StreamMessageWriter(run.stdin),
-  )
+  const talk = createMessageConnection(new StreamMessageReader(guarded), new StreamMessageWriter(run.stdin))
   const over = run.exited.then(async (exit) => {
     await Promise.all(read)
     await settle()
@@ -95,7 +99,7 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
   const work = new Set<unknown>()
   talk.onRequest((method, params) => {
     isTooMuch()
-    return answerTo(method, params, found, library)
+    return answerTo(method, params, found)
   })
   talk.onNotification((method, params) => {
     if (method === '$/progress') return noteProgress(params, work)
@@ -161,7 +165,6 @@ type InitializeAnswer = {
 
 /** Sends a request; rejects when the signal aborts, and tells the server then that nobody waits for the answer. */
 async function ask(talk: MessageConnection, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
-  const { CancellationTokenSource } = await import('vscode-jsonrpc/node')
   const source = new CancellationTokenSource()
   const gone = Promise.withResolvers<never>()
   const leave = () => {
@@ -228,12 +231,7 @@ function greeting({ server, root, options }: FoundServer, version: string) {
 }
 
 /** Answers what a server asks its editor. Nothing that a server asks for is done. */
-function answerTo(
-  method: string,
-  params: unknown,
-  { server, root }: FoundServer,
-  { ResponseError, ErrorCodes }: typeof import('vscode-jsonrpc/node'),
-): unknown {
+function answerTo(method: string, params: unknown, { server, root }: FoundServer): unknown {
   switch (method) {
     case 'workspace/configuration': {
       const { items } = (params ?? {}) as { items?: { section?: string }[] }
