@@ -1,6 +1,7 @@
 import type { Row } from './measure.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { acpMemory } from './acp-memory.ts'
 import { chat, chatMemory } from './chat.ts'
 import { crew } from './crew.ts'
 import { echo } from './echo.ts'
@@ -19,6 +20,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   start,
   chat,
   'chat-memory': chatMemory,
+  'acp-memory': acpMemory,
   echo,
   failover,
   histories,

@@ -32,12 +32,17 @@ const folderIn = (home: string) => join(home, 'run')
 /** Whether a file in the folder `run` of our home is the note of a process. */
 export const isProcessNote = (path: string) => /[/\\]\d+-[0-9a-z]+\.json(\.tmp)?$/.test(path)
 
-/** Leaves a note of this process in our home until the returned function is called. A home that cannot be written gets none. */
+/**
+ * Leaves a note of this process, which will run for long, in our home until the returned function is called. A home that cannot
+ * be written gets none.
+ */
 export function noteProcess(
   home: string,
   process: Omit<RunningProcess, 'pid' | 'since'>,
   clock: Pick<Clock, 'now'>,
 ): () => void {
+  // Nobody waits for it: a process that has just started is small.
+  void import('../base/heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth())
   const owner = ownerMark()
   const file = join(folderIn(home), `${ownerPid(owner)}-${shortHash(owner)}.json`)
   const note: Note = { ...process, since: clock.now(), owner }
