@@ -37,9 +37,10 @@ const call: ToolCall = {
   cwd: process.cwd(),
   signal: new AbortController().signal,
   // Whatever can be left as it is, is; a login is always wanted.
-  ask: async ({ options }: Question) => [
-    (options.find(({ id }) => id === 'open' || id === 'termaite:skip') ?? options[0]!).id,
-  ],
+  ask: async ({ options, multiple, marked }: Question) =>
+    multiple
+      ? [...(marked ?? [])]
+      : [(options.find(({ id }) => id === 'open' || id === 'termaite:skip') ?? options[0]!).id],
   progress() {},
   consult: async () => ({ ok: false, failure: { kind: 'crash', message: 'nobody is there' } }),
   until: Number.MAX_SAFE_INTEGER,
@@ -55,7 +56,9 @@ const open = openServers(
 let failed = false
 try {
   await open.settled(call.signal)
-  if (open.status().servers[0]!.state === 'login') await open.login('suite', browse, call.signal)
+  // A server that moved to another issuer asks once more.
+  for (let logins = 0; logins < 2 && open.status().servers[0]!.state === 'login'; logins++)
+    await open.login('suite', browse, call.signal)
   const tools = open.tools().filter(({ name }) => name.startsWith('mcp__'))
   const calls =
     context.toolCalls?.map(({ name, arguments: input }) => ({ name: `mcp__suite__${name}`, input })) ??
