@@ -46,7 +46,10 @@ export const chatKeys = {
       keys: ['enter'],
       does: 'Sends the prompt. While a turn runs, the agent gets it at once, or it waits in the queue.',
     },
-    complete: { keys: ['tab'], does: 'Completes a command after /, a file or an MCP resource after @, an earlier command after !.' },
+    complete: {
+      keys: ['tab'],
+      does: 'Completes a command after /, a file or an MCP resource after @, an earlier command after !.',
+    },
     up: { keys: ['up'], does: 'In the first line: takes the newest waiting prompt back, or recalls an earlier one.' },
     edit: { keys: ['ctrl+g'], does: 'Opens the input in your own editor ($VISUAL or $EDITOR).' },
     search: { keys: ['ctrl+r'], does: 'Searches the prompts that were sent in this project.' },
