@@ -45,7 +45,8 @@ export type Trouble = { status?: number; headers?: ReplyHeaders; body?: unknown;
 
 export type WireEvent =
   | Extract<ModelEvent, { type: 'text' | 'thought' | 'call' | 'end' }>
-  | ({ type: 'counted' } & ReportedUsage)
+  /** `part`: the answer was cut, and this is what had been reported by then. */
+  | ({ type: 'counted'; part?: true } & ReportedUsage)
   | { type: 'trouble'; trouble: Trouble }
 
 /** Turns the stream of one answer into events. It is not used after an `end` or a `trouble`. */
@@ -53,6 +54,8 @@ export type Reader = {
   read(data: string): Iterable<WireEvent>
   /** Called when the stream is over. If no `end` came, the stream was cut. */
   close(): Iterable<WireEvent>
+  /** What the provider has reported so far, where its format reports anything before the end. */
+  counted?(): ReportedUsage | undefined
 }
 
 /** An image with its body as base64, or a sentence in the place of one that the model cannot see. */

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { eventsOf, still, hello, tap, tapped } from './tap.ts'
+import { eventsOf, sse, still, hello, tap, tapped } from './tap.ts'
 import { recorded } from './streams.ts'
 import { sized } from '../full.ts'
 
@@ -63,3 +63,27 @@ for (const [wire, { model, stream, events }] of Object.entries(recorded)) {
     }
   })
 }
+
+test('what a provider had told of its tokens counts when its answer is cut, and is marked as a part', async () => {
+  const usageIn = async (model: string, stream: string) =>
+    (await heard(model, [new TextEncoder().encode(stream)])).flatMap((event) =>
+      event.type === 'usage' || event.type === 'failure' ? [event.type === 'usage' ? event.usage : 'failure'] : [],
+    )
+  const { model, stream } = recorded.anthropic!
+  const broken = stream.slice(0, stream.indexOf('event: content_block_stop'))
+  const part = { source: 'estimated', part: true }
+  const told = { input: 1150, output: 1, cached: 1000, written: 50, cost: 0.0008025, ...part }
+  assert.deepEqual(await usageIn(model, broken), [told, 'failure'])
+  // The provider itself may end an answer in the middle.
+  const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+  assert.deepEqual(await usageIn(model, `${broken}event: error\n${sse(error)}`), [told, 'failure'])
+  // Gemini counts in every chunk.
+  const chunk = {
+    candidates: [{ content: { parts: [{ text: 'Ich' }] } }],
+    usageMetadata: { promptTokenCount: 1200, candidatesTokenCount: 3 },
+  }
+  assert.deepEqual(await usageIn('google/a-model', sse(chunk)), [{ input: 1200, output: 3, ...part }, 'failure'])
+  // OpenAI's chat format counts only at the end.
+  const words = { choices: [{ delta: { content: 'Ich' } }] }
+  assert.deepEqual(await usageIn('groq/a-model', sse(words)), ['failure'])
+})

@@ -16,6 +16,8 @@ export type Usage = {
   written?: number
   cost?: number
   source: 'reported' | 'parsed' | 'estimated'
+  /** The answer was cut: only the tokens are counted that the provider had told of by then. */
+  part?: true
 }
 
 /** One agent's failed try at a turn; the turn goes on. `did` is what the agent had done by then. */

@@ -83,14 +83,18 @@ async function* once(
   const sent = carriage ? await carriage.pack(plain, signal) : plain
   if ('trouble' in sent) return yield { type: 'trouble', trouble: sent.trouble }
   let counted: ReportedUsage | undefined
+  const reader = wire.reader(to)
   for await (const heard of responseStream(
     { wire, carriage },
     sent,
-    wire.reader(to),
+    reader,
     { send: fetch, clock, silenceMs },
     signal,
   )) {
     if (heard.type === 'counted') counted = heard
+    const begun = heard.type === 'trouble' && !counted ? reader.counted?.() : undefined
+    // The provider bills an answer that was cut as well.
+    if (begun) yield { type: 'counted', ...begun, part: true }
     if (heard.type === 'end' && counted && wire.verify) {
       const short = await wire.verify(to, counted, asideOf(to.key, fetch, signal))
       if (short) return yield { type: 'trouble', trouble: short }
@@ -101,7 +105,7 @@ async function* once(
 
 function shown(heard: Exclude<WireEvent, { type: 'trouble' }>, to: Target): ModelEvent {
   if (heard.type !== 'counted') return heard
-  const { input, output, cached, written } = heard
+  const { input, output, cached, written, part } = heard
   const cost = costOf(heard, to.known.price)
   return {
     type: 'usage',
@@ -111,7 +115,8 @@ function shown(heard: Exclude<WireEvent, { type: 'trouble' }>, to: Target): Mode
       cached: cached || undefined,
       written: written || undefined,
       cost,
-      source: 'reported',
+      source: part ? 'estimated' : 'reported',
+      part,
     }),
   }
 }

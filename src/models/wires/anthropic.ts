@@ -206,6 +206,7 @@ function anthropicReader(to: Target): Reader {
       // Some proxies leave out the last event.
       if (stop !== undefined) yield* ended()
     },
+    counted: () => (counted.input > 0 ? counted : undefined),
   }
 }
 

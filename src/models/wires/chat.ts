@@ -182,6 +182,7 @@ function chatReader(to: Target): Reader {
       // Not every server sends [DONE].
       if (finish !== undefined) yield* ended()
     },
+    counted: () => counted,
   }
 }
 

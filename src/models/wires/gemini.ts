@@ -183,6 +183,7 @@ function geminiReader(to: Target): Reader {
     *close() {
       if (finish) yield* ended(finish)
     },
+    counted: () => counted,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../../core/work/model.ts'
 import type { AnswerPart } from '../answer-parts.ts'
 import type { MessageStep } from '../message-steps.ts'
-import type { Images, Target, Wire, WireEvent, Reader } from '../wire-format.ts'
+import type { Images, ReportedUsage, Target, Wire, WireEvent, Reader } from '../wire-format.ts'
 import { pictures } from '../message-images.ts'
 import { objectOf, messageSteps, inputOf } from '../message-steps.ts'
 import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
@@ -98,6 +98,7 @@ function responsesReader(to: Target): Reader {
   const streamed = new Map<number, number>()
   let calls = 0
   let refused = false
+  let counted: ReportedUsage | undefined
 
   function* said(index: number, delta: string): Generator<WireEvent> {
     streamed.set(index, (streamed.get(index) ?? 0) + delta.length)
@@ -124,15 +125,8 @@ function responsesReader(to: Target): Reader {
   }
 
   function* ended(response: any, stop: 'done' | 'length' | 'refused'): Generator<WireEvent> {
-    const { usage } = response
-    if (usage)
-      yield {
-        type: 'counted',
-        input: usage.input_tokens ?? 0,
-        output: usage.output_tokens ?? 0,
-        cached: usage.input_tokens_details?.cached_tokens ?? 0,
-        ...writtenOf(usage.input_tokens_details),
-      }
+    counted = count(response.usage)
+    if (counted) yield { type: 'counted', ...counted }
     const called = stop === 'done' && calls > 0
     yield { type: 'end', stop: refused ? 'refused' : called ? 'calls' : stop, ...pieces.opaque() }
   }
@@ -166,6 +160,7 @@ function responsesReader(to: Target): Reader {
           )
           break
         case 'response.failed':
+          counted = count(event.response?.usage)
           yield { type: 'trouble', trouble: { body: event.response } }
           break
         case 'error':
@@ -173,7 +168,13 @@ function responsesReader(to: Target): Reader {
       }
     },
     *close() {},
+    counted: () => counted,
   }
 }
 
-const writtenOf = (details: any) => (details?.cache_write_tokens ? { written: details.cache_write_tokens } : {})
+function count(usage: any): ReportedUsage | undefined {
+  if (!usage) return undefined
+  const { input_tokens: input = 0, output_tokens: output = 0, input_tokens_details: details } = usage
+  const written: number | undefined = details?.cache_write_tokens || undefined
+  return defined({ input, output, cached: details?.cached_tokens ?? 0, written })
+}
