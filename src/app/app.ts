@@ -19,6 +19,7 @@ import type { rotate } from '../mind/rotation/rotate.ts'
 import { addableFolder, AddedFolders, setFolders } from './added-folders.ts'
 import { borderOf } from './border.ts'
 import { snapshots } from '../safety/snapshots.ts'
+import { withFolderSnapshots } from '../safety/snapshots/folder-snapshots.ts'
 import { fileStore } from '../store/files/file-store.ts'
 import { memoryStore } from '../store/memory-store.ts'
 import { newNativeState } from './native/native-parts.ts'
@@ -109,7 +110,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     conversation,
     roster: openRoster(settings, rosterParts({ io, blobs, native })),
     native,
-    snapshots: openSnapshots(io, place, project),
+    snapshots: openSnapshots(io, place, project, native.folders),
     blobs,
     border,
     budget: options.budget,
@@ -151,11 +152,9 @@ export function rosterParts({ io, blobs, native }: Pick<App, 'io' | 'blobs' | 'n
   return { blobs, env: io.env, changed: changedSince, border: native.border, native, io }
 }
 
-export function openSnapshots(io: Io, place: Place, project: Project) {
-  return snapshots({
-    dir: `${place.home}/projects/${project.slug}/snapshots`,
-    root: place.root,
-    env: io.env,
-    clock: io.clock,
-  })
+/** Opens the snapshots of a project and of the folders that were added to it, now or in earlier turns. */
+export function openSnapshots(io: Io, place: Place, project: Project, added?: AddedFolders): Snapshots {
+  const dir = `${place.home}/projects/${project.slug}/snapshots`
+  const open = (dir: string, root: string) => snapshots({ dir, root, env: io.env, clock: io.clock })
+  return withFolderSnapshots({ project: open(dir, place.root), dir, folders: () => added?.now ?? [], open })
 }

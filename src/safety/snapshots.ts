@@ -66,7 +66,8 @@ export interface Snapshots {
   copy(folder: string, signal: AbortSignal): Promise<ProjectCopy>
   /** Plans how to undo a turn. */
   planUndo(turn: string): Promise<UndoPlan>
-  undo(plan: UndoPlan): Promise<UndoResult>
+  /** Undoes a turn. `as`: the name of the undo, where it is a part of another one. */
+  undo(plan: UndoPlan, as?: string): Promise<UndoResult>
   /** Deletes all snapshots of the project. */
   clear(): Promise<void>
 }
@@ -178,12 +179,12 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       const { moves: _, ...plan } = await planUndo(store().repository, find(turn), await now())
       return plan
     },
-    async undo({ turn }) {
+    async undo({ turn }, as) {
       const { repository, turns } = store()
       const before = await now()
       const { moves, left } = await planUndo(repository, turn, before)
       const at = clock.now()
-      const undo: TurnRecord = { turn: newId(at), before, at, prompt: `undo: ${turn.prompt}`, undoes: turn.turn }
+      const undo: TurnRecord = { turn: as ?? newId(at), before, at, prompt: `undo: ${turn.prompt}`, undoes: turn.turn }
       turns.put(undo)
       const folder = asideFolder(dir, undo.turn)
       const files = await copyConflicts(repository, moves, folder)

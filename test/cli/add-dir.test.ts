@@ -160,3 +160,47 @@ test(
     assert.deepEqual([existsSync(join(shared, 'made')), existsSync(join(machine.folder, 'stray'))], [true, false])
   },
 )
+
+test('diff and undo cover the added folder, git or not, also after it is taken back, and an undo can be undone', async (t) => {
+  const machine = new Machine(t)
+  const [plain, repository] = ['plain', 'repository'].map((name) => join(machine.folder, name)) as [string, string]
+  for (const folder of [plain, repository]) {
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'old.txt'), 'old\n')
+  }
+  execFileSync('git', ['init', '-q'], { cwd: repository })
+  writeFileSync(join(machine.project, 'own.txt'), 'own\n')
+  const change =
+    'cat >/dev/null; for f in ../plain ../repository; do echo new > $f/old.txt; echo made > $f/made.txt; done'
+  const touched = () =>
+    [plain, repository].map((folder) => [
+      readFileSync(join(folder, 'old.txt'), 'utf8'),
+      existsSync(join(folder, 'made.txt')),
+    ])
+  const agent = (command: string) => machine.agents({ mine: command }, { metaInstruction: false, leash: 'edit' })
+  agent(`${change}; echo done`)
+  const opened = ['--add-dir', '../plain', '--add-dir', '../repository']
+  assert.equal((await machine.run(['-p', 'go', ...opened])).code, 0)
+  agent('cat >/dev/null; echo again >> own.txt; echo done')
+  assert.equal((await machine.run(['-p', 'another turn, without the folders'])).code, 0)
+  const [first] = JSON.parse((await machine.run(['diff', '--list', '--json'])).out) as { turn: string }[]
+  const diff = JSON.parse((await machine.run(['diff', first!.turn, '--json'])).out) as { stat: { file: string }[] }
+  assert.deepEqual(
+    diff.stat.map(({ file }) => file).sort(),
+    [plain, repository].flatMap((folder) => [join(folder, 'made.txt'), join(folder, 'old.txt')]),
+  )
+  const undone = await machine.run(['undo', first!.turn, '--yes', '--json'])
+  assert.equal(undone.code, 0, undone.err)
+  assert.deepEqual(touched(), [
+    ['old\n', false],
+    ['old\n', false],
+  ])
+  assert.equal(readFileSync(join(machine.project, 'own.txt'), 'utf8'), 'own\nagain\n', 'the later turn stays')
+  const again = await machine.run(['undo', (JSON.parse(undone.out) as { turn: string }).turn, '--yes'])
+  assert.equal(again.code, 0, again.err)
+  assert.deepEqual(touched(), [
+    ['new\n', true],
+    ['new\n', true],
+  ])
+  assert.deepEqual((await machine.run(['where'])).err, '', 'no file of ours is a stranger')
+})
