@@ -68,7 +68,10 @@ void agent({ name: 'scripted' })
     protocolVersion: script.version ?? 1,
     agentCapabilities: {
       loadSession: script.loads ?? false,
-      sessionCapabilities: script.resumes ? { resume: {} } : {},
+      sessionCapabilities: {
+        ...(script.resumes ? { resume: {} } : {}),
+        ...(script.takesFolders ? { additionalDirectories: {} } : {}),
+      },
     },
   }))
   .onRequest(methods.agent.session.new, () => {

@@ -253,3 +253,33 @@ test('a terminal tells what it printed and how it ended, belongs to its call, an
   assert.deepEqual(result, { type: 'result', call: 'c1', ok: true, text: 'bc\ndef' })
   assert.deepEqual(await running(), [])
 })
+
+test('an added folder is handed to an agent that takes it, and is read and edited like the project', async () => {
+  await using it = await ground()
+  const shared = join(it.cwd, '..', 'shared')
+  await mkdir(join(shared, '.git'), { recursive: true })
+  await writeFile(join(shared, 'a.txt'), 'there')
+  await symlink('..', join(shared, 'up'))
+  const over = { folders: [shared] }
+  const steps = [
+    read('$CWD/../shared/a.txt'),
+    write('$CWD/../shared/new.txt'),
+    read('$CWD/../shared/up/in.jsonl'),
+    write('$CWD/../shared/.git/config'),
+  ]
+  await played(it, { ...script(...steps), takesFolders: true }, { leash: 'edit', over })
+  const answers = (await it.answers()).map(came)
+  assert.deepEqual(answers.slice(0, 2), [{ content: 'there' }, {}])
+  assert.match(answers[2], /was refused: it is not a file in /)
+  assert.match(answers[3], /was refused: nobody was there to say yes/)
+  assert.equal(await readFile(join(shared, 'new.txt'), 'utf8'), 'new\n')
+  const begun = (await it.sent()).filter(({ method }) => method === 'session/new').map(({ params }) => params)
+  assert.deepEqual(begun, [{ cwd: it.cwd, mcpServers: [], additionalDirectories: [shared] }])
+})
+
+test('an agent that does not take further folders is not sent them', async () => {
+  await using it = await ground()
+  await played(it, script(), { over: { folders: [it.cwd] } })
+  const begun = (await it.sent()).filter(({ method }) => method === 'session/new').map(({ params }) => params)
+  assert.deepEqual(begun, [{ cwd: it.cwd, mcpServers: [] }])
+})

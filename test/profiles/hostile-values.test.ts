@@ -105,3 +105,27 @@ test('a line end in a value is refused: in a terminal it would end the command',
     assert.throws(() => compose('a\ntouch canary'), OptionValueError, way)
   }
 })
+
+test('added folders reach the CLI as words, and nothing in their names is run', () => {
+  const opened = all.filter(({ reaches }) => reaches)
+  assert.deepEqual(opened.map(({ name }) => name).sort(), ['claude', 'codex', 'copilot', 'gemini', 'qwen', 'termaite'])
+  const folders = texts.map((text) => `/${text}`)
+  const argvs = argvsOf(opened.map(({ words, reaches }) => `${words[0]} ${reaches!(folders)}`))
+  const flag = (name: string) => folders.map((folder) => `${name}=${folder}`)
+  assert.deepEqual(Object.fromEntries(opened.map(({ name }, at) => [name, argvs[at]])), {
+    claude: flag('--add-dir'),
+    gemini: flag('--include-directories'),
+    codex: ['-c', `sandbox_workspace_write.writable_roots=${JSON.stringify(folders)}`],
+    qwen: flag('--include-directories'),
+    copilot: flag('--add-dir'),
+    termaite: flag('--add-dir'),
+  })
+  assert.deepEqual(readdirSync(work), [])
+  // A comma would make two folders of one.
+  assert.deepEqual(
+    argvsOf(opened.map(({ words, reaches }) => `${words[0]} ${reaches!(['/a,b', '/c'])}`)).filter((argv) =>
+      argv.some((word) => word.startsWith('--include')),
+    ),
+    [['--include-directories=/c'], ['--include-directories=/c']],
+  )
+})

@@ -191,7 +191,7 @@ async function writeFile({ path, content }: WriteTextFileRequest, rules: Rules, 
 }
 
 async function within(path: string, doing: string, rules: Rules): Promise<string> {
-  const real = await realPathInside(rules, path)
+  const real = await realPathInside([rules.root, ...rules.added], path)
   return real ?? forbid(rules, `${doing} ${path}`, `it is not a file in ${rules.root}`)
 }
 

@@ -4,6 +4,7 @@ import type { Call } from './acp-calls.ts'
 import type { Rules } from './acp-rules.ts'
 import { defined } from '../../base/defined.ts'
 import { commandOf, diffsOf, inputOf, toolOf } from './acp-calls.ts'
+import { isWithin } from '../../base/real-path.ts'
 import { realPathInside, isInGitFolder } from './acp-rules.ts'
 import { translatedOptions } from '../../core/talk/consent.ts'
 
@@ -70,6 +71,8 @@ async function isFree(call: Call, rules: Rules): Promise<boolean> {
   if (leash === 'all') return true
   const command = commandOf(call)
   if (command !== undefined) return allowed.hasCommandAlways(command)
+  // The person opened the added folders; some agents ask before they read there all the same.
+  if (call.kind === 'read') return areOwnFiles(call, rules.added)
   return (leash === 'edit' || (rules.keepsAlways && allowed.hasEdits)) && isPlainEdit(call, rules)
 }
 
@@ -104,7 +107,7 @@ async function remember(call: Call, option: PermissionOption, rules: Rules): Pro
   const { allowed } = rules
   if (!isYes(option)) return
   for (const one of call.content ?? []) {
-    const real = one.type === 'diff' ? await realPathInside(rules, one.path) : undefined
+    const real = one.type === 'diff' ? await realPathInside([rules.root, ...rules.added], one.path) : undefined
     if (one.type === 'diff' && real !== undefined) allowed.write(real, one.newText)
   }
   const always = option.kind === 'allow_always'
@@ -116,14 +119,18 @@ async function remember(call: Call, option: PermissionOption, rules: Rules): Pro
 const isEdit = ({ kind }: Call) => kind === 'edit' || kind === 'delete' || kind === 'move'
 
 /** Whether a call changes files of the project and nothing else. */
-async function isPlainEdit(call: Call, rules: Rules): Promise<boolean> {
-  if (!isEdit(call)) return false
+const isPlainEdit = async (call: Call, rules: Rules) =>
+  isEdit(call) && (await areOwnFiles(call, [rules.root, ...rules.added]))
+
+/** Whether all files that a call names are in these folders, and none of them is git's own. */
+async function areOwnFiles(call: Call, folders: readonly string[]): Promise<boolean> {
   const paths = [
     ...(call.content ?? []).flatMap((one) => (one.type === 'diff' ? [one.path] : [])),
     ...(call.locations ?? []).map(({ path }) => path),
   ]
-  const reals = await Promise.all(paths.map((path) => realPathInside(rules, path)))
-  return reals.length > 0 && reals.every((real) => real !== undefined && !isInGitFolder(rules.root, real))
+  const reals = await Promise.all(paths.map((path) => realPathInside(folders, path)))
+  const isPlain = (real: string) => folders.some((folder) => isWithin(folder, real) && !isInGitFolder(folder, real))
+  return reals.length > 0 && reals.every((real) => real !== undefined && isPlain(real))
 }
 
 function shownOf(call: Call, cwd: string): Shown[] {

@@ -94,14 +94,11 @@ export class TurnGrants {
   }
 }
 
-/** The real path of a file in the project or an added folder, which need not exist yet; undefined when it leads out of them. */
-export async function realPathInside(
-  { root, added }: Pick<Rules, 'root' | 'added'>,
-  path: string,
-): Promise<string | undefined> {
+/** The real path of a file in one of these folders, which need not exist yet; undefined when it leads out of them. */
+export async function realPathInside(folders: readonly string[], path: string): Promise<string | undefined> {
   if (!isAbsolute(path)) return undefined
   const real = await realOf(resolve(path))
-  return real !== undefined && [root, ...added].some((folder) => isWithin(folder, real)) ? real : undefined
+  return real !== undefined && folders.some((folder) => isWithin(folder, real)) ? real : undefined
 }
 
 /** Whether a path is inside a `.git` folder, where a change can make a program run. */

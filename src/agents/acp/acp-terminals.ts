@@ -43,7 +43,7 @@ export class Terminals {
     // A variable can change what a command does, so it is shown as a part of it.
     const set = env.map(({ name, value }) => `${quoted(name)}=${quoted(value)}`)
     const line = [...set, command, ...args.map(quoted)].join(' ')
-    const place = await realPathInside(rules, cwd ?? rules.cwd)
+    const place = await realPathInside([rules.root, ...rules.added], cwd ?? rules.cwd)
     const what = `running ${line}`
     if (place === undefined) forbid(rules, what, `${cwd} is not in ${rules.root}`)
     if (rules.leash === 'read') forbid(rules, what, 'this agent may only read')
