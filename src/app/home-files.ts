@@ -77,7 +77,8 @@ const folders = new Map<string, { what: string; made?: true }>([
 
 /** A project's folder ends in the hash of its path. */
 const slug = /-[0-9a-z]{11}$/
-const ofProject = /^((project|trees)\.json(\.tmp)?|history\.jsonl|output|snapshots(-[0-9a-z]{11})?|caches|[\w.]+\.[\dTZ-]+\.broken)$/
+const ofProject =
+  /^((project|trees)\.json(\.tmp)?|history\.jsonl|output|snapshots(-[0-9a-z]{11})?|caches|[\w.]+\.[\dTZ-]+\.broken)$/
 
 /** Sorts the contents of our home, so that a home in a folder full of other files does those no harm. */
 export function homeContents(home: string): HomeContents {
