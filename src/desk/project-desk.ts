@@ -1,7 +1,7 @@
 import type { RunningTurns } from '../core/talk/running-turns.ts'
 import type { Command, CommandList, CommandScreen } from '../core/talk/command.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { ChatDesk, DeskEvents, NamedResource, Standing } from '../faces/chat/chat-desk.ts'
+import type { ChatDesk, DeskEvents, NamedResource, Standing, PastedPictures } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import type { TurnSummary } from './turn-summary.ts'
 import type { DeskControls } from './desk-controls.ts'
@@ -14,6 +14,7 @@ import { closeNative, leaveSession } from '../app/native/native-parts.ts'
 import { personServers } from '../app/native/person-servers.ts'
 import { nativeAgents } from '../settings/enabled-agents.ts'
 import { unreadableLines } from '../app/turn-preparation.ts'
+import { pastedPaths, pastedPicture } from '../app/attachments/attachments.ts'
 import { Audience } from './audience.ts'
 import { Cards } from '../app/cards.ts'
 import { OtherProcesses } from './other-processes.ts'
@@ -185,7 +186,7 @@ export class ProjectDesk implements ChatDesk {
 
   runShell(command: string): void {
     if (command.trim() === '') return this.#say('Type a command after the !, for example: !git status', 'error')
-    this.#turns.runCommand(command.trim())
+    this.#turns.runCommand(withoutPictureLinks(command).trim())
   }
 
   takeBack(): string | undefined {
@@ -225,6 +226,15 @@ export class ProjectDesk implements ChatDesk {
     if (!native.state.servers && nativeAgents(settings).length === 0) return []
     const servers = await (native.state.servers ?? personServers(this.app()).open())
     return servers?.mentions(typed, signal) ?? []
+  }
+
+  keepPicture(bytes: Uint8Array): Promise<PastedPictures | undefined> {
+    return pastedPicture(bytes, this.app().blobs)
+  }
+
+  keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined> {
+    const { place, io, blobs } = this.app()
+    return pastedPaths(readings, { cwd: place.cwd, home: io.env.HOME }, blobs)
   }
 
   sentPrompts(): Promise<string[]> {

@@ -2,6 +2,7 @@ import { defined } from '../../base/defined.ts'
 import type { Ask, Question } from '../../core/talk/question.ts'
 import type { AttachedFile, FileReference } from '../../core/talk/file-references.ts'
 import type { Ref, Blobs } from '../../core/talk/store.ts'
+import type { PastedPictures } from '../../faces/chat/chat-desk.ts'
 import type { FilePart, NamedFile, Where, Picture } from './attached-file.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { PersonServers } from '../native/person-servers.ts'
@@ -167,9 +168,6 @@ const refOf = ({ media, bytes }: Picture): Ref => ({
   media,
   bytes: bytes.length,
 })
-
-/** What was pasted: pictures as text that stands for them, and in words what could not be taken. */
-export type PastedPictures = { texts: string[]; problems: string[] }
 
 /** Keeps a picture from the clipboard; the text stands for it in a prompt. */
 export async function pastedPicture(bytes: Uint8Array, blobs: Blobs): Promise<PastedPictures | undefined> {

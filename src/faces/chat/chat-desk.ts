@@ -83,6 +83,9 @@ export type DeskEvent =
   /** Another conversation takes the screen; these are its newest entries. */
   | { type: 'opened'; entries: Entry[]; more: boolean }
 
+/** What became of a paste: texts that stand for its pictures in a prompt, and in words what could not be taken. */
+export type PastedPictures = { texts: string[]; problems: string[] }
+
 /** The events of a desk. `takeAll` takes those that nobody has read yet, so that a screen can show them in the frame of a key. */
 export type DeskEvents = AsyncIterable<DeskEvent> & { takeAll(): DeskEvent[] }
 
@@ -115,6 +118,10 @@ export interface ChatDesk {
   files(typed: string, most: number, signal: AbortSignal): Promise<string[]>
   /** Finds the resources of MCP servers that can be named after an @, as far as they are known in a moment. */
   resources(typed: string, signal: AbortSignal): Promise<NamedResource[]>
+  /** Keeps a picture from the clipboard; undefined when the bytes are no picture that models can see. */
+  keepPicture(bytes: Uint8Array): Promise<PastedPictures | undefined>
+  /** Keeps the pictures that pasted paths name, in the first of the `readings` that fits; undefined when there are none. */
+  keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined>
   /** The prompts that were sent in this project before, newest last. */
   sentPrompts(): Promise<string[]>
   /** Gives commands the screen that the desk is shown on. */

@@ -165,6 +165,9 @@ class Chat {
       },
       openPalette: (query) => this.#palette.open(query),
       showKeys: () => this.#keysPage.open(),
+      clipboard: async () => (await import('./screen/clipboard.ts')).readClipboard({ env, clock }),
+      say: (text) => this.#set(nextState(this.#state, { type: 'said', how: 'note', text }, this.#time.now())),
+      wsl: Boolean(env.WSL_DISTRO_NAME || env.WSL_INTEROP),
       edit: (text) => this.#control.lend(() => editInEditor(text, env)),
     })
     const answer = (ask: string, picks?: string[]) => desk.answer(ask, picks)

@@ -51,6 +51,10 @@ export const chatKeys = {
       does: 'Completes a command after /, a file or an MCP resource after @, an earlier command after !.',
     },
     up: { keys: ['up'], does: 'In the first line: takes the newest waiting prompt back, or recalls an earlier one.' },
+    paste: {
+      keys: ['ctrl+v', 'alt+v'],
+      does: 'Pastes the picture on the clipboard, or its text. The path of a picture that is pasted or dragged here becomes one too.',
+    },
     edit: { keys: ['ctrl+g'], does: 'Opens the input in your own editor ($VISUAL or $EDITOR).' },
     search: { keys: ['ctrl+r'], does: 'Searches the prompts that were sent in this project.' },
     keys: { keys: ['?'], does: 'In an empty input: shows this page.' },

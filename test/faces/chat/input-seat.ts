@@ -1,3 +1,4 @@
+import type { Pasted } from '../../../src/faces/chat/screen/clipboard.ts'
 import type { TUI } from '@earendil-works/pi-tui'
 import type { Script } from './scripted-desk.ts'
 import type { Command } from '../../../src/core/talk/command.ts'
@@ -52,6 +53,8 @@ export function seat(script: Script = {}, parts: { desk?: ScriptedDesk; rows?: n
   const clock = new HandClock()
   const sent: string[] = []
   const palettes: string[] = []
+  const said: string[] = []
+  const clipboards: ((pasted: Pasted) => void)[] = []
   const edits: { text: string; done(text?: string): void }[] = []
   const tui = { terminal: { rows: parts.rows ?? 24, columns: 80 }, requestRender() {} } as unknown as TUI
   const box = new InputBox({
@@ -62,6 +65,9 @@ export function seat(script: Script = {}, parts: { desk?: ScriptedDesk; rows?: n
     onSubmit: (text) => sent.push(text),
     openPalette: (query) => palettes.push(query),
     showKeys: () => palettes.push('the keys'),
+    clipboard: () => new Promise((done) => clipboards.push(done)),
+    say: (words) => said.push(words),
+    wsl: false,
     edit: (text) => new Promise((done) => edits.push({ text, done })),
   })
   box.focused = true
@@ -72,6 +78,8 @@ export function seat(script: Script = {}, parts: { desk?: ScriptedDesk; rows?: n
     sent,
     palettes,
     edits,
+    said,
+    clipboards,
     press: (...keys: string[]) => keys.forEach((key) => box.handleInput(key)),
     type: (text: string) => [...text].forEach((key) => box.handleInput(key)),
     lines: (width = 48) => box.render(width).map(stripTerminalSequences),

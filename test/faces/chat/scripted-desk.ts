@@ -1,7 +1,14 @@
 import type { Command, CommandScreen } from '../../../src/core/talk/command.ts'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
 import type { Leash } from '../../../src/core/work/agent.ts'
-import type { ChatDesk, DeskEvent, DeskEvents, NamedResource, Standing } from '../../../src/faces/chat/chat-desk.ts'
+import type {
+  ChatDesk,
+  DeskEvent,
+  DeskEvents,
+  NamedResource,
+  Standing,
+  PastedPictures,
+} from '../../../src/faces/chat/chat-desk.ts'
 import { Channel } from '../../../src/base/channel.ts'
 
 export type Script = {
@@ -144,6 +151,17 @@ export class ScriptedDesk implements ChatDesk {
 
   async resources(): Promise<NamedResource[]> {
     return [...(this.#script.resources ?? [])]
+  }
+
+  /** What becomes of pasted paths, by the first path of a reading; of the clipboard, by ''. */
+  pasted = new Map<string, PastedPictures>()
+
+  async keepPicture(): Promise<PastedPictures | undefined> {
+    return this.pasted.get('')
+  }
+
+  async keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined> {
+    return readings.map(([first]) => this.pasted.get(first!)).find((one) => one !== undefined)
   }
 
   async sentPrompts(): Promise<string[]> {

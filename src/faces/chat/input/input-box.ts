@@ -2,13 +2,17 @@ import type { Component, Focusable, TUI, TuiMouseEvent, TuiMouseEventResult } fr
 import type { Clock } from '../../../base/clock.ts'
 import type { ChatDesk } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
+import type { Pasted } from '../screen/clipboard.ts'
+import type { InputPiece } from './paste.ts'
 import { CURSOR_MARKER, truncateToWidth } from '@earendil-works/pi-tui'
 import { actionOf } from '../keys.ts'
 import { boxSides, boxed, fitToWidth } from '../widgets.ts'
 import { commandName, Completer, CompletionPopup } from './prompt-completion.ts'
 import { PromptHistory, HistoryRecall, HistorySearch } from './prompt-history.ts'
 import { cleanText } from '../../../base/ansi.ts'
+import { messageOf } from '../../../base/error-message.ts'
 import { PasteReader } from './paste.ts'
+import { pastedPaths } from './pasted-paths.ts'
 import { PromptEditor } from './prompt-editor.ts'
 
 type InputParts = {
@@ -21,14 +25,17 @@ type InputParts = {
   openPalette(query: string): void
   /** Shows every key and what it does. */
   showKeys(): void
+  /** Reads the clipboard. */
+  clipboard(): Promise<Pasted>
+  /** Shows words to the person, which are not kept. */
+  say(words: string): void
+  /** Whether paths of Windows are read as they are found in its Linux. */
+  wsl: boolean
   /** Hands the text to the person's own editor; undefined when it was left without saving. */
   edit(text: string): Promise<string | undefined>
 }
 
 const placeholder = 'Ask anything · / commands · @ files · ! shell · ? keys'
-/** A longer paste is shown as a chip. */
-const mostLines = 10
-const mostChars = 1000
 /** A longer text is not laid out at each key: it is filled in as a chip, and Up leaves it out. */
 const longest = 20_000
 
@@ -45,6 +52,9 @@ export class InputBox implements Component, Focusable {
   #queue: readonly string[] = []
   #focused = false
   #editing = false
+  /** How many chips are being read, and what was typed since an Enter that waits for them. */
+  #reading = 0
+  #sends: InputPiece[] | undefined
   /** The rows above the box when it was last drawn, and how many of them are the queue. */
   #drawn = { above: 0, queue: 0 }
 
@@ -113,18 +123,81 @@ export class InputBox implements Component, Focusable {
 
   handleInput(data: string): void {
     this.#recall.pressed()
-    for (const { type, text } of this.#pastes.read(data)) {
-      const search = this.#search
-      if (type === 'key') search ? search.handleInput(text) : this.#key(text)
-      else search ? search.insert(text) : this.#put(text)
-    }
+    for (const piece of this.#pastes.read(data)) this.#take(piece)
+  }
+
+  #take({ type, text }: InputPiece): void {
+    // What is typed after an Enter that waits for a picture belongs to the next prompt.
+    if (this.#sends) return void this.#sends.push({ type, text })
+    const search = this.#search
+    if (type === 'key') search ? search.handleInput(text) : this.#key(text)
+    else if (search) search.insert(text)
+    else if (type === 'paste') this.#paste(text)
+    else this.#put(text)
   }
 
   /** Inserts a text that came as a whole, in which nothing is a key. */
   #put(text: string): void {
     this.#popup.close()
-    if (text.length > mostChars || text.split('\n').length > mostLines) this.#editor.fold(text)
-    else this.#editor.insertTextAtCursor(text)
+    this.#editor.paste(text)
+  }
+
+  /** Inserts a paste; the paths of pictures in it become pictures. */
+  #paste(text: string): void {
+    const readings = pastedPaths(text, this.#parts)
+    if (!readings) return this.#put(text)
+    this.#popup.close()
+    void this.#read(text, async () => this.#pictures(text, readings))
+  }
+
+  /** Pastes what is on the clipboard. */
+  #pasteClipboard(): void {
+    this.#popup.close()
+    const { clipboard, desk, say } = this.#parts
+    void this.#read('', async () => {
+      const found = await clipboard()
+      if ('why' in found) {
+        say(found.why)
+        return []
+      }
+      if ('text' in found) {
+        const text = cleanText(found.text)
+        const readings = pastedPaths(text, this.#parts)
+        return readings ? this.#pictures(text, readings) : [text]
+      }
+      const kept = await desk.keepPicture(found.picture)
+      if (!kept) say('The clipboard holds a picture that is no PNG, JPEG, GIF or WebP.')
+      for (const problem of kept?.problems ?? []) say(problem)
+      return kept?.texts ?? []
+    })
+  }
+
+  async #pictures(text: string, readings: readonly (readonly string[])[]): Promise<readonly string[]> {
+    const kept = await this.#parts.desk.keepPastedPaths(readings)
+    for (const problem of kept?.problems ?? []) this.#parts.say(problem)
+    return kept?.texts ?? [text]
+  }
+
+  /** Shows a chip until `work` has read what stands in its place; an Enter meanwhile waits for it. */
+  async #read(text: string, work: () => Promise<readonly string[]>): Promise<void> {
+    const key = this.#editor.wait(text)
+    this.#reading++
+    const texts = await work().catch((error) => {
+      this.#parts.say(`This could not be pasted: ${messageOf(error)}`)
+      return [text]
+    })
+    this.#reading--
+    this.#editor.settle(
+      key,
+      texts.filter((one) => one !== ''),
+    )
+    if (this.#reading === 0 && this.#sends) {
+      const typed = this.#sends
+      this.#sends = undefined
+      this.#enter()
+      for (const piece of typed) this.#take(piece)
+    }
+    this.#parts.tui.requestRender()
   }
 
   #key(key: string): void {
@@ -140,6 +213,8 @@ export class InputBox implements Component, Focusable {
         return this.#completer.follow(true)
       case 'up':
         return this.#up(key)
+      case 'paste':
+        return this.#pasteClipboard()
       case 'edit':
         // The chat goes on while the editor is open.
         void this.#editElsewhere()
@@ -164,6 +239,10 @@ export class InputBox implements Component, Focusable {
   }
 
   #enter(): void {
+    if (this.#reading > 0) {
+      this.#sends ??= []
+      return
+    }
     const { line, col } = this.#editor.getCursor()
     if (this.#editor.getLines()[line]![col - 1] === '\\') return this.#edited('\r')
     const text = this.#editor.whole().trim()

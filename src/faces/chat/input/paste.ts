@@ -8,7 +8,7 @@ const end = '\x1b[201~'
 const pasteGapMs = 30
 
 /** Input from the terminal: a key, a complete paste, or text that follows a paste too fast to be typed. */
-type InputPiece = { type: 'key' | 'paste' | 'text'; text: string }
+export type InputPiece = { type: 'key' | 'paste' | 'text'; text: string }
 
 /**
  * Tells pastes from keys. A paste may contain the mark of its own end, and what follows would be taken for keys, an

@@ -7,6 +7,7 @@ import { fuzzyMatch } from '@earendil-works/pi-tui'
 import { actionOf } from '../keys.ts'
 import { ChoiceList, TextField } from '../widgets.ts'
 import { cleanText } from '../../../base/ansi.ts'
+import { withoutPictureLinks } from '../../../core/talk/pictures.ts'
 
 /** The prompts that were sent in this process and in earlier ones, which are read when they are first needed. */
 export class PromptHistory {
@@ -166,4 +167,4 @@ export class HistorySearch implements Focusable {
 }
 
 /** The beginning of a prompt in one line, enough to recognise it by. */
-const labelOf = (text: string) => text.slice(0, 500).replace(/\s+/g, ' ')
+const labelOf = (text: string) => withoutPictureLinks(text).slice(0, 500).replace(/\s+/g, ' ')

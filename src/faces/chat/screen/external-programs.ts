@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { editFile } from '../../../base/editor.ts'
+import { isInstalled } from './clipboard.ts'
 import { withoutModelKeys } from '../../../core/work/key-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -30,18 +30,6 @@ export async function copyText(text: string, env: Env, write: (data: string) => 
   if (program && (await runWithInput(program.argv, text, env))) return `Copied with ${program.argv[0]}.`
   if (byTerminal) return 'Copied by the terminal.'
   return 'Too long for the terminal to copy, and no clipboard program is installed (wl-copy, xclip, xsel or pbcopy).'
-}
-
-function isInstalled(name: string, path: string): boolean {
-  return path.split(delimiter).some((folder) => {
-    if (folder === '') return false
-    try {
-      accessSync(join(folder, name), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
 }
 
 /** Whether the program accepted the text. Some keep running while they own the clipboard, so this does not wait for their end. */

@@ -1,0 +1,62 @@
+import { fileURLToPath } from 'node:url'
+
+/** A longer paste is a text and no list of paths. */
+const longest = 16 * 1024
+
+/** A path that can only mean one place: absolute, in the home folder, or said to be relative. */
+const rooted = /^(?:\/(?!\/)|~\/|\.{1,2}\/|file:\/\/|[A-Za-z]:[\\/])/
+
+/**
+ * Reads a paste as the paths that it may be, as terminals write files that are dragged onto them: quoted, with backslashes, as
+ * `file://` addresses, several in a row or one in a line. Returns every way to read it, the likeliest first, because only the
+ * disk knows where a name with spaces ends. Undefined when the paste is plainly a text.
+ */
+export function pastedPaths(pasted: string, { wsl = false } = {}): string[][] | undefined {
+  const text = pasted.trim()
+  if (text === '' || text.length > longest || !rooted.test(text.replace(/^['"]/, ''))) return undefined
+  const lines = text.split(/\r?\n/).map((line) => line.trim())
+  const readings = [
+    // A line is one path, whatever is in it.
+    lines.filter((line) => line !== '' && !line.startsWith('#')),
+    lines.flatMap((line) => shellWords(line) ?? ['']),
+    lines.flatMap((line) => line.split(/\s+(?=\/(?!\/)|~\/|file:\/\/|[A-Za-z]:[\\/])/)),
+  ].map((paths) => paths.map((path) => located(path, wsl)))
+  const whole = readings.filter((paths): paths is string[] => paths.length > 0 && !paths.includes(undefined))
+  const distinct = new Map(whole.map((paths) => [JSON.stringify(paths), paths]))
+  return distinct.size > 0 ? [...distinct.values()] : undefined
+}
+
+/** The words of a line as a shell reads them; undefined where a quote is left open. */
+function shellWords(line: string): string[] | undefined {
+  const words: string[] = []
+  let word: string | undefined
+  for (let at = 0; at < line.length; at++) {
+    const sign = line[at]!
+    if (/\s/.test(sign)) {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else if (sign === "'" || sign === '"') {
+      const end = line.indexOf(sign, at + 1)
+      if (end < 0) return undefined
+      const inside = line.slice(at + 1, end)
+      word = (word ?? '') + (sign === '"' ? inside.replaceAll(/\\(["\\$`])/g, '$1') : inside)
+      at = end
+    } else if (sign === '\\') word = (word ?? '') + (line[++at] ?? '')
+    else word = (word ?? '') + sign
+  }
+  return word === undefined ? words : [...words, word]
+}
+
+/** The place that a path names on this machine; undefined when it is no rooted path. */
+function located(path: string, wsl: boolean): string | undefined {
+  const bare = /^(["'])(.*)\1$/s.exec(path)?.[2] ?? path
+  if (!rooted.test(bare) || bare.includes('\0')) return undefined
+  const drive = /^([A-Za-z]):[\\/]/.exec(bare)?.[1]
+  if (drive !== undefined) return wsl ? `/mnt/${drive.toLowerCase()}/${bare.slice(3).replaceAll('\\', '/')}` : undefined
+  if (!bare.startsWith('file://')) return bare
+  try {
+    return fileURLToPath(bare.replace(/^file:\/\/localhost\//, 'file:///'))
+  } catch {
+    return undefined
+  }
+}
