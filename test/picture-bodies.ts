@@ -18,7 +18,11 @@ export function png(width: number, height: number, more = 0): Buffer {
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     chunk('IHDR', head),
     ...(more > 0 ? [chunk('tEXt', Buffer.alloc(more, 'x'))] : []),
-    chunk('IDAT', deflateSync(Buffer.alloc((width + 1) * height, 0x7f))),
+    // Each row begins with the number of its filter.
+    chunk(
+      'IDAT',
+      deflateSync(Buffer.alloc((width + 1) * height, Buffer.concat([Buffer.alloc(1), Buffer.alloc(width, 0x7f)]))),
+    ),
     chunk('IEND', Buffer.alloc(0)),
   ])
 }

@@ -228,8 +228,8 @@ export class ProjectDesk implements ChatDesk {
     return servers?.mentions(typed, signal) ?? []
   }
 
-  keepPicture(bytes: Uint8Array): Promise<PastedPictures | undefined> {
-    return pastedPicture(bytes, this.app().blobs)
+  keepPicture(bytes: Uint8Array, name: string): Promise<PastedPictures | undefined> {
+    return pastedPicture(bytes, name, this.app().blobs)
   }
 
   keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined> {

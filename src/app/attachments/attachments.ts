@@ -169,15 +169,19 @@ const refOf = ({ media, bytes }: Picture): Ref => ({
   bytes: bytes.length,
 })
 
-/** Keeps a picture from the clipboard; the text stands for it in a prompt. */
-export async function pastedPicture(bytes: Uint8Array, blobs: Blobs): Promise<PastedPictures | undefined> {
+/** Keeps a picture that was pasted; the text stands for it in a prompt. */
+export async function pastedPicture(
+  bytes: Uint8Array,
+  name: string,
+  blobs: Blobs,
+): Promise<PastedPictures | undefined> {
   try {
     const picture = pictureOf(Buffer.from(bytes))
     if (!picture) return undefined
     await keepPictures([picture], blobs)
-    return { texts: [linkedPicture(mentionOf('clipboard', picture), refOf(picture))], problems: [] }
+    return { texts: [linkedPicture(mentionOf(name, picture), refOf(picture))], problems: [] }
   } catch (error) {
-    return { texts: [], problems: [`The clipboard: ${messageOf(error)}.`] }
+    return { texts: [], problems: [`${pictureName(name)}: ${messageOf(error)}.`] }
   }
 }
 

@@ -170,6 +170,7 @@ function withFirstRequest(model: Model, asked: () => void): Model {
     get window() {
       return model.window
     },
+    unseen: (ref) => model.unseen?.(ref),
     stream(request, signal) {
       asked()
       return model.stream(request, signal)

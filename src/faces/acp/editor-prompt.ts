@@ -6,26 +6,35 @@ import { fileURLToPath } from 'node:url'
 import { defined } from '../../base/defined.ts'
 import { attribute, tag } from '../../core/talk/transcript.ts'
 
+/** Keeps a picture that an editor sent; returns the text that stands for it in a prompt. */
+export type KeepPicture = (base64: string, name: string) => Promise<string>
+
 /** The blocks of a prompt as one text: a linked file is a mention, an embedded one is added below the words. */
-export function promptText(blocks: readonly ContentBlock[], cwd: string): string {
-  const said = blocks.map((block) => blockText(block, cwd)).join('')
+export async function promptText(blocks: readonly ContentBlock[], cwd: string, keep: KeepPicture): Promise<string> {
+  const said: string[] = []
+  for (const block of blocks) said.push(await blockText(block, cwd, keep))
   const embedded = blocks.flatMap((block) => {
     if (block.type !== 'resource' || !('text' in block.resource)) return []
     return [tag('file', ` path="${attribute(fileName(block.resource.uri, cwd))}"`, block.resource.text)]
   })
-  return [said, ...embedded].filter((part) => part.trim() !== '').join('\n\n')
+  return [said.join(''), ...embedded].filter((part) => part.trim() !== '').join('\n\n')
 }
 
-function blockText(block: ContentBlock, cwd: string): string {
+async function blockText(block: ContentBlock, cwd: string, keep: KeepPicture): Promise<string> {
   switch (block.type) {
     case 'text':
       return block.text
+    case 'image':
+      return keep(block.data, block.uri ? fileName(block.uri, cwd) : 'from the editor')
     case 'resource_link':
       return isFile(block.uri) ? `@"${fileName(block.uri, cwd)}"` : block.uri
-    case 'resource':
-      return fileName(block.resource.uri, cwd)
+    case 'resource': {
+      const { resource } = block
+      const name = fileName(resource.uri, cwd)
+      return 'blob' in resource && resource.mimeType?.startsWith('image/') ? keep(resource.blob, name) : name
+    }
     default:
-      // Images and audio are declared as not supported; a client that sends them anyway sees a placeholder.
+      // Audio is declared as not supported; a client that sends it anyway sees a placeholder.
       return `[${block.type}]`
   }
 }

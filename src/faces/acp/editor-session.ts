@@ -93,7 +93,7 @@ export class EditorSession {
     const cancel = () => this.cancel()
     signal.addEventListener('abort', cancel, { once: true })
     try {
-      const text = promptText(prompt, seat.cwd)
+      const text = await promptText(prompt, seat.cwd, (data, name) => this.#keepPicture(data, name))
       const [, name, args = ''] = /^\/(\S+)\s*([^]*)$/.exec(text.trim()) ?? []
       const command = await this.#commandNamed(name)
       if (command) await this.#run(command, args.trim(), pending)
@@ -161,6 +161,14 @@ export class EditorSession {
     const { sdk, client, seat } = this.#parts
     // Nothing more is sent to a client that has closed its connection.
     return client.notify(sdk.methods.client.session.update, { sessionId: seat.session, update }).catch(() => {})
+  }
+
+  /** Keeps a picture of a prompt; says in words why one cannot be taken. */
+  async #keepPicture(data: string, name: string): Promise<string> {
+    const kept = await this.#parts.seat.desk.keepPicture(Buffer.from(data, 'base64'), name)
+    const problems = kept?.problems ?? [`${name} was left out: it is no PNG, JPEG, GIF or WebP.`]
+    for (const problem of problems) await this.#updates.notice(problem, 'error')
+    return kept?.texts[0] ?? '[a picture that could not be taken]'
   }
 
   #submit(text: string, pending: PendingPrompt): void {

@@ -118,8 +118,8 @@ export interface ChatDesk {
   files(typed: string, most: number, signal: AbortSignal): Promise<string[]>
   /** Finds the resources of MCP servers that can be named after an @, as far as they are known in a moment. */
   resources(typed: string, signal: AbortSignal): Promise<NamedResource[]>
-  /** Keeps a picture from the clipboard; undefined when the bytes are no picture that models can see. */
-  keepPicture(bytes: Uint8Array): Promise<PastedPictures | undefined>
+  /** Keeps a picture that was pasted; undefined when the bytes are no picture that models can see. */
+  keepPicture(bytes: Uint8Array, name: string): Promise<PastedPictures | undefined>
   /** Keeps the pictures that pasted paths name, in the first of the `readings` that fits; undefined when there are none. */
   keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined>
   /** The prompts that were sent in this project before, newest last. */

@@ -32,7 +32,7 @@ test('an editor is told the name and the capabilities of the agent', async (cont
     agentInfo: { name: 'termaite', title: 'termaite', version: '1.2.3' },
     agentCapabilities: {
       loadSession: true,
-      promptCapabilities: { image: false, audio: false, embeddedContext: true },
+      promptCapabilities: { image: true, audio: false, embeddedContext: true },
       mcpCapabilities: { http: true, sse: true },
       sessionCapabilities: { list: {}, resume: {}, close: {} },
     },

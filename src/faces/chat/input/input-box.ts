@@ -165,7 +165,7 @@ export class InputBox implements Component, Focusable {
         const readings = pastedPaths(text, this.#parts)
         return readings ? this.#pictures(text, readings) : [text]
       }
-      const kept = await desk.keepPicture(found.picture)
+      const kept = await desk.keepPicture(found.picture, 'clipboard')
       if (!kept) say('The clipboard holds a picture that is no PNG, JPEG, GIF or WebP.')
       for (const problem of kept?.problems ?? []) say(problem)
       return kept?.texts ?? []
