@@ -66,7 +66,7 @@ export class LanguageServers {
    */
   async after(
     before: FilesBefore,
-    place: SearchPlace,
+    place: SearchPlace & { seconds?: number },
     signal: AbortSignal,
     unused: (name: string, program: string) => void,
   ): Promise<Report | undefined> {
@@ -83,7 +83,9 @@ export class LanguageServers {
       if (now !== undefined) edit.after = now
       bySession.set(session, [...(bySession.get(session) ?? []), edit])
     }
-    const reports = await Promise.all([...bySession].map(([session, edits]) => this.#report(session, edits, signal)))
+    const reports = await Promise.all(
+      [...bySession].map(([session, edits]) => this.#report(session, edits, signal, place.seconds)),
+    )
     return joined(reports)
   }
 
@@ -129,25 +131,31 @@ export class LanguageServers {
     return session
   }
 
-  async #report(session: LanguageSession, edits: readonly Edit[], signal: AbortSignal): Promise<Report | undefined> {
+  async #report(
+    session: LanguageSession,
+    edits: readonly Edit[],
+    signal: AbortSignal,
+    seconds: number | undefined,
+  ): Promise<Report | undefined> {
     const { clock } = this.#parts
     // What a late answer would say of an earlier edit, this answer says too.
     this.#late = this.#late.filter((one) => one.session !== session)
     const { isFirst } = session
     const over = new AbortController()
     const done = new AbortController()
-    callAfter(clock, lateMs, done.signal, () => over.abort())
+    callAfter(clock, Math.max(lateMs, (seconds ?? 0) * 1_000), done.signal, () => over.abort())
     let isLate = false
     const asked = session.diagnose(edits, over.signal).then((problems) => {
       done.abort()
       if (isLate && problems && !this.#closed) this.#late.push({ session, problems })
       return problems
     })
-    const patience = new AbortController()
-    const bound = clock.sleep(patienceMs[isFirst ? 'first' : 'later'], AbortSignal.any([patience.signal, signal]))
+    const patience = seconds === undefined ? patienceMs[isFirst ? 'first' : 'later'] : seconds * 1_000
+    const answered = new AbortController()
+    const bound = clock.sleep(patience, AbortSignal.any([answered.signal, signal]))
     const problems = await Promise.race([asked, bound.then(() => undefined)])
     isLate = true
-    patience.abort()
+    answered.abort()
     session.waited()
     return problems && reportOf(problems)
   }

@@ -1,16 +1,23 @@
+import { defined } from '../base/defined.ts'
+
 /** The languages whose errors can be reported, as the settings name them. */
 export const languages = ['typescript', 'python', 'go', 'rust'] as const
 
 export type Language = (typeof languages)[number]
 
-/** What a setting says of languages: all of them on or off, or some; those that it does not name are on. */
-export type LanguageSwitch = boolean | Partial<Record<Language, boolean>>
+/** The languages whose errors are reported, and how many seconds an edit waits for them, if the usual time does not suit. */
+export type Diagnostics = { languages: readonly Language[]; seconds?: number }
 
-/** The languages that a setting leaves on, of those that were on before. */
-export function languagesOn(
-  setting: LanguageSwitch | undefined,
-  before: readonly Language[] = languages,
-): readonly Language[] {
+/** What the settings say of it: all languages on or off, or some; those that are not named are on. */
+export type DiagnosticsSetting = boolean | (Partial<Record<Language, boolean>> & { seconds?: number })
+
+/** Applies a setting to what was on before: it can only switch languages off. */
+export function diagnosticsOf(
+  setting: DiagnosticsSetting | undefined,
+  before: Diagnostics = { languages },
+): Diagnostics {
   if (setting === undefined || setting === true) return before
-  return setting === false ? [] : before.filter((language) => setting[language] !== false)
+  if (setting === false) return { ...before, languages: [] }
+  const { seconds = before.seconds, ...some } = setting
+  return defined({ languages: before.languages.filter((language) => some[language] !== false), seconds })
 }

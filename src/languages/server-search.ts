@@ -14,8 +14,8 @@ export type SearchPlace = {
   env: Env
   /** Whether the person agreed that programs of this project run. */
   agreed: boolean
-  /** Whether the settings switch a language on. */
-  isOn(language: Language): boolean
+  /** The languages that the settings leave on. */
+  languages: readonly Language[]
 }
 
 /** A server that can be started: its program, and the folder of the project that it works in. */
@@ -41,7 +41,7 @@ export function findServer(
 ): { found?: FoundServer; unused?: { server: LanguageServer; program: string } } {
   let unused: { server: LanguageServer; program: string } | undefined
   for (const own of [true, false])
-    for (const server of serversFor(path).filter(({ language }) => place.isOn(language))) {
+    for (const server of serversFor(path).filter(({ language }) => place.languages.includes(language))) {
       const root = rootOf(path, server, place.root)
       const program = own ? programInside(server, dirname(path), place.root) : programOnPath(server, place)
       if (program === undefined) continue
@@ -56,7 +56,7 @@ export function findServer(
 export type KnownServer = { server: LanguageServer; program?: string; state: 'usable' | 'not agreed' | 'missing' }
 
 /** The servers of every language, in the order in which they are chosen. Nothing is started. */
-export function installedServers(place: Omit<SearchPlace, 'isOn'>): KnownServer[] {
+export function installedServers(place: Omit<SearchPlace, 'languages'>): KnownServer[] {
   return [true, false].flatMap((own) =>
     languageServers.map((server): KnownServer => {
       const program = own ? programInside(server, place.root, place.root) : programOnPath(server, place)

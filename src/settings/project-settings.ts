@@ -2,12 +2,12 @@ import type { Leash } from '../core/work/agent.ts'
 import type { Permissions } from './permissions.ts'
 import type { ProjectSettings } from './settings-schema.ts'
 import type { AgentSettings } from './agent-settings.ts'
-import type { Language } from '../languages/language.ts'
+import type { Diagnostics } from '../languages/language.ts'
 import { join } from 'node:path'
 import { readUntrustedFile } from '../agents/native/untrusted-file.ts'
 import { tighter } from '../core/work/agent.ts'
 import { isWithin } from '../base/real-path.ts'
-import { languagesOn } from '../languages/language.ts'
+import { diagnosticsOf } from '../languages/language.ts'
 import { SettingsError } from './fault.ts'
 import { checked, problemsIn } from './settings-file.ts'
 import { tightened } from './permissions.ts'
@@ -33,7 +33,7 @@ export type Narrowable = {
   sharing: 'all' | 'ask'
   permissions: Permissions
   sandbox: { network: 'rule' | 'all' | 'none' }
-  diagnostics: readonly Language[]
+  diagnostics: Diagnostics
   crew: { setup?: string }
   additionalFolders: readonly string[]
 }
@@ -49,7 +49,7 @@ export function narrowed<T extends Narrowable>(settings: T, said: ProjectSetting
     sharing: sharing === 'ask' ? sharing : settings.sharing,
     permissions: tightened(settings.permissions, permissions),
     sandbox: { ...settings.sandbox, ...(network === undefined ? {} : { network }) },
-    diagnostics: languagesOn(said.diagnostics, settings.diagnostics),
+    diagnostics: diagnosticsOf(said.diagnostics, settings.diagnostics),
     // The person trusted the folder with these in its settings; each is checked again before it is opened.
     additionalFolders: [...settings.additionalFolders, ...(said.additionalFolders ?? [])],
     // The setup command is not a restriction: it comes from the project, which is trusted here.

@@ -1,3 +1,4 @@
+import type { Language } from '../languages/language.ts'
 import type { Shape, TypeOf } from '../core/work/shape.ts'
 import { leashes, strategies } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
@@ -43,8 +44,12 @@ const sharing = oneOf('all', 'ask')
 const forbidding = { ask: optional(list(text)), deny: optional(list(text)) }
 const spawnMode = oneOf('window', 'pane')
 
-/** Whether errors of language servers are reported: for all languages, or for some. */
-const diagnostics = either(flag, object(Object.fromEntries(languages.map((name) => [name, optional(flag)]))))
+/** Whether errors of language servers are reported: for all languages, or for some; `seconds` says how long an edit waits for them. */
+const languageFlags = Object.fromEntries(languages.map((name) => [name, optional(flag)])) as Record<
+  Language,
+  Shape<boolean | undefined>
+>
+const diagnostics = either(flag, object({ ...languageFlags, seconds: optional(amount) }))
 
 const places = object({ ntfy: optional(filled), command: optional(filled), on: optional(list(oneOf(...occasions))) })
 
@@ -182,7 +187,7 @@ export const projectForm = object({
   additionalFolders: optional(list(filled)),
   sharing: optional(sharing),
   sandbox: optional(object({ network: optional(oneOf('rule', 'none')) })),
-  diagnostics: optional(diagnostics),
+  diagnostics: optional(either(flag, object(languageFlags))),
   mcpServers: optional(mapOf(anything())),
   hooks: optional(mapOf(anything())),
   crew: optional(object({ setup: optional(filled) })),

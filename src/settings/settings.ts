@@ -2,7 +2,7 @@ import type { Leash, Strategy } from '../core/work/agent.ts'
 import type { StepLimits } from '../core/work/budget.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { AgentSettings } from './agent-settings.ts'
-import type { Language } from '../languages/language.ts'
+import type { Diagnostics } from '../languages/language.ts'
 import type { Permissions } from './permissions.ts'
 import type { FileSettings } from './settings-schema.ts'
 import { existsSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { isWithin } from '../base/real-path.ts'
 import type { HookSettings } from '../safety/hooks/hook-config.ts'
 import { UsageError } from '../core/io.ts'
 import { efforts } from '../models/provider.ts'
-import { languagesOn } from '../languages/language.ts'
+import { diagnosticsOf } from '../languages/language.ts'
 import { agentOf, withEffort } from './agent-settings.ts'
 import { FaultCollector } from './fault.ts'
 import { readSettingsFile } from './settings-file.ts'
@@ -50,8 +50,8 @@ export type Settings = {
   hooks: HookSettings
   /** Whether the native agent is shown the instruction files of an untrusted folder as a stranger's text, or only where they are. */
   untrustedInstructions: 'leave' | 'text'
-  /** The languages of which the native agent is told the errors after an edit. */
-  diagnostics: readonly Language[]
+  /** The languages of which the native agent is told the errors after an edit, and how long an edit waits for them. */
+  diagnostics: Diagnostics
   /** The native agent's search provider, and the private hosts that it may fetch from. */
   web: NonNullable<FileSettings['web']>
   /** What formats files after edits in a trusted folder; the first whose pattern fits is used. Undefined: the person turned it off. */
@@ -152,7 +152,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     hooks: hooksOf(user.hooks),
     sandbox: { enabled: true, network: 'rule', ...user.sandbox },
     untrustedInstructions: user.untrustedInstructions ?? 'leave',
-    diagnostics: languagesOn(user.diagnostics),
+    diagnostics: diagnosticsOf(user.diagnostics),
     web: user.web ?? {},
     formatters: user.formatter === 'off' ? undefined : formattersOf(user.formatter),
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },

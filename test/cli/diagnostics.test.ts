@@ -24,7 +24,8 @@ class Editing {
   #asked: () => Asked[] = () => []
   #settings: object
 
-  constructor(t: TestContext, settings: object = {}) {
+  /** Edits wait for a minute: the speed of the machine is not what is tested here. */
+  constructor(t: TestContext, settings: object = { diagnostics: { seconds: 60 } }) {
     this.machine = new Machine(t)
     this.bin = join(this.machine.folder, 'bin')
     this.#settings = settings
@@ -94,7 +95,7 @@ test('the setting switches it off, also for one language', options, async (t) =>
   for (const [diagnostics, begun] of [
     [false, false],
     [{ go: false }, false],
-    [{ python: false }, true],
+    [{ python: false, seconds: 60 }, true],
   ] as const) {
     const editing = await new Editing(t, { diagnostics }).on(t, [create('a.go', 'error x\n')])
     editing.server(() => ({ tells: 'pull' }))

@@ -206,7 +206,7 @@ test('servers end with us, also when we are killed', options, async (t) => {
     const servers = new LanguageServers(root, { clock: realClock, version: '1', shown: (path) => path, enclose })
     const before = await servers.before([root + '/a.go'])
     writeFileSync(root + '/a.go', 'error x')
-    await servers.after(before, { root, env, agreed: false, isOn: () => true }, new AbortController().signal, () => {})
+    await servers.after(before, { root, env, agreed: false, languages: ['go'] }, new AbortController().signal, () => {})
     console.log('ready')
     setInterval(() => {}, 1000)`,
   )

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
+import { languages } from '../../src/languages/language.ts'
 import { until } from '../until.ts'
 import { LanguageServers, patienceMs } from '../../src/languages/language-servers.ts'
 
@@ -84,7 +85,7 @@ export class LanguageRig {
   async edit(changes: Record<string, readonly string[] | undefined>): Promise<Report | undefined> {
     const before = await this.servers.before(Object.keys(changes).map((path) => join(this.root, path)))
     for (const [path, lines] of Object.entries(changes)) this.write(path, lines)
-    const place = { root: this.root, env: this.#env, agreed: this.agreed, isOn: () => true }
+    const place = { root: this.root, env: this.#env, agreed: this.agreed, languages }
     const note = (name: string, program: string) => this.unused.push(`${name} ${program.slice(this.folder.length)}`)
     return this.servers.after(before, place, new AbortController().signal, note)
   }

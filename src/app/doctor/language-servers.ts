@@ -26,7 +26,7 @@ export async function languageFindings(
   const byLanguage = Map.groupBy(installedServers({ root: place.root, env, agreed }), ({ server }) => server.language)
   return [...byLanguage].map(([name, servers]) => {
     const language = servers[0]!.server.title
-    if (!settings.diagnostics.includes(name)) return { language, state: 'off' }
+    if (!settings.diagnostics.languages.includes(name)) return { language, state: 'off' }
     const best = servers.find(({ state }) => state === 'usable') ?? servers.find(({ state }) => state === 'not agreed')
     if (best?.program === undefined)
       return {

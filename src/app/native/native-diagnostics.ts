@@ -22,7 +22,7 @@ import { noteOnce } from './native-parts.ts'
  * effect that it declares. Hooks have run by then, so that the errors are those of the files as they are left.
  */
 export function diagnosedTool(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
-  if (tool.risk === 'read' || seat.settings.diagnostics.length === 0) return tool
+  if (tool.risk === 'read' || seat.settings.diagnostics.languages.length === 0) return tool
   return {
     ...tool,
     async run(input, call) {
@@ -42,7 +42,7 @@ export function diagnosedTool(tool: Tool, seat: NativeSeat, parts: NativeParts):
         root: parts.root,
         env: parts.env,
         agreed: parts.state.agreed === true,
-        isOn: (language: NativeSeat['settings']['diagnostics'][number]) => seat.settings.diagnostics.includes(language),
+        ...seat.settings.diagnostics,
       }
       const report = await servers.after(before, place, call.signal, (name, program) =>
         noteOnce(parts, unusedWords(name, shortPath(program, parts.root))),
