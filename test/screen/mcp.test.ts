@@ -1,6 +1,8 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { until } from '../until.ts'
 import { Machine } from '../cli/program.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Glass, keys } from './glass.ts'
@@ -59,4 +61,44 @@ describe('MCP resources and prompts in the chat', { concurrency: 2 }, () => {
       glass.type(keys.up)
       await glass.shows('/notes:greet')
     })
+})
+
+test("a project's servers give prompts and resources only after the folder was trusted", options, async (t) => {
+  const machine = new Machine(t)
+  const server = await modelServer(() => ({ text: 'Thank you.' }))
+  t.after(() => server.close())
+  const agent = { name: 'alpha', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
+  const agents = [{ ...agent, contextWindowTokens: 200_000 }]
+  machine.settings({ metaInstruction: false, thinking: 'off', agents })
+  const started = join(machine.project, 'started')
+  const notes = {
+    command: 'sh',
+    args: ['-c', `touch ${started}; exec ${process.execPath} ${script} '{"data":"usual"}'`],
+  }
+  writeFileSync(join(machine.project, '.mcp.json'), JSON.stringify({ mcpServers: { notes } }))
+  const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up' } })
+  t.after(() => glass.end())
+  const sitting = new Sitting(glass, 'plain')
+  await glass.shows('next alpha')
+  glass.type('/notes:greet Ada')
+  glass.type(keys.enter)
+  // An unknown command opens the palette.
+  await glass.shows('No command matches')
+  glass.type(keys.escape)
+  await glass.shows((screen) => !screen.includes('No command matches'))
+  glass.type(keys.ctrlU)
+  await sitting.shows('Ask anything')
+  assert.equal(existsSync(started), false)
+  glass.type('/trust')
+  await glass.shows('› /trust')
+  glass.type(keys.enter)
+  await glass.shows(/MCP server notes[^]*Enter answers/)
+  glass.type('2')
+  await glass.shows((screen) => !screen.includes('Enter answers'))
+  await until(() => existsSync(started))
+  glass.type('/notes')
+  await glass.shows('› /notes:greet <name> [tone]')
+  await sitting.emptied()
+  glass.type('@notes:')
+  await glass.shows('› notes:notes://today')
 })

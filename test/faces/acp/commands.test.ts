@@ -61,3 +61,23 @@ test('an unknown command is reported, and a path is a prompt', async (context) =
   assert.deepEqual((await prompt('s1', '/od')).result, { stopReason: 'end_turn' })
   assert.deepEqual(await updates(), [said('There is no command /od. There are: /do')])
 })
+
+test('an editor is sent the commands again when others are there', async (context) => {
+  const { updates, seat } = await withCommand(context, async () => {})
+  ;(seat.desk.commands as Command[]).push({
+    name: 'notes:greet',
+    words: '<name>',
+    help: 'Greets.',
+    run: async () => {},
+  })
+  seat.desk.happen({ type: 'commands' })
+  assert.deepEqual(await updates(), [
+    {
+      sessionUpdate: 'available_commands_update',
+      availableCommands: [
+        { name: 'do', description: 'Does it.' },
+        { name: 'notes:greet', description: 'Greets.', input: { hint: '<name>' } },
+      ],
+    },
+  ])
+})

@@ -208,3 +208,65 @@ test('a key does not search sixty thousand files', async () => {
   await clock.turn(15)
   assert.deepEqual({ wanted, rows: lines(40).length }, { wanted: [50], rows: 11 })
 })
+
+const resources = [
+  { mention: 'notes:notes://today', help: 'What is to be done.' },
+  { mention: 'notes:file:///a b.txt' },
+  { mention: 'notes:day://{month}', open: 'notes:day://' },
+]
+
+test('resources of MCP servers stand behind the files, and before them once a server is named', async () => {
+  const { box, clock, press, type, lines } = seat({ files: ['notes.txt', 'my notes:'], resources })
+  const labels = () => lines(60).flatMap((line) => /^[› ] ((?:my )?notes[^ ]*)/.exec(line)?.[1] ?? [])
+  type('@notes')
+  await clock.turn(100)
+  assert.deepEqual(labels(), [
+    'notes.txt',
+    'my notes:',
+    'notes:notes://today',
+    'notes:file:///a',
+    'notes:day://{month}',
+  ])
+  type(':')
+  await clock.turn(100)
+  assert.deepEqual(labels(), ['notes:notes://today', 'notes:file:///a', 'notes:day://{month}', 'my notes:'])
+  type('file')
+  await clock.turn(100)
+  press(legacy.tab)
+  assert.equal(box.text(), '@"notes:file:///a b.txt" ')
+  type('@mon')
+  await clock.turn(100)
+  press(legacy.enter)
+  assert.equal(box.text(), '@"notes:file:///a b.txt" @notes:day://', 'a template is typed on')
+})
+
+test('a server that does not answer holds up no file; its resources come when they are there', async () => {
+  const slow = Promise.withResolvers<void>()
+  class Slow extends ScriptedDesk {
+    override async resources() {
+      await slow.promise
+      return super.resources()
+    }
+  }
+  const { box, clock, type, lines } = seat({}, { desk: new Slow({ files: ['notes.txt'], resources }) })
+  type('@notes')
+  await clock.turn(100)
+  assert.equal(lines(60)[0]!.trim(), '› notes.txt')
+  assert.equal(lines(60)[1]![0], '╭')
+  slow.resolve()
+  await settled()
+  assert.equal(lines(60)[1]!.trim(), 'notes:notes://today  What is to be done.')
+  box.completeAgain()
+  await clock.turn(100)
+  assert.equal(lines(60)[0]!.trim(), '› notes.txt')
+})
+
+test('commands that come while they are looked for are shown', () => {
+  const desk = new ScriptedDesk({ commands: [] })
+  const { box, type, lines } = seat({}, { desk })
+  type('/no')
+  assert.equal(box.popupOpen(), false)
+  ;(desk.commands as unknown as ReturnType<typeof command>[]).push(command('notes:greet'))
+  box.completeAgain()
+  assert.equal(lines(60)[0]!.trim(), '› /notes:greet  what notes:greet does')
+})
