@@ -77,6 +77,7 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
       args: agent.args,
       env: agent.env,
       model: agent.model,
+      effort: agent.effort,
       profile,
       metaInstruction: instructionFor(profile, agent, settings, folders),
       folders,

@@ -6,7 +6,7 @@ import { UsageError } from '../core/io.ts'
 import { thinkings } from '../core/talk/framework.ts'
 import { leashes, strategies } from '../core/work/agent.ts'
 import { budget, noBudget } from '../core/work/budget.ts'
-import { efforts } from '../models/provider.ts'
+import { efforts } from '../core/work/effort.ts'
 import { priceKnowledge } from '../settings/agent-prices.ts'
 import { workModes } from '../settings/work-mode.ts'
 
@@ -45,7 +45,7 @@ export const turnFlags: Flags = {
   think: { value: 'how', choices: thinkings, help: 'how agents think a request through before they act' },
   'think-calls': { value: 'n', help: 'how many extra calls thinking may make in a turn without asking (default 2)' },
   leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
-  effort: { value: 'level', choices: efforts, help: 'how hard the model of termaite’s own agent thinks' },
+  effort: { value: 'level', choices: efforts, help: 'how hard the agent’s model thinks, where the agent can be told' },
   allow: {
     value: 'rule',
     many: true,

@@ -1,7 +1,3 @@
-/** How hard a model thinks. A provider with fewer steps gets the nearest one. */
-export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
-export const efforts: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
-
 export type WireName = 'anthropic' | 'responses' | 'chat' | 'gemini' | 'ollama'
 
 /** Clouds that serve the models of other companies, by credentials of their own. */

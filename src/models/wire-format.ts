@@ -1,6 +1,7 @@
 import type { Ref } from '../core/talk/store.ts'
 import type { ModelEvent, ModelRequest, Frame } from '../core/work/model.ts'
-import type { Effort, Provider, WireName } from './provider.ts'
+import type { Provider, WireName } from './provider.ts'
+import type { Effort } from '../core/work/effort.ts'
 import type { ReplyHeaders } from './http/http-client.ts'
 import type { Known } from './model-windows.ts'
 import type { Failure } from '../core/talk/outcome.ts'

@@ -81,6 +81,11 @@ export const opencode: Profile = {
     leashes: acpLeashes,
     failure: (message, now) => readMessage(signs, message, now),
   },
+  // A variant of the model; opencode leaves out one that the model does not have.
+  effort: {
+    levels: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+    words: (level) => `--variant ${level}`,
+  },
   reportsCost: true,
   resumes: true,
   // opencode retries limits and server errors for ever without a word, and no setting changes that: silenceSeconds ends it.

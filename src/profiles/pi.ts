@@ -49,6 +49,10 @@ export const pi: Profile = {
   },
   speaks: (command) => hasFlag(command, ['--mode'], 'json'),
   dialect: () => piDialect(),
+  effort: {
+    levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+    words: (level) => `--thinking ${level === 'none' ? 'off' : level}`,
+  },
   reportsCost: true,
   resumes: true,
   // pi retries three times within 15 s and shows it; only its settings file changes that.

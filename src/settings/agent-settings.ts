@@ -1,6 +1,6 @@
 import type { FileSettings } from './settings-schema.ts'
 import type { Profile } from '../core/work/profile.ts'
-import type { Effort } from '../models/provider.ts'
+import type { Effort } from '../core/work/effort.ts'
 import { defined } from '../base/defined.ts'
 import { UsageError } from '../core/io.ts'
 import { hasNoEffort } from '../models/model-windows.ts'
@@ -37,7 +37,7 @@ export type NativeAgentSettings = AnyAgent & { kind: 'native' } & Pick<
   >
 
 /** A third-party CLI: a command that runs as it is written, or a profile that knows the command. */
-export type CliAgentSettings = AnyAgent & { kind: 'pipe' | 'screen' | 'acp' } & (
+export type CliAgentSettings = AnyAgent & { kind: 'pipe' | 'screen' | 'acp'; effort?: Effort } & (
     | { command: string; args?: string[]; profile?: WrittenAgent['profile']; model?: undefined }
     | { command?: undefined; args?: undefined; profile: NonNullable<WrittenAgent['profile']>; model?: string }
   )
@@ -50,9 +50,9 @@ export type AgentSettings = NativeAgentSettings | CliAgentSettings
 export function agentOf(written: WrittenAgent): AgentSettings {
   const { kind = 'pipe', command, args, profile, model, baseURL, apiKeyEnv, effort, retrySeconds, ...agent } = written
   if (kind === 'native') return defined({ ...agent, kind, model, baseURL, apiKeyEnv, effort, retrySeconds })
-  if (command !== undefined) return defined({ ...agent, kind, command, args, profile })
+  if (command !== undefined) return defined({ ...agent, kind, command, args, profile, effort })
   if (profile === undefined) throw new Error(`the agent ${agent.name} has neither a command nor a profile`)
-  return defined({ ...agent, kind, profile, model })
+  return defined({ ...agent, kind, profile, model, effort })
 }
 
 /** The profile of the CLI behind an agent; undefined for our own agents and for unknown commands. */
@@ -94,15 +94,42 @@ export function providerIn(model: string): string | undefined {
   return 'wrong' in named ? undefined : named.provider
 }
 
-/** Gives the native agents the effort of this run, except for models that are known to have none; an error when no agent can use it. */
-export function withEffort(agents: AgentSettings[], effort: Effort | undefined): AgentSettings[] {
-  if (effort === undefined) return agents
-  const native = agents.filter((agent) => agent.kind === 'native' && agent.enabled !== false)
-  const able = native.filter((agent) => !hasNoEffort(agent.model ?? defaultModel))
-  if (native.length === 0)
-    throw new UsageError("--effort is for termaite's own agent, and no agent of the settings is one. Leave it out.")
-  if (able.length === 0) throw new UsageError(noEffortWords(native[0]!.model ?? defaultModel))
-  return agents.map((agent) => (agent.kind === 'native' && able.includes(agent) ? { ...agent, effort } : agent))
+/** Why an agent cannot be told how hard to think; undefined where it can be, or where only its session will tell. */
+export function noEffortReason(
+  agent: Pick<WrittenAgent, 'kind' | 'command' | 'profile' | 'model'>,
+): string | undefined {
+  const { kind = 'pipe', command, model = defaultModel } = agent
+  if (kind === 'native') return hasNoEffort(model) ? `its model ${model} cannot be told how hard to think` : undefined
+  if (kind === 'acp') return undefined
+  if (command !== undefined) return 'its command runs as it is written, so write the option into the command'
+  const profile = agent.profile === undefined ? undefined : profileNamed(agent.profile)
+  return profile?.effort ? undefined : `${profile?.title ?? 'it'} has no option for how hard to think`
+}
+
+/**
+ * Gives the agents the effort of this run, except for those that cannot be told, of which the returned warnings speak; an error when
+ * no agent can use it.
+ */
+export function withEffort(
+  agents: AgentSettings[],
+  effort: Effort | undefined,
+): { agents: AgentSettings[]; warnings: string[] } {
+  if (effort === undefined) return { agents, warnings: [] }
+  const enabled = agents.filter((agent) => agent.enabled !== false)
+  const unable = enabled.flatMap((agent) => {
+    const why = noEffortReason(agent)
+    return why === undefined ? [] : [{ agent, why }]
+  })
+  if (unable.length === enabled.length) {
+    const [first] = unable
+    if (!first) throw new UsageError('--effort is for agents, and the settings have none. Leave it out.')
+    if (first.agent.kind === 'native') throw new UsageError(noEffortWords(first.agent.model ?? defaultModel))
+    throw new UsageError(`--effort cannot be used with ${first.agent.name}: ${first.why}. Leave it out.`)
+  }
+  return {
+    agents: agents.map((agent) => (unable.some((one) => one.agent === agent) ? agent : { ...agent, effort })),
+    warnings: unable.map(({ agent, why }) => `${agent.name} is not given the effort ${effort}: ${why}.`),
+  }
 }
 
 export const noEffortWords = (model: string) =>

@@ -14,7 +14,7 @@ import { metaInstruction } from '../core/talk/transcript.ts'
 import { isWithin } from '../base/real-path.ts'
 import type { HookSettings } from '../safety/hooks/hook-config.ts'
 import { UsageError } from '../core/io.ts'
-import { efforts } from '../models/provider.ts'
+import { efforts } from '../core/work/effort.ts'
 import { diagnosticsOf } from '../languages/language.ts'
 import { agentOf, withEffort } from './agent-settings.ts'
 import { FaultCollector } from './fault.ts'
@@ -130,6 +130,11 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
   const permissions = await collector.read(() => permissionsOf(user.permissions, overrides))
   const narrow = places.project === undefined ? undefined : await collector.read(() => projectPart(places))
   collector.check()
+  const thinking = withEffort(
+    (user.agents ?? []).map((agent) => agentOf(leashOfRun ? { ...agent, leash: leashOfRun } : agent)),
+    effort,
+  )
+  warnings.push(...thinking.warnings)
   const own: Settings = {
     rotationStrategy: strategy ?? 'round-robin',
     timeoutSeconds: user.timeoutSeconds ?? 3600,
@@ -142,10 +147,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     metaInstruction: metaText(user.metaInstruction),
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? user.screenReader ?? false,
     // A leash given for this run wins over the agent's own.
-    agents: withEffort(
-      (user.agents ?? []).map((agent) => agentOf(leashOfRun ? { ...agent, leash: leashOfRun } : agent)),
-      effort,
-    ),
+    agents: thinking.agents,
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),
     permissions: permissions!,
     mcpServers: user.mcpServers ?? {},

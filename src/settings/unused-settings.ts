@@ -1,5 +1,4 @@
-import { hasNoEffort } from '../models/model-windows.ts'
-import { defaultModel } from '../models/provider.ts'
+import { noEffortReason } from './agent-settings.ts'
 import type { FileSettings } from './settings-schema.ts'
 
 type Agent = NonNullable<FileSettings['agents']>[number]
@@ -7,16 +6,11 @@ type Agent = NonNullable<FileSettings['agents']>[number]
 const notUsed = 'is not used in this version'
 
 const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: string }[] = [
-  ...(['baseURL', 'apiKeyEnv', 'effort', 'retrySeconds'] as const).map((what) => ({
+  ...(['baseURL', 'apiKeyEnv', 'retrySeconds'] as const).map((what) => ({
     what,
     of: (agent: Agent) => agent[what] !== undefined && !isNative(agent),
     words: notUsed,
   })),
-  {
-    what: 'effort',
-    of: (agent) => agent.effort !== undefined && isNative(agent) && hasNoEffort(agent.model ?? defaultModel),
-    words: 'is not used: the model cannot be told how hard to think',
-  },
   { what: 'keys', of: (agent) => agent.keys !== undefined && isNative(agent), words: notUsed },
   {
     what: 'wall',
@@ -41,6 +35,10 @@ export function unusedWords(settings: FileSettings): string[] {
       ([role, advisor]) =>
         `The setting "advisors" names ${advisor} as ${role}, but there is no enabled agent ${advisor}.`,
     ),
+    ...agents.flatMap((agent) => {
+      const why = agent.effort === undefined ? undefined : noEffortReason(agent)
+      return why === undefined ? [] : [`effort of ${agent.name} is not used: ${why}.`]
+    }),
     ...ofAgents.flatMap(({ what, of, words }) => {
       const names = agents.filter(of).map(({ name }) => name)
       return names.length === 0 ? [] : [`${what} of ${names.join(', ')} ${words}.`]

@@ -1,3 +1,4 @@
+import type { Effort } from '../../src/core/work/effort.ts'
 import type { AcpFacts } from '../../src/core/work/profile.ts'
 import type { Failure } from '../../src/core/talk/outcome.ts'
 import type { AcpScript } from './acp-rig.ts'
@@ -258,4 +259,31 @@ test('a refusal on its error channel that it would sit out ends it', async () =>
       message: 'got 429, waiting',
     },
   )
+})
+
+test('an agent is told how hard to think by the option of its session, and one without such an option is named', async () => {
+  const values = (...all: string[]) => all.map((value) => ({ value, name: value }))
+  const thought = (options: object[], currentValue = 'medium') => ({
+    made: {
+      configOptions: [
+        { ...{ id: 't', name: 'Thinking', category: 'thought_level', type: 'select' as const }, currentValue, options },
+      ],
+    },
+  })
+  const told = async (effort: Effort, script: object) => {
+    await using it = await ground()
+    const events = await played(it, { steps: [{ say: 'Here.' }], ...script } as AcpScript, { over: { effort } })
+    const sent = (await it.sent()).filter(({ method }) => method === 'session/set_config_option')
+    const notes = events.flatMap((event) => (event.type === 'note' ? [event.text] : []))
+    return [...sent.map(({ params }) => [params.configId, params.value]), ...notes]
+  }
+  assert.deepEqual(await told('high', thought(values('low', 'medium', 'high'))), [['t', 'high']])
+  assert.deepEqual(await told('max', thought([{ group: 'g', name: 'G', options: values('off', 'xhigh') }])), [
+    ['t', 'xhigh'],
+  ])
+  assert.deepEqual(await told('none', thought(values('off', 'high'))), [['t', 'off']])
+  assert.deepEqual(await told('medium', thought(values('low', 'medium'))), [])
+  const none = 'sayer does not say how it could be told how hard to think, so the effort low is not used.'
+  assert.deepEqual(await told('low', thought(values('deep', 'shallow'))), [none])
+  assert.deepEqual(await told('low', {}), [none])
 })

@@ -29,3 +29,22 @@ test('no two profiles share a name or a program', () => {
   const names = profiles.flatMap(({ name, words }) => [...new Set([name, ...words])])
   assert.deepEqual(names, [...new Set(names)])
 })
+
+test('each CLI with an option for how hard to think is told in its own words; the others have none', () => {
+  const words = profiles.map(({ name, effort }) => [name, effort?.words('high'), effort?.levels.join(' ')])
+  const most = 'none minimal low medium high xhigh'
+  assert.deepEqual(Object.fromEntries(words.map(([name, ...rest]) => [name, rest])), {
+    claude: ['--effort high', 'low medium high xhigh max'],
+    codex: ['-c model_reasoning_effort=high', most],
+    copilot: ['--reasoning-effort high', `${most} max`],
+    opencode: ['--variant high', 'minimal low medium high xhigh max'],
+    pi: ['--thinking high', most],
+    cline: ['--thinking high', 'none low medium high xhigh'],
+    aider: ['--reasoning-effort high', 'low medium high'],
+    gemini: [undefined, undefined],
+    qwen: [undefined, undefined],
+    amp: [undefined, undefined],
+    crush: [undefined, undefined],
+  })
+  assert.equal(profiles.find(({ name }) => name === 'pi')!.effort!.words('none'), '--thinking off')
+})

@@ -1,6 +1,7 @@
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { Agent, Leash } from '../../src/core/work/agent.ts'
 import type { TurnWorld } from '../../src/core/work/conversation.ts'
+import type { Effort } from '../../src/core/work/effort.ts'
 import type { Ask } from '../../src/core/talk/question.ts'
 import type { Outcome } from '../../src/core/talk/outcome.ts'
 import type { Script } from './model-server.ts'
@@ -18,11 +19,11 @@ import { frameFaults } from '../agents/acp-frames.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 
-/** How the CLI is reached, who answers what it asks, and what is typed meanwhile. */
-export type Wishes = { open?: typeof pipeAgent; ask?: Ask; steer?: TurnWorld['steer'] }
+/** How the CLI is reached, who answers what it asks, what is typed meanwhile, and how hard it should think now. */
+export type Wishes = { open?: typeof pipeAgent; ask?: Ask; steer?: TurnWorld['steer']; effort?: () => Effort }
 
 /** A conversation with a real CLI whose model is a script. */
-export async function talk(cli: string, script: Script, { open = pipeAgent, ask, steer }: Wishes = {}) {
+export async function talk(cli: string, script: Script, { open = pipeAgent, ask, steer, effort }: Wishes = {}) {
   const server = await modelServer(script)
   const rigs: Rig[] = [await rig(cli, server.url)]
   const store = memoryStore()
@@ -35,6 +36,7 @@ export async function talk(cli: string, script: Script, { open = pipeAgent, ask,
   function agent(leash: Leash): Agent {
     const overheard = open === acpAgent ? { command: tapped(profile.acp!.command({ leash }), place().root) } : {}
     const spec = { name: cli, profile, window: profile.window, timeoutMs: 120_000, silenceMs: 60_000, ...overheard }
+    if (effort) return open({ ...spec, effort: effort() }, { leash }, { blobs, env: place().env })
     return open(spec, { leash }, { blobs, env: place().env })
   }
 

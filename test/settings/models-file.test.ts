@@ -70,7 +70,7 @@ const agent = (model: string, more: object = {}) => ({
 })
 const settings = (...agents: object[]) => ({ 'settings.json': JSON.stringify({ agents }) })
 
-test('--effort is given to native agents, and refused where a model has none', async () => {
+test('--effort is given to agents that can be told, and refused where none can', async () => {
   const { agents } = await read(settings(agent('openai/gpt-6-sol')), { effort: 'high' })
   assert.deepEqual(agents, [agent('openai/gpt-6-sol', { effort: 'high' })])
   await assert.rejects(read(settings(agent('openai/gpt-4o')), { effort: 'high' }), {
@@ -80,18 +80,51 @@ test('--effort is given to native agents, and refused where a model has none', a
     read(settings(agent('openai/gpt-6-sol')), { effort: 'hard' }),
     /effort: found "hard", allowed: none/,
   )
-  await assert.rejects(read(settings(), { effort: 'high' }), /no agent of the settings is one/)
+  await assert.rejects(read(settings(), { effort: 'high' }), /the settings have none/)
   const mixed = [agent('openai/gpt-4o'), agent('compatible/new', { name: 'other' })]
   assert.deepEqual((await read(settings(...mixed), { effort: 'low' })).agents, [
     mixed[0],
     { ...mixed[1], effort: 'low' },
   ])
   const { warnings } = await read(settings(agent('openai/gpt-4o', { effort: 'low' })))
-  assert.deepEqual(warnings, ['effort of own is not used: the model cannot be told how hard to think.'])
+  assert.deepEqual(warnings, ['effort of own is not used: its model openai/gpt-4o cannot be told how hard to think.'])
   assert.deepEqual(
     ['openai/gpt-4.1', 'groq/llama-3.3-70b-versatile', 'openai/gpt-9', 'compatible/gpt-4o-x', 'ollama/x'].map(
       hasNoEffort,
     ),
     [true, true, false, false, false],
   )
+})
+
+test('--effort reaches the CLIs that have an option for it, and the others are named', async () => {
+  const cli = (profile: string, more: object = {}) => ({ name: profile, profile, contextWindowTokens: 9000, ...more })
+  const all = [
+    cli('claude'),
+    cli('gemini'),
+    cli('codex', { kind: 'acp' }),
+    { name: 'own', command: 'own -p', contextWindowTokens: 9000 },
+  ]
+  const { agents, warnings } = await read(settings(...all), { effort: 'high' })
+  assert.deepEqual(
+    agents.map(({ name, effort }) => [name, effort]),
+    [
+      ['claude', 'high'],
+      ['gemini', undefined],
+      ['codex', 'high'],
+      ['own', undefined],
+    ],
+  )
+  assert.deepEqual(warnings, [
+    'gemini is not given the effort high: Gemini CLI has no option for how hard to think.',
+    'own is not given the effort high: its command runs as it is written, so write the option into the command.',
+  ])
+  await assert.rejects(read(settings(cli('gemini')), { effort: 'high' }), {
+    message: '--effort cannot be used with gemini: Gemini CLI has no option for how hard to think. Leave it out.',
+  })
+  const written = await read(settings(cli('claude', { effort: 'low' }), cli('qwen', { effort: 'low' })))
+  assert.deepEqual(
+    written.agents.map(({ effort }) => effort),
+    ['low', 'low'],
+  )
+  assert.deepEqual(written.warnings, ['effort of qwen is not used: Qwen Code has no option for how hard to think.'])
 })

@@ -7,7 +7,7 @@ import { unshadowedArgv } from '../../base/program-path.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
-import { folderWords, resumedThread } from '../pipe/pipe-command.ts'
+import { effortWords, folderWords, resumedThread } from '../pipe/pipe-command.ts'
 import { leashFailure } from '../process-failure.ts'
 import { profileTraits, seatedAgent } from '../seat.ts'
 import { handOverPictures, handOverTyped } from '../turn-pictures.ts'
@@ -107,7 +107,7 @@ async function takeAcpTurn(
 
 /** The command to start, or why none is started: the agent speaks no ACP, or would do more than its leash allows. */
 function acpArgv(
-  { name, command, args, model, profile, folders }: PipeSpec,
+  { name, command, args, model, profile, folders, effort }: PipeSpec,
   leash: Leash,
 ): [string, ...string[]] | Failure {
   if (command !== undefined) return args ? [command, ...args] : ['bash', '-c', command]
@@ -120,7 +120,13 @@ function acpArgv(
     leashFailure(name, leash, facts) ?? [
       'bash',
       '-c',
-      [facts.command({ leash, model }), folderWords(profile, folders)].filter(Boolean).join(' '),
+      [
+        facts.command({ leash, model }),
+        folderWords(profile, folders),
+        profile.effort?.acp && effortWords(profile, effort),
+      ]
+        .filter(Boolean)
+        .join(' '),
     ]
   )
 }

@@ -108,6 +108,7 @@ export async function runAcpProcess(job: AcpJob): Promise<AcpResult> {
     const { key, server } = job
     const wanted = { spec, cwd: turn.cwd, leash: turn.leash, key, server, quiet: () => side.quiet(turn.clock) }
     const { id: sessionId } = (session = await openSession(agent, sdk, wanted))
+    if (session.note) await job.emit({ type: 'note', text: session.note })
     side.telling.listening = true
     cancelSession = () => {
       agent.notify(sdk.methods.agent.session.cancel, { sessionId }).catch(() => {})

@@ -10,6 +10,9 @@ import type { Sdk } from './acp-connection.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { LentServer } from '../../core/work/profile.ts'
+import type { Effort } from '../../core/work/effort.ts'
+import { efforts, nearestEffort } from '../../core/work/effort.ts'
+import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { cannotHold } from '../process-failure.ts'
 import { isAuth, isRpcError } from './acp-outcome.ts'
@@ -27,8 +30,8 @@ type Wanted = {
   quiet(): Promise<void>
 }
 
-/** `resumed`: it is the wanted thread. `lasting`: a later turn can resume it. `pictures`: it takes pictures with a prompt. */
-export type Session = { id: string; resumed: boolean; lasting: boolean; pictures: boolean }
+/** `resumed`: it is the wanted thread. `lasting`: a later turn can resume it. `pictures`: it takes pictures with a prompt. `note`: what the person should know of it. */
+export type Session = { id: string; resumed: boolean; lasting: boolean; pictures: boolean; note?: string }
 
 /** Thrown when no session is opened, though the agent itself did not fail. */
 export class SessionRefused extends Error {
@@ -56,12 +59,14 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
   const fresh = { cwd: wanted.cwd, mcpServers: serversOf(wanted), ...furtherFolders(hello, wanted) }
   const made = resumed ?? (await agent.request<NewSessionResponse>(sdk.methods.agent.session.new, fresh))
   await hold(agent, sdk, made, wanted)
-  return {
+  const note = await think(agent, sdk, made, wanted)
+  return defined({
     id: made.sessionId,
     resumed: resumed !== undefined,
     lasting: canLoad(hello) || canResume(hello),
     pictures: hello.agentCapabilities?.promptCapabilities?.image === true,
-  }
+    note,
+  })
 }
 
 /** Every agent that speaks ACP takes MCP servers over stdio. */
@@ -130,5 +135,40 @@ async function hold(agent: ClientContext, { methods }: Sdk, made: NewSessionResp
     throw new SessionRefused(
       cannotHold(spec.name, leash, held, `, because it refused its mode "${mode}" (${messageOf(error)})`),
     )
+  }
+}
+
+/**
+ * Sets how hard the agent's model thinks, by the option of the session that the agent offers for it. Returns what to tell the person
+ * where the agent offers none and cannot be told by its command either.
+ */
+async function think(agent: ClientContext, { methods }: Sdk, made: NewSessionResponse, { spec }: Wanted) {
+  const { effort, profile, name, command } = spec
+  if (effort === undefined || (command === undefined && profile?.effort?.acp)) return undefined
+  const none = `${name} does not say how it could be told how hard to think, so the effort ${effort} is not used.`
+  const option = made.configOptions?.find(({ category }) => category === 'thought_level')
+  if (option?.type !== 'select') return none
+  const values = option.options.flatMap((one) => ('options' in one ? one.options : [one])).map(({ value }) => value)
+  const levels = values.flatMap((value): { level: Effort; value: string }[] => {
+    const level = efforts.find((one) => one === value.toLowerCase() || (one === 'none' && /^off$/i.test(value)))
+    return level ? [{ level, value }] : []
+  })
+  const nearest = nearestEffort(
+    effort,
+    levels.map(({ level }) => level),
+  )
+  const value = levels.find(({ level }) => level === nearest)?.value
+  if (value === undefined) return none
+  if (option.currentValue === value) return undefined
+  try {
+    await agent.request(methods.agent.session.setConfigOption, {
+      sessionId: made.sessionId,
+      configId: option.id,
+      value,
+    })
+    return undefined
+  } catch (error) {
+    if (!isRpcError(error)) throw error
+    return `${name} refused to think with the effort ${value}: ${messageOf(error)}`
   }
 }

@@ -19,7 +19,7 @@ import { profileTraits, seatedAgent } from '../seat.ts'
 import { handOverPictures } from '../turn-pictures.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { dialectSpeech } from './dialect-speech.ts'
-import { composingProfile, dialectOf, folderWords, pipeArgv, pipeThread } from './pipe-command.ts'
+import { composingProfile, dialectOf, effortWords, folderWords, pipeArgv, pipeThread } from './pipe-command.ts'
 import { runCommand } from './pipe-process.ts'
 import { plainSpeech } from './speech.ts'
 
@@ -70,7 +70,9 @@ async function takePipeTurn(
   }
   const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
   const lent = await lentWords(composingProfile(spec)?.lends, parts.lend)
-  const more = [lent, folderWords(composingProfile(spec), spec.folders)].filter((words) => words !== '').join(' ')
+  const composing = composingProfile(spec)
+  const words = [lent, folderWords(composing, spec.folders), effortWords(composing, spec.effort)]
+  const more = words.filter((one) => one !== '').join(' ')
   const speech = (key: string | undefined, run: Run, withdrawn: AbortSignal): Speech => {
     const dialect = dialectOf(spec, turn.leash, key)
     if (!dialect) return plainSpeech(parts.blobs, say)

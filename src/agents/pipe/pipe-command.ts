@@ -1,7 +1,10 @@
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Dialect, Profile } from '../../core/work/profile.ts'
 import type { Leash, Turn } from '../../core/work/agent.ts'
+import type { Effort } from '../../core/work/effort.ts'
+import { defined } from '../../base/defined.ts'
 import { valueFault } from '../../base/option-value.ts'
+import { nearestEffort } from '../../core/work/effort.ts'
 import { missedEntries } from '../../core/talk/view.ts'
 
 /**
@@ -18,6 +21,8 @@ export type PipeSpec = {
   silenceMs: number
   profile?: Profile
   model?: string
+  /** How hard the CLI's model should think. */
+  effort?: Effort
   metaInstruction?: string
   /** Folders that the person added to the project. */
   folders?: readonly string[]
@@ -47,10 +52,20 @@ export function folderWords(profile: Profile | undefined, folders: readonly stri
   return folders.length === 0 ? '' : (profile?.reaches?.(folders) ?? '')
 }
 
+/** The words that tell a CLI how hard to think, at the level that is nearest to the wanted one; '' where it has no option for it. */
+export function effortWords(profile: Profile | undefined, effort: Effort | undefined): string {
+  const level = levelFor(profile, effort)
+  return level === undefined ? '' : profile!.effort!.words(level)
+}
+
+const levelFor = (profile: Profile | undefined, effort: Effort | undefined) =>
+  effort && profile?.effort && nearestEffort(effort, profile.effort.levels)
+
 /** The dialect of a turn's output: that of the composed command, or of the person's own command when it asks for it. */
 export function dialectOf(spec: PipeSpec, leash: Leash, resume: string | undefined): Dialect | undefined {
   const { profile, command, args = [], model } = spec
-  if (command === undefined) return profile?.dialect?.({ leash, resume, model })
+  if (command === undefined)
+    return profile?.dialect?.(defined({ leash, resume, model, effort: levelFor(profile, spec.effort) }))
   const own = [command, ...args].join(' ')
   return profile?.speaks(own) ? profile.dialect?.({ command: own }) : undefined
 }

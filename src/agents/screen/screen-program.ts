@@ -11,7 +11,7 @@ import { unshadowed } from '../../base/program-path.ts'
 import { defined } from '../../base/defined.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { lentWords } from '../lent-words.ts'
-import { folderWords } from '../pipe/pipe-command.ts'
+import { effortWords, folderWords } from '../pipe/pipe-command.ts'
 import { ScreenWatcher } from './screen-watcher.ts'
 import { composes, quote, screenFactsOf } from './screen-spec.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -124,7 +124,9 @@ export class TerminalProgram {
     const all = { ...this.#parts.env, ...path, ...env, ...this.#spec.env }
     const lent = composes(this.#spec) ? await lentWords(lends, this.#parts.lend) : ''
     const opens = composes(this.#spec) ? folderWords(this.#spec.profile, this.#spec.folders) : ''
-    const words = [command({ leash: this.#leash, resume, model, thread }), lent, opens].filter((part) => part !== '')
+    const thinks = composes(this.#spec) ? effortWords(this.#spec.profile, this.#spec.effort) : ''
+    const parts = [command({ leash: this.#leash, resume, model, thread }), lent, opens, thinks]
+    const words = parts.filter((part) => part !== '')
     const line = unshadowed(words.join(' '), all, cwd)
     const seat = { leash: this.#leash, cwd, env: all, terminal: this.id }
     const walled = await this.#parts.enclose?.(['bash', '-c', line], seat)

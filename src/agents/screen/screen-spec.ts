@@ -4,6 +4,7 @@ import type { Reader } from '../../core/screen/reading.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Leash, RosterSeat } from '../../core/work/agent.ts'
+import type { Effort } from '../../core/work/effort.ts'
 import type { Lend } from '../lent-words.ts'
 import type { Enclose } from '../enclosure.ts'
 import { leashFailure } from '../process-failure.ts'
@@ -24,6 +25,8 @@ export type ScreenSpec = {
   silenceMs: number
   profile?: Profile
   model?: string
+  /** How hard the CLI's model should think. */
+  effort?: Effort
   idlePattern?: RegExp
   readyPattern?: RegExp
   /** Whether the agent is told to put its answer between marks. */

@@ -137,6 +137,7 @@ export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
     silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
     profile,
     model: agent.kind === 'native' ? undefined : agent.model,
+    effort: agent.effort,
     idlePattern: agent.idle_pattern === undefined ? undefined : patternOf(agent.idle_pattern),
     readyPattern: agent.ready_pattern === undefined ? undefined : patternOf(agent.ready_pattern),
     fence: agent.response_fence ?? false,

@@ -2,6 +2,7 @@ import type { Event } from '../talk/entry.ts'
 import type { Failure } from '../talk/outcome.ts'
 import type { Question } from '../talk/question.ts'
 import type { Leash } from './agent.ts'
+import type { Effort } from './effort.ts'
 import type { Key, Screen } from '../screen/terminal.ts'
 import type { Reader } from '../screen/reading.ts'
 
@@ -41,6 +42,16 @@ export interface Dialect {
   stop?(): string | undefined
   /** Returns the last steps, with an `end` among them. */
   end(exit: Ended): Step[]
+}
+
+/** How a CLI is told how hard its model thinks. */
+export type EffortFacts = {
+  /** The levels that it knows. */
+  levels: readonly Effort[]
+  /** Returns the words for one of them, which are put after `command` and after the command in a terminal. */
+  words(level: Effort): string
+  /** Whether the words may follow the command for ACP too. Without it, only an option of the session can set the level. */
+  acp?: true
 }
 
 /** How a CLI speaks the Agent Client Protocol. */
@@ -165,7 +176,7 @@ export type CliFiles = {
 }
 
 /** What a dialect is made for: the seat that the command was composed for, or the `command` that a person wrote. */
-export type DialectSeat = { leash?: Leash; resume?: string; model?: string; command?: string }
+export type DialectSeat = { leash?: Leash; resume?: string; model?: string; effort?: Effort; command?: string }
 
 /** Everything known about one third-party CLI, as data. */
 export interface Profile {
@@ -189,6 +200,8 @@ export interface Profile {
   reaches?(folders: readonly string[]): string
   /** How the CLI speaks ACP, where it does. Over ACP it can ask before it acts, so ACP is preferred to `command`. */
   acp?: AcpFacts
+  /** How the CLI is told how hard to think; left out where it has no option for it. */
+  effort?: EffortFacts
   /** Whether the dialect tells what each answer cost. */
   reportsCost?: true
   /** Whether `command` can resume a thread. */

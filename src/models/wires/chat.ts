@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../core/work/model.ts'
-import type { Effort } from '../provider.ts'
+import type { Effort } from '../../core/work/effort.ts'
 import type { AssistantMessage, MessageStep } from '../message-steps.ts'
 import type { AnswerPart } from '../answer-parts.ts'
 import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../wire-format.ts'

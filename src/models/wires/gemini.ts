@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../core/work/model.ts'
-import type { Effort } from '../provider.ts'
+import type { Effort } from '../../core/work/effort.ts'
 import type { MessageStep } from '../message-steps.ts'
 import type { Images, Target, Wire, ReportedUsage, WireEvent, Reader } from '../wire-format.ts'
 import { pictures } from '../message-images.ts'

@@ -112,6 +112,10 @@ export const claude: Profile = {
     // Otherwise the model is told only the names of the tools, and must search for what they do.
     text: JSON.stringify({ mcpServers: { [name]: { type: 'stdio', ...start, alwaysLoad: true } } }),
   }),
+  effort: {
+    levels: ['low', 'medium', 'high', 'xhigh', 'max'],
+    words: (level) => `--effort ${level}`,
+  },
   reportsCost: true,
   reaches: options('--add-dir='),
   resumes: true,

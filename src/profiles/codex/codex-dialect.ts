@@ -34,6 +34,7 @@ export function codexDialect(
   known: (ended: Ended) => Failure | undefined,
   held: Partial<Mode> & { model?: string },
   thread: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
+  effort?: string,
 ): Dialect {
   const waiting = new Map<number, (result: Loose, error: string | undefined) => Step[]>()
   const items = new Map<string, Loose>()
@@ -71,7 +72,7 @@ export function codexDialect(
 
   function start(text: string, pictures: readonly SentPicture[]): string {
     done = undefined
-    return must('turn/start', { threadId: id, input: input(text, pictures) }, (result) => {
+    return must('turn/start', defined({ threadId: id, input: input(text, pictures), effort }), (result) => {
       turn = textOf(loose(result.turn).id)
       return early.splice(0).map((typed) => send(steer(typed.text, typed.pictures)))
     })

@@ -86,12 +86,16 @@ export const codex: Profile = {
     commandLine(`codex app-server ${flags(modes[leash])}`, option('-c', model && `model=${model}`)),
   leashes,
   speaks: (command) => isExec(command) || isServer(command),
-  dialect({ leash, resume, model, command } = {}) {
+  dialect({ leash, resume, model, effort, command } = {}) {
     const thread = resume === undefined ? undefined : threadOf(resume)
     if (command !== undefined && !isServer(command)) return codexExecDialect(signs, failure, thread)
-    // A resumed thread brings the sandbox and the model of its last turn, so each turn sets its own.
+    // A resumed thread brings the sandbox, the model and the effort of its last turn, so each turn sets its own.
     const mode = leash === undefined ? {} : modes[leash]
-    return codexDialect(signs, failure, { ...mode, model }, thread)
+    return codexDialect(signs, failure, { ...mode, model }, thread, effort)
+  },
+  effort: {
+    levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+    words: (level) => `-c model_reasoning_effort=${level}`,
   },
   lends: codexScreen.lends,
   // Codex reads every folder; this lets its sandbox write in these too.

@@ -95,6 +95,11 @@ export const copilot: Profile = {
     fault: /^Error: /,
     failure: (message, now) => readMessage(shown, message.replace(/^Error: /, ''), now),
   },
+  effort: {
+    levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+    words: (level) => `--reasoning-effort ${level}`,
+    acp: true,
+  },
   reaches: options('--add-dir='),
   resumes: true,
   // Copilot retries a limit five times over about a minute and says so; nothing shortens that.
