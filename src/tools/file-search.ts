@@ -59,7 +59,7 @@ export async function searchPlace(
   const at = resolve(call.cwd, path)
   mustBeJudged(at, await realpath(at).catch(() => at), call)
   const stats = await stat(at).catch(async (error) => {
-    throw new Error(await openTrouble(error, at, path))
+    throw new Error(await openTrouble(error, at, path, call.cwd))
   })
   return { at, folder: stats.isDirectory() }
 }

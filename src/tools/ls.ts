@@ -29,7 +29,7 @@ export function ls({ root }: Pick<ToolParts, 'root'>): Tool {
       mustBeJudged(at, await realpath(at).catch(() => at), call)
       const entries = await readdir(at, { withFileTypes: true }).catch(async (error) => {
         if (errorCode(error) === 'ENOTDIR') throw new Error(`${path} is not a folder. Read it with file_reader.`)
-        throw new Error(await openTrouble(error, at, path || '.'))
+        throw new Error(await openTrouble(error, at, path || '.', call.cwd))
       })
       if (entries.length === 0) return '[the folder is empty]'
       const rank = (entry: Dirent) => (entry.isDirectory() ? 0 : 1)

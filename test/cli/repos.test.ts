@@ -8,18 +8,8 @@ import { describe, test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { modelServer, tokens } from '../real/model-server.ts'
 import { Machine } from './program.ts'
-import { allRepos, layOut, rewrite } from './repos.ts'
+import { allRepos, layOut, needs, rewrite } from './repos.ts'
 import { sized } from '../full.ts'
-
-/** What must be installed for each language. */
-const needs: Record<string, string[]> = {
-  javascript: ['node'],
-  typescript: ['node'],
-  python: ['python3'],
-  bash: ['bash'],
-  perl: ['perl'],
-  c: ['make', 'cc'],
-}
 
 type Provider = { model: string; base: string; key: string }
 

@@ -20,6 +20,16 @@ export type Repo = {
   answer: string
 }
 
+/** What must be installed for each language. */
+export const needs: Record<string, string[]> = {
+  javascript: ['node'],
+  typescript: ['node'],
+  python: ['python3'],
+  bash: ['bash'],
+  perl: ['perl'],
+  c: ['make', 'cc'],
+}
+
 export function allRepos(): Repo[] {
   return readdirSync(folder)
     .sort()

@@ -211,3 +211,16 @@ test('a notebook is read cell by cell with its outputs; with a range, as the JSO
   write('broken.ipynb', '{"cells": 3}')
   assert.equal(await say('file_reader', { file_path: 'broken.ipynb' }), '1:{"cells": 3}')
 })
+
+test('a path with folders that do not exist is named as it is in the project', async (t) => {
+  const { say, write, at } = seat(t)
+  write('src/deep/a.ts', 'one\n')
+  const meant = (path: string, real: string) => `! ${path} does not exist. Did you mean ${at(real)}?`
+  for (const path of ['/workspace/src/deep/a.ts', '../src/deep/a.ts', '/a/b/c/src/deep/a.ts', 'app/src/deep/a.ts'])
+    assert.equal(await say('file_reader', { file_path: path }), meant(path, 'src/deep/a.ts'))
+  assert.equal(await say('ls', { path: '/workspace/src/deep' }), meant('/workspace/src/deep', 'src/deep'))
+  assert.equal(
+    await say('file_reader', { file_path: '/workspace/b.ts' }),
+    '! /workspace/b.ts does not exist. Its folder /workspace does not exist either: use glob to find what you need.',
+  )
+})

@@ -2,7 +2,8 @@ import type { FileHandle } from 'node:fs/promises'
 import type { BigIntStats } from 'node:fs'
 import type { ToolCall } from '../../core/work/tool.ts'
 import { readdir, realpath } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { errorCode } from '../../base/files.ts'
 import { MovedPath, openReal } from '../../base/held-folder.ts'
 import { nearest } from '../../base/nearest.ts'
@@ -14,7 +15,7 @@ export type OpenFile = { file: FileHandle; real: string; stats: BigIntStats }
 /** Opens a file for reading; the caller closes it. Throws an error that tells the model what to try instead. */
 export async function openFile(path: string, call: Pick<ToolCall, 'cwd' | 'places'>): Promise<OpenFile> {
   const at = resolve(call.cwd, path)
-  const trouble = async (error: unknown) => new Error(await openTrouble(error, at, path))
+  const trouble = async (error: unknown) => new Error(await openTrouble(error, at, path, call.cwd))
   const real = await realpath(at).catch(async (error) => {
     throw await trouble(error)
   })
@@ -39,18 +40,20 @@ export function mustBeJudged(at: string, real: string, { places = [] }: Pick<Too
   if (judged && judged.real !== real) throw new MovedPath(at)
 }
 
-/** Says why a path could not be opened, and what to try instead. */
-export async function openTrouble(error: unknown, at: string, path: string): Promise<string> {
+/** Says why a path could not be opened, and what to try instead; `cwd` is where the model works. */
+export async function openTrouble(error: unknown, at: string, path: string, cwd: string): Promise<string> {
   if (error instanceof MovedPath) return messageOf(error)
   const code = errorCode(error)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return `${path} does not exist. ${await suggestion(at)}`
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `${path} does not exist. ${await suggestion(at, cwd)}`
   if (code === 'EACCES' || code === 'EPERM') return `${path} cannot be opened: permission denied.`
   if (code === 'ELOOP') return `${path} is a link that leads in a circle.`
   return `${path} could not be opened: ${messageOf(error)}.`
 }
 
-async function suggestion(at: string): Promise<string> {
+async function suggestion(at: string, cwd: string): Promise<string> {
   const folder = dirname(at)
+  const here = samePathIn(cwd, at)
+  if (here !== undefined) return `Did you mean ${here}?`
   try {
     const near = nearest(basename(at), await readdir(folder))
     if (near) return `Did you mean ${join(folder, near)}?`
@@ -58,6 +61,13 @@ async function suggestion(at: string): Promise<string> {
   } catch {
     return `Its folder ${folder} does not exist either: use glob to find what you need.`
   }
+}
+
+/** The file or folder whose path ends like this one, in the folder where the model works: models invent the folders above a project. */
+function samePathIn(cwd: string, at: string): string | undefined {
+  const parts = at.split(sep).filter((part) => part !== '')
+  const places = parts.map((_part, i) => join(cwd, ...parts.slice(i)))
+  return places.find((place) => place !== at && existsSync(place))
 }
 
 /** Remembers which files an agent has read: an edit is safe only on a file that was read and has not changed since. */
