@@ -129,14 +129,24 @@ class Handover {
     return pictureFile(this.#parts.blobs.place(ref), ref.sha, ref.media)
   }
 
+  /** What the person is told about the pictures of this turn that the agent did not get. */
   notes(): string[] {
     const { name, takes } = this.#parts
-    if (this.#untaken.length === 0) return []
-    const places = this.#untaken.map(({ path }) => path ?? 'nowhere').join(', ')
+    const told = this.#untaken.flatMap(({ path }) => path ?? [])
+    const lost = this.#untaken.length - told.length
     if (takes)
-      return this.#untaken.map(({ path, why }) => `${name} was told only where a picture is (${path}): ${why}.`)
-    const [them, are] = this.#untaken.length === 1 ? ['the picture', 'is'] : ['the pictures', 'are']
-    return [`${name} takes no pictures. It was told where ${them} ${are}: ${places}`]
+      return this.#untaken.map(({ path, why }) =>
+        path === undefined
+          ? `${name} did not get a picture: ${why}.`
+          : `${name} was told only where a picture is (${path}): ${why}.`,
+      )
+    const where = told.length === 1 ? 'the picture is' : 'the pictures are'
+    return [
+      ...(told.length > 0 ? [`${name} takes no pictures. It was told where ${where}: ${told.join(', ')}`] : []),
+      ...(lost > 0
+        ? [`${name} takes no pictures, and ${lost === 1 ? 'one' : lost} could not be named by a path.`]
+        : []),
+    ]
   }
 }
 

@@ -68,6 +68,7 @@ void agent({ name: 'scripted' })
     protocolVersion: script.version ?? 1,
     agentCapabilities: {
       loadSession: script.loads ?? false,
+      promptCapabilities: { image: script.takesPictures ?? false },
       sessionCapabilities: {
         ...(script.resumes ? { resume: {} } : {}),
         ...(script.takesFolders ? { additionalDirectories: {} } : {}),

@@ -41,6 +41,8 @@ export type AcpScript = {
   version?: number
   loads?: boolean
   resumes?: boolean
+  /** Whether it says that it takes pictures. */
+  takesPictures?: boolean
   /** Whether it says that it takes further folders. */
   takesFolders?: boolean
   replays?: object[]

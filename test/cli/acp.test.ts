@@ -9,6 +9,7 @@ import { modelServer } from '../real/model-server.ts'
 import { editorOn } from './acp-editor.ts'
 import { Machine } from './program.ts'
 import { until } from '../until.ts'
+import { png } from '../picture-bodies.ts'
 
 const options = { timeout: 60_000 }
 const spent = "cat >/dev/null; echo 'error: usage limit reached' >&2; exit 1"
@@ -145,5 +146,35 @@ test('every prompt that cannot be is an error with its kind; stdout is the edito
     assert.deepEqual([error.code, error.data], [-32603, { kind: 'crash' }])
     return true
   })
+  assert.deepEqual(await editor.close(), { code: 0, faults: [] })
+})
+
+test('a picture of an editor reaches the model, and a damaged one is refused in words', options, async (t) => {
+  const machine = new Machine(t)
+  const server = await modelServer(() => ({ text: 'A box.' }))
+  t.after(() => server.close())
+  const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
+  machine.settings({ metaInstruction: false, thinking: 'off', agents: [{ ...agent, contextWindowTokens: 200_000 }] })
+  const editor = editorOn(t, machine.start(['acp'], { env: { ANTHROPIC_API_KEY: 'made-up' } }))
+  assert.equal((await editor.initialize()).agentCapabilities?.promptCapabilities?.image, true)
+  const { sessionId } = await editor.begin(machine.project)
+  const block = (bytes: Buffer) => ({
+    type: 'image' as const,
+    mimeType: 'image/png',
+    data: bytes.toString('base64'),
+  })
+  const prompt = [{ type: 'text' as const, text: 'see ' }, block(png(3, 2)), block(png(3, 2).subarray(0, -4))]
+  await editor.agent.request(acp.methods.agent.session.prompt, { sessionId, prompt })
+  assert.deepEqual(server.turns()[0]!.body.messages[0].content, [
+    {
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: png(3, 2).toString('base64') },
+    },
+    { type: 'text', text: 'see [picture 1: from the editor, 3×2][a picture that could not be taken]' },
+  ])
+  assert.match(
+    editor.text(),
+    /from the editor: the picture cannot be sent: it is damaged: its end is missing\.[^]*A box\./,
+  )
   assert.deepEqual(await editor.close(), { code: 0, faults: [] })
 })
