@@ -6,18 +6,28 @@ import type { ShownPiece } from '../core/talk/shown-words.ts'
 import type { Doc, Log, Store } from '../core/talk/store.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Settling } from '../core/work/dead-turns.ts'
+import type { WorkMode } from '../core/work/agent.ts'
 import { shortHash } from '../base/hash.ts'
 import { newId } from '../base/id.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { UsageError } from '../core/io.ts'
 
 /** `origin`: the session that this one is a fork of, and the position of the log up to which it takes over its entries. */
-export type Session = { name?: string; startedAt: number; from: number; origin?: { session: string; until: number } }
+export type Session = {
+  name?: string
+  /** Set for a conversation of the coordinator. */
+  mode?: 'coordinator'
+  startedAt: number
+  from: number
+  origin?: { session: string; until: number }
+}
 
 export type ProjectDoc = {
   path: string
   lastUsed: number
   current?: string
+  /** The current session of the coordinator, whose conversation is kept apart. */
+  coordinator?: string
   sessions: Record<string, Session>
   /** Why there are no snapshots here; set once the person was told. */
   snapshotsOff?: string
@@ -93,7 +103,7 @@ export function openProject(store: Store, root: string): Project {
 }
 
 /** Which session to open; with `existing`, only one that is there. */
-export type SessionOptions = { fresh?: boolean; name?: string; existing?: boolean; fork?: Fork }
+export type SessionOptions = { fresh?: boolean; name?: string; existing?: boolean; fork?: Fork; mode?: WorkMode }
 
 /** A new session that takes over another one: the one that would be opened, as far as it has come, or a part of it. */
 export type Fork = true | { session: string; until: number }
@@ -109,22 +119,34 @@ export async function openSession(
 ): Promise<OpenSession> {
   if (wanted.name?.trim() === '') throw new UsageError('--session: found only spaces, allowed: a <name>.')
   const doc = read ?? (await project.doc.read())
-  const found = wanted.fresh ? undefined : (find(doc, wanted.name) ?? (await newest(project, doc, wanted.name)))
-  if (wanted.fork) return forked(project, wanted.fork, found, clock)
+  const line = lineOf(wanted)
+  const known = find(doc, wanted.name, line)
+  const found = wanted.fresh ? undefined : (known ?? (await newest(project, doc, wanted)))
+  if (wanted.fork) return forked(project, wanted.fork, found, clock, line)
   if (found) return found
   if (wanted.existing) throw notThere(wanted.name)
   const startedAt = clock.now()
   const id = newId(startedAt)
-  const made = defined({ name: wanted.name, startedAt, from: await project.log.end() })
+  const made = defined({
+    name: wanted.name,
+    mode: line === 'coordinator' ? line : undefined,
+    startedAt,
+    from: await project.log.end(),
+  })
   const kept = await project.doc.update((now) => {
     if (wanted.fresh && wanted.name !== undefined && find(now, wanted.name)) throw taken(wanted.name)
     // Another process may have made the session meanwhile; then both use that one.
-    if (!wanted.fresh && find(now, wanted.name)) return now
-    const current = wanted.fresh || wanted.name === undefined ? { current: id } : {}
+    if (!wanted.fresh && find(now, wanted.name, line)) return now
+    const current = wanted.fresh || wanted.name === undefined ? { [line]: id } : {}
     return { ...now, path: project.root, lastUsed: startedAt, ...current, sessions: { ...now.sessions, [id]: made } }
   })
-  return kept.sessions[id] ? { id, ...made } : find(kept, wanted.name)!
+  return kept.sessions[id] ? { id, ...made } : find(kept, wanted.name, line)!
 }
+
+/** Which of the project's current sessions an unnamed one is: the coordinator has a conversation of its own. */
+type Line = 'current' | 'coordinator'
+
+const lineOf = ({ mode }: SessionOptions): Line => (mode === 'coordinator' ? 'coordinator' : 'current')
 
 /** Makes a session that begins with the entries of another one. Nothing of that one changes. */
 async function forked(
@@ -132,6 +154,7 @@ async function forked(
   fork: Fork,
   found: OpenSession | undefined,
   clock: Clock,
+  line: Line,
 ): Promise<OpenSession> {
   const end = await project.log.end()
   const origin = fork === true ? found && { session: found.id, until: end } : fork
@@ -142,8 +165,11 @@ async function forked(
     ...now,
     path: project.root,
     lastUsed: startedAt,
-    current: id,
-    sessions: { ...now.sessions, [id]: { startedAt, from: end, origin } },
+    [line]: id,
+    sessions: {
+      ...now.sessions,
+      [id]: defined({ mode: line === 'coordinator' ? line : undefined, startedAt, from: end, origin }),
+    },
   }))
   return openedSession(kept, id)!
 }
@@ -159,9 +185,8 @@ function openedSession(doc: ProjectDoc, id: string, seen: ReadonlySet<string> = 
   return { id, ...own, origin: { ...parent, until: origin.until } }
 }
 
-function find(doc: ProjectDoc, name: string | undefined): OpenSession | undefined {
-  const id =
-    name === undefined ? doc.current : Object.keys(doc.sessions).find((key) => doc.sessions[key]!.name === name)
+function find(doc: ProjectDoc, name: string | undefined, line: Line = 'current'): OpenSession | undefined {
+  const id = name === undefined ? doc[line] : Object.keys(doc.sessions).find((key) => doc.sessions[key]!.name === name)
   return id === undefined ? undefined : openedSession(doc, id)
 }
 
@@ -169,12 +194,15 @@ function find(doc: ProjectDoc, name: string | undefined): OpenSession | undefine
 const mostLines = 1_000
 
 /** Finds the newest unnamed session in the log, for a project whose document was lost, because the log is the truth. */
-async function newest(project: Project, doc: ProjectDoc, name: string | undefined): Promise<OpenSession | undefined> {
-  if (name !== undefined) return undefined
+async function newest(project: Project, doc: ProjectDoc, wanted: SessionOptions): Promise<OpenSession | undefined> {
+  // Which sessions were a coordinator's is known to the document alone.
+  if (wanted.name !== undefined || lineOf(wanted) !== 'current') return undefined
   let lines = 0
   for await (const { item } of project.log.back()) {
     if (++lines > mostLines) break
-    if (!isEntry(item) || doc.sessions[item.session]?.name !== undefined) continue
+    if (!isEntry(item)) continue
+    const { name, mode } = doc.sessions[item.session] ?? {}
+    if (name !== undefined || mode !== undefined) continue
     const { session: id, at } = item
     const kept = await project.doc.update((now) =>
       find(now, undefined)

@@ -61,7 +61,8 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
   const profile = profileOf(agent)
   const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
   if (agent.kind === 'native') {
-    const own = nativeIn({ agent, settings, leash, window: windowOf(agent), advises: parts.advises }, parts)
+    const { limits } = seat
+    const own = nativeIn({ agent, settings, leash, window: windowOf(agent), advises: parts.advises, limits }, parts)
     return agent.ownView ? withOwnView(own) : own
   }
   if (agent.kind === 'screen') {

@@ -4,7 +4,7 @@ import type { Event } from '../core/talk/entry.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import type { Ref } from '../core/talk/store.ts'
-import type { Agent, Turn } from '../core/work/agent.ts'
+import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { TurnWorld } from '../core/work/conversation.ts'
 import type { App } from './app.ts'
 import type { TurnSnapshots } from './turn-snapshots.ts'
@@ -143,6 +143,7 @@ function leftWords(left: readonly LeftProcess[]): string[] {
 async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshots): Promise<Agent> {
   const { agent: first, only, think, attended } = request
   const rotation = openRotation(app, {
+    roster: app.mode === 'coordinator' ? leadingRoster(app) : app.roster,
     first,
     only,
     changes: changedFiles(app.snapshots, () => snapshots.tree),
@@ -153,10 +154,21 @@ async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshot
     },
   })
   if (request.form) return formedAnswer(rotation)
+  if (app.mode === 'coordinator') {
+    const { openCoordinator } = await import('./coordinator/coordinator.ts')
+    return openCoordinator(app, rotation)
+  }
   const how = thinkingFor(app, { think, aimed: first !== undefined, chat: attended === true })
   if (how === 'off') return rotation
   const { openThinking } = await import('./thinking/thinking.ts')
   return openThinking(app, rotation, how, { first, turnBegan: async () => snapshots.tree })
+}
+
+/** The agents that can lead workers: our own where there is one, because its loop knows of them; otherwise the other programs. */
+function leadingRoster({ roster, settings }: App): Roster {
+  const own = new Set(settings.agents.flatMap(({ kind, name }) => (kind === 'native' ? [name] : [])))
+  const leads = roster.names().filter((name) => own.has(name))
+  return leads.length === 0 ? roster : { ...roster, names: () => leads }
 }
 
 /** Shows the turn to other processes from its prompt on, until it is over. */

@@ -29,7 +29,7 @@ export type DeskAppParts = {
 }
 
 /** `until`: the position of the log up to which a fork takes over this session. */
-export type WantedSession = { fresh: true; name?: string } | { until: number } | { id: string }
+export type WantedSession = { fresh: true; name?: string } | { until: number } | { id: string } | { of: WorkMode }
 
 /** Holds the app of a desk, and replaces it when the session, settings, mode or leash change. */
 export class DeskApp {
@@ -68,11 +68,21 @@ export class DeskApp {
 
   async enter(wanted: WantedSession): Promise<void> {
     const { io, project, blobs } = this.app
-    if ('id' in wanted) await this.#makeCurrent(wanted.id)
+    if ('id' in wanted) {
+      const line = await this.#makeCurrent(wanted.id)
+      // A session of the coordinator goes on with the coordinator, and any other one without it.
+      if ((line === 'coordinator') !== (this.app.mode === 'coordinator'))
+        this.#use(line === 'coordinator' ? line : 'chat')
+    }
     await leaveSession(this.app.native, 'id' in wanted ? 'resume' : 'clear')
+    const { mode } = this.app
     const options: SessionOptions =
-      'id' in wanted ? {} : 'until' in wanted ? { fork: { session: this.app.session.id, until: wanted.until } } : wanted
-    const session = await openSession(project, options, io.clock)
+      'id' in wanted || 'of' in wanted
+        ? {}
+        : 'until' in wanted
+          ? { fork: { session: this.app.session.id, until: wanted.until } }
+          : wanted
+    const session = await openSession(project, { ...options, mode }, io.clock)
     const native = { ...this.app.native, session: session.id }
     this.app = { ...this.app, session, native, conversation: conversationOf(io, project, blobs, session) }
     this.#use()
@@ -110,8 +120,11 @@ export class DeskApp {
   /** Returns warnings. When no agent could work in that mode, it throws a UsageError and changes nothing. */
   async setMode(mode: WorkMode): Promise<string[]> {
     const known = this.#spare
+    const before = this.app.mode
     this.#spare ??= await fallbackNative(this.#read, mode, this.#parts)
     this.#use(mode)
+    // The coordinator's conversation is kept apart from that of the other modes.
+    if ((before === 'coordinator') !== (mode === 'coordinator')) await this.enter({ of: mode })
     if (mode !== 'plan') this.#building = mode
     return this.#spare && this.#spare !== known ? [this.#spare.words] : []
   }
@@ -140,11 +153,14 @@ export class DeskApp {
     this.app = { ...this.app, settings, mode, roster, leash: loosestLeash(settings) }
   }
 
-  async #makeCurrent(id: string): Promise<void> {
+  async #makeCurrent(id: string): Promise<'current' | 'coordinator'> {
+    let line: 'current' | 'coordinator' = 'current'
     await this.app.project.doc.update((now) => {
       if (!Object.hasOwn(now.sessions, id)) throw new UsageError(`there is no session ${id} in this project.`)
-      return { ...now, current: id }
+      line = now.sessions[id]!.mode ?? 'current'
+      return { ...now, [line]: id }
     })
+    return line
   }
 }
 

@@ -119,7 +119,14 @@ export class LiveDeskControls implements DeskControls {
   }
 
   async setMode(mode: WorkMode): Promise<string[]> {
-    const words = await this.#parts.station.setMode(mode)
+    const { station, work, moving } = this.#parts
+    const crosses = (mode === 'coordinator') !== (this.app().mode === 'coordinator')
+    if (crosses && work.busy) throw new UsageError(atWork)
+    let words: string[] = []
+    const change = async () => {
+      words = await station.setMode(mode)
+    }
+    await (crosses ? moving(change) : change())
     this.#showStatus()
     return words
   }

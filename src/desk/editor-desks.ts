@@ -121,7 +121,7 @@ export class ProjectEditorDesks implements EditorDesks {
   }
 }
 
-const names: Record<WorkMode, string> = { chat: 'Chat', agent: 'Agent', plan: 'Plan' }
+const names: Record<WorkMode, string> = { chat: 'Chat', agent: 'Agent', plan: 'Plan', coordinator: 'Coordinator' }
 
 /** The modes that some enabled agent can work in. */
 function modesOf(settings: Settings): EditorDesk['modes'] {

@@ -152,6 +152,8 @@ const common = {
     }),
   ),
   crew: optional(object({ perWorkspace: optional(count), total: optional(count), setup: optional(filled) })),
+  /** How many workers one turn of a coordinator may send. */
+  coordinator: optional(object({ workers: optional(count) })),
   hub: optional(object({ url: optional(text) })),
   notify: optional(list(either(oneOf('desktop', 'bell'), place))),
   /** Folders beside the project that agents may read and change like it; relative ones begin at the project. */

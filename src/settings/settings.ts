@@ -61,6 +61,7 @@ export type Settings = {
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane'; desktop_window?: string }
   /** How many agents may run at once, and the command that prepares a new worktree. */
   crew: { perWorkspace: number; total: number; setup?: string }
+  coordinator: { workers: number }
   /** The thinking framework that the user chose, and the agent for each advisor role. */
   thinking?: Thinking
   /** How many extra calls thinking may make in one turn without asking. */
@@ -159,6 +160,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     formatters: user.formatter === 'off' ? undefined : formattersOf(user.formatter),
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
     crew: { perWorkspace: 10, total: 20, ...user.crew },
+    coordinator: { workers: 20, ...user.coordinator },
     thinking: user.thinking,
     thinkingCalls: user.thinkingCalls ?? 2,
     advisors: user.advisors ?? {},

@@ -88,7 +88,7 @@ export class Seat {
       const { io, project, blobs } = this.app
       if ('id' in session) await project.doc.update((doc) => ({ ...doc, current: session.id }))
       const fork = 'until' in session ? { fork: { session: this.app.session.id, until: session.until } } : session
-      const opened = await openSession(project, 'id' in fork ? {} : fork, io.clock)
+      const opened = await openSession(project, 'id' in fork || 'of' in fork ? {} : fork, io.clock)
       this.app = { ...this.app, session: opened, conversation: conversationOf(io, project, blobs, opened) }
     },
     reload: async () => {

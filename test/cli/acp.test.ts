@@ -91,7 +91,7 @@ test('our own agent asks the editor for leave, and shows what it changed', optio
   const { sessionId, modes } = await editor.begin(machine.project)
   assert.deepEqual(
     modes?.availableModes.map(({ id }) => id),
-    ['chat', 'agent', 'plan'],
+    ['chat', 'agent', 'plan', 'coordinator'],
   )
   const leash = { sessionId, configId: 'leash', value: 'edit' }
   await editor.agent.request(acp.methods.agent.session.setConfigOption, leash)

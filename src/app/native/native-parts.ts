@@ -74,7 +74,8 @@ export type Toolbox = { box: ToolSet; use(consult: Consult, skills: readonly Ski
  * that ends with the turn. The server is opened when the first CLI is started.
  */
 export type TurnAdvice = {
-  ask: AdviceAsk
+  /** Missing where the server offers other tools than advice. */
+  ask?: AdviceAsk
   /** The folder with the files that the CLI, and our program that it starts, must be able to read. */
   folder: string
   lend(): Promise<{ server: LentServer; folder: string } | undefined>

@@ -99,7 +99,7 @@ export function openTools(name: string, parts: NativeParts, skills: readonly Ski
 /** Asks for advice in the turn that runs. */
 function adviceOf({ state }: NativeParts): Advise {
   return async (request, signal) => {
-    if (!state.advice)
+    if (!state.advice?.ask)
       throw new Error(
         'think cannot be called in this turn: thinking is off, or a framework already thinks this turn through. Continue without it.',
       )

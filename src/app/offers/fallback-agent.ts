@@ -22,6 +22,8 @@ export async function fallbackNative(
   sources?: Sources,
 ): Promise<FallbackAgent | undefined> {
   if (mode === 'chat' || agents.some(({ kind }) => kind === 'native')) return undefined
+  // Another program's agent can send workers too.
+  if (mode === 'coordinator' && agents.some(({ enabled }) => enabled !== false)) return undefined
   const { nativeOffers, sourcesOf } = await import('./agent-offers.ts')
   const { keys, servers, cloud: login } = sources ?? sourcesOf({ env: io.env, home: place.home, clock: io.clock })
   // A login to a company's cloud is no wish to have its models; a key for its models is one.

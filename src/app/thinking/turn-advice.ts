@@ -17,11 +17,16 @@ import { version } from '../version.ts'
 /** The name of the MCP server: other than that of `termaite mcp install`, whose tools the CLI keeps. */
 const serverName = 'termaite_turn'
 
+type TurnPlace = { io: Io; native: Pick<NativeParts, 'state'>; place: Place }
+
 /** Offers advice to the agents of an app until the returned function is called. */
-export function offerAdvice(
-  { io, native, place }: { io: Io; native: Pick<NativeParts, 'state'>; place: Place },
-  ask: AdviceAsk,
-): () => void {
+export function offerAdvice(app: TurnPlace, ask: AdviceAsk): () => void {
+  const tool = thinkTool(ask, { patience: { clock: app.io.clock, ms: patienceMs } })
+  return offerTurnTools(app, [tool], ask)
+}
+
+/** Offers tools to the CLIs of an app until the returned function is called; our own agent has them already. */
+export function offerTurnTools({ io, native, place }: TurnPlace, tools: readonly Tool[], ask?: AdviceAsk): () => void {
   const { state } = native
   const folder = join(homeOf(io.env), 'turns', crypto.randomUUID())
   let opened: Promise<OpenServer> | undefined
@@ -29,7 +34,7 @@ export function offerAdvice(
     ask,
     folder,
     async lend() {
-      opened ??= openServer(folder, ask, { cwd: place.cwd, clock: io.clock }, io)
+      opened ??= openServer(folder, tools, { cwd: place.cwd, clock: io.clock }, io)
       // A server that cannot be opened is not worth the turn: the CLI works without it.
       const open = await opened.catch(() => undefined)
       return open && { server: open.server, folder }
@@ -48,15 +53,14 @@ const patienceMs = 50_000
 type OpenServer = { server: LentServer; close(): Promise<void> }
 type CallContext = { cwd: string; clock: Io['clock'] }
 
-async function openServer(folder: string, ask: AdviceAsk, context: CallContext, io: Io): Promise<OpenServer> {
+async function openServer(folder: string, tools: readonly Tool[], context: CallContext, io: Io): Promise<OpenServer> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   // A folder that cannot be removed now is found again by the next turn.
   sweep(dirname(folder), context.clock.now() - oldMs).catch(() => {})
-  const tool = thinkTool(ask, { patience: { clock: context.clock, ms: patienceMs } })
   // Loaded while the CLI starts, which takes longer.
   const library = loadMcpServer()
   library.catch(() => {})
-  const channel = await openKeyedServer(async (socket) => serveTool(socket, tool, context, await library))
+  const channel = await openKeyedServer(async (socket) => serveTools(socket, tools, context, await library))
   const file = join(folder, 'channel')
   await writeFile(file, channel.address, { mode: 0o600 })
   const start = ownStart({ desktop: true }, thisProgram(), io.env.PATH, ['mcp', 'turn', file])
@@ -91,8 +95,8 @@ async function loadMcpServer() {
 }
 
 /** Speaks MCP with one client over its connection. */
-async function serveTool(socket: Socket, tool: Tool, context: CallContext, mcp: McpServer): Promise<void> {
-  const served = { name: 'termaite', version, ...context, tools: [tool], resources: mcp.noResources }
+async function serveTools(socket: Socket, tools: readonly Tool[], context: CallContext, mcp: McpServer): Promise<void> {
+  const served = { name: 'termaite', version, ...context, tools: [...tools], resources: mcp.noResources }
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
   // The socket stands still since its greeting was read; a pipe makes it flow once somebody listens.

@@ -156,5 +156,5 @@ export interface Roster {
 export const strategies = ['round-robin', 'exhaustion', 'random'] as const
 export type Strategy = (typeof strategies)[number]
 
-/** Who takes the turns: the roster (`chat`), the native agent (`agent`), or the native agent without changing anything (`plan`). */
-export type WorkMode = 'chat' | 'agent' | 'plan'
+/** Who takes the turns: the roster (`chat`), the native agent (`agent`), the native agent without changing anything (`plan`), or an agent that sends workers (`coordinator`). */
+export type WorkMode = 'chat' | 'agent' | 'plan' | 'coordinator'

@@ -10,7 +10,7 @@ export function modeCommand(controls: DeskControls): Command {
   return {
     name: 'mode',
     words: `[${modes.join('|')}]`,
-    help: 'Choose the mode: chat, agent or plan.',
+    help: 'Choose the mode: chat, agent, plan or coordinator.',
     complete: (typed) => goingOn(typed, modes),
     async run(args, world) {
       const options = modes.map((mode) => ({ id: mode, label: `${mode}: ${workModes[mode]}` }))
@@ -21,6 +21,22 @@ export function modeCommand(controls: DeskControls): Command {
       if (mode === undefined) return
       for (const words of await controls.setMode(mode)) world.say(words, 'note')
       world.say(`The mode is ${mode}: ${workModes[mode]}.`, 'note')
+    },
+  }
+}
+
+export function coordinatorCommand(controls: DeskControls): Command {
+  return {
+    name: 'coordinator',
+    words: '[prompt]',
+    help: 'Have one agent send workers, in a conversation of its own; again to leave.',
+    async run(args, { say }) {
+      const wish = args.trim()
+      const { mode } = controls.app()
+      const next = mode !== 'coordinator' ? 'coordinator' : wish === '' ? 'chat' : undefined
+      if (next) for (const words of await controls.setMode(next)) say(words, 'note')
+      if (wish !== '') controls.send(wish)
+      else say(`The mode is ${next ?? mode}: ${workModes[next ?? mode]}.`, 'note')
     },
   }
 }

@@ -17,7 +17,7 @@ import { initCommand } from './init.ts'
 import { jobCommands } from './jobs.ts'
 import { leashCommand } from './leash.ts'
 import { mcpCommand } from './mcp.ts'
-import { modeCommand, planCommand } from './mode.ts'
+import { coordinatorCommand, modeCommand, planCommand } from './mode.ts'
 import { modelsCommand } from './models.ts'
 import { permissionsCommand } from './permissions.ts'
 import { rotationCommands } from './rotation.ts'
@@ -60,6 +60,7 @@ export function builtInCommands(controls: DeskControls): Command[] {
     configCommand(controls),
     setupCommand(controls),
     modeCommand(controls),
+    coordinatorCommand(controls),
     planCommand(controls),
     auditCommand(controls),
     modelsCommand(controls),

@@ -1,0 +1,121 @@
+import type { Agent, Turn } from '../../core/work/agent.ts'
+import type { KeeperParts } from '../../crew/crew-parts.ts'
+import type { WorkerSlot } from '../../crew/slot.ts'
+import type { OpensWorkers } from '../../crew/workers/coordinator.ts'
+import type { App } from '../app.ts'
+import { isAlive, ownerMark } from '../../base/owner.ts'
+import { Crew } from '../../crew/crew.ts'
+import { Keeper } from '../../crew/keeper.ts'
+import { endSlot } from '../../crew/slot-ending.ts'
+import { blobsOf, SlotLedger } from '../../crew/slot-ledger.ts'
+import { allOf, isGone } from '../../crew/slot.ts'
+import { WorkerBoard } from '../../crew/workers/board.ts'
+import { coordinated } from '../../crew/workers/coordinator.ts'
+import { digestOf } from '../../crew/workers/digest.ts'
+import { FinalAnswer } from '../../crew/workers/final-answer.ts'
+import { workerTools } from '../../crew/workers/worker-tools.ts'
+import { workerId } from '../../crew/workers/worker.ts'
+import { enabledAgents } from '../../settings/enabled-agents.ts'
+import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
+import { worktreeParts } from '../crew/crews.ts'
+import { terminalsOf } from '../crew/crew-terminals.ts'
+import { livingSlots } from '../crew/crew-workspaces.ts'
+import { offerTurnTools } from '../thinking/turn-advice.ts'
+import { workerRoster } from './worker-roster.ts'
+
+/** Makes the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */
+export function openCoordinator(app: App, agent: Agent): Agent {
+  return coordinated(agent, (turn, seen) => openWorkers(app, turn, seen))
+}
+
+const openWorkers = async (app: App, turn: Turn, seen: Parameters<OpensWorkers>[1]): ReturnType<OpensWorkers> => {
+  const { io, place, settings, store, project, session, border, native } = app
+  const { clock } = io
+  // The workers of a conversation are numbered in it, and no other crew sees them.
+  const workspace = `${project.slug}.${session.id}`
+  const terminals = terminalsOf(io, settings, { lends: true })
+  const roster = workerRoster(app, terminals)
+  const parts: KeeperParts = {
+    store,
+    workspace,
+    clock,
+    owner: ownerMark(),
+    alive: isAlive,
+    isKeeper: true,
+    names: roster.names,
+    find: terminals.find,
+    limits: settings.crew,
+    elsewhere: async () => (await livingSlots(place.home, clock)).filter((slot) => slot.workspace !== workspace).length,
+    worktrees: worktreesOf(worktreeParts(io, place, settings, store, project.slug)),
+    roster,
+    outlives: () => false,
+    mask: border.toward('crew'),
+    host: { budget: turn.budget, seen },
+  }
+  const ledger = new SlotLedger(store, workspace, clock)
+  await endLost(parts, ledger)
+  const crew = new Crew(parts)
+  const keeper = new Keeper(parts)
+  const leads = enabledAgents(settings)
+  const board = new WorkerBoard({
+    crew,
+    ledger,
+    blobs: blobsOf(store, workspace),
+    clock,
+    turn: turn.id,
+    cwd: place.cwd,
+    leash: turn.leash,
+    path: io.env.PATH,
+    agentFor: () => (leads.find(({ kind }) => kind === 'native') ?? leads[0])!.name,
+    mostWorkers: settings.coordinator.workers,
+  })
+  const final = new FinalAnswer(board)
+  const agents = () => roster.names().map((name) => ({ name }))
+  const tools = workerTools({ board, clock, agents })
+  const seat = { tools, digest: () => digestOf(board, clock.now()), holdsBack: () => final.holdsBack() }
+  native.state.coordinator = seat
+  const withdraw = offerTurnTools(app, tools)
+  const over = new AbortController()
+  const asking = askForWorkers(ledger, crew, turn, over.signal)
+  return {
+    board,
+    final,
+    async close() {
+      await board.stopAll()
+      over.abort()
+      await asking
+      withdraw()
+      if (native.state.coordinator === seat) delete native.state.coordinator
+      await keeper.leave()
+      await terminals.close()
+    },
+  }
+}
+
+/** Ends the workers of a process that has died: they end with their coordinator, also those in terminals. */
+async function endLost(parts: KeeperParts, ledger: SlotLedger): Promise<void> {
+  for (const slot of allOf(await ledger.read()))
+    if (!isGone(slot) && (slot.owner === undefined || !parts.alive(slot.owner))) {
+      await ledger.edit(slot.id, (one) => ({ ...one, owner: parts.owner }))
+      await endSlot(parts, ledger, slot.id, { state: 'failed', why: 'termaite stopped while it worked' })
+    }
+}
+
+/** Puts the questions of the workers to the person who watches the coordinator; without one, each is answered by nobody. */
+async function askForWorkers(ledger: SlotLedger, crew: Crew, turn: Turn, signal: AbortSignal): Promise<void> {
+  const asked = new Set<string>()
+  const open: Promise<unknown>[] = []
+  const answer = async ({ id, agent }: WorkerSlot, ask: string, question: Parameters<Turn['ask']>[0]) => {
+    const picks = await turn.ask({ agent, ...question, from: [workerId(id), ...question.from] }, signal)
+    if (!signal.aborted) await crew.answer(id, picks, ask)
+  }
+  for await (const slots of ledger.watch(signal))
+    for (const slot of allOf(slots))
+      for (const { ask, question } of slot.asks ?? []) {
+        if (asked.has(ask) || !slot.worker) continue
+        asked.add(ask)
+        // A question that was answered or withdrawn meanwhile needs no answer.
+        open.push(answer(slot as WorkerSlot, ask, question).catch(() => {}))
+      }
+  await Promise.all(open)
+}

@@ -1,0 +1,136 @@
+import type { Answer, Asked } from '../real/model-server.ts'
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { modelServer } from '../real/model-server.ts'
+import { Machine } from './program.ts'
+
+const options = { timeout: 60_000 }
+
+/** Our own agent as the coordinator and as its workers: a worker's request holds its task. */
+async function coordinating(
+  t: TestContext,
+  coordinator: (asked: Asked, request: number) => Answer,
+  worker: (asked: Asked) => Answer,
+) {
+  let led = 0
+  const server = await modelServer((asked) => {
+    const isWorker = JSON.stringify(asked.body).includes('You are a worker:')
+    return isWorker ? worker(asked) : coordinator(asked, ++led)
+  })
+  t.after(() => server.close())
+  const machine = new Machine(t)
+  const agent = {
+    name: 'native',
+    kind: 'native',
+    model: 'anthropic/claude-sonnet-4-5',
+    baseURL: `${server.url}/v1`,
+    contextWindowTokens: 200_000,
+  }
+  machine.settings({ metaInstruction: false, agents: [agent] })
+  const env = { ANTHROPIC_API_KEY: 'made-up-key' }
+  return { server, machine, run: (...args: string[]) => machine.run(args, { env }) }
+}
+
+const wish = (name: string, role: string, more: object = {}) => ({
+  name,
+  description: `Does ${name}.`,
+  prompt: `Task ${name}`,
+  role,
+  ...more,
+})
+const done = (more: object = {}): Answer => ({
+  text: JSON.stringify({
+    what_was_done: 'Did it.',
+    evidence: ['a.txt:1'],
+    unresolved_risks: [],
+    exact_next_step: 'None.',
+    status: 'completed',
+    ...more,
+  }),
+})
+
+test('a coordinator without a screen sends two workers, hears both, and answers once', options, async (t) => {
+  const { machine, run, server } = await coordinating(
+    t,
+    (_, request) => {
+      if (request === 1)
+        return {
+          call: {
+            tool: 'spawn_workers_batch',
+            input: { workers: [wish('one', 'explorer'), wish('two', 'implementer', { scope: ['two.txt'] })] },
+          },
+        }
+      if (request === 2) return { call: { tool: 'await_workers', input: {} } }
+      return { text: 'Both are done: worker_1 looked, worker_2 wrote two.txt.' }
+    },
+    ({ body }) => {
+      const said = JSON.stringify(body)
+      if (!said.includes('Task two')) return done()
+      if (said.includes('tool_result')) return done({ changed_paths: ['two.txt'] })
+      return {
+        call: { tool: 'file_creator', input: { file_path: join(machine.project, 'two.txt'), content: 'two\n' } },
+      }
+    },
+  )
+  writeFileSync(join(machine.project, 'a.txt'), 'one\n')
+  const { code, out, err } = await run('--mode', 'coordinator', '-p', 'do both', '--leash', 'edit')
+  assert.deepEqual({ code, out }, { code: 0, out: 'Both are done: worker_1 looked, worker_2 wrote two.txt.\n' }, err)
+  assert.equal(readFileSync(join(machine.project, 'two.txt'), 'utf8'), 'two\n')
+  const led = server.turns().filter(({ body }) => !JSON.stringify(body).includes('You are a worker:'))
+  // The digest is in the requests and in no kept conversation, and no worker's steps are in a request of the coordinator.
+  assert.match(JSON.stringify(led[1]!.body), /The state of your workers now: 2 running/)
+  assert.equal(JSON.stringify(machine.history()).includes('The state of your workers'), false)
+  assert.equal(JSON.stringify(led.at(-1)!.body).includes('file_creator was'), false)
+  const tools = (led[0]!.body.tools as { name: string }[]).map(({ name }) => name)
+  assert.deepEqual(
+    ['spawn_worker', 'await_workers', 'todo_write', 'subagent'].map((name) => tools.includes(name)),
+    [true, true, false, false],
+  )
+})
+
+test('the conversation of the coordinator is kept apart from that of the other modes', options, async (t) => {
+  const { run, server } = await coordinating(
+    t,
+    () => ({ text: 'Noted.' }),
+    () => done(),
+  )
+  const ran: number[] = []
+  for (const args of [
+    ['-p', 'the word is apple'],
+    ['--mode', 'coordinator', '-p', 'the word is pear'],
+    ['--mode', 'coordinator', '-p', 'and now?'],
+    ['-p', 'and now?'],
+  ])
+    ran.push((await run(...args)).code ?? -1)
+  assert.deepEqual(ran, [0, 0, 0, 0])
+  const words = server.turns().map(({ body }) => {
+    const said = JSON.stringify(body.messages)
+    return ['apple', 'pear'].filter((word) => said.includes(word))
+  })
+  assert.deepEqual(words, [['apple'], ['pear'], ['pear'], ['apple']])
+})
+
+test('a worker that writes outside of its scope is refused, and the handoff says so', options, async (t) => {
+  const { machine, run, server } = await coordinating(
+    t,
+    (_, request) => {
+      if (request === 1)
+        return { call: { tool: 'spawn_worker', input: wish('two', 'implementer', { scope: ['src'] }) } }
+      if (request === 2) return { call: { tool: 'await_workers', input: {} } }
+      return { text: 'worker_1 could not do it.' }
+    },
+    ({ body }) =>
+      JSON.stringify(body).includes('tool_result')
+        ? done()
+        : { call: { tool: 'file_creator', input: { file_path: join(machine.project, 'other.txt'), content: 'x' } } },
+  )
+  const { code } = await run('--mode', 'coordinator', '-p', 'do it', '--leash', 'edit')
+  assert.equal(code, 0)
+  assert.throws(() => readFileSync(join(machine.project, 'other.txt')))
+  const told = server.turns().map(({ body }) => JSON.stringify(body.messages))
+  const refused = told.find((text) => text.includes('You are a worker:') && text.includes('tool_result'))
+  assert.match(refused!, /other\.txt is not in the scope of this worker, which is src/)
+  assert.match(told.at(-1)!, /The worker was not allowed to do this: file_creator/)
+})
