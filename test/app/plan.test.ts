@@ -165,6 +165,8 @@ test('/plan and /mode say whose turns these are; where there is no agent of our 
   assert.deepEqual(await seat.type('/mode agent'), [
     ['note', 'The mode is agent: only termaite’s own agents take turns.'],
   ])
-  assert.deepEqual(await seat.type('/mode fly'), [['error', 'there is no mode "fly"; there are chat, agent, plan, coordinator.']])
+  assert.deepEqual(await seat.type('/mode fly'), [
+    ['error', 'there is no mode "fly"; there are chat, agent, plan, coordinator.'],
+  ])
   assert.deepEqual(seat.turned, [['mode', 'plan'], ['send', 'how?'], ['leave plan'], ['mode', 'agent']])
 })
