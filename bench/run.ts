@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { acpMemory } from './acp-memory.ts'
 import { chat, chatMemory } from './chat.ts'
 import { crew } from './crew.ts'
+import { diagnostics } from './diagnostics.ts'
 import { echo } from './echo.ts'
 import { failover } from './failover.ts'
 import { hub } from './hub.ts'
@@ -31,6 +32,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   terminals,
   crew,
   wall,
+  diagnostics,
 }
 const wanted = process.argv.slice(2)
 const results: Row[] = []
