@@ -124,10 +124,11 @@ export class LanguageServers {
     const session = this.#sessions.get(key) ?? new LanguageSession(found, this.#parts)
     this.#sessions.delete(key)
     this.#sessions.set(key, session)
-    const running = [...this.#sessions.values()].filter(({ state }) => state === 'running' || state === 'starting')
+    const others = [...this.#sessions.values()].filter(
+      (one) => one !== session && (one.state === 'running' || one.state === 'starting'),
+    )
     // Ending a server never rejects.
-    for (const old of running.filter((one) => one !== session).slice(0, running.length - mostRunning + 1))
-      void old.rest()
+    for (const old of others.slice(0, Math.max(0, others.length + 1 - mostRunning))) void old.rest()
     return session
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { Connection, ConnectionParts, Published } from './server-connection.ts'
+import type { Connection, ConnectionParts } from './server-connection.ts'
 import type { EditProblems, FileProblems, ProblemChange } from './diagnostics-report.ts'
 import type { FoundServer } from './server-search.ts'
 import type { OpenDocument } from './open-documents.ts'
@@ -9,6 +9,7 @@ import { messageOf } from '../base/error-message.ts'
 import { problemsOf } from './diagnostics-report.ts'
 import { OpenDocuments } from './open-documents.ts'
 import { ProjectFiles } from './project-files.ts'
+import { Publications } from './publications.ts'
 import { connect } from './server-connection.ts'
 
 /** A file that a tool changed. `before` is undefined for a new file, `after` for a removed one. */
@@ -30,8 +31,6 @@ const mostEnds = 3
 const endsMs = 30 * 60_000
 /** A server that left this many edits in a row without an answer is ended. */
 const mostUnanswered = 2
-/** How long nothing must come after a publication until it counts as complete: with the file's version, and without it. */
-const settleMs = { versioned: 100, plain: 300 }
 const retryMs = 50
 /** How many other open files are asked about after an edit, and for how long. */
 const mostOthers = 8
@@ -55,8 +54,7 @@ export class LanguageSession {
   #starting = new AbortController()
   #current = new AbortController()
   #idle = new AbortController()
-  #published = new Map<string, Published & { at: number }>()
-  #publications = 0
+  #published: Publications
   #ends: number[] = []
   #unanswered = 0
   #answered = false
@@ -70,6 +68,7 @@ export class LanguageSession {
     this.#parts = parts
     this.#clock = parts.clock
     this.#files = new ProjectFiles(found.root, found.server)
+    this.#published = new Publications(parts.clock)
     this.lastUse = parts.clock.elapsed()
   }
 
@@ -144,7 +143,7 @@ export class LanguageSession {
     return orAborted(this.#connection, until)
   }
 
-  /** Looks at the files of the project where they may have changed, and tells the server of them. Says whether packages were installed: then the server begins anew. */
+  /** Looks at the project's files where they may have changed, and tells the server. True after packages were installed: the server then begins anew. */
   async #isReinstalled(): Promise<boolean> {
     if (!this.#stale && this.#clock.elapsed() - this.#looked < idleLookMs) return false
     const { events, installed } = await this.#files.changes()
@@ -170,14 +169,13 @@ export class LanguageSession {
     const opened = Promise.all([connect(this.found, this.#parts, slow.signal), this.#files.changes()]).then(
       ([connection]) => {
         started.abort()
+        connection.lost.throwIfAborted()
         this.state = 'running'
         this.#looked = this.#clock.elapsed()
         this.speaker = connection.speaker
         connection.onPublished((uri, published) => {
           // Files that are not open are not asked about, and a server could fill the memory with them.
-          if (!this.#documents.hasUri(uri)) return
-          this.#published.set(uri, { ...published, at: ++this.#publications })
-          this.#wake()
+          if (this.#documents.hasUri(uri)) this.#published.add(uri, published)
         })
         connection.lost.addEventListener('abort', () => this.#ended(opened, connection.lost.reason), { once: true })
         return connection
@@ -199,7 +197,6 @@ export class LanguageSession {
     const now = this.#clock.elapsed()
     this.#ends = [...this.#ends.filter((at) => now - at < endsMs), now]
     this.state = this.#ends.length >= mostEnds ? 'failed' : 'resting'
-    this.#wake()
   }
 
   #forgetServer(): void {
@@ -213,6 +210,7 @@ export class LanguageSession {
     if (++this.#unanswered < mostUnanswered || !this.#connection) return
     const open = this.#connection
     this.#ended(open, new Error(`it left ${mostUnanswered} edits without an answer`))
+    this.#starting.abort()
     void open.then(
       (connection) => connection.close(),
       () => {},
@@ -249,7 +247,7 @@ export class LanguageSession {
     for (const { path, before, after } of edits) {
       const doc = documents.get(path)!
       events.push({ uri: doc.uri, type: after === undefined ? 3 : before === undefined ? 1 : 2 })
-      this.#published.delete(doc.uri)
+      this.#published.forget(doc.uri)
       if (after === undefined) documents.close(path, connection)
       else documents.change(doc, after, connection, true)
     }
@@ -315,7 +313,9 @@ export class LanguageSession {
     while (!this.#answered && connection.isBusy()) await this.#pause(retryMs, signal)
     const { ask } = this.found.server
     if (ask) return problemsOf(await ask((method, params) => connection.request(method, params, signal), doc.path))
-    return connection.pulls ? this.#pulled(connection, doc, signal) : this.#pushed(doc, signal)
+    return connection.pulls
+      ? this.#pulled(connection, doc, signal)
+      : problemsOf(await this.#published.about(doc, signal))
   }
 
   async #pulled(connection: Connection, doc: OpenDocument, signal: AbortSignal): Promise<FileProblems> {
@@ -331,44 +331,9 @@ export class LanguageSession {
     }
   }
 
-  /** Waits for the publication about a file's present text, and until no other follows it. */
-  async #pushed(doc: OpenDocument, signal: AbortSignal): Promise<FileProblems> {
-    const { version } = doc
-    let seen: number | undefined
-    for (;;) {
-      const now = this.#published.get(doc.uri)
-      const isCurrent = now !== undefined && (now.version === undefined || now.version >= version)
-      if (isCurrent && now.at === seen) return problemsOf(now.items)
-      if (isCurrent) {
-        seen = now.at
-        await this.#pause(now.version === undefined ? settleMs.plain : settleMs.versioned, signal)
-      } else await this.#publication(signal)
-    }
-  }
-
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
     await this.#clock.sleep(ms, signal)
     signal.throwIfAborted()
-  }
-
-  #waiters = new Set<() => void>()
-
-  #publication(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const done = () => {
-        this.#waiters.delete(done)
-        signal.removeEventListener('abort', done)
-        if (signal.aborted) reject(signal.reason)
-        else resolve()
-      }
-      this.#waiters.add(done)
-      signal.addEventListener('abort', done, { once: true })
-      if (signal.aborted) done()
-    })
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#waiters]) wake()
   }
 }
 

@@ -251,6 +251,28 @@ test('files outside the project, of other languages, or unchanged, start nothing
   assert.equal(existsSync(join(rig.folder, 'b.go')), true)
 })
 
+test('each Go module has a server of its own, and no more than four run at once', options, async (t) => {
+  const rig = new LanguageRig(t, { tells: 'pull' })
+  for (let at = 0; at < 6; at++) {
+    rig.write(`m${at}/go.mod`, [`module m${at}`])
+    assert.deepEqual(await rig.said({ [`m${at}/a.go`]: ['error x'] }), [
+      `Go reports 1 error in m${at}/a.go after this edit:`,
+      '- line 1, column 1: x (error)',
+    ])
+  }
+  assert.deepEqual(
+    rig.servers.status().map(({ root, state }) => [root.slice(-2), state]),
+    [
+      ['m0', 'resting'],
+      ['m1', 'resting'],
+      ['m2', 'running'],
+      ['m3', 'running'],
+      ['m4', 'running'],
+      ['m5', 'running'],
+    ],
+  )
+})
+
 test('escape sequences of a server do no harm', options, async (t) => {
   const rig = new LanguageRig(t, { tells: 'pull' })
   assert.deepEqual(await rig.said({ 'a.go': ['error red \\e[31m and \\e]0;title\\e\\ and \u202eback'] }), [

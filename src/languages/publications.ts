@@ -1,0 +1,66 @@
+import type { Clock } from '../base/clock.ts'
+import type { OpenDocument } from './open-documents.ts'
+import type { Published } from './server-connection.ts'
+import type { RawDiagnostic } from './server-table.ts'
+
+/** How long nothing must come after a publication until it counts as complete: with the file's version, and without it. */
+const settleMs = { versioned: 100, plain: 300 }
+
+/** What a server published of the open files by itself: the last publication of each, numbered as they came. */
+export class Publications {
+  #clock: Clock
+  #last = new Map<string, Published & { at: number }>()
+  #count = 0
+  #waiters = new Set<() => void>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  add(uri: string, published: Published): void {
+    this.#last.set(uri, { ...published, at: ++this.#count })
+    for (const wake of [...this.#waiters]) wake()
+  }
+
+  get(uri: string): (Published & { at: number }) | undefined {
+    return this.#last.get(uri)
+  }
+
+  /** Forgets what was published of a file, because the file is about to change. */
+  forget(uri: string): void {
+    this.#last.delete(uri)
+  }
+
+  clear(): void {
+    this.#last.clear()
+  }
+
+  /** Waits for the publication about a file's present text, and until no other follows it. Rejects when the signal aborts. */
+  async about({ uri, version }: OpenDocument, signal: AbortSignal): Promise<RawDiagnostic[]> {
+    let seen: number | undefined
+    for (;;) {
+      const now = this.#last.get(uri)
+      const isCurrent = now !== undefined && (now.version === undefined || now.version >= version)
+      if (isCurrent && now.at === seen) return now.items
+      if (isCurrent) {
+        seen = now.at
+        await this.#clock.sleep(now.version === undefined ? settleMs.plain : settleMs.versioned, signal)
+        signal.throwIfAborted()
+      } else await this.#next(signal)
+    }
+  }
+
+  #next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        this.#waiters.delete(done)
+        signal.removeEventListener('abort', done)
+        if (signal.aborted) reject(signal.reason)
+        else resolve()
+      }
+      this.#waiters.add(done)
+      signal.addEventListener('abort', done, { once: true })
+      if (signal.aborted) done()
+    })
+  }
+}
