@@ -30,8 +30,22 @@ type Edit = { old_string: string; new_string: string }
 type Call = { tool: string; input: unknown }
 type Said = { call: Call } | { text: string }
 
-/** Which edit of a story the mistake is made at: the first one that the story makes well. */
-export const faultyStep = ({ story }: Repo) => story.findIndex(({ tool, told }) => tool === 'file_editor' && told.ok)
+/** A repository whose story has no mistakes of its own; undefined where nothing is edited in it. */
+export function flawless(repo: Repo): Repo | undefined {
+  const story = repo.story.filter(({ tool, told }) => told.ok || tool === 'bash')
+  return story.some(isEdit) ? { ...repo, story } : undefined
+}
+
+const isEdit = ({ tool }: Step) => tool === 'file_editor'
+
+/** The file that the story edits first, where the mistake is made. */
+export const editedFile = ({ story }: Repo) => (story.find(isEdit)!.input as { file_path: string }).file_path
+
+/** A line that stands in a text twice: without one, no hunk fits in two places. */
+export function lineTwice(text: string): string | undefined {
+  const lines = text.split(/\r?\n/)
+  return lines.find((one, i) => one.trim() !== '' && lines.indexOf(one, i + 1) > 0)
+}
 
 /**
  * A model that plays a repository's story, makes one usual mistake in it, and then does only what the tool's error tells it. It
@@ -63,9 +77,9 @@ export class FaultyModel {
     }
     const step = this.#repo.story[this.#at++]
     if (!step) return { text: this.#repo.answer }
-    if (step.tool !== 'file_editor') return { call: step }
+    if (!isEdit(step)) return { call: step }
     this.#wanted = step
-    const isFaulty = this.#at - 1 === faultyStep(this.#repo)
+    const isFaulty = this.#repo.story.findIndex(isEdit) === this.#at - 1
     return { call: isFaulty ? this.#faulty(step) : this.#edit(step) }
   }
 
@@ -83,11 +97,8 @@ export class FaultyModel {
         .match(/\w+|\S/g)!
         .concat(...old_string.trim())
         .find((word) => text.split(word).length > 2)!
-      const lines = text.split('\n')
-      const line = lines.find((one, i) => one.trim() !== '' && lines.indexOf(one, i + 1) > 0)
       if (this.#form === 'edits') return editCall(file_path, [{ old_string: twice, new_string: `${twice}_` }])
-      // A file without two equal lines has no place that a hunk could mix up: the hunk is then wrong in another way.
-      return patchCall(file_path, line === undefined ? [` ${twice}`, '+x'] : [`-${line}`, '+x'])
+      return patchCall(file_path, [`-${lineTwice(text)}`, '+x'])
     }
     return this.#edit(step)
   }

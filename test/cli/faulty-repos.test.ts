@@ -8,7 +8,7 @@ import { after, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { modelServer } from '../real/model-server.ts'
 import { sized } from '../full.ts'
-import { FaultyModel, faultyStep, mistakes, mostExtra } from './faulty-model.ts'
+import { FaultyModel, editedFile, flawless, lineTwice, mistakes, mostExtra } from './faulty-model.ts'
 import { Machine } from './program.ts'
 import { allRepos, layOut, needs } from './repos.ts'
 
@@ -21,12 +21,15 @@ const env = { PATH: [dirname(process.execPath), process.env.PATH].join(delimiter
 
 type Case = { repo: Repo; mistake: Mistake; provider: (typeof providers)[number] }
 
-const repos = allRepos().filter((repo) => faultyStep(repo) >= 0)
-const every = repos.flatMap((repo, i) =>
-  mistakes.map((mistake, j): Case => ({ repo, mistake, provider: providers[(i + j) % 2]! })),
-)
+function caseOf(repo: Repo, mistake: Mistake, at: number): Case {
+  const isMixedUp = lineTwice(repo.files[editedFile(repo)]!) !== undefined
+  return { repo, mistake, provider: mistake === 'two matches' && !isMixedUp ? providers[0] : providers[at]! }
+}
+
+const repos = allRepos().flatMap((repo) => flawless(repo) ?? [])
+const every = repos.flatMap((repo, i) => mistakes.map((mistake, j) => caseOf(repo, mistake, (i + j) % 2)))
 /** One repository for each mistake, over both providers in turn. */
-const few = mistakes.map((mistake, i): Case => ({ repo: repos[i * 3]!, mistake, provider: providers[i % 2]! }))
+const few = mistakes.map((mistake, i) => caseOf(repos[i * 3]!, mistake, i % 2))
 
 describe('a model that makes the usual mistakes repairs', { concurrency: 2 }, () => {
   const extra = new Map<Mistake, number[]>()
@@ -68,7 +71,7 @@ async function repaired(
     contextWindowTokens: 200_000,
   }
   machine.settings({ metaInstruction: false, diagnostics: false, agents: [agent] })
-  const { file_path } = repo.story[faultyStep(repo)]!.input as { file_path: string }
+  const file_path = editedFile(repo)
   const before = readFileSync(join(machine.project, file_path), 'utf8')
   const flags = mistake === 'forbidden' ? ['--deny', `Edit(${file_path})`] : []
   const { code, out, err } = await machine.run(['-p', repo.prompt, '--leash', 'all', ...flags], {
