@@ -95,7 +95,7 @@ test('/add-dir asks, lists, remembers for the project, and takes back', async (t
     seat.asked.map(({ text, options }) => [text, options.map(({ id, means }) => [id, means])]),
     [
       [
-        `Let agents read and change files in ${shared}, as far as they may in the project?`,
+        'Let agents read and change the files in this folder, as far as they may in the project?',
         [
           ['run', 'once'],
           ['always', 'always'],

@@ -70,12 +70,12 @@ test(
       { tool: 'file_reader', input: { file_path: join(shared, '.env') } },
       // A command that termaite cannot judge is held by the wall alone.
       bash(
-        `cd ${shared}; for p in out/x.txt ../outside.txt .git/hooks/post-commit .git/config .claude/settings.json; do eval "echo x > $p" && echo wrote $p; done; cat .env; true`,
+        `cd ${shared}; for p in out/x.txt ../outside.txt .git/hooks/post-commit .git/config .claude/settings.json sub/.git/hooks/pre-push sub/.git/config; do eval "echo x > $p" && echo wrote $p; done; cat .env; true`,
       ),
     ])
     const elsewhere = join(machine.folder, 'elsewhere')
     mkdirSync(elsewhere)
-    execFileSync('git', ['init', '-q'], { cwd: shared })
+    for (const cwd of [shared, join(shared, 'sub')]) execFileSync('git', ['init', '-q'], { cwd })
     mkdirSync(join(shared, '.claude'))
     writeFileSync(join(shared, '.claude/settings.json'), '{}')
     writeFileSync(join(shared, '.env'), 'KEY=made-up-secret\n')
@@ -94,10 +94,12 @@ test(
         existsSync(join(elsewhere, 'x.txt')),
         existsSync(join(machine.folder, 'outside.txt')),
         existsSync(join(shared, '.git/hooks/post-commit')),
+        existsSync(join(shared, 'sub/.git/hooks/pre-push')),
+        readFileSync(join(shared, 'sub/.git/config'), 'utf8') === config,
         readFileSync(join(shared, '.git/config'), 'utf8') === config,
         readFileSync(join(shared, '.claude/settings.json'), 'utf8'),
       ],
-      [false, false, false, true, '{}'],
+      [false, false, false, false, true, true, '{}'],
     )
   },
 )

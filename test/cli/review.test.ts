@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { modelServer } from '../real/model-server.ts'
 import { findings, reviewedProject } from '../reviewed-project.ts'
 import { Machine } from './program.ts'
 
@@ -127,4 +128,30 @@ test('a range is reviewed, and one that looks like an option reaches no program'
     [odd.code, odd.err],
     [2, 'termaite: "--output=stolen" is no range. Name a commit, a branch, or two of them: main..HEAD\n'],
   )
+})
+
+test('our own agent reviews with reading alone: a write is refused, and the provider holds the form', async (t) => {
+  const answer = JSON.stringify({ findings: [findings[0]] })
+  const server = await modelServer(({ count }) => {
+    if (count === 1) return { call: { tool: 'file_reader', input: { file_path: 'sum.js' } } }
+    if (count === 2) return { call: { tool: 'file_creator', input: { file_path: 'stolen', content: 'x' } } }
+    if (count === 3) return { call: { tool: 'bash', input: { command: 'echo x > stolen; git add -A' } } }
+    return { text: count === 4 ? 'I looked at it: add is wrong.' : answer }
+  })
+  t.after(() => server.close())
+  const machine = new Machine(t)
+  reviewedProject(machine.project)
+  const agent = { name: 'native', kind: 'native', model: 'openai/gpt-5', baseURL: `${server.url}/v1` }
+  machine.settings({ agents: [{ ...agent, leash: 'all', contextWindowTokens: 200_000 }] })
+  const { code, out, err } = await machine.run(['review', '--json'], { env: { OPENAI_API_KEY: 'made-up' } })
+  assert.deepEqual(
+    [code, JSON.parse(out)],
+    [1, { ok: true, of: 'the uncommitted changes', reviewer: 'native', findings: [findings[0]], dropped: 0 }],
+    err,
+  )
+  assert.equal(readdirSync(machine.project).includes('stolen'), false)
+  const requests = server.turns().map(({ body }) => body)
+  assert.match(JSON.stringify(requests[0].input), /Review the uncommitted changes of the project in this folder/)
+  assert.match(JSON.stringify(requests[2].input), /this agent may only read/)
+  assert.ok(JSON.stringify(requests.at(-1).text.format.schema).includes('"severity"'), 'the last request has the form')
 })

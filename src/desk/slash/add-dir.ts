@@ -41,12 +41,10 @@ async function add(controls: DeskControls, named: string, world: CommandWorld): 
   if (native.folders.now.includes(folder)) return world.say(`${folder} is open to agents already.`, 'note')
   const picked = await choose(
     world,
-    `Let agents read and change files in ${folder}, as far as they may in the project?`,
+    'Let agents read and change the files in this folder, as far as they may in the project?',
     consentOptions({
       once: { id: 'run' as const, label: 'Yes, until termaite ends' },
-      always: ephemeral
-        ? undefined
-        : { id: 'always' as const, label: 'Yes, always in this project', grants: `the folder ${folder}` },
+      always: ephemeral ? undefined : { id: 'always' as const, label: 'Yes, always in this project' },
       no: { id: 'no' as const, label: 'No' },
     }),
     [{ type: 'text', text: folder }],
