@@ -59,7 +59,8 @@ function ring(way: 'desktop' | 'bell', notice: Notice, { env, err }: NotifyParts
 
 /** Posts a notice to ntfy. A server's token is read from NTFY_TOKEN, as ntfy's own program does. */
 async function post(url: string, notice: Notice, env: Io['env']): Promise<void> {
-  const answer = await fetch(url, {
+  const { fetchFor } = await import('../base/proxied-fetch.ts')
+  const answer = await fetchFor(env)(url, {
     method: 'POST',
     body: notice.text,
     headers: defined({

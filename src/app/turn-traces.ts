@@ -22,7 +22,7 @@ export async function openTraces({ io, settings, border }: App): Promise<TurnTra
   const target = targetOf(io.env)
   if (!target) return undefined
   // The target is probed while the turn is at work, so that the turn does not wait for it.
-  const probed = unreachable.has(target.url) ? undefined : probe(target)
+  const probed = unreachable.has(target.url) ? undefined : probe(target, io.env)
   const [{ TurnSpans }, { sendSpans }] = await Promise.all([
     import('../traces/turn-spans.ts'),
     import('../traces/otlp-client.ts'),
@@ -38,7 +38,7 @@ export async function openTraces({ io, settings, border }: App): Promise<TurnTra
   return {
     see: (event) => spans.see(event),
     async end() {
-      if (!unreachable.has(target.url)) await sendSpans(target, version, spans.spans())
+      if (!unreachable.has(target.url)) await sendSpans(target, version, spans.spans(), io.env)
     },
     async trouble() {
       const why = await probed
@@ -49,7 +49,7 @@ export async function openTraces({ io, settings, border }: App): Promise<TurnTra
   }
 }
 
-async function probe(target: TraceTarget): Promise<string | undefined> {
+async function probe(target: TraceTarget, env: App['io']['env']): Promise<string | undefined> {
   const { sendSpans } = await import('../traces/otlp-client.ts')
-  return sendSpans(target, version, [])
+  return sendSpans(target, version, [], env)
 }

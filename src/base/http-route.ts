@@ -17,7 +17,7 @@ export type Route = {
 
 /**
  * Finds the way of a request: straight, or through the proxy that `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY` name (in lower case
- * too), unless `NO_PROXY` excludes its host. Loopback is always reached straight. Node's own support for these variables is
+ * too), unless `NO_PROXY` excludes its host. Loopback and a cloud's addresses for its own machines are always reached straight. Node's own support for these variables is
  * younger than the oldest Node that termaite runs on, and has to be switched on before the process starts.
  */
 export function routeTo(url: URL, env: Env): Route {
@@ -49,7 +49,7 @@ const variables = {
 /** Returns the proxy for an address; undefined when it is reached straight. */
 export function proxyFor(url: URL, env: Env): URL | undefined {
   const named = variables[url.protocol === 'https:' ? 'https' : 'http'].find((name) => !!env[name])
-  if (named === undefined || isLoopback(url.hostname) || isExcluded(url, env)) return undefined
+  if (named === undefined || isHere(url.hostname) || isExcluded(url, env)) return undefined
   const text = env[named]!.trim()
   const proxy = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`)
   if (!proxy) throw fault(`${named} is not the address of a proxy: ${text.replace(/\/\/.*@/, '//…@')}`)
@@ -60,7 +60,11 @@ export function proxyFor(url: URL, env: Env): URL | undefined {
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 
-const isLoopback = (hostname: string) => /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+/** Loopback, and the addresses at which a cloud tells its machines about themselves: no proxy could reach them. */
+const isHere = (hostname: string) =>
+  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|169\.254(\.\d+){2}|\[fd00:ec2::\w+\]|metadata\.google\.internal)$/.test(
+    hostname,
+  )
 
 /** Whether `NO_PROXY` names a host: by its name, a domain above it, an address, a network (10.0.0.0/8), or "*"; each may end with a port. */
 function isExcluded({ hostname, port, protocol }: URL, env: Env): boolean {

@@ -1,18 +1,20 @@
 import type { Span } from './span.ts'
 import type { TraceTarget } from './trace-target.ts'
 import { fetchMessage } from '../base/error-message.ts'
+import { fetchFor } from '../base/proxied-fetch.ts'
 
 /** How long a turn waits for the collector. */
 const longestMs = 3_000
 
-/** Sends spans to the collector; without spans it only checks that the collector answers. Returns why that failed. */
+/** Sends spans to the collector, through the proxy of the environment if there is one; without spans it only checks that the collector answers. Returns why that failed. */
 export async function sendSpans(
   target: TraceTarget,
   version: string,
   spans: readonly Span[],
+  env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
   try {
-    const answer = await fetch(target.url, {
+    const answer = await fetchFor(env)(target.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...target.headers },
       body: otlpBody(target.service, version, spans),

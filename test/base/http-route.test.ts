@@ -17,6 +17,10 @@ import { realClock } from '../../src/base/clock.ts'
 import { sender } from '../../src/models/http/http-client.ts'
 import { openModel } from '../../src/models/open-model.ts'
 import { networkFetch } from '../../src/tools/web/web-request.ts'
+import { HubClient } from '../../src/app/hub/hub-client.ts'
+import { HubAway } from '../../src/hub/remote-hub.ts'
+import { openNotify } from '../../src/app/notify.ts'
+import { sendSpans } from '../../src/traces/otlp-client.ts'
 import { until } from '../until.ts'
 import { blobs, eventsOf, hello, sse } from '../models/tap.ts'
 
@@ -95,7 +99,13 @@ test('NO_PROXY and loopback are reached straight, everything else through the pr
   assert.equal(of('http://api.test/v1'), 'plain.proxy')
   assert.equal(of('http://api.test/v1', { http_proxy: '', ALL_PROXY: 'all.proxy:1' }), 'all.proxy:1')
   assert.equal(of('https://api.test', { https_proxy: 'lower.proxy' }), 'lower.proxy')
-  for (const local of ['http://localhost:11434', 'https://127.0.0.1:1', 'http://[::1]:2', 'http://me.localhost'])
+  for (const local of [
+    'http://localhost:11434',
+    'https://127.0.0.1:1',
+    'http://[::1]:2',
+    'http://me.localhost',
+    'http://169.254.169.254/latest',
+  ])
     assert.equal(of(local), undefined)
   const excluded = (list: string, url: string) => of(url, { NO_PROXY: list }) === undefined
   assert.deepEqual(
@@ -212,4 +222,29 @@ test('a private address is not fetched through a proxy either', async () => {
     /private network/,
   )
   assert.deepEqual(seen(), [])
+})
+
+test('the hub, traces and ntfy go through the proxy too', async () => {
+  const env = { HTTP_PROXY: through }
+  const hub = new HubClient({ url: 'http://hub.test', key: 'made-up', env })
+  await assert.rejects(hub.me(), HubAway)
+  const target = { url: 'http://collector.test/v1/traces', headers: {}, service: 'x', content: false }
+  assert.equal(await sendSpans(target, '1', [], env), undefined)
+  const warned: string[] = []
+  const io = { env, err: process.stderr, clock: realClock }
+  const parts = { io, cwd: '/', mask: (text: string) => text, warn: (words: string) => warned.push(words) }
+  const tell = openNotify({ notify: [{ ntfy: 'http://ntfy.test/topic' }] }, parts)
+  await tell({ event: 'done', agent: 'claude', text: 'It is done.' } as Parameters<typeof tell>[0])
+  assert.deepEqual(warned, [])
+  assert.deepEqual(
+    seen().map((line) => line.replace(/ \{.*/, '')),
+    [
+      'proxy: GET http://hub.test/api/me',
+      'plain: GET hub.test/api/me',
+      'proxy: POST http://collector.test/v1/traces',
+      'plain: POST collector.test/v1/traces',
+      'proxy: POST http://ntfy.test/topic',
+      'plain: POST ntfy.test/topic It is done.',
+    ],
+  )
 })

@@ -73,13 +73,14 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
     const secret = await this.#secret?.catch(() => undefined)
     this.#secret = undefined
     if (this.#lentAt !== undefined && secret !== undefined)
-      await new HubClient({ url: place().url, key: secret }).endKey(AbortSignal.timeout(patienceMs)).catch(() => {})
+      await new HubClient({ ...place(), key: secret }).endKey(AbortSignal.timeout(patienceMs)).catch(() => {})
   }
 
   async #get(): Promise<string | undefined> {
     const { place, name, file } = this.#parts
-    const { url, key } = place()
-    const secret = await this.#lend(new HubClient({ url, key }), name, key)
+    const here = place()
+    const { key } = here
+    const secret = await this.#lend(new HubClient(here), name, key)
     if (file !== undefined && secret !== undefined) {
       makeFolderHere(dirname(file))
       writeKey(file, secret)

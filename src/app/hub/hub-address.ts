@@ -13,8 +13,8 @@ export const usualHub = `http://localhost:${usualPort}`
 /** Names the file with the key of an agent that termaite started, for the programs that the agent runs. */
 export const keyFileVariable = 'TERMAITE_HUB_FILE'
 
-/** The address of a hub and the key to it. */
-export type HubPlace = { url: string; key?: string }
+/** The address of a hub, the key to it, and the environment that names the proxy on the way. */
+export type HubPlace = { url: string; key?: string; env?: Io['env'] }
 
 /** Looks the place of a hub up anew: a hub that is started later may be at another port, and makes its key only then. */
 export type HubPlaceNow = () => HubPlace
@@ -31,7 +31,7 @@ export const ledgerIn = (home: string) => join(home, 'hub.db')
 export function hubPlace(io: Io, settings: HubSettings, server?: string): HubPlace {
   if (server !== undefined) checkAddress(server)
   const url = namedHub(io, settings, server) ?? runningHubUrl(homeOf(io.env)) ?? usualHub
-  return { url: url.replace(/\/+$/, ''), key: keyFor(io, url) }
+  return { url: url.replace(/\/+$/, ''), key: keyFor(io, url), env: io.env }
 }
 
 /** Throws where an address that a person gave is not that of a hub. */

@@ -33,15 +33,17 @@ export class HubClient implements RemoteHub, KeyDesk {
   #url: () => string
   #source: KeySource
   #mask: (text: string) => string
+  #env: Io['env']
 
-  /** `mask` hides secrets in what an agent tells the hub of its tasks; a person's own words need none. */
+  /** `env` names the proxy, if there is one. `mask` hides secrets in what an agent tells the hub of its tasks; a person's own words need none. */
   constructor(
-    { url, key }: { url: string | (() => string); key?: string | KeySource },
+    { url, key, env = {} }: { url: string | (() => string); key?: string | KeySource; env?: Io['env'] },
     mask: (text: string) => string = (text) => text,
   ) {
     this.#url = typeof url === 'string' ? () => url : url
     this.#source = typeof key === 'object' ? key : fixedKey(key)
     this.#mask = mask
+    this.#env = env
   }
 
   get url(): string {
@@ -171,7 +173,7 @@ export class HubClient implements RemoteHub, KeyDesk {
     const headers = new Headers()
     if (body) headers.set('content-type', 'application/json')
     const sent = { method, headers, body: body && JSON.stringify(body), signal }
-    const answer = await this.#heard(() => fetchWithKey(this.#source, `${this.url}${path}`, sent), signal)
+    const answer = await this.#heard(() => fetchWithKey(this.#source, `${this.url}${path}`, sent, this.#env), signal)
     if (answer.ok) return answer
     throw new HubRefused(answer.status, await this.#heard(() => saidIn(answer), signal))
   }

@@ -1,3 +1,5 @@
+import type { Io } from '../../core/io.ts'
+import { fetchFor } from '../../base/proxied-fetch.ts'
 import { readKey } from '../server-access.ts'
 
 /** Where a client of the hub takes its key from. */
@@ -8,8 +10,17 @@ export interface KeySource {
   instead(refused: string | undefined): Promise<string | undefined>
 }
 
-/** Sends a request with the key of a source; where the hub does not know the key, once more with another one. */
-export async function fetchWithKey(source: KeySource, url: string | URL, init: RequestInit = {}): Promise<Response> {
+/**
+ * Sends a request with the key of a source; where the hub does not know the key, once more with another one. A hub elsewhere is
+ * reached through the proxy of the environment.
+ */
+export async function fetchWithKey(
+  source: KeySource,
+  url: string | URL,
+  init: RequestInit = {},
+  env: Io['env'] = {},
+): Promise<Response> {
+  const fetch = fetchFor(env)
   const send = (key: string | undefined) => {
     const headers = new Headers(init.headers)
     if (key !== undefined) headers.set('authorization', `Bearer ${key}`)

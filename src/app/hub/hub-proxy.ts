@@ -131,8 +131,9 @@ class HubLink {
   async #connect(): Promise<Client> {
     const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
     const client = new Client({ name: 'termaite', version })
-    const withKey = (to: string | URL, init?: RequestInit) => fetchWithKey(this.#key, to, init)
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${this.#place().url}/mcp`), { fetch: withKey }))
+    const { url, env } = this.#place()
+    const withKey = (to: string | URL, init?: RequestInit) => fetchWithKey(this.#key, to, init, env)
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { fetch: withKey }))
     return client
   }
 

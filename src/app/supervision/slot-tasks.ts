@@ -44,7 +44,7 @@ export async function workOnHubTasks(
     const { worktrees } = open.parts
     const workspace = worktree && worktrees ? worktreeWorkspace(io, place.root, worktree, worktrees) : plainWorkspace
     const taskSource = hubTaskSource({
-      hub: new HubClient({ url: () => hub.now().url, key: hubKey }),
+      hub: new HubClient({ url: () => hub.now().url, key: hubKey, env: io.env }),
       as,
       clock: io.clock,
       workspace,

@@ -106,7 +106,10 @@ export function openHubWork(
     workspace: place.root,
     source: 'CLI',
   }
-  const client = new HubClient({ url: () => hub.now().url, key: hubKey }, borderOf(io.env, place.home).toward('hub'))
+  const client = new HubClient(
+    { url: () => hub.now().url, key: hubKey, env: io.env },
+    borderOf(io.env, place.home).toward('hub'),
+  )
   // Registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub it is tried again later.
   client.register(as).catch(() => {})
   const { clock } = io
