@@ -12,7 +12,7 @@ const input = parser({
 })
 
 /**
- * Reports to whoever gave the work: the loop finds the notification in the result's data and makes it an event of its own. The
+ * Reports to the person, or to the agent that sent this one: the loop finds the notification in the result's data and makes it an event of its own. The
  * event of an agent that leads a turn goes to the person; that of an agent which another one sent goes only to that one.
  */
 export function sendNotification(): Tool {

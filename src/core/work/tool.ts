@@ -103,7 +103,7 @@ export interface Tool<I = unknown> {
   leadOnly?: boolean
   /** Helps an agent that does all the work itself: a coordinator, which has workers, is not offered it. */
   worksAlone?: boolean
-  /** Reports to whoever gave the work before it is done. A subagent has none, because its caller waits for its answer alone. */
+  /** Reports before the work is done, to the person or to the agent that sent this one. A subagent has none, because its caller waits for its answer alone. */
   reports?: boolean
   /** Whether there is anything to call it for now; otherwise no model is offered it. */
   available?(): boolean
