@@ -3,7 +3,9 @@ import type { Blobs, Ref } from '../core/talk/store.ts'
 import type { Turn } from '../core/work/agent.ts'
 import type { PictureLimits, SentPicture } from '../core/work/profile.ts'
 import { readFile, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
+import { projectRoot } from '../base/git.ts'
+import { shortPath } from '../base/short-path.ts'
 import { pictureFacts, sizeText } from '../base/picture.ts'
 import { pictureFile } from '../base/picture-file.ts'
 import { sha256 } from '../base/hash.ts'
@@ -122,10 +124,11 @@ class Handover {
     return path === undefined ? `${because}it could not be handed over` : `${because}the picture is at ${path}`
   }
 
-  /** The file that the picture was read from if it is still the same, because every agent may read the project; else a copy. */
+  /** The file of the project that the picture is, while it is the same, because every agent may read the project; else a copy. */
   async #pathOf(ref: Ref, name: string): Promise<string | undefined> {
     const own = name === '' || name.startsWith('~') ? undefined : resolve(this.#cwd, name)
-    if (own !== undefined && (await isSame(own, ref))) return own
+    const isInside = own !== undefined && !isAbsolute(shortPath(own, projectRoot(this.#cwd)))
+    if (isInside && (await isSame(own, ref))) return own
     return pictureFile(this.#parts.blobs.place(ref), ref.sha, ref.media)
   }
 

@@ -1,5 +1,5 @@
-import { copyFile, link, mkdir, rename, rm } from 'node:fs/promises'
-import { existsSync } from 'node:fs'
+import { copyFile, mkdir, rename } from 'node:fs/promises'
+import { constants, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { randomName } from './id.ts'
 import { pictureExtension } from './picture.ts'
@@ -8,8 +8,8 @@ import { pictureExtension } from './picture.ts'
 export const pictureFolder = (place: string) => join(dirname(place), 'pictures')
 
 /**
- * Gives a kept picture a name by which programs know what it is, and returns the path. The picture gets no second copy where
- * the file system can link. Undefined when that fails.
+ * Copies a kept picture to a file by whose name programs know what it is, and returns its path. An agent may change the copy;
+ * the kept picture stays. Undefined when that fails.
  */
 export async function pictureFile(place: string | undefined, sha: string, media: string): Promise<string | undefined> {
   if (place === undefined) return undefined
@@ -19,9 +19,8 @@ export async function pictureFile(place: string | undefined, sha: string, media:
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const part = join(folder, `part-${randomName()}`)
-    await link(place, part).catch(() => copyFile(place, part))
+    await copyFile(place, part, constants.COPYFILE_FICLONE)
     await rename(part, path)
-    await rm(part, { force: true })
     return path
   } catch {
     return undefined

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { handOverPictures, handOverTyped } from '../../src/agents/turn-pictures.ts'
@@ -62,6 +62,25 @@ test('an agent that takes none is told where each is: in the project while it is
     notes: [`x takes no pictures. It was told where the pictures are: ${join(cwd, 'a.png')}, ${path(b.sha)}`],
   })
   assert.deepEqual(readFileSync(path(b.sha)), bodies[1])
+})
+
+test('a file outside of the project is not named, and an agent that changes the copy changes nothing that is kept', async (t) => {
+  const { cwd, blobs, keep, path } = await place(t)
+  const outside = join(cwd, 'out.png')
+  writeFileSync(outside, bodies[0])
+  mkdirSync(join(cwd, 'project', '.git'), { recursive: true })
+  const ref = await keep(bodies[0])
+  const told = {
+    prompt: `[picture 1: ${outside}, 1×1]`,
+    files: [ref],
+    history: [],
+    steered: [],
+    cwd: join(cwd, 'project'),
+  }
+  const given = await handOverPictures(told, { name: 'x', takes: undefined, blobs })
+  assert.equal(given.prompt, `[picture 1: ${outside}, 1×1; the picture is at ${path(ref.sha)}]`)
+  writeFileSync(path(ref.sha), 'changed')
+  assert.deepEqual(readFileSync(blobs.place(ref)), bodies[0])
 })
 
 test('a picture beyond the limits is named with the reason, and one that is lost is said to be', async (t) => {

@@ -1,9 +1,10 @@
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noSandbox } from '../safety/no-sandbox.ts'
+import { png } from '../picture-bodies.ts'
 import { Machine, program } from './program.ts'
 
 const skip = noSandbox
@@ -37,6 +38,18 @@ test('a command on the leash read can change nothing, and on a looser leash it r
   assert.deepEqual([held.code, held.out, existsSync(join(machine.project, 'made'))], [0, 'held\n', false])
   await machine.run(['-p', 'x', '--leash', 'edit'])
   assert.equal(existsSync(join(machine.project, 'made')), true)
+})
+
+test('behind a wall the path of a picture can be read, and nothing else that is kept', { skip }, async (t) => {
+  const place = "p=$(grep -o '/[^ ]*[.]png.$' | tr -d ']'); "
+  const command = `${place}wc -c < "$p"; ls "$(dirname "$p")/.." | grep -v pictures; cat "$(dirname "$p")"/../* || true`
+  const machine = machineWith(t, { name: 'own', command, wall: true, ...window })
+  const shot = join(machine.folder, 'shot.png')
+  writeFileSync(shot, png(3, 2))
+  const { code, out, err } = await machine.run(['-p', `see @${shot}`])
+  assert.deepEqual([code, out.split('\n')[0]], [0, String(png(3, 2).length)], err)
+  assert.doesNotMatch(out, /[0-9a-f]{64}/)
+  assert.match(err, /own takes no pictures\. It was told where the picture is: \S+\/output\/pictures\/\w+\.png/)
 })
 
 test('behind a wall our tools work through the channel of the seat, on its leash', { skip }, async (t) => {

@@ -180,6 +180,71 @@ describe('pictures in the input', { concurrency: 2 }, () => {
     assert.deepEqual(rewound.content[0], image(shot))
   })
 
+  test(
+    'a picture that is sent during a turn reaches the agent in that turn, and is in the history',
+    options,
+    async (t) => {
+      const place = machineWith(t)
+      const { machine, server, glass } = await seeing(
+        t,
+        ({ count }) =>
+          count === 1
+            ? { call: { tool: 'bash', input: { command: 'until [ -e go ]; do sleep 0.05; done' } } }
+            : { text: 'I see it now.' },
+        place,
+      )
+      glass.type('wait for it\r')
+      await glass.shows(/alpha asks for permission[^]*Enter answers/)
+      glass.type('1')
+      await glass.shows(/bash · /)
+      glass.type(keys.ctrlV)
+      await glass.shows('[picture 1: clipboard, 640×480]')
+      glass.type(' this one\r')
+      await glass.shows('↳ waiting: [picture 1: clipboard, 640×480] this one')
+      writeFileSync(join(machine.project, 'go'), '')
+      await glass.shows('I see it now.')
+      const last = server.turns().at(-1)!.body.messages.at(-1)
+      assert.deepEqual(last.content.slice(-2), [
+        image(shot),
+        { type: 'text', text: '[picture 1: clipboard, 640×480] this one' },
+      ])
+      const [steered] = machine.history().filter(({ type }) => type === 'steer')
+      assert.deepEqual((steered as { files?: unknown }).files, [
+        { sha: sha(shot), media: 'image/png', bytes: shot.length },
+      ])
+    },
+  )
+
+  test('a prompt that waits in the queue keeps its picture, and Up takes it back', options, async (t) => {
+    const place = machineWith(t)
+    const told = join(place.machine.folder, 'told')
+    const [go, folder] = [join(place.machine.folder, 'go'), place.machine.folder]
+    place.machine.agents(
+      { slow: `cat >> ${told}; until [ -e ${go} ]; do sleep 0.05; done; echo Done.` },
+      { metaInstruction: false, thinking: 'off' },
+    )
+    const glass = new Glass(place.machine, { env: place.env })
+    t.after(() => glass.end())
+    await glass.shows(rested('0 tokens'))
+    glass.type('first\r')
+    await glass.shows('Esc cancels')
+    glass.type(keys.ctrlV)
+    await glass.shows('[picture 1: clipboard, 640×480]')
+    glass.type(' queued\r')
+    await glass.shows('↳ waiting: [picture 1: clipboard, 640×480] queued')
+    glass.type(keys.up)
+    await glass.shows((screen) => /│ \[picture 1: clipboard, 640×480\] queued +│\n╰/.test(screen))
+    glass.type(keys.enter)
+    await glass.shows('↳ waiting: [picture 1: clipboard, 640×480] queued')
+    writeFileSync(go, folder)
+    await glass.shows('slow takes no pictures.')
+    await glass.shows(rested('tokens'))
+    const [, path] = /\[picture 1: clipboard, 640×480; the picture is at (\S+\.png)\] queued/.exec(
+      readFileSync(told, 'utf8'),
+    )!
+    assert.deepEqual(readFileSync(path!), shot)
+  })
+
   test('a model that cannot see is told where the picture is, and so is the person', options, async (t) => {
     const { server, glass } = await seeing(
       t,

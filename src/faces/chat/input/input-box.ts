@@ -128,7 +128,10 @@ export class InputBox implements Component, Focusable {
 
   #take({ type, text }: InputPiece): void {
     // What is typed after an Enter that waits for a picture belongs to the next prompt.
-    if (this.#sends) return void this.#sends.push({ type, text })
+    if (this.#sends) {
+      this.#sends.push({ type, text })
+      return
+    }
     const search = this.#search
     if (type === 'key') search ? search.handleInput(text) : this.#key(text)
     else if (search) search.insert(text)
