@@ -11,8 +11,7 @@ type Surroundings = Pick<App, 'thinking' | 'settings' | 'mode'>
 
 /** Decides how a turn is thought through. What was said for the turn comes first. */
 export function thinkingFor(app: Surroundings, turn: ThinkingRequest): TurnThinking {
-  // An agent in plan mode thinks already, and changes nothing that could be checked.
-  return app.mode === 'plan' ? 'off' : (turn.think ?? defaultThinking(app, turn))
+  return thinksItself(app) ? 'off' : (turn.think ?? defaultThinking(app, turn))
 }
 
 /** Decides it where nothing was said for the turn. Without any setting, only chats and our own agents in agent mode think. */
@@ -20,7 +19,10 @@ export function defaultThinking(
   { thinking, settings, mode }: Surroundings,
   turn: Omit<ThinkingRequest, 'think'>,
 ): Thinking {
-  if (mode === 'plan') return 'off'
+  if (thinksItself({ mode })) return 'off'
   const unset = !turn.aimed && (turn.chat || mode === 'agent') ? 'auto' : 'off'
   return thinking.said ?? thinking.project ?? settings.thinking ?? unset
 }
+
+/** An agent in plan mode thinks already and changes nothing that could be checked; a coordinator asks its workers. */
+const thinksItself = ({ mode }: Pick<Surroundings, 'mode'>) => mode === 'plan' || mode === 'coordinator'

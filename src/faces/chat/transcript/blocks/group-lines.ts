@@ -9,7 +9,7 @@ import { stateMark } from './call-lines.ts'
 import { failureSentence } from '../../../../core/talk/outcome.ts'
 
 /** The columns of consultations that stand below each other, used from the width `least` on. */
-const columns = { role: 18, agent: 8, least: 60 }
+const columns = { role: 20, agent: 8, least: 60 }
 
 /** A consultation in one line: its role, its agent, its state, and what the agent says. */
 export function groupLine(group: GroupBlock, width: number, { theme }: RenderContext): string {
