@@ -86,6 +86,7 @@ export const aider: Profile = {
     env: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'DEEPSEEK_API_KEY'],
   },
   keys: providerKeys,
+  instructionFiles: [],
   projectFiles: ['.aider.conf.yml'],
   // Aider keeps its history in the project.
   files: ({ home }) => ({ folders: [join(home, '.aider')], sessions: [] }),

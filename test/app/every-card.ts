@@ -19,6 +19,7 @@ import { faultCard, leftCard } from '../../src/desk/follow-up-cards.ts'
 import { chooseAgents, chooseLeash, mayReplace } from '../../src/desk/setup.ts'
 import { clearCommand } from '../../src/desk/slash/clear.ts'
 import { connectCommand } from '../../src/desk/slash/connect.ts'
+import { rememberCommand } from '../../src/desk/slash/remember.ts'
 import { leashKeyCommand } from '../../src/desk/slash/leash.ts'
 import { startTree } from '../../src/mind/think/decompose/saved-trees.ts'
 import { offerRevert } from '../../src/mind/think/revert-offer.ts'
@@ -253,6 +254,11 @@ export async function everyCard(): Promise<Record<string, Question>> {
     'setup-replace': await asked(({ ask }) => mayReplace({ ask, signal }, ['~/.termaite/settings.json'])),
     'leash-all': await asked(({ ask }) => leashKeyCommand(controls).run('all', world(ask))),
     clear: await asked(({ ask }) => clearCommand(controls).run('', world(ask))),
+    remember: await asked(({ ask }) =>
+      rememberCommand({
+        app: () => ({ ...controls.app(), place: { root: folder, home: folder } }),
+      } as never).run('#use pnpm', world(ask)),
+    ),
     key: await asked(({ ask }) => connectCommand(controls, (() => ({})) as never).run('anthropic', world(ask))),
     'left-processes': await asked(({ ask }) =>
       leftCard([{ pid: 4711, start: '1', command: 'node server.js --port 8080' }], clock).run('', world(ask)),

@@ -49,7 +49,7 @@ test('-p "/name args" sends a command of the project once the folder is trusted'
     ).replace('"cat a.txt"', `"cat _a.txt_"`),
     used.err,
   )
-  assert.match(used.err, /^termaite: \/look runs wc -l a\.txt$/m)
+  assert.match(used.err, /^termaite: \/look needs the output of wc -l a\.txt$/m)
   assert.equal((await run('-p', '/project:undo it')).out, heard('Undo it.'))
   // A word that names no file is a prompt, and so is a path.
   for (const prompt of ['/undo it', '/etc/hosts is wrong', '/unknown thing'])

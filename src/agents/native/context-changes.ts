@@ -6,15 +6,36 @@ export type ToldItem = { about: string; hash: string }
 /** An item with its text; a change is appended to the messages, so that the beginning of the request stays the same. */
 export type ContextItem = ToldItem & { text: string }
 
-/** The items that changed since they were last told, and those that are gone. */
-export function contextChanges(told: readonly ToldItem[], now: readonly ContextItem[]): ContextItem[] {
+/**
+ * The items that changed since they were last told, and those that are gone. `known` are the items as this process saw them
+ * before: of a file that only grew at its end, the new lines alone are told.
+ */
+export function contextChanges(
+  told: readonly ToldItem[],
+  now: readonly ContextItem[],
+  known: ReadonlyMap<string, ContextItem> = new Map(),
+): ContextItem[] {
   const last = new Map(told.map(({ about, hash }) => [about, hash]))
+  const grown = (item: ContextItem): ContextItem => {
+    const before = known.get(item.about)
+    return before !== undefined && before.hash === last.get(item.about) ? withoutKnown(item, before.text) : item
+  }
   const there = new Set(now.map(({ about }) => about))
   const gone = [...last].filter(([about, hash]) => hash !== '' && !there.has(about))
   return [
-    ...now.filter(({ about, hash }) => last.get(about) !== hash),
+    ...now.filter(({ about, hash }) => last.get(about) !== hash).map(grown),
     ...gone.map(([about]) => ({ about, hash: '', text: `No longer valid: ${about}` })),
   ]
+}
+
+const closing = '\n</instructions>'
+
+/** The item with only the lines that its text has more than an earlier one; the whole item where it did not just grow. */
+function withoutKnown(item: ContextItem, before: string): ContextItem {
+  const head = before.endsWith(closing) ? before.slice(0, -closing.length) : undefined
+  if (head === undefined || !item.text.startsWith(`${head}\n`)) return item
+  const added = item.text.slice(head.length + 1)
+  return { ...item, text: `These lines were added to ${item.about}. Follow them too:\n<instructions>\n${added}` }
 }
 
 const prefix = 'changed:'

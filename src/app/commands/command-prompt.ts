@@ -139,7 +139,7 @@ async function outputOf(
     steer: async () => [],
     terms,
   }
-  say(`/${name} runs ${line}`)
+  say(`/${name} needs the output of ${line}`)
   const result = await drain(frameworkTools(app).use('bash', { command: line }, turn))
   if (signal.aborted) throw new UsageError(`/${name} was cancelled, and nothing was sent.`)
   if (isForbidden(result))

@@ -5,7 +5,7 @@ import type { Event, Guide } from '../../core/talk/entry.ts'
 import type { Model } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { CoordinatorSeat, NativeParts, NativeSeat } from './native-parts.ts'
-import type { ToldItem } from '../../agents/native/context-changes.ts'
+import type { ContextItem, ToldItem } from '../../agents/native/context-changes.ts'
 import type { Native } from '../../agents/native/native-loop.ts'
 import type { Opening, SessionMode } from '../../agents/native/session-opening.ts'
 import { dirname } from 'node:path'
@@ -62,7 +62,9 @@ export async function* openNative(
   const place = { cwd, root, home, trusted, untrusted: settings.untrustedInstructions }
   const nested = new NestedInstructions(place, agent.name, turn.history)
   const folders = foldersWords(parts.folders.now)
-  const opened = opening(place, { mode, date, system: machine.words, meta: settings.metaInstruction, wall, folders })
+  const open = () =>
+    opening(place, { mode, date, system: machine.words, meta: settings.metaInstruction, wall, folders })
+  const opened = open()
   if (opened.untrusted !== undefined) noteOnce(parts, opened.untrusted)
   const { own } = box
   const subagents = {
@@ -121,6 +123,12 @@ export async function* openNative(
       framed,
       opened,
       nested,
+      seen: state.seen,
+      again() {
+        const { remembered } = state
+        delete state.remembered
+        return remembered ? open().tells : undefined
+      },
       servers,
       jobs: () => box.news(),
       diagnostics: () => state.languages?.running?.news(),
@@ -184,6 +192,10 @@ type BeforeParts = {
   framed: FrameAndTold
   opened: Pick<Opening, 'tells' | 'skills'>
   nested: NestedInstructions
+  /** The items of the context as this process saw them last. */
+  seen: Map<string, ContextItem>
+  /** The items of the context as they are now, where the person has added a note since the last request. */
+  again(): ContextItem[] | undefined
   servers: McpServers | undefined
   /** What happened in the background, in words for the model. */
   jobs(): Promise<string | undefined>
@@ -196,12 +208,19 @@ type BeforeParts = {
 /** Returns the guides to give the model before each request. */
 function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
   const { agent, turn, framed, opened, nested, servers, tell } = parts
-  const changed = contextChanges([...framed.told, ...toldItems(turn.history, agent)], opened.tells)
-  if (changed.length > 0) tell(changedWords(changed, turn.cwd))
-  let waiting: Guide[] = [...changed.map(changeGuide), ...loaded(parts)]
+  const said: ToldItem[] = [...framed.told, ...toldItems(turn.history, agent)]
+  const changes = (now: readonly ContextItem[]): Guide[] => {
+    const changed = contextChanges(said, now, parts.seen)
+    for (const item of now) parts.seen.set(item.about, item)
+    said.push(...changed)
+    if (changed.length > 0) tell(changedWords(changed, turn.cwd))
+    return changed.map(changeGuide)
+  }
+  let waiting: Guide[] = [...changes(opened.tells), ...loaded(parts)]
   const known = new Set([...framed.frame.tools.map(({ name }) => name), ...lateTools(turn, agent)])
   return async () => {
-    const [told, late] = [waiting, servers?.news(known)]
+    const again = parts.again()
+    const [told, late] = [[...waiting, ...(again ? changes(again) : [])], servers?.news(known)]
     waiting = []
     for (const name of late?.tools ?? []) known.add(name)
     const news: Guide[] = late ? [{ type: 'guide', name: lateName, text: late.text, mark: late.tools.join(' ') }] : []

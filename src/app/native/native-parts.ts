@@ -15,6 +15,7 @@ import type { AddedFolders } from '../added-folders.ts'
 import type { ProjectDoc } from '../project.ts'
 import type { LentServer } from '../../core/work/profile.ts'
 import type { AdviceAsk } from '../../mind/think/thinking-parts.ts'
+import type { ContextItem } from '../../agents/native/context-changes.ts'
 import type { ScratchRooms } from './native-scratch.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { NativeAgentSettings } from '../../settings/agent-settings.ts'
@@ -116,6 +117,10 @@ export type NativeState = {
   advice?: TurnAdvice
   /** Set while a coordinator's turn runs. */
   coordinator?: CoordinatorSeat
+  /** Instruction files, skills and subagents as the last turn saw them, by what they are about. */
+  seen: Map<string, ContextItem>
+  /** Set when the person has added a note to the instructions, which the agent that works is then told. */
+  remembered?: true
   /** Notes that were shown once and are not shown again. */
   told: Set<string>
   /** Whether the folder was trusted during a turn, after the desk had read its settings. */
@@ -131,6 +136,7 @@ export const newNativeState = (): NativeState => ({
   serversChanged: new Set(),
   judged: new WeakMap(),
   told: new Set(),
+  seen: new Map(),
 })
 
 /** Tells the hooks that the session is over; returns their faults. */

@@ -27,6 +27,7 @@ import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { prepareTurn } from '../../app/turn-preparation.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
+import { isNote } from '../../core/talk/command.ts'
 import { inMode } from '../../settings/work-mode.ts'
 import { aimed, allowedCalls, budgetIn, flag, list, text } from '../turn-flags.ts'
 
@@ -105,6 +106,11 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const { typed, piped } = await typedPrompt(io, given)
   const app = await openApp(io, place, own, wishes)
   for (const warning of app.warnings) say(io, `termaite: ${warning}`)
+  if (isNote(typed.trim()))
+    say(
+      io,
+      'termaite: a note for AGENTS.md (#…) needs a person who sees the change, so this is sent as a prompt. In the chat, # and /remember add notes.',
+    )
   const command = typed.startsWith('/') ? await commandPromptIn(app, typed.trim()) : undefined
   const { prompt: whole, files, pictures } = await attachedPrompt(app, command?.prompt ?? typed)
   const asked = piped === undefined ? whole : `${whole}\n\n${tag('stdin', '', piped)}`

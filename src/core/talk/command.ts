@@ -46,3 +46,6 @@ export type CommandList = readonly Command[] & { refresh?(): Promise<void> }
 /** The names, arguments and help of commands in one text, to see whether a list has changed. */
 export const listedCommands = (commands: readonly Command[]): string =>
   JSON.stringify(commands.map(({ name, words, help }) => [name, words, help]))
+
+/** Whether a line of the input is a note for AGENTS.md: it begins with one #. A heading of several lines is a prompt. */
+export const isNote = (text: string): boolean => /^#(?![#!])[^\n]*[^\s#][^\n]*$/.test(text)

@@ -226,6 +226,8 @@ export interface Profile {
   keys: readonly string[]
   /** Files of a project that start programs or steer this CLI. */
   projectFiles: readonly string[]
+  /** The instruction files of a project that the CLI reads, where AGENTS.md is not one of them. */
+  instructionFiles?: readonly string[]
   /** The CLI's files outside the project, for a wall around it; without them it has only private files behind a wall. */
   files?(place: CliPlace): CliFiles
   /** Matches a command that switches the CLI's own safety off; left out where it has no such flag. */

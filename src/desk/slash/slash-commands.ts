@@ -28,6 +28,7 @@ import { isTrusted } from './native-agent.ts'
 import { skillCommands, triggerCommands } from './skills.ts'
 import { reviewCommand } from './review.ts'
 import { promptCommands } from './server-prompts.ts'
+import { rememberCommand } from './remember.ts'
 import { rewindCommand } from './rewind.ts'
 import { refreshSystemCommand } from './system.ts'
 import { thinkCommand } from './think.ts'
@@ -57,6 +58,7 @@ export function builtInCommands(controls: DeskControls): Command[] {
     copyCommand(controls),
     usageCommand(controls),
     initCommand(controls),
+    rememberCommand(controls),
     configCommand(controls),
     setupCommand(controls),
     modeCommand(controls),

@@ -116,11 +116,15 @@ function opened(state: ChatState, entries: readonly Entry[], more: boolean): Cha
     standing: state.standing,
     done,
     live,
-    asks: live.flatMap((block) =>
-      block.type === 'question' && block.state === 'open'
-        ? [{ ask: block.ask, turn: block.turn, question: block.question, by: block.by }]
-        : [],
-    ),
+    asks: [
+      // The question of a command belongs to no conversation: it stays open until somebody answers it.
+      ...state.asks.filter(({ turn }) => turn === ''),
+      ...live.flatMap((block) =>
+        block.type === 'question' && block.state === 'open'
+          ? [{ ask: block.ask, turn: block.turn, question: block.question, by: block.by }]
+          : [],
+      ),
+    ],
     fresh: entries.length === 0 && !more,
     more,
     oldest: entries[0]?.id,

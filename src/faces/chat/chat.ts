@@ -1,6 +1,7 @@
 import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/clock.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
+import { isNote } from '../../core/talk/command.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { ChatDesk, DeskEvent, DeskEvents, Standing } from './chat-desk.ts'
 import type { ScreenLayout } from './screen/screen-layout.ts'
@@ -159,7 +160,7 @@ class Chat {
         // A person who sends something wants to see its answer.
         this.#layout.toEnd()
         if (text.startsWith('!')) desk.runShell(text.slice(1))
-        else desk.submit(text)
+        else desk.submit(isNote(text) ? `/remember ${text}` : text)
         // The frame of a key is painted before any promise goes on, and it shows what was sent.
         for (const event of this.#events?.takeAll() ?? []) this.#happened(event)
       },

@@ -225,6 +225,7 @@ const beginnings: KeySection = {
   rows: [
     { keys: '/', does: 'A command of termaite, such as /agents.' },
     { keys: '!', does: 'A command for your own shell, such as !git status. The next agent sees its output.' },
+    { keys: '#', does: 'A note for AGENTS.md, such as #run the tests with npm test. You see the change first.' },
     { keys: '@', does: 'Anywhere in a prompt: a file or a folder that the agent should read.' },
   ],
 }

@@ -3,6 +3,7 @@ import type { ChatDesk, DeskEvent, Standing } from './chat-desk.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Interface } from 'node:readline'
 import type { CommandScreen } from '../../core/talk/command.ts'
+import { isNote } from '../../core/talk/command.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Question } from '../../core/talk/question.ts'
 import { createInterface } from 'node:readline'
@@ -135,7 +136,7 @@ class LineConversation {
     if (line.trim() === '') return this.#promptIfIdle()
     this.#typed.push(line.trim())
     if (line.trim().startsWith('!')) this.#desk.runShell(line.trim().slice(1))
-    else this.#desk.submit(line)
+    else this.#desk.submit(isNote(line.trim()) ? `/remember ${line.trim()}` : line)
   }
 
   async show(event: DeskEvent): Promise<void> {

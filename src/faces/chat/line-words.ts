@@ -118,6 +118,7 @@ export const lineKeys = [
   'Ctrl+D leaves when the line is empty.',
   'Ctrl+Z suspends termaite; fg in the shell brings it back.',
   'A line that begins with ! runs in your shell; the next agent sees its output.',
+  'A line that begins with # is a note for AGENTS.md; you see the change first.',
 ].join('\n')
 
 /** A text without code fences, which a screen reader would read aloud. */

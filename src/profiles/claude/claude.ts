@@ -140,6 +140,7 @@ export const claude: Profile = {
     'CLAUDE_CODE_OAUTH_TOKEN',
     'CLAUDE_CODE_OAUTH_REFRESH_TOKEN',
   ],
+  instructionFiles: ['CLAUDE.md'],
   projectFiles: ['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
   files: claudeFiles,
   unsafe: /--(?:allow-)?dangerously-skip-permissions|\bbypassPermissions\b/,

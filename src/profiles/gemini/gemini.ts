@@ -163,6 +163,7 @@ export const gemini: Profile = {
     env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA'],
   },
   keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  instructionFiles: ['GEMINI.md'],
   projectFiles: ['.gemini/settings.json'],
   files: geminiFiles,
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,

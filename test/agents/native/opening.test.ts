@@ -97,3 +97,23 @@ test('a later change is told after the messages, once each time', (t) => {
   ])
   assert.deepEqual(said(false), [])
 })
+
+test('of an instruction file that only grew, the new lines alone are told', (t) => {
+  const { at, write, ground } = groundOf(t, { 'repo/AGENTS.md': '# Rules\n\n- one\n' })
+  const tells = () => opening(ground, { mode: 'agent', date: '2026-01-01' }).tells
+  const before = tells()
+  const known = new Map(before.map((item) => [item.about, item]))
+  write('repo/AGENTS.md', '# Rules\n\n- one\n- two\n')
+  const [grown] = contextChanges(before, tells(), known)
+  assert.deepEqual(grown, {
+    about: at('repo/AGENTS.md'),
+    hash: tells()[0]!.hash,
+    text: `These lines were added to ${at('repo/AGENTS.md')}. Follow them too:\n<instructions>\n- two\n</instructions>`,
+  })
+  write('repo/AGENTS.md', '# Rules\n\n- other\n- two\n')
+  const [changed] = contextChanges(before, tells(), known)
+  assert.match(changed!.text, /^This instruction file has changed\. Follow it as it is now:\n/)
+  // A process that never saw the file as it was told has only its hash.
+  write('repo/AGENTS.md', '# Rules\n\n- one\n- two\n')
+  assert.match(contextChanges(before, tells())[0]!.text, /^This instruction file has changed\./)
+})

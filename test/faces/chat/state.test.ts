@@ -567,3 +567,15 @@ test('a prompt that was sent and given back leaves nothing on the screen', () =>
     assert.deepEqual([state.done, state.live, state.running], [[], [], []])
   }
 })
+
+test('a question of a command stays open when another conversation takes the screen', () => {
+  const question = { about: 'permission', text: 'Add it?', from: [], options: [] } as const
+  const asked: Event = { type: 'question', ask: 'q', question: { ...question, from: [], options: [] } }
+  const opened: DeskEvent = { type: 'opened', entries: [], more: false }
+  const open = after(happen('', asked), happen('t', { ...asked, ask: 'of a turn' }), opened)
+  assert.deepEqual(
+    open.asks.map(({ ask }) => ask),
+    ['q'],
+  )
+  assert.deepEqual(nextState(open, happen('', { type: 'answer', ask: 'q', picks: ['no'] }), 5).asks, [])
+})
