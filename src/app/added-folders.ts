@@ -109,7 +109,7 @@ export function setFolders(set: readonly string[], place: FolderPlace): { folder
       folders.push(addableFolder(named, place.root, place))
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
-      warnings.push(`additionalFolders: ${messageOf(error)}`)
+      warnings.push(messageOf(error))
     }
   return { folders, warnings }
 }

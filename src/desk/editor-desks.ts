@@ -9,6 +9,7 @@ import { fileStore } from '../store/files/file-store.ts'
 import { openIndex } from '../store/index/conversation-index.ts'
 import { ProjectDesk } from './project-desk.ts'
 import { say, UsageError, voiceOf } from '../core/io.ts'
+import { setFolders } from '../app/added-folders.ts'
 import { serveTurns } from '../app/peers.ts'
 import { homeOf, placeOf } from '../app/place.ts'
 import { openProject, slugOf } from '../app/project.ts'
@@ -35,14 +36,19 @@ export class ProjectEditorDesks implements EditorDesks {
     this.#served = serveTurns(homeOf(io.env), this.#turns, io.clock)
   }
 
-  begin(cwd: string, servers: readonly McpServer[]): Promise<EditorDesk> {
-    return this.#open(cwd, servers)
+  begin(cwd: string, servers: readonly McpServer[], folders?: readonly string[]): Promise<EditorDesk> {
+    return this.#open(cwd, servers, folders)
   }
 
-  async resume(cwd: string, session: string, servers: readonly McpServer[]): Promise<EditorDesk | undefined> {
+  async resume(
+    cwd: string,
+    session: string,
+    servers: readonly McpServer[],
+    folders?: readonly string[],
+  ): Promise<EditorDesk | undefined> {
     const { home, root } = placeOf(this.#io, cwd)
     const { sessions } = await openProject(fileStore(home, voiceOf(this.#io)), root).doc.read()
-    return Object.hasOwn(sessions, session) ? this.#open(cwd, servers, session) : undefined
+    return Object.hasOwn(sessions, session) ? this.#open(cwd, servers, folders, session) : undefined
   }
 
   async list(cwd: string | undefined): Promise<ListedSession[]> {
@@ -65,7 +71,12 @@ export class ProjectEditorDesks implements EditorDesks {
     await this.#served.close()
   }
 
-  async #open(cwd: string, servers: readonly McpServer[], session?: string): Promise<EditorDesk> {
+  async #open(
+    cwd: string,
+    servers: readonly McpServer[],
+    folders: readonly string[] = [],
+    session?: string,
+  ): Promise<EditorDesk> {
     const io = this.#io
     const place = placeOf(io, cwd)
     const read = async (): Promise<Settings> => {
@@ -74,7 +85,10 @@ export class ProjectEditorDesks implements EditorDesks {
     }
     const settings = await read()
     if (enabledAgents(settings).length === 0) throw new UsageError(noAgentWords(settings))
-    const wishes = { fresh: session === undefined, budget: noBudget }
+    // An editor sends all folders of its workspace: one that cannot be added does not keep the session from opening.
+    const added = setFolders(folders, { ...place, env: io.env })
+    for (const warning of added.warnings) say(io, `termaite: ${warning}`)
+    const wishes = { fresh: session === undefined, budget: noBudget, folders: added.folders }
     const station = await DeskApp.open({ io, place, settings, read, wishes })
     const desk = new ProjectDesk(station, {
       commands: (controls, warn, changed) => slashCommands(controls, warn, changed, ({ screen }) => !screen),

@@ -69,7 +69,7 @@ test('of the folders that settings name, a bad one is only warned about, and an 
   const shared = join(home, 'code/shared')
   assert.deepEqual(setFolders(['../shared', '../none'], place), {
     folders: [shared],
-    warnings: [`additionalFolders: ../none cannot be added: there is no folder ${join(home, 'code/none')}.`],
+    warnings: [`../none cannot be added: there is no folder ${join(home, 'code/none')}.`],
   })
   assert.equal(
     foldersWords([shared, join(home, 'notes')]),

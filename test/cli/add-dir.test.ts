@@ -4,8 +4,10 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import * as acp from '@agentclientprotocol/sdk'
 import { modelServer } from '../real/model-server.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
+import { editorOn } from './acp-editor.ts'
 import { Machine } from './program.ts'
 
 type Call = { tool: string; input: object }
@@ -133,7 +135,7 @@ test('a folder in the project’s settings counts only once the project is trust
   assert.equal((await machine.run(['trust', '--yes'])).code, 0)
   const { err } = await run()
   assert.ok(last().includes(shared))
-  assert.match(err, /^termaite: additionalFolders: ~ cannot be added: it is your home folder/m)
+  assert.match(err, /^termaite: ~ cannot be added: it is your home folder/m)
 })
 
 test('a bad folder on the command line is bad usage, before anybody is asked', async (t) => {
@@ -205,4 +207,18 @@ test('diff and undo cover the added folder, git or not, also after it is taken b
     ['new\n', true],
   ])
   assert.deepEqual((await machine.run(['where'])).err, '', 'no file of ours is a stranger')
+})
+
+test('the further folders of an editor’s workspace are added, and one that cannot be is left out', async (t) => {
+  const { machine, server, shared } = await agentThatCalls(t, () => [])
+  const editor = editorOn(t, machine.start(['acp'], { env: { GROQ_API_KEY: 'made-up' } }))
+  await editor.initialize()
+  const { sessionId } = await editor.agent.request(acp.methods.agent.session.new, {
+    cwd: machine.project,
+    mcpServers: [],
+    additionalDirectories: [machine.project, shared],
+  })
+  await editor.prompt(sessionId, 'go')
+  assert.ok(JSON.stringify(server.turns()[0]!.body.messages).includes(`\\n- ${shared}\\n`))
+  assert.deepEqual(await editor.close(), { code: 0, faults: [] })
 })

@@ -55,13 +55,15 @@ class EditorAgent {
             loadSession: true,
             promptCapabilities: { image: true, audio: false, embeddedContext: true },
             mcpCapabilities: { http: true, sse: true },
-            sessionCapabilities: { list: {}, resume: {}, close: {} },
+            sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
           },
           authMethods: [],
         }
       })
       .onRequest(session.new, async ({ params, client }) => {
-        const opened = await this.#open(client, () => desks.begin(params.cwd, params.mcpServers))
+        const opened = await this.#open(client, () =>
+          desks.begin(params.cwd, params.mcpServers, params.additionalDirectories),
+        )
         return { sessionId: opened.id, ...opened.state() }
       })
       .onRequest(session.load, async ({ params, client }) => {
@@ -118,13 +120,19 @@ class EditorAgent {
       cwd,
       sessionId,
       mcpServers = [],
-    }: { cwd: string; sessionId: string; mcpServers?: Parameters<EditorDesks['begin']>[1] },
+      additionalDirectories,
+    }: {
+      cwd: string
+      sessionId: string
+      mcpServers?: Parameters<EditorDesks['begin']>[1]
+      additionalDirectories?: readonly string[]
+    },
   ): Promise<EditorSession> {
     const { sdk, desks } = this.#parts
     await this.#sessions.get(sessionId)?.close()
     this.#sessions.delete(sessionId)
     return this.#open(client, async () => {
-      const seat = await desks.resume(cwd, sessionId, mcpServers)
+      const seat = await desks.resume(cwd, sessionId, mcpServers, additionalDirectories)
       if (!seat) throw new sdk.RequestError(notThere, `there is no session ${sessionId} in the project of ${cwd}`)
       return seat
     })

@@ -30,9 +30,14 @@ export type ListedSession = { session: string; cwd: string; title?: string; last
 /** Opens desks for an editor. Throws an error with words for the person where a folder or its settings are wrong. */
 export interface EditorDesks {
   /** Begins a session of the project that the folder belongs to. */
-  begin(cwd: string, servers: readonly McpServer[]): Promise<EditorDesk>
+  begin(cwd: string, servers: readonly McpServer[], folders?: readonly string[]): Promise<EditorDesk>
   /** Opens a session that exists; undefined when there is none. */
-  resume(cwd: string, session: string, servers: readonly McpServer[]): Promise<EditorDesk | undefined>
+  resume(
+    cwd: string,
+    session: string,
+    servers: readonly McpServer[],
+    folders?: readonly string[],
+  ): Promise<EditorDesk | undefined>
   /** Lists the sessions of one project, or of all, the most recently used first. */
   list(cwd: string | undefined): Promise<ListedSession[]>
 }

@@ -34,7 +34,7 @@ test('an editor is told the name and the capabilities of the agent', async (cont
       loadSession: true,
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
       mcpCapabilities: { http: true, sse: true },
-      sessionCapabilities: { list: {}, resume: {}, close: {} },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
     },
     authMethods: [],
   })
@@ -47,8 +47,12 @@ test('a new session says its modes, its options and its commands', async (contex
     begin: async (...wanted) => (asked.push(wanted), new ScriptedEditorDesk('s1', { commands })),
   })
   const server = { name: 'x', command: 'x', args: [], env: [] }
-  const { result } = await request('session/new', { cwd: '/project', mcpServers: [server] })
-  assert.deepEqual(asked, [['/project', [server]]])
+  const { result } = await request('session/new', {
+    cwd: '/project',
+    mcpServers: [server],
+    additionalDirectories: ['/shared'],
+  })
+  assert.deepEqual(asked, [['/project', [server], ['/shared']]])
   assert.equal(result.sessionId, 's1')
   assert.deepEqual(result.modes, {
     currentModeId: 'chat',
