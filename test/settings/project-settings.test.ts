@@ -1,3 +1,4 @@
+import { diagnosticsOf } from '../../src/languages/language.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -110,6 +111,18 @@ test('nothing that a project says is looser than before', async (t) => {
   const { leash, sharing, permissions, sandbox, ...rest } = await house.read()
   assert.deepEqual([leash, sharing, permissions.mode, sandbox.network], ['read', 'ask', 'plan', 'none'])
   assert.deepEqual(leashes(rest)[1], ['codex', 'edit', undefined])
+})
+
+test('a project switches reports of errors off, and never on', () => {
+  const python = { languages: ['python'], seconds: 9 } as const
+  assert.deepEqual(
+    [undefined, true, false, { python: false }, { go: true }].map((said) => diagnosticsOf(said, python)),
+    [python, python, { languages: [], seconds: 9 }, { languages: [], seconds: 9 }, python],
+  )
+  assert.deepEqual(diagnosticsOf({ go: false, seconds: 3 }), {
+    languages: ['typescript', 'python', 'rust'],
+    seconds: 3,
+  })
 })
 
 test('a flag and the environment go before it, as far as they say something', async (t) => {

@@ -54,10 +54,10 @@ export function diagnosedTool(tool: Tool, seat: NativeSeat, parts: NativeParts):
 }
 
 const unusedWords = (name: string, program: string) =>
-  `The language server ${name} (${program}) is not used, because it may run programs of this project and you have not said that you trust the folder. To trust it, type /trust in the chat, or run termaite trust.`
+  `The language server ${name} (${program}) is not used, because it could run programs of this project, and you have not trusted the folder yet. To trust it, type /trust in the chat, or run termaite trust.`
 
 const failedWords = ({ name, why }: ServerStatus) =>
-  `The language server ${name} ended again and again, so errors after edits are not reported any more in this session. Its last words: ${why}`
+  `The language server ${name} ended again and again, so the errors after edits are not reported any more in this run. The reason: ${why}. To switch this off for good, set "diagnostics" to false in the settings.`
 
 function withReport(output: ToolOutput, { text, errors }: { text: string; errors: number }): ToolOutput {
   const { text: said, data, ...rest } = typeof output === 'string' ? { text: output, data: undefined } : output
@@ -126,10 +126,10 @@ async function serverCaches(parts: NativeParts): Promise<string | undefined> {
 
 /** The running language servers in lines for a person; none before the first edit. */
 export function languageServerLines({ state, root }: Pick<NativeParts, 'state' | 'root'>): string[] {
-  const words = { starting: 'is starting', running: 'runs', resting: 'rests until the next edit', failed: 'failed' }
+  const words = { starting: 'is starting', running: 'runs', resting: 'starts with the next edit', failed: 'has failed' }
   return (state.languages?.running?.status() ?? []).map(({ name, language, program, state: is, why, files }) => {
     const open = is === 'running' ? `, ${files} ${files === 1 ? 'file' : 'files'} open` : ''
     const reason = why === '' || is === 'running' ? '' : ` (${why})`
-    return `Language server for ${language}: ${name} ${words[is]}${open}${reason}; ${shortPath(program, root)}.`
+    return `Language server for ${language}: ${name} ${words[is]}${open}${reason}. Its program is ${shortPath(program, root)}.`
   })
 }

@@ -1,3 +1,4 @@
+import { withResult } from '../../../src/faces/chat/transcript/fold.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -459,6 +460,26 @@ test('an opened edit shows what changed, in colours', async () => {
     '    \x1b[2m  one\x1b[22m',
     '    \x1b[31m- two\x1b[39m',
     '    \x1b[32m+ zwei\x1b[39m',
+  ])
+})
+
+test('an edit after which a language server reported errors says how many', () => {
+  const plain: RenderContext = {
+    theme: dark,
+    lazy: new LazyDetails(
+      () => {},
+      () => {},
+    ),
+    links: false,
+    sides: false,
+  }
+  const call: Block = {
+    ...{ key: 1, turn: 't', type: 'call', call: 'c', tool: 'file_creator', input: { file_path: 'a.ts' } },
+    ...{ state: 'running', since: 0, output: '', changes: [] },
+  }
+  const done = withResult(call, { ok: true, text: 'Wrote a.ts.', data: { changes: [], errors: 2 } }, 1200)
+  assert.deepEqual(new BlockRenderer().lines(done, undefined, 60, plain, false), [
+    '  \x1b[32m✓\x1b[39m file_creator\x1b[2m a.ts\x1b[22m\x1b[2m · 2 errors · 1.2 s\x1b[22m',
   ])
 })
 
