@@ -11,6 +11,7 @@ import { messageOf } from '../base/error-message.ts'
 import { withoutPictureLinks } from '../core/talk/pictures.ts'
 import { openFinder } from '../tools/file-finder.ts'
 import { closeNative, leaveSession } from '../app/native/native-parts.ts'
+import { promptCommand } from '../tools/mcp/server-status.ts'
 import { personServers } from '../app/native/person-servers.ts'
 import { nativeAgents } from '../settings/enabled-agents.ts'
 import { unreadableLines } from '../app/turn-preparation.ts'
@@ -176,7 +177,21 @@ export class ProjectDesk implements ChatDesk {
     if (command) void this.#commandRunner.run(command, args)
     // The file of the command may be new.
     else if (again && this.commands.refresh) void this.#look().then(() => this.#command(name, args, false))
+    else if (name.includes(':')) void this.#sendServed(name, args)
     else this.#commandRunner.screen?.palette(name)
+  }
+
+  /** Sends a prompt of an MCP server that is not in the list: the turn waits for the server, and says why it cannot be used. */
+  async #sendServed(name: string, args: string): Promise<void> {
+    const servers = await personServers(this.app())
+      .names()
+      .catch(() => [])
+    const isServed = servers.some((server) => name.startsWith(promptCommand(server, '')))
+    const text = `/${name} ${args}`.trimEnd()
+    if (isServed) return this.#send(text)
+    const { screen } = this.#commandRunner
+    screen?.fill(text)
+    screen?.palette(name)
   }
 
   /** Looks for commands in files again; the screens are told of a change. */

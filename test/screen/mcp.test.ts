@@ -69,7 +69,8 @@ test("a project's servers give prompts and resources only after the folder was t
   t.after(() => server.close())
   const agent = { name: 'alpha', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
   const agents = [{ ...agent, contextWindowTokens: 200_000 }]
-  machine.settings({ metaInstruction: false, thinking: 'off', agents })
+  const dead = { command: 'sh', args: ['-c', 'echo no licence >&2; exit 4'] }
+  machine.settings({ metaInstruction: false, thinking: 'off', agents, mcpServers: { dead } })
   const started = join(machine.project, 'started')
   const notes = {
     command: 'sh',
@@ -101,4 +102,9 @@ test("a project's servers give prompts and resources only after the folder was t
   await sitting.emptied()
   glass.type('@notes:')
   await glass.shows('› notes:notes://today')
+  await sitting.emptied()
+  glass.type('/dead:greet')
+  glass.type(keys.enter)
+  await glass.shows('/dead:greet cannot be used: the MCP server dead')
+  assert.equal(server.turns().length, 0)
 })

@@ -252,7 +252,9 @@ export class InputBox implements Component, Focusable {
     if (text === '') return
     this.#popup.close()
     const command = commandName(text)
-    if (command !== undefined && !this.#parts.desk.commands.some(({ name }) => name === command))
+    // A prompt of an MCP server may be known to the desk before it is in the list.
+    const isServed = command?.includes(':') === true
+    if (command !== undefined && !isServed && !this.#parts.desk.commands.some(({ name }) => name === command))
       return this.#parts.openPalette(command)
     this.#editor.reset()
     this.#recall.sent(text)
