@@ -66,7 +66,9 @@ export function openBorder({ env, ownVariables = [], kept = () => ({}) }: Border
     to,
     toward: (destination) => (text) => to(destination, text),
     learn(name, key) {
-      learned.push(...keptSecrets(name, key))
+      const fresh = keptSecrets(name, key).filter(([value]) => !learned.some(([known]) => known === value))
+      if (fresh.length === 0) return
+      learned.push(...fresh)
       masks = undefined
     },
     markIn: (text) =>

@@ -2,6 +2,9 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import type { LocalServer } from '../../src/models/local-servers.ts'
 import { openKeys } from '../../src/safety/api-keys.ts'
+import { nativeOffers, sourcesOf } from '../../src/app/offers/agent-offers.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
+import { cloudHome } from '../models/clouds/cloud-rig.ts'
 import { fallbackNative, withFallback } from '../../src/app/offers/fallback-agent.ts'
 import { plain, seated } from './seat.ts'
 
@@ -50,4 +53,30 @@ test('without any model it is said what to do', async (t) => {
     message:
       'the mode agent needs a model for termaite’s own agent, and there is none. Set GROQ_API_KEY to use groq/openai/gpt-oss-120b, or set ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY or OPENROUTER_API_KEY or AWS_BEARER_TOKEN_BEDROCK, or start a model server on this machine. `termaite setup` helps.',
   })
+})
+
+test('setup offers a cloud whose login is found; without being asked, only a key for its models is used', async (t) => {
+  const keys = '[default]\naws_access_key_id = AKID\naws_secret_access_key = made-up\nregion = eu-west-1\n'
+  const HOME = cloudHome({ '.aws/credentials': keys })
+  const world = { env: { HOME, TERMAITE_KEYCHAIN: 'off' }, home: HOME, clock: new HandClock() }
+  const sources = { ...sourcesOf(world), servers: async () => [] }
+  const offers = await nativeOffers(sources, world.env)
+  assert.deepEqual(
+    offers.map(({ name, title, words, aside }) => ({ name, title, words, aside })),
+    [
+      {
+        name: 'bedrock',
+        title: 'termaite on Amazon Bedrock',
+        words: `termaite’s own agent, asks for permission here · global.anthropic.claude-sonnet-4-6 · the AWS profile default in ${HOME}/.aws/credentials, for bedrock-runtime.eu-west-1.amazonaws.com`,
+        aside: true,
+      },
+    ],
+  )
+  const { io, app } = await seated(t, cli, world.env)
+  const place = { io, place: app.place }
+  await assert.rejects(fallbackNative(app.settings, 'agent', place, sources), /there is none/)
+  const env = { ...world.env, AWS_BEARER_TOKEN_BEDROCK: 'made-up' }
+  const keyed = { ...sourcesOf({ ...world, env }), servers: async () => [] }
+  const spare = await fallbackNative(app.settings, 'agent', { ...place, io: { ...io, env } }, keyed)
+  assert.equal(spare?.agent.model, 'bedrock/global.anthropic.claude-sonnet-4-6')
 })

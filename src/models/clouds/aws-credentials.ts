@@ -9,7 +9,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { defined } from '../../base/defined.ts'
 import { ExpiringLogin, sharedLogin } from './expiring-login.ts'
 
-/** AWS keys that were found, or a way to get them; `words` never holds one. */
+/** AWS keys that were found, or a way to get them. The words of the login never hold a key. */
 export type AwsCredential = {
   login: Login
   get(signal: AbortSignal): Promise<{ value: AwsKeys } | { trouble: Trouble }>
@@ -18,7 +18,7 @@ export type AwsCredential = {
 
 type Profile = Readonly<Record<string, string>>
 
-/** The files of the AWS command line tool: their profiles by name, with the keys of both files together. */
+/** The profile that is used, with its settings from both files of the AWS command line tool; `place` is the file to name. */
 export type AwsFiles = { name: string; profile: Profile | undefined; place: string }
 
 /** Reads the profile that `AWS_PROFILE` names, else the one called "default". */
