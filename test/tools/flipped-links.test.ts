@@ -37,7 +37,8 @@ async function flipped(t: TestContext) {
     const at = resolve(root, path)
     const { real, inside } = await locatePath(at, { root, home: place })
     const places: CheckedPlace[] = [{ path: at, real }]
-    return inside ? tools.say(tool, { file_path: path, ...input }, { places }) : 'outside'
+    const given = 'input' in input ? input : { file_path: path, ...input }
+    return inside ? tools.say(tool, given, { places }) : 'outside'
   }
   const untouched = () => {
     const found = readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), 'utf8')])
@@ -103,3 +104,28 @@ for (const path of ['src/a.txt', 'plain.txt'])
       [],
     )
   })
+
+test('apply_patch adds, changes and deletes nothing outside of the project while links flip', async (t) => {
+  const { judged, untouched, root } = await flipped(t)
+  const patch = (...lines: string[]) => ({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })
+  const said = new Set<string>()
+  for (let n = 0; n < tries || said.size < 3; n++) {
+    const path = `src/${n % 50}.txt`
+    for (const lines of [
+      [`*** Add File: ${path}`, '+one'],
+      [`*** Update File: ${path}`, '@@', '-one', '+two'],
+      [`*** Delete File: ${path}`],
+    ])
+      said.add(kindOf(await judged('apply_patch', path, patch(...lines)), root))
+  }
+  untouched()
+  const known = [
+    /^(?:Added src\/N\.txt \(N line\)|Changed src\/N\.txt|Deleted src\/N\.txt)\.$/,
+    /\nNothing was written\.$| Nothing was written\.$/,
+    /^outside$/,
+  ]
+  assert.deepEqual(
+    [...said].filter((words) => !known.some((one) => one.test(words))),
+    [],
+  )
+})

@@ -228,3 +228,23 @@ test('an unfinished turn has a stop reason of the protocol, and a notice in word
     assert.deepEqual(text, ['_The turn was stopped before the work was done: the limit is reached._\n\n'])
   }
 })
+
+test('a patch is an edit of all its files, and a report is a notice', async (context) => {
+  const input = { input: '*** Begin Patch\n*** Add File: a.ts\n+1\n*** Delete File: b.ts\n*** End Patch' }
+  const { updates } = await turnOf(context, [
+    { type: 'call', call: '1', tool: 'apply_patch', input },
+    { type: 'result', call: '1', ok: true, text: 'done' },
+    { type: 'notification', status: 'progress', text: 'Half of it is done.', by: 'native' },
+    good,
+  ])
+  assert.deepEqual(updates[0], {
+    sessionUpdate: 'tool_call',
+    toolCallId: 't1/1',
+    title: 'apply_patch: a.ts, b.ts',
+    kind: 'edit',
+    status: 'in_progress',
+    rawInput: input,
+    locations: [{ path: '/project/a.ts' }, { path: '/project/b.ts' }],
+  })
+  assert.match(JSON.stringify(updates.slice(2)), /native reports: Half of it is done\./)
+})
