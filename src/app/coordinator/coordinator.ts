@@ -67,6 +67,7 @@ const openWorkers = async (app: App, turn: Turn, seen: Parameters<OpensWorkers>[
     leash: turn.leash,
     path: io.env.PATH,
     agentFor: () => (leads.find(({ kind }) => kind === 'native') ?? leads[0])!.name,
+    holdsScope: (name) => leads.some((agent) => agent.name === name && agent.kind === 'native'),
     mostWorkers: settings.coordinator.workers,
   })
   const final = new FinalAnswer(board)

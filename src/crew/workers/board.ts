@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
+import { tighter } from '../../core/work/agent.ts'
 import type { Crew } from '../crew.ts'
 import type { SlotLedger } from '../slot-ledger.ts'
 import type { WorkerSlot } from '../slot.ts'
@@ -22,8 +23,6 @@ export type WorkerWish = {
   model?: string
   where?: WorkerSite
   scope?: readonly string[]
-  /** Whether it works in a worktree of its own. */
-  worktree?: boolean
   steps?: number
 }
 
@@ -40,6 +39,8 @@ export type BoardParts = {
   path?: string
   /** The agent of a worker for which the coordinator names none. */
   agentFor(role: Role): string
+  /** Whether an agent can be held to the files that it may change. */
+  holdsScope(agent: string): boolean
   /** The most workers that one turn may send. */
   mostWorkers: number
 }
@@ -93,6 +94,7 @@ export class WorkerBoard {
     const claimed = all.filter(({ over }) => !over).flatMap(claimOf)
     for (const wish of wishes) {
       refuseBadScope(wish)
+      this.#refuseUnheld(wish)
       refuseOverlap(wish, claimed)
       claimed.push(...claimOfWish(wish))
     }
@@ -100,19 +102,27 @@ export class WorkerBoard {
     return slots.map((slot) => ({ id: workerId(slot.id), slot: slot as WorkerSlot, over: false, heard: false }))
   }
 
+  /** Refuses an implementer that nothing would keep from changing the files of another worker. */
+  #refuseUnheld({ name, role, agent = this.#parts.agentFor(role) }: WorkerWish): void {
+    if (writes(role) && !this.#parts.holdsScope(agent))
+      throw new CrewError(
+        `${name} cannot be an implementer: ${agent} cannot be held to a scope. Choose termaite's own agent for it, or another role.`,
+      )
+  }
+
   #spawnOf(wish: WorkerWish): Spawn {
     const { turn, cwd, leash, path, agentFor } = this.#parts
-    const { name, role, where = 'background', scope = [], steps = usualSteps, worktree } = wish
+    const { name, role, where = 'background', scope = [], steps = usualSteps } = wish
     const worker = { name, role, where, turn, scope: scope.length > 0 ? [...scope] : undefined, steps }
     return {
       agent: wish.agent ?? agentFor(role),
       task: workerPrompt(worker, wish.prompt),
       cwd,
       // A role that may not write is held to reading by the leash too.
-      leash: roleTable[role].limits.writes === false ? 'read' : leash,
+      // A scope is held by a wall, which the leash `all` has not.
+      leash: !writes(role) ? 'read' : scope.length > 0 ? tighter(leash, 'edit') : leash,
       model: wish.model,
       path,
-      worktree,
       worker: { ...worker, minutes: usualMinutes },
     }
   }
@@ -188,12 +198,12 @@ type Claim = { by: string; scope: readonly string[] }
 
 const writes = (role: Role) => roleTable[role].limits.writes !== false
 
-function claimOf({ id, slot: { worker, worktree } }: WorkerView): Claim[] {
-  return writes(worker.role) && !worktree ? [{ by: `${id} (${worker.name})`, scope: worker.scope ?? [] }] : []
+function claimOf({ id, slot: { worker } }: WorkerView): Claim[] {
+  return writes(worker.role) ? [{ by: `${id} (${worker.name})`, scope: worker.scope ?? [] }] : []
 }
 
-function claimOfWish({ name, role, scope = [], worktree }: WorkerWish): Claim[] {
-  return writes(role) && !worktree ? [{ by: `the worker ${name} of this call`, scope }] : []
+function claimOfWish({ name, role, scope = [] }: WorkerWish): Claim[] {
+  return writes(role) ? [{ by: `the worker ${name} of this call`, scope }] : []
 }
 
 function refuseBadScope({ name, scope = [] }: WorkerWish): void {
@@ -206,13 +216,13 @@ function refuseBadScope({ name, scope = [] }: WorkerWish): void {
   }
 }
 
-/** Refuses a worker that could change the same file as another one; each worktree has files of its own. */
+/** Refuses a worker that could change the same file as another one. */
 function refuseOverlap(wish: WorkerWish, claims: readonly Claim[]): void {
   for (const own of claimOfWish(wish))
     for (const { by, scope } of claims)
       if (!areSeparate(own.scope, scope))
         throw new CrewError(
-          `${wish.name} may change ${scopeWords(own.scope)}, and ${by} may change ${scopeWords(scope)}: two workers must not change the same files. Give both a scope that does not overlap, wait until the other one is done, or set worktree.`,
+          `${wish.name} may change ${scopeWords(own.scope)}, and ${by} may change ${scopeWords(scope)}: two workers must not change the same files. Give both a scope that does not overlap, or wait until the other one is done.`,
         )
 }
 

@@ -4,7 +4,7 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { WorkerBoard, WorkerView, WorkerWish } from './board.ts'
 import type { Envelope } from './worker.ts'
 import { defined } from '../../base/defined.ts'
-import { about, boolean, integer, list, object, oneOf, optional, parser, string } from '../../core/work/shape.ts'
+import { about, integer, list, object, oneOf, optional, parser, string } from '../../core/work/shape.ts'
 import { stateWords } from '../slot.ts'
 import { crewTool, deadline, seconds } from '../tools/crew-desk.ts'
 import { roles, roleTable } from './worker.ts'
@@ -50,10 +50,6 @@ function wishFields(desk: WorkerDesk) {
     scope: wish(
       'For an implementer: the files and folders that it may change, relative to the project. Scopes of workers at the same time must not overlap.',
       list(string({ min: 1 }), 1),
-    ),
-    worktree: wish(
-      'True: an implementer works in a copy of the project of its own, and its changes are merged when it is done.',
-      boolean(),
     ),
     steps: wish('How many steps the worker may make. Default 12.', integer(1, 200)),
   }

@@ -67,6 +67,7 @@ export function boardOf(
     cwd: '/project',
     leash: 'edit',
     agentFor: () => 'native',
+    holdsScope: (agent) => agent === 'native',
     mostWorkers,
   })
   return { ...made, board, seats, agents, seen, shown }

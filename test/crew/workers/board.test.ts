@@ -51,11 +51,10 @@ test('workers that could change the same files are refused, and none of the batc
       () => 'spawned',
       (error) => (error as Error).message,
     )
-  const implementer = (name: string, scope?: string[], worktree?: boolean) =>
-    wish(name, { role: 'implementer', scope, worktree })
+  const implementer = (name: string, scope?: string[]) => wish(name, { role: 'implementer', scope })
   assert.equal(
     await refused([implementer('a', ['src/api']), implementer('b', ['src/api/server.ts'])]),
-    'b may change src/api/server.ts, and the worker a of this call may change src/api: two workers must not change the same files. Give both a scope that does not overlap, wait until the other one is done, or set worktree.',
+    'b may change src/api/server.ts, and the worker a of this call may change src/api: two workers must not change the same files. Give both a scope that does not overlap, or wait until the other one is done.',
   )
   assert.match(await refused([implementer('a'), implementer('b', ['docs'])]), /a of this call may change any file/)
   assert.equal(
@@ -63,6 +62,10 @@ test('workers that could change the same files are refused, and none of the batc
     'the scope of a has "../other", which leads out of the project. Name files or folders of the project, such as "src/api".',
   )
   assert.match(await refused([wish('a', { agent: 'nobody' })]), /there is no agent "nobody"/)
+  assert.equal(
+    await refused([wish('a', { role: 'implementer', agent: 'claude' })]),
+    "a cannot be an implementer: claude cannot be held to a scope. Choose termaite's own agent for it, or another role.",
+  )
   assert.deepEqual(await board.all(), [])
   assert.equal(await refused([implementer('a', ['src']), implementer('b', ['docs']), wish('c')]), 'spawned')
   assert.match(await refused([implementer('d', ['docs/x.md'])]), /worker_2 \(b\) may change docs/)
