@@ -4,16 +4,14 @@ import type { Ask } from '../../core/talk/question.ts'
 import type { Doc } from '../../core/talk/store.ts'
 import type { Agent, Leash, Roster, Traits, Turn, Strategy } from '../../core/work/agent.ts'
 import type { Cooldown, Health, Limit } from './health.ts'
-import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
-import { resetTime } from '../../core/talk/reset-time.ts'
 import { viewTokens } from '../../core/talk/tokens.ts'
 import { take } from '../../core/work/verbs.ts'
 import { AttemptRecord } from '../attempt.ts'
 import { agentOrder } from './agent-order.ts'
-import { afterFailure, afterSuccess, away, isGuess, noHealth, spentLimit, withLimit } from './health.ts'
-import { learnedAs } from './learned-quotas.ts'
+import { HealthRecord } from './health-record.ts'
+import { away, isGuess, withLimit } from './health.ts'
 import { awayWords, firstBack, newTally, noAnswer } from './no-answer.ts'
 import { openSeat, sharedTraits, vendorOf, vendorsTold } from './roster-seats.ts'
 import { askAbsence, askAllow, askHandOver, askLogin, askToShare, askWait, denialsOf } from './rotation-cards.ts'
@@ -84,8 +82,7 @@ class Round {
   #turn: Turn
   /** Whether a person decides how the turn goes on after a failure. */
   #attended: boolean
-  #health: Health = noHealth
-  #healthLost = false
+  #health: HealthRecord
   #tally = newTally()
   /** How often the conversation was shortened in this turn. */
   #shortenings = 0
@@ -98,20 +95,21 @@ class Round {
     this.#roster = roster
     this.#o = o
     this.#turn = turn
+    this.#health = new HealthRecord(o, turn.clock)
     this.#attended = turn.attended === true && !o.consulted
   }
 
   /** Asks one agent after another until an outcome ends the turn. `previous` answered an earlier piece of the same turn. */
   async *run(previous: string | undefined): AsyncGenerator<Event, Outcome> {
-    const { first, only, health, sharing, strategy, random, told } = this.#o
+    const { first, only, sharing, strategy, random, told } = this.#o
     const known = this.#roster.names()
     const unknown = unknownAgent(known, first)
     if (unknown) return unknown
     const names = only && first !== undefined ? [first] : known
 
-    this.#health = yield* this.#healthFrom(health.read(), noHealth)
+    yield* this.#health.read()
     if (sharing === 'ask') this.#vendors = await vendorsTold(this.#roster, told ?? this.#turn.history, this.#turn)
-    const { position } = this.#health
+    const { position } = this.#health.now
     const line = agentOrder(names, { strategy, random, position, first: first ?? previous })
     for (const [at, name] of line.entries()) {
       if (this.#turn.signal.aborted) return cancelled
@@ -141,7 +139,7 @@ class Round {
       this.#tally.out.push({ name, failure })
       return failure.message
     }
-    const absence = away(this.#health, name, now, name === this.#o.first)
+    const absence = away(this.#health.now, name, now, name === this.#o.first)
     if (!absence || this.#isLast(name, names)) return undefined
     this.#tally.away.push({ name, away: absence })
     return awayWords(absence, now)
@@ -153,8 +151,8 @@ class Round {
    */
   #isLast(name: string, names: readonly string[]): boolean {
     const now = this.#turn.clock.now()
-    const able = (one: string) => !this.#o.out.has(one) && away(this.#health, one, now)?.as !== 'parked'
-    return isGuess(this.#health, name, now) && names.every((one) => one === name || !able(one))
+    const able = (one: string) => !this.#o.out.has(one) && away(this.#health.now, one, now)?.as !== 'parked'
+    return isGuess(this.#health.now, name, now) && names.every((one) => one === name || !able(one))
   }
 
   /** Asks what to do about a chosen agent that is out of quota or busy: 'try' it anyway, end the turn, or (undefined) skip it. */
@@ -211,15 +209,15 @@ class Round {
       }
 
       if (outcome.ok) {
-        yield* this.#recordSuccess(name, limits)
+        yield* this.#health.succeeded(name, limits)
         return outcome
       }
       if (endsTheTurn.has(outcome.failure.kind))
         return { ...outcome, failure: { ...outcome.failure, message: this.#o.mask(outcome.failure.message) } }
       // The failure of an agent that was being cancelled says nothing about the agent.
       if (turn.signal.aborted) return cancelled
-      const failure = this.#asLearned(name, outcome.failure)
-      yield* this.#recordFailure(name, failure)
+      const failure = this.#health.asLearned(name, outcome.failure)
+      yield* this.#health.failed(name, failure)
       yield await this.#handOver(record, failure, person)
       const after = await this.#afterFailure(agent, failure, others)
       for (const text of this.#said.splice(0)) yield note(text)
@@ -238,35 +236,6 @@ class Round {
     }
     this.#tally.unshared.push(agent.name)
     return false
-  }
-
-  async *#recordSuccess(name: string, limits: readonly Limit[]): AsyncGenerator<Event, void> {
-    const { first, consulted, cooldown, health } = this.#o
-    const moves = first === undefined && !consulted
-    const now = this.#turn.clock.now()
-    // An agent that answered with the last of its quota is parked before it is asked in vain.
-    const spent = spentLimit(limits, now)
-    const change = (before: Health) => {
-      const after = afterSuccess(before, name, moves)
-      return spent ? afterFailure(after, name, spent, now, cooldown) : after
-    }
-    const before = yield* this.#healthFrom(health.read(), this.#health)
-    if (change(before) !== before) yield* this.#healthFrom(health.update(change), before)
-  }
-
-  /** A crash with a message that the person called a quota is one. The learned message is the masked one, as the person saw it. */
-  #asLearned(name: string, failure: Failure): Failure {
-    if (failure.kind !== 'crash' || learnedAs(this.#health, name, this.#o.mask(failure.message)) !== 'quota')
-      return failure
-    const retryAt = resetTime(failure.message, this.#turn.clock.now())
-    return defined<Failure>({ kind: 'quota', message: failure.message, retryAt })
-  }
-
-  async *#recordFailure(name: string, failure: Failure): AsyncGenerator<Event, void> {
-    const now = this.#turn.clock.now()
-    const change = (before: Health) => afterFailure(before, name, failure, now, this.#o.cooldown)
-    const changed = change(this.#health)
-    if (changed !== this.#health) this.#health = yield* this.#healthFrom(this.#o.health.update(change), changed)
   }
 
   /** Gives the failed attempt, with what was typed meanwhile, to the agent that comes next; returns it as an event to be kept. */
@@ -288,7 +257,7 @@ class Round {
     if (this.#attended && kind === 'auth' && (await askLogin(this.#turn, agent, failure, this.#nextFree(others))))
       return 'again'
     if (this.#attended && kind === 'quota') {
-      const until = away(this.#health, agent.name, this.#turn.clock.now())?.until
+      const until = away(this.#health.now, agent.name, this.#turn.clock.now())?.until
       const next = this.#nextFree(others)
       if (until !== undefined && next !== undefined)
         return askHandOver(this.#turn, { name: agent.name, until, stated: failure.retryAt !== undefined }, next)
@@ -300,7 +269,7 @@ class Round {
   #nextFree(names: readonly string[]): string | undefined {
     const { out, first } = this.#o
     const now = this.#turn.clock.now()
-    return names.find((name) => !out.has(name) && !away(this.#health, name, now, name === first))
+    return names.find((name) => !out.has(name) && !away(this.#health.now, name, now, name === first))
   }
 
   /**
@@ -327,7 +296,7 @@ class Round {
     const { signal, clock } = this.#turn
     const now = clock.now()
     const absent = names.flatMap((name) => {
-      const absence = this.#o.out.has(name) ? undefined : away(this.#health, name, now)
+      const absence = this.#o.out.has(name) ? undefined : away(this.#health.now, name, now)
       return absence ? [{ name, away: absence }] : []
     })
     const outcome = noAnswer(this.#tally, absent, now)
@@ -335,21 +304,6 @@ class Round {
     if (!this.#attended || !first || outcome.ok || outcome.failure.retryAt === undefined) return outcome
     const decided = await askWait(this.#turn, first)
     return signal.aborted ? cancelled : (decided ?? outcome)
-  }
-
-  /**
-   * Continues without the health record when it cannot be used: the turn matters more than the right order of the
-   * agents.
-   */
-  async *#healthFrom(health: Promise<Health>, instead: Health): AsyncGenerator<Event, Health> {
-    try {
-      return await health
-    } catch (error) {
-      if (!this.#healthLost)
-        yield note(`continuing without the agents' health record, which could not be used: ${messageOf(error)}`)
-      this.#healthLost = true
-      return instead
-    }
   }
 }
 

@@ -1,0 +1,77 @@
+import type { Event } from '../../core/talk/entry.ts'
+import type { Failure } from '../../core/talk/outcome.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Doc } from '../../core/talk/store.ts'
+import type { Cooldown, Health, Limit } from './health.ts'
+import { defined } from '../../base/defined.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { resetTime } from '../../core/talk/reset-time.ts'
+import { afterFailure, afterSuccess, noHealth, spentLimit } from './health.ts'
+import { learnedAs } from './learned-quotas.ts'
+
+type RecordOptions = {
+  health: Doc<Health>
+  cooldown: Cooldown
+  first?: string
+  consulted?: boolean
+  mask(text: string): string
+}
+
+/**
+ * The health of the agents during one turn: read when the turn begins, and written after each attempt. A turn goes on without
+ * the record when it cannot be used, because the turn matters more than the right order of the agents.
+ */
+export class HealthRecord {
+  now: Health = noHealth
+  #o: RecordOptions
+  #clock: Turn['clock']
+  #lost = false
+
+  constructor(o: RecordOptions, clock: Turn['clock']) {
+    this.#o = o
+    this.#clock = clock
+  }
+
+  async *read(): AsyncGenerator<Event, void> {
+    this.now = yield* this.#from(this.#o.health.read(), noHealth)
+  }
+
+  async *succeeded(name: string, limits: readonly Limit[]): AsyncGenerator<Event, void> {
+    const { first, consulted, cooldown, health } = this.#o
+    const moves = first === undefined && !consulted
+    const now = this.#clock.now()
+    // An agent that answered with the last of its quota is parked before it is asked in vain.
+    const spent = spentLimit(limits, now)
+    const change = (before: Health) => {
+      const after = afterSuccess(before, name, moves)
+      return spent ? afterFailure(after, name, spent, now, cooldown) : after
+    }
+    const before = yield* this.#from(health.read(), this.now)
+    if (change(before) !== before) yield* this.#from(health.update(change), before)
+  }
+
+  async *failed(name: string, failure: Failure): AsyncGenerator<Event, void> {
+    const now = this.#clock.now()
+    const change = (before: Health) => afterFailure(before, name, failure, now, this.#o.cooldown)
+    const changed = change(this.now)
+    if (changed !== this.now) this.now = yield* this.#from(this.#o.health.update(change), changed)
+  }
+
+  /** A crash with a message that the person called a quota is one. The learned message is the masked one, as the person saw it. */
+  asLearned(name: string, failure: Failure): Failure {
+    if (failure.kind !== 'crash' || learnedAs(this.now, name, this.#o.mask(failure.message)) !== 'quota') return failure
+    const retryAt = resetTime(failure.message, this.#clock.now())
+    return defined<Failure>({ kind: 'quota', message: failure.message, retryAt })
+  }
+
+  async *#from(health: Promise<Health>, instead: Health): AsyncGenerator<Event, Health> {
+    try {
+      return await health
+    } catch (error) {
+      const text = `continuing without the agents' health record, which could not be used: ${messageOf(error)}`
+      if (!this.#lost) yield { type: 'note', text, by: 'termaite' }
+      this.#lost = true
+      return instead
+    }
+  }
+}
