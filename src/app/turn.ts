@@ -17,6 +17,7 @@ import { oneLine } from '../base/table.ts'
 import { touch } from './project.ts'
 import { formedAnswer } from '../mind/formed-answer.ts'
 import { openRotation } from './rotation.ts'
+import { enabledAgents, nativeAgents } from '../settings/enabled-agents.ts'
 import { thinkingFor } from './thinking/thinking-choice.ts'
 import { changedFiles, openTurnSnapshots, orNote, exclusiveSnapshots, withLateHistory } from './turn-snapshots.ts'
 import { openTraces } from './turn-traces.ts'
@@ -101,13 +102,24 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const snapshots = exclusive
     ? exclusiveSnapshots(app, prompt, signal)
     : (request.snapshots ?? openTurnSnapshots(app, prompt))
-  const agent = await openAgent(app, request, snapshots)
+  const begun = Promise.withResolvers<void>()
+  const turnBegan = async () => {
+    await begun.promise
+    return snapshots.tree
+  }
+  const holdsBack = !exclusive && actsByOurTools(app)
+  const agent = await openAgent(app, request, snapshots, turnBegan)
   const traces = await openTraces(app)
   const around = {
     begin: async (turn: string, waits?: Turn['waits']) => {
-      const notes = await snapshots.begin(turn, waits)
-      waits?.('choosing the agent')
-      return notes
+      try {
+        // A turn that goes on meanwhile says itself what it waits for.
+        const notes = await snapshots.begin(turn, holdsBack ? undefined : waits)
+        if (!holdsBack) waits?.('choosing the agent')
+        return notes
+      } finally {
+        begun.resolve()
+      }
     },
     // The snapshot is taken before the end is shown, so that a person who sees the end can undo the turn.
     end: async (turn: string, waits?: Turn['waits']) => [
@@ -126,9 +138,16 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
       ...{ cwd: place.cwd, leash, signal, budget, around, files, ask, complete, steer, attended },
       form: request.form,
       terms: request.terms,
+      holdsBack,
     },
     observers: [traces, noticeObserver(app)].filter((one) => one !== undefined),
   }
+}
+
+/** Whether only our own agents can take a turn: each of their tools waits until the snapshot is taken, so that the model need not. */
+function actsByOurTools({ settings }: App): boolean {
+  const agents = enabledAgents(settings)
+  return agents.length > 0 && agents.length === nativeAgents(settings).length
 }
 
 /** Says which processes a turn has left running, and how to end them. */
@@ -140,7 +159,12 @@ function leftWords(left: readonly LeftProcess[]): string[] {
 }
 
 /** Opens the rotation, and around it the thinking that the turn needs; a turn without thinking loads none of its code. */
-async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshots): Promise<Agent> {
+async function openAgent(
+  app: App,
+  request: TurnRequest,
+  snapshots: TurnSnapshots,
+  turnBegan: () => Promise<string | undefined>,
+): Promise<Agent> {
   const { agent: first, only, think, attended } = request
   const rotation = openRotation(app, {
     roster: app.mode === 'coordinator' ? leadingRoster(app) : app.roster,
@@ -161,7 +185,7 @@ async function openAgent(app: App, request: TurnRequest, snapshots: TurnSnapshot
   const how = thinkingFor(app, { think, aimed: first !== undefined, chat: attended === true })
   if (how === 'off') return rotation
   const { openThinking } = await import('./thinking/thinking.ts')
-  return openThinking(app, rotation, how, { first, turnBegan: async () => snapshots.tree })
+  return openThinking(app, rotation, how, { first, turnBegan })
 }
 
 /** The agents that can lead workers: our own where there is one, because its loop knows of them; otherwise the other programs. */

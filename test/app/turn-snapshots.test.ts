@@ -2,10 +2,16 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { App } from '../../src/app/app.ts'
 import type { TakeResult } from '../../src/safety/snapshots.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { realClock } from '../../src/base/clock.ts'
+import { runTurn } from '../../src/app/turn.ts'
 import { openTurnSnapshots } from '../../src/app/turn-snapshots.ts'
 import { clockTime } from '../../src/base/local-time.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { until } from '../until.ts'
+import { modelServer } from '../real/model-server.ts'
+import { seated } from './seat.ts'
 
 /** A large project whose first copy is done when the test says so. */
 function largeProject() {
@@ -62,4 +68,42 @@ test('a turn that ends before the first copy is ready, or finds no room for it, 
     [await other.begin('t1'), await other.end('t1')],
     [['This turn cannot be undone: the disk is full.'], []],
   )
+})
+
+test('our own agent asks its model while the project is copied, and no tool runs before the copy is there', async (t) => {
+  const server = await modelServer(({ count }) =>
+    count === 1
+      ? { call: { tool: 'file_creator', input: { file_path: 'new.txt', content: 'new\n' } } }
+      : { text: 'done' },
+  )
+  t.after(() => server.close())
+  const model = 'anthropic/claude-sonnet-4-5'
+  const at = { model, baseURL: `${server.url}/v1`, contextWindowTokens: 200_000 }
+  const native = { name: 'native', kind: 'native', leash: 'all', ...at }
+  const seat = await seated(t, { agents: [native] }, { ANTHROPIC_API_KEY: 'made-up' }, realClock)
+  const { snapshots } = seat.app
+  const take = snapshots.take.bind(snapshots)
+  const copying = Promise.withResolvers<void>()
+  snapshots.take = async () => {
+    await copying.promise
+    return take()
+  }
+  const path = join(seat.project, 'new.txt')
+  const seen: string[] = []
+  const look = (what: string) => seen.push(`${what}: the file is ${existsSync(path) ? '' : 'not '}there`)
+  /** Leaves the tool much time to run too early. */
+  const copyLate = async () => {
+    for (let round = 0; round < 500; round++) await new Promise((resolve) => setImmediate(resolve))
+    look('copied')
+    copying.resolve()
+  }
+  let copied: Promise<void> | undefined
+  for await (const event of runTurn(seat.app, { prompt: 'make it', signal: seat.stop.signal })) {
+    if (event.type === 'call') copied = copyLate()
+    if (event.type === 'result') look(`result ${event.ok}`)
+  }
+  await copied
+  assert.deepEqual(seen, ['copied: the file is not there', 'result true: the file is there'])
+  const last = (await snapshots.list()).at(-1)
+  assert.deepEqual(last && (await snapshots.changed(last.before, last.after!)), ['new.txt'])
 })

@@ -24,7 +24,7 @@ import { wallPrompt } from './wall-words.ts'
 import { foldersWords } from '../added-folders.ts'
 import { modelOf, patienceOf } from './native-model.ts'
 import { noteOnce } from './native-parts.ts'
-import { serversOf } from './native-servers.ts'
+import { hasServerFile, serversOf } from './native-servers.ts'
 import { diagnosedTool } from './native-diagnostics.ts'
 import { subagentConsult } from './native-subagents.ts'
 import { shortPath } from '../../base/short-path.ts'
@@ -50,6 +50,9 @@ export async function* openNative(
   const options = { settings, leash: seat.leash, trusted }
   const { box, use } = toolboxOf(agent.name, parts)
   if (mode !== 'plan') turn.waits?.('preparing the tools and the MCP servers')
+  // Hooks and servers are programs, which could change a file before its snapshot is taken.
+  const hasPrograms = Object.keys({ ...settings.hooks, ...settings.mcpServers }).length > 0 || hasServerFile(parts)
+  if (hasPrograms) await turn.begun?.()
   const [machine, servers, facts] = await Promise.all([
     machineFacts(parts, asked.promise),
     mode === 'plan' ? undefined : serversOf(parts, options),

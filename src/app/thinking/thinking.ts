@@ -34,6 +34,8 @@ export function openThinking(
     machine: async () => machineSummary((await machineOf(app.native).known.known()).spec),
     openLabeller: () => openLabeller(app),
     resources: async () => {
+      // A framework starts programs and changes files by itself too.
+      await turnBegan?.()
       const resources = await frameworkResources(app, actor)
       return 'why' in resources ? resources : { ...resources, turnBegan }
     },

@@ -112,6 +112,11 @@ export interface Turn {
    * `until` (in ms since 1970) something went wrong and is tried again then: every face tells of it, with a countdown.
    */
   waits?(words: string, until?: number): void
+  /**
+   * Resolves when the work before the turn is done, such as the snapshot of the project. Nothing may be changed and no program
+   * started before. A turn without it begins after that work.
+   */
+  begun?(): Promise<void>
   /** Whether another agent could take the turn over now, if this one failed. Without it, no other agent is there. */
   othersFree?(): boolean
   /** The form of the answer, where the person asked for one; the prompt asks for it too. */

@@ -61,12 +61,14 @@ export type TurnWorld = {
   form?: Turn['form']
   terms?: Turn['terms']
   around?: AroundTurn
+  /** Whether the agent is asked while `around.begin` runs: it waits for `Turn.begun` before it changes anything. */
+  holdsBack?: boolean
   /** Once it aborts, nothing more is kept here: the turn goes on, and another process takes it up. */
   left?: AbortSignal
 }
 
 /**
- * Work before and after a turn: `begin` runs once the prompt is kept, before an agent is asked; `end` runs before the turn's
+ * Work before and after a turn: `begin` runs once the prompt is kept, before an agent changes anything; `end` runs before the turn's
  * end is kept. The texts they return are kept as notes; an error becomes a note too and never stops the turn.
  */
 export type AroundTurn = {
@@ -225,7 +227,9 @@ export class Conversation {
     }
     const troubles = new Set<string>()
     const work = (async () => {
-      await tell(world.around?.begin(asked.turn, waits))
+      const begun = tell(world.around?.begin(asked.turn, waits))
+      if (world.holdsBack) turn.begun = () => begun
+      else await begun
       let counted: Promise<void> | undefined
       answer = await drain(take(agent, turn), async (event) => {
         for (const usage of innerUsage(event)) await keep(usage, agent.name)
@@ -246,7 +250,7 @@ export class Conversation {
         if (event.type === 'usage') counted = kept
         else await kept
       })
-      await counted
+      await Promise.all([counted, begun])
       await questions.close()
       for (const call of [...open]) await keep(interrupted(call), 'termaite')
       if (!world.left?.aborted) await keepWords(await unheld(shown, answer))

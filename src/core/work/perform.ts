@@ -74,6 +74,7 @@ async function outcome(
     if (verdict.input !== undefined) input = verdict.input
     const refused = await refusal(tool, input, turn, verdict)
     if (refused) return refused
+    await turn.begun?.()
     if (turn.signal.aborted) return no('cancelled before it ran')
     await verdict.begins?.()
     let ok = false
