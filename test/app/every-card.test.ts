@@ -196,6 +196,7 @@ const makers: Record<string, readonly string[] | string> = {
   'desk/slash/remember.ts': ['remember'],
   'desk/slash/connect.ts': ['key'],
   'desk/slash/leash.ts': ['leash-all'],
+  'desk/slash/server-prompts.ts': "the arguments of a server's prompt, a list to choose from: test/screen/mcp.test.ts",
   'mind/rotation/rotation-cards.ts': ['sharing', 'denied', 'login', 'quota', 'wait', 'absent'],
   'mind/think/cost-consent.ts': ['think-cost', 'think-more'],
   'mind/think/decompose/saved-trees.ts': ['think-tree'],
