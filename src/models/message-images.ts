@@ -39,11 +39,7 @@ export async function imagesOf(messages: readonly ModelMessage[], blobs: Blobs, 
 
 async function imageOf(ref: Ref, blobs: Blobs, to: Target): Promise<SeenImage> {
   const body = to.known.blind ? undefined : await bodyOf(ref, blobs)
-  const why = to.known.blind
-    ? 'this model cannot see pictures'
-    : body
-      ? overLimit(body, to)
-      : 'it can no longer be read'
+  const why = to.known.blind ? 'this model cannot see pictures' : body ? refusal(body, to) : 'it can no longer be read'
   if (body && why === undefined) return { media: ref.media, data: body.toString('base64') }
   to.unseen.set(ref.sha, why!)
   const path = await pictureFile(blobs.place(ref), ref.sha, ref.media)
@@ -61,11 +57,13 @@ async function bodyOf(ref: Ref, blobs: Blobs): Promise<Buffer | undefined> {
   }
 }
 
-function overLimit(body: Buffer, { provider }: Target): string | undefined {
+/** Why the provider would refuse an image, and with it the whole conversation from then on. */
+function refusal(body: Buffer, { provider }: Target): string | undefined {
   const { bytes, points } = { ...limits[provider.wire], ...provider.images }
   if (body.length > bytes)
     return `it is ${sizeText(body.length)} large, and ${provider.label} takes pictures of at most ${sizeText(bytes)}`
-  const { width = 0, height = 0 } = pictureFacts(body) ?? {}
+  const { width = 0, height = 0, fault } = pictureFacts(body) ?? {}
+  if (fault !== undefined) return fault
   if (points !== undefined && Math.max(width, height) > points)
     return `it is ${width}×${height} points large, and ${provider.label} takes at most ${points}×${points}`
   return undefined

@@ -435,6 +435,16 @@ test('an image that is gone is said to be', async () => {
   ])
 })
 
+test('a damaged image of any tool never reaches a provider', async () => {
+  const cut = await blobs.put(png(4, 4).subarray(0, -5), 'image/png')
+  const messages: ModelMessage[] = [{ role: 'user', text: 'see', files: [cut] }]
+  const body = JSON.parse(await bodyOf('openai/gpt-4o', { frame, messages }))
+  assert.deepEqual(body.input[0].content[1], {
+    type: 'input_text',
+    text: '[an image/png was attached here, but it is damaged: its end is missing]',
+  })
+})
+
 test('an image that the provider would refuse is said to be too large, in bytes or in points', async () => {
   const heavy = await blobs.put(png(4, 4, 5 * 1024 * 1024), 'image/png')
   const wide = await blobs.put(png(8001, 1), 'image/png')
