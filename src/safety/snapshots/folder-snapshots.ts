@@ -48,13 +48,13 @@ export function withFolderSnapshots({ project, dir, folders, open }: FolderSnaps
       const parts = now()
       for (const { key, folder } of parts) remember(`${dir}-${key}`, folder)
       const [own, ...others] = await Promise.all([project.take(), ...parts.map(({ snapshots }) => snapshots.take())])
-      if ('off' in own!) return own
+      if ('off' in own) return own
       const trees = parts.flatMap(({ key }, at) => {
         const taken = others[at]!
         // A folder that cannot be copied, such as one that is too large, does not keep the project from being undone.
         return 'tree' in taken ? [[key, taken.tree] as const] : []
       })
-      return { tree: joined(own!.tree, new Map(trees)) }
+      return { tree: joined(own.tree, new Map(trees)) }
     },
     get copied() {
       return project.copied && now().every(({ snapshots }) => snapshots.copied)
