@@ -32,6 +32,8 @@ const endsMs = 30 * 60_000
 /** A server that left this many edits in a row without an answer is ended. */
 const mostUnanswered = 2
 const retryMs = 50
+/** How long a server that was just started may say that it still reads the project, before it is asked all the same. */
+const busyMs = 15_000
 /** How many other open files are asked about after an edit, and for how long. */
 const mostOthers = 8
 const othersMs = 1_000
@@ -310,7 +312,8 @@ export class LanguageSession {
 
   async #problems(connection: Connection, doc: OpenDocument, signal: AbortSignal): Promise<FileProblems> {
     // A server that has just begun reads the project first; what it says before that is not complete.
-    while (!this.#answered && connection.isBusy()) await this.#pause(retryMs, signal)
+    const patient = this.#clock.elapsed() + busyMs
+    while (!this.#answered && connection.isBusy() && this.#clock.elapsed() < patient) await this.#pause(retryMs, signal)
     const { ask } = this.found.server
     if (ask) return problemsOf(await ask((method, params) => connection.request(method, params, signal), doc.path))
     return connection.pulls

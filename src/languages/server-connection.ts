@@ -138,7 +138,7 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
         tell(talk, method, params)
       },
       pulls,
-      speaker: typeof name === 'string' ? stripAnsi([name, own].filter(Boolean).join(' ')) : undefined,
+      speaker: typeof name === 'string' ? stripAnsi([name, own].filter(Boolean).join(' ')).slice(0, 100) : undefined,
       pid: run.pid,
       isBusy: () => work.size > 0,
       onPublished: (listener) => listeners.push(listener),
