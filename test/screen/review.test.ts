@@ -35,7 +35,9 @@ describe('/review', { concurrency: 2 }, () => {
         'add subtracts its second argument.',
         'To have them fixed: /review fix all',
         'Ask anything',
-        (screen) => !screen.includes('Esc cancels'),
+        // The line that closes the turn comes last.
+        '─ termaite · next in line',
+        (screen) => !screen.includes('Esc cancels') && / tokens$/.test(screen.trimEnd()),
       ])
       glass.type('/switch beta')
       glass.type(keys.enter)
