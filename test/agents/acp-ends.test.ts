@@ -272,7 +272,7 @@ test('an agent is told how hard to think by the option of its session, and one w
   })
   const told = async (effort: Effort, script: object) => {
     await using it = await ground()
-    const events = await played(it, { steps: [{ say: 'Here.' }], ...script } as AcpScript, { over: { effort } })
+    const events = await played(it, { steps: [{ say: 'Here.' }], ...script }, { over: { effort } })
     const sent = (await it.sent()).filter(({ method }) => method === 'session/set_config_option')
     const notes = events.flatMap((event) => (event.type === 'note' ? [event.text] : []))
     return [...sent.map(({ params }) => [params.configId, params.value]), ...notes]

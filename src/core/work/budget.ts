@@ -122,7 +122,10 @@ export function budget(limit: BudgetLimits): Budget {
       const hold = new Hold(tokens)
       const outer = (holds.at(-1) ?? purse.held).inside
       outer.add(hold)
-      return { budget: within([...holds, hold], more), release: () => void outer.delete(hold) }
+      const release = () => {
+        outer.delete(hold)
+      }
+      return { budget: within([...holds, hold], more), release }
     },
     spend: (usage) => purse.spend(usage, holds),
     ...more,
