@@ -63,11 +63,11 @@ const five: Event[] = [
 
 test('five consultations have a row each: role, agent, state and words', () => {
   assert.deepEqual(rows(turn(...five), 80).slice(2), [
-    '  ✓ lists options       gemini    4.0 s · pandoc, weasyprint',
-    '  ◌ best practice       claude    approach: name: pandoc, how: with',
-    '  ◌ what works here     codex     1 call · Bash which pdflatex',
-    '  ◌ plan B              gemini',
-    '  ✗ script draft        0.0 s · exit 3',
+    '  ✓ lists options         gemini    4.0 s · pandoc, weasyprint',
+    '  ◌ best practice         claude    approach: name: pandoc, how: with',
+    '  ◌ what works here       codex     1 call · Bash which pdflatex',
+    '  ◌ plan B                gemini',
+    '  ✗ script draft          0.0 s · exit 3',
   ])
   assert.deepEqual(rows(turn(...five), 50).slice(2, 5), [
     '  ✓ lists options  gemini  4.0 s · pandoc, weasyp…',
@@ -78,7 +78,7 @@ test('five consultations have a row each: role, agent, state and words', () => {
 
 test('an opened row shows everything that was said in it', () => {
   assert.deepEqual(rows(turn(...five.slice(0, 2), over('enumerator')), 60, true).slice(2), [
-    '  ✓ lists options       gemini    1.0 s · pandoc, weasyprint',
+    '  ✓ lists options         gemini    1.0 s · pandoc, weasypr…',
     '    ● gemini',
     '        json',
     '        {"approaches":[{"name":"pandoc","how":"one',
@@ -95,8 +95,8 @@ test('an agent that is consulted again has a new row, and none runs when the tur
     { type: 'end', outcome: { ok: false, failure: { kind: 'aborted', message: 'cancelled' } } },
   )
   assert.deepEqual(rows(state, 80).slice(2), [
-    '  ✓ judge               codex     1.0 s · no pdf',
-    '  ■ judge               gemini    I look',
+    '  ✓ judge                 codex     1.0 s · no pdf',
+    '  ■ judge                 gemini    I look',
     '',
     '■ cancelled',
   ])

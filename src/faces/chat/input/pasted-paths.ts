@@ -36,8 +36,8 @@ function shellWords(line: string): string[] | undefined {
       if (word !== undefined) words.push(word)
       word = undefined
     } else if (sign === "'" || sign === '"') {
-      const end = line.indexOf(sign, at + 1)
-      if (end < 0) return undefined
+      const end = quoteEnd(line, at)
+      if (end === undefined) return undefined
       const inside = line.slice(at + 1, end)
       word = (word ?? '') + (sign === '"' ? inside.replaceAll(/\\(["\\$`])/g, '$1') : inside)
       at = end
@@ -45,6 +45,16 @@ function shellWords(line: string): string[] | undefined {
     else word = (word ?? '') + sign
   }
   return word === undefined ? words : [...words, word]
+}
+
+/** Where the quote that begins at `from` ends; in double quotes a backslash takes the next sign along. */
+function quoteEnd(line: string, from: number): number | undefined {
+  const sign = line[from]
+  for (let at = from + 1; at < line.length; at++) {
+    if (sign === '"' && line[at] === '\\') at++
+    else if (line[at] === sign) return at
+  }
+  return undefined
 }
 
 /** The place that a path names on this machine; undefined when it is no rooted path. */
