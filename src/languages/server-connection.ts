@@ -85,7 +85,10 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
     }),
     errors.read(run.stderr),
   ]
-  const talk = createMessageConnection(new StreamMessageReader(guarded), new StreamMessageWriter(run.stdin))
+  const reader = new StreamMessageReader(guarded)
+  // The library would set one timer after another for a message that never comes whole, also after the server's end.
+  reader.partialMessageTimeout = 0
+  const talk = createMessageConnection(reader, new StreamMessageWriter(run.stdin))
   const over = run.exited.then(async (exit) => {
     await Promise.all(read)
     await settle()
@@ -111,7 +114,10 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
     if (typeof of === 'number') published.version = of
     for (const listener of listeners) listener(sameUri(uri), published)
   })
-  talk.onError(([error]) => drop(`it does not speak the protocol: ${messageOf(error)}`))
+  talk.onError(([error, unsent]) => {
+    // A message that could not be sent belongs to a server that is ending, which says itself why.
+    if (!unsent) drop(`it does not speak the protocol: ${messageOf(error)}`)
+  })
   talk.listen()
   const close = async () => {
     if (!lost.signal.aborted) {
