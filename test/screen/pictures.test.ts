@@ -171,7 +171,8 @@ describe('pictures in the input', { concurrency: 2 }, () => {
     writeFileSync(clipboard, 'gone')
     const again = await open(/Ask anything/ as never)
     again.type(keys.up)
-    await again.shows('[picture 1: clipboard, 640×480] one')
+    // The transcript shows the same words, so that those of the input are waited for.
+    await again.shows(/│ \[picture 1: clipboard, 640×480\] one +│\n╰/)
     again.type('\u0005 again\r')
     await again.shows('Seen 2.')
     const last = server.turns().at(-1)!.body.messages.at(-1)
