@@ -15,7 +15,7 @@ import { Sitting, rested } from './sitting.ts'
 const options = { timeout: 120_000 }
 
 /** Our own agent in the chat, on a scripted model; every command is allowed. */
-async function chatting(t: TestContext, script: Script) {
+async function chatting(t: TestContext, script: Script, more: object = {}) {
   const machine = new Machine(t)
   const server = await modelServer(script)
   t.after(() => server.close())
@@ -23,6 +23,7 @@ async function chatting(t: TestContext, script: Script) {
     metaInstruction: false,
     thinking: 'off',
     permissions: { allow: ['bash'] },
+    ...more,
     agents: [
       {
         name: 'alpha',
@@ -183,7 +184,10 @@ describe('commands in the background', { concurrency: 2 }, () => {
 
   test('the line of a long command names the key', options, async (t) => {
     const command = 'echo begun; sleep 1000'
-    const { glass } = await chatting(t, () => ({ call: { tool: 'bash', input: { command } } }))
+    // A machine without a sandbox would be told so on the screen.
+    const { glass } = await chatting(t, () => ({ call: { tool: 'bash', input: { command } } }), {
+      sandbox: { enabled: false },
+    })
     const sitting = new Sitting(glass, 'dark', (row) => row.replaceAll(/[⠋⠙⠸⠴⠦⠇]/g, '*').replaceAll(/\d+ s\b/g, '9 s'))
     await sitting.begun()
     glass.type('build it\r')
