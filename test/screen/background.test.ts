@@ -100,6 +100,8 @@ describe('commands in the background', { concurrency: 2 }, () => {
       glass.type(keys.ctrlB)
       await glass.shows('Meanwhile I answer.')
       const asleep = async () => (await alive(label)).filter((one) => one.startsWith('sleep '))
+      // The shell starts them after it has made the file.
+      await until(async () => (await asleep()).length === 2)
       assert.deepEqual(await asleep(), ['sleep 1000', 'sleep 1001'])
       if (end === 'leaving') glass.type(keys.ctrlD)
       else process.kill(glass.pty.pid, 'SIGKILL')
