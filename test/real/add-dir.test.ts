@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { ended, program } from '../cli/program.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
+import { fullOnly } from '../full.ts'
 import { skipped } from './turns.ts'
 
 const patch = (path: string) => `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${path}\n+new\n*** End Patch\nEOF`
@@ -36,9 +37,13 @@ const ways: Record<
   },
 }
 
+/** Slow starters that are told of the folder as others are. */
+const repeats = ['qwen', 'copilot']
+const skipFor = (cli: string) => skipped(cli) || (repeats.includes(cli) && fullOnly)
+
 for (const [cli, { kinds, make, anywhere }] of Object.entries(ways))
   for (const kind of kinds)
-    test(`${cli} (${kind}) writes in an added folder, and not without it`, { skip: skipped(cli) }, async (t) => {
+    test(`${cli} (${kind}) writes in an added folder, and not without it`, { skip: skipFor(cli) }, async (t) => {
       const writesAnywhere = anywhere === kind
       for (const added of [false, true]) {
         let [shared, called] = ['', false]
