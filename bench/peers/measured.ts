@@ -28,9 +28,12 @@ export async function measured(peer: Peer, rounds: number, caches: string): Prom
   let began = 0
   let first = 0
   const files: string[] = []
+  const isTurn = (asked: Asked) => !asked.side && !peer.besides?.(asked)
+  let turns = 0
   const model = await modelServer((asked) => {
+    if (!isTurn(asked)) return { text: 'Files' }
     first ||= performance.now() - began
-    const file = files[asked.count - 1]
+    const file = files[turns++]
     return file === undefined ? { text: 'All of them are read.' } : { call: peer.read(file, asked) }
   })
   await using place = await rig(peer.rig, model.url)
@@ -47,7 +50,7 @@ export async function measured(peer: Peer, rounds: number, caches: string): Prom
     began = performance.now()
     const peakMB = await ran(peer, place.cwd, { ...place.env, TMPDIR: caches, ...peer.env })
     const wallMs = performance.now() - began
-    const asked = model.turns()
+    const asked = model.turns().filter(isTurn)
     if (asked.length < rounds + 1) throw new Error(`${peer.name} made ${asked.length} requests of ${rounds + 1}`)
     return {
       firstRequestMs: first,

@@ -11,6 +11,8 @@ export type Peer = {
   rig: string
   argv(prompt: string): readonly string[]
   read(file: string, asked: Asked): { tool: string; input: unknown }
+  /** Whether a request is no part of the task, such as one for a title. */
+  besides?(asked: Asked): boolean
   /** More settings below its home, beside the rig's. */
   files?(url: string): Record<string, string>
   env?: Record<string, string>
@@ -85,7 +87,30 @@ export const peers: readonly Peer[] = [
     files: (url) => ({ '.pi/agent/models.json': JSON.stringify({ providers: { mock: piAt(url) } }) }),
     env: { PI_OFFLINE: '1' },
   },
+  {
+    name: 'opencode',
+    rig: 'qwen',
+    argv: (prompt) => [join(clis, 'node_modules', '.bin', 'opencode'), 'run', '--model', 'mock/mock-model', prompt],
+    read: (file) => ({ tool: 'read', input: { filePath: file } }),
+    besides: ({ body }) => !body.tools,
+    files: (url) => ({ '.config/opencode/opencode.json': JSON.stringify(opencodeAt(url)) }),
+    env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
+  },
 ]
+
+const opencodeAt = (url: string) => ({
+  autoupdate: false,
+  share: 'disabled',
+  permission: 'allow',
+  provider: {
+    mock: {
+      npm: '@ai-sdk/openai-compatible',
+      name: 'mock',
+      options: { baseURL: `${url}/v1`, apiKey: 'made-up' },
+      models: { 'mock-model': { name: 'mock', limit: { context: 200_000, output: 8192 } } },
+    },
+  },
+})
 
 const piAt = (url: string) => ({
   baseUrl: `${url}/v1`,
