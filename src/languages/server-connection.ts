@@ -14,6 +14,7 @@ import {
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node'
 import { messageOf } from '../base/error-message.ts'
+import { errorCode } from '../base/files.ts'
 import { stripAnsi } from '../base/ansi.ts'
 import { exitsWithin, start } from '../base/process/run.ts'
 
@@ -116,7 +117,7 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
   })
   talk.onError(([error, unsent]) => {
     // A message that could not be sent belongs to a server that is ending, which says itself why.
-    if (!unsent) drop(`it does not speak the protocol: ${messageOf(error)}`)
+    if (!unsent && !isClosed(error)) drop(`it does not speak the protocol: ${messageOf(error)}`)
   })
   talk.listen()
   const close = async () => {
@@ -163,6 +164,9 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
     signal.removeEventListener('abort', stop)
   }
 }
+
+/** Whether an error only says that the other side reads no more. */
+const isClosed = (error: unknown) => ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(errorCode(error) ?? '')
 
 type InitializeAnswer = {
   capabilities?: { diagnosticProvider?: unknown }
