@@ -122,7 +122,8 @@ test('a turn at work, and then its closing line', { timeout }, async (t) => {
   desk.turn('t', ...story)
   await seen('Bash npm test')
   await clock.turn(7250)
-  assert.deepEqual((await seen('7 s ago')).slice(0, 13), [
+  // The last picture of the sign that turns is the one of this moment.
+  assert.deepEqual((await seen('⠇ claude · 7 s · Bash · last event 7 s ago')).slice(0, 13), [
     '╭─ termaite · demo ────────────────────────────────────────╮',
     '│             ▀█▀ █▀▀ █▀▄ █▄ ▄█ ▄▀▄ █ ▀█▀ █▀▀              │',
     '│              █  █▀  █▀▄ █ ▀ █ █▀█ █  █  █▀               │',
