@@ -1,6 +1,7 @@
 import type { Opening } from '../../core/screen/terminal.ts'
 import type { Mode } from './terminal-files.ts'
 import type { TmuxServer } from './tmux-server.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { isAbsent, plain } from './tmux-server.ts'
 
 /** The pane option by which a terminal is found: a restarted server gives old pane numbers to other panes. */
@@ -18,9 +19,14 @@ export const tellPane = ['display-message', '-p', '-t "$TMUX_PANE"', `'${numbers
 
 /** Finds the pane of a terminal; undefined when there is no such pane, or no server. */
 export async function paneOf(server: TmuxServer, id: string, mode: Mode): Promise<Pane | undefined> {
-  const all = await server.ask([['list-panes', '-a', '-F', `#{${idOption}} ${numbers}`]]).catch((error) => {
+  const list = [['list-panes', '-a', '-F', `#{${idOption}} ${numbers}`]]
+  const absent = (error: unknown) => {
     if (isAbsent(error)) return ''
     throw error
+  }
+  const all = await server.ask(list).catch((error) => {
+    // The session of the attached client has just ended, and other sessions may live on: tmux itself is asked.
+    return /no current target/.test(messageOf(error)) ? server.run(list).catch(absent) : absent(error)
   })
   const found = all.split('\n').find((line) => line.startsWith(`${id} `))
   return found === undefined ? undefined : readPane(found.slice(id.length + 1), mode)
