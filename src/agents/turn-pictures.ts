@@ -1,5 +1,6 @@
 import type { Entry } from '../core/talk/entry.ts'
 import type { Blobs, Ref } from '../core/talk/store.ts'
+import { readBody } from '../core/talk/store.ts'
 import type { Turn } from '../core/work/agent.ts'
 import type { PictureLimits, SentPicture } from '../core/work/profile.ts'
 import { readFile, stat } from 'node:fs/promises'
@@ -30,7 +31,7 @@ const mostPictures = 20
 export type PictureParts = {
   /** The name of the agent, for the note. */
   name: string
-  /** What the agent takes; undefined when it takes no pictures. */
+  /** The limits on the pictures that the agent takes; undefined when it takes none. */
   takes: PictureLimits | undefined
   blobs: Blobs
 }
@@ -112,7 +113,7 @@ class Handover {
   async #hand(ref: Ref, name: string, isNew: boolean): Promise<string | undefined> {
     const { takes, blobs } = this.#parts
     const isOld = this.#old > 0 && this.#old-- > 0
-    const body = isOld || !takes ? undefined : await bodyOf(ref, blobs)
+    const body = isOld || !takes ? undefined : await readBody(blobs, ref)
     const why = takes && !isOld ? (body ? overLimit(body, takes) : 'it can no longer be read') : undefined
     if (body && why === undefined) {
       this.pictures.push({ media: ref.media, data: body.toString('base64') })
@@ -132,7 +133,7 @@ class Handover {
     return pictureFile(this.#parts.blobs.place(ref), ref.sha, ref.media)
   }
 
-  /** What the person is told about the pictures of this turn that the agent did not get. */
+  /** A line for the person about the pictures of this turn that the agent did not get. */
   notes(): string[] {
     const { name, takes } = this.#parts
     const told = this.#untaken.flatMap(({ path }) => path ?? [])
@@ -164,16 +165,6 @@ async function isSame(path: string, ref: Ref): Promise<boolean> {
     )
   } catch {
     return false
-  }
-}
-
-async function bodyOf(ref: Ref, blobs: Blobs): Promise<Buffer | undefined> {
-  try {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of blobs.read(ref)) chunks.push(chunk)
-    return Buffer.concat(chunks)
-  } catch {
-    return undefined
   }
 }
 

@@ -114,7 +114,7 @@ export function setFolders(set: readonly string[], place: FolderPlace): { folder
   return { folders, warnings }
 }
 
-/** What an agent is told about the folders; undefined where there are none. */
+/** The sentence that tells an agent about the added folders; undefined where there are none. */
 export function foldersWords(folders: readonly string[]): string | undefined {
   if (folders.length === 0) return undefined
   const each = folders.map((folder) => {

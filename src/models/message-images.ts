@@ -1,4 +1,5 @@
 import type { Ref, Blobs } from '../core/talk/store.ts'
+import { readBody } from '../core/talk/store.ts'
 import type { ModelMessage } from '../core/work/model.ts'
 import type { WireName } from './provider.ts'
 import type { Images, SeenImage, Target } from './wire-format.ts'
@@ -38,23 +39,13 @@ export async function imagesOf(messages: readonly ModelMessage[], blobs: Blobs, 
 }
 
 async function imageOf(ref: Ref, blobs: Blobs, to: Target): Promise<SeenImage> {
-  const body = to.known.blind ? undefined : await bodyOf(ref, blobs)
+  const body = to.known.blind ? undefined : await readBody(blobs, ref)
   const why = to.known.blind ? 'this model cannot see pictures' : body ? refusal(body, to) : 'it can no longer be read'
   if (body && why === undefined) return { media: ref.media, data: body.toString('base64') }
   to.unseen.set(ref.sha, why!)
   const path = await pictureFile(blobs.place(ref), ref.sha, ref.media)
   const where = path === undefined ? '' : `; the picture is at ${path}`
   return { missing: `[an ${ref.media} was attached here, but ${why}${where}]` }
-}
-
-async function bodyOf(ref: Ref, blobs: Blobs): Promise<Buffer | undefined> {
-  try {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of blobs.read(ref)) chunks.push(chunk)
-    return Buffer.concat(chunks)
-  } catch {
-    return undefined
-  }
 }
 
 /** Why the provider would refuse an image, and with it the whole conversation from then on. */

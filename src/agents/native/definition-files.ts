@@ -5,7 +5,7 @@ import { terminalText } from '../../base/ansi.ts'
 import { frontmatter, headAndBody, nestedFields } from '../../base/frontmatter.ts'
 import { isInside, readUntrustedFile } from './untrusted-file.ts'
 
-/** What a Markdown file with frontmatter can define: a slash command, or a subagent. */
+/** The two kinds of things that a Markdown file with frontmatter can define: a slash command, or a subagent. */
 export type DefinitionKind = 'commands' | 'agents'
 
 /**

@@ -44,7 +44,7 @@ export type Native = {
   halts?(turn: Turn): string | undefined
   /** Guides to add before the next request. */
   before?(turn: Turn): Promise<readonly Guide[]>
-  /** What the model is told with the next request alone. */
+  /** Returns a text that the next request has and no later one. */
   aside?(turn: Turn): Promise<string | undefined>
   /** Why nothing of the turn may be summarised now, if something forbids it. */
   forbidsSummary?(turn: Turn): Promise<string | undefined>

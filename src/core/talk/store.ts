@@ -68,5 +68,16 @@ export async function readText(blobs: Blobs, ref: Ref): Promise<string> {
   return text + decoder.decode()
 }
 
+/** Reads a whole body; undefined when it can no longer be read. */
+export async function readBody(blobs: Blobs, ref: Ref): Promise<Buffer | undefined> {
+  try {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of blobs.read(ref)) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  } catch {
+    return undefined
+  }
+}
+
 /** A reference to a blob: a body that is too long for a line of the log. */
 export type Ref = { sha: string; media: string; bytes: number }

@@ -29,6 +29,9 @@ const spawning = {
   why: 'workers are being spawned in the same step. Wait for the result of the spawn, which names their ids, and call this tool in your next step.',
 }
 
+const workerName = about('The worker, for example worker_1.', string({ min: 1 }))
+const oneWorker = parser({ worker_id: workerName })
+
 function wishFields(desk: WorkerDesk) {
   const agents = desk.agents().map(({ name, description }) => (description ? `${name} (${description})` : name))
   const wish = <T>(description: string, field: Shape<T>) => optional(about(description, field))
@@ -137,17 +140,16 @@ function awaitWorkers(desk: WorkerDesk): Tool {
 }
 
 function getResult(desk: WorkerDesk): Tool {
-  const input = parser({ worker_id: about('The worker, for example worker_1.', string({ min: 1 })) })
   return crewTool({
     name: 'get_worker_result',
     description:
       'Returns the handoff of one worker if it is done, which then counts as read; otherwise says that the worker is still at work. It does not wait: use await_workers for that.',
-    schema: input.schema,
+    schema: oneWorker.schema,
     risk: 'read',
     alone: true,
     notBeside: spawning,
     leadOnly: true,
-    parse: input.parse,
+    parse: oneWorker.parse,
     async run({ worker_id }, { signal }) {
       const { envelopes, open } = await desk.board.gather([worker_id], 0, signal)
       const [envelope] = envelopes
@@ -185,7 +187,7 @@ function listWorkers(desk: WorkerDesk): Tool {
 
 function sendToWorker(desk: WorkerDesk): Tool {
   const input = parser({
-    worker_id: about('The worker, for example worker_1.', string({ min: 1 })),
+    worker_id: workerName,
     text: about('What the worker must know now.', string({ min: 1 })),
   })
   return crewTool({
@@ -205,16 +207,15 @@ function sendToWorker(desk: WorkerDesk): Tool {
 }
 
 function stopWorker(desk: WorkerDesk): Tool {
-  const input = parser({ worker_id: about('The worker, for example worker_1.', string({ min: 1 })) })
   return crewTool({
     name: 'stop_worker',
     description:
       'Ends a worker that is stale, stuck or no longer needed. Its handoff says how far it came; read it with get_worker_result.',
-    schema: input.schema,
+    schema: oneWorker.schema,
     risk: 'run',
     effect: () => ({ does: 'nothing' }),
     leadOnly: true,
-    parse: input.parse,
+    parse: oneWorker.parse,
     async run({ worker_id }) {
       const ended = await desk.board.stop(worker_id)
       return ended ? `${worker_id} is stopped.` : `${worker_id} had already ended.`
