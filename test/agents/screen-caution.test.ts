@@ -132,6 +132,31 @@ test('a menu whose pointer is moved is still the same question: it is asked once
   await stage.close()
 })
 
+for (const [shows, seconds] of [
+  ['shows its prompt only after 9 s is typed into only then', 9],
+  ['never shows anything is typed into after 20 s', undefined],
+] as const)
+  test(`a program without patterns that ${shows}`, async () => {
+    const clock = new HandClock()
+    const began = clock.elapsed()
+    let typedAfter: number | undefined
+    const program = async (tty: Tty) => {
+      if (seconds !== undefined) void clock.sleep(seconds * 1_000).then(() => tty.print('> '))
+      for (let text = await tty.read(); text !== undefined; text = await tty.read()) {
+        typedAfter ??= clock.elapsed() - began
+        if (text === '\r') tty.print('\n42\n')
+      }
+      return 0
+    }
+    const { agent, stage } = played(clock, program, { facts: { reader: {} } })
+    const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+    const end = events.findLast((event) => event.type === 'end')
+    assert.equal(end?.outcome.ok, true)
+    assert.equal(typedAfter! >= (seconds ?? 20) * 1_000, true, `typed into after ${typedAfter} ms`)
+    await agent.close()
+    await stage.close()
+  })
+
 for (const [deafSeconds, keys] of [
   [12, 'entered once, when it is in sight'],
   [28, 'entered once more, because Enter came with the paste'],

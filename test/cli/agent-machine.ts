@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HubClient } from '../../src/app/hub/hub-client.ts'
+import { until } from '../until.ts'
 import { Machine } from './program.ts'
 
 /** A machine with a hub, and a repository with a commit in which an agent is kept at work. */
@@ -40,10 +40,7 @@ export async function machineWithHub(t: TestContext, settings: object) {
     return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   }
   /** Resolves once a prompt is kept as on its way to the CLI. */
-  const flying = async () => {
-    const sight = watch(machine.project, { recursive: true, signal: t.signal })[Symbol.asyncIterator]()
-    while (!existsSync(folder('sessions')) || session().flight === undefined) await sight.next()
-  }
+  const flying = () => until(() => existsSync(folder('sessions')) && session().flight !== undefined)
   /** The program at work, with all that it has said. */
   const start = (args: readonly string[], env: Record<string, string> = {}) => {
     const child = machine.start(args, { env: { TERMAITE_HUB: url, ...env } })

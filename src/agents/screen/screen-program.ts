@@ -217,6 +217,12 @@ export type ReadyWait = {
 /** How long an unknown screen may stand still before the wait fails; an empty screen is only slow. */
 const strangeMs = 20_000
 
+/**
+ * How long a program without patterns may show nothing before it counts as one that never shows anything. Keys that reach
+ * a program before it reads its terminal itself are changed on the way: its Enter would arrive as a new line.
+ */
+const emptyMs = 20_000
+
 /** How long a program that just started must draw nothing to be ready, and how long that is waited for. */
 const stillMs = 300
 const mostDrawnMs = 2_000
@@ -260,8 +266,10 @@ async function untilReady(
       if (began) await state('starting')
       continue
     }
+    const shows = screen.rows.some((row) => row.trim() !== '')
+    const starts = began && !shows && reading.by === 'quiet' && quietMs < emptyMs
     // A program without an idle mark is ready when its ready mark has been seen.
-    const stands = seen && (reading.state === 'idle' || (ready !== undefined && idle === undefined))
+    const stands = seen && !starts && (reading.state === 'idle' || (ready !== undefined && idle === undefined))
     if (stands) standsSince ??= at
     // Some programs draw their composer first, and the old conversation or a question only then.
     const drawing = began && quietMs < needMs && at - (standsSince ?? at) < Math.max(mostDrawnMs * stretch, needMs)
@@ -276,7 +284,6 @@ async function untilReady(
       await watcher.next(signal, stillMs - quietMs)
       continue
     }
-    const shows = screen.rows.some((row) => row.trim() !== '')
     if (reading.state === 'unknown' && shows && quietMs >= strangeMs)
       return unknownScreenFailure(spec, sight, watcher.terminal.attach)
     await watcher.next(signal)
