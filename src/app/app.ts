@@ -128,10 +128,10 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
   }
 }
 
-/** Removes copies of the project that a killed process left. No turn waits for it, and its code is loaded only where there are copies. */
-async function sweep(root: string, { env }: Io): Promise<void> {
-  const { sweepWorktrees } = await import('../worktrees/leaf-worktrees.ts')
-  await sweepWorktrees({ root, env })
+/** Removes copies of the project that a killed process left, and those that were kept for a day. No turn waits for it, and its code is loaded only where there are copies. */
+async function sweep(root: string, { env, clock }: Io): Promise<void> {
+  const { sweepWorktrees } = await import('../worktrees/copy-worktrees.ts')
+  await sweepWorktrees({ root, env }, clock.now())
 }
 
 export function conversationOf(io: Io, project: Project, blobs: Blobs, session: OpenSession): Conversation {

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { CopyResult } from './snapshots/project-copy.ts'
+import type { CopyChanges, CopyJoin, CopyResult } from '../core/work/project-copy.ts'
 import type { TurnRecord } from './snapshots/turn-records.ts'
 import type { Limits } from './snapshots/retention.ts'
 import type { Env } from './snapshots/snapshot-repository.ts'
@@ -7,7 +7,7 @@ import type { Diff, FileStat } from './snapshots/tree-diff.ts'
 import type { SkippedPath, UndoPlan, UndoStep } from './snapshots/undo-plan.ts'
 import { existsSync, rmSync } from 'node:fs'
 import { realClock } from '../base/clock.ts'
-import { bringBack, checkOutCopy } from './snapshots/project-copy.ts'
+import { bringBack, checkOutCopy, copyChanges } from './snapshots/project-copy.ts'
 import { TurnRecords, lastUndoable } from './snapshots/turn-records.ts'
 import { RecentTrees, asideFolder, cleanUp, isCleanupDue, usualLimits } from './snapshots/retention.ts'
 import { NoRoom, SnapshotsOff, openRepository, readablePath } from './snapshots/snapshot-repository.ts'
@@ -21,7 +21,7 @@ import { containsHome, ignoreRules, isWithin, isWorktree, ourHome } from './snap
 import { copyConflicts, restoreFiles } from './snapshots/file-restore.ts'
 import { defined } from '../base/defined.ts'
 
-export type { CopyResult, Diff, FileStat, TurnRecord, SkippedPath, Limits, UndoPlan, UndoStep }
+export type { Diff, FileStat, TurnRecord, SkippedPath, Limits, UndoPlan, UndoStep }
 export { lastUndoable, SnapshotsOff }
 
 /** A tree, or why none could be taken. `passing` when the cause may be gone at the next try, as on a full disk. */
@@ -30,8 +30,12 @@ export type TakeResult = { tree: string } | { off: string; passing?: true }
 /** An undo that ran: its own turn, by which it can be undone; the paths it skipped; and where copies of overwritten files are. */
 export type UndoResult = { turn: string; left: SkippedPath[]; aside?: { folder: string; files: string[] } }
 
-/** A copy of the project. `bringBack` brings all of its changes into the project, or none; `forget` drops its index. */
-export type ProjectCopy = { bringBack(): Promise<CopyResult>; forget(): void }
+/** The files of the project in another folder. `forget` drops the index by which its changes are found. */
+export type CopiedFiles = {
+  changed(): Promise<CopyChanges>
+  bringBack(what?: CopyJoin): Promise<CopyResult>
+  forget(): void
+}
 
 /** A model that judges changes is shown no more bytes of a patch than this. */
 const longestPatch = 256 * 1024
@@ -63,7 +67,7 @@ export interface Snapshots {
   /** Restores the files of a tree without recording a turn; skips files that changed after the tree `seen` was taken. */
   restore(tree: string, seen?: string): Promise<SkippedPath[]>
   /** Copies the project's files as they are now, without ignored ones, into an empty folder. */
-  copy(folder: string, signal: AbortSignal): Promise<ProjectCopy>
+  copy(folder: string, signal: AbortSignal): Promise<CopiedFiles>
   /** Plans how to undo a turn. */
   planUndo(turn: string): Promise<UndoPlan>
   /** Undoes a turn. `as`: the name of the undo, where it is a part of another one. */
@@ -166,12 +170,17 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       const { repository } = store()
       const rules = ignoreRules(repository, ourHome(dir))
       const { tree, forget } = await checkOutCopy(repository, rules, limits, { tree: base, folder, signal })
+      const taken = async () => {
+        const copy = await tree()
+        store().recent.add(copy, clock.now())
+        return copy
+      }
       return {
         forget,
-        async bringBack() {
-          const copy = await tree()
-          store().recent.add(copy, clock.now())
-          return bringBack(repository, { base, copy, now: await now() })
+        changed: async () => copyChanges(repository, base, await taken()),
+        async bringBack({ changes, ...what } = {}) {
+          const copy = changes?.tree ?? (await taken())
+          return bringBack(repository, { base, copy, now: await now() }, what)
         },
       }
     },

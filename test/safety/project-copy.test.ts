@@ -95,7 +95,10 @@ test('where the project changed the same file, nothing is brought back; the same
   write('made.txt', 'new\n')
   project.write('edit.txt', 'mine\n')
   const before = project.tree()
-  assert.deepEqual(await copy.bringBack(), { why: 'edit.txt changed in the project meanwhile' })
+  assert.deepEqual(await copy.bringBack(), {
+    why: 'edit.txt changed in the project meanwhile',
+    conflicts: ['edit.txt'],
+  })
   assert.deepEqual(project.tree(), before)
   project.write('edit.txt', 'theirs\n')
   assert.deepEqual(await copy.bringBack(), { files: ['edit.txt', 'made.txt'] })
@@ -123,4 +126,82 @@ test('a copy that grew beyond what a snapshot may read is not read', async () =>
   const copy = await project.snapshots({ files: 20 }).copy(folder, signal)
   for (let i = 0; i < 30; i++) writeFileSync(join(folder, `${i}.txt`), '')
   await assert.rejects(copy.bringBack(), /more than 20 files changed at once/)
+})
+
+test('what was changed in a copy is told before anything is brought back, and exactly that is brought back', async () => {
+  using project = begun()
+  const { folder, copy, write } = await copied(project)
+  const before = project.tree()
+  write('edit.txt', 'one\ntwo\nthree\n')
+  write('picture.bin', '\0\u0001\0')
+  write('renamed.txt', 'staged\n')
+  rmSync(join(folder, 'staged.txt'))
+  chmodSync(join(folder, 'run.sh'), 0o644)
+  symlinkSync('/etc/passwd', join(folder, 'way-out'))
+  write('made/build.log', 'ignored\n')
+  const changes = await copy.changed()
+  assert.deepEqual(
+    { paths: changes.paths, files: changes.files },
+    {
+      paths: ['edit.txt', 'picture.bin', 'renamed.txt', 'run.sh', 'staged.txt', 'way-out'],
+      files: [
+        { path: 'edit.txt', added: 1, removed: 1 },
+        { path: 'picture.bin' },
+        { path: 'renamed.txt', added: 0, removed: 0 },
+        { path: 'run.sh', added: 0, removed: 0 },
+        { path: 'way-out', added: 1, removed: 0 },
+      ],
+    },
+  )
+  assert.match(changes.patch, /-unstaged\n\+three\n[^]*rename from staged\.txt\nrename to renamed\.txt/)
+  assert.deepEqual(project.tree(), before, 'a look brings nothing back')
+
+  write('edit.txt', 'written after the look\n')
+  write('late.txt', 'written after the look\n')
+  const only = ['edit.txt', 'renamed.txt', 'staged.txt', 'late.txt']
+  assert.deepEqual(await copy.bringBack({ changes, only }), { files: ['edit.txt', 'renamed.txt', 'staged.txt'] })
+  const { 'staged.txt': _, ...rest } = before
+  assert.deepEqual(project.tree(), {
+    ...rest,
+    'edit.txt': 'file one\ntwo\nthree\n',
+    'renamed.txt': 'file staged\n',
+  })
+})
+
+test('changes of both sides in different lines of a file are merged; the same lines are a conflict, which one side may win', async () => {
+  using project = begun()
+  const lines = (first: string, last: string) => `${first}\n${'same\n'.repeat(9)}${last}\n`
+  project.write('long.txt', lines('first', 'last'))
+  project.write('bytes.bin', '\0before\n')
+  const { copy, write } = await copied(project)
+  write('long.txt', lines('first of the copy', 'last'))
+  write('bytes.bin', '\0copy\n')
+  project.write('long.txt', lines('first', 'last of the project'))
+  assert.deepEqual(await copy.bringBack(), { files: ['bytes.bin', 'long.txt'] })
+  assert.equal(project.tree()['long.txt'], `file ${lines('first of the copy', 'last of the project')}`)
+
+  write('long.txt', lines('again of the copy', 'last'))
+  project.write('bytes.bin', '\0project\n')
+  const before = project.tree()
+  assert.deepEqual(await copy.bringBack(), {
+    why: 'bytes.bin (and 1 more) changed in the project meanwhile',
+    conflicts: ['bytes.bin', 'long.txt'],
+  })
+  assert.deepEqual(project.tree(), before)
+  assert.deepEqual(await copy.bringBack({ only: ['bytes.bin'], over: ['bytes.bin'] }), { files: ['bytes.bin'] })
+  assert.deepEqual(project.tree(), { ...before, 'bytes.bin': 'file \0copy\n' })
+})
+
+test('where one file cannot be put into its place, the others are taken back', async () => {
+  using project = begun()
+  const { folder, copy, write } = await copied(project)
+  write('edit.txt', 'changed\n')
+  rmSync(join(folder, 'new'), { recursive: true })
+  write('zone', 'a file now\n')
+  // Git knows nothing of a folder with only ignored files in it.
+  project.write('zone/cache.log', 'ignored\n')
+  const before = project.tree()
+  const result = await copy.bringBack()
+  assert.equal('why' in result, true)
+  assert.deepEqual(project.tree(), before)
 })

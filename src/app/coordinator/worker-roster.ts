@@ -1,12 +1,9 @@
 import type { Agent, Roster, RosterSeat } from '../../core/work/agent.ts'
 import type { App } from '../app.ts'
 import type { Terminals } from '../crew/crew-terminals.ts'
-import type { NativeParts } from '../native/native-parts.ts'
-import { rosterParts } from '../app.ts'
 import { crewRoster, spawnable } from '../crew/crew-roster.ts'
-import { closeNative, leaveSession, newNativeState } from '../native/native-parts.ts'
 import { ownRecord } from '../recorded-answers.ts'
-import { openRoster } from '../roster.ts'
+import { rosterIn } from '../copies/roster-elsewhere.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 
 /**
@@ -24,13 +21,11 @@ export function workerRoster(app: App, terminals: Terminals): Roster {
   }
 }
 
-/** Our own agent's tools remember what they have read, so that each worker has its own. */
+/** Each worker has a roster of its own, because our own agent's tools remember what they have read. */
 function unseen(app: App, name: string, seat: RosterSeat): Agent {
-  const native = nativeIn(app, seat.cwd)
-  const agent = openRoster({ ...app.settings, metaInstruction: undefined }, rosterParts({ ...app, native })).open(
-    name,
-    seat,
-  )
+  const { root } = app.place
+  const roster = rosterIn(app, { root, cwd: seat.cwd }, { ...app.settings, metaInstruction: undefined })
+  const agent = roster.open(name, seat)
   return {
     name: agent.name,
     get traits() {
@@ -39,13 +34,7 @@ function unseen(app: App, name: string, seat: RosterSeat): Agent {
     turn: (turn) => agent.turn(turn),
     async close() {
       await agent.close()
-      if (native.state.session !== app.native.state.session) await leaveSession(native, 'other').catch(() => [])
-      await closeNative(native).catch(() => {})
+      await roster.close()
     },
   }
-}
-
-function nativeIn({ native }: App, cwd: string): NativeParts {
-  const { session, trustGiven, told } = native.state
-  return { ...native, cwd, state: { ...newNativeState(), told, session, trustGiven } }
 }

@@ -59,11 +59,11 @@ function frameworkLoaders(
     reflect: async () => (await import('../../mind/think/reflect/reflect.ts')).reflect,
     script: async () => (await import('../../mind/think/script/script.ts')).script,
     async decompose() {
-      const [{ decompose }, { openLeafRooms }] = await Promise.all([
+      const [{ decompose }, { openTaskCopies }] = await Promise.all([
         import('../../mind/think/decompose/decompose.ts'),
-        import('./leaf-rooms.ts'),
+        import('./task-copies.ts'),
       ])
-      return decompose({ ...treesOf(app), ...agreement, resume, copies: openLeafRooms(app, first) })
+      return decompose({ ...treesOf(app), ...agreement, resume, copies: openTaskCopies(app, first) })
     },
   }
 }

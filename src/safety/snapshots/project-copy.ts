@@ -1,18 +1,20 @@
 import type { Limits } from './retention.ts'
-import type { Repository } from './snapshot-repository.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
-import { lstatSync, rmSync } from 'node:fs'
+import type { CopyChanges, CopyJoin, CopyResult } from '../../core/work/project-copy.ts'
+import type { RawPath, Repository } from './snapshot-repository.ts'
+import type { Change, Item } from './tree-diff.ts'
+import type { Move } from './undo-plan.ts'
+import { lstatSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { checked, onDisk, readablePath, workFile } from './snapshot-repository.ts'
 import { addedTree } from './tree-taker.ts'
-import { changesBetween } from './tree-diff.ts'
+import { briefDiff, changesBetween } from './tree-diff.ts'
+import { writeObjects } from './git-objects.ts'
 import { restoreFiles } from './file-restore.ts'
 import { movesBack } from './undo-plan.ts'
 
 /** A folder that a tree was checked out into. Its own index makes it fast to see what changed there. */
 export type CheckedOutCopy = { tree(): Promise<string>; forget(): void }
-
-/** The files that were brought back from a copy, or why none were. */
-export type CopyResult = { files: string[] } | { why: string }
 
 /** Checks a tree out into a folder, byte for byte, whatever filters the project has. */
 export async function checkOutCopy(
@@ -22,11 +24,11 @@ export async function checkOutCopy(
   { tree, folder, signal }: { tree: string; folder: string; signal: AbortSignal },
 ): Promise<CheckedOutCopy> {
   const index = workFile(repository)
-  const git: Repository['git'] = (args, more) => repository.git(args, { index, tree: folder, signal, ...more })
+  const git: Repository['git'] = (args, more) => repository.git(args, { index, tree: folder, ...more })
   const forget = () => [index, `${index}.lock`].forEach((path) => rmSync(path, { force: true }))
   try {
-    checked(await git(['read-tree', tree]))
-    checked(await git(['checkout-index', '--all', '--index', '--quiet']))
+    checked(await git(['read-tree', tree], { signal }))
+    checked(await git(['checkout-index', '--all', '--index', '--quiet'], { signal }))
   } catch (error) {
     forget()
     throw error
@@ -40,24 +42,93 @@ export async function checkOutCopy(
   }
 }
 
-/** Brings the changes of a copy into the project: all of them, or none when one of the files changed in the project too. */
+/** A longer patch is cut: a screen and a model are shown no more of it. */
+const longestPatch = 1024 * 1024
+
+/** What was changed between the tree that a copy began with and a later tree of it. */
+export async function copyChanges(repository: Repository, base: string, tree: string): Promise<CopyChanges> {
+  const [made, { stat, patch }] = await Promise.all([
+    changesBetween(repository, base, tree, '--no-renames'),
+    briefDiff(repository, base, tree, longestPatch),
+  ])
+  const files = stat.map(({ file, added, removed, binary }) =>
+    binary ? { path: file } : { path: file, added, removed },
+  )
+  return { paths: made.map(({ path }) => readablePath(path)), files, patch, tree }
+}
+
+/**
+ * Brings changes of a copy into the project: all of them, or none where one cannot be brought. A file that was changed on both
+ * sides is merged; where the same lines were changed, the file is a conflict.
+ */
 export async function bringBack(
   repository: Repository,
   trees: { base: string; copy: string; now: string },
+  { only, over = [] }: Pick<CopyJoin, 'only' | 'over'> = {},
 ): Promise<CopyResult> {
-  const [made, since] = await Promise.all([
+  const [all, since] = await Promise.all([
     changesBetween(repository, trees.base, trees.copy, '--no-renames'),
     changesBetween(repository, trees.base, trees.now, '--no-renames'),
   ])
+  const made = only ? all.filter(({ path }) => only.includes(readablePath(path))) : all
   const { moves, nested } = movesBack(made, since)
   if (nested.length > 0) return { why: `${named(nested)} is a repository of its own` }
-  const changed = moves.filter(({ conflict }) => conflict).map(({ path }) => path)
-  if (changed.length > 0) return { why: `${named(changed)} changed in the project meanwhile` }
+  const conflicts = await mergeMoves(repository, moves, made, over)
+  if (conflicts.length > 0)
+    return { why: `${named(conflicts)} changed in the project meanwhile`, conflicts: conflicts.map(readablePath) }
   const hidden = moves.filter(({ path, found }) => !found && isThere(repository.root, path)).map(({ path }) => path)
   if (hidden.length > 0) return { why: `${named(hidden)} is in the project, and ignored there` }
-  const [left] = await restoreFiles(repository, moves)
-  if (left) return { why: `${left.path}: ${left.why}` }
-  return { files: made.map(({ path }) => readablePath(path)) }
+  const left = await restoreFiles(repository, moves)
+  if (left.length === 0) return { files: made.map(({ path }) => readablePath(path)) }
+  const stuck = new Set(left.map(({ path }) => path))
+  const done = moves.filter(({ path }) => !stuck.has(readablePath(path)))
+  await restoreFiles(
+    repository,
+    done.map(({ path, target, found }) => ({ path, target: found, found: target, conflict: false })),
+  )
+  return { why: `${left[0]!.path}: ${left[0]!.why}` }
+}
+
+/** Gives every move of a file that changed on both sides the merged contents; returns the paths that cannot be merged. */
+async function mergeMoves(
+  repository: Repository,
+  moves: Move[],
+  made: readonly Change[],
+  over: readonly string[],
+): Promise<RawPath[]> {
+  const began = new Map(made.map(({ path, from }) => [path, from]))
+  const conflicts: RawPath[] = []
+  for (const move of moves) {
+    const { path, target, found, conflict } = move
+    if (!conflict || over.includes(readablePath(path))) continue
+    const merged = await mergedItem(repository, { base: began.get(path), target, found })
+    if (merged) move.target = merged
+    else conflicts.push(path)
+  }
+  return conflicts
+}
+
+type Sides = { base?: Item; target?: Item; found?: Item }
+
+/** Merges the two changed versions of a text file; undefined where that is no text file, or where both changed the same lines. */
+async function mergedItem(repository: Repository, { base, target, found }: Sides): Promise<Item | undefined> {
+  const sides = [found, base, target]
+  if (!base || !target || !found || !sides.every((side) => side?.mode.startsWith('100'))) return undefined
+  const folder = workFile(repository)
+  mkdirSync(folder)
+  try {
+    const places = ['project', 'before', 'copy'].map((name) => join(folder, name))
+    await writeObjects(
+      repository,
+      [found, base, target].map(({ id }, i) => ({ id, place: places[i]! })),
+    )
+    const merged = await repository.git(['merge-file', '-p', '-q', ...places])
+    if (merged.code !== 0) return undefined
+    const written = checked(await repository.git(['hash-object', '-w', '--stdin'], { input: merged.out }))
+    return { mode: found.mode === base.mode ? target.mode : found.mode, id: written.out.toString().trim() }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 function isThere(root: string, path: string): boolean {

@@ -1,7 +1,7 @@
 import type { Script } from '../../../src/agents/scripted-agent.ts'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
 import type { Turn } from '../../../src/core/work/agent.ts'
-import type { ProjectCopy } from '../../../src/mind/think/decompose/parallel-tasks.ts'
+import type { TaskCopy } from '../../../src/mind/think/decompose/parallel-tasks.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
@@ -11,7 +11,7 @@ import { drained } from '../../core/made.ts'
 import { grove, task } from './decompose-rig.ts'
 import { dies, empty, json, notesIn, phasesIn, says } from './rig.ts'
 
-type Joined = Awaited<ReturnType<ProjectCopy['join']>>
+type Joined = Awaited<ReturnType<TaskCopy['join']>>
 type Scripted = { script: Script; join?: Joined | Error }
 
 /** Rooms whose workers are scripted, in the order they are opened; `log` is what became of each. */
@@ -24,7 +24,7 @@ function rooms(all: readonly (Scripted | Error)[]) {
     turns,
     opened: () => opened,
     copies: {
-      async open(): Promise<ProjectCopy> {
+      async open(): Promise<TaskCopy> {
         const n = ++opened
         const room = all[Math.min(n, all.length) - 1]!
         if (room instanceof Error) throw room
@@ -32,8 +32,11 @@ function rooms(all: readonly (Scripted | Error)[]) {
         const watched: Script = (turn) => (turns.push(turn), typeof script === 'function' ? script(turn) : script)
         const actor = scriptedAgent(`worker${n}`, [watched])
         return {
+          root: `/copy/${n}`,
           cwd: `/copy/${n}`,
           actor,
+          changed: () => Promise.reject(new Error('a task is brought back without a look')),
+          keep: () => Promise.reject(new Error('the copy of a task is not kept')),
           lacks: 'What git ignores is not in it.',
           async join() {
             log.push(`join ${n}`)

@@ -3,7 +3,7 @@ import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { Agreement } from '../cost-consent.ts'
 import type { FrameworkDefinition } from '../framework-agent.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
-import type { ProjectCopies } from './parallel-tasks.ts'
+import type { TaskCopies } from './parallel-tasks.ts'
 import type { SavedTree, TreeStore } from './saved-trees.ts'
 import type { TreeTask } from './task-tree.ts'
 import { askAgreement, costWords } from '../cost-consent.ts'
@@ -20,7 +20,7 @@ import { planTree } from './tree-planner.ts'
 import { walkTree } from './tree-walk.ts'
 
 /** `resume`: the person asked for the tree that was left last; `copies`: where tasks can run in parallel. */
-export type DecomposeParts = TreeStore & Agreement & { resume?: boolean; copies?: ProjectCopies }
+export type DecomposeParts = TreeStore & Agreement & { resume?: boolean; copies?: TaskCopies }
 
 /** A tree of tasks, each with a check, walked depth first; a later turn continues what a turn leaves undone. */
 export const decompose = (parts: DecomposeParts): FrameworkDefinition => ({

@@ -1,5 +1,6 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Agent, Turn } from '../../../core/work/agent.ts'
+import type { ProjectCopy } from '../../../core/work/project-copy.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { EarlierWork } from './task-run.ts'
 import type { TreeTask } from './task-tree.ts'
@@ -13,32 +14,24 @@ import { note } from '../thinking-turn.ts'
 import { copiedWork, treeTaskPrompt } from './task-run.ts'
 import { changeTask, isLeaf, readiness, taskTitle } from './task-tree.ts'
 
-/** A copy of the project as it is now, and the agent that works in it; `lacks`: what is not in the copy, in words. */
-export type ProjectCopy = {
-  cwd: string
-  actor: Agent
-  lacks: string
-  /** Brings all changes into the project, or none of them. */
-  join(): Promise<{ files: readonly string[] } | { why: string }>
-  /** Removes the copy, and whatever still works in it; never rejects. */
-  drop(): Promise<void>
-}
+/** A copy of the project, and the agent that works in it. */
+export type TaskCopy = ProjectCopy & { actor: Agent }
 
-/** Makes copies of the project. `open` rejects with the reason where it cannot. */
-export type ProjectCopies = { open(signal: AbortSignal): Promise<ProjectCopy> }
+/** Makes copies of the project for tasks. `open` rejects with the reason where it cannot. */
+export type TaskCopies = { open(signal: AbortSignal): Promise<TaskCopy> }
 
 /** The result of a task in a copy: brought into the project, otherwise why not; `noCopy`: no copy could be made at all. */
-type CopyResult = { reply: string; files: readonly string[] } | { why: string; noCopy?: true }
+type TaskCopyResult = { reply: string; files: readonly string[] } | { why: string; noCopy?: true }
 
 /** An agent that must ask for each step cannot work beside another: a person answers one question after another. */
 export const mayRunParallel = ({ leash }: Turn) => leash === 'edit' || leash === 'all'
 
 /** Runs two tasks of one walk at the same time, each in a copy of the project; without copies it runs none. */
 export class ParallelTasks {
-  #copies: ProjectCopies | undefined
-  #results = new Map<string, CopyResult>()
+  #copies: TaskCopies | undefined
+  #results = new Map<string, TaskCopyResult>()
 
-  constructor(copies: ProjectCopies | undefined) {
+  constructor(copies: TaskCopies | undefined) {
     this.#copies = copies
   }
 
@@ -96,9 +89,9 @@ export class ParallelTasks {
 async function* runInCopy(
   task: TreeTask,
   prompt: (lacks: string) => string,
-  copies: ProjectCopies,
+  copies: TaskCopies,
   thinking: ThinkingTurn,
-): AsyncGenerator<Event, CopyResult> {
+): AsyncGenerator<Event, TaskCopyResult> {
   const role = taskTitle(task)
   const inner = (event: Event): Event => ({
     type: 'inner',
@@ -106,7 +99,7 @@ async function* runInCopy(
     event: { ...event, by: thinking.resources.actor.name },
   })
   yield inner({ type: 'state', state: 'starting' })
-  let copy: ProjectCopy
+  let copy: TaskCopy
   try {
     copy = await copies.open(thinking.turn.signal)
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { CheckResult } from '../goal-check.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
-import type { ProjectCopies } from './parallel-tasks.ts'
+import type { TaskCopies } from './parallel-tasks.ts'
 import type { SavedTree, TreeStore } from './saved-trees.ts'
 import type { TreeTask } from './task-tree.ts'
 import { defined } from '../../../base/defined.ts'
@@ -21,7 +21,7 @@ type TreeWalk = { tree: SavedTree; end?: Outcome; acted?: Outcome }
 export async function* walkTree(
   from: SavedTree,
   request: string,
-  { copies, ...trees }: TreeStore & { copies?: ProjectCopies },
+  { copies, ...trees }: TreeStore & { copies?: TaskCopies },
   thinking: ThinkingTurn,
 ): AsyncGenerator<Event, TreeWalk> {
   let tree = from

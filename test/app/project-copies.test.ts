@@ -7,8 +7,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
 import { take } from '../../src/core/work/verbs.ts'
-import { openLeafRooms } from '../../src/app/thinking/leaf-rooms.ts'
-import { leftWorktrees, newWorktree, removeWorktree, sweepWorktrees } from '../../src/worktrees/leaf-worktrees.ts'
+import { openProjectCopies } from '../../src/app/copies/project-copies.ts'
+import { openTaskCopies } from '../../src/app/thinking/task-copies.ts'
+import { leftWorktrees, newWorktree, removeWorktree, sweepWorktrees } from '../../src/worktrees/copy-worktrees.ts'
 import { turnOf } from '../contract/agent.ts'
 import { drained } from '../core/made.ts'
 import { alive, killLabelled, labelled, turning } from '../base/alive.ts'
@@ -16,6 +17,7 @@ import { plain, seated } from './seat.ts'
 import { until } from '../until.ts'
 
 const signal = new AbortController().signal
+const kept = { keeps: true }
 
 /** A repository whose tree differs from its commit in every way, at a desk with one command as its agent. */
 async function desk(t: TestContext, { settings = {}, env = {}, commit = true } = {}) {
@@ -62,7 +64,7 @@ async function desk(t: TestContext, { settings = {}, env = {}, commit = true } =
     ours: existsSync(join(seat.home, 'worktrees')),
     drafts: namesIn(join(seat.home, 'projects', seat.app.project.slug, 'snapshots/work')),
   })
-  return { seat, project, git, write, state, apart: openLeafRooms(seat.app)! }
+  return { seat, project, git, write, state, apart: openProjectCopies(seat.app, kept)! }
 }
 
 const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
@@ -96,7 +98,7 @@ test('a room is a worktree with the files as they are now, and goes without a tr
 test('whoever works in a room stands where it would in the project', async (t) => {
   const { seat } = await desk(t)
   const app = { ...seat.app, place: { ...seat.app.place, cwd: join(seat.project, 'src') } }
-  const room = await openLeafRooms(app)!.open(signal)
+  const room = await openProjectCopies(app, kept)!.open(signal)
   assert.equal(room.cwd.endsWith('/src'), true)
   await room.drop()
 })
@@ -105,7 +107,7 @@ test('whom the person asked for works there', async (t) => {
   const { seat } = await desk(t)
   seat.configure(plain({ own: 'cat >/dev/null; echo own', other: 'cat >/dev/null; pwd' }, { leash: 'edit' }))
   await seat.open()
-  const room = await openLeafRooms(seat.app, 'other')!.open(signal)
+  const room = await openTaskCopies(seat.app, 'other')!.open(signal)
   const turn = turnOf({ clock: seat.clock, cwd: room.cwd, leash: 'edit', prompt: 'where are you?' })
   const { events, result } = await drained(take(room.actor, turn))
   assert.deepEqual(result, { ok: true, text: room.cwd })
@@ -127,7 +129,7 @@ test('two rooms that changed the same file cannot both be brought back, also whe
   const joined = await Promise.all(rooms.map((room) => room.join()))
   assert.deepEqual(joined, [
     { files: ['only-0.txt', 'src/a.txt'] },
-    { why: 'src/a.txt changed in the project meanwhile' },
+    { why: 'src/a.txt changed in the project meanwhile', conflicts: ['src/a.txt'] },
   ])
   assert.deepEqual(
     [readFileSync(join(project, 'src/a.txt'), 'utf8'), existsSync(join(project, 'only-1.txt'))],
@@ -139,10 +141,10 @@ test('two rooms that changed the same file cannot both be brought back, also whe
 
 test('without a repository, without a commit or where nothing is to be kept there is no room', async (t) => {
   const bare = await seated(t, plain({ own: 'cat' }))
-  assert.equal(openLeafRooms(bare.app), undefined)
+  assert.equal(openProjectCopies(bare.app, kept), undefined)
   const { seat, apart, state } = await desk(t, { commit: false })
   const before = state()
-  assert.equal(openLeafRooms({ ...seat.app, ephemeral: true }), undefined)
+  assert.equal(openProjectCopies({ ...seat.app, ephemeral: true }, kept), undefined)
   await assert.rejects(apart.open(signal), { message: 'this repository has no commit yet' })
   assert.deepEqual(state(), before)
 })
@@ -181,6 +183,7 @@ test('a cancel ends what makes a room ready, with all it started, and the room g
 test('what a process left behind that is gone is swept at the next start; what another is at work in is not', async (t) => {
   const { seat, project, state } = await desk(t)
   const before = state()
+  const now = seat.clock.now()
   const parts = { ...seat.app.place, slug: seat.app.project.slug, env: seat.io.env }
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' })
   const [mine, left] = [await newWorktree(parts), await newWorktree(parts)]
@@ -191,9 +194,31 @@ test('what a process left behind that is gone is swept at the next start; what a
   child.kill('SIGKILL')
   await once(child, 'exit')
   rmSync(left, { recursive: true })
-  assert.deepEqual(leftWorktrees(project), [left], 'also when its folder is gone already')
-  await sweepWorktrees({ root: project, env: seat.io.env })
-  assert.deepEqual([existsSync(admin(left)), existsSync(mine), leftWorktrees(project)], [false, true, []])
+  assert.deepEqual(leftWorktrees(project, now), [{ path: left, unseen: false }], 'also when its folder is gone already')
+  await sweepWorktrees({ root: project, env: seat.io.env }, now)
+  assert.deepEqual([existsSync(admin(left)), existsSync(mine), leftWorktrees(project, now)], [false, true, []])
   await removeWorktree(parts, mine)
+  assert.deepEqual(state(), before)
+})
+
+test('a copy that is kept is swept after a day; one whose process died with work in it is kept for a day from then on', async (t) => {
+  const { seat, project, state, apart } = await desk(t)
+  const before = state()
+  const sweep = (now: number) => sweepWorktrees({ root: project, env: seat.io.env }, now)
+  const day = 24 * 60 * 60_000
+  const now = seat.clock.now()
+  const [kept, lost] = [await apart.open(signal), await apart.open(signal)]
+  await kept.keep()
+  const admin = join(project, '.git/worktrees', lost.root.split('/').at(-1)!)
+  const [place, boot] = ownerMark().split(',')
+  writeFileSync(join(admin, 'locked'), `termaite work ${[place, boot, 1, 'another start'].join(',')}\n`)
+  const there = () => [kept, lost].map(({ root }) => existsSync(root))
+  await sweep(now + 3_600_000)
+  assert.deepEqual(there(), [true, true])
+  await sweep(now + day)
+  assert.deepEqual(there(), [false, true])
+  await sweep(now + 3_600_000 + day)
+  assert.deepEqual(there(), [false, false])
+  await lost.drop()
   assert.deepEqual(state(), before)
 })

@@ -1,0 +1,64 @@
+import type { ProjectCopies, ProjectCopy } from '../../core/work/project-copy.ts'
+import type { App } from '../app.ts'
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { gitFolders } from '../../base/git.ts'
+import { serialQueue } from '../../base/serial-queue.ts'
+import { keepWorktree, newWorktree, removeWorktree } from '../../worktrees/copy-worktrees.ts'
+import { setUpWorktree } from '../../worktrees/worktree-setup.ts'
+import { worktreeParts } from '../crew/crews.ts'
+
+/**
+ * Opens copies of the project, in git worktrees, for work that is done side by side. Undefined without a repository, or where
+ * nothing is kept. `keeps`: whether a copy stays for a day where this process dies before somebody saw the work in it.
+ */
+export function openProjectCopies(app: App, { keeps }: { keeps: boolean }): ProjectCopies | undefined {
+  const { place, project, io, ephemeral } = app
+  if (ephemeral || !gitFolders(place.root)) return undefined
+  const parts = { ...place, slug: project.slug, env: io.env }
+  // Results are brought back one at a time, so that each sees what the one before it changed in the project.
+  const joining = serialQueue()
+  // Git fails when two worktrees are made or removed at the same time.
+  const listing = serialQueue()
+  const remove = (path: string) => listing(() => removeWorktree(parts, path)).catch(() => {})
+  return {
+    async open(signal) {
+      const path = await listing(() => newWorktree(parts, keeps))
+      try {
+        return await copyIn(path, signal)
+      } catch (error) {
+        await remove(path)
+        throw error
+      }
+    },
+  }
+
+  async function copyIn(path: string, signal: AbortSignal): Promise<ProjectCopy> {
+    const copy = await app.snapshots.copy(path, signal)
+    try {
+      const inside = join(path, relative(place.root, place.cwd))
+      const setup = worktreeParts(io, place, app.settings, app.store, project.slug)
+      const ready = await setUpWorktree({ ...setup, clock: io.clock }, path, signal)
+      return {
+        root: path,
+        cwd: existsSync(inside) ? inside : path,
+        lacks: `${[ignored, ...ready].join('; ')}.`,
+        changed: copy.changed,
+        join: (what) => joining(() => copy.bringBack(what)),
+        async keep() {
+          copy.forget()
+          await listing(async () => keepWorktree(place.root, path, io.clock.now())).catch(() => {})
+        },
+        async drop() {
+          copy.forget()
+          await remove(path)
+        },
+      }
+    } catch (error) {
+      copy.forget()
+      throw error
+    }
+  }
+}
+
+const ignored = 'Files that git ignores are missing from it: installed dependencies, builds, .env files'

@@ -1,0 +1,43 @@
+import type { FileChange } from './task-changes.ts'
+
+/**
+ * The changes that were made in a copy of the project, as they were at one moment. `paths` names every file that was made,
+ * changed or deleted, so that a renamed file has two; `files` and `patch` show a renamed file once, under its new name. All
+ * paths are relative to the root of the project.
+ */
+export type CopyChanges = {
+  paths: readonly string[]
+  files: readonly FileChange[]
+  patch: string
+  /** The snapshot of the copy that these changes were read from. */
+  tree: string
+}
+
+/** The files that were brought into the project, or why none was; `conflicts`: those that were changed on both sides. */
+export type CopyResult = { files: readonly string[] } | { why: string; conflicts?: readonly string[] }
+
+/**
+ * `changes`: brings back exactly what they say, whatever was changed in the copy since. `only`: leaves all other paths in the
+ * copy. `over`: paths whose contents in the copy replace those of the project although both sides changed them.
+ */
+export type CopyJoin = { changes?: CopyChanges; only?: readonly string[]; over?: readonly string[] }
+
+/** A copy of the project as it was when the copy was made, uncommitted changes included. */
+export type ProjectCopy = {
+  root: string
+  /** The folder in the copy that stands for the working folder. */
+  cwd: string
+  /** What is not in the copy, in words for the agent that works in it. */
+  lacks: string
+  /** Reads what was changed in the copy so far; nothing is brought back. */
+  changed(): Promise<CopyChanges>
+  /** Brings the changes into the project: all that are asked for, or none. */
+  join(what?: CopyJoin): Promise<CopyResult>
+  /** Leaves the copy on the disk for a day, so that a person can look at it; never rejects. */
+  keep(): Promise<void>
+  /** Removes the copy at once; never rejects. */
+  drop(): Promise<void>
+}
+
+/** Makes copies of the project. `open` rejects with the reason where it cannot. */
+export type ProjectCopies = { open(signal: AbortSignal): Promise<ProjectCopy> }

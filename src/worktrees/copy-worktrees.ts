@@ -1,0 +1,114 @@
+import type { Environment } from './worktree-git.ts'
+import { readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { makeFolder } from '../base/files.ts'
+import { gitFolders } from '../base/git.ts'
+import { projectGit } from '../base/project-git.ts'
+import { randomName } from '../base/id.ts'
+import { isAlive, ownerMark } from '../base/owner.ts'
+import { addWorktree } from './worktree-git.ts'
+
+type Parts = { root: string; home: string; slug: string; env: Environment }
+
+/**
+ * Our worktrees are locked, and the reason of the lock says what they are: "termaite <owner>" has nothing that is needed once the
+ * owner is dead, "termaite work <owner>" has work that nobody has seen, and "termaite kept <moment>" is kept for a day.
+ */
+const lock = { owned: 'termaite ', work: 'termaite work ', kept: 'termaite kept ' }
+
+const named = 'apart-'
+
+const keptMs = 24 * 60 * 60_000
+
+/**
+ * Makes a worktree at HEAD, without any files, outside of the project. Nothing else in the person's repository changes. `keeps`:
+ * whether the worktree is kept for a day where its process dies.
+ */
+export async function newWorktree({ root, home, slug, env }: Parts, keeps = false): Promise<string> {
+  const git = projectGit(env)
+  await git(root, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}').catch(() => {
+    throw new Error('this repository has no commit yet')
+  })
+  const path = join(home, 'worktrees', slug, `${named}${randomName()}`)
+  makeFolder(dirname(path))
+  await addWorktree(
+    git,
+    root,
+    path,
+    ['--detach', '--lock', '--reason', (keeps ? lock.work : lock.owned) + ownerMark()],
+    'HEAD',
+  )
+  // Without an index git would report every file as deleted and as new.
+  await git(path, 'read-tree', 'HEAD').catch(async (error) => {
+    await removeWorktree({ root, env }, path)
+    throw error
+  })
+  return realpathSync(path)
+}
+
+export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>, path: string): Promise<void> {
+  // Git removes a locked worktree only when it is forced twice.
+  await projectGit(env)(root, 'worktree', 'remove', '--force', '--force', path)
+  try {
+    rmdirSync(dirname(path))
+    rmdirSync(dirname(dirname(path)))
+  } catch {
+    return
+  }
+}
+
+/** Keeps a worktree for a day from now. */
+export function keepWorktree(root: string, path: string, now: number): void {
+  const admin = worktreesOf(root).find((one) => one.path === path)?.admin
+  if (admin) writeFileSync(join(admin, 'locked'), `${lock.kept}${now}\n`)
+}
+
+/** Removes the worktrees that a killed process left and those that were kept for a day; work that nobody has seen is kept from now on. */
+export async function sweepWorktrees(parts: Pick<Parts, 'root' | 'env'>, now: number): Promise<void> {
+  for (const { path, unseen } of leftWorktrees(parts.root, now))
+    if (unseen) keepWorktree(parts.root, path, now)
+    else await removeWorktree(parts, path).catch(() => {})
+}
+
+type LeftWorktree = { path: string; unseen: boolean }
+
+/**
+ * Finds worktrees whose owner is dead, or that were kept for a day; `unseen`: the owner died with work in it. Starts no process,
+ * because every start of termaite comes here.
+ */
+export function leftWorktrees(root: string, now: number): LeftWorktree[] {
+  return worktreesOf(root).flatMap(({ path, admin }): LeftWorktree[] => {
+    const reason = textOf(join(admin, 'locked'))
+    const after = (prefix: string) => (reason.startsWith(prefix) ? reason.slice(prefix.length) : undefined)
+    const [kept, work, owner] = [after(lock.kept), after(lock.work), after(lock.owned)]
+    if (kept !== undefined) return Math.abs(now - Number(kept)) < keptMs ? [] : [{ path, unseen: false }]
+    if (work !== undefined) return isAlive(work) ? [] : [{ path, unseen: true }]
+    return owner === undefined || isAlive(owner) ? [] : [{ path, unseen: false }]
+  })
+}
+
+/** The worktrees of a repository that are copies of ours, with the folder that git keeps for each. */
+function worktreesOf(root: string): { path: string; admin: string }[] {
+  const folders = gitFolders(root)
+  const all = folders && join(folders.common, 'worktrees')
+  return namesIn(all)
+    .filter((name) => name.startsWith(named))
+    .map((name) => join(all!, name))
+    .map((admin) => ({ path: dirname(textOf(join(admin, 'gitdir'))), admin }))
+}
+
+function namesIn(folder: string | undefined): string[] {
+  try {
+    return folder === undefined ? [] : readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
