@@ -1,3 +1,4 @@
+import type { Terminal } from '../core/screen/terminal.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
 import type { CrewParts, LastRows } from './crew-parts.ts'
@@ -123,6 +124,12 @@ export class Crew {
     if (waited?.slot && !isGone(waited.slot))
       throw new CrewError(`${nameOf(id)} has not stopped yet: the process that runs it does not answer. Try again.`)
     return true
+  }
+
+  /** The terminal of a slot, while it has one. */
+  async terminal(id: number): Promise<Terminal | undefined> {
+    const { terminal } = await this.slot(id)
+    return terminal && this.#parts.find(terminal.id)
   }
 
   /** The last answer of a slot. */

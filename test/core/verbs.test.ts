@@ -10,6 +10,7 @@ import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { failed, unfinished } from '../../src/core/talk/outcome.ts'
 import type { Budget, Reservation } from '../../src/core/work/budget.ts'
 import { budget } from '../../src/core/work/budget.ts'
+import { InnerWorks } from '../../src/core/work/inner-work.ts'
 import { drain } from '../../src/base/relay.ts'
 import { consult, graceMs, take } from '../../src/core/work/verbs.ts'
 import { turnOf } from '../contract/agent.ts'
@@ -268,4 +269,21 @@ test('the calls of another program are its steps, and one too many ends its turn
     ok: false,
     failure: unfinished('steps', 'its 2 allowed steps are made; raise --max-steps to allow more'),
   })
+})
+
+test('an agent that is consulted can be stopped by its role, and two of one role are told apart', async () => {
+  const inside = new InnerWorks()
+  const clock = new HandClock()
+  const ask = (agent: Agent) => drained(consult(agent, 'subagent', turnOf({ clock, inside })))
+  const one = ask(scriptedAgent('a', [[{ hang: true }]]))
+  const two = ask(scriptedAgent('b', [[{ wait: 1_000 }, { say: 'done' }]]))
+  await settled()
+  assert.deepEqual(inside.roles, ['subagent', 'subagent 2'])
+  await inside.get('subagent')!.stop()
+  await clock.turn(2_000)
+  assert.deepEqual((await one).result, failed('aborted', 'the person stopped this agent'))
+  const { events, result } = await two
+  assert.deepEqual(result, { ok: true, text: 'done' })
+  assert.deepEqual(new Set(events.map((event) => event.role)), new Set(['subagent 2']))
+  assert.deepEqual(inside.roles, [])
 })

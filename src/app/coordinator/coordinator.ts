@@ -14,7 +14,7 @@ import { coordinated } from '../../crew/workers/coordinator.ts'
 import { digestOf } from '../../crew/workers/digest.ts'
 import { FinalAnswer } from '../../crew/workers/final-answer.ts'
 import { workerTools } from '../../crew/workers/worker-tools.ts'
-import { workerId } from '../../crew/workers/worker.ts'
+import { workerRole } from '../../crew/workers/worker.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { worktreeParts } from '../crew/crews.ts'
@@ -106,8 +106,9 @@ async function endLost(parts: KeeperParts, ledger: SlotLedger): Promise<void> {
 async function askForWorkers(ledger: SlotLedger, crew: Crew, turn: Turn, signal: AbortSignal): Promise<void> {
   const asked = new Set<string>()
   const open: Promise<unknown>[] = []
-  const answer = async ({ id, agent }: WorkerSlot, ask: string, question: Parameters<Turn['ask']>[0]) => {
-    const picks = await turn.ask({ agent, ...question, from: [workerId(id), ...question.from] }, signal)
+  const answer = async (slot: WorkerSlot, ask: string, question: Parameters<Turn['ask']>[0]) => {
+    const { id, agent } = slot
+    const picks = await turn.ask({ agent, ...question, from: [workerRole(slot), ...question.from] }, signal)
     if (!signal.aborted) await crew.answer(id, picks, ask)
   }
   for await (const slots of ledger.watch(signal))

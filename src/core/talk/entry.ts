@@ -130,8 +130,14 @@ export type Fact = (
   | Verdict
   | Review
   | Usage
-  | { type: 'end'; outcome: Outcome }
+  /** `status`: how much of its task a worker says is done, in the handoff that its turn ended with. */
+  | { type: 'end'; outcome: Outcome; status?: WorkStatus }
 ) & { whole?: Ref }
+
+/** How much of its task the handoff of a worker says is done. */
+export const workStatuses = ['completed', 'partial', 'failed', 'stopped'] as const
+
+export type WorkStatus = (typeof workStatuses)[number]
 
 export type PlanItem = { task: string; status: 'pending' | 'in_progress' | 'completed' }
 
@@ -145,7 +151,8 @@ export type FileChange = { path: string; before?: string; after: string; from?: 
 export type Live =
   | { type: 'text' | 'thought'; delta: string }
   | { type: 'progress'; call: string; delta: string }
-  | { type: 'state'; state: 'starting' | 'busy' | 'asking' | 'idle' }
+  /** `held`: the agent waits until others are done. `terminal`: it works in a terminal that a person can watch. */
+  | { type: 'state'; state: 'held' | 'starting' | 'busy' | 'asking' | 'idle'; terminal?: true }
   /** The agent's plan, whole each time. */
   | { type: 'plan'; items: PlanItem[] }
   /** What the turn waits for from now on, until its next event. `until`: when something that went wrong is tried again. */

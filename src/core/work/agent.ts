@@ -5,6 +5,7 @@ import type { Answer, Failure } from '../talk/outcome.ts'
 import type { Ask } from '../talk/question.ts'
 import type { Terminal } from '../screen/terminal.ts'
 import type { Budget } from './budget.ts'
+import type { InnerWorks } from './inner-work.ts'
 
 /** How much an agent may do: `read` only looks, `ask` asks before it acts, `edit` changes files of the project, `all` does everything. */
 export type Leash = 'read' | 'ask' | 'edit' | 'all'
@@ -127,6 +128,8 @@ export interface Turn {
   attended?: boolean
   /** The part of the prompt that tells what this machine can do; an agent whose own system prompt tells it leaves the part out. */
   machine?: string
+  /** The agents that work inside the turn, where a person can stop one of them. */
+  inside?: InnerWorks
   /** The mark of a prompt that was pasted already: the agent only watches for its answer. */
   sent?: string
 }

@@ -14,6 +14,7 @@ import { drain } from '../../base/relay.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { noBudget } from './budget.ts'
+import { InnerWorks } from './inner-work.ts'
 import { take } from './verbs.ts'
 import { DeadTurns, followCalls, interrupted, unended } from './dead-turns.ts'
 import { withShortBody, wholeEntry } from '../talk/body.ts'
@@ -61,6 +62,8 @@ export type TurnWorld = {
   form?: Turn['form']
   terms?: Turn['terms']
   around?: AroundTurn
+  /** Where the agents that work inside the turn are found by the screen that shows them. */
+  inside?: InnerWorks
   /** Whether the agent is asked while `around.begin` runs: it waits for `Turn.begun` before it changes anything. */
   holdsBack?: boolean
   /** Once it aborts, nothing more is kept here: the turn goes on, and another process takes it up. */
@@ -219,6 +222,7 @@ export class Conversation {
       attended: world.attended,
       form: world.form,
       terms: world.terms,
+      inside: world.inside ?? new InnerWorks(),
       waits,
     }
     const tell = async (around: Promise<string[]> | undefined) => {

@@ -62,13 +62,17 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
  */
 export async function* consult(
   agent: Agent,
-  role: string,
+  asRole: string,
   turn: Turn,
   leash: Leash = 'read',
 ): AsyncGenerator<Inner, Outcome> {
+  const stopped = new AbortController()
+  const place = turn.inside?.enter(asRole, { stop: () => stopped.abort() })
+  const role = place?.role ?? asRole
   const asked: Turn = {
     ...turn,
     leash,
+    signal: AbortSignal.any([turn.signal, stopped.signal]),
     ask: (question, withdrawn) => turn.ask({ ...question, from: [role, ...question.from] }, withdrawn),
     steer: async () => [],
     // The form is that of the answer to the person.
@@ -78,11 +82,13 @@ export async function* consult(
   }
   const inner = (event: Event): Inner => ({ type: 'inner', role, event })
   try {
-    const outcome = yield* relay(take(agent, asked), inner)
+    const taken = yield* relay(take(agent, asked), inner)
+    const outcome = stopped.signal.aborted && !taken.ok ? failed('aborted', 'the person stopped this agent') : taken
     // The screen shows that the consulted agent is done, and how.
     yield inner({ type: 'end', outcome, by: agent.name })
     return outcome
   } finally {
+    place?.leave()
     await agent.close()
   }
 }

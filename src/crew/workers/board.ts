@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Terminal } from '../../core/screen/terminal.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import { tighter } from '../../core/work/agent.ts'
@@ -72,6 +73,16 @@ export class WorkerBoard {
     return slots
       .filter((slot): slot is WorkerSlot => slot.worker?.turn === this.#parts.turn)
       .map((slot) => ({ id: workerId(slot.id), slot, over: isGone(slot), heard: slot.worker.heard === true }))
+  }
+
+  /** The workers of this turn now, and again after each change. */
+  async *watch(signal: AbortSignal): AsyncGenerator<WorkerView[]> {
+    for await (const _ of this.#parts.ledger.watch(signal)) yield await this.all()
+  }
+
+  /** The terminal of a worker, while it has one. */
+  terminal(slot: number): Promise<Terminal | undefined> {
+    return this.#parts.crew.terminal(slot)
   }
 
   async find(id: string): Promise<WorkerView> {
@@ -188,7 +199,7 @@ export class WorkerBoard {
 export const ids = (workers: readonly Pick<WorkerView, 'id'>[]): string => workers.map(({ id }) => id).join(', ')
 
 /** Why a worker that kept no envelope is over. */
-function endingOf({ why, last }: WorkerSlot) {
+export function endingOf({ why, last }: WorkerSlot) {
   if (last?.failure) return last.failure
   return failed(why === 'killed' ? 'aborted' : 'crash', why || 'it ended before it began').failure
 }

@@ -10,7 +10,7 @@ import { drain } from '../../base/relay.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { TurnPieces } from '../../core/work/turn-pieces.ts'
 import { ids } from './board.ts'
-import { workerId } from './worker.ts'
+import { ShownWorkers } from './shown-workers.ts'
 
 /** The workers of one turn of a coordinator. */
 export type OpenWorkers = {
@@ -36,13 +36,13 @@ export function coordinated(agent: Agent, open: OpensWorkers): Agent {
     async *turn(turn) {
       const live = new Channel<Event>(256)
       let outcome: Outcome = failed('crash', 'the coordinator gave no outcome')
-      const seen = (slot: WorkerSlot, event: Event) => {
-        const inner: Event = { type: 'inner', role: roleOf(slot), event: { by: slot.agent, ...event } }
+      const shown = new ShownWorkers(turn, (inner) => {
+        const { type } = inner.type === 'inner' ? inner.event : inner
         // Text may be dropped while the screen is behind; what a worker spent and how it ended may not.
-        if (event.type === 'text' || event.type === 'thought' || event.type === 'progress') live.offer(inner)
+        if (type === 'text' || type === 'thought' || type === 'progress') live.offer(inner)
         else void live.push(inner)
-      }
-      const work = coordinate(agent, turn, open, seen, (event) => live.push(event))
+      })
+      const work = coordinate(agent, turn, open, shown, (event) => live.push(event))
         .then(
           (ended) => (outcome = ended),
           (error) => (outcome = failed('crash', `the coordinator failed unexpectedly: ${messageOf(error)}`)),
@@ -59,19 +59,18 @@ export function coordinated(agent: Agent, open: OpensWorkers): Agent {
   }
 }
 
-/** The name under which a worker is shown. */
-const roleOf = ({ id, worker }: WorkerSlot) => `${workerId(id)} ${worker.role}`
-
 async function coordinate(
   agent: Agent,
   turn: Turn,
   open: OpensWorkers,
-  seen: (slot: WorkerSlot, event: Event) => void,
+  shown: ShownWorkers,
   emit: (event: Event) => Promise<void>,
 ): Promise<Outcome> {
   const pieces = new TurnPieces(turn)
-  const workers = await open(turn, seen)
+  const workers = await open(turn, (slot, event) => shown.see(slot, event))
   const { board, final } = workers
+  const over = new AbortController()
+  const following = shown.follow(board, over.signal)
   try {
     let outcome = await drain(pieces.act(agent, turn.prompt), emit)
     // Our own agent is told in its turn. Another program's turn is over by now, so that it is given another one.
@@ -84,6 +83,8 @@ async function coordinate(
     return { ...outcome, text: `${outcome.text}\n\n${more}` }
   } finally {
     await workers.close()
+    over.abort()
+    await following
   }
 
   async function heldBack(outcome: Outcome): Promise<string | undefined> {

@@ -1,10 +1,8 @@
+import type { WorkStatus } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import { defined } from '../../base/defined.ts'
+import { workStatuses } from '../../core/talk/entry.ts'
 import { parseAnswer } from '../../core/work/json-answer.ts'
-
-export const handoffStatuses = ['completed', 'partial', 'failed', 'stopped'] as const
-
-export type HandoffStatus = (typeof handoffStatuses)[number]
 
 /** What a worker hands back: the five fields of the contract, and the paths that an implementer changed. */
 export type Handoff = {
@@ -12,7 +10,7 @@ export type Handoff = {
   evidence: string[]
   unresolved_risks: string[]
   exact_next_step: string
-  status: HandoffStatus
+  status: WorkStatus
   changed_paths?: string[]
 }
 
@@ -30,7 +28,7 @@ const names = {
 } as const
 
 /** The words for a status that workers use besides the contract's. */
-const statusWords: Readonly<Record<string, HandoffStatus>> = {
+const statusWords: Readonly<Record<string, WorkStatus>> = {
   complete: 'completed',
   done: 'completed',
   success: 'completed',
@@ -110,11 +108,11 @@ function ofFields(fields: Fields): Handoff {
   })
 }
 
-function statusOf(value: unknown): { status: HandoffStatus; doubt: string[] } {
+function statusOf(value: unknown): { status: WorkStatus; doubt: string[] } {
   if (value === true) return { status: 'completed', doubt: [] }
   if (value === false) return { status: 'failed', doubt: [] }
   const word = typeof value === 'string' ? plainName(value) : ''
-  const status = handoffStatuses.find((known) => known === word) ?? statusWords[word]
+  const status = workStatuses.find((known) => known === word) ?? statusWords[word]
   if (status) return { status, doubt: [] }
   const found = value === undefined ? 'gives no status' : `gives the status ${clipped(JSON.stringify(value))}`
   return { status: 'partial', doubt: [`The handoff ${found}, so the work counts as partly done.`] }

@@ -31,7 +31,10 @@ export class WorkerTurn {
     this.#host = host
     this.budget = withSteps(host?.budget ?? noBudget, worker.steps, 'the steps that the worker is spawned with')
     // Some agents say nothing until they have their answer: the screen shows at once that the worker has begun.
-    host?.seen(slot, { type: 'state', state: 'starting' })
+    host?.seen(
+      slot,
+      defined<Event>({ type: 'state', state: 'starting', terminal: worker.where === 'terminal' ? true : undefined }),
+    )
     const late = new AbortController()
     this.late = late.signal
     // The timer need not be awaited: it only aborts a turn that is still under way.
@@ -52,8 +55,9 @@ export class WorkerTurn {
     const { minutes } = slot.worker
     const time = unfinished('time', `its ${minutes} ${minutes === 1 ? 'minute is' : 'minutes are'} over`)
     const handoff = handoffOf(this.late.aborted && !outcome.ok ? { ok: false, failure: time } : outcome, this.#words)
-    const kept = await keepEnvelope(blobs, await settled({ ...signature(slot), ...handoff }, slot, this.#host))
-    this.#host?.seen(slot, { type: 'end', outcome })
+    const envelope = await settled({ ...signature(slot), ...handoff }, slot, this.#host)
+    const kept = await keepEnvelope(blobs, envelope)
+    this.#host?.seen(slot, { type: 'end', outcome, status: envelope.status })
     return kept
   }
 

@@ -49,6 +49,10 @@ export const usualMinutes = 20
 
 export const workerId = (slot: number): string => `worker_${slot}`
 
+/** The name under which a worker is shown, in its rows and in the questions that it asks. */
+export const workerRole = ({ id, worker }: { id: number; worker: Pick<Worker, 'role'> }): string =>
+  `${workerId(id)} ${worker.role}`
+
 /** The slot of a worker's id; undefined where the id is not one. */
 export function slotOf(id: string): number | undefined {
   const number = /^(?:worker_)?(\d{1,9})$/.exec(id.trim())?.[1]

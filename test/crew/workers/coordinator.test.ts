@@ -10,16 +10,18 @@ import { nativeAgent } from '../../../src/agents/native/native-loop.ts'
 import { frameOf } from '../../../src/agents/native/model-messages.ts'
 import { digestOf } from '../../../src/crew/workers/digest.ts'
 import { FinalAnswer } from '../../../src/crew/workers/final-answer.ts'
+import { InnerWorks } from '../../../src/core/work/inner-work.ts'
 import { coordinated } from '../../../src/crew/workers/coordinator.ts'
 import { workerTools } from '../../../src/crew/workers/worker-tools.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { scriptedModel } from '../../../src/models/scripted-model.ts'
+import type { Rig } from '../rig.ts'
 import { turnOf } from '../../contract/agent.ts'
 import { answers, boardOf, wish } from './board-rig.ts'
 
 /** A native coordinator with a scripted model and workers that play the script of their name. */
-function coordinator(context: TestContext, model: ModelScript[], workers: Record<string, Script> = {}) {
-  const rig = boardOf(context, workers)
+function coordinator(context: TestContext, model: ModelScript[], workers: Record<string, Script> = {}, part: Rig = {}) {
+  const rig = boardOf(context, workers, part)
   const scripted = scriptedModel(model)
   const final = new FinalAnswer(rig.board)
   const desk = { board: rig.board, clock: rig.clock, agents: () => [{ name: 'native' }] }
@@ -45,10 +47,10 @@ function coordinator(context: TestContext, model: ModelScript[], workers: Record
       },
     }
   })
-  const run = (signal = new AbortController().signal) => {
+  const run = (signal = new AbortController().signal, inside?: InnerWorks) => {
     const events: Event[] = []
     const over = (async () => {
-      for await (const event of agent.turn(turnOf({ id: 'turn', clock: rig.clock, signal, prompt: 'Do it.' })))
+      for await (const event of agent.turn(turnOf({ id: 'turn', clock: rig.clock, signal, inside, prompt: 'Do it.' })))
         events.push(event)
       const end = events.at(-1)!
       return end.type === 'end' ? end.outcome : assert.fail('no end')
@@ -177,6 +179,37 @@ test('another program as the coordinator is given a second piece when it answers
       ['reply', 'claude'],
       ['usage', 'claude'],
       ['end', 'claude'],
+    ],
+  )
+})
+
+test('every worker is shown from its spawn to its end, also one that waits, and can be stopped by the person', async (context) => {
+  const inside = new InnerWorks()
+  const rig = coordinator(
+    context,
+    [spawn('a', 'b', 'c'), gather, [{ say: 'worker_1, worker_2 and worker_3.' }]],
+    { a: [{ hang: true }], b: answers({ status: 'partial' }), c: [{ hang: true }] },
+    { limits: { perWorkspace: 1, total: 20 } },
+  )
+  const { over, events } = rig.run(undefined, inside)
+  await rig.clock.turn(2_000)
+  assert.deepEqual(inside.roles, ['worker_1 explorer', 'worker_2 explorer', 'worker_3 explorer'])
+  await Promise.all([inside.get('worker_3 explorer')!.stop(), rig.clock.turn(1_000)])
+  await Promise.all([inside.get('worker_1 explorer')!.stop(), rig.clock.turn(20_000)])
+  assert.equal((await over).ok, true)
+  assert.deepEqual(inside.roles, [])
+  const told = (id: number) =>
+    events.flatMap((event) => {
+      if (event.type !== 'inner' || event.role !== `worker_${id} explorer`) return []
+      const { event: inner } = event
+      return inner.type === 'state' ? [inner.state] : inner.type === 'end' ? [inner.status] : []
+    })
+  assert.deepEqual(
+    [told(1), told(2), told(3)],
+    [
+      ['starting', 'stopped'],
+      ['held', 'starting', 'partial'],
+      ['held', 'stopped'],
     ],
   )
 })

@@ -2,7 +2,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { failed, unfinished } from '../../../src/core/talk/outcome.ts'
-import { handoffOf, handoffStatuses } from '../../../src/crew/workers/handoff.ts'
+import { workStatuses } from '../../../src/core/talk/entry.ts'
+import { handoffOf } from '../../../src/crew/workers/handoff.ts'
 
 const answered = (text: string) => handoffOf({ ok: true, text })
 const json = (value: unknown) => answered(`I am done.\n\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\``)
@@ -118,7 +119,7 @@ test('whatever a worker answers, its handoff has the five fields and a bounded s
           .sort(),
         ['evidence', 'exact_next_step', 'status', 'unresolved_risks', 'what_was_done'],
       )
-      assert.ok(handoffStatuses.includes(handoff.status))
+      assert.ok(workStatuses.includes(handoff.status))
       assert.ok(JSON.stringify(handoff).length < 200_000)
     }),
   )

@@ -1,0 +1,38 @@
+import type { Terminal } from '../screen/terminal.ts'
+
+/** What a person can do about an agent that works inside a turn. */
+export type InnerWork = {
+  /** Ends the agent; its turn then ends as one that the person stopped. */
+  stop(): void | Promise<void>
+  /** Finds the terminal that the agent works in, where it has one. */
+  terminal?(): Promise<Terminal | undefined>
+}
+
+/**
+ * The agents that work inside a turn right now: workers, advisors, subagents, racers. Each is known by the role of its inner
+ * events, so that a screen that shows those events can also stop the agent.
+ */
+export class InnerWorks {
+  #works = new Map<string, InnerWork>()
+
+  /** Adds an agent until `leave` is called. Where another agent has the same role at that time, the role gets a number. */
+  enter(role: string, work: InnerWork): { role: string; leave(): void } {
+    let name = role
+    for (let count = 2; this.#works.has(name); count++) name = `${role} ${count}`
+    this.#works.set(name, work)
+    return {
+      role: name,
+      leave: () => {
+        if (this.#works.get(name) === work) this.#works.delete(name)
+      },
+    }
+  }
+
+  get(role: string): InnerWork | undefined {
+    return this.#works.get(role)
+  }
+
+  get roles(): string[] {
+    return [...this.#works.keys()]
+  }
+}

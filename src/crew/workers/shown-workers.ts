@@ -1,0 +1,79 @@
+import type { Event } from '../../core/talk/entry.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { WorkerSlot } from '../slot.ts'
+import type { WorkerBoard, WorkerView } from './board.ts'
+import { defined } from '../../base/defined.ts'
+import { endingOf } from './board.ts'
+import { workerRole } from './worker.ts'
+
+/**
+ * The workers of a turn as a screen sees them: every worker from its spawn to its end, also one that waits, or that ends before
+ * its own turn begins. While a worker lives, the person can stop it.
+ */
+export class ShownWorkers {
+  #turn: Turn
+  #show: (event: Event) => void
+  #board: WorkerBoard | undefined
+  #leave = new Map<number, () => void>()
+  #states = new Map<number, string>()
+  #ended = new Set<number>()
+
+  constructor(turn: Turn, show: (event: Event) => void) {
+    this.#turn = turn
+    this.#show = show
+  }
+
+  /** Shows one event of a worker. */
+  see(slot: WorkerSlot, event: Event): void {
+    this.#enter(slot)
+    // The ledger and the worker's own turn both say that it starts.
+    if (event.type === 'state' && this.#states.get(slot.id) === event.state) return
+    if (event.type === 'state') this.#states.set(slot.id, event.state)
+    if (event.type === 'end') this.#over(slot.id)
+    this.#show({ type: 'inner', role: workerRole(slot), event: { by: slot.agent, ...event } })
+  }
+
+  /** Shows the workers that wait or that ended without a turn, until the signal aborts; never rejects. */
+  async follow(board: WorkerBoard, signal: AbortSignal): Promise<void> {
+    this.#board = board
+    try {
+      for await (const views of board.watch(signal)) for (const view of views) await this.#look(view)
+      // The last change may have come together with the signal.
+      for (const view of await board.all()) await this.#look(view)
+    } catch {
+      // The work goes on where its rows cannot be read: whatever needs the ledger says so itself.
+    }
+  }
+
+  async #look(view: WorkerView): Promise<void> {
+    const { slot } = view
+    if (!this.#leave.has(slot.id)) {
+      const state = slot.state === 'held' ? 'held' : 'starting'
+      const terminal = slot.worker.where === 'terminal' ? true : undefined
+      this.see(slot, defined<Event>({ type: 'state', state, terminal }))
+    }
+    if (!view.over || this.#ended.has(slot.id) || !this.#board) return
+    const { status } = await this.#board.envelope(view)
+    // The worker's own turn may have told of its end meanwhile.
+    if (!this.#ended.has(slot.id))
+      this.see(slot, { type: 'end', outcome: { ok: false, failure: endingOf(slot) }, status })
+  }
+
+  #enter(slot: WorkerSlot): void {
+    if (this.#leave.has(slot.id)) return
+    const stop = async () => {
+      await this.#board?.stop(String(slot.id))
+    }
+    const terminal = async () => this.#board?.terminal(slot.id)
+    const place = this.#turn.inside?.enter(
+      workerRole(slot),
+      slot.worker.where === 'terminal' ? { stop, terminal } : { stop },
+    )
+    this.#leave.set(slot.id, () => place?.leave())
+  }
+
+  #over(id: number): void {
+    this.#ended.add(id)
+    this.#leave.get(id)?.()
+  }
+}
