@@ -182,7 +182,7 @@ export function screenSeat(
         import('./crew/crew-roster.ts'),
         import('./crew/crew-terminals.ts'),
       ])
-      const terminals = terminalsOf(io, settings, { lends: false })
+      const terminals = terminalsOf(io, settings, { lends: false, bound: true })
       const terminal = { id: crypto.randomUUID(), title: agent.name }
       const own = crewRoster(io, settings, terminals, {
         advises,

@@ -15,6 +15,8 @@ type HostParts = {
   clock: Clock
   /** The name of our own tmux server. */
   socket?: string
+  /** Whether the programs in the terminals end with this process, also where it is killed. */
+  bound?: boolean
 }
 
 /** A terminal host; `why` is a sentence that says why it is not the preferred one. */

@@ -4,14 +4,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Ground } from './real.ts'
-import { living } from '../contract/terminal-program.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { tmuxHost } from '../../src/terminals/tmux/tmux-host.ts'
+import { living, stubbornOnes } from '../contract/terminal-program.ts'
 import { drawn, filled } from '../contract/terminal.ts'
-import { ground, noTmux, running } from './real.ts'
+import { ground, noTmux, running, tmux } from './real.ts'
 import { until } from '../until.ts'
 
 /** A process that has opened a terminal with stubborn children in it, and was killed. */
-async function killedKeeper(kind: 'tmux' | 'pty', { env, cwd, terminals, socket }: Ground) {
-  const parts = JSON.stringify({ env, cwd, folder: terminals, socket })
+async function killedKeeper(kind: 'tmux' | 'pty', { env, cwd, terminals, socket }: Ground, bound = false) {
+  const parts = JSON.stringify({ env, cwd, folder: terminals, socket, bound })
   const argv = [join(import.meta.dirname, 'keeper.ts'), kind, parts, running('stubborn')]
   const keeper = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = (await once(keeper.stdout, 'data')) as [Buffer]
@@ -38,5 +40,24 @@ describe('termaite is killed', { concurrency: true }, () => {
     assert.equal(filled(await terminal.screen()).length, 2)
     await terminal.close()
     assert.deepEqual([await living(pids), await place.host.find(id)], [[], undefined])
+  })
+
+  test('a tmux pane that is bound to termaite ends with it, and is closed', { skip: noTmux }, async (t) => {
+    const place = ground('tmux', t)
+    // The person's own window: the server goes on.
+    tmux(place, 'new-session', '-d', 'sleep 1000')
+    const { id, pids } = await killedKeeper('tmux', place, true)
+    await until(async () => (await living(pids)).length === 0)
+    await until(() => tmux(place, 'list-panes', '-a', '-F', '#{pane_start_command}').trim() === '"sleep 1000"')
+    assert.equal(await place.host.find(id), undefined)
+  })
+
+  test('closing a host ends the panes that are bound to this process', { skip: noTmux }, async (t) => {
+    const { env, cwd, terminals: folder, socket, host } = ground('tmux', t)
+    const bound = tmuxHost({ env, folder, socket, clock: realClock, bound: true })
+    const terminal = await bound.open(running('stubborn'), { cwd })
+    const pids = await stubbornOnes(terminal)
+    await bound.close()
+    assert.deepEqual([await living(pids), await host.find(terminal.id)], [[], undefined])
   })
 })

@@ -33,7 +33,7 @@ const openWorkers = async (app: App, turn: Turn, seen: Parameters<OpensWorkers>[
   const { clock } = io
   // The workers of a conversation are numbered in it, and no other crew sees them.
   const workspace = `${project.slug}.${session.id}`
-  const terminals = terminalsOf(io, settings, { lends: true })
+  const terminals = terminalsOf(io, settings, { lends: true, bound: true })
   const roster = workerRoster(app, terminals)
   const parts: KeeperParts = {
     store,

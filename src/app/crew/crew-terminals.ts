@@ -27,11 +27,13 @@ export type Terminals = {
 export type TerminalOptions = {
   /** Whether other processes may see and type into terminals that live inside this process. */
   lends: boolean
+  /** Whether the programs in the terminals end with this process, also where it is killed. */
+  bound?: boolean
   /** Called with the reason when the preferred kind of terminal cannot be used. */
   warn?(words: string): void
 }
 
-export function terminalsOf(io: Io, settings: Settings, { lends, warn }: TerminalOptions): Terminals {
+export function terminalsOf(io: Io, settings: Settings, { lends, bound, warn }: TerminalOptions): Terminals {
   const home = homeOf(io.env)
   const elsewhere = terminalsElsewhere(home, io.clock)
   let opened: Promise<TerminalHost> | undefined
@@ -41,7 +43,7 @@ export function terminalsOf(io: Io, settings: Settings, { lends, warn }: Termina
   const closed = new AbortController()
   const open = async () => {
     const { openHost } = await import('../../terminals/open-host.ts')
-    const parts = { folder: terminalsFolder(home), env: io.env, clock: io.clock, socket: socketOf(home) }
+    const parts = { folder: terminalsFolder(home), env: io.env, clock: io.clock, socket: socketOf(home), bound }
     const { host, why } = await openHost(settings.terminals.host, parts)
     if (why !== undefined) warn?.(why)
     outlives = host.outlives

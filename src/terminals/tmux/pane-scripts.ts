@@ -16,6 +16,8 @@ type PaneProgram = {
   cwd: string
   env: Readonly<Record<string, string>>
   argv: readonly string[]
+  /** The process that the pane ends with, where there is one. */
+  boundTo?: number
 }
 
 /**
@@ -23,7 +25,7 @@ type PaneProgram = {
  * when termaite dies meanwhile. The variables are in the script, because anyone can see a command line and tmux allows
  * only a short one.
  */
-export function runScript({ id, folder, tmux, title, mode, cwd, env, argv }: PaneProgram): string {
+export function runScript({ id, folder, tmux, title, mode, cwd, env, argv, boundTo }: PaneProgram): string {
   const here = '-t "$TMUX_PANE"'
   const pane = [
     [quoted(tmux), 'set-option', '-p', here, '--', idOption, quoted(id)],
@@ -41,9 +43,16 @@ ${forgetVariables}${exported(env)}cd ${quoted(cwd)} || exit
 set -- ${argv.map(quoted).join(' ')}
 `
   const after = `echo "$code" >${quoted(join(folder, 'exit.new'))} && mv ${quoted(join(folder, 'exit.new'))} ${quoted(join(folder, 'exit'))}
-${printEndMark(id)}${untilRead}`
+${printEndMark(id)}${untilRead}${boundTo === undefined ? '' : closeWithout(boundTo, tmux)}`
   return programScript(before, after)
 }
+
+/**
+ * A pane stays when its program has ended, so that its last screen can be read. Once the process is gone that would read it, the
+ * pane is closed.
+ */
+const closeWithout = (pid: number, tmux: string) =>
+  `kill -0 ${pid} || ${quoted(tmux)} set-option -p -t "$TMUX_PANE" remain-on-exit off\n`
 
 /**
  * Waits until tmux has drawn everything: when a shell ends, tmux drops the bytes that it has not read, and after a flood

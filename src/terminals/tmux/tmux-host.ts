@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
+import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
 import {
   endProgram,
   markOf,
@@ -32,14 +33,21 @@ type TmuxParts = {
   /** The name of our own server, which is used when termaite does not run inside tmux. */
   socket?: string
   program?: string
+  /** Whether the programs end with this process, also where it is killed. */
+  bound?: boolean
 }
 
 /** A pane that has not started after this time is given up. */
 const patienceMs = 20_000
 
-/** Terminals in tmux: their programs go on when termaite ends, and a person can look at them with tmux alone. */
-export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 'tmux' }: TmuxParts): TerminalHost {
+/**
+ * Terminals in tmux: their programs go on when termaite ends, unless they are bound to this process, and a person can look at
+ * them with tmux alone.
+ */
+export function tmuxHost(parts: TmuxParts): TerminalHost {
+  const { folder, env, clock, socket = 'termaite', program = 'tmux', bound = false } = parts
   const dropped = new AbortController()
+  const own = new Set<TmuxTerminal>()
   const home = env.TMUX && env.TMUX_PANE ? { socket: env.TMUX.split(',')[0]!, pane: env.TMUX_PANE } : undefined
   const here: Place['server'] = home ? ['-S', home.socket] : ['-L', socket]
   const servers = new Map<string, TmuxServer>()
@@ -82,18 +90,24 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
       [markVariable]: markOf(id),
     }
     const argv = shellArgv(command, { shell: env.SHELL, withheld, path: variables.PATH })
-    const run = runScript({ id, folder: files.folder, tmux: program, title, mode, cwd, env: variables, argv })
+    const boundTo = bound ? process.pid : undefined
+    const run = runScript({ id, folder: files.folder, tmux: program, title, mode, cwd, env: variables, argv, boundTo })
     files.make({ run, keep: keepScript(files.out) })
     await makeAlivePipe(files.folder)
     files.keepPlace({ server: here, mode })
     const { held, drop } = awaitShell(files.folder)
+    if (bound) watch(markOf(id), env.PATH)
     try {
       const got = await openPane(serverAt(here), home, { argv: ['/bin/sh', files.run], title, mode, size })
       const place = { server: here, mode: got }
       files.keepPlace(place)
       await inTime(held, clock)
-      return terminalAt(id, files, place, readPane(files.pane(), got))
+      const pane = readPane(files.pane(), got)
+      const terminal = terminalAt(id, files, place, pane)
+      if (bound) bind(terminal, pane.pid)
+      return terminal
     } catch (error) {
+      unwatch(markOf(id))
       files.remove()
       throw error
     } finally {
@@ -101,8 +115,20 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
     }
   }
 
+  /** Has the watchdog end the program of a terminal when this process dies. */
+  function bind(terminal: TmuxTerminal, group: number): void {
+    // Where the watchdog finds the program by its mark, the shell around it goes on and closes the pane.
+    if (process.platform !== 'linux') watchGroup(markOf(terminal.id), group)
+    own.add(terminal)
+    // Not awaited: the program may run for as long as this process.
+    void terminal.exited.then(() => {
+      unwatch(markOf(terminal.id))
+      own.delete(terminal)
+    })
+  }
+
   return {
-    outlives: true,
+    outlives: !bound,
     find,
     async open(command, opening) {
       needFolder(opening.cwd)
@@ -118,6 +144,7 @@ export function tmuxHost({ folder, env, clock, socket = 'termaite', program = 't
       return start(id, command, { ...opening, title, mode, size })
     },
     async close() {
+      await Promise.all([...own].map((terminal) => terminal.close()))
       dropped.abort()
       for (const server of servers.values()) server.close()
     },

@@ -1,0 +1,191 @@
+import type { ChildProcess } from 'node:child_process'
+import type { TestContext } from 'node:test'
+import type { Answer, Asked } from './model-server.ts'
+import type { Entry } from '../../src/core/talk/entry.ts'
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { carries, processTable } from '../../src/base/process/process-table.ts'
+import { ended, program } from '../cli/program.ts'
+import { noTmux } from '../terminals/real.ts'
+import { until } from '../until.ts'
+import { modelServer } from './model-server.ts'
+import { installed, rigAll } from './rig.ts'
+
+const missing = (...clis: string[]) => {
+  const lacks = clis.filter((cli) => !installed(cli))
+  return lacks.length > 0 && `not installed: ${lacks.join(', ')}`
+}
+
+const isWorker = ({ text }: Asked) => text.includes('You are a worker:')
+
+/** How often the model of a turn has called already, by the results that it is sent. */
+const called = ({ text }: Asked) =>
+  text.split(/"type":"(?:tool_result|function_call_output)"|"role":"tool"|"functionResponse":/).length - 1
+
+const handoff = (done: string, more: object = {}) =>
+  JSON.stringify({
+    what_was_done: done,
+    evidence: ['a.txt:1 says hi'],
+    unresolved_risks: [],
+    exact_next_step: 'None.',
+    status: 'completed',
+    ...more,
+  })
+
+const wish = (name: string, agent: string, more: object = {}) => ({
+  name,
+  description: `Does ${name}.`,
+  prompt: `Task ${name}`,
+  role: 'explorer',
+  agent,
+  ...more,
+})
+
+type Agents = readonly Record<string, unknown>[]
+
+/** The built program with real CLIs on scripted models, in a home and a repository of its own. */
+async function machine(t: TestContext, agents: (url: string) => Agents, script: (asked: Asked) => Answer) {
+  const model = await modelServer(script)
+  const rig = await rigAll(model.url)
+  t.after(async () => {
+    await model.close()
+    await rig[Symbol.asyncDispose]()
+  })
+  const home = join(rig.root, 'termaite')
+  mkdirSync(home, { mode: 0o700 })
+  execFileSync('git', ['init', '-q', rig.cwd], { env: rig.env })
+  writeFileSync(join(rig.cwd, 'a.txt'), 'hi\n')
+  writeFileSync(join(home, 'settings.json'), JSON.stringify({ metaInstruction: false, agents: agents(model.url) }))
+  // What a person has answered on Claude Code's own dialogs before.
+  const trusted = { [rig.cwd]: { hasTrustDialogAccepted: true } }
+  const agreed = { customApiKeyResponses: { approved: ['made-up'], rejected: [] } }
+  const known = { hasCompletedOnboarding: true, theme: 'dark', ...agreed, projects: trusted }
+  writeFileSync(join(rig.env.HOME!, '.claude.json'), JSON.stringify(known))
+  writeFileSync(join(rig.env.HOME!, '.profile'), `PATH='${rig.env.PATH}'\n`)
+  const env = { ...rig.env, TERMAITE_HOME: home, SHELL: '/bin/sh', TERM: 'xterm-256color' }
+  const start = (...args: string[]): ChildProcess => {
+    const child = spawn(process.execPath, [program, ...args], { cwd: rig.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    t.after(() => child.kill('SIGKILL'))
+    return child
+  }
+  return {
+    model,
+    cwd: rig.cwd,
+    start,
+    run: (...args: string[]) => ended(start(...args)),
+    history(): Entry[] {
+      const [slug] = readdirSync(join(home, 'projects'))
+      const lines = readFileSync(join(home, 'projects', slug!, 'history.jsonl'), 'utf8').trim()
+      return lines.split('\n').map((line) => JSON.parse(line) as Entry)
+    },
+    /** The processes that carry this home in their environment: our own, the CLIs, tmux and what runs in its panes. */
+    async left(): Promise<string[]> {
+      const pids = (await processTable()).map(({ pid }) => pid)
+      const ours = await Promise.all(pids.map((pid) => carries(pid, rig.root)))
+      return pids.filter((_, at) => ours[at]).map((pid) => commandOf(pid))
+    },
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+  } catch {
+    return `${pid}, which is gone`
+  }
+}
+
+const native = (url: string) => ({
+  name: 'native',
+  kind: 'native',
+  model: 'anthropic/claude-sonnet-4-5',
+  baseURL: `${url}/v1`,
+  contextWindowTokens: 200_000,
+})
+const claude = { name: 'claude', profile: 'claude', contextWindowTokens: 200_000 }
+const gemini = { name: 'gemini', profile: 'gemini', kind: 'acp', contextWindowTokens: 1_000_000 }
+
+const both = [wish('seen', 'claude', { where: 'terminal' }), wish('unseen', 'gemini')]
+
+const agents = (url: string) => [native(url), claude, gemini]
+
+/** The lead spawns both, waits for both, and answers for both. */
+function leading(asked: Asked): Answer {
+  if (called(asked) === 0) return { call: { tool: 'spawn_workers_batch', input: { workers: both } } }
+  if (called(asked) === 1) return { call: { tool: 'await_workers', input: {} } }
+  return { text: 'worker_1 and worker_2 looked: a.txt says hi.' }
+}
+
+/** The handoffs that a lead was told, as they stand in its request. */
+const handoffsIn = ({ text }: Asked) => [...text.matchAll(/Handoff of (worker_\d+)/g)].map(([, worker]) => worker)
+
+describe('our own agent leads Claude Code in a terminal and Gemini over ACP', { concurrency: true }, () => {
+  const skip = noTmux || missing('claude', 'gemini')
+
+  test('both hand over, the answer is for both, and nothing is left running', { skip }, async (t) => {
+    const roles: string[] = []
+    const it = await machine(t, agents, (asked) => {
+      if (!isWorker(asked)) return leading(asked)
+      roles.push(asked.wire)
+      return { text: handoff(`${asked.wire} looked.`) }
+    })
+    const { code, out, err } = await it.run('-p', 'look at it', '--mode', 'coordinator')
+    assert.deepEqual({ code, out }, { code: 0, out: 'worker_1 and worker_2 looked: a.txt says hi.\n' }, err)
+    const last = it.model.turns().at(-1)!
+    assert.deepEqual(
+      {
+        workers: roles.sort(),
+        handoffs: handoffsIn(last),
+        told: ['anthropic looked.', 'gemini looked.'].map((words) => last.text.includes(words)),
+        // A worker's own work stays with the worker.
+        transcript: last.text.includes('You are a worker:'),
+        left: await it.left(),
+      },
+      {
+        workers: ['anthropic', 'gemini'],
+        handoffs: ['worker_1', 'worker_2'],
+        told: [true, true],
+        transcript: false,
+        left: [],
+      },
+    )
+  })
+
+  test('Ctrl+C ends both with everything that they started', { skip }, async (t) => {
+    const { it, child } = await atWork(t)
+    child.kill('SIGINT')
+    const { code, err } = await ended(child)
+    assert.deepEqual(
+      { code, left: await it.left(), told: err.includes('Stopped with the turn: worker_1, worker_2.') },
+      { code: 130, left: [], told: true },
+      err,
+    )
+  })
+
+  test('both end with a termaite that is killed, and the next start goes on', { skip }, async (t) => {
+    const { it, child, goOn } = await atWork(t)
+    child.kill('SIGKILL')
+    await ended(child)
+    await until(async () => (await it.left()).length === 0)
+    goOn()
+    const { code, out, err } = await it.run('-p', 'go on', '--mode', 'coordinator')
+    assert.deepEqual({ code, out, left: await it.left() }, { code: 0, out: 'It goes on.\n', left: [] }, err)
+  })
+
+  /** A coordinator whose two workers are in the middle of their work. */
+  async function atWork(t: TestContext) {
+    const waiting = new Set<string>()
+    let goesOn = false
+    const it = await machine(t, agents, (asked) => {
+      if (!isWorker(asked)) return goesOn ? { text: 'It goes on.' } : leading(asked)
+      waiting.add(asked.wire)
+      return { hang: true }
+    })
+    const child = it.start('-p', 'look at it', '--mode', 'coordinator')
+    await until(() => waiting.size === 2)
+    return { it, child, goOn: () => void (goesOn = true) }
+  }
+})
