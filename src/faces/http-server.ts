@@ -45,6 +45,8 @@ type AccessCheck<Caller> = (request: IncomingMessage, response: ServerResponse) 
 export type AccessOptions<Caller> = {
   /** The client that a key belongs to; undefined for a key that is not known. */
   callerOf(key: string): Caller | undefined
+  /** The client whose browser sends a request that carries no key; undefined where the browser is not signed in. */
+  browserOf?(request: IncomingMessage): Caller | undefined
   clock: Clock
   names?: readonly string[]
   /** Whether a proxy in front of the server says in X-Forwarded-For where a request comes from. */
@@ -56,25 +58,49 @@ export type AccessOptions<Caller> = {
  * others have sent from the same address: only wrong keys have to wait.
  */
 export function accessCheck<Caller>(options: AccessOptions<Caller>): AccessCheck<Caller> {
-  const { callerOf, clock, names = ownNames, proxied = false } = options
-  const byHost = hostHeaderValidation([...names])
-  const byOrigin = originValidation([...names])
-  const wrongKeys = new WrongKeys(clock)
+  const { callerOf, browserOf, clock, names = ownNames, proxied = false } = options
+  const byName = nameCheck(names)
+  const wrongKeys = new WrongKeyCheck(clock, proxied)
   return (request, response) => {
-    if (!byHost(request, response) || !byOrigin(request, response)) return undefined
-    const key = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    const caller = key === undefined ? undefined : callerOf(key)
+    if (!byName(request, response)) return undefined
+    const { authorization } = request.headers
+    const key = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+    const known = authorization === undefined ? browserOf?.(request) : undefined
+    const caller = key === undefined ? known : callerOf(key)
     if (caller !== undefined) return caller
-    const seconds = wrongKeys.count(addressOf(request, proxied))
-    if (seconds > 0)
-      refuseRequest(response, 429, `too many wrong keys came from your address; try again in ${seconds} s`, {
-        'retry-after': String(seconds),
-      })
-    else
+    if (wrongKeys.allows(request, response))
       refuseRequest(response, 401, 'the key is missing or wrong: send it as "Authorization: Bearer <key>"', {
         'www-authenticate': 'Bearer realm="termaite"',
       })
     return undefined
+  }
+}
+
+/** Lets requests go on that name this machine as their host and their origin; others have been answered when it returns false. */
+export function nameCheck(names: readonly string[]): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const byHost = hostHeaderValidation([...names])
+  const byOrigin = originValidation([...names])
+  return (request, response) => byHost(request, response) && byOrigin(request, response)
+}
+
+/** Answers the requests of addresses that have sent too many wrong keys or links. */
+export class WrongKeyCheck {
+  #keys: WrongKeys
+  #proxied: boolean
+
+  constructor(clock: Clock, proxied: boolean) {
+    this.#keys = new WrongKeys(clock)
+    this.#proxied = proxied
+  }
+
+  /** Counts a wrong key; false when its address has to wait, and has been told so. */
+  allows(request: IncomingMessage, response: ServerResponse): boolean {
+    const seconds = this.#keys.count(addressOf(request, this.#proxied))
+    if (seconds === 0) return true
+    refuseRequest(response, 429, `too many wrong keys came from your address; try again in ${seconds} s`, {
+      'retry-after': String(seconds),
+    })
+    return false
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Clock } from '../base/clock.ts'
 import type { HubCaller, HubKey, HubKeyBook, HubRole } from '../core/work/hub-key.ts'
 import { defined } from '../base/defined.ts'
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Ages } from './ages.ts'
+import { hashOf, isSameHash, newSecret } from './secret.ts'
 import { HubError } from './task-rules.ts'
 
 /** A key as it is listed: without anything from which its secret could be learned. */
@@ -21,7 +22,7 @@ export interface OwnKey {
   file: string
 }
 
-const own: HubCaller = { id: 'own', name: 'user', role: 'admin' }
+const own = { id: 'own', name: 'user', role: 'admin' } as const
 
 /** A lent key that is not used for this time ends: its run is over, and the process that lent it could not say so. */
 const lentMs = 24 * 3_600_000
@@ -57,10 +58,10 @@ export class HubKeys {
   /** The client that a secret belongs to. */
   callerOf(secret: string): HubCaller | undefined {
     const hash = hashOf(secret)
-    const isOwn = isSame(hash, hashOf(this.#own.secret()))
+    const isOwn = isSameHash(hash, hashOf(this.#own.secret()))
     const key = this.#book.withHash(hash)
     if (isOwn) return { ...own }
-    if (!key || !isSame(key.hash, hash) || this.#isOver(key)) return undefined
+    if (!key || !isSameHash(key.hash, hash) || this.#isOver(key)) return undefined
     this.#useAges.touch(key.id)
     if (this.#markAges.of(key.id) > markMs) this.#markUsed(key.id)
     return { id: key.id, name: key.name, role: key.role }
@@ -162,15 +163,6 @@ export class HubKeys {
     for (const listener of this.#followers) listener(id, by)
   }
 }
-
-/** A new secret. The prefix lets a secret be recognized, and masked, wherever it turns up. */
-export const newSecret = () => `tmk_${randomBytes(32).toString('base64url')}`
-
-/** A secret has 256 random bits, so that one round of SHA-256 is enough. */
-const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex')
-
-/** Takes the same time for every pair of hashes. */
-const isSame = (a: string, b: string) => timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'))
 
 const sameName = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 

@@ -1,15 +1,15 @@
-import type { HubCaller, HubRole } from '../core/work/hub-key.ts'
+import type { CallerRole, HubCaller } from '../core/work/hub-key.ts'
 import { HubError } from './task-rules.ts'
 
 /** One kind of operation at the hub: the roles that may do it, and words that complete "may not …". */
-type Operation = { roles: readonly HubRole[]; words: string }
+type Operation = { roles: readonly CallerRole[]; words: string }
 
 /**
  * The table of what each role may do; every route and every tool of the hub names its operation here. Only agents work
  * on tasks, and agents never review: nobody can approve work under the key that did it.
  */
 export const operations = {
-  self: { roles: ['observer', 'agent', 'member', 'admin'], words: 'see or end its own key' },
+  self: { roles: ['guest', 'observer', 'agent', 'member', 'admin'], words: 'see or end its own key' },
   read: { roles: ['observer', 'agent', 'member', 'admin'], words: 'read agents, tasks and changes' },
   register: { roles: ['agent'], words: 'register as an agent' },
   take: { roles: ['agent'], words: 'take tasks' },
@@ -23,12 +23,13 @@ export const operations = {
   broadcast: { roles: ['member', 'admin'], words: 'send messages to all agents' },
   evict: { roles: ['member', 'admin'], words: 'remove agents' },
   lend: { roles: ['member', 'admin'], words: 'lend keys to agents' },
+  link: { roles: ['member', 'admin'], words: 'make links to the page' },
   keys: { roles: ['admin'], words: 'list or change keys' },
 } as const satisfies Record<string, Operation>
 
 export type HubOperation = keyof typeof operations
 
-export function mayDo(role: HubRole, operation: HubOperation): boolean {
+export function mayDo(role: CallerRole, operation: HubOperation): boolean {
   const { roles }: Operation = operations[operation]
   return roles.includes(role)
 }
@@ -39,7 +40,7 @@ export function checkRole({ name, role }: HubCaller, operation: HubOperation): v
   const { roles, words } = operations[operation]
   throw new HubError(
     'forbidden',
-    `The key of ${name} has the role ${role} and may not ${words}: that needs the role ${roles.join(' or ')}.`,
+    `${name} has the role ${role} and may not ${words}: that needs the role ${roles.join(' or ')}.`,
   )
 }
 

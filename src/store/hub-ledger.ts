@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { HubKey, HubKeyBook } from '../core/work/hub-key.ts'
+import type { SignIn, SignInBook, SignInLink } from '../core/work/sign-in.ts'
 import type { StoreVoice } from './set-aside.ts'
 import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
 import { defined } from '../base/defined.ts'
@@ -47,6 +48,10 @@ function openLedger(path: string): HubLedger {
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, hash TEXT NOT NULL UNIQUE,
         made INTEGER NOT NULL, key TEXT NOT NULL, used INTEGER
       ) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS links (id TEXT PRIMARY KEY, made INTEGER NOT NULL, link TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS sign_ins (
+        id TEXT PRIMARY KEY, cookie TEXT NOT NULL UNIQUE, made INTEGER NOT NULL, sign_in TEXT NOT NULL, used INTEGER
+      ) WITHOUT ROWID;
     `)
   } catch (error) {
     db.close()
@@ -58,6 +63,7 @@ function openLedger(path: string): HubLedger {
 
 class SqliteLedger implements HubLedger {
   readonly keys: HubKeyBook
+  readonly signIns: SignInBook
   #db: DatabaseSync
   #path: string
   #put: Record<'change' | 'task' | 'agent' | 'gone' | 'sweep', StatementSync>
@@ -66,6 +72,7 @@ class SqliteLedger implements HubLedger {
     this.#db = db
     this.#path = path
     this.keys = new SqliteKeyBook(db, path)
+    this.signIns = new SqliteSignInBook(db, path)
     this.#put = {
       change: db.prepare('INSERT INTO changes (seq, change) VALUES (?, ?)'),
       task: db.prepare('INSERT OR REPLACE INTO tasks (id, task) VALUES (?, ?)'),
@@ -167,6 +174,80 @@ class SqliteKeyBook implements HubKeyBook {
     named('write', this.#path, () => this.#put.used.run(at, id))
   }
 }
+
+type SignInRow = { sign_in: string; used: number | null }
+
+class SqliteSignInBook implements SignInBook {
+  #db: DatabaseSync
+  #path: string
+  #put: Record<
+    'links' | 'link' | 'insertLink' | 'removeLink' | 'all' | 'byCookie' | 'insert' | 'remove' | 'used',
+    StatementSync
+  >
+
+  constructor(db: DatabaseSync, path: string) {
+    this.#db = db
+    this.#path = path
+    this.#put = {
+      links: db.prepare('SELECT link FROM links ORDER BY made, id'),
+      link: db.prepare('SELECT link FROM links WHERE id = ?'),
+      insertLink: db.prepare('INSERT INTO links (id, made, link) VALUES (?, ?, ?)'),
+      removeLink: db.prepare('DELETE FROM links WHERE id = ?'),
+      all: db.prepare('SELECT sign_in, used FROM sign_ins ORDER BY made, id'),
+      byCookie: db.prepare('SELECT sign_in, used FROM sign_ins WHERE cookie = ?'),
+      insert: db.prepare('INSERT INTO sign_ins (id, cookie, made, sign_in, used) VALUES (?, ?, ?, ?, ?)'),
+      remove: db.prepare('DELETE FROM sign_ins WHERE id = ?'),
+      used: db.prepare('UPDATE sign_ins SET used = ? WHERE id = ?'),
+    }
+  }
+
+  links(): SignInLink[] {
+    const rows = named('read', this.#path, () => this.#put.links.all()) as { link: string }[]
+    return rows.map(({ link }) => JSON.parse(link) as SignInLink)
+  }
+
+  putLink(link: SignInLink): void {
+    named('write', this.#path, () => this.#put.insertLink.run(link.id, link.made, JSON.stringify(link)))
+  }
+
+  removeLink(id: string): boolean {
+    return named('write', this.#path, () => this.#put.removeLink.run(id).changes > 0)
+  }
+
+  all(): SignIn[] {
+    return (named('read', this.#path, () => this.#put.all.all()) as SignInRow[]).map(signInOf)
+  }
+
+  withCookie(hash: string): SignIn | undefined {
+    const row = named('read', this.#path, () => this.#put.byCookie.get(hash)) as SignInRow | undefined
+    return row && signInOf(row)
+  }
+
+  put(signIn: SignIn): boolean {
+    const { link, insert, removeLink } = this.#put
+    const { used, ...rest } = signIn
+    return named('write', this.#path, () =>
+      inTransaction(this.#db, () => {
+        const row = link.get(signIn.link) as { link: string } | undefined
+        if (!row) return false
+        if ((JSON.parse(row.link) as SignInLink).once) removeLink.run(signIn.link)
+        insert.run(signIn.id, signIn.cookieHash, signIn.made, JSON.stringify(rest), used ?? null)
+        return true
+      }),
+    )
+  }
+
+  remove(id: string): boolean {
+    return named('write', this.#path, () => this.#put.remove.run(id).changes > 0)
+  }
+
+  markUsed(id: string, at: number): void {
+    named('write', this.#path, () => this.#put.used.run(at, id))
+  }
+}
+
+const signInOf = ({ sign_in, used }: SignInRow): SignIn =>
+  defined({ ...(JSON.parse(sign_in) as SignIn), used: used ?? undefined })
 
 const keyOf = ({ key, used }: KeyRow): HubKey => defined({ ...(JSON.parse(key) as HubKey), used: used ?? undefined })
 

@@ -1,4 +1,5 @@
 import type { HubKey, HubKeyBook } from '../core/work/hub-key.ts'
+import type { SignIn, SignInBook, SignInLink } from '../core/work/sign-in.ts'
 import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
 
 /** A hub's ledger in memory; it copies what is stored and what is read, as a file does. */
@@ -8,6 +9,7 @@ export function memoryHubLedger(): HubLedger {
   const changes: HubChange[] = []
   return {
     keys: memoryKeyBook(),
+    signIns: memorySignInBook(),
     load: () =>
       structuredClone({ seq: changes.at(-1)?.seq ?? 0, agents: [...agents.values()], tasks: [...tasks.values()] }),
     keep(more, whole) {
@@ -40,6 +42,30 @@ function memoryKeyBook(): HubKeyBook {
     markUsed(id, at) {
       const key = keys.get(id)
       if (key) keys.set(id, { ...key, used: at })
+    },
+  }
+}
+
+function memorySignInBook(): SignInBook {
+  const links = new Map<string, SignInLink>()
+  const signIns = new Map<string, SignIn>()
+  return {
+    links: () => structuredClone([...links.values()]),
+    putLink: (link) => void links.set(link.id, structuredClone(link)),
+    removeLink: (id) => links.delete(id),
+    all: () => structuredClone([...signIns.values()]),
+    withCookie: (hash) => structuredClone([...signIns.values()].find(({ cookieHash }) => cookieHash === hash)),
+    put(signIn) {
+      const link = links.get(signIn.link)
+      if (!link) return false
+      if (link.once) links.delete(link.id)
+      signIns.set(signIn.id, structuredClone(signIn))
+      return true
+    },
+    remove: (id) => signIns.delete(id),
+    markUsed(id, at) {
+      const signIn = signIns.get(id)
+      if (signIn) signIns.set(id, { ...signIn, used: at })
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { HubAgent, HubChange, HubLedger, OfferedTask, QueuedTask } from '../../src/core/work/task.ts'
 import type { HubKey } from '../../src/core/work/hub-key.ts'
+import type { SignIn, SignInLink } from '../../src/core/work/sign-in.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 
@@ -49,6 +50,31 @@ const key = (id: string, name: string): HubKey => ({
   hash: `hash of ${id}`,
   made: 1,
   by: 'user',
+})
+
+const link = (id: string, over: Partial<SignInLink> = {}): SignInLink => ({
+  id,
+  name: 'user',
+  role: 'admin',
+  key: 'own',
+  made: 1,
+  ends: 9,
+  hash: `hash of ${id}`,
+  once: true,
+  ...over,
+})
+
+const signIn = (id: string, from: string, made = 1): SignIn => ({
+  id,
+  link: from,
+  name: 'user',
+  role: 'admin',
+  key: 'own',
+  made,
+  ends: 99,
+  browser: 'Firefox',
+  cookieHash: `cookie of ${id}`,
+  pageHash: `page of ${id}`,
 })
 
 /** What every Ledger keeps to. */
@@ -113,6 +139,40 @@ export function ledgerContract(name: string, { make, again = (ledger) => ledger 
     )
     assert.equal(keys.put({ ...key('key-3', 'Anna'), made: 3 }, 'key-1'), true)
     assert.deepEqual(keys.all(), [key('key-2', 'ci'), { ...key('key-3', 'Anna'), made: 3 }])
+    ledger.close()
+  })
+
+  test(`${name}: a link for one use signs one browser in, a lasting link any number, also when the ledger is opened again`, () => {
+    const first = make()
+    const [once, lasts] = [link('link-1'), link('link-2', { once: false, role: 'guest', session: 's1', made: 2 })]
+    first.signIns.putLink(once)
+    first.signIns.putLink(lasts)
+    const ledger = again(first)
+    const { signIns } = ledger
+    assert.deepEqual(signIns.links(), [once, lasts])
+    const [a, b, c] = [signIn('a', 'link-1'), signIn('b', 'link-2', 2), signIn('c', 'link-2', 3)]
+    assert.deepEqual(
+      [
+        signIns.put(a),
+        signIns.put(signIn('z', 'link-1')),
+        signIns.put(b),
+        signIns.put(c),
+        signIns.put(signIn('z', 'x')),
+      ],
+      [true, false, true, true, false],
+    )
+    signIns.markUsed('b', 77)
+    signIns.markUsed('z', 77)
+    assert.deepEqual([signIns.links(), signIns.all()], [[lasts], [a, { ...b, used: 77 }, c]])
+    assert.deepEqual(
+      [signIns.withCookie('cookie of b'), signIns.withCookie('page of b'), signIns.withCookie('')],
+      [{ ...b, used: 77 }, undefined, undefined],
+    )
+    assert.deepEqual(
+      [signIns.remove('b'), signIns.remove('b'), signIns.withCookie('cookie of b')],
+      [true, false, undefined],
+    )
+    assert.deepEqual([signIns.removeLink('link-2'), signIns.removeLink('link-2'), signIns.links()], [true, false, []])
     ledger.close()
   })
 }

@@ -1,4 +1,4 @@
-import type { HubRole } from '../../src/core/work/hub-key.ts'
+import type { CallerRole } from '../../src/core/work/hub-key.ts'
 import type { HubOperation } from '../../src/hub/hub-roles.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -9,12 +9,13 @@ import { answerRequest } from '../../src/faces/hub/hub-router.ts'
 import { hubRoutes } from '../../src/faces/hub/hub-routes.ts'
 import { HubKeys } from '../../src/hub/hub-keys.ts'
 import { mayDo, operations } from '../../src/hub/hub-roles.ts'
+import { SignIns } from '../../src/hub/sign-ins.ts'
 import { hubTools } from '../../src/hub/hub-tools.ts'
 import { hubAt } from './seat.ts'
 
 /** Who may do what, written a second time: a new operation has to be decided here as well. */
 const table: Record<HubOperation, string> = {
-  self: 'observer agent member admin',
+  self: 'guest observer agent member admin',
   read: 'observer agent member admin',
   register: 'agent',
   take: 'agent',
@@ -28,6 +29,7 @@ const table: Record<HubOperation, string> = {
   broadcast: 'member admin',
   evict: 'member admin',
   lend: 'member admin',
+  link: 'member admin',
   keys: 'admin',
 }
 
@@ -61,6 +63,10 @@ const routes: Record<string, HubOperation> = {
   'GET /api/me': 'self',
   'POST /api/me/end': 'self',
   'POST /api/lent-keys': 'lend',
+  'GET /api/links': 'link',
+  'POST /api/links': 'link',
+  'GET /api/sign-ins': 'link',
+  'POST /api/sign-ins/:id/end': 'self',
   'GET /api/keys': 'keys',
   'POST /api/keys': 'keys',
   'POST /api/keys/:id/rotate': 'keys',
@@ -85,14 +91,15 @@ const tools: Record<string, HubOperation> = {
   get_review_comments: 'read',
 }
 
-const caller = (role: HubRole) => ({ id: 'key-1', name: `the-${role}`, role })
-const may = (role: HubRole, operation: HubOperation) => table[operation].split(' ').includes(role)
+const callerRoles = ['guest', ...hubRoles] as const
+const caller = (role: CallerRole) => ({ id: 'key-1', name: `the-${role}`, role })
+const may = (role: CallerRole, operation: HubOperation) => table[operation].split(' ').includes(role)
 
 test('every operation is decided for every role', () => {
   const decided = Object.keys(operations) as HubOperation[]
   assert.deepEqual(Object.fromEntries(decided.map((each) => [each, operations[each].roles.join(' ')])), table)
   for (const operation of decided)
-    for (const role of hubRoles) assert.equal(mayDo(role, operation), may(role, operation), `${role} ${operation}`)
+    for (const role of callerRoles) assert.equal(mayDo(role, operation), may(role, operation), `${role} ${operation}`)
 })
 
 test('the documentation has the same table', () => {
@@ -107,7 +114,7 @@ test('every route asks for its operation, and refuses every role that does not h
   const { hub, clock, ledger } = hubAt(t)
   const own = { secret: () => 'own', made: () => 0, renew: () => assert.fail('a role renewed the own key'), file: '' }
   const keys = new HubKeys({ book: ledger.keys, own, clock })
-  const all = hubRoutes(hub, keys, clock)
+  const all = hubRoutes(hub, { keys, signIns: new SignIns({ book: ledger.signIns, clock }) }, clock)
   assert.deepEqual(
     Object.fromEntries(all.map(({ method, path, operation }) => [`${method} ${path}`, operation])),
     routes,
@@ -115,7 +122,7 @@ test('every route asks for its operation, and refuses every role that does not h
   const query = new URLSearchParams()
   const signal = AbortSignal.abort('only the door is asked')
   for (const { method, path, operation } of all) {
-    for (const role of hubRoles) {
+    for (const role of callerRoles) {
       const before = [hub.seq, ledger.keys.all()]
       const asked = {
         method,
@@ -129,7 +136,7 @@ test('every route asks for its operation, and refuses every role that does not h
       const { error = '' } = body as { error?: string }
       if (may(role, operation)) assert.doesNotMatch(error, /may not/, `${role} ${method} ${path}`)
       else {
-        const words = `The key of the-${role} has the role ${role} and may not ${operations[operation].words}: that needs the role ${table[operation].replaceAll(' ', ' or ')}.`
+        const words = `the-${role} has the role ${role} and may not ${operations[operation].words}: that needs the role ${table[operation].replaceAll(' ', ' or ')}.`
         assert.deepEqual([status, error], [403, words], `${role} ${method} ${path}`)
         assert.deepEqual([hub.seq, ledger.keys.all()], before)
       }
@@ -139,7 +146,7 @@ test('every route asks for its operation, and refuses every role that does not h
 
 test('a role sees the tools that it may call and no others', (t) => {
   const { hub, clock } = hubAt(t)
-  for (const role of hubRoles) {
+  for (const role of callerRoles) {
     const seen = Object.fromEntries(hubTools(hub, clock, caller(role)).map(({ name, operation }) => [name, operation]))
     const wanted = Object.entries(tools).filter(([, operation]) => may(role, operation))
     assert.deepEqual(seen, Object.fromEntries(wanted))
@@ -149,7 +156,8 @@ test('a role sees the tools that it may call and no others', (t) => {
 test('an agent speaks for itself alone, over every route and tool that names an agent', async (t) => {
   const { hub, clock, ledger, register, wait, add } = hubAt(t)
   const own = { secret: () => 'own', made: () => 0, renew() {}, file: '' }
-  const all = hubRoutes(hub, new HubKeys({ book: ledger.keys, own, clock }), clock)
+  const keys = new HubKeys({ book: ledger.keys, own, clock })
+  const all = hubRoutes(hub, { keys, signIns: new SignIns({ book: ledger.signIns, clock }) }, clock)
   await register('victim')
   const { id } = await add('x')
   await wait('victim')

@@ -3,6 +3,7 @@ import type { Io } from '../../core/io.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
 import type { Hub } from '../../hub/hub.ts'
+import type { SignIns } from '../../hub/sign-ins.ts'
 import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
 import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -17,7 +18,7 @@ import { ledgerIn } from './hub-address.ts'
 import { once } from 'node:events'
 import { sayIfDebugging, isLoopback, ownHubKey } from '../server-access.ts'
 
-export type OpenHub = { hub: Hub; keys: HubKeys; changes: ChangeFeed; close(): Promise<void> }
+export type OpenHub = { hub: Hub; keys: HubKeys; signIns: SignIns; changes: ChangeFeed; close(): Promise<void> }
 
 /** Tells a model what its tools are for; they are those of its key's role. */
 function instructionsFor({ name, role }: HubCaller): string {
@@ -28,13 +29,15 @@ function instructionsFor({ name, role }: HubCaller): string {
 
 /** A running hub over its ledger, until it is closed. */
 export async function openHub(io: Io, home: string): Promise<OpenHub> {
-  const [{ Hub }, { HubKeys }, { ChangeFeed }] = await Promise.all([
+  const [{ Hub }, { HubKeys }, { SignIns }, { ChangeFeed }] = await Promise.all([
     import('../../hub/hub.ts'),
     import('../../hub/hub-keys.ts'),
+    import('../../hub/sign-ins.ts'),
     import('../../faces/hub/change-feed.ts'),
   ])
   const ledger = openLedger(io, home)
   const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock: io.clock })
+  const signIns = new SignIns({ book: ledger.signIns, clock: io.clock })
   const changes = new ChangeFeed(ledger)
   const hub = new Hub({ ledger, clock: io.clock, published: () => changes.notify() })
   const stop = new AbortController()
@@ -42,6 +45,7 @@ export async function openHub(io: Io, home: string): Promise<OpenHub> {
   return {
     hub,
     keys,
+    signIns,
     changes,
     async close() {
       stop.abort()
@@ -63,8 +67,8 @@ function openLedger(io: Io, home: string): HubLedger {
 /** Makes the HTTP routes, the change feed and the MCP endpoint of a hub. */
 async function hubParts(
   io: Io,
-  { hub, keys, changes }: OpenHub,
-): Promise<Pick<HubServerOptions, 'keys' | 'routes' | 'changes' | 'mcp'>> {
+  { hub, keys, signIns, changes }: OpenHub,
+): Promise<Pick<HubServerOptions, 'keys' | 'signIns' | 'routes' | 'changes' | 'mcp'>> {
   const [{ hubRoutes }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary, noResources, toolServer }] = await Promise.all(
     [
       import('../../faces/hub/hub-routes.ts'),
@@ -88,7 +92,7 @@ async function hubParts(
   // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.
   const manner = { ownerOf: ({ id }: HubCaller) => id, hangUpCancels: true }
   const mcp = mcpEndpoint(library, serverFor, sayIfDebugging(io), manner)
-  return { keys, routes: hubRoutes(hub, keys, io.clock), changes, mcp }
+  return { keys, signIns, routes: hubRoutes(hub, { keys, signIns }, io.clock), changes, mcp }
 }
 
 export type HubAddressOptions = { host: string; port: number; publicUrl?: string }

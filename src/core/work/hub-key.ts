@@ -3,6 +3,9 @@ export const hubRoles = ['observer', 'agent', 'member', 'admin'] as const
 
 export type HubRole = (typeof hubRoles)[number]
 
+/** The rights of a caller: those of a key, or those of a browser whose link shows one session. */
+export type CallerRole = HubRole | 'guest'
+
 /** A client's key as the hub keeps it. The secret itself is known to the client alone. */
 export type HubKey = {
   id: string
@@ -20,8 +23,8 @@ export type HubKey = {
   lent?: true
 }
 
-/** The client that a request comes from. */
-export type HubCaller = Pick<HubKey, 'id' | 'name' | 'role'>
+/** The client that a request comes from; `session` is the only session that a guest can read. */
+export type HubCaller = Pick<HubKey, 'id' | 'name'> & { role: CallerRole; session?: string }
 
 /** Where the hub's keys are stored. Names are unique whatever their case; every change is durable when it returns. */
 export interface HubKeyBook {

@@ -1,6 +1,7 @@
 import type { Question } from '../talk/question.ts'
 import type { Spent } from './budget.ts'
 import type { HubKeyBook } from './hub-key.ts'
+import type { SignInBook } from './sign-in.ts'
 
 /** A note about a task: what its agent or a person said. */
 export type TaskNote = {
@@ -152,9 +153,10 @@ export type HubChange = { seq: number; at: number } & (
   | { type: 'gone'; id: string }
 )
 
-/** Where the hub's agents, tasks, changes and keys are stored. */
+/** Where the hub's agents, tasks, changes, keys and sign-ins are stored. */
 export interface HubLedger {
   readonly keys: HubKeyBook
+  readonly signIns: SignInBook
   /** Everything as it was last stored; `seq` is the number of the last change. */
   load(): { seq: number; agents: HubAgent[]; tasks: Task[] }
   /** Stores all of the changes or none, durably when it returns; `tasks` are the changed tasks, whole. */

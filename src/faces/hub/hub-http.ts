@@ -2,14 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../base/clock.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
+import type { SignIns } from '../../hub/sign-ins.ts'
 import type { HttpServer } from '../http-server.ts'
 import type { McpEndpoint } from '../mcp/mcp-http.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { HubAnswer, HubRoute } from './hub-router.ts'
 import { once } from 'node:events'
-import { RateLimit, accessCheck, listenHttp, ownNames } from '../http-server.ts'
+import { RateLimit, WrongKeyCheck, accessCheck, listenHttp, nameCheck, ownNames } from '../http-server.ts'
 import { mcpPath } from '../mcp/mcp-http.ts'
 import { mayDo } from '../../hub/hub-roles.ts'
+import { BrowserDoor } from './browser-door.ts'
 import { eventStreamText } from './change-feed.ts'
 import { answerRequest, refusal } from './hub-router.ts'
 
@@ -17,6 +19,7 @@ export type HubServerOptions = {
   host: string
   port: number
   keys: HubKeys
+  signIns: SignIns
   /** The host name that a proxy in front of the hub is asked by. */
   publicName?: string
   clock: Clock
@@ -32,21 +35,34 @@ const heartbeatMs = 15_000
 
 /** Serves the hub at an address: its API, its stream of changes, and MCP beside them. */
 export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
-  const { keys, clock, publicName, mcp } = options
+  const { keys, signIns, clock, publicName, mcp } = options
   const names = publicName === undefined ? ownNames : [...ownNames, publicName]
+  const door = new BrowserDoor(signIns, publicName)
+  const proxied = publicName !== undefined
   const allowed = accessCheck({
     callerOf: (key) => keys.callerOf(key),
+    browserOf: (request) => door.callerOf(request),
     clock,
     names,
-    proxied: publicName !== undefined,
+    proxied,
   })
+  const entry = { door, byName: nameCheck(names), wrong: new WrongKeyCheck(clock, proxied) }
   const limit = new RateLimit(clock, requests.burst, requests.perSecond)
   const open = new Map<HubCaller, ServerResponse>()
-  // When a key is revoked, every wait and stream that began with it is cut.
-  keys.follow((id, by) => {
+  // When a key or a sign-in ends, every wait and stream that began with it is cut.
+  const cut = (id: string, by: HubCaller | undefined) => {
     for (const [caller, response] of open) if (caller.id === id && caller !== by) response.destroy()
+  }
+  signIns.follow(cut)
+  keys.follow((id, by) => {
+    cut(id, by)
+    signIns.endOf(id, by)
   })
   const server = await listenHttp((request, response) => {
+    if (request.url === '/api/sign-in') {
+      enterBrowser(request, response, entry, options).catch(() => response.destroy())
+      return
+    }
     const caller = allowed(request, response)
     if (!caller) return
     open.set(caller, response)
@@ -73,6 +89,35 @@ export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
       await server.close()
     },
   }
+}
+
+type Entry = { door: BrowserDoor; byName: ReturnType<typeof nameCheck>; wrong: WrongKeyCheck }
+
+const linkIsOver =
+  'This link was used already, or its time is over. Make a new one with: termaite dashboard (or /dashboard in the chat).'
+
+/** Signs a browser in: the secret of a link becomes a cookie, and a secret that the page keeps itself. */
+async function enterBrowser(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { door, byName, wrong }: Entry,
+  { signIns, clock }: HubServerOptions,
+): Promise<void> {
+  if (!byName(request, response)) return
+  if (request.method !== 'POST') return send(response, refusal(405, `/api/sign-in accepts POST, not ${request.method}`))
+  if (!door.isSameOrigin(request))
+    return send(response, refusal(403, 'a browser signs in from the page of the hub itself'))
+  const body = await readJsonBody(request)
+  if ('refused' in body) return send(response, refusal(body.refused, body.why), { connection: 'close' })
+  const { link } = (body.json ?? {}) as { link?: unknown }
+  const entered = typeof link === 'string' ? signIns.enter(link, request.headers['user-agent'] ?? '') : undefined
+  if (!entered) {
+    if (wrong.allows(request, response)) send(response, refusal(401, linkIsOver))
+    return
+  }
+  const { cookie, page, signIn } = entered
+  door.setCookie(request, response, cookie, signIn.ends === undefined ? undefined : signIn.ends - clock.now())
+  send(response, { status: 200, body: { page, signIn } })
 }
 
 async function answerApi(

@@ -4,8 +4,10 @@ import type { Task } from '../../core/work/task.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
 import type { HubOperation } from '../../hub/hub-roles.ts'
 import type { Hub } from '../../hub/hub.ts'
+import type { SignIns } from '../../hub/sign-ins.ts'
 import type { HubRoute, RoutedRequest } from './hub-router.ts'
 import { hubRoles } from '../../core/work/hub-key.ts'
+import { linkRoles } from '../../core/work/sign-in.ts'
 import { defined } from '../../base/defined.ts'
 import {
   anything,
@@ -29,11 +31,14 @@ const anyBody: Parser<unknown> = { schema: {}, parse: (body) => body }
 /** The longest that one request waits. */
 const longestSeconds = 290
 
+/** The clients that the hub lets in: those with a key, and browsers. */
+export type HubDoors = { keys: HubKeys; signIns: SignIns }
+
 /**
  * The hub over HTTP: each row is one route with its path, its operation, the fields of its body and what it does.
  * A caller acts under the name of its key. The stream `/api/events` is answered by the server itself.
  */
-export function hubRoutes(hub: Hub, keys: HubKeys, clock: Clock): HubRoute[] {
+export function hubRoutes(hub: Hub, { keys, signIns }: HubDoors, clock: Clock): HubRoute[] {
   const until = (seconds = longestSeconds) => clock.elapsed() + Math.min(seconds, longestSeconds) * 1000
   /** The task of an id or of a ticket; throws where the ticket is no longer the holder's. */
   const task = (id: string) => {
@@ -197,6 +202,18 @@ export function hubRoutes(hub: Hub, keys: HubKeys, clock: Clock): HubRoute[] {
     get('/api/me', async ({ caller }) => caller, 'self'),
     post('/api/me/end', 'self', anyBody, async (_, { caller }) => keys.revoke(caller.id, caller)),
     post('/api/lent-keys', 'lend', parser({ name: text }), async ({ name }, { caller }) => keys.lend(name, caller)),
+    get('/api/links', async ({ caller }) => signIns.links(caller), 'link'),
+    post(
+      '/api/links',
+      'link',
+      parser({ role: oneOf(...linkRoles), session: optional(text), hours: optional(number(0)) }),
+      async (wish, { caller }) => signIns.makeLink(wish, caller),
+    ),
+    get('/api/sign-ins', async ({ caller }) => signIns.list(caller), 'link'),
+    post('/api/sign-ins/:id/end', 'self', anyBody, async (_, { id, caller }) => {
+      signIns.end(id, caller)
+      return {}
+    }),
     get('/api/keys', async () => keys.list(), 'keys'),
     post('/api/keys', 'keys', parser({ name: text, role: oneOf(...hubRoles) }), async ({ name, role }, { caller }) =>
       keys.add(name, role, caller),

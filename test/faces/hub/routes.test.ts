@@ -10,6 +10,7 @@ import { answerRequest } from '../../../src/faces/hub/hub-router.ts'
 import { hubRoutes } from '../../../src/faces/hub/hub-routes.ts'
 import type { HubCaller } from '../../../src/core/work/hub-key.ts'
 import { HubKeys } from '../../../src/hub/hub-keys.ts'
+import { SignIns } from '../../../src/hub/sign-ins.ts'
 import { mayDo } from '../../../src/hub/hub-roles.ts'
 import { hubTools } from '../../../src/hub/hub-tools.ts'
 import { agentQuestionLines } from '../../../src/cli/task/task-words.ts'
@@ -19,7 +20,11 @@ function routesAt(t: TestContext) {
   const at = hubAt(t)
   const own = { secret: () => 'the-own-key', made: () => 0, renew() {}, file: '' }
   const keys = new HubKeys({ book: at.ledger.keys, own, clock: at.clock })
-  const routes = hubRoutes(at.hub, keys, at.clock)
+  const routes = hubRoutes(
+    at.hub,
+    { keys, signIns: new SignIns({ book: at.ledger.signIns, clock: at.clock }) },
+    at.clock,
+  )
   const asked = routes.map(({ operation, method, path }) => ({
     operation,
     method,

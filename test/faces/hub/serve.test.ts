@@ -12,6 +12,7 @@ import { loadMcpLibrary, toolServer } from '../../../src/faces/mcp/tool-server.t
 import { Hub } from '../../../src/hub/hub.ts'
 import type { HubCaller } from '../../../src/core/work/hub-key.ts'
 import { HubKeys } from '../../../src/hub/hub-keys.ts'
+import { SignIns } from '../../../src/hub/sign-ins.ts'
 import { hubTools } from '../../../src/hub/hub-tools.ts'
 import { memoryHubLedger } from '../../../src/store/memory-hub-ledger.ts'
 
@@ -35,8 +36,9 @@ async function serving(t: TestContext) {
     return toolServer(library, { name: 'hub', version: '1', cwd: '/', clock, tools, resources })()
   }
   const mcp = mcpEndpoint(library, serverFor, () => {}, { ownerOf: ({ id }: HubCaller) => id, hangUpCancels: true })
-  const routes = hubRoutes(hub, keys, clock)
-  const at = await serveHub({ host: '127.0.0.1', port: 0, keys, clock, routes, changes, mcp })
+  const signIns = new SignIns({ book: ledger.signIns, clock })
+  const routes = hubRoutes(hub, { keys, signIns }, clock)
+  const at = await serveHub({ host: '127.0.0.1', port: 0, keys, signIns, clock, routes, changes, mcp })
   t.after(async () => {
     await at.close()
     stop.abort()
@@ -57,7 +59,7 @@ async function serving(t: TestContext) {
     })
   /** The headers of an agent with a key of its own. */
   const as = (name: string) => ({ authorization: `Bearer ${keys.lend(name, person).secret}` })
-  return { hub, keys, clock, url: at.url, ask, as }
+  return { hub, keys, signIns, clock, url: at.url, ask, as }
 }
 
 /** Until it is so, looking again whenever anything ran. */

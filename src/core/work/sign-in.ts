@@ -1,0 +1,59 @@
+import type { CallerRole } from './hub-key.ts'
+
+/** The rights that a link gives: `guest` reads one session and nothing else. */
+export const linkRoles = ['guest', 'observer', 'member', 'admin'] as const satisfies CallerRole[]
+
+export type LinkRole = (typeof linkRoles)[number]
+
+/** The person and the rights that a browser acts with. */
+type Rights = {
+  /** The name of the person who made the link; everything that the browser does at the hub is kept under it. */
+  name: string
+  role: LinkRole
+  /** The only session that a guest can read. */
+  session?: string
+  /** The key of the client that made the link: links and sign-ins end with it. */
+  key: string
+  made: number
+}
+
+/** A link by which a browser signs in at the hub's page. The secret in it is kept nowhere. */
+export type SignInLink = Rights & {
+  id: string
+  /** SHA-256 of the secret, in hex. */
+  hash: string
+  /** Whether the link ends with its first use. */
+  once: boolean
+  /** The time of day at which the link ends. */
+  ends: number
+}
+
+/** A browser that has signed in. It proves itself by two secrets: a cookie, and one in the storage of the page's own origin. */
+export type SignIn = Rights & {
+  id: string
+  /** The id of the link. */
+  link: string
+  /** The browser and the system, as the browser names itself. */
+  browser: string
+  /** SHA-256 of the cookie and of the page's secret, in hex. */
+  cookieHash: string
+  pageHash: string
+  /** The end of a link that lasts is also that of its sign-ins. Others last as long as they are used. */
+  ends?: number
+  /** When the sign-in was last used, to within some minutes. */
+  used?: number
+}
+
+/** Where the hub keeps links and sign-ins. Every change is durable when it returns. */
+export interface SignInBook {
+  links(): SignInLink[]
+  putLink(link: SignInLink): void
+  /** Returns false when there is no such link. */
+  removeLink(id: string): boolean
+  all(): SignIn[]
+  withCookie(hash: string): SignIn | undefined
+  /** Stores a sign-in and, where its link is for one use, removes that link: both or neither. Returns false when the link is gone. */
+  put(signIn: SignIn): boolean
+  remove(id: string): boolean
+  markUsed(id: string, at: number): void
+}
