@@ -55,6 +55,8 @@ export type KeeperParts = CrewParts & {
 export type WorkerHost = {
   /** The budget that all of them share. */
   budget: Budget
+  /** Aborts when the time of all workers is over; the reason is a Failure. */
+  over?: AbortSignal
   /** Shows what a worker does. */
   seen(slot: WorkerSlot, event: Event): void
   /** Makes the envelope whole before it is kept: brings changes back, and names those outside of the worker's scope. */

@@ -152,8 +152,19 @@ const common = {
     }),
   ),
   crew: optional(object({ perWorkspace: optional(count), total: optional(count), setup: optional(filled) })),
-  /** How many workers one turn of a coordinator may send. */
-  coordinator: optional(object({ workers: optional(count) })),
+  /**
+   * What one turn of a coordinator may use together with all its workers: workers (20), steps of the workers (500), tokens
+   * (10000000), cost in dollars (no limit) and minutes (120).
+   */
+  coordinator: optional(
+    object({
+      workers: optional(count),
+      steps: optional(count),
+      tokens: optional(count),
+      cost: optional(amount),
+      minutes: optional(amount),
+    }),
+  ),
   hub: optional(object({ url: optional(text) })),
   notify: optional(list(either(oneOf('desktop', 'bell'), place))),
   /** Folders beside the project that agents may read and change like it; relative ones begin at the project. */

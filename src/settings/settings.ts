@@ -1,5 +1,6 @@
 import type { Leash, Strategy } from '../core/work/agent.ts'
 import type { StepLimits } from '../core/work/budget.ts'
+import type { TreeLimits } from '../crew/workers/tree-budget.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import type { Diagnostics } from '../languages/language.ts'
@@ -9,6 +10,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { usualSteps } from '../core/work/budget.ts'
+import { usualLimits } from '../crew/workers/tree-budget.ts'
 import { leashes, strategies } from '../core/work/agent.ts'
 import { metaInstruction } from '../core/talk/transcript.ts'
 import { isWithin } from '../base/real-path.ts'
@@ -61,7 +63,8 @@ export type Settings = {
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane'; desktop_window?: string }
   /** How many agents may run at once, and the command that prepares a new worktree. */
   crew: { perWorkspace: number; total: number; setup?: string }
-  coordinator: { workers: number }
+  /** What one turn of a coordinator may use together with all its workers. */
+  coordinator: TreeLimits
   /** The thinking framework that the user chose, and the agent for each advisor role. */
   thinking?: Thinking
   /** How many extra calls thinking may make in one turn without asking. */
@@ -160,7 +163,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     formatters: user.formatter === 'off' ? undefined : formattersOf(user.formatter),
     terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
     crew: { perWorkspace: 10, total: 20, ...user.crew },
-    coordinator: { workers: 20, ...user.coordinator },
+    coordinator: { ...usualLimits, ...user.coordinator },
     thinking: user.thinking,
     thinkingCalls: user.thinkingCalls ?? 2,
     advisors: user.advisors ?? {},

@@ -25,10 +25,10 @@ import { workerRoster } from './worker-roster.ts'
 
 /** Makes the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */
 export function openCoordinator(app: App, agent: Agent): Agent {
-  return coordinated(agent, (turn, seen) => openWorkers(app, turn, seen))
+  return coordinated(agent, (...opening) => openWorkers(app, ...opening), app.settings.coordinator)
 }
 
-const openWorkers = async (app: App, turn: Turn, seen: Parameters<OpensWorkers>[1]): ReturnType<OpensWorkers> => {
+const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWorkers>): ReturnType<OpensWorkers> => {
   const { io, place, settings, store, project, session, border, native } = app
   const { clock } = io
   // The workers of a conversation are numbered in it, and no other crew sees them.
@@ -50,7 +50,7 @@ const openWorkers = async (app: App, turn: Turn, seen: Parameters<OpensWorkers>[
     roster,
     outlives: () => false,
     mask: border.toward('crew'),
-    host: { budget: turn.budget, seen },
+    host,
   }
   const ledger = new SlotLedger(store, workspace, clock)
   await endLost(parts, ledger)
@@ -69,6 +69,7 @@ const openWorkers = async (app: App, turn: Turn, seen: Parameters<OpensWorkers>[
     agentFor: () => (leads.find(({ kind }) => kind === 'native') ?? leads[0])!.name,
     holdsScope: (name) => leads.some((agent) => agent.name === name && agent.kind === 'native'),
     mostWorkers: settings.coordinator.workers,
+    budget,
   })
   const final = new FinalAnswer(board)
   const agents = () => roster.names().map((name) => ({ name }))

@@ -147,6 +147,12 @@ export type PlanItem = { task: string; status: 'pending' | 'in_progress' | 'comp
  */
 export type FileChange = { path: string; before?: string; after: string; from?: string; gone?: true }
 
+/**
+ * Amounts of a budget. `steps` are those of the workers; `cost` is in dollars, and covers only answers whose price is known; `ms` leaves
+ * out the time in which a question waited for a person.
+ */
+export type BudgetAmounts = { workers: number; steps: number; tokens: number; cost?: number; ms: number }
+
 /** An event that is shown and then forgotten; only these may be dropped. */
 export type Live =
   | { type: 'text' | 'thought'; delta: string }
@@ -161,6 +167,8 @@ export type Live =
   | { type: 'phase'; framework: Framework; words: string }
   /** How much of a provider's quota is used, in percent, and when it starts over; reported before the quota is spent. */
   | { type: 'limit'; used: number; until?: number; window?: string }
+  /** How much a coordinator and all its workers have used of the budget that they share, and how much they may use. */
+  | { type: 'budget'; used: BudgetAmounts; allowed: Partial<BudgetAmounts> }
 
 /** An event of an agent that was consulted. */
 export type Inner = { type: 'inner'; role: string; event: Event }
@@ -181,7 +189,7 @@ export function isPersonCommand({ type, by }: { type: string; by?: string }): bo
   return by === 'user' && (type === 'call' || type === 'result')
 }
 
-const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'waiting', 'phase', 'limit', 'inner'])
+const live = new Set(['text', 'thought', 'progress', 'state', 'plan', 'waiting', 'phase', 'limit', 'budget', 'inner'])
 
 export function isFact(event: Event): event is Fact & { by?: string } {
   return !live.has(event.type)

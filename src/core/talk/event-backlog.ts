@@ -112,6 +112,9 @@ function settledAsks(items: readonly Item[]): Set<string> {
   return new Set([...asks('question')].filter((ask) => answered.has(ask)))
 }
 
+/** Events that say all that the one before them said. */
+const replaces = new Set<Event['type']>(['state', 'plan', 'phase', 'waiting', 'budget'])
+
 /** Joins two consecutive events into one that shows the same. */
 function join(a: Event, b: Event): Event | undefined {
   if (a.by !== b.by) return undefined
@@ -120,7 +123,7 @@ function join(a: Event, b: Event): Event | undefined {
     return event && { ...b, event }
   }
   if (a.type !== b.type) return undefined
-  if (b.type === 'state' || b.type === 'plan' || b.type === 'phase' || b.type === 'waiting') return b
+  if (replaces.has(b.type)) return b
   if (!('delta' in a && 'delta' in b) || a.delta.length + b.delta.length > longestJoined) return undefined
   if (a.type === 'progress' && b.type === 'progress' && a.call !== b.call) return undefined
   return { ...b, delta: a.delta + b.delta }

@@ -1,5 +1,6 @@
 import type { Usage } from '../talk/entry.ts'
 import type { Failure } from '../talk/outcome.ts'
+import { defined } from '../../base/defined.ts'
 import { unfinished } from '../talk/outcome.ts'
 
 /** The limits that a turn shares with every turn inside it. */
@@ -29,6 +30,11 @@ export const noBudget: Budget = {
 
 /** `cost` is in dollars; `steps` is for one turn, the others are for all turns of this run. */
 export type BudgetLimits = { tokens?: number; cost?: number; steps?: number }
+
+/** What a person changes to allow more; `instead` is the limit that can be held where a cost is not known. */
+export type BudgetNames = { tokens: string; cost: string; instead: string }
+
+const flagNames: BudgetNames = { tokens: '--max-tokens', cost: '--max-cost', instead: '--max-tokens' }
 
 /** Tokens that are set aside for one call, and for the calls inside it. */
 class Hold {
@@ -63,33 +69,35 @@ class Purse {
   unpriced = false
   held = new Hold(0)
   limit: BudgetLimits
+  names: BudgetNames
 
-  constructor(limit: BudgetLimits) {
+  constructor(limit: BudgetLimits, names: BudgetNames) {
     this.limit = limit
+    this.names = names
   }
 
   /** Returns why no call of this many tokens may be made inside the holds; the outermost hold comes first. */
   refuse(next: number, holds: readonly Hold[]): Failure | undefined {
-    const { limit } = this
+    const { limit, names } = this
     const aside = this.#besides(holds)
     const left = (limit.tokens ?? Infinity) - this.tokens - aside
     if (next > left)
       return unfinished(
         'tokens',
-        `the next call needs about ${next} tokens, but only ${Math.max(0, left)} of ${limit.tokens} are left${aside > 0 ? ` beside the ${aside} that are set aside for calls under way` : ''}; raise --max-tokens to continue`,
+        `the next call needs about ${next} tokens, but only ${Math.max(0, left)} of ${limit.tokens} are left${aside > 0 ? ` beside the ${aside} that are set aside for calls under way` : ''}; raise ${names.tokens} to continue`,
       )
     if (limit.cost === undefined) return undefined
     if (this.unpriced)
       return unfinished(
         'cost',
-        'an agent did not report what its answer cost, so --max-cost cannot be held; use --max-tokens instead',
+        `an agent did not report what its answer cost, so ${names.cost} cannot be held; use ${names.instead} instead`,
       )
     const dear = this.priced === 0 ? 0 : (aside * this.cost) / this.priced
     if (this.cost + dear < limit.cost) return undefined
     const underWay = dear > 0 ? `, or set aside for calls under way` : ''
     return unfinished(
       'cost',
-      `$${(this.cost + dear).toFixed(2)} of $${limit.cost.toFixed(2)} are spent${underWay}; raise --max-cost to continue`,
+      `$${(this.cost + dear).toFixed(2)} of $${limit.cost.toFixed(2)} are spent${underWay}; raise ${names.cost} to continue`,
     )
   }
 
@@ -112,8 +120,8 @@ class Purse {
   }
 }
 
-export function budget(limit: BudgetLimits): Budget {
-  const purse = new Purse(limit)
+export function budget(limit: BudgetLimits, names = flagNames): Budget {
+  const purse = new Purse(limit, names)
   const within = (holds: readonly Hold[], more: Pick<Budget, 'turn'>): Budget => ({
     refuse: (tokens) => purse.refuse(tokens, holds),
     reserve(tokens) {
@@ -137,10 +145,37 @@ export function budget(limit: BudgetLimits): Budget {
   return turn()
 }
 
+/** A budget in which every call must pass the limits of both. */
+export function bothBudgets(one: Budget, other: Budget): Budget {
+  const step = one.step || other.step ? () => one.step?.() ?? other.step?.() : undefined
+  return defined<Budget>({
+    refuse: (tokens) => one.refuse(tokens) ?? other.refuse(tokens),
+    reserve(tokens) {
+      const first = one.reserve(tokens)
+      if (first.failure) return first
+      const second = other.reserve(tokens)
+      if (second.failure) {
+        first.release()
+        return second
+      }
+      const release = () => {
+        first.release()
+        second.release()
+      }
+      return { budget: bothBudgets(first.budget, second.budget), release }
+    },
+    spend(usage) {
+      one.spend(usage)
+      other.spend(usage)
+    },
+    step,
+  })
+}
+
 /** The same budget for a turn that has so many steps at most; `raise` names what allows more. */
 export function withSteps(all: Budget, most: number, raise: string): Budget {
   let steps = 0
-  const step = () => (steps++ < most ? undefined : stepsSpent(most, raise))
+  const step = () => (steps++ < most ? all.step?.() : stepsSpent(most, raise))
   // The budget of a call inside the turn counts the same steps.
   const stepping = (budget: Budget): Budget => ({
     ...budget,

@@ -7,8 +7,10 @@ import type { Crew } from '../crew.ts'
 import type { SlotLedger } from '../slot-ledger.ts'
 import type { WorkerSlot } from '../slot.ts'
 import type { Spawn } from '../spawn.ts'
+import type { TreeBudget } from './tree-budget.ts'
 import type { Envelope, Role, WorkerSite } from './worker.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { estimateTokens } from '../../core/talk/tokens.ts'
 import { areSeparate, scopeFault } from '../../core/work/path-scope.ts'
 import { allOf, CrewError, isGone } from '../slot.ts'
 import { endedEnvelope, keepEnvelope, readEnvelope } from './worker-turn.ts'
@@ -44,6 +46,8 @@ export type BoardParts = {
   holdsScope(agent: string): boolean
   /** The most workers that one turn may send. */
   mostWorkers: number
+  /** The budget of the turn, which may refuse further workers. */
+  budget?: Pick<TreeBudget, 'refuses' | 'sent' | 'amounts'>
 }
 
 /** A worker as its coordinator sees it. */
@@ -85,6 +89,11 @@ export class WorkerBoard {
     return this.#parts.crew.terminal(slot)
   }
 
+  /** What the turn has used of its budget. */
+  get budget(): ReturnType<TreeBudget['amounts']> | undefined {
+    return this.#parts.budget?.amounts()
+  }
+
   async find(id: string): Promise<WorkerView> {
     const all = await this.all()
     const slot = slotOf(id)
@@ -100,7 +109,13 @@ export class WorkerBoard {
     const { mostWorkers } = this.#parts
     if (all.length + wishes.length > mostWorkers)
       throw new CrewError(
-        `this turn has ${all.length} workers, and ${mostWorkers} are allowed, so ${wishes.length} more are too many. Do the rest yourself, or give the workers larger tasks.`,
+        `this turn has ${all.length} workers, and ${mostWorkers} are allowed, so ${wishes.length} more are too many. Do the rest yourself, or give the workers larger tasks; the person can raise coordinator.workers in the settings.`,
+      )
+    const tokens = wishes.reduce((sum, { prompt }) => sum + estimateTokens(prompt), 0)
+    const spent = this.#parts.budget?.refuses(tokens)
+    if (spent)
+      throw new CrewError(
+        `no further worker can be sent, because the budget is spent: ${spent.message}. Do the rest yourself, or answer with what there is and say what is missing.`,
       )
     const claimed = all.filter(({ over }) => !over).flatMap(claimOf)
     for (const wish of wishes) {
@@ -110,6 +125,7 @@ export class WorkerBoard {
       claimed.push(...claimOfWish(wish))
     }
     const slots = await this.#parts.crew.spawnAll(wishes.map((wish) => this.#spawnOf(wish)))
+    this.#parts.budget?.sent(slots.length)
     return slots.map((slot) => ({ id: workerId(slot.id), slot: slot as WorkerSlot, over: false, heard: false }))
   }
 

@@ -1,9 +1,10 @@
 import type { Event } from '../../core/talk/entry.ts'
-import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
-import type { WorkerSlot } from '../slot.ts'
+import type { WorkerHost } from '../crew-parts.ts'
 import type { WorkerBoard } from './board.ts'
 import type { FinalAnswer } from './final-answer.ts'
+import type { TreeLimits } from './tree-budget.ts'
 import { Channel } from '../../base/channel.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { drain } from '../../base/relay.ts'
@@ -11,6 +12,7 @@ import { failed } from '../../core/talk/outcome.ts'
 import { TurnPieces } from '../../core/work/turn-pieces.ts'
 import { ids } from './board.ts'
 import { ShownWorkers } from './shown-workers.ts'
+import { TreeBudget } from './tree-budget.ts'
 
 /** The workers of one turn of a coordinator. */
 export type OpenWorkers = {
@@ -20,14 +22,14 @@ export type OpenWorkers = {
   close(): Promise<void>
 }
 
-/** Opens the workers of a turn and gives the agents their tools; `seen` shows what a worker does. */
-export type OpensWorkers = (turn: Turn, seen: (slot: WorkerSlot, event: Event) => void) => Promise<OpenWorkers>
+/** Opens the workers of a turn and gives the agents their tools; `host` is what the workers share. */
+export type OpensWorkers = (turn: Turn, host: WorkerHost, budget: TreeBudget) => Promise<OpenWorkers>
 
 /**
- * Makes a coordinator of an agent: its workers' events are shown as inner events of the turn, its answer waits until every worker
- * was heard, and no worker outlives the turn.
+ * Makes a coordinator of an agent: its workers' events are shown as inner events of the turn, one budget holds for all of them, its
+ * answer waits until every worker was heard, and no worker outlives the turn.
  */
-export function coordinated(agent: Agent, open: OpensWorkers): Agent {
+export function coordinated(agent: Agent, open: OpensWorkers, limits: TreeLimits): Agent {
   return {
     name: agent.name,
     get traits() {
@@ -42,12 +44,16 @@ export function coordinated(agent: Agent, open: OpensWorkers): Agent {
         if (type === 'text' || type === 'thought' || type === 'progress') live.offer(inner)
         else void live.push(inner)
       })
-      const work = coordinate(agent, turn, open, shown, (event) => live.push(event))
+      const tree = new TreeBudget({ limits, turn: turn.budget, clock: turn.clock, told: (event) => live.offer(event) })
+      const work = coordinate(agent, turn, open, shown, tree, (event) => live.push(event))
         .then(
           (ended) => (outcome = ended),
           (error) => (outcome = failed('crash', `the coordinator failed unexpectedly: ${messageOf(error)}`)),
         )
-        .finally(() => live.close())
+        .finally(() => {
+          tree.close()
+          live.close()
+        })
       try {
         yield* live
       } finally {
@@ -64,18 +70,28 @@ async function coordinate(
   turn: Turn,
   open: OpensWorkers,
   shown: ShownWorkers,
+  tree: TreeBudget,
   emit: (event: Event) => Promise<void>,
 ): Promise<Outcome> {
-  const pieces = new TurnPieces(turn)
-  const workers = await open(turn, (slot, event) => shown.see(slot, event))
+  const lead: Turn = {
+    ...turn,
+    budget: tree.lead,
+    ask: tree.asking(turn.ask),
+    signal: AbortSignal.any([turn.signal, tree.over]),
+  }
+  const pieces = new TurnPieces(lead)
+  const workers = await open(
+    lead,
+    { budget: tree.workers, over: tree.workersOver, seen: (slot, event) => shown.see(slot, event) },
+    tree,
+  )
   const { board, final } = workers
   const over = new AbortController()
   const following = shown.follow(board, over.signal)
   try {
-    let outcome = await drain(pieces.act(agent, turn.prompt), emit)
+    let outcome = await act(turn.prompt)
     // Our own agent is told in its turn. Another program's turn is over by now, so that it is given another one.
-    for (let why = await heldBack(outcome); why !== undefined; why = await heldBack(outcome))
-      outcome = await drain(pieces.act(agent, why), emit)
+    for (let why = await heldBack(outcome); why !== undefined; why = await heldBack(outcome)) outcome = await act(why)
     if (!outcome.ok || turn.signal.aborted) return await abandoned(outcome)
     const more = await final.completion(outcome.text, turn.signal)
     if (more === undefined) return outcome
@@ -87,16 +103,31 @@ async function coordinate(
     await following
   }
 
-  async function heldBack(outcome: Outcome): Promise<string | undefined> {
-    return outcome.ok && outcome.asks === undefined && !turn.signal.aborted ? final.holdsBack() : undefined
+  /** Has the coordinator take the next piece of the turn; a turn whose time is over was stopped by that, and not by the person. */
+  async function act(prompt: string): Promise<Outcome> {
+    const outcome = await drain(pieces.act(agent, prompt), emit)
+    const late = tree.over.aborted && !turn.signal.aborted && !outcome.ok
+    return late ? { ok: false, failure: tree.over.reason as Failure } : outcome
   }
 
-  /** A turn that failed or was cancelled has no answer that could account for its workers: a note does. */
+  async function heldBack(outcome: Outcome): Promise<string | undefined> {
+    return outcome.ok && outcome.asks === undefined && !lead.signal.aborted ? final.holdsBack() : undefined
+  }
+
+  /**
+   * A turn that failed or was cancelled has no answer that could account for its workers. A note names those that were stopped with a
+   * cancelled turn; after a failure the handoffs themselves are told, so that no work of a worker is lost.
+   */
   async function abandoned(outcome: Outcome): Promise<Outcome> {
     const running = (await board.all()).filter(({ over }) => !over)
     await board.stopAll()
-    if (running.length > 0)
-      await emit({ type: 'note', text: `Stopped with the turn: ${ids(running)}.`, by: 'termaite' })
+    if (turn.signal.aborted) {
+      if (running.length > 0)
+        await emit({ type: 'note', text: `Stopped with the turn: ${ids(running)}.`, by: 'termaite' })
+      return outcome
+    }
+    const account = await final.completion(undefined, turn.signal)
+    if (account !== undefined) await emit({ type: 'reply', text: account, by: 'termaite' })
     return outcome
   }
 }

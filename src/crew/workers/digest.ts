@@ -32,6 +32,7 @@ export async function digestOf(board: WorkerBoard, now: number): Promise<string 
     ...running.slice(0, most.named).map((view) => `- ${runningLine(view, now)}`),
     ...envelopes.map((envelope) => `- ${previewLine(envelope)}`),
     ...notices.slice(-most.notices).map(({ id, status, summary }) => `- ${id} reports ${status}: ${short(summary)}`),
+    ...(board.budget ? [budgetLine(board.budget)] : []),
     nextStep(running, waiting, blocked),
   ].join('\n')
 }
@@ -56,6 +57,21 @@ function previewLine(envelope: Envelope): string {
   const { worker, role, name, status, what_was_done, unresolved_risks: risks, exact_next_step } = envelope
   const risk = risks.length === 0 ? '' : ` Open risks: ${risks.length}, the first: ${short(risks[0]!)}`
   return `${worker} (${role}, ${name}) ${status}, not read yet: ${short(what_was_done)}${risk} Next: ${short(exact_next_step)}`
+}
+
+/** What is used of each limit, so that the coordinator can stop sending workers before it is refused. */
+function budgetLine({ used, allowed }: NonNullable<WorkerBoard['budget']>): string {
+  const part = (amount = 0, most: number | undefined, unit: string) =>
+    most === undefined ? [] : [`${amount} of ${most} ${unit}`]
+  const minutes = (ms: number) => Math.round(ms / 60_000)
+  const parts = [
+    ...part(used.workers, allowed.workers, 'workers'),
+    ...part(used.steps, allowed.steps, 'steps of workers'),
+    ...part(used.tokens, allowed.tokens, 'tokens'),
+    ...part(Number((used.cost ?? 0).toFixed(2)), allowed.cost, 'dollars'),
+    ...part(minutes(used.ms), allowed.ms && minutes(allowed.ms), 'minutes'),
+  ]
+  return `Used of the budget that you share with your workers: ${parts.join(', ')}.`
 }
 
 function nextStep(

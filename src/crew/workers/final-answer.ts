@@ -42,19 +42,25 @@ export class FinalAnswer {
 
   /**
    * What must follow the answer so that every worker is accounted for: the handoffs that the coordinator never read, and one line
-   * for each worker that the answer leaves out. Waits for workers that still run. Undefined when nothing is missing.
+   * for each worker that the answer leaves out. Without an answer, it takes its place. Waits for workers that still run. Undefined
+   * when nothing is missing.
    */
-  async completion(answer: string, signal: AbortSignal): Promise<string | undefined> {
+  async completion(answer: string | undefined, signal: AbortSignal): Promise<string | undefined> {
     const { envelopes: unread } = await this.#board.gather(undefined, Number.MAX_SAFE_INTEGER, signal)
     const all = await this.#board.all()
     const unnamed: string[] = []
     for (const view of all)
-      if (!unread.some(({ worker }) => worker === view.id) && !mentions(answer, view.id))
+      if (!unread.some(({ worker }) => worker === view.id) && !(answer !== undefined && mentions(answer, view.id)))
         unnamed.push(`- ${ledgerLine(await this.#board.envelope(view))}`)
     const parts = [
       ...(unread.length === 0
         ? []
-        : ['These workers were not heard before the answer. Their handoffs:', ...unread.map(handoffText)]),
+        : [
+            answer === undefined
+              ? 'The coordinator stopped before its answer. These workers were not heard. Their handoffs:'
+              : 'These workers were not heard before the answer. Their handoffs:',
+            ...unread.map(handoffText),
+          ]),
       ...(unnamed.length === 0 ? [] : [['Workers:', ...unnamed].join('\n')]),
     ]
     return parts.length === 0 ? undefined : parts.join('\n\n')

@@ -145,9 +145,11 @@ function ofFailure({ kind, message, stoppedBy }: Extract<Outcome, { ok: false }>
       ? 'Decide whether the task is still needed.'
       : stoppedBy === 'steps'
         ? 'Split the task into smaller ones, or give a new worker more steps.'
-        : cut
-          ? 'Continue with what was done so far, or send a smaller task.'
-          : 'Send a narrower task to a new worker, choose another agent, or do the task yourself.',
+        : stoppedBy === 'tokens' || stoppedBy === 'cost'
+          ? 'Answer with what there is: the budget that all workers share is spent, so that no new worker can go on.'
+          : cut
+            ? 'Continue with what was done so far, or send a smaller task.'
+            : 'Send a narrower task to a new worker, choose another agent, or do the task yourself.',
     status: stopped ? 'stopped' : cut ? 'partial' : 'failed',
   }
 }

@@ -36,7 +36,7 @@ export class WorkerTurn {
       defined<Event>({ type: 'state', state: 'starting', terminal: worker.where === 'terminal' ? true : undefined }),
     )
     const late = new AbortController()
-    this.late = late.signal
+    this.late = host?.over ? AbortSignal.any([late.signal, host.over]) : late.signal
     // The timer need not be awaited: it only aborts a turn that is still under way.
     void clock.sleep(worker.minutes * 60_000, this.#over.signal).then(() => {
       if (!this.#over.signal.aborted) late.abort()
@@ -53,8 +53,9 @@ export class WorkerTurn {
     this.#over.abort()
     const slot = this.#slot
     const { minutes } = slot.worker
-    const time = unfinished('time', `its ${minutes} ${minutes === 1 ? 'minute is' : 'minutes are'} over`)
-    const handoff = handoffOf(this.late.aborted && !outcome.ok ? { ok: false, failure: time } : outcome, this.#words)
+    const own = unfinished('time', `its ${minutes} ${minutes === 1 ? 'minute is' : 'minutes are'} over`)
+    const failure = this.#host?.over?.aborted ? (this.#host.over.reason as Failure) : own
+    const handoff = handoffOf(this.late.aborted && !outcome.ok ? { ok: false, failure } : outcome, this.#words)
     const envelope = await settled({ ...signature(slot), ...handoff }, slot, this.#host)
     const kept = await keepEnvelope(blobs, envelope)
     this.#host?.seen(slot, { type: 'end', outcome, status: envelope.status })

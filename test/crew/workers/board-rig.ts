@@ -3,7 +3,9 @@ import type { ScriptedAgent, Script } from '../../../src/agents/scripted-agent.t
 import type { Event } from '../../../src/core/talk/entry.ts'
 import type { RosterSeat } from '../../../src/core/work/agent.ts'
 import type { BoardParts, WorkerWish } from '../../../src/crew/workers/board.ts'
+import type { WorkerHost } from '../../../src/crew/crew-parts.ts'
 import type { WorkerSlot } from '../../../src/crew/slot.ts'
+import type { TreeBudget } from '../../../src/crew/workers/tree-budget.ts'
 import type { Rig } from '../rig.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { noBudget } from '../../../src/core/work/budget.ts'
@@ -48,12 +50,18 @@ export function boardOf(
     agents.push(agent)
     return agent
   }
-  const shown: { to?: (slot: WorkerSlot, event: Event) => void } = {}
-  const host = {
-    budget: noBudget,
+  /** The host and the budget of the coordinator's turn, once it runs. */
+  const lead: { host?: WorkerHost; tree?: TreeBudget } = {}
+  const host: WorkerHost = {
+    get budget() {
+      return lead.host?.budget ?? noBudget
+    },
+    get over() {
+      return lead.host?.over
+    },
     seen(slot: WorkerSlot, event: Event) {
       seen.push({ worker: slot.id, event })
-      shown.to?.(slot, event)
+      lead.host?.seen(slot, event)
     },
   }
   const { mostWorkers = 50, ...rig } = part
@@ -69,8 +77,11 @@ export function boardOf(
     agentFor: () => 'native',
     holdsScope: (agent) => agent === 'native',
     mostWorkers,
+    get budget() {
+      return lead.tree
+    },
   })
-  return { ...made, board, seats, agents, seen, shown }
+  return { ...made, board, seats, agents, seen, lead }
 }
 
 const stepsOf = (script: Script, turn: Parameters<Extract<Script, Function>>[0]) =>

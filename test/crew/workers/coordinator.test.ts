@@ -1,68 +1,15 @@
-import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Script } from '../../../src/agents/scripted-agent.ts'
 import type { Event } from '../../../src/core/talk/entry.ts'
-import type { Tool } from '../../../src/core/work/tool.ts'
-import type { ModelScript } from '../../../src/models/scripted-model.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
-import { nativeAgent } from '../../../src/agents/native/native-loop.ts'
-import { frameOf } from '../../../src/agents/native/model-messages.ts'
-import { digestOf } from '../../../src/crew/workers/digest.ts'
 import { FinalAnswer } from '../../../src/crew/workers/final-answer.ts'
 import { InnerWorks } from '../../../src/core/work/inner-work.ts'
 import { coordinated } from '../../../src/crew/workers/coordinator.ts'
-import { workerTools } from '../../../src/crew/workers/worker-tools.ts'
+import { usualLimits } from '../../../src/crew/workers/tree-budget.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
-import { scriptedModel } from '../../../src/models/scripted-model.ts'
-import type { Rig } from '../rig.ts'
 import { turnOf } from '../../contract/agent.ts'
 import { answers, boardOf, wish } from './board-rig.ts'
-
-/** A native coordinator with a scripted model and workers that play the script of their name. */
-function coordinator(context: TestContext, model: ModelScript[], workers: Record<string, Script> = {}, part: Rig = {}) {
-  const rig = boardOf(context, workers, part)
-  const scripted = scriptedModel(model)
-  const final = new FinalAnswer(rig.board)
-  const desk = { board: rig.board, clock: rig.clock, agents: () => [{ name: 'native' }] }
-  const tools: Tool[] = workerTools(desk)
-  const native = nativeAgent({
-    name: 'native',
-    model: scripted,
-    tools,
-    policy: async () => ({ verdict: 'yes', why: 'it is a test' }),
-    frame: frameOf('Coordinate.', tools),
-    aside: () => digestOf(rig.board, rig.clock.now()),
-    ends: () => final.holdsBack(),
-  })
-  let closed = 0
-  const agent = coordinated(native, async (_, seen) => {
-    rig.shown.to = seen
-    return {
-      board: rig.board,
-      final,
-      async close() {
-        closed++
-        await rig.board.stopAll()
-      },
-    }
-  })
-  const run = (signal = new AbortController().signal, inside?: InnerWorks) => {
-    const events: Event[] = []
-    const over = (async () => {
-      for await (const event of agent.turn(turnOf({ id: 'turn', clock: rig.clock, signal, inside, prompt: 'Do it.' })))
-        events.push(event)
-      const end = events.at(-1)!
-      return end.type === 'end' ? end.outcome : assert.fail('no end')
-    })()
-    return { events, over }
-  }
-  return { ...rig, model: scripted, run, closed: () => closed }
-}
-
-const call = (id: string, tool: string, input: unknown) => ({ type: 'call' as const, id, tool, input })
-const spawn = (...names: string[]) => [call('s', 'spawn_workers_batch', { workers: names.map((name) => wish(name)) })]
-const gather = [call('g', 'await_workers', {})]
+import { coordinator, gather, spawn } from './coordinator-rig.ts'
 
 test('a coordinator spawns four workers, waits for them, and answers from their handoffs', async (context) => {
   const all = 'By worker_1, worker_2, worker_3 and worker_4: done.'
@@ -161,10 +108,14 @@ test('another program as the coordinator is given a second piece when it answers
   const rig = boardOf(context, { a: [{ wait: 1_000 }, ...(answers() as [])] })
   const final = new FinalAnswer(rig.board)
   const cli = scriptedAgent('claude', [[{ say: 'Too early.' }], [{ say: 'Done, by worker_1.' }]])
-  const agent = coordinated(cli, async () => {
-    await rig.board.spawn([wish('a')])
-    return { board: rig.board, final, close: () => rig.board.stopAll() }
-  })
+  const agent = coordinated(
+    cli,
+    async () => {
+      await rig.board.spawn([wish('a')])
+      return { board: rig.board, final, close: () => rig.board.stopAll() }
+    },
+    usualLimits,
+  )
   const events: Event[] = []
   const over = (async () => {
     for await (const event of agent.turn(turnOf({ id: 'turn', clock: rig.clock, prompt: 'Do it.' }))) events.push(event)
@@ -189,9 +140,9 @@ test('every worker is shown from its spawn to its end, also one that waits, and 
     context,
     [spawn('a', 'b', 'c'), gather, [{ say: 'worker_1, worker_2 and worker_3.' }]],
     { a: [{ hang: true }], b: answers({ status: 'partial' }), c: [{ hang: true }] },
-    { limits: { perWorkspace: 1, total: 20 } },
+    { places: { perWorkspace: 1, total: 20 } },
   )
-  const { over, events } = rig.run(undefined, inside)
+  const { over, events } = rig.run(undefined, { inside })
   await rig.clock.turn(2_000)
   assert.deepEqual(inside.roles, ['worker_1 explorer', 'worker_2 explorer', 'worker_3 explorer'])
   await Promise.all([inside.get('worker_3 explorer')!.stop(), rig.clock.turn(1_000)])
