@@ -1,5 +1,7 @@
 import type { Entry } from '../core/talk/entry.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
+import type { Doc } from '../core/talk/store.ts'
+import type { Health } from '../mind/rotation/health.ts'
 import type { App } from './app.ts'
 import { healthDoc } from '../mind/rotation/health.ts'
 import { rotate } from '../mind/rotation/rotate.ts'
@@ -19,6 +21,8 @@ export type RotationOptions = {
   /** Agents to leave out, where they are not the ones that the app leaves out. */
   out?: App['out']
   told?: readonly Entry[]
+  /** The record of the agents' health, where it is not the one that all turns share. */
+  health?: Doc<Health>
   changes?(): Promise<string[]>
   compact?(turn: Turn, say: (words: string) => void): Promise<readonly Entry[] | undefined>
 }

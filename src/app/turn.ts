@@ -8,7 +8,6 @@ import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { TurnWorld } from '../core/work/conversation.ts'
 import type { App } from './app.ts'
 import type { TurnSnapshots } from './turn-snapshots.ts'
-import type { LeftProcess } from '../base/process/left-processes.ts'
 import type { TurnObserver } from './turn-traces.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { markDanger } from './cards.ts'
@@ -125,7 +124,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     end: async (turn: string, waits?: Turn['waits']) => [
       ...(await snapshots.end(turn, waits)),
       ...(await unremembered),
-      ...leftWords((app.left.processes = await leftProcesses())),
+      ...(await leftNotes(app)),
       ...((await traces?.trouble()) ?? []),
     ],
   }
@@ -151,7 +150,8 @@ function actsByOurTools({ settings }: App): boolean {
 }
 
 /** Says which processes a turn has left running, and how to end them. */
-function leftWords(left: readonly LeftProcess[]): string[] {
+export async function leftNotes(app: App): Promise<string[]> {
+  const left = (app.left.processes = await leftProcesses())
   if (left.length === 0) return []
   const named = left.map(({ pid, command }) => `${pid} (${oneLine(command, 60)})`).join(', ')
   const [what, them] = left.length === 1 ? ['a process', 'it'] : [`${left.length} processes`, 'them']

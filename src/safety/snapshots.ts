@@ -68,6 +68,10 @@ export interface Snapshots {
   restore(tree: string, seen?: string): Promise<SkippedPath[]>
   /** Copies the project's files as they are now, without ignored ones, into an empty folder. */
   copy(folder: string, signal: AbortSignal): Promise<CopiedFiles>
+  /** Reads the changes of a copy that is gone, by the snapshots that its `CopyChanges` name. */
+  copyChanges(base: string, tree: string): Promise<CopyChanges>
+  /** Brings such changes into the project, as `bringBack` of the copy would. */
+  bringIn(changes: Pick<CopyChanges, 'base' | 'tree'>, what?: Pick<CopyJoin, 'only' | 'over'>): Promise<CopyResult>
   /** Plans how to undo a turn. */
   planUndo(turn: string): Promise<UndoPlan>
   /** Undoes a turn. `as`: the name of the undo, where it is a part of another one. */
@@ -111,6 +115,12 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       .find((kept) => kept.turn === turn)
     if (found) return found
     throw new SnapshotsOff(`no turn ${turn} is kept for this project`)
+  }
+  /** Snapshots of copies are pruned after a day. */
+  const areKept = async (...trees: string[]): Promise<void> => {
+    for (const tree of trees)
+      if ((await store().repository.git(['cat-file', '-e', `${tree}^{tree}`])).code !== 0)
+        throw new SnapshotsOff('the changes of this copy are not kept any more')
   }
 
   return {
@@ -183,6 +193,14 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
           return bringBack(repository, { base, copy, now: await now() }, what)
         },
       }
+    },
+    async copyChanges(base, tree) {
+      await areKept(base, tree)
+      return copyChanges(store().repository, base, tree)
+    },
+    async bringIn({ base, tree }, what) {
+      await areKept(base, tree)
+      return bringBack(store().repository, { base, copy: tree, now: await now() }, what)
     },
     async planUndo(turn) {
       const { moves: _, ...plan } = await planUndo(store().repository, find(turn), await now())

@@ -168,6 +168,22 @@ test('what was changed in a copy is told before anything is brought back, and ex
   })
 })
 
+test('the changes of a copy that is gone are read and brought in by its snapshots', async () => {
+  using project = begun()
+  const { store, folder, copy, write } = await copied(project)
+  write('edit.txt', 'one\ntwo\nthree\n')
+  const changes = await copy.changed()
+  copy.forget()
+  rmSync(folder, { recursive: true })
+  assert.deepEqual(await store.copyChanges(changes.base, changes.tree), changes)
+  assert.deepEqual(await store.bringIn(changes), { files: ['edit.txt'] })
+  assert.equal(project.tree()['edit.txt'], 'file one\ntwo\nthree\n')
+  await assert.rejects(
+    store.copyChanges(changes.base, '0'.repeat(40)),
+    /the changes of this copy are not kept any more/,
+  )
+})
+
 test('changes of both sides in different lines of a file are merged; the same lines are a conflict, which one side may win', async () => {
   using project = begun()
   const lines = (first: string, last: string) => `${first}\n${'same\n'.repeat(9)}${last}\n`

@@ -1,6 +1,7 @@
 import type { Roster } from '../../core/work/agent.ts'
 import type { ProjectCopy } from '../../core/work/project-copy.ts'
 import type { App } from '../app.ts'
+import type { NativeParts } from '../native/native-parts.ts'
 import { rosterParts } from '../app.ts'
 import { closeNative, leaveSession, newNativeState } from '../native/native-parts.ts'
 import { openRoster } from '../roster.ts'
@@ -8,11 +9,11 @@ import { openRoster } from '../roster.ts'
 /** The roster in another folder than the conversation's own, or beside it; `close` ends what our own agents started there. */
 export type RosterElsewhere = Roster & { close(): Promise<void> }
 
-/**
- * Opens the roster in a folder: tools, sandbox and MCP servers of our own agents work there. What these agents remember, such as
- * the files that they have read, is theirs alone.
- */
-export function rosterIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>, settings = app.settings): RosterElsewhere {
+/** The parts of our own agents in another folder than the conversation's own; `close` ends what they started there. */
+export type NativeElsewhere = { native: NativeParts; close(): Promise<void> }
+
+/** Tools, sandbox and MCP servers of our own agents for a folder. What these agents remember is theirs alone, such as the files that they have read. */
+export function nativeIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>): NativeElsewhere {
   const { session, trustGiven, told } = app.native.state
   const native = {
     ...app.native,
@@ -20,13 +21,18 @@ export function rosterIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>, settin
     cwd: at.cwd,
     state: { ...newNativeState(), told, session, trustGiven },
   }
-  const { names, open } = openRoster(settings, rosterParts({ ...app, native }))
   return {
-    names,
-    open,
+    native,
     async close() {
       if (native.state.session !== app.native.state.session) await leaveSession(native, 'other').catch(() => [])
       await closeNative(native).catch(() => {})
     },
   }
+}
+
+/** Opens the roster in a folder: our own agents work there with parts of their own. */
+export function rosterIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>, settings = app.settings): RosterElsewhere {
+  const { native, close } = nativeIn(app, at)
+  const { names, open } = openRoster(settings, rosterParts({ ...app, native }))
+  return { names, open, close }
 }

@@ -9,7 +9,8 @@ export type CopyChanges = {
   paths: readonly string[]
   files: readonly FileChange[]
   patch: string
-  /** The snapshot of the copy that these changes were read from. */
+  /** The snapshot that the copy began with, and the one that these changes were read from. Both outlive the copy for a day. */
+  base: string
   tree: string
 }
 

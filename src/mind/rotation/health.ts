@@ -142,6 +142,22 @@ function withAgent(health: Health, name: string, agent: AgentHealth): Health {
   return { ...health, agents: { ...health.agents, [name]: agent } }
 }
 
+/** The health record for turns that the rotation has no part in: only what is learned of an agent's quota is kept. */
+export function quotasOnly(health: Doc<Health>): Doc<Health> {
+  return {
+    ...health,
+    read: () => health.read(),
+    update: (change) => health.update((now) => withQuotasOf(now, change(now))),
+  }
+}
+
+function withQuotasOf(now: Health, after: Health): Health {
+  return Object.entries(after.agents).reduce((health, [name, { parked }]) => {
+    const was = healthOf(now, name)
+    return parked === undefined || parked === was.parked ? health : withAgent(health, name, { ...was, parked })
+  }, now)
+}
+
 export type Limit = Extract<Live, { type: 'limit' }>
 
 /**

@@ -1,5 +1,7 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { TypeOf } from '../../core/work/shape.ts'
+import type { Turn } from '../../core/work/agent.ts'
+import type { Resources } from './resources.ts'
 import type { ThinkingTurn } from './thinking-turn.ts'
 import { defined } from '../../base/defined.ts'
 import { isForbidden } from '../../core/work/perform.ts'
@@ -66,16 +68,20 @@ export async function* runCheck(
 ): AsyncGenerator<Event, CheckResult> {
   yield thinking.phase(`checking: ${checkName(check)}`)
   if (check.kind === 'judge') return yield* askJudge(check.question, done, thinking)
-  return check.kind === 'file' ? checkFile(check, thinking) : yield* checkCommand(check, thinking)
+  return check.kind === 'file'
+    ? checkFile(check, thinking)
+    : yield* checkCommand(check, thinking.resources, thinking.turn)
 }
 
 const longestOutput = 4_000
 
-async function* checkCommand(
-  { command, prints }: Check & { kind: 'command' },
-  { resources, turn }: ThinkingTurn,
+/** Runs a command as a check. */
+export async function* checkCommand(
+  { command, prints }: Omit<Check & { kind: 'command' }, 'kind'>,
+  { tools }: Pick<Resources, 'tools'>,
+  turn: Turn,
 ): AsyncGenerator<Event, CheckResult> {
-  const result = yield* resources.tools.use('bash', { command, timeout_seconds: 600 }, turn)
+  const result = yield* tools.use('bash', { command, timeout_seconds: 600 }, turn)
   const { ok, text, data } = result
   const output = clipped(text, longestOutput)
   // The first line is enough: the whole command is kept with its call.

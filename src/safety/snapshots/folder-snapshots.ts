@@ -129,6 +129,8 @@ export function withFolderSnapshots({ project, dir, folders, open }: FolderSnaps
       return left
     },
     copy: (folder, signal) => project.copy(folder, signal),
+    copyChanges: (base, tree) => project.copyChanges(base, tree),
+    bringIn: (changes, what) => project.bringIn(changes, what),
     async planUndo(turn) {
       const own = await project.planUndo(turn)
       const record = (await this.list()).find((one) => one.turn === turn) ?? own.turn

@@ -54,7 +54,7 @@ export async function copyChanges(repository: Repository, base: string, tree: st
   const files = stat.map(({ file, added, removed, binary }) =>
     binary ? { path: file } : { path: file, added, removed },
   )
-  return { paths: made.map(({ path }) => readablePath(path)), files, patch, tree }
+  return { paths: made.map(({ path }) => readablePath(path)), files, patch, base, tree }
 }
 
 /**
