@@ -15,6 +15,7 @@ import { compactNow } from './compaction.ts'
 import { oneLine } from '../base/table.ts'
 import { touch } from './project.ts'
 import { formedAnswer } from '../mind/formed-answer.ts'
+import { recordCorrection } from './judgements.ts'
 import { openRotation } from './rotation.ts'
 import { enabledAgents, nativeAgents } from '../settings/enabled-agents.ts'
 import { thinkingFor } from './thinking/thinking-choice.ts'
@@ -65,7 +66,10 @@ export type OpenTurn = { agent: Agent; world: TurnWorld; observers?: TurnObserve
 
 /** Runs one turn of the rotation, with snapshots of the project before and after it. */
 export function runTurn(app: App, request: TurnRequest): AsyncGenerator<Event> {
-  return runOpened(app, request, () => openTurn(app, request))
+  return runOpened(app, request, async () => {
+    await recordCorrection(app.conversation, request.prompt)
+    return openTurn(app, request)
+  })
 }
 
 /** Runs a turn from its opening to its end: the one loop that every event of a turn comes through. */

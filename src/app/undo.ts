@@ -1,9 +1,11 @@
 import type { TurnRecord, Snapshots, UndoPlan, UndoResult, FileStat } from '../safety/snapshots.ts'
+import type { Conversation } from '../core/work/conversation.ts'
 import type { Project } from './project.ts'
 import type { UnfinishedTurn } from './unfinished-turns.ts'
 import { clockTime, localTime } from '../base/local-time.ts'
 import { lastUndoable, SnapshotsOff } from '../safety/snapshots.ts'
 import { UsageError } from '../core/io.ts'
+import { recordUndo } from './judgements.ts'
 import { unfinishedIn } from './unfinished-turns.ts'
 import { oneLine, table } from '../base/table.ts'
 
@@ -28,6 +30,17 @@ function lastToUndo(oldestFirst: readonly TurnRecord[]): TurnRecord {
     'nothing is left to undo. `termaite undo <id>` undoes an undo; `termaite diff --list` shows the ids.',
     1,
   )
+}
+
+/** Undoes a turn, and keeps in the conversation that its changes were not wanted. */
+export async function undoTurn(
+  { snapshots, conversation }: { snapshots: Snapshots; conversation?: Conversation },
+  plan: UndoPlan,
+): Promise<UndoResult> {
+  const records = await orUsage(snapshots.list())
+  const undone = await orUsage(snapshots.undo(plan))
+  if (conversation) await recordUndo(conversation, records, plan.turn)
+  return undone
 }
 
 /** Describes the plan for the person who is asked for a yes. */

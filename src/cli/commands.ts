@@ -22,6 +22,7 @@ export const chatCommand: CliCommand = {
 
 const json = { json: { help: 'print JSON' } }
 const hubServer = { value: 'url', help: 'the address of the hub (default: the hub on this machine, at port 3456)' }
+const session = { value: 'name', help: 'use the session with this name' }
 const yes = { yes: { short: 'y', help: 'answer yes instead of asking' } }
 
 /** Every other command: one row each. The help, the completion and the parser are made from these rows. */
@@ -135,9 +136,27 @@ export const commands: readonly CliCommand[] = [
     load: () => import('./commands/undo.ts'),
   },
   {
+    name: 'good',
+    words: '[why…]',
+    summary:
+      'Say that the last answer in this project was good. The rotation "measured" counts it before everything else.',
+    flags: { session },
+    examples: ['termaite good'],
+    load: async () => (await import('./commands/thumb.ts')).good,
+  },
+  {
+    name: 'bad',
+    words: '[why…]',
+    summary:
+      'Say that the last answer in this project was bad. The rotation "measured" counts it before everything else.',
+    flags: { session },
+    examples: ['termaite bad', 'termaite bad the tests still fail'],
+    load: async () => (await import('./commands/thumb.ts')).bad,
+  },
+  {
     name: 'compact',
     summary: 'Summarise the older half of the conversation now.',
-    flags: { session: { value: 'name', help: 'use the session with this name' } },
+    flags: { session },
     examples: ['termaite compact'],
     load: () => import('./commands/compact.ts'),
   },

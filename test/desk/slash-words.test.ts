@@ -10,7 +10,7 @@ const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 test('every command has its name once, one line of help, and about a dozen matter', async (t) => {
   const commands = (await seated(t, fine)).commands()
   const names =
-    'add-dir agents audit background clear cls compact config connect context context_size coordinator copy crew diff exit help history init jobs keys leash mcp mode models permissions plan refresh-system remember reset resume review rewind sessions setup skill skills strategy switch think todos trust undo usage'
+    'add-dir agents audit background bad clear cls compact config connect context context_size coordinator copy crew diff exit good help history init jobs keys leash mcp mode models permissions plan refresh-system remember reset resume review rewind sessions setup skill skills strategy switch think todos trust undo usage'
   assert.equal(
     commands
       .map(({ name }) => name)
@@ -89,14 +89,14 @@ test('a command of one’s own that cannot be used is one warning, and the other
     'open.md': '---\ndescription: x\n',
     'empty.md': '---\ndescription: x\n---\n  \n',
     'two words.md': 'x',
-    'good.md': 'x',
+    'fine.md': 'x',
     'notes.txt': 'no command',
   }))
     writeFileSync(join(folder, name), text)
   mkdirSync(join(folder, 'dir.md'))
   const warnings: string[] = []
   const names = seat.commands((words) => warnings.push(words)).map(({ name }) => name)
-  assert.deepEqual([names.slice(-2), names.filter((name) => name === 'undo').length], [['good', 'user:undo'], 1])
+  assert.deepEqual([names.slice(-2), names.filter((name) => name === 'undo').length], [['fine', 'user:undo'], 1])
   assert.deepEqual(warnings, [
     `${folder}/empty.md is not used: there is no text below its frontmatter.`,
     `${folder}/open.md is not used: its frontmatter is not closed with a line of ---.`,

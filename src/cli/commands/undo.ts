@@ -1,24 +1,25 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { fileStore } from '../../store/files/file-store.ts'
-import { openSnapshots } from '../../app/app.ts'
+import { conversationOf, openSnapshots } from '../../app/app.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
-import { openProject } from '../../app/project.ts'
+import { openProject, openSession } from '../../app/project.ts'
 import {
-  orUsage,
   asideWords,
   turnsBesideUndo,
   leftWords,
   planWords,
   refuseWhileRunning,
   undoPlan,
+  undoTurn,
 } from '../../app/undo.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io)
-  const project = openProject(fileStore(place.home, voiceOf(io)), place.root)
+  const store = fileStore(place.home, voiceOf(io))
+  const project = openProject(store, place.root)
   const snapshots = openSnapshots(io, place, project)
   const plan = await undoPlan({ snapshots, project }, words[0])
   const nothing = plan.steps.length === 0
@@ -40,7 +41,10 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     say(io, 'Nothing was changed.')
     return 1
   }
-  const undone = await orUsage(snapshots.undo(plan))
+  const session = await openSession(project, { existing: true }, io.clock).catch(() => undefined)
+  const blobs = store.blobs(`projects/${project.slug}/output`)
+  const conversation = session && conversationOf(io, project, blobs, session)
+  const undone = await undoTurn({ snapshots, conversation }, plan)
   if (values.json) print(io, JSON.stringify(undone))
   for (const line of leftWords(undone.left)) say(io, `termaite: ${line}`)
   for (const line of asideWords(undone)) say(io, line)

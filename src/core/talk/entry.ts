@@ -80,6 +80,28 @@ export type Verdict = {
   ms: number
 }
 
+/**
+ * Where a judgement of a turn comes from: the person's thumb, an undo of the turn's changes, a next prompt that says plainly that the
+ * answer was wrong, a race whose results were checked, or another check of the turn's work.
+ */
+export type JudgementSource = 'person' | 'undo' | 'correction' | 'race' | 'check'
+
+/**
+ * Says whether an agent's work in a turn was good. A turn may have several judgements: all are kept, and the strongest counts.
+ * Without `good`, the earlier judgement of the same source is taken back. `agent` is the judged agent, where it is not the one that
+ * answered the turn; `kind`, `cost` (in US dollars) and `ms` are given where the other entries of the turn do not show them.
+ */
+export type Judgement = {
+  type: 'judgement'
+  source: JudgementSource
+  good?: boolean
+  why?: string
+  agent?: string
+  kind?: Framework
+  cost?: number
+  ms?: number
+}
+
 /** How bad a finding is: `high` must be mended before the changes are used, `medium` goes wrong in some cases, `low` is small. */
 export const severities = ['high', 'medium', 'low'] as const
 
@@ -128,6 +150,7 @@ export type Fact = (
   | { type: 'note'; text: string }
   | Notification
   | Verdict
+  | Judgement
   | Review
   | Usage
   /** `status`: how much of its task a worker says is done, in the handoff that its turn ended with. */

@@ -75,8 +75,9 @@ export function missedEntries(history: readonly Entry[], agent: string): { key?:
 const spoken = new Set<Entry['type']>(['reply', 'words', 'call', 'attempt', 'thread'])
 const done = new Set<Entry['type']>(['reply', 'words', 'call', 'result', 'attempt'])
 
-/** Says whether an entry is of an agent that was only consulted, or said on the way to an answer. */
-const isAside = (entry: Entry) => entry.type === 'words' && (entry.from !== undefined || entry.cut === undefined)
+/** Says whether an entry is of an agent that was only consulted, was said on the way to an answer, or judges the turn. */
+const isAside = (entry: Entry) =>
+  (entry.type === 'words' && (entry.from !== undefined || entry.cut === undefined)) || entry.type === 'judgement'
 
 /** Says whether a fact stands for whole turns: the view has it at its beginning, wherever it was made. */
 export const isTurnSummary = (fact: Fact) => fact.type === 'summary' && fact.through !== undefined

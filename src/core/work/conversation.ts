@@ -372,7 +372,8 @@ export async function readTail(log: Log<Entry>, session: SessionPlace): Promise<
     entries.push(item)
     if (item.type === 'summary' && item.through !== undefined) throughs.add(item.through)
     if (item.type === 'end' && throughs.has(item.id)) covered = true
-    else if (!covered && item.turn) incomplete.add(item.turn)
+    // A judgement says nothing to an agent: its turn, which may be of another session, need not be read for it.
+    else if (!covered && item.turn && item.type !== 'judgement') incomplete.add(item.turn)
     if (item.type === 'prompt') incomplete.delete(item.turn)
     if (covered && incomplete.size === 0) break
   }

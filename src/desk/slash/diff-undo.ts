@@ -12,6 +12,7 @@ import {
   planWords,
   refuseWhileRunning,
   undoPlan,
+  undoTurn,
 } from '../../app/undo.ts'
 import { oneLine } from '../../base/table.ts'
 import { block } from './code-block.ts'
@@ -69,7 +70,7 @@ async function undo(app: App, typed: string | undefined, world: CommandWorld): P
     [{ type: 'text', text: [...planWords(plan), ...beside.words].join('\n') }],
   )
   if (choice !== 'undo') return world.say('Nothing was changed.', 'note')
-  const undone = await orUsage(snapshots.undo(plan))
+  const undone = await undoTurn(app, plan)
   const words = [...leftWords(undone.left), ...asideWords(undone), `Done. To redo the changes: /undo ${undone.turn}`]
   world.say(words.join('\n'), 'note')
 }

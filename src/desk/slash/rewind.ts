@@ -9,7 +9,7 @@ import { wholeEntry } from '../../core/talk/body.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 import { typedPrompt } from '../../core/talk/file-references.ts'
 import { withPictures } from '../../core/talk/pictures.ts'
-import { asideWords, leftWords, orUsage, refuseWhileRunning, turnsBesideUndo } from '../../app/undo.ts'
+import { asideWords, leftWords, orUsage, refuseWhileRunning, turnsBesideUndo, undoTurn } from '../../app/undo.ts'
 import { SnapshotsOff } from '../../safety/snapshots.ts'
 import { choose } from './choice.ts'
 import { keeping } from './session-index.ts'
@@ -109,7 +109,7 @@ async function chooseParts({ entry }: PlacedPrompt, { turns, files }: Changes, w
 }
 
 /** Undoes the turns one after another, the newest first, so that each finds the files as its own end left them. */
-async function bringFilesBack({ snapshots, project, io }: App, { turns }: Changes): Promise<string[]> {
+async function bringFilesBack({ snapshots, project, io, conversation }: App, { turns }: Changes): Promise<string[]> {
   const records = await orUsage(snapshots.list())
   for (const turn of turns) {
     const record = records.find((one) => one.turn === turn)
@@ -121,7 +121,7 @@ async function bringFilesBack({ snapshots, project, io }: App, { turns }: Change
     const plan = await orUsage(snapshots.planUndo(turn))
     words.push(...leftWords(plan.left))
     if (plan.steps.length === 0) continue
-    const undone = await orUsage(snapshots.undo(plan))
+    const undone = await undoTurn({ snapshots, conversation }, plan)
     undos.push(undone.turn)
     words.push(...leftWords(undone.left), ...asideWords(undone))
   }

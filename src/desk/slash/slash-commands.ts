@@ -32,6 +32,7 @@ import { rememberCommand } from './remember.ts'
 import { rewindCommand } from './rewind.ts'
 import { refreshSystemCommand } from './system.ts'
 import { thinkCommand } from './think.ts'
+import { thumbCommands } from './thumb.ts'
 import { todosCommand } from './todos.ts'
 import { trustCommand } from './trust.ts'
 import { usageCommand } from './usage.ts'
@@ -51,6 +52,7 @@ export function builtInCommands(controls: DeskControls): Command[] {
     ...changeCommands(controls),
     reviewCommand(controls),
     rewindCommand(controls),
+    ...thumbCommands(controls),
     ...sessionCommands(controls),
     clearCommand(controls),
     ...viewCommands(controls),

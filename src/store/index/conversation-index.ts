@@ -4,6 +4,7 @@ import type { StoreVoice } from '../set-aside.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Hit } from './search-query.ts'
 import type { Message, Session, Trace } from './session-queries.ts'
+import type { ResultSource, TurnResult } from './turn-results.ts'
 import type { UsageBy, UsageRow, VerdictRow } from './usage-queries.ts'
 import { realClock } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
@@ -13,9 +14,10 @@ import { Database, empty } from './index-database.ts'
 import { callsAt, entriesOf, messagesAt, placesOf, sessionRow, sessions } from './session-queries.ts'
 import { dropProject } from './index-rows.ts'
 import { search } from './search-query.ts'
+import { turnResults } from './turn-results.ts'
 import { usage, verdicts } from './usage-queries.ts'
 
-export type { Hit, Message, Session, Trace, UsageBy, UsageRow, VerdictRow }
+export type { Hit, Message, ResultSource, Session, Trace, TurnResult, UsageBy, UsageRow, VerdictRow }
 
 /** A searchable index of all conversations. It is made from the logs, and no turn needs it. Projects are named by their slug. */
 export interface Index {
@@ -33,6 +35,8 @@ export interface Index {
   usage(of: { by: UsageBy; since?: number; project?: string }): Promise<UsageRow[]>
   /** Returns how turns were thought through, and the results. */
   verdicts(of?: { since?: number; project?: string }): Promise<VerdictRow[]>
+  /** Returns how the newest turns went, one row for each agent that worked in them; the newest first. */
+  results(of?: { project?: string; most?: number }): Promise<TurnResult[]>
   /** Removes a project from the index. Its log has to be cleared first, or the project is indexed again. */
   forget(project: string): Promise<void>
   close(): Promise<void>
@@ -56,6 +60,7 @@ export function openIndex(home: string, { clock = realClock, tell }: Partial<Sto
     search: (text, { project, limit = 20 } = {}) => database.use((db) => search(db, text, project, limit)),
     usage: (of) => database.use((db) => usage(db, of)),
     verdicts: (of) => database.use((db) => verdicts(db, of)),
+    results: (of) => database.use((db) => turnResults(db, of)),
     forget: (project) =>
       database.use(async (db) => {
         await immediately(db, clock, () => dropProject(db, project))

@@ -78,7 +78,7 @@ export class Database {
 class Stale extends Error {}
 
 /** Increased with every change of the tables, whose statements the sqlite3 of Debian 12 (3.40) must read too: a file of another version is deleted and made again from the logs. */
-export const version = 6
+export const version = 7
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -142,8 +142,9 @@ const tables = `
     cost REAL,
     source TEXT NOT NULL
   );
-  CREATE INDEX usage_of_project ON usage (project);
+  CREATE INDEX usage_of_turn ON usage (project, turn);
 
+  -- How a turn was thought through. A turn has one row: the last verdict is about the whole turn.
   CREATE TABLE verdicts (
     session TEXT NOT NULL,
     turn TEXT NOT NULL,
@@ -154,10 +155,54 @@ const tables = `
     why TEXT NOT NULL,
     calls INTEGER NOT NULL,
     ms INTEGER NOT NULL,
-    outcome TEXT NOT NULL,
     PRIMARY KEY (session, turn)
   ) WITHOUT ROWID;
   CREATE INDEX verdicts_of_project ON verdicts (project);
+
+  -- Every turn: who answered it, and how it ended ('answered', 'refused' or the kind of its failure).
+  CREATE TABLE turns (
+    project TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    session TEXT NOT NULL,
+    began INTEGER NOT NULL,
+    ended INTEGER,
+    by TEXT,
+    how TEXT,
+    -- The time that failed attempts of other agents took.
+    lost INTEGER NOT NULL DEFAULT 0,
+    -- Whether a tool changed a file, and the call that has run the tests since.
+    changed INTEGER NOT NULL DEFAULT 0,
+    testing TEXT,
+    PRIMARY KEY (project, turn)
+  ) WITHOUT ROWID;
+  CREATE INDEX turns_by_time ON turns (began);
+
+  -- What is known of the work of a turn, by its source; a row without "good" takes back the one before. A row without an agent is about the agent that answered the turn.
+  CREATE TABLE judgements (
+    seq INTEGER PRIMARY KEY,
+    project TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    agent TEXT,
+    source TEXT NOT NULL,
+    strength INTEGER NOT NULL,
+    good INTEGER,
+    kind TEXT,
+    cost REAL,
+    ms INTEGER
+  );
+  CREATE INDEX judgements_of_turn ON judgements (project, turn);
+
+  -- The judgement that counts for each turn and agent: the newest of each source, and of these the strongest.
+  CREATE VIEW counted AS
+  SELECT project, turn, agent, at, source, good, kind, cost, ms FROM (
+    SELECT *, row_number() OVER (PARTITION BY project, turn, agent ORDER BY strength DESC, seq DESC) AS place FROM (
+      SELECT j.seq, j.project, j.turn, coalesce(j.agent, t.by) AS agent, j.at, j.source, j.strength, j.good, j.kind, j.cost, j.ms,
+        row_number() OVER (PARTITION BY j.project, j.turn, coalesce(j.agent, t.by), j.source ORDER BY j.seq DESC) AS age
+      FROM judgements j LEFT JOIN turns t ON t.project = j.project AND t.turn = j.turn
+      WHERE NOT (j.source = 'attempt' AND j.agent = t.by)
+    ) WHERE age = 1 AND good IS NOT NULL AND agent IS NOT NULL
+  ) WHERE place = 1;
 
   CREATE VIEW session_history AS
   SELECT
@@ -194,6 +239,8 @@ export function empty(db: DatabaseSync): void {
     INSERT INTO words (words) VALUES ('delete-all');
     DELETE FROM usage;
     DELETE FROM verdicts;
+    DELETE FROM turns;
+    DELETE FROM judgements;
     DELETE FROM sessions;
     DELETE FROM logs;
     ${wordsOut}

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Entry, EntryOf } from '../../core/talk/entry.ts'
-import type { FailureKind } from '../../core/talk/outcome.ts'
+import type { Entry } from '../../core/talk/entry.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
 import { isPersonCommand } from '../../core/talk/entry.ts'
+import { turnRows } from './turn-results.ts'
 
 /** An entry and the position of its line in the log. */
 export type Placed = { entry: Entry; begins: number; ends: number }
@@ -15,9 +15,8 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
     'INSERT INTO entries (project, session, turn, id, at, by, type, text, call, tool, ok) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const intoUsage = db.prepare('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  // A turn has one verdict: the last one is about the whole turn.
-  const intoVerdicts = db.prepare('INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  const failVerdict = db.prepare("UPDATE verdicts SET outcome = 'failed' WHERE session = ? AND turn = ?")
+  const intoVerdicts = db.prepare('INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const turns = turnRows(db, project)
   const intoSessions = db.prepare(`
     INSERT INTO sessions (id, project, started, last, turns, first, begins, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
@@ -52,9 +51,9 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
     }
     if (entry.type === 'verdict') {
       const { framework, why, calls, ms } = entry
-      intoVerdicts.run(session, turn, project, at, by, framework ?? '', why ?? '', calls ?? 0, ms ?? 0, judged(entry))
+      intoVerdicts.run(session, turn, project, at, by, framework ?? '', why ?? '', calls ?? 0, ms ?? 0)
     }
-    if (entry.type === 'end' && hasFailed(entry)) failVerdict.run(session, turn)
+    turns.keep(entry)
     const asked = type === 'prompt' ? 1 : 0
     intoSessions.run(
       session,
@@ -76,7 +75,7 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
 export function dropProject(db: DatabaseSync, project: string): void {
   db.exec('PRAGMA secure_delete = ON')
   try {
-    for (const table of ['entries', 'usage', 'verdicts', 'sessions', 'logs'])
+    for (const table of ['entries', 'usage', 'verdicts', 'turns', 'judgements', 'sessions', 'logs'])
       db.prepare(`DELETE FROM ${table} WHERE project = ?`).run(project)
     db.exec("INSERT INTO words (words) VALUES ('optimize')")
   } finally {
@@ -98,6 +97,8 @@ function searchedText(entry: Entry): string | null {
       return lines(entry.text, entry.cut && `(${cutWords[entry.cut]})`)
     case 'question':
       return lines(entry.question?.text)
+    case 'judgement':
+      return lines(entry.why)
     case 'end':
       // A good end only repeats the reply.
       return entry.outcome?.ok === false ? lines(entry.outcome.failure?.message) : null
@@ -111,19 +112,6 @@ function toolColumns(entry: Entry): { call: string | null; tool: string | null; 
   if (entry.type === 'call') return { call: String(entry.call), tool: String(entry.tool), ok: null }
   if (entry.type === 'result') return { call: String(entry.call), tool: null, ok: entry.ok ? 1 : 0 }
   return { call: null, tool: null, ok: null }
-}
-
-/** Returns the outcome of a verdict by its check; the end of the turn may change it. */
-function judged({ passed }: EntryOf<'verdict'>): 'passed' | 'failed' | 'unchecked' {
-  return passed === undefined ? 'unchecked' : passed ? 'passed' : 'failed'
-}
-
-/** Says whether a turn failed. A cancelled turn says nothing about its framework. */
-/** A turn that was stopped says nothing about how well it was thought through. */
-const stopped: ReadonlySet<FailureKind> = new Set(['aborted', 'unfinished'])
-
-function hasFailed({ outcome }: EntryOf<'end'>): boolean {
-  return outcome?.ok === false && !stopped.has(outcome.failure?.kind)
 }
 
 function lines(...parts: unknown[]): string | null {

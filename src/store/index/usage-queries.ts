@@ -72,10 +72,13 @@ const rows = `
   ),
   judged AS (
     SELECT v.*, s.tokens, s.cost, s.priced, s.counts, s.doubt,
-      row_number() OVER (PARTITION BY framework, by ORDER BY ms) AS place,
-      count(*) OVER (PARTITION BY framework, by) AS many
+      CASE c.good WHEN 1 THEN 'passed' WHEN 0 THEN 'failed' ELSE 'unchecked' END AS outcome,
+      row_number() OVER (PARTITION BY v.framework, v.by ORDER BY v.ms) AS place,
+      count(*) OVER (PARTITION BY v.framework, v.by) AS many
     FROM verdicts v LEFT JOIN spent s ON s.session = v.session AND s.turn = v.turn
-    WHERE at >= :since AND (:project IS NULL OR project = :project)
+      LEFT JOIN turns t ON t.project = v.project AND t.turn = v.turn
+      LEFT JOIN counted c ON c.project = v.project AND c.turn = v.turn AND c.agent = coalesce(t.by, v.by)
+    WHERE v.at >= :since AND (:project IS NULL OR v.project = :project)
   )
   SELECT framework, by AS agent, count(*) AS turns, sum(outcome = 'passed') AS passed, sum(outcome = 'failed') AS failed,
     sum(outcome = 'unchecked') AS unchecked, sum(calls) AS calls, max(CASE WHEN place = (many + 1) / 2 THEN ms END) AS ms,

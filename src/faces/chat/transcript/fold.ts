@@ -4,6 +4,7 @@ import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Question } from '../../../core/talk/question.ts'
 import type { Block, CallBlock, GroupBlock, NewBlock, SpeechBlock } from './block.ts'
 import { defined } from '../../../base/defined.ts'
+import { thumbNote } from '../../../core/talk/judgement.ts'
 import { summaryWords } from '../../../core/talk/compaction.ts'
 import { isAgentSpeech, isOwnQuestion } from './block.ts'
 import { authorOf, fileChangesOf, isAgentEvent } from './event-facts.ts'
@@ -32,6 +33,9 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
       return add({ type: event.type, text: held(event.text).text })
     case 'notification':
       return add({ type: 'note', text: held(reportWords(event)).text })
+    case 'judgement':
+      // Only the person's own judgement was said on the screen.
+      return event.source === 'person' ? add({ type: 'note', text: thumbNote(event) }) : blocks
     case 'summary':
       return add({ type: 'summary', title: summaryWords(event), text: held(event.text).text })
     case 'text':

@@ -1,0 +1,30 @@
+import type { CommandCode } from '../cli-command.ts'
+import { conversationOf } from '../../app/app.ts'
+import { recordThumb } from '../../app/judgements.ts'
+import { placeOf } from '../../app/place.ts'
+import { openProject, openSession } from '../../app/project.ts'
+import { defined } from '../../base/defined.ts'
+import { print, voiceOf } from '../../core/io.ts'
+import { thumbWords } from '../../core/talk/judgement.ts'
+import { fileStore } from '../../store/files/file-store.ts'
+
+/** `termaite good` and `termaite bad`: the person's judgement of the last answer. */
+function thumb(good: boolean): CommandCode {
+  return {
+    async run(io, { values, words }) {
+      const place = placeOf(io)
+      const store = fileStore(place.home, voiceOf(io))
+      const project = openProject(store, place.root)
+      const name = typeof values.session === 'string' ? values.session : undefined
+      const session = await openSession(project, defined({ name, existing: true }), io.clock)
+      const blobs = store.blobs(`projects/${project.slug}/output`)
+      const why = words.join(' ').trim()
+      const last = await recordThumb(conversationOf(io, project, blobs, session), good, why)
+      print(io, thumbWords({ good, why: why || undefined }, last))
+      return 0
+    },
+  }
+}
+
+export const good = thumb(true)
+export const bad = thumb(false)

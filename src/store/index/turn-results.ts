@@ -1,0 +1,174 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Entry, EntryOf, FileChange } from '../../core/talk/entry.ts'
+import type { FailureKind } from '../../core/talk/outcome.ts'
+import { exitOf, isTestRun } from '../../core/work/test-run.ts'
+
+/**
+ * Where the index knows from whether a turn went well: the sources of judgements, the tests that the turn itself ran, the failed
+ * attempt of an agent, the end of the turn.
+ */
+export type ResultSource = EntryOf<'judgement'>['source'] | 'tests' | 'attempt' | 'end'
+
+/** How much each source counts beside the others: a person knows best, and a turn that failed has failed whatever a check said. */
+const strengths: Record<ResultSource, number> = {
+  person: 8,
+  undo: 7,
+  correction: 6,
+  end: 5,
+  race: 4,
+  check: 3,
+  tests: 2,
+  attempt: 1,
+}
+
+/** Failures of a turn that was stopped: they say nothing about its work. */
+const stopped: ReadonlySet<FailureKind> = new Set(['aborted', 'unfinished'])
+
+/** Failures that say nothing about the work of an agent: it could not begin, or was not allowed to act. */
+const unable: readonly FailureKind[] = ['quota', 'busy', 'auth', 'missing', 'denied']
+
+/** Keeps what the entries of a project say about its turns. Entries of another version may lack any field. */
+export function turnRows(db: DatabaseSync, project: string): { keep(entry: Entry): void } {
+  const begin = db.prepare('INSERT OR IGNORE INTO turns (project, turn, session, began) VALUES (?, ?, ?, ?)')
+  const answer = db.prepare('UPDATE turns SET by = ? WHERE project = ? AND turn = ?')
+  const end = db.prepare('UPDATE turns SET ended = ?, how = ? WHERE project = ? AND turn = ? AND ended IS NULL')
+  const lose = db.prepare('UPDATE turns SET lost = lost + ? WHERE project = ? AND turn = ?')
+  const change = db.prepare('UPDATE turns SET changed = 1, testing = NULL WHERE project = ? AND turn = ?')
+  const test = db.prepare('UPDATE turns SET testing = ? WHERE project = ? AND turn = ? AND changed = 1')
+  const tests = db.prepare('SELECT 1 FROM turns WHERE project = ? AND turn = ? AND testing = ?')
+  const into = db.prepare(
+    'INSERT INTO judgements (project, turn, at, agent, source, strength, good, kind, cost, ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  type Said = { agent?: string; good?: boolean; kind?: string; cost?: number; ms?: number }
+  const judge = ({ turn, at }: Entry, source: ResultSource, { agent, good, kind, cost, ms }: Said) => {
+    const strength = strengths[source] ?? 0
+    const bit = good === undefined ? null : Number(good)
+    into.run(project, turn, at, agent ?? null, source, strength, bit, kind ?? null, cost ?? null, ms ?? null)
+  }
+  return {
+    keep(entry) {
+      const { turn, by, at } = entry
+      if (turn === '') return
+      switch (entry.type) {
+        case 'prompt':
+          begin.run(project, turn, entry.session, at)
+          return
+        case 'reply':
+          if (isAgent(by)) answer.run(by, project, turn)
+          return
+        case 'call': {
+          const { command } = (entry.input ?? {}) as { command?: unknown }
+          if (isAgent(by) && typeof command === 'string' && isTestRun(command)) test.run(entry.call, project, turn)
+          return
+        }
+        case 'result': {
+          // Tests that ran before the last change say nothing about the work as it is now.
+          if (changesFiles(entry.data)) {
+            change.run(project, turn)
+            judge(entry, 'tests', {})
+          }
+          const exit = exitOf(entry.data)
+          if (exit === undefined || !tests.get(project, turn, entry.call)) return
+          judge(entry, 'tests', { good: exit === 0 })
+          return
+        }
+        case 'verdict':
+          // The agent that acted signs the verdict.
+          if (isAgent(by)) answer.run(by, project, turn)
+          if (entry.passed !== undefined)
+            judge(entry, 'check', { agent: isAgent(by) ? by : undefined, good: entry.passed })
+          return
+        case 'attempt': {
+          lose.run(entry.ms ?? 0, project, turn)
+          const kind = entry.failure?.kind
+          if (isAgent(by) && !unable.includes(kind) && !stopped.has(kind))
+            judge(entry, 'attempt', { agent: by, good: false, ms: entry.ms })
+          return
+        }
+        case 'judgement':
+          judge(entry, entry.source, entry)
+          return
+        case 'end': {
+          const { outcome } = entry
+          const kind = outcome?.ok === false ? outcome.failure?.kind : undefined
+          end.run(at, kind ?? (outcome?.ok === true && outcome.refused ? 'refused' : 'answered'), project, turn)
+          if (kind !== undefined && !stopped.has(kind)) judge(entry, 'end', { good: false })
+        }
+      }
+    },
+  }
+}
+
+const isAgent = (by: string) => by !== 'termaite' && by !== 'user'
+
+function changesFiles(data: unknown): boolean {
+  return Array.isArray(data) && data.some((one: Partial<FileChange> | null) => typeof one?.path === 'string')
+}
+
+/**
+ * How the work of one agent in one turn went. Without `good` the turn was answered, and nobody has said or checked whether well.
+ * `framework` and `why`: how thinking labelled the request; `kind`: the label that a judgement brought. `cost` is absent where a
+ * part of it is not known.
+ */
+export type TurnResult = {
+  project: string
+  turn: string
+  agent: string
+  at: number
+  good?: boolean
+  source?: ResultSource
+  ms?: number
+  cost?: number
+  prompt?: string
+  framework?: string
+  why?: string
+  kind?: string
+}
+
+/** How much of a prompt is read to know its kind. */
+const longestPrompt = 4_000
+
+const results = `
+  WITH found AS (
+    SELECT c.project, c.turn, c.agent, c.at, c.good, c.source, c.kind, c.cost, c.ms, t.session, t.began, t.ended, t.lost, t.by
+    FROM counted c LEFT JOIN turns t ON t.project = c.project AND t.turn = c.turn
+    WHERE (:project IS NULL OR c.project = :project)
+      AND NOT (c.source = 'end' AND t.how IN (${unable.map((kind) => `'${kind}'`).join(', ')}))
+    UNION ALL
+    SELECT t.project, t.turn, t.by, t.ended, iif(t.how = 'refused', 0, NULL), iif(t.how = 'refused', 'end', NULL),
+      NULL, NULL, NULL, t.session, t.began, t.ended, t.lost, t.by
+    FROM turns t
+    WHERE t.how IN ('answered', 'refused') AND t.by IS NOT NULL AND (:project IS NULL OR t.project = :project)
+      AND NOT EXISTS (SELECT 1 FROM counted c WHERE c.project = t.project AND c.turn = t.turn AND c.agent = t.by)
+  ),
+  newest AS (
+    SELECT *, coalesce(began, at) AS time FROM found ORDER BY time DESC, turn DESC LIMIT :most
+  )
+  SELECT n.project, n.turn, n.agent, n.time AS at, n.good, n.source,
+    coalesce(n.ms, iif(n.agent = n.by, max(0, n.ended - n.began - n.lost), NULL)) AS ms,
+    coalesce(n.cost, (
+      SELECT iif(count(*) = count(cost), sum(cost), NULL) FROM usage u
+      WHERE u.project = n.project AND u.turn = n.turn AND u.by = n.agent
+    )) AS cost,
+    (
+      SELECT substr(text, 1, ${longestPrompt}) FROM entries e
+      WHERE e.session = n.session AND e.turn = n.turn AND e.type = 'prompt' LIMIT 1
+    ) AS prompt,
+    v.framework, v.why, n.kind
+  FROM newest n LEFT JOIN verdicts v ON v.session = n.session AND v.turn = n.turn
+  ORDER BY n.time DESC, n.turn DESC, n.agent
+`
+
+/** Returns how turns went, the newest first. */
+export function turnResults(
+  db: DatabaseSync,
+  { project, most = 1_000 }: { project?: string; most?: number } = {},
+): TurnResult[] {
+  return db
+    .prepare(results)
+    .all({ project: project ?? null, most })
+    .map((row) => {
+      const known = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+      return ('good' in known ? { ...known, good: known.good === 1 } : known) as TurnResult
+    })
+}
