@@ -5,7 +5,10 @@ type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
 /** A message, or the results of the calls in the message before it, in the order of the calls. */
 export type MessageStep =
-  Extract<ModelMessage, { role: 'user' }> | AssistantMessage | { role: 'results'; results: ToolMessage[] }
+  | Extract<ModelMessage, { role: 'user' }>
+  | AssistantMessage
+  // The results of the calls in the message before.
+  | { role: 'results'; results: ToolMessage[] }
 
 /**
  * Orders a conversation as every provider requires: each call is followed by its result, and no result is without its call.

@@ -28,7 +28,16 @@ export async function labelledProcesses(label: string): Promise<{ pid: number; c
 
 /** Takes down what a test left on purpose. */
 export async function killLabelled(label: string): Promise<void> {
-  for (const { pid } of await labelledProcesses(label)) process.kill(pid, 'SIGKILL')
+  for (const { pid } of await labelledProcesses(label)) killed(pid)
+}
+
+/** Kills a process of a list, whose end may have come since the list was made. */
+export function killed(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 /** Far beyond what any of these waits needs: one that is in vain fails and does not hang. */

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Glass, keys } from '../screen/glass.ts'
 import { golden } from '../screen/golden.ts'
 import { shortHash } from '../../src/base/hash.ts'
+import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { Machine } from './program.ts'
 
@@ -29,7 +30,7 @@ function crewMachine(t: TestContext, host = 'pty', fence = true) {
       .filter((line) => line !== '' && !line.includes('pgrep'))
   t.after(() => {
     spawnSync('tmux', ['-L', `termaite-${shortHash(machine.home)}`, 'kill-server'])
-    for (const line of left()) process.kill(Number(line.split(' ')[0]), 'SIGKILL')
+    for (const line of left()) killed(Number(line.split(' ')[0]))
   })
   const crew = async (...args: string[]) => {
     const ran = await machine.run(['crew', ...args])

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { shortHash } from '../../src/base/hash.ts'
 import { Machine } from './program.ts'
+import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { sized } from '../full.ts'
 
@@ -32,7 +33,7 @@ class CrewMachine extends Machine {
     // A test that failed leaves nothing either.
     context.after(() => {
       spawnSync('tmux', ['-L', `termaite-${shortHash(this.home)}`, 'kill-server'])
-      for (const line of this.left()) process.kill(Number(line.split(' ')[0]), 'SIGKILL')
+      for (const line of this.left()) killed(Number(line.split(' ')[0]))
     })
   }
 

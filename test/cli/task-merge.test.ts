@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
+import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
@@ -221,7 +222,7 @@ for (const host of ['pty', 'tmux'] as const)
       if (host === 'tmux') {
         assert.doesNotMatch(await merged('one.txt'), /worktree/)
         assert.deepEqual([existsSync(tree!), cli() === ''], [true, false], 'the CLI goes on, and so does its folder')
-        for (const pid of cli().split('\n')) process.kill(Number(pid), 'SIGKILL')
+        for (const pid of cli().split('\n')) killed(Number(pid))
         await until(() => cli() === '')
       }
       assert.match(await merged('two.txt'), new RegExp(`^Removed the worktree ${tree}\\.$`, 'm'))

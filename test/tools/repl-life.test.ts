@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 import { MarkReader } from '../../src/tools/repl/repl-interpreter.ts'
-import { alive, labelled, labelledProcesses, turning } from '../base/alive.ts'
+import { alive, killLabelled, labelled, turning } from '../base/alive.ts'
 import { noPython, ran, repl } from './repl-seat.ts'
 import { folder } from './seat.ts'
 import { until } from '../until.ts'
@@ -114,7 +114,7 @@ test('one that was killed meanwhile is started anew, and the code is run there',
   const { label, env } = labelled()
   const { node } = repl(t, { env })
   assert.deepEqual(await node('var x = 1'), ran('[no output]'))
-  for (const { pid } of await labelledProcesses(label)) process.kill(pid, 'SIGKILL')
+  await killLabelled(label)
   const lost = '[This is a new interpreter: the last one was killed by SIGKILL, and all definitions are lost.]'
   assert.deepEqual(await node('typeof x'), ran(`${lost}\n'undefined'`))
 })

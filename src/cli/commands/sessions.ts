@@ -197,8 +197,8 @@ export async function* exported(
     return
   }
   const title = session.name ?? oneLine(mask(session.first ?? session.id), 80)
-  yield stripAnsi(`# ${title}`) +
-    `\n\n${session.path ?? session.project}, ${localTime(session.started)} to ${localTime(session.last)}\n`
+  yield stripAnsi(`# ${title}`)
+  yield `\n\n${session.path ?? session.project}, ${localTime(session.started)} to ${localTime(session.last)}\n`
   for await (const entry of entries) yield stripAnsi(markdown(await whole(entry)))
 }
 

@@ -269,8 +269,8 @@ type Keys = Readable & { setRawMode?(raw: boolean): void }
 
 /** Writes below what is there, and never over it: a line that the person is typing is shown again afterwards. */
 class LineWriter {
-  #reader: Interface;
-  #in: Keys
+  #reader: Interface
+  #keys: Keys
   #out: Writable
   #dumb: boolean
   #waits = false
@@ -278,7 +278,7 @@ class LineWriter {
 
   constructor(reader: Interface, parts: Pick<LinesParts, 'in' | 'out' | 'env'>) {
     this.#reader = reader.once('close', () => (this.#closed = true))
-    this.#in = parts.in
+    this.#keys = parts.in
     this.#out = parts.out
     this.#dumb = parts.env.TERM === 'dumb'
   }
@@ -331,11 +331,11 @@ class LineWriter {
   /** Lends the terminal to another program, as a shell would. */
   async lend<T>(work: () => Promise<T>): Promise<T> {
     this.#reader.pause()
-    this.#in.setRawMode?.(false)
+    this.#keys.setRawMode?.(false)
     try {
       return await work()
     } finally {
-      this.#in.setRawMode?.(true)
+      this.#keys.setRawMode?.(true)
       this.#reader.resume()
     }
   }

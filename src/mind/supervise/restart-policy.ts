@@ -7,7 +7,10 @@ import type { Failure } from '../../core/talk/outcome.ts'
  * how long after the person's last key.
  */
 export type ProgramEnd =
-  { type: 'exit'; exit: Exit; sinceKeyMs: number } | { type: 'goodbye'; sinceKeyMs: number } | { type: 'silent' }
+  | { type: 'exit'; exit: Exit; sinceKeyMs: number }
+  | { type: 'goodbye'; sinceKeyMs: number }
+  // The program stands idle.
+  | { type: 'silent' }
 
 export type Incident = {
   /** The failure of the turn under way. */

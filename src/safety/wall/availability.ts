@@ -5,8 +5,11 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import { collect } from '../../base/collect.ts'
 import { isWithin } from '../../base/real-path.ts'
 
-/** A trial that takes longer has failed. */
-const trialMs = 5_000
+/**
+ * A trial that takes longer has failed. A busy machine needs many seconds for the namespaces of the first wall, and a
+ * process that then takes the wall for missing runs everything without one until it ends.
+ */
+const trialMs = 30_000
 
 /** Runs a command behind the widest wall, because containers often have the program and forbid what it needs. Returns why it failed. */
 export async function failedTrial(argv: Argv, host: WallHost, input?: Uint8Array): Promise<string | undefined> {
@@ -22,7 +25,7 @@ export async function failedTrial(argv: Argv, host: WallHost, input?: Uint8Array
 export const notInstalled =
   'bubblewrap (bwrap) is not installed; install the package "bubblewrap" with the package manager of this system'
 
-const lastLine = (text: string) => text.trim().split('\n').at(-1) || 'it did not start'
+const lastLine = (text: string) => text.trim().split('\n').at(-1) || `it did not start within ${trialMs / 1000} s`
 
 /** The facts that a system tells about itself. */
 type System = {

@@ -96,7 +96,9 @@ function absolute(href: string | undefined, base: URL): string | undefined {
 }
 
 export type Piece =
-  { type: 'text'; text: string } | { type: 'open' | 'close'; tag: string; attribute(name: string): string | undefined }
+  | { type: 'text'; text: string }
+  // The begin or the end of an element.
+  | { type: 'open' | 'close'; tag: string; attribute(name: string): string | undefined }
 
 /** Elements whose content is not for readers, and is not parsed as tags either. */
 const silent = new Set(['script', 'style', 'noscript', 'svg', 'template', 'iframe', 'object', 'select', 'canvas'])

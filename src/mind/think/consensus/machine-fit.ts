@@ -20,7 +20,9 @@ export function machineFit(needs: readonly string[], machine: KnownMachine): Mac
 
 /** The fit of one need; empty where it is met. */
 type NeedFit =
-  { missing?: undefined; why?: undefined; installs?: string } | { missing: string; why: string; installs?: undefined }
+  | { missing?: undefined; why?: undefined; installs?: string }
+  // The need is not met.
+  | { missing: string; why: string; installs?: undefined }
 
 function fitOf(need: Need, { spec, found }: KnownMachine): NeedFit {
   switch (need.kind) {
