@@ -1,4 +1,19 @@
+import type { Entry, WorkStatus } from './entry.ts'
 import type { Ask } from './question.ts'
+
+/** An agent that worked inside an earlier turn, as it is kept. */
+export type EarlierWork = {
+  role: string
+  by: string
+  status: WorkStatus
+  since: number
+  ms?: number
+  tokens?: number
+  /** What came of its work, in words. */
+  text: string
+  /** Reads what it did. */
+  entries(): Promise<readonly Entry[]>
+}
 
 /** What a slash command is run with. Text that it says is shown and not kept. */
 export type CommandWorld = {
@@ -22,6 +37,8 @@ export type CommandScreen = {
   palette(query?: string): void
   /** Shows every key and what it does. */
   keys(): void
+  /** Shows the agents that work inside the turn, below those of earlier turns. A screen without a board has no such function. */
+  board?(earlier: readonly EarlierWork[]): void
   exit(): void
 }
 

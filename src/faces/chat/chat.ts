@@ -16,7 +16,9 @@ import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
 import { farewell, welcome } from './screen/welcome.ts'
 import { KeysOverlay } from './keys-page.ts'
-import { bindKeys } from './keys.ts'
+import { BoardPanel } from './board/board-panel.ts'
+import { BoardRows, earlierRows } from './board/board-rows.ts'
+import { actionOf, bindKeys } from './keys.ts'
 import { elapsed } from './numbers.ts'
 import { PaletteOverlay } from './palette.ts'
 import { screenLayout } from './screen/screen-layout.ts'
@@ -70,6 +72,11 @@ const [mostBlocks, keptBlocks] = [10_000, 9000]
 const keptInBuffer = 400
 const earlierEntries = 300
 
+/** How many lines the board may take of a screen with so many rows: the conversation keeps a part of it. */
+function boardRoom(rows: number): { list: number; opened: number } {
+  return { list: Math.max(4, Math.floor(rows * 0.4)), opened: Math.max(4, rows < 20 ? rows - 6 : rows - 10) }
+}
+
 /** The standing with the framework of the running turn, which says more than that of the next one. */
 function withRunningFramework(standing: Standing, { running }: ChatState): Standing {
   return { ...standing, thinking: running.at(-1)?.phase?.framework ?? standing.thinking }
@@ -87,10 +94,14 @@ class Chat {
   #layout: ScreenLayout
   #input: InputBox
   #inputArea: InputArea
+  #board: BoardPanel
+  #rows = new BoardRows()
   #palette: PaletteOverlay
   #keysPage: KeysOverlay
   #control: TerminalControl
   #loading = false
+  /** The second in which the times of agents at work were last painted. */
+  #second = 0
   #keys: KeyActions
   #ticker: Ticker
   #time: SteadyTime
@@ -113,7 +124,7 @@ class Chat {
       new GuardedComponent(inner, broken)
     const standing = () => this.#state.standing ?? desk.standing()
     const lazy = new LazyDetails((what) => this.#refine(what), later)
-    this.#context = { theme, lazy, links: canLink(env), sides: altScreen }
+    this.#context = { theme, lazy, links: canLink(env), sides: altScreen, now: () => this.#time.now() }
     this.#transcript = new Transcript({
       context: this.#context,
       welcome: (room) => welcome(standing(), theme, room),
@@ -124,6 +135,17 @@ class Chat {
         this.#loadEarlier().catch(broken)
       },
     })
+    this.#board = new BoardPanel({
+      context: this.#context,
+      rows: () => this.#rows.newest(this.#state),
+      room: () => boardRoom(terminal.rows),
+      covered: () => this.#state.asks.length > 0,
+      typing: () => this.#input.text() !== '',
+      stop: (role) => desk.submit(`/workers stop ${role}`),
+      showTerminal: (role) => desk.submit(`/workers attach ${role}`),
+      flash: (words) => this.#layout.flash(words),
+      repaint: () => this.#control.repaint(),
+    })
     this.#layout = screenLayout({
       terminal,
       altScreen,
@@ -133,6 +155,7 @@ class Chat {
         return session ? ['termaite', project, session] : ['termaite', project]
       },
       transcript: guarded(this.#transcript),
+      board: guarded(this.#board),
       working: guarded(
         new WorkingLine(
           theme,
@@ -141,6 +164,7 @@ class Chat {
           () => this.#state.asks.length > 0,
           // The first Ctrl+B is the prefix of tmux, which passes the second on.
           { runsFor: () => desk.commandRunsFor(), key: env.TMUX ? 'Ctrl+B twice' : 'Ctrl+B' },
+          (turn) => this.#rows.of(turn, this.#state),
         ),
       ),
       status: guarded(new StatusLine(theme, clock, () => withRunningFramework(standing(), this.#state))),
@@ -198,6 +222,7 @@ class Chat {
       clock,
       input: this.#input,
       openAll: () => this.#transcript.toggleAll(),
+      board: () => this.#toggleBoard(),
       palette: () => this.#palette.open(''),
       page: (by) => this.#page(by),
       suspend: () => {
@@ -291,8 +316,27 @@ class Chat {
     this.#inputArea.show(asks)
     const working = () => this.#state.running.length > 0
     // Ticks until no turn runs.
-    void this.#ticker.run(stepMs, working, () => this.#control.repaint())
+    void this.#ticker.run(stepMs, working, () => this.#tick())
     this.#control.repaint()
+  }
+
+  #tick(): void {
+    const second = Math.floor(this.#time.now() / 1000)
+    if (second !== this.#second) this.#transcript.tick()
+    this.#second = second
+    this.#control.repaint()
+  }
+
+  /** Shows or hides the agents that work inside the turn; where none does, those that are kept of earlier turns. */
+  #toggleBoard(): void {
+    if (this.#board.isOpen || this.#rows.newest(this.#state).length > 0) this.#board.toggle()
+    else this.#desk.submit('/workers')
+  }
+
+  /** Gives a key to the open board; false where the key is the input's. */
+  #boardKey(data: string): boolean {
+    const action = this.#board.isOpen && !this.#input.popupOpen() ? actionOf('board', data) : undefined
+    return action !== undefined && this.#board.press(action)
   }
 
   /** Cuts a long transcript, but not while the person reads further up. */
@@ -331,6 +375,10 @@ class Chat {
   #key(data: string): boolean {
     if (this.#layout.tui.hasOverlay()) return false
     const { card } = this.#inputArea
+    if (!card && this.#boardKey(data)) {
+      this.#control.repaint()
+      return true
+    }
     // Keys that were typed as a card opened do what they did before it: they are meant for the input, or cancel the turn.
     const early = card !== undefined && !card.wants(data)
     const taken = pressKey(data, card && !early ? cardKeys(this.#keys) : this.#keys)
@@ -367,6 +415,10 @@ class Chat {
       },
       palette: (query) => this.#palette.open(query ?? ''),
       keys: () => this.#keysPage.open(),
+      board: (earlier) => {
+        this.#board.open(earlierRows(earlier))
+        this.#control.repaint()
+      },
       exit: () => this.#leave({ why: 'exit' }),
     }
   }

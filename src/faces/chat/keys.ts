@@ -36,6 +36,10 @@ export const chatKeys = {
     },
     nextLeash: { keys: ['shift+tab'], does: 'Changes how much the agents may do: read, ask, edit, all.' },
     openAll: { keys: ['ctrl+o'], does: 'Opens or folds all tool calls, thoughts and outputs.' },
+    board: {
+      keys: ['ctrl+t'],
+      does: 'Shows or hides the agents that work inside the turn: workers, advisors, subagents, racers.',
+    },
     palette: { keys: ['f1', 'ctrl+k'], does: 'Opens the list of all commands.' },
     pageUp: { keys: ['pageUp'], does: 'Scrolls the conversation one page up.' },
     pageDown: { keys: ['pageDown'], does: 'Scrolls the conversation one page down.' },
@@ -92,6 +96,19 @@ export const chatKeys = {
     open: { keys: ['ctrl+o', 'pageDown'], does: 'Shows the next page of a long question.' },
     back: { keys: ['pageUp'], does: 'Shows the page before.' },
     escape: { keys: ['escape'], does: 'Gives the harmless answer, which the card names.' },
+  },
+  board: {
+    up: { keys: ['up'], does: 'Chooses the agent above, or scrolls up in an opened one. The input must be empty.' },
+    down: {
+      keys: ['down'],
+      does: 'Chooses the agent below, or scrolls down in an opened one. The input must be empty.',
+    },
+    pageUp: { keys: ['pageUp'], does: 'One page up.' },
+    pageDown: { keys: ['pageDown'], does: 'One page down.' },
+    open: { keys: ['enter'], does: 'Shows everything that the chosen agent did. The input must be empty.' },
+    stop: { keys: ['ctrl+x'], does: 'Stops the chosen agent, after a question where work would be lost.' },
+    terminal: { keys: ['ctrl+o'], does: 'Goes to the terminal of the chosen agent, where it has one.' },
+    close: { keys: ['escape'], does: 'Goes back to the list, or closes it. The turn goes on.' },
   },
   palette: {
     up: { keys: ['up'], does: 'Chooses the command above.' },
@@ -215,6 +232,7 @@ const titles: Record<KeyPlace, string> = {
   popup: 'While suggestions are open',
   history: 'While you search earlier prompts (Ctrl+R)',
   card: 'While a question is open',
+  board: 'While the agents of a turn are shown (Ctrl+T)',
   palette: 'In the list of commands (F1)',
   page: 'On this page',
 }
@@ -247,6 +265,7 @@ export function keySections(): KeySection[] {
     own('input'),
     own('screen'),
     own('card'),
+    own('board'),
     section('In a long conversation', ofLibrary(libraryRows.reading)),
     section('In the text that you type', ofLibrary(libraryRows.editing)),
     own('popup'),

@@ -2,7 +2,7 @@ import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Framework } from '../../core/talk/framework.ts'
 import { defined } from '../../base/defined.ts'
 import { isPersonCommand } from '../../core/talk/entry.ts'
-import { authorOf, fileChangesOf, isAgentEvent } from './transcript/event-facts.ts'
+import { fileChangesOf, isAgentEvent } from './transcript/event-facts.ts'
 
 /** A turn that runs, as the working line shows it. */
 export type RunningTurn = {
@@ -17,8 +17,6 @@ export type RunningTurn = {
   waiting?: { words: string; since: number; until?: number }
   /** The phase of its framework, where the turn has one. */
   phase?: { framework: Framework; words: string }
-  /** The agents that are consulted right now, each in its role. */
-  consulted?: readonly { role: string; by?: string }[]
   /** The person's own command, which no agent takes. */
   command?: true
   /** The turn was cancelled and is not over yet. */
@@ -63,25 +61,12 @@ export function advanceTurn(
       }
     case 'phase':
       return { ...next, phase: { framework: event.framework, words: event.words } }
-    case 'inner':
-      return { ...next, consulted: consulted(next.consulted ?? [], event.role, event.event) }
     case 'attempt':
       // The agent that failed no longer works; the next agent is not known yet.
       return { ...next, by: undefined, calls: [], files: withFiles(next.files, event.did?.files ?? []) }
     default:
       return next
   }
-}
-
-type Consulted = NonNullable<RunningTurn['consulted']>
-
-function consulted(known: Consulted, role: string, event: Event): Consulted {
-  if (event.type === 'end') return known.filter((one) => one.role !== role)
-  const was = known.find((one) => one.role === role)
-  const by = event.type === 'attempt' ? undefined : (authorOf(event) ?? was?.by)
-  const now = { role, by }
-  if (was && was.by === by) return known
-  return was ? known.map((one) => (one === was ? now : one)) : [...known, now]
 }
 
 function withFiles(known: readonly string[], more: readonly string[]): readonly string[] {

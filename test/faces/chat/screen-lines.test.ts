@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { visibleWidth } from '@earendil-works/pi-tui'
 import type { Standing } from '../../../src/faces/chat/chat-desk.ts'
+import type { AgentRow } from '../../../src/faces/chat/transcript/block.ts'
 import type { RunningTurn } from '../../../src/faces/chat/running-turn.ts'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { clockTime, cost, duration, elapsed, tokens } from '../../../src/faces/chat/numbers.ts'
@@ -54,6 +55,9 @@ test('the status line shows everything where there is room, and otherwise the mo
   assert.equal(line(40, { waiting }), ' ask · waits until 23:59 · claude ●')
 })
 
+const rowsOf = (...agents: (string | undefined)[]): AgentRow[] =>
+  agents.map((by, key) => ({ key, role: `role ${key}`, by, state: 'working', since: 0, blocks: [] }))
+
 const anyRun = fc.record({
   turn: fc.constant('t'),
   since: fc.integer({ min: now - 10_000_000, max: now }),
@@ -62,7 +66,6 @@ const anyRun = fc.record({
   lastAt: fc.integer({ min: now - 100_000, max: now }),
   files: fc.array(fc.string(), { maxLength: 3 }),
   phase: fc.record({ framework: fc.constant('consensus' as const), words: fc.string({ maxLength: 100 }) }),
-  consulted: fc.array(fc.record({ role: fc.string(), by: fc.string() }), { maxLength: 6 }),
 })
 
 test('the lines around the transcript are never wider than the screen, and never two', () => {
@@ -83,6 +86,7 @@ test('the lines around the transcript are never wider than the screen, and never
             () => [run],
             () => false,
             { runsFor: () => below * 1000, key: 'Ctrl+B' },
+            () => rowsOf(name, 'gemini', name),
           ).render(width),
           new TopBorder(dark, () => ['termaite', name]).render(width),
           new BottomBorder(dark).render(width),
@@ -108,6 +112,7 @@ test('the working line shows the running turn, and is empty when none runs', () 
         () => running,
         () => asked,
         { runsFor: () => ms, key: 'Ctrl+B' },
+        () => [],
       ).render(90)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
   assert.equal(line([]), undefined)
@@ -159,7 +164,7 @@ test('in a framework, the working line shows its name, its phase and its agents'
     files: [],
     phase: { framework: 'consensus', words: '3 of 5 advisors are done' },
   }
-  const line = (width: number, how: Partial<RunningTurn> = {}) =>
+  const line = (width: number, how: Partial<RunningTurn> = {}, inside: readonly AgentRow[] = []) =>
     bare(
       new WorkingLine(
         plain,
@@ -167,23 +172,19 @@ test('in a framework, the working line shows its name, its phase and its agents'
         () => [{ ...run, ...how }],
         () => false,
         { runsFor: () => undefined, key: 'Ctrl+B' },
+        () => inside,
       ).render(width)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
-  const consulted = [
-    { role: 'enumerator', by: 'gemini' },
-    { role: 'chair', by: 'codex' },
-    { role: 'judge', by: 'gemini' },
-    { role: 'critic' },
-  ]
+  const inside = [...rowsOf('gemini', 'codex', 'gemini', undefined), { ...rowsOf('qwen')[0]!, state: 'done' as const }]
   assert.equal(line(90), ' * consensus · 3 of 5 advisors are done · 12 s · Esc cancels')
   assert.equal(
-    line(90, { consulted, by: 'claude' }),
-    ' * consensus · 3 of 5 advisors are done · gemini, codex · 12 s · Esc cancels',
+    line(120, { by: 'claude' }, inside),
+    ' * consensus · 3 of 5 advisors are done · gemini, codex · 12 s · Ctrl+T: 5 agents, 4 at work · Esc cancels',
   )
-  assert.equal(line(60, { consulted, by: 'claude' }), ' * consensus · 3 of 5 advisors are done · 2 agents · 12 s')
+  assert.equal(line(60, { by: 'claude' }, inside), ' * consensus · 3 of 5 advisors are done · 2 agents · 12 s')
   const long = { framework: 'consensus' as const, words: `checking: ${'npm test '.repeat(20)}` }
   assert.equal(
-    line(80, { consulted: [], by: 'claude', phase: long, calls: [{ call: 'c', tool: 'bash' }] }),
+    line(80, { by: 'claude', phase: long, calls: [{ call: 'c', tool: 'bash' }] }),
     ' * consensus · checking: npm test npm … · claude · 12 s · bash · Esc cancels',
   )
   assert.equal(line(30, { by: 'claude' }), ' * consensus · claude · 12 s')

@@ -5,6 +5,7 @@ import type { DeskEvent } from '../../../src/faces/chat/chat-desk.ts'
 import type { ChatState } from '../../../src/faces/chat/chat-state.ts'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
 import { defined } from '../../../src/base/defined.ts'
+import { rowsIn } from '../../../src/faces/chat/transcript/agent-rows.ts'
 import { emptyState, cleared, nextState, withoutOldest, withEarlier } from '../../../src/faces/chat/chat-state.ts'
 
 const happen = (turn: string, event: Event): DeskEvent => ({ type: 'event', turn, event })
@@ -23,7 +24,8 @@ function seen(state: ChatState): unknown[] {
 }
 
 function bare({ key: _key, turn: _turn, entry: _entry, ...block }: Block): unknown {
-  return 'blocks' in block ? { ...block, blocks: block.blocks.map(bare) } : block
+  if (block.type !== 'board') return block
+  return { ...block, rows: block.rows.map(({ key: _, ...row }) => ({ ...row, blocks: row.blocks.map(bare) })) }
 }
 
 const prompt: Event = { type: 'prompt', text: 'hi', by: 'you' }
@@ -258,10 +260,10 @@ test('words before a call are in their place after a restart', () => {
   assert.deepEqual(kinds(turn(prompt, ...call, ...kept)), ['hi', 'I look.', 'call', 'hello'])
 })
 
-test('words of a consulted agent are in its group, while it is at work and after a restart', () => {
+test('words of a consulted agent are in its row, while it is at work and after a restart', () => {
   const words: Event = { type: 'words', text: 'no', from: ['critic'], by: 'gemini' }
   const inner = (event: Event): Event => ({ type: 'inner', role: 'critic', event })
-  const group = { type: 'group', role: 'critic', by: 'gemini', state: 'ok' }
+  const row = { role: 'critic', by: 'gemini', state: 'done', since: 2000 }
   const reply = { type: 'reply', text: 'no', live: false, by: 'gemini' }
   const streamed = turn(
     prompt,
@@ -271,8 +273,8 @@ test('words of a consulted agent are in its group, while it is at work and after
     inner({ type: 'end', outcome: { ok: true, text: 'no' }, by: 'gemini' }),
     end,
   )
-  assert.deepEqual(seen(streamed)[1], { ...group, since: 2000, ms: 3000, blocks: [reply] })
-  assert.deepEqual(seen(turn(prompt, words, end))[1], { ...group, since: 2000, blocks: [reply] })
+  assert.deepEqual(seen(streamed)[1], { type: 'board', rows: [{ ...row, ms: 3000, blocks: [reply] }] })
+  assert.deepEqual(seen(turn(prompt, words, end))[1], { type: 'board', rows: [{ ...row, blocks: [reply] }] })
 })
 
 test('a call shows its progress, then what came of it and which files it changed', () => {
@@ -380,20 +382,23 @@ test('consulted agents are one group a role, and a plan is one block that change
   assert.deepEqual(seen(state), [
     { type: 'prompt', text: 'hi', by: 'you' },
     {
-      type: 'group',
-      role: 'advisor',
-      by: 'gemini',
-      state: 'running',
-      since: 2000,
-      blocks: [{ type: 'reply', text: 'I think', live: true, by: 'gemini' }],
-    },
-    {
-      type: 'group',
-      role: 'critic',
-      by: 'codex',
-      state: 'running',
-      since: 3000,
-      blocks: [{ type: 'reply', text: 'no', live: true, by: 'codex' }],
+      type: 'board',
+      rows: [
+        {
+          role: 'advisor',
+          by: 'gemini',
+          state: 'working',
+          since: 2000,
+          blocks: [{ type: 'reply', text: 'I think', live: true, by: 'gemini' }],
+        },
+        {
+          role: 'critic',
+          by: 'codex',
+          state: 'working',
+          since: 3000,
+          blocks: [{ type: 'reply', text: 'no', live: true, by: 'codex' }],
+        },
+      ],
     },
     { type: 'plan', items: [{ task: 'look', status: 'completed' }], by: 'claude' },
   ])
@@ -527,8 +532,8 @@ test('the agent that failed is not said to be at work, alone or in a consultatio
   const inner = (event: Event): Event => ({ type: 'inner', role: 'judge', event })
   const asked = turn(prompt, inner({ type: 'state', state: 'starting', by: 'claude' }))
   const over = nextState(asked, happen('t', inner(tried)), 9000)
-  assert.deepEqual([asked.running[0]!.consulted, asked.live[1]!.by], [[{ role: 'judge', by: 'claude' }], 'claude'])
-  assert.deepEqual([over.running[0]!.consulted, over.live[1]!.by], [[{ role: 'judge', by: undefined }], undefined])
+  const agents = (state: ChatState) => rowsIn(state.live).map(({ by }) => by)
+  assert.deepEqual([agents(asked), agents(over)], [['claude'], [undefined]])
 })
 
 test('a prompt that was sent is shown at once, and the kept one takes its place', () => {

@@ -7,12 +7,19 @@ import type { RenderContext } from '../../../src/faces/chat/transcript/render-co
 import { plain } from '../../../src/faces/chat/theme.ts'
 import { emptyState, nextState } from '../../../src/faces/chat/chat-state.ts'
 import { closingWords, eventWords } from '../../../src/faces/chat/line-words.ts'
-import { answerSummary, latestWords } from '../../../src/faces/chat/transcript/blocks/group-lines.ts'
+import { answerSummary, latestWords } from '../../../src/faces/chat/transcript/blocks/board-lines.ts'
 import { LazyDetails } from '../../../src/faces/chat/transcript/render-context.ts'
+import { BoardRows } from '../../../src/faces/chat/board/board-rows.ts'
 import { BlockRenderer } from '../../../src/faces/chat/transcript/block-renderer.ts'
 
 const never = () => {}
-const look: RenderContext = { theme: plain, lazy: new LazyDetails(never, never), links: false, sides: false }
+const look: RenderContext = {
+  theme: plain,
+  lazy: new LazyDetails(never, never),
+  links: false,
+  sides: false,
+  now: () => 60_000,
+}
 
 /** The screen after these events of one turn, a second apart. */
 const turn = (...events: Event[]): ChatState =>
@@ -64,15 +71,15 @@ const five: Event[] = [
 test('five consultations have a row each: role, agent, state and words', () => {
   assert.deepEqual(rows(turn(...five), 80).slice(2), [
     '  ✓ lists options         gemini    4.0 s · pandoc, weasyprint',
-    '  ◌ best practice         claude    approach: name: pandoc, how: with',
-    '  ◌ what works here       codex     1 call · Bash which pdflatex',
-    '  ◌ plan B                gemini',
+    '  ◌ best practice         claude    57 s · approach: name: pandoc, how: with',
+    '  ◌ what works here       codex     56 s · 1 call · Bash which pdflatex',
+    '  ◌ plan B                gemini    55 s',
     '  ✗ script draft          0.0 s · exit 3',
   ])
   assert.deepEqual(rows(turn(...five), 50).slice(2, 5), [
     '  ✓ lists options  gemini  4.0 s · pandoc, weasyp…',
-    '  ◌ best practice  claude  approach: name: pandoc…',
-    '  ◌ what works here  codex  1 call · Bash which p…',
+    '  ◌ best practice  claude  57 s · approach: name:…',
+    '  ◌ what works here  codex  56 s · 1 call · Bash …',
   ])
 })
 
@@ -96,7 +103,7 @@ test('an agent that is consulted again has a new row, and none runs when the tur
   )
   assert.deepEqual(rows(state, 80).slice(2), [
     '  ✓ judge                 codex     1.0 s · no pdf',
-    '  ■ judge                 gemini    I look',
+    '  ■ judge                 gemini    stopped · I look',
     '',
     '■ cancelled',
   ])
@@ -133,22 +140,22 @@ test('the kept work of a failed turn stays in sight, and so do its attempts', ()
   ])
 })
 
-test('a running turn knows its phase and the agents that are consulted now, in their order', () => {
-  const [run] = turn(
+test('a running turn knows its phase, and the rows of a turn say which agents work inside it', () => {
+  const state = turn(
     ...five,
     { type: 'phase', framework: 'consensus', words: '2 of 5', by: 'termaite' },
     inner('pattern matcher', { type: 'text', delta: ' more', by: 'qwen' }),
-  ).running
+  )
+  const [run] = state.running
+  assert.deepEqual([run!.phase, run!.by], [{ framework: 'consensus', words: '2 of 5' }, undefined])
   assert.deepEqual(
-    [run!.phase, run!.consulted, run!.by],
+    new BoardRows().of('t', state).map(({ role, by, state: now }) => [role, by, now]),
     [
-      { framework: 'consensus', words: '2 of 5' },
-      [
-        { role: 'pattern matcher', by: 'qwen' },
-        { role: 'dependency scanner', by: 'codex' },
-        { role: 'fallback chain', by: 'gemini' },
-      ],
-      undefined,
+      ['enumerator', 'gemini', 'done'],
+      ['pattern matcher', 'qwen', 'working'],
+      ['dependency scanner', 'codex', 'working'],
+      ['fallback chain', 'gemini', 'working'],
+      ['code generator', undefined, 'failed'],
     ],
   )
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { visibleWidth } from '@earendil-works/pi-tui'
-import type { Block } from '../../../src/faces/chat/transcript/block.ts'
+import type { AgentRow, Block } from '../../../src/faces/chat/transcript/block.ts'
 import type { Theme } from '../../../src/faces/chat/theme.ts'
 import type { RenderContext } from '../../../src/faces/chat/transcript/render-context.ts'
 import { dark, light, plain } from '../../../src/faces/chat/theme.ts'
@@ -23,6 +23,7 @@ const look = (theme = plain): RenderContext => ({
   lazy: new LazyDetails(never, never),
   links: true,
   sides: false,
+  now: () => 0,
 })
 
 /** Everything that agents have been seen to print, and worse. */
@@ -107,12 +108,14 @@ test('whatever an agent prints, no line is wider than the screen or holds a fore
   fc.assert(
     fc.property(hostile, fc.integer({ min: 20, max: 200 }), fc.boolean(), (text, width, open) => {
       const blocks = blocksOf(text)
-      const group = { key: 2, turn: 't', type: 'group', role: text, since: 0, blocks } as const
-      const groups: Block[] = [
-        { ...group, state: 'running' },
-        { ...group, state: 'ok', ms: 5, blocks: blocks.slice(0, 5) },
+      const row = { role: text, by: text, since: 0 }
+      const rows: AgentRow[] = [
+        { ...row, key: 3, state: 'working', blocks },
+        { ...row, key: 4, state: 'done', ms: 5, blocks: blocks.slice(0, 5) },
+        ...Array.from({ length: 8 }, (_, at): AgentRow => ({ ...row, key: 5 + at, state: 'waiting', blocks: [] })),
       ]
-      for (const block of [...blocks, ...groups]) {
+      const boards: Block[] = [rows, rows.slice(0, 2)].map((some) => ({ key: 2, turn: 't', type: 'board', rows: some }))
+      for (const block of [...blocks, ...boards]) {
         for (const line of new BlockRenderer().lines(block, undefined, width, look(dark), open)) {
           assert.ok(visibleWidth(line) <= width, `${block.type}: ${JSON.stringify(line)} in ${width}`)
           const bare = line.replaceAll(
@@ -419,6 +422,7 @@ test('code is plain until the colours are loaded', async () => {
     lazy: new LazyDetails(came.resolve, never),
     links: false,
     sides: false,
+    now: () => 0,
   }
   const prose = new Prose()
   assert.equal(prose.render(text, 60, colourful)[1], '  const a = "b" // c')
@@ -437,6 +441,7 @@ test('an opened edit shows what changed, in colours', async () => {
     lazy: new LazyDetails(came.resolve, (work) => setImmediate(work)),
     links: false,
     sides: false,
+    now: () => 0,
   }
   const block: Block = {
     key: 1,
@@ -474,6 +479,7 @@ test('an edit after which a language server reported errors says how many', () =
     ),
     links: false,
     sides: false,
+    now: () => 0,
   }
   const call: Block = {
     ...{ key: 1, turn: 't', type: 'call', call: 'c', tool: 'file_creator', input: { file_path: 'a.ts' } },

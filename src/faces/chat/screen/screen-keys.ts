@@ -19,6 +19,8 @@ type TypingParts = {
   clock: Clock
   input: InputBox
   openAll(): void
+  /** Shows or hides the agents that work inside the turn. */
+  board(): void
   palette(): void
   /** Turns the page of a long card or of the transcript; false where neither is here. */
   page(by: 1 | -1): boolean
@@ -83,6 +85,10 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
       screen.openAll()
       return true
     },
+    board: () => {
+      screen.board()
+      return true
+    },
     palette: () => {
       screen.palette()
       return true
@@ -95,5 +101,5 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
 /** While a card is open it has all keys except those that cancel, suspend and turn pages. */
 export function cardKeys(actions: KeyActions): KeyActions {
   const none = () => false
-  return { ...actions, escape: none, leave: none, nextLeash: none, openAll: none, palette: none }
+  return { ...actions, escape: none, leave: none, nextLeash: none, openAll: none, board: none, palette: none }
 }

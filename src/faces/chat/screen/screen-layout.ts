@@ -18,6 +18,8 @@ export type ScreenParts = {
   theme: Theme
   title(): readonly string[]
   transcript: Component
+  /** The agents that work inside the turn, while they are shown. */
+  board: Component
   working: Component
   status: Component
   /** How many blocks came below the lines in sight. */
@@ -81,17 +83,19 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
   })
   const tall = { visible: ({ height }: { height: number }) => height >= leastRows && !parts.reading() }
   const working = new MeasuredContainer(parts.working)
+  const board = new MeasuredContainer(parts.board)
   tui.setLayoutRoot(
     new VStack([
       { component: new TopBorder(theme, parts.title), basis: 1, shrink: 0, ...tall },
       { component: scroll, basis: 0, grow: 1, minSize: 1 },
       { component: new BottomBorder(theme), basis: 1, shrink: 0, ...tall },
+      { component: board, basis: 'auto', shrink: 0 },
       { component: working, basis: 'auto', shrink: 0 },
       { component: inputArea, basis: 'auto', shrink: 1, minSize: 1 },
       { component: parts.status, basis: 1, shrink: 0 },
     ]),
   )
-  const whole = () => terminal.rows - working.height - 1
+  const whole = () => terminal.rows - working.height - board.height - 1
   const borders = () => (terminal.rows >= leastRows ? 2 : 0)
   const height = () => Math.max(1, whole() - (parts.reading() ? 0 : borders()) - inputArea.height)
   return {
@@ -113,11 +117,12 @@ function normalBuffer(parts: ScreenParts): ScreenLayout {
   const tui = new TuiMainScreen(parts.terminal)
   const inputArea = new MeasuredContainer()
   const top = new TopBorder(parts.theme, parts.title)
-  for (const component of [top, parts.transcript, parts.working, inputArea, parts.status]) tui.addChild(component)
+  const below = [parts.board, parts.working, inputArea, parts.status]
+  for (const component of [top, parts.transcript, ...below]) tui.addChild(component)
   const stop = (options: TuiStopOptions = {}) => {
     // The conversation stays in the terminal, without an input that no longer works.
     if (!options.preserveScreen) {
-      for (const component of [parts.working, inputArea, parts.status]) tui.removeChild(component)
+      for (const component of below) tui.removeChild(component)
       // The library erases the character below the cursor, so an empty line is put there.
       tui.addChild(new Spacer(1))
       tui.renderNow()

@@ -2,9 +2,11 @@ import type { Component } from '@earendil-works/pi-tui'
 import type { Clock } from '../../../base/clock.ts'
 import type { RunningTurn } from '../running-turn.ts'
 import type { Theme } from '../theme.ts'
+import type { AgentRow } from '../transcript/block.ts'
 import type { Segment } from './line-segments.ts'
 import { truncateToWidth } from '@earendil-works/pi-tui'
 import { againWords, elapsed } from '../numbers.ts'
+import { isAtWork } from '../transcript/agent-rows.ts'
 import { oneLine } from '../transcript/screen-text.ts'
 import { fitSegments } from './line-segments.ts'
 
@@ -31,20 +33,26 @@ export class WorkingLine implements Component {
   #running: () => readonly RunningTurn[]
   #asked: () => boolean
   #command: CommandState
+  #inside: (turn: string) => readonly AgentRow[]
 
-  /** `time`: the time in which the turns say since when they run. `asked`: whether a question waits for the person. */
+  /**
+   * `time`: the time in which the turns say since when they run. `asked`: whether a question waits for the person. `inside`: the
+   * agents that work or worked inside a turn.
+   */
   constructor(
     theme: Theme,
     time: Pick<Clock, 'now'>,
     running: () => readonly RunningTurn[],
     asked: () => boolean,
     command: CommandState,
+    inside: (turn: string) => readonly AgentRow[],
   ) {
     this.#theme = theme
     this.#time = time
     this.#running = running
     this.#asked = asked
     this.#command = command
+    this.#inside = inside
   }
 
   invalidate(): void {}
@@ -81,11 +89,22 @@ export class WorkingLine implements Component {
         ),
         ...optional(files > 0 ? theme.quiet(`${files} ${files === 1 ? 'file' : 'files'} changed`) : '', 4),
         ...optional(more > 0 ? theme.quiet(`${more} more running`) : '', 3),
+        ...this.#boardHint(run),
         ...optional(this.#backgroundHint(run), 6),
         run.stopping ? { forms: [theme.warn('cancelling')], priority: 8 } : optional(theme.quiet(way), 6)[0]!,
       ],
       Math.max(0, width),
     )
+  }
+
+  /** How many agents work inside the turn, and the key that shows them. */
+  #boardHint({ turn }: RunningTurn): Segment[] {
+    const rows = this.#inside(turn)
+    if (rows.length === 0 || this.#asked()) return []
+    const { quiet } = this.#theme
+    const all = `Ctrl+T: ${rows.length} ${rows.length === 1 ? 'agent' : 'agents'}`
+    const working = rows.filter(isAtWork).length
+    return [{ forms: [quiet(`${all}, ${working} at work`), quiet(all), ''], priority: 5 }]
   }
 
   #backgroundHint({ stopping }: RunningTurn): string {
@@ -95,7 +114,7 @@ export class WorkingLine implements Component {
   }
 
   /** The agent that works; in a framework, the framework and its phase before it. */
-  #who({ by, phase, command, waiting, consulted = [] }: RunningTurn, spinner: string): Segment[] {
+  #who({ turn, by, phase, command, waiting }: RunningTurn, spinner: string): Segment[] {
     const theme = this.#theme
     if (command) return [{ forms: [`${spinner} your command`], priority: 10 }]
     const name = (agent: string) => theme.speaker(agent)(oneLine(agent, 40))
@@ -110,7 +129,7 @@ export class WorkingLine implements Component {
       return [{ forms: [`${spinner} ${words}`], priority: 10 }]
     }
     if (!phase) return [{ forms: [`${spinner} ${name(by!)}`], priority: 10 }, ...waitPart]
-    const asked = [...new Set(consulted.flatMap((one) => one.by ?? []))]
+    const asked = [...new Set(this.#inside(turn).flatMap((row) => (isAtWork(row) ? (row.by ?? []) : [])))]
     const speak = asked.length > 0 ? asked : by === undefined ? [] : [by]
     const words = [56, 24].map((most) => clipped(oneLine(phase.words, 200), most)) as [string, string]
     const few = speak.length > 1 ? [`${speak.length} agents`] : []

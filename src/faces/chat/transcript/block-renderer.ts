@@ -1,4 +1,4 @@
-import type { Block, GroupBlock, SpeechBlock } from './block.ts'
+import type { AgentRow, Block, SpeechBlock } from './block.ts'
 import type { Columns } from './markdown/markdown.ts'
 import type { RenderContext } from './render-context.ts'
 import { cutWords } from '../../../core/talk/shown-words.ts'
@@ -15,7 +15,7 @@ import {
 import { isPersonCommand } from '../../../core/talk/entry.ts'
 import { callLines } from './blocks/call-lines.ts'
 import { commandOutputLines } from './blocks/command-output-lines.ts'
-import { groupLine } from './blocks/group-lines.ts'
+import { boardLines } from './blocks/board-lines.ts'
 import { Prose } from './markdown/markdown.ts'
 import { promptMark } from '../border.ts'
 import { GrowingLines, bounded, fit, safeText, indented, oneLine, wrapped } from './screen-text.ts'
@@ -32,10 +32,23 @@ export class BlockRenderer {
   #indented = new GrowingLines()
   #fitted = new GrowingLines()
 
-  /** The lines of a block that follows `before`; none is wider than `width`. */
-  lines(block: Block, before: Block | undefined, width: number, context: RenderContext, open: boolean): string[] {
-    const body = this.#body(block, width, context, open)
-    const all = body.length === 0 ? body : [...lead(block, before, context), ...body]
+  /** The row of a board that each line of the last rendering belongs to, -1 where it is none's; empty for other blocks. */
+  rowKeys: readonly number[] = []
+
+  /** The lines of a block that follows `before`; none is wider than `width`. `isOpen` opens the rows of a board one by one. */
+  lines(
+    block: Block,
+    before: Block | undefined,
+    width: number,
+    context: RenderContext,
+    open: boolean,
+    isOpen: (key: number) => boolean = () => open,
+  ): string[] {
+    this.rowKeys = []
+    const body = this.#body(block, width, context, open, isOpen)
+    const above = body.length === 0 ? [] : lead(block, before, context)
+    const all = [...above, ...body]
+    if (this.rowKeys.length > 0) this.rowKeys = [...above.map(() => -1), ...this.rowKeys]
     const lines = this.#fitted.map(all, width, (line) => fit(line, width))
     if (!isGrowing(block)) this.forget()
     return lines
@@ -47,7 +60,13 @@ export class BlockRenderer {
     this.#fitted.forget()
   }
 
-  #body(block: Block, width: number, context: RenderContext, open: boolean): string[] {
+  #body(
+    block: Block,
+    width: number,
+    context: RenderContext,
+    open: boolean,
+    isOpen: (key: number) => boolean,
+  ): string[] {
     const { theme } = context
     switch (block.type) {
       case 'prompt':
@@ -75,8 +94,12 @@ export class BlockRenderer {
         return questionLines(block, width, context)
       case 'plan':
         return planLines(block, width, context)
-      case 'group':
-        return groupLines(block, width, context, open)
+      case 'board': {
+        const inside = (row: AgentRow) => rowInside(row, width, context)
+        const { lines, keys } = boardLines(block, width, context, isOpen, inside)
+        this.rowKeys = keys
+        return lines
+      }
       case 'summary':
         return folded('≡', block.title, block.text, width, context, open)
       case 'closing':
@@ -109,7 +132,7 @@ function lead(block: Block, before: Block | undefined, { theme }: RenderContext)
     (isPersonCommand(block) && before.type === 'prompt' && before.turn === block.turn) ||
     (close(block) && close(before)) ||
     block.type === 'closing' ||
-    (block.type === before.type && ['note', 'attempt', 'group'].includes(block.type))
+    (block.type === before.type && ['note', 'attempt', 'board'].includes(block.type))
   return together ? [] : ['']
 }
 
@@ -152,19 +175,14 @@ function folded(
   return [...head, ...indented(rest ? [...lines, rest] : lines, '    ').map(theme.quiet)]
 }
 
-/** A consultation: one line, which opens to everything that the agent did. */
-function groupLines(group: GroupBlock, width: number, context: RenderContext, open: boolean): string[] {
-  const head = groupLine(group, width, context)
-  if (!open) return [head]
-  const inside = group.blocks.flatMap((block, at) =>
-    new BlockRenderer().lines(block, group.blocks[at - 1], Math.max(1, width - 4), context, false),
+/** Everything that an agent inside a turn did. */
+export function rowInside({ blocks }: AgentRow, width: number, context: RenderContext): string[] {
+  const lines = blocks.flatMap((block, at) =>
+    new BlockRenderer().lines(block, blocks[at - 1], Math.max(1, width - 4), context, false),
   )
-  // The prompt of a consulted agent is not marked: terminals jump to the person's prompts alone.
-  return [
-    head,
-    ...indented(
-      inside.map((line) => line.replace(promptMark, '')),
-      '    ',
-    ),
-  ]
+  // The prompt of such an agent is not marked: terminals jump to the person's prompts alone.
+  return indented(
+    lines.map((line) => line.replace(promptMark, '')),
+    '    ',
+  )
 }

@@ -60,15 +60,26 @@ export type QuestionBlock = Common & {
 
 export type PlanBlock = Common & { type: 'plan'; items: readonly PlanItem[] }
 
-/** A consultation: all blocks of the agent that was consulted. */
-export type GroupBlock = Common & {
-  type: 'group'
+/** How the work of an agent inside a turn stands. */
+export type RowState = 'waiting' | 'working' | 'asking' | 'done' | 'partial' | 'failed' | 'stopped'
+
+/** An agent that works inside a turn, with all its blocks: a worker, an advisor, a subagent, a racer. */
+export type AgentRow = {
+  key: number
   role: string
-  state: CallBlock['state']
+  by?: string
+  state: RowState
   since: number
   ms?: number
+  /** The tokens that it has used so far; `source` says how well the number is known. */
+  tokens?: { used: number; source: 'reported' | 'estimated' }
+  /** Whether it works in a terminal that a person can watch. */
+  terminal?: true
   blocks: readonly Block[]
 }
+
+/** Agents that work inside a turn, one row each. */
+export type BoardBlock = Common & { type: 'board'; rows: readonly AgentRow[] }
 
 export type ClosingBlock = Common & { type: 'closing'; closing: Closing }
 
@@ -85,7 +96,7 @@ export type Block =
   | WaitBlock
   | QuestionBlock
   | PlanBlock
-  | GroupBlock
+  | BoardBlock
   | ClosingBlock
   | CommandBlock
 
@@ -124,7 +135,7 @@ export function canOpen(block: Block): boolean {
       return block.text.length > 500 || block.text.includes('\n')
     case 'thought':
     case 'call':
-    case 'group':
+    case 'board':
     case 'summary':
       return true
     case 'attempt':

@@ -2,12 +2,13 @@ import { reportWords } from '../../../core/talk/notice.ts'
 import type { Entry, EntryOf, Event } from '../../../core/talk/entry.ts'
 import type { Failure } from '../../../core/talk/outcome.ts'
 import type { Question } from '../../../core/talk/question.ts'
-import type { Block, CallBlock, GroupBlock, NewBlock, SpeechBlock } from './block.ts'
+import type { Block, CallBlock, NewBlock, SpeechBlock } from './block.ts'
 import { defined } from '../../../base/defined.ts'
 import { thumbNote } from '../../../core/talk/judgement.ts'
 import { summaryWords } from '../../../core/talk/compaction.ts'
+import { restingRows, rowsIn, withInner, withRowState } from './agent-rows.ts'
 import { isAgentSpeech, isOwnQuestion } from './block.ts'
-import { authorOf, fileChangesOf, isAgentEvent } from './event-facts.ts'
+import { fileChangesOf, isAgentEvent } from './event-facts.ts'
 import { openFence } from './markdown/markdown-parts.ts'
 import { mostShown } from './screen-text.ts'
 import { failureSentence } from '../../../core/talk/outcome.ts'
@@ -66,18 +67,16 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
     case 'question': {
       const by = askerOf(blocks, event.question, place.turn) ?? event.by
       const asked: NewBlock = { type: 'question', ask: event.ask, question: event.question, state: 'open', picks: [] }
-      return add(by === undefined ? asked : { ...asked, by })
+      const all = add(by === undefined ? asked : { ...asked, by })
+      const [role] = event.question.from
+      return role === undefined ? all : withRowState(all, place.turn, role, 'working', 'asking')
     }
     case 'answer':
-      return changed(
-        blocks,
-        (block) => block.type === 'question' && block.ask === event.ask && block.state === 'open',
-        (block) => ({ ...block, state: event.picks ? 'answered' : 'unanswered', picks: event.picks ?? [] }) as Block,
-      )
+      return answered(blocks, event, place)
     case 'plan':
       return withPlan(blocks, event, place)
     case 'inner':
-      return withInner(blocks, event, place)
+      return withInner(blocks, event, place, foldEvent)
     case 'end':
       return ended(blocks, event, place)
     default:
@@ -222,20 +221,6 @@ function withPlan(blocks: Blocks, event: Extract<Event, { type: 'plan' }>, place
   return append(blocks, { type: 'plan', items: event.items }, event, place)
 }
 
-/** Adds the event of a consulted agent to its group; an agent that is consulted again gets a new group. */
-function withInner(blocks: Blocks, { role, event }: Extract<Event, { type: 'inner' }>, place: EventPlace): Blocks {
-  const open = (block: Block) =>
-    block.type === 'group' && block.turn === place.turn && block.role === role && block.state === 'running'
-  const at = blocks.findLastIndex(open)
-  const known = blocks[at]
-  const group: GroupBlock =
-    known?.type === 'group'
-      ? known
-      : { type: 'group', key: place.mint(), turn: place.turn, role, state: 'running', since: place.at, blocks: [] }
-  const more = extended(group, event, place)
-  return known ? replaced(blocks, at, more) : [...blocks, more]
-}
-
 /**
  * The blocks after words that no reply holds: the text that was streamed is theirs and stays where it is; in a conversation that
  * was opened again it is added.
@@ -267,37 +252,25 @@ function withAside(
   return call < 0 ? [...blocks, words] : [...blocks.slice(0, call), words, ...blocks.slice(call)]
 }
 
-/** The blocks after words of an agent that was only consulted: they are in its group. */
+/** The blocks after an answer; the agent inside the turn that asked, if one did, goes on. */
+function answered(blocks: Blocks, { ask, picks }: Extract<Event, { type: 'answer' }>, { turn }: EventPlace): Blocks {
+  const at = blocks.findLastIndex((block) => block.type === 'question' && block.ask === ask && block.state === 'open')
+  const asked = blocks[at]
+  if (asked?.type !== 'question') return blocks
+  const all = replaced(blocks, at, { ...asked, state: picks ? 'answered' : 'unanswered', picks: picks ?? [] })
+  const [role] = asked.question.from
+  return role === undefined ? all : withRowState(all, turn, role, 'asking', 'working')
+}
+
+/** The blocks after words of an agent that was only consulted: they are in its row. */
 function consultedWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
   const [role = '', ...deeper] = event.from ?? []
   const { from: _from, ...words } = event
-  const inside = withInner(
-    blocks,
-    { type: 'inner', role, event: defined({ ...words, from: deeper.length ? deeper : undefined }) },
-    place,
-  )
-  // A group that is already shown gets its end from its own events.
-  if (inside.length === blocks.length) return inside
-  return changed(
-    inside,
-    (block) => block.type === 'group',
-    (group) => ({ ...group, state: event.cut ? 'stopped' : 'ok' }) as Block,
-  )
-}
-
-function extended(group: GroupBlock, event: Event, place: EventPlace): GroupBlock {
-  const blocks = foldEvent(group.blocks, event, place)
-  if (event.type === 'attempt') {
-    // The agent that failed no longer works; the next agent is not known yet.
-    const { by: _failed, ...rest } = group
-    return { ...rest, blocks }
-  }
-  const by = authorOf(event) ?? group.by
-  if (event.type !== 'end') return { ...group, ...defined({ by }), blocks }
-  const { outcome } = event
-  const isStopped = !outcome.ok && (outcome.failure.kind === 'aborted' || outcome.failure.kind === 'unfinished')
-  const state = outcome.ok ? 'ok' : isStopped ? 'stopped' : 'failed'
-  return { ...group, state, ms: Math.max(0, place.at - group.since), blocks }
+  const inner: Event = { type: 'inner', role, event: defined({ ...words, from: deeper.length ? deeper : undefined }) }
+  const inside = withInner(blocks, inner, place, foldEvent)
+  // A row that is already shown gets its end from its own events.
+  if (rowsIn(inside).length === rowsIn(blocks).length) return inside
+  return withRowState(inside, place.turn, role, 'working', event.cut ? 'stopped' : 'done')
 }
 
 function ended(blocks: Blocks, event: Extract<Event, { type: 'end' }>, place: EventPlace): Blocks {
@@ -347,8 +320,10 @@ function atRest(block: Block): Block {
       return block.state === 'running' ? { ...block, state: 'stopped' } : block
     case 'question':
       return block.state === 'open' ? { ...block, state: 'unanswered' } : block
-    case 'group':
-      return block.state === 'running' ? { ...block, state: 'stopped', blocks: block.blocks.map(atRest) } : block
+    case 'board': {
+      const rows = restingRows(block.rows, atRest)
+      return rows === block.rows ? block : { ...block, rows }
+    }
     default:
       return block
   }

@@ -12,6 +12,8 @@ export type RenderContext = {
   links: boolean
   /** Whether the border has sides. */
   sides: boolean
+  /** The time now, by which the time of an agent at work is counted. */
+  now(): number
 }
 
 /** Whether a terminal understands links; some print them. */

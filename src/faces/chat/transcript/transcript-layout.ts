@@ -105,13 +105,20 @@ export class PlacedBlock {
     this.block = block
   }
 
-  refresh(columns: number, context: RenderContext, open: boolean): void {
+  /** The row of a board that a line of the block belongs to. */
+  rowAt(line: number): number | undefined {
+    const key = this.#rendered.rowKeys[line]
+    return key === undefined || key < 0 ? undefined : key
+  }
+
+  refresh(columns: number, context: RenderContext, open: boolean, isOpen?: (key: number) => boolean): void {
     const lines = this.#rendered.lines(
       this.block,
       this.before,
       context.sides ? innerWidth(columns) : columns,
       context,
       open,
+      isOpen,
     )
     this.lines = context.sides
       ? this.#sided.map(lines, columns, (line) => withSides(line, columns, context.theme))
@@ -139,5 +146,5 @@ export function leadDiffers(was: Block | undefined, is: Block | undefined): bool
 
 /** About how many characters there are to render. */
 export function roughSize(block: Block): number {
-  return 'text' in block ? block.text.length : 100
+  return 'text' in block ? block.text.length : block.type === 'board' ? 80 * block.rows.length : 100
 }

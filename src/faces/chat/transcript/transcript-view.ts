@@ -2,6 +2,7 @@ import type { Component, TuiMouseEvent, TuiMouseEventResult } from '@earendil-wo
 import type { Block } from './block.ts'
 import type { ScrollAnchor } from './transcript-layout.ts'
 import type { RenderContext } from './render-context.ts'
+import { isAtWork } from './agent-rows.ts'
 import { canOpen } from './block.ts'
 import { TranscriptLayout, PlacedBlock, leadDiffers, roughSize } from './transcript-layout.ts'
 import { innerWidth, withSides } from '../border.ts'
@@ -98,6 +99,12 @@ export class Transcript implements Component {
     this.#staleAll(gains)
   }
 
+  /** Renders again the boards on which an agent works, because the time that they show goes on. */
+  tick(): void {
+    for (const placed of this.#placed.slice(this.#done.length))
+      if (placed.block.type === 'board' && placed.block.rows.some(isAtWork)) this.#stale.add(placed)
+  }
+
   invalidate(): void {
     for (const placed of this.#placed) placed.forget()
     this.#staleAll(() => true)
@@ -105,9 +112,12 @@ export class Transcript implements Component {
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
     if (event.type !== 'click' || event.button !== 'left') return undefined
-    const clicked = this.#layout.blockAt(event.y)
-    if (!clicked || !canOpen(clicked.block)) return undefined
-    this.#opened.set(clicked.block.key, !this.#isOpen(clicked.block))
+    if (!this.#layout.blockAt(event.y)) return undefined
+    const { placed: clicked, into } = this.#layout.anchorAt(event.y)!
+    if (!canOpen(clicked.block)) return undefined
+    const key = clicked.block.type === 'board' ? clicked.rowAt(into) : clicked.block.key
+    if (key === undefined) return undefined
+    this.#opened.set(key, !this.#isOpenKey(key))
     this.#stale.add(clicked)
     return { handled: true }
   }
@@ -151,8 +161,10 @@ export class Transcript implements Component {
   }
 
   #isOpen(block: Block): boolean {
-    return canOpen(block) && (this.#opened.get(block.key) ?? this.#allOpen)
+    return canOpen(block) && this.#isOpenKey(block.key)
   }
+
+  #isOpenKey = (key: number): boolean => this.#opened.get(key) ?? this.#allOpen
 
   #staleAll(which: (placed: PlacedBlock) => boolean): void {
     for (const placed of this.#placed.toReversed()) if (which(placed)) this.#stale.add(placed)
@@ -193,7 +205,7 @@ export class Transcript implements Component {
   }
 
   #refresh(placed: PlacedBlock): void {
-    placed.refresh(this.#width, this.#parts.context, this.#isOpen(placed.block))
+    placed.refresh(this.#width, this.#parts.context, this.#isOpen(placed.block), this.#isOpenKey)
     this.#stale.delete(placed)
     this.#layout.touch(placed.at)
   }
