@@ -6,8 +6,14 @@ import { Sitting, rested } from './sitting.ts'
 
 const atRest = rested('k tokens')
 
-/** How much is said to those who are asked is counted elsewhere. */
-const uncounted = (row: string) => row.replaceAll(/\d+(?:\.\d+)?(?=k tokens)/g, (count) => count.replaceAll(/\d/g, '#'))
+/** How much is said to those who are asked is counted elsewhere, and so is how long they have been asked. */
+const uncounted = (row: string) =>
+  row
+    .replaceAll(/\d+(?:\.\d+)?(?=k? tokens)/g, (count) => count.replaceAll(/\d/g, '#'))
+    .replace(
+      /(\d+)( s · I look at what is there)/,
+      (_, time: string, words: string) => `#${words}${' '.repeat(time.length - 1)}`,
+    )
 
 const options = { timeout: 120_000 }
 
@@ -29,7 +35,7 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
         seen,
       )
       glass.type(keys.enter)
-      const asked = [/◌ what works here +gamma +I look/, /◌ plan B +alpha +I look/, '3 of 5']
+      const asked = [/◌ what works here +gamma +\d+ s · I look/, /◌ plan B +alpha +\d+ s · I look/, '3 of 5']
       await sitting.framed('think-advisors', [...asked, /✓ script draft +beta/, /Esc cancels$/m], seen)
       goOn()
       await sitting.framed(

@@ -181,7 +181,11 @@ test('in a framework, the working line shows its name, its phase and its agents'
     line(120, { by: 'claude' }, inside),
     ' * consensus · 3 of 5 advisors are done · gemini, codex · 12 s · Ctrl+T: 5 agents, 4 at work · Esc cancels',
   )
-  assert.equal(line(60, { by: 'claude' }, inside), ' * consensus · 3 of 5 advisors are done · 2 agents · 12 s')
+  assert.equal(
+    line(80, { by: 'claude' }, inside),
+    ' * consensus · 3 of 5 advisors are done · 12 s · Ctrl+T: agents · Esc cancels',
+  )
+  assert.equal(line(60, { by: 'claude' }, inside), ' * consensus · 3 of 5 advisors are done · 12 s')
   const long = { framework: 'consensus' as const, words: `checking: ${'npm test '.repeat(20)}` }
   assert.equal(
     line(80, { by: 'claude', phase: long, calls: [{ call: 'c', tool: 'bash' }] }),

@@ -104,7 +104,7 @@ export class WorkingLine implements Component {
     const { quiet } = this.#theme
     const all = `Ctrl+T: ${rows.length} ${rows.length === 1 ? 'agent' : 'agents'}`
     const working = rows.filter(isAtWork).length
-    return [{ forms: [quiet(`${all}, ${working} at work`), quiet(all), ''], priority: 5 }]
+    return [{ forms: [quiet(`${all}, ${working} at work`), quiet(all), quiet('Ctrl+T: agents'), ''], priority: 6.5 }]
   }
 
   #backgroundHint({ stopping }: RunningTurn): string {
@@ -132,11 +132,13 @@ export class WorkingLine implements Component {
     const asked = [...new Set(this.#inside(turn).flatMap((row) => (isAtWork(row) ? (row.by ?? []) : [])))]
     const speak = asked.length > 0 ? asked : by === undefined ? [] : [by]
     const words = [56, 24].map((most) => clipped(oneLine(phase.words, 200), most)) as [string, string]
+    // The agents inside the turn have rows of their own, so that their names give way first.
+    const priority = asked.length > 0 ? 5 : 8
     const few = speak.length > 1 ? [`${speak.length} agents`] : []
     return [
       { forms: [`${spinner} ${theme.strong(phase.framework)}`], priority: 10 },
       { forms: [...words, ''], priority: 7 },
-      ...(speak.length > 0 ? [{ forms: [speak.map(name).join(', '), ...few, ''] as const, priority: 8 }] : []),
+      ...(speak.length > 0 ? [{ forms: [speak.map(name).join(', '), ...few, ''] as const, priority }] : []),
       ...waitPart,
     ]
   }
