@@ -16,7 +16,7 @@ import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
 import { tighter, looser } from '../core/work/agent.ts'
-import { profileOf, vendorOf } from '../settings/agent-settings.ts'
+import { profileOf, takesServers, vendorOf } from '../settings/agent-settings.ts'
 import { behindVendorBorder } from './vendor-border.ts'
 import { foldersWords } from './added-folders.ts'
 import { agentEnvironment } from './agent-environment.ts'
@@ -80,7 +80,7 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
       model: agent.model,
       effort: agent.effort,
       profile,
-      metaInstruction: instructionFor(profile, agent, settings, folders),
+      metaInstruction: instructionFor(profile, agent, settings, folders, adviceOf(parts)?.told),
       folders,
       window: windowOf(agent),
       timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
@@ -105,15 +105,21 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
 /** The folders that the person added to the project, as they are now. */
 const foldersOf = ({ native }: Pick<RosterParts, 'native'>): readonly string[] => native?.folders.now ?? []
 
-/** The instruction after every prompt. A CLI that has no flag for further folders is told of them there. */
+/**
+ * The instruction after every prompt. A CLI that has no flag for further folders is told of them there, and one that is given
+ * tools for the turn is told what they are for.
+ */
 function instructionFor(
   profile: Profile | undefined,
-  { command }: CliAgentSettings,
+  agent: CliAgentSettings,
   { metaInstruction }: Settings,
   folders: readonly string[],
+  lentTools?: string,
 ): string | undefined {
-  const told = command === undefined && profile?.reaches ? undefined : foldersWords(folders)
-  return told === undefined ? metaInstruction : [metaInstruction, told].filter(Boolean).join('\n')
+  const reached = agent.command === undefined && profile?.reaches ? undefined : foldersWords(folders)
+  const tools = takesServers(agent) ? lentTools : undefined
+  if (reached === undefined && tools === undefined) return metaInstruction
+  return [metaInstruction, reached, tools].filter(Boolean).join('\n')
 }
 
 /** How an agent calls for thought in the turn that runs. One that only advises calls nobody else. */
@@ -134,7 +140,8 @@ function nativeIn(seat: NativeSeat, { native }: RosterParts): Agent {
 function screenIn(seat: ScreenSeat, parts: RosterParts): Agent {
   if (!parts.io) throw new Error('an agent of kind "screen" cannot be opened here')
   const lend = async () => adviceOf(parts)?.lend()
-  return screenSeat(seat, parts.io, { lend, folders: () => lentFolders(parts) }, parts)
+  const told = () => adviceOf(parts)?.told
+  return screenSeat(seat, parts.io, { lend, folders: () => lentFolders(parts), told }, parts)
 }
 
 /** Gives an agent whose window is too small for the shared view the newest turns that fit. */
@@ -191,6 +198,7 @@ export function screenSeat(
           agent,
           settings,
           added ?? [],
+          lent?.told?.(),
         ),
         lent,
         added,

@@ -147,6 +147,6 @@ export async function passToTurn(io: Io, file: string): Promise<number> {
     io.err.write('termaite: the turn that this server belongs to is over.\n')
     return 1
   }
-  const [port = '', key = ''] = address.split(':')
-  return passLines(io, Number(port), `${key} 0\n`)
+  const [port = '', key = '', number = '0'] = address.split(':')
+  return passLines(io, Number(port), `${key} ${number}\n`)
 }

@@ -17,6 +17,7 @@ import { touch } from './project.ts'
 import { formedAnswer } from '../mind/formed-answer.ts'
 import { recordCorrection } from './judgements.ts'
 import { openRotation } from './rotation.ts'
+import { takesServers } from '../settings/agent-settings.ts'
 import { enabledAgents, nativeAgents } from '../settings/enabled-agents.ts'
 import { thinkingFor } from './thinking/thinking-choice.ts'
 import { changedFiles, openTurnSnapshots, orNote, exclusiveSnapshots, withLateHistory } from './turn-snapshots.ts'
@@ -171,7 +172,7 @@ async function openAgent(
 ): Promise<Agent> {
   const { agent: first, only, think, attended } = request
   const rotation = openRotation(app, {
-    roster: app.mode === 'coordinator' ? leadingRoster(app) : app.roster,
+    roster: app.mode === 'coordinator' ? leadingRoster(app, first) : app.roster,
     first,
     only,
     changes: changedFiles(app.snapshots, () => snapshots.tree),
@@ -184,7 +185,7 @@ async function openAgent(
   if (request.form) return formedAnswer(rotation)
   if (app.mode === 'coordinator') {
     const { openCoordinator } = await import('./coordinator/coordinator.ts')
-    return openCoordinator(app, rotation)
+    return openCoordinator(app, rotation, first)
   }
   const how = thinkingFor(app, { think, aimed: first !== undefined, chat: attended === true })
   if (how === 'off') return rotation
@@ -192,11 +193,20 @@ async function openAgent(
   return openThinking(app, rotation, how, { first, turnBegan })
 }
 
-/** The agents that can lead workers: our own where there is one, because its loop knows of them; otherwise the other programs. */
-function leadingRoster({ roster, settings }: App): Roster {
-  const own = new Set(settings.agents.flatMap(({ kind, name }) => (kind === 'native' ? [name] : [])))
-  const leads = roster.names().filter((name) => own.has(name))
-  return leads.length === 0 ? roster : { ...roster, names: () => leads }
+/**
+ * The agents that can lead workers: our own where there is one, because its loop knows of them, otherwise the CLIs that can be
+ * given the tools. The agent that the person named leads in any case.
+ */
+function leadingRoster({ roster, settings }: App, named: string | undefined): Roster {
+  const own = nativeAgents(settings).map(({ name }) => name)
+  const able =
+    own.length > 0
+      ? own
+      : enabledAgents(settings)
+          .filter(takesServers)
+          .map(({ name }) => name)
+  const leads = roster.names().filter((name) => name === named || able.includes(name))
+  return { ...roster, names: () => leads }
 }
 
 /** Shows the turn to other processes from its prompt on, until it is over. */

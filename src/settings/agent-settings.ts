@@ -62,6 +62,14 @@ export function profileOf(agent: AgentSettings): Profile | undefined {
   return agent.command === undefined ? undefined : profileFor(agent.command)
 }
 
+/** Whether an agent can be given an MCP server for one turn; a command that a person wrote runs as it is. */
+export function takesServers(agent: AgentSettings): boolean {
+  if (agent.kind === 'acp') return true
+  if (agent.kind === 'native' || agent.command !== undefined) return false
+  const profile = profileOf(agent)
+  return (agent.kind === 'screen' ? profile?.screen : profile)?.lends !== undefined
+}
+
 /** The company that an agent sends its conversation to, where it is known. */
 export function vendorOf(agent: AgentSettings): string | undefined {
   if (agent.kind !== 'native') return profileOf(agent)?.vendor

@@ -100,7 +100,8 @@ test('the MCP server of the turn is given to the session', async () => {
     args: ['termaite', 'mcp', 'turn', 'x'],
     env: { A: '1' },
   }
-  const lend = async () => ({ server, folder: '/nowhere' })
+  const patient = { args: ['not', 'these'], ms: 1 }
+  const lend = async () => ({ server: { ...server, patient }, folder: '/nowhere' })
   const given = [{ ...server, env: [{ name: 'A', value: '1' }] }]
   await using it = await ground()
   const agent = it.agent({ steps: [{ say: 'Here.' }] }, {}, 'ask', { lend })

@@ -153,21 +153,22 @@ test('the window is called as we call it, whatever the program says', () => {
 })
 
 test('each CLI is lent a server in its own way, and no key is in the words', () => {
-  const server = { name: 'hub', command: '/no de', args: ['a', '--b'], env: { TERMAITE_HUB: 'http://x' } }
+  const start = { command: '/no de', args: ['a', '--b'], env: { TERMAITE_HUB: 'http://x' } }
+  const server = { name: 'hub', ...start, patient: { args: ['a', '--long'], ms: 600_000 } }
   const lent = Object.fromEntries(
     profiles.flatMap(({ name, screen }) => (screen?.lends ? [[name, screen.lends(server, '/f')]] : [])),
   )
-  const start = { command: '/no de', args: ['a', '--b'], env: { TERMAITE_HUB: 'http://x' } }
+  const patient = { ...start, args: ['a', '--long'], timeout: 600_000 }
   const text = (entry: object) => JSON.stringify({ mcpServers: { hub: entry } })
   assert.deepEqual(lent, {
-    claude: { words: '--mcp-config /f --allowedTools mcp__hub', text: text({ type: 'stdio', ...start }) },
-    qwen: { words: '--mcp-config /f', text: text({ ...start, trust: true, alwaysLoadTools: true }) },
+    claude: { words: '--mcp-config /f --allowedTools mcp__hub', text: text({ type: 'stdio', ...patient }) },
+    qwen: { words: '--mcp-config /f', text: text({ ...patient, trust: true, alwaysLoadTools: true }) },
     copilot: {
       words: '--additional-mcp-config @/f --allow-tool hub',
       text: text({ type: 'local', ...start, tools: ['*'] }),
     },
     codex: {
-      words: `-c 'mcp_servers.hub.command="/no de"' -c 'mcp_servers.hub.args=["a","--b"]' -c mcp_servers.hub.startup_timeout_sec=60 -c 'mcp_servers.hub.env.TERMAITE_HUB="http://x"'`,
+      words: `-c 'mcp_servers.hub.command="/no de"' -c 'mcp_servers.hub.args=["a","--long"]' -c mcp_servers.hub.startup_timeout_sec=60 -c mcp_servers.hub.tool_timeout_sec=600 -c 'mcp_servers.hub.default_tools_approval_mode="approve"' -c 'mcp_servers.hub.env.TERMAITE_HUB="http://x"'`,
     },
   })
 })

@@ -6,7 +6,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { offerAdvice } from '../../src/app/thinking/turn-advice.ts'
+import type { Tool } from '../../src/core/work/tool.ts'
+import { offerAdvice, offerTurnTools } from '../../src/app/thinking/turn-advice.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { until } from '../until.ts'
@@ -88,4 +89,52 @@ test('a stranger without the key is hung up on', async (t) => {
   const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.write(`${'0'.repeat(48)} 0\n{}\n`)
   await closed
+})
+
+test('a call may take longer where the CLI was told to let it, and the data of a result is left out', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'turn-advice-'))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const clock = new HandClock(Date.now())
+  const state = newNativeState()
+  const asked: number[] = []
+  const wait: Tool = {
+    name: 'wait',
+    description: 'Waits.',
+    schema: { type: 'object' },
+    output: { type: 'object' },
+    risk: 'read',
+    parse: (input) => input,
+    async run(_input, { until }) {
+      asked.push(until - clock.elapsed())
+      return { text: 'Here.', data: { here: true } }
+    },
+  }
+  const place = { home, cwd: home, root: home }
+  const end = offerTurnTools(
+    { io: { env: { TERMAITE_HOME: home }, clock } as unknown as Io, native: { state }, place },
+    [wait],
+    {},
+  )
+  t.after(end)
+  const { server } = (await state.advice!.lend())!
+  const results = []
+  for (const args of [server.args, server.patient.args]) {
+    const [port, key, number] = readFileSync(args.at(-1)!, 'utf8').split(':')
+    const socket = connect({ port: Number(port), host: '127.0.0.1' })
+    t.after(() => socket.destroy())
+    const lines = createInterface(socket)[Symbol.asyncIterator]()
+    const say = async (id: number, method: string, params: object) => {
+      socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+      return JSON.parse((await lines.next()).value as string) as { result: unknown }
+    }
+    socket.write(`${key} ${number}\n`)
+    const clientInfo = { name: 'test', version: '1' }
+    await say(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+    results.push((await say(2, 'tools/call', { name: 'wait', arguments: {}, _meta: { progressToken: 1 } })).result)
+  }
+  const result = { content: [{ type: 'text', text: 'Here.' }] }
+  assert.deepEqual(
+    { asked, results, told: server.patient.ms },
+    { asked: [50_000, 3_570_000], results: [result, result], told: 3_600_000 },
+  )
 })

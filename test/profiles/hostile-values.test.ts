@@ -58,7 +58,7 @@ function composers(profile: Profile): Record<string, Compose> {
   }
   const lends = screen?.lends
   if (lends) {
-    const server = { command: 'node', args: ['x'], env: {} }
+    const server = { command: 'node', args: ['x'], env: {}, patient: { args: ['x'], ms: 1000 } }
     ways[`${name} lent name`] = (value) => `${name} ${lends({ name: value, ...server }, '/x').words}`
     ways[`${name} lent file`] = (value) => `${name} ${lends({ name: 'x', ...server }, value).words}`
     ways[`${name} lent command`] = (value) => `${name} ${lends({ name: 'x', ...server, command: value }, '/x').words}`

@@ -189,3 +189,73 @@ describe('our own agent leads Claude Code in a terminal and Gemini over ACP', { 
     return { it, child, goOn: () => void (goesOn = true) }
   }
 })
+
+/** A CLI that leads by the MCP server of its turn answers too early once, then waits, and names no worker in its answer. */
+function early(asked: Asked): Answer {
+  const tool = (name: string) => new RegExp(`"name":"([^"]*${name})"`).exec(asked.text)?.[1] ?? name
+  if (called(asked) === 0)
+    return { call: { tool: tool('spawn_workers_batch'), input: { workers: [wish('one', 'gemini')] } } }
+  if (!asked.text.includes('Your answer is kept')) return { text: 'Too early.' }
+  if (called(asked) === 1) return { call: { tool: tool('await_workers'), input: {} } }
+  return { text: 'At last: a.txt says hi.' }
+}
+
+/** The results of the calls as a model was sent them, whatever wire they went over. */
+function resultsIn({ body }: Asked): string[] {
+  const parts = [...(body.messages ?? []), ...(body.input ?? [])].flatMap((message) =>
+    Array.isArray(message.content) ? message.content : [message],
+  )
+  return parts
+    .filter(({ type }) => type === 'tool_result' || type === 'function_call_output')
+    .map((part) => wordsIn(part.content ?? part.output))
+}
+
+const wordsIn = (content: unknown): string =>
+  Array.isArray(content) ? content.map((part) => (part as { text?: string }).text ?? '').join('\n') : String(content)
+
+describe('a CLI leads by the MCP server of its turn', { concurrency: true }, () => {
+  for (const lead of ['claude', 'codex'])
+    test(
+      `${lead} is told the state of its workers with each result, and answers when all are heard`,
+      {
+        skip: missing(lead, 'gemini'),
+      },
+      async (t) => {
+        const it = await machine(
+          t,
+          (url) => [native(url), gemini, { name: lead, profile: lead, contextWindowTokens: 200_000 }],
+          (asked) => (isWorker(asked) ? { text: handoff('gemini looked.') } : early(asked)),
+        )
+        const { code, out, err } = await it.run('-p', 'look at it', '--mode', 'coordinator', '-a', lead)
+        assert.deepEqual(
+          { code, out, left: await it.left() },
+          {
+            code: 0,
+            out: 'At last: a.txt says hi.\n\nWorkers:\n- worker_1 (explorer, one; gemini): completed. gemini looked.\n',
+            left: [],
+          },
+          err,
+        )
+        const [first, , , last] = it.model.turns().filter((asked) => !isWorker(asked)) as [Asked, Asked, Asked, Asked]
+        assert.match(first.text, /You are a coordinator: you can send workers/)
+        const [spawned, awaited] = resultsIn(last) as [string, string]
+        assert.match(
+          spawned,
+          /worker_1: explorer \\?"one\\?" by gemini, starting[^]*The state of your workers now: 1 running/,
+        )
+        assert.match(awaited, /Handoff of worker_1[^]*gemini looked\.[^]*0 running, 0 handoffs not read, 1 read/)
+      },
+    )
+
+  test('a CLI that can be given no tools says so and does nothing', { skip: missing('gemini') }, async (t) => {
+    const { kind: _kind, ...piped } = gemini
+    const it = await machine(
+      t,
+      () => [piped],
+      () => ({ text: 'Not asked.' }),
+    )
+    const { code, out, err } = await it.run('-p', 'look at it', '--mode', 'coordinator')
+    assert.deepEqual({ code, out, asked: it.model.turns().length }, { code: 1, out: '', asked: 0 })
+    assert.match(err, /None of your agents can lead workers, because their programs take no tools for one turn\./)
+  })
+})

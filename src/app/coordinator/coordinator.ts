@@ -4,6 +4,8 @@ import type { WorkerSlot } from '../../crew/slot.ts'
 import type { OpensWorkers } from '../../crew/workers/coordinator.ts'
 import type { App } from '../app.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
+import { sourceText } from '../../base/source-text.ts'
+import { failed } from '../../core/talk/outcome.ts'
 import { Crew } from '../../crew/crew.ts'
 import { Keeper } from '../../crew/keeper.ts'
 import { endSlot } from '../../crew/slot-ending.ts'
@@ -13,19 +15,42 @@ import { WorkerBoard } from '../../crew/workers/board.ts'
 import { coordinated } from '../../crew/workers/coordinator.ts'
 import { digestOf } from '../../crew/workers/digest.ts'
 import { FinalAnswer } from '../../crew/workers/final-answer.ts'
-import { workerTools } from '../../crew/workers/worker-tools.ts'
+import { toldInResults, workerTools } from '../../crew/workers/worker-tools.ts'
 import { workerRole } from '../../crew/workers/worker.ts'
+import { takesServers } from '../../settings/agent-settings.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { terminalsOf } from '../crew/crew-terminals.ts'
 import { livingSlots } from '../crew/crew-workspaces.ts'
-import { offerTurnTools } from '../thinking/turn-advice.ts'
+import { offerTurnTools, turnServer } from '../thinking/turn-advice.ts'
 import { workerRoster } from './worker-roster.ts'
 
 /** Makes the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */
-export function openCoordinator(app: App, agent: Agent): Agent {
+export function openCoordinator(app: App, agent: Agent, named?: string): Agent {
+  const refusal = leadFault(app, named)
+  if (refusal !== undefined) return refusing(agent, refusal)
   return coordinated(agent, (...opening) => openWorkers(app, ...opening), app.settings.coordinator)
+}
+
+/** Why no agent can lead workers: every one that could is a program that cannot be given the tools. `named`: the person chose it. */
+function leadFault({ settings }: App, named: string | undefined): string | undefined {
+  const agents = enabledAgents(settings).filter(({ name }) => named === undefined || name === named)
+  if (agents.length === 0 || agents.some((agent) => agent.kind === 'native' || takesServers(agent))) return undefined
+  const [who, its] =
+    named === undefined ? ['None of your agents can', 'their programs take'] : [`${named} cannot`, 'its program takes']
+  return `${who} lead workers, because ${its} no tools for one turn. Add termaite's own agent, or set "kind": "acp" for an agent that has it; termaite config edit opens the settings.`
+}
+
+function refusing({ name, traits, close }: Agent, why: string): Agent {
+  return {
+    name,
+    traits,
+    close,
+    async *turn() {
+      yield { type: 'end', outcome: failed('missing', why) }
+    },
+  }
 }
 
 const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWorkers>): ReturnType<OpensWorkers> => {
@@ -76,7 +101,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   const tools = workerTools({ board, clock, agents })
   const seat = { tools, digest: () => digestOf(board, clock.now()), holdsBack: () => final.holdsBack() }
   native.state.coordinator = seat
-  const withdraw = offerTurnTools(app, tools)
+  const withdraw = offerTurnTools(app, toldInResults(tools, seat.digest), { told: leadWords() })
   const over = new AbortController()
   const asking = askForWorkers(ledger, crew, turn, over.signal)
   return {
@@ -93,6 +118,13 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     },
   }
 }
+
+/** What a CLI that leads is told: our own agent reads the same rules in its system prompt. */
+const leadWords = () =>
+  [
+    sourceText('agents/native/prompt/coordinator.md').trim(),
+    `The tools that these rules name are those of the MCP server ${turnServer}. Send workers with them alone, and not with subagents of your own, which nobody would account for. Every result of these tools ends with the state of your workers.`,
+  ].join('\n')
 
 /** Ends the workers of a process that has died: they end with their coordinator, also those in terminals. */
 async function endLost(parts: KeeperParts, ledger: SlotLedger): Promise<void> {

@@ -62,8 +62,8 @@ export type CrewRosterOptions = {
   advises?: boolean
   metaInstruction?: string
   record?: AnswerRecord
-  /** The MCP server of the turn, and the folders with its files. */
-  lent?: { lend: Lend; folders(): string[] }
+  /** The MCP server of the turn, the folders with its files, and what an agent is told of its tools. */
+  lent?: { lend: Lend; folders(): string[]; told?(): string | undefined }
   /** Folders that the person added to the project. */
   added?: readonly string[]
 }

@@ -27,6 +27,9 @@ export function hubEnv(io: Io, { place, fixed }: FoundHub, keyFile: string): Rec
   return env
 }
 
+/** How long a CLI is told to wait for one call at the hub: longer than an agent waits there for a task. */
+const longestCallMs = 600_000
+
 /**
  * Gives a CLI the hub's tools: for this run alone where its command line takes servers, else in its own settings after the
  * person's yes. The tools come through our own program, which reads the agent's key from its file, so that no key stands in
@@ -44,7 +47,13 @@ export async function wire(
   if (known) return { how: `${hubName} is set up in ${known.file.path}`, profile, wired: true }
   const start = ownStart({}, thisProgram(), io.env.PATH, proxy)
   if (profile.screen?.lends)
-    return lent(profile, { name: hubName, ...start, env: hubEnv(io, hub, keyFile) }, folder, consent.dry)
+    return lent(
+      profile,
+      // The hub answers every call in time by itself.
+      { name: hubName, ...start, env: hubEnv(io, hub, keyFile), patient: { args: start.args, ms: longestCallMs } },
+      folder,
+      consent.dry,
+    )
   if (!client) return { how: `we know no way to give ${profile.title} MCP servers`, profile, wired: false }
   return written(io, profile, client, start, consent)
 }

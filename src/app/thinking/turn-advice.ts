@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Io } from '../../core/io.ts'
-import type { LentServer } from '../../core/work/profile.ts'
+import type { LentServer, ServerStart } from '../../core/work/profile.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { AdviceAsk } from '../../mind/think/thinking-parts.ts'
 import type { NativeParts, TurnAdvice } from '../native/native-parts.ts'
@@ -15,26 +15,34 @@ import { openKeyedServer } from '../seat-channel.ts'
 import { version } from '../version.ts'
 
 /** The name of the MCP server: other than that of `termaite mcp install`, whose tools the CLI keeps. */
-const serverName = 'termaite_turn'
+export const turnServer = 'termaite_turn'
 
 type TurnPlace = { io: Io; native: Pick<NativeParts, 'state'>; place: Place }
 
 /** Offers advice to the agents of an app until the returned function is called. */
 export function offerAdvice(app: TurnPlace, ask: AdviceAsk): () => void {
-  const tool = thinkTool(ask, { patience: { clock: app.io.clock, ms: patienceMs } })
-  return offerTurnTools(app, [tool], ask)
+  const tool = thinkTool(ask, { patience: { clock: app.io.clock, ms: shortMs } })
+  return offerTurnTools(app, [tool], { ask })
 }
 
-/** Offers tools to the CLIs of an app until the returned function is called; our own agent has them already. */
-export function offerTurnTools({ io, native, place }: TurnPlace, tools: readonly Tool[], ask?: AdviceAsk): () => void {
+/**
+ * Offers tools to the CLIs of an app until the returned function is called; our own agent has them already. `told` is what a CLI
+ * is told of them after its prompt.
+ */
+export function offerTurnTools(
+  { io, native, place }: TurnPlace,
+  tools: readonly Tool[],
+  { ask, told }: Pick<TurnAdvice, 'ask' | 'told'>,
+): () => void {
   const { state } = native
   const folder = join(homeOf(io.env), 'turns', crypto.randomUUID())
   let opened: Promise<OpenServer> | undefined
   const advice: TurnAdvice = {
     ask,
+    told,
     folder,
     async lend() {
-      opened ??= openServer(folder, tools, { cwd: place.cwd, clock: io.clock }, io)
+      opened ??= openServer(folder, tools.map(inWords), { cwd: place.cwd, clock: io.clock }, io)
       // A server that cannot be opened is not worth the turn: the CLI works without it.
       const open = await opened.catch(() => undefined)
       return open && { server: open.server, folder }
@@ -47,8 +55,25 @@ export function offerTurnTools({ io, native, place }: TurnPlace, tools: readonly
   }
 }
 
+/** A result without its data: Claude Code shows its model the data alone where there is any, and the words say more. */
+function inWords({ output: _output, ...tool }: Tool): Tool {
+  return {
+    ...tool,
+    async run(input, context) {
+      const output = await tool.run(input, context)
+      return typeof output === 'string' ? output : output.text
+    },
+  }
+}
+
 /** Some MCP clients end a call after a minute, whatever progress they are told of. */
-const patienceMs = 50_000
+const shortMs = 50_000
+
+/** How long a call of a CLI may take that was told to let it. */
+const longestMs = 3_600_000
+
+/** The result of the longest call is sent so much sooner than the CLI would end the call. */
+const spareMs = 30_000
 
 type OpenServer = { server: LentServer; close(): Promise<void> }
 type CallContext = { cwd: string; clock: Io['clock'] }
@@ -60,12 +85,21 @@ async function openServer(folder: string, tools: readonly Tool[], context: CallC
   // Loaded while the CLI starts, which takes longer.
   const library = loadMcpServer()
   library.catch(() => {})
-  const channel = await openKeyedServer(async (socket) => serveTools(socket, tools, context, await library))
-  const file = join(folder, 'channel')
-  await writeFile(file, channel.address, { mode: 0o600 })
-  const start = ownStart({ desktop: true }, thisProgram(), io.env.PATH, ['mcp', 'turn', file])
+  const limits = [shortMs, longestMs - spareMs]
+  const channel = await openKeyedServer(async (socket, number) =>
+    serveTools(socket, tools, { ...context, longestMs: limits[number] }, await library),
+  )
+  // The name of a file says how long its reader waits, which is the number of the server behind the key.
+  const starts = await Promise.all(
+    ['channel', 'patient'].map(async (name, number) => {
+      const file = join(folder, name)
+      await writeFile(file, `${channel.address}:${number}`, { mode: 0o600 })
+      return ownStart({ desktop: true }, thisProgram(), io.env.PATH, ['mcp', 'turn', file])
+    }),
+  )
+  const [start, patient] = starts as [ServerStart, ServerStart]
   return {
-    server: { name: serverName, ...start, env: {} },
+    server: { name: turnServer, ...start, env: {}, patient: { args: patient.args, ms: longestMs } },
     async close() {
       channel.close()
       await rm(folder, { recursive: true, force: true })
@@ -95,7 +129,12 @@ async function loadMcpServer() {
 }
 
 /** Speaks MCP with one client over its connection. */
-async function serveTools(socket: Socket, tools: readonly Tool[], context: CallContext, mcp: McpServer): Promise<void> {
+async function serveTools(
+  socket: Socket,
+  tools: readonly Tool[],
+  context: CallContext & { longestMs?: number },
+  mcp: McpServer,
+): Promise<void> {
   const served = { name: 'termaite', version, ...context, tools: [...tools], resources: mcp.noResources }
   const gone = new AbortController()
   socket.once('close', () => gone.abort())

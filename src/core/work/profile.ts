@@ -106,8 +106,15 @@ export type Journalled = {
 /** How an MCP server is started: a program and its arguments. */
 export type ServerStart = { command: string; args: readonly string[] }
 
-/** An MCP server that a CLI is given for one run. */
-export type LentServer = ServerStart & { name: string; env: Readonly<Record<string, string>> }
+/**
+ * An MCP server that a CLI is given for one run. Started with `args` it answers every call within a minute, because many CLIs
+ * end a longer one. `patient` is for a CLI that is told to let a call take so many milliseconds: then it may.
+ */
+export type LentServer = ServerStart & {
+  name: string
+  env: Readonly<Record<string, string>>
+  patient: { args: readonly string[]; ms: number }
+}
 
 /** How a CLI's own settings file names an MCP server. */
 export type McpFacts = {

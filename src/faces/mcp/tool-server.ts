@@ -26,7 +26,7 @@ export interface Resources {
 
 export const noResources: Resources = { families: [], list: async () => [], read: async () => undefined }
 
-type CallContext = { cwd: string; clock: Clock }
+type CallContext = { cwd: string; clock: Clock; longestMs?: number }
 
 /** What a server publishes, and under which name; the tools are listed in their order. */
 export type ToolServerOptions = CallContext & {
@@ -36,6 +36,8 @@ export type ToolServerOptions = CallContext & {
   instructions?: string
   tools: readonly Tool[]
   resources: Resources
+  /** How long one call may take at most, whatever progress the client is told of. */
+  longestMs?: number
 }
 
 /** Makes a server for one connection, or for one request of the newer protocol: a server remembers nothing. */
@@ -127,7 +129,7 @@ async function callTool(
       ask: nobody,
       progress: (delta) => tell?.(delta),
       consult: async () => failed('missing', 'no agent can be consulted over MCP'),
-      until: tell ? Number.MAX_SAFE_INTEGER : context.clock.elapsed() + patienceMs,
+      until: untilOf(context, tell !== undefined),
       folders,
     })
     return resultOf(output)
@@ -136,6 +138,12 @@ async function callTool(
   } finally {
     over.abort()
   }
+}
+
+/** When a call must have its result. */
+function untilOf({ clock, longestMs }: CallContext, hearsProgress: boolean): number {
+  if (longestMs !== undefined) return clock.elapsed() + longestMs
+  return hearsProgress ? Number.MAX_SAFE_INTEGER : clock.elapsed() + patienceMs
 }
 
 function resultOf(output: ToolOutput): CallToolResult {

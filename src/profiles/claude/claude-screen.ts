@@ -167,6 +167,17 @@ const claudeJournal: Journal = {
 }
 
 /** Claude Code in a terminal. */
+/** How Claude Code is given an MCP server for one run. Without `timeout` a variable of the person's may end its calls sooner. */
+export const lentBy =
+  (more: object): NonNullable<ScreenFacts['lends']> =>
+  ({ name, command, env, patient }, file) => {
+    const server = { type: 'stdio', command, args: patient.args, env, timeout: patient.ms, ...more }
+    return {
+      words: commandLine(option('--mcp-config', file), option('--allowedTools', `mcp__${name}`)),
+      text: JSON.stringify({ mcpServers: { [name]: server } }),
+    }
+  }
+
 export const claudeScreen: ScreenFacts = {
   command: ({ leash, resume, model, thread }) =>
     commandLine(
@@ -177,10 +188,7 @@ export const claudeScreen: ScreenFacts = {
     ),
   leashes,
   names: true,
-  lends: ({ name, ...start }, file) => ({
-    words: commandLine(option('--mcp-config', file), option('--allowedTools', `mcp__${name}`)),
-    text: JSON.stringify({ mcpServers: { [name]: { type: 'stdio', ...start } } }),
-  }),
+  lends: lentBy({}),
   env: {
     CLAUDE_CODE_MAX_RETRIES: '1',
     // Outside the alternate screen, rows that scrolled off can be read again.

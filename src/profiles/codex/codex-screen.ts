@@ -150,12 +150,16 @@ export const codexScreen: ScreenFacts = {
     ),
   leashes,
   // The values are TOML; JSON's strings and lists are valid TOML.
-  lends: ({ name, command, args, env }) => ({
+  lends: ({ name, command, env, patient }) => ({
     words: [
       ['command', JSON.stringify(command)],
-      ['args', JSON.stringify(args)],
+      ['args', JSON.stringify(patient.args)],
       // Codex goes on without a server that is not up after ten seconds, which is short on a busy machine.
       ['startup_timeout_sec', '60'],
+      // Codex ends a call after a minute, whatever progress it is told of.
+      ['tool_timeout_sec', String(patient.ms / 1000)],
+      // "user rejected MCP tool call": a tool that is not marked as read only would need a yes.
+      ['default_tools_approval_mode', '"approve"'],
       ...Object.entries(env).map(([key, value]) => [`env.${key}`, JSON.stringify(value)]),
     ]
       .map(([key, value]) => option('-c', `mcp_servers.${name}.${key}=${value}`))

@@ -117,9 +117,9 @@ export const copilotScreen: ScreenFacts = {
     all: 'runs everything without asking, in every folder and on every address',
   },
   names: true,
-  lends: ({ name, ...start }, file) => ({
+  lends: ({ name, command, args, env }, file) => ({
     words: commandLine(option('--additional-mcp-config', `@${file}`), option('--allow-tool', name)),
-    text: JSON.stringify({ mcpServers: { [name]: { type: 'local', ...start, tools: ['*'] } } }),
+    text: JSON.stringify({ mcpServers: { [name]: { type: 'local', command, args, env, tools: ['*'] } } }),
   }),
   env: { COPILOT_AUTO_UPDATE: 'false' },
   reader: {

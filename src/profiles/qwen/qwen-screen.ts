@@ -126,10 +126,14 @@ export const qwenScreen: ScreenFacts = {
     all: 'runs everything without asking',
   },
   names: true,
-  lends: ({ name, ...start }, file) => ({
+  lends: ({ name, command, env, patient }, file) => ({
     words: commandLine(option('--mcp-config', file)),
     // Otherwise the model is told of the tools only when it searches for some.
-    text: JSON.stringify({ mcpServers: { [name]: { ...start, trust: true, alwaysLoadTools: true } } }),
+    text: JSON.stringify({
+      mcpServers: {
+        [name]: { command, args: patient.args, env, timeout: patient.ms, trust: true, alwaysLoadTools: true },
+      },
+    }),
   }),
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   reader: {

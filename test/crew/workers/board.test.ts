@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Script } from '../../../src/agents/scripted-agent.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
+import { nobody } from '../../../src/core/talk/question.ts'
 import { digestOf } from '../../../src/crew/workers/digest.ts'
 import { FinalAnswer } from '../../../src/crew/workers/final-answer.ts'
+import { toldInResults, workerTools } from '../../../src/crew/workers/worker-tools.ts'
 import { answers, boardOf, handoff, wish } from './board-rig.ts'
 
 const never = new AbortController().signal
@@ -207,5 +209,27 @@ test('in whatever order workers end, fail and are stopped, each is accounted for
       },
     ),
     { numRuns: 25 },
+  )
+})
+
+test('a lead whose loop is its own is told the state of its workers with each result, and may not wait beside a spawn', async (context) => {
+  const { board, clock } = boardOf(context, { one: answers() })
+  const desk = { board, clock, agents: () => [{ name: 'native' }] }
+  const tools = toldInResults(workerTools(desk), () => digestOf(board, clock.now()))
+  const run = async (name: string, input: object) => {
+    const tool = tools.find((one) => one.name === name)!
+    const until = clock.elapsed() + 1_000_000
+    const context = { cwd: '/', signal: new AbortController().signal, ask: nobody, until, progress() {} }
+    return tool.run(tool.parse(input), { ...context, consult: async () => assert.fail('nobody is consulted') })
+  }
+  const spawned = run('spawn_worker', wish('one'))
+  await assert.rejects(
+    run('await_workers', {}),
+    /^CrewError: await_workers was not run: workers are being spawned in the same step\./,
+  )
+  assert.match(String(await spawned), /^worker_1: explorer "one" by native, \w+\n\nThe state of your workers now: /)
+  assert.match(
+    String(await run('await_workers', {})),
+    /"what_was_done": "Looked\."[^]*\n\nThe state of your workers now: 0 running, 0 handoffs not read, 1 read\./,
   )
 })
