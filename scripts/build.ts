@@ -37,6 +37,24 @@ const { metafile } = await build({
 })
 await joinStart(root, join(outdir, 'main.js'), metafile)
 
+// The hub's page: its own files, for a browser.
+const page = join(root, 'src', 'faces', 'web', 'page')
+await build({
+  ...common,
+  platform: 'browser',
+  target: 'es2022',
+  external: [],
+  mainFields: ['browser', 'module', 'main'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  entryPoints: [join(page, 'page.tsx'), join(page, 'style.css')],
+  outdir: join(outdir, 'page'),
+  splitting: true,
+  chunkNames: '[name]-[hash]',
+})
+for (const name of globSync('*.{html,svg,png,webmanifest}', { cwd: page }))
+  cpSync(join(page, name), join(outdir, 'page', name))
+
 // A thread starts from a file of its own, whose imports must not lead to the program's main file.
 const thread = 'tools/files/pdf-worker'
 await build({ ...common, entryPoints: [`src/${thread}.ts`], outfile: join(outdir, `${thread}.js`) })

@@ -38,7 +38,7 @@ const allowed: Record<string, string[]> = {
 type Import = { from: string; to: string }
 
 function imports(): Import[] {
-  return globSync('**/*.ts', { cwd: root }).flatMap((file) => {
+  return globSync('**/*.{ts,tsx}', { cwd: root }).flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8')
     const found = [...text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)'(\.[^']*)'/g)].map((match) => match[1]!)
     return found.map((path) => ({ from: file, to: relative(root, join(root, dirname(file), path)) }))
@@ -48,7 +48,7 @@ function imports(): Import[] {
 const room = (path: string) => path.split('/')[0]!
 
 test('a folder imports only the layers below it', () => {
-  const files = globSync('**/*.ts', { cwd: root })
+  const files = globSync('**/*.{ts,tsx}', { cwd: root })
   assert.ok(files.length > 20, 'the wall looks at real files')
   assert.deepEqual(
     [...new Set(files.map(room))].filter((folder) => !(folder in allowed)),

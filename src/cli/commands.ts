@@ -329,6 +329,19 @@ export const commands: readonly CliCommand[] = [
     load: () => import('./commands/serve.ts'),
   },
   {
+    name: 'dashboard',
+    summary:
+      'Print a link to the page of the hub, which shows every agent and task in a browser; runs the hub if none runs.',
+    flags: {
+      'read-only': { help: 'make a link to share: it shows everything and changes nothing' },
+      session: { value: 'id', help: 'make a link to share that shows one session and nothing else' },
+      hours: { value: 'number', help: 'how long a link to share lasts (default 24, at most 720)' },
+      server: hubServer,
+    },
+    examples: ['termaite dashboard', 'termaite dashboard --read-only --hours 8'],
+    load: () => import('./commands/dashboard.ts'),
+  },
+  {
     name: 'hub',
     words: '[keys [list|add <name>|rotate <name>|revoke <name>]]',
     summary: 'Give each client of the hub a key of its own. A new key is shown once; the hub keeps only its hash.',

@@ -5,6 +5,7 @@ import type { Registration, Response } from '../../hub/hub.ts'
 import type { NewTask as HubTask } from '../../hub/task-rules.ts'
 import type { HubCaller, HubRole } from '../../core/work/hub-key.ts'
 import type { ListedKey, NewKey } from '../../hub/hub-keys.ts'
+import type { LinkWish, NewLink } from '../../hub/sign-ins.ts'
 import type { KeySource } from './hub-key-source.ts'
 import type { Io } from '../../core/io.ts'
 import { fetchMessage } from '../../base/error-message.ts'
@@ -79,6 +80,11 @@ export class HubClient implements RemoteHub, KeyDesk {
 
   revokeKey(nameOrId: string): Promise<ListedKey> {
     return this.#ask('POST', `/api/keys/${encodeURIComponent(nameOrId)}/revoke`, {})
+  }
+
+  /** Makes a link by which a browser signs in at the hub's page. */
+  makeLink(wish: LinkWish): Promise<NewLink> {
+    return this.#ask('POST', '/api/links', wish)
   }
 
   state(): Promise<{ seq: number; agents: AgentNow[]; tasks: Task[] }> {

@@ -7,6 +7,7 @@ import type { SignIns } from '../../hub/sign-ins.ts'
 import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
 import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { sourcePath } from '../../base/source-text.ts'
 import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
 import { say, UsageError, print, voiceOf } from '../../core/io.ts'
 import { version } from '../version.ts'
@@ -68,15 +69,15 @@ function openLedger(io: Io, home: string): HubLedger {
 async function hubParts(
   io: Io,
   { hub, keys, signIns, changes }: OpenHub,
-): Promise<Pick<HubServerOptions, 'keys' | 'signIns' | 'routes' | 'changes' | 'mcp'>> {
-  const [{ hubRoutes }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary, noResources, toolServer }] = await Promise.all(
-    [
+): Promise<Pick<HubServerOptions, 'keys' | 'signIns' | 'routes' | 'changes' | 'mcp' | 'page'>> {
+  const [{ hubRoutes }, { PageFiles }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary, noResources, toolServer }] =
+    await Promise.all([
       import('../../faces/hub/hub-routes.ts'),
+      import('../../faces/web/page-files.ts'),
       import('../../hub/hub-tools.ts'),
       import('../../faces/mcp/mcp-http.ts'),
       import('../../faces/mcp/tool-server.ts'),
-    ],
-  )
+    ])
   const library = await loadMcpLibrary()
   const mask = borderOf(io.env, homeOf(io.env)).toward('hub')
   const serverFor = (caller: HubCaller) =>
@@ -92,8 +93,21 @@ async function hubParts(
   // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.
   const manner = { ownerOf: ({ id }: HubCaller) => id, hangUpCancels: true }
   const mcp = mcpEndpoint(library, serverFor, sayIfDebugging(io), manner)
-  return { keys, signIns, routes: hubRoutes(hub, { keys, signIns }, io.clock), changes, mcp }
+  return {
+    keys,
+    signIns,
+    routes: hubRoutes(hub, { keys, signIns }, io.clock),
+    changes,
+    mcp,
+    page: new PageFiles(sourcePath('page')),
+  }
 }
+
+/** The address of the page with the secret of a link, behind the sign that a browser never sends to a server. */
+export const pageLink = (url: string, secret: string) => `${url}/#in=${secret}`
+
+/** The person at this machine, who starts the hub. */
+const person = { id: 'own', name: 'user', role: 'admin' } as const
 
 export type HubAddressOptions = { host: string; port: number; publicUrl?: string }
 
@@ -110,7 +124,7 @@ export async function serveUntilEnded(
     )
   const open = await openHub(io, home)
   try {
-    await serve(io, home, open, { host, port, publicName })
+    await serve(io, home, open, { host, port, publicName, publicUrl })
   } finally {
     await open.close()
   }
@@ -120,7 +134,7 @@ async function serve(
   io: Io,
   home: string,
   open: OpenHub,
-  at: { host: string; port: number; publicName?: string },
+  at: { host: string; port: number; publicName?: string; publicUrl?: string },
 ): Promise<void> {
   const { serveHub } = await import('../../faces/hub/hub-http.ts')
   const listening = await serveHub({ ...at, clock: io.clock, ...(await hubParts(io, open)) }).catch((error) => {
@@ -132,6 +146,12 @@ async function serve(
     io,
     `MCP: ${listening.url}/mcp · a key for each client: termaite hub keys add <name> · Ctrl+C ends the hub, and nothing is lost.`,
   )
+  // A secret in a log would outlive its use, so the link is told to a terminal alone.
+  if (io.err.isTTY) {
+    const { secret } = open.signIns.makeLink({ role: 'admin' }, person)
+    const page = pageLink((at.publicUrl ?? listening.url).replace(/\/+$/, ''), secret)
+    say(io, `Dashboard: ${page}\nThe link signs one browser in, within ten minutes. Another one: termaite dashboard`)
+  }
   if (!io.signal.aborted) await once(io.signal, 'abort')
   unnote()
   await listening.close()

@@ -4,6 +4,7 @@ import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
 import type { SignIns } from '../../hub/sign-ins.ts'
 import type { HttpServer } from '../http-server.ts'
+import type { PageFiles } from '../web/page-files.ts'
 import type { McpEndpoint } from '../mcp/mcp-http.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { HubAnswer, HubRoute } from './hub-router.ts'
@@ -26,6 +27,8 @@ export type HubServerOptions = {
   routes: readonly HubRoute[]
   changes: ChangeFeed
   mcp: McpEndpoint<HubCaller>
+  /** The files of the page; a hub without them serves its API alone. */
+  page?: PageFiles
 }
 
 /** Requests of one caller, so that none keeps the hub from the others. */
@@ -35,7 +38,7 @@ const heartbeatMs = 15_000
 
 /** Serves the hub at an address: its API, its stream of changes, and MCP beside them. */
 export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
-  const { keys, signIns, clock, publicName, mcp } = options
+  const { keys, signIns, clock, publicName, mcp, page } = options
   const names = publicName === undefined ? ownNames : [...ownNames, publicName]
   const door = new BrowserDoor(signIns, publicName)
   const proxied = publicName !== undefined
@@ -59,6 +62,11 @@ export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
     signIns.endOf(id, by)
   })
   const server = await listenHttp((request, response) => {
+    if (page && isPageRequest(request)) {
+      if (entry.byName(request, response) && !page.answer(request, response))
+        send(response, refusal(404, `there is nothing at ${request.url}`))
+      return
+    }
     if (request.url === '/api/sign-in') {
       enterBrowser(request, response, entry, options).catch(() => response.destroy())
       return
@@ -90,6 +98,10 @@ export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
     },
   }
 }
+
+/** The page's files are everything that is neither the API nor MCP. */
+const isPageRequest = ({ method, url = '/' }: IncomingMessage) =>
+  (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && url.split('?')[0] !== mcpPath
 
 type Entry = { door: BrowserDoor; byName: ReturnType<typeof nameCheck>; wrong: WrongKeyCheck }
 

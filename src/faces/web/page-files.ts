@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+
+type PageFile = { type: string; bytes: Buffer; compressed: Buffer; tag: string; cache: string }
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json',
+}
+
+/**
+ * The page loads nothing from elsewhere and runs no script that is not a file of its own. The one exception is
+ * `style-src-attr` and `style-src-elem` with inline styles: the terminal emulator makes `<style>` elements.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ')
+
+const headers: Readonly<Record<string, string>> = {
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+}
+
+/** A file whose name has a hash of its content never changes. */
+const hashed = /-[A-Z0-9]{8}\.\w+$/
+
+/** The files of the hub's page. They hold no data and no secret, so that everybody who reaches the hub may read them. */
+export class PageFiles {
+  #files = new Map<string, PageFile>()
+
+  /** Reads every file of the folder; one that does not exist has none. */
+  constructor(folder: string) {
+    for (const name of globSync('**/*.*', { cwd: folder })) {
+      const bytes = readFileSync(join(folder, name))
+      this.#files.set(`/${name}`, {
+        type: types[extname(name)] ?? 'application/octet-stream',
+        bytes,
+        compressed: brotliCompressSync(bytes),
+        tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 16)}"`,
+        cache: hashed.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
+      })
+    }
+    const index = this.#files.get('/index.html')
+    if (index) this.#files.set('/', index)
+  }
+
+  /** Answers a request for a file; false when the page has no such file. */
+  answer(request: IncomingMessage, response: ServerResponse): boolean {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return false
+    const file = this.#files.get((request.url ?? '/').split('?')[0]!)
+    if (!file) return false
+    const { type, bytes, compressed, tag, cache } = file
+    const common = { ...headers, 'cache-control': cache, etag: tag, vary: 'accept-encoding' }
+    if (request.headers['if-none-match'] === tag) {
+      response.writeHead(304, common)
+      response.end()
+      return true
+    }
+    const small = /\bbr\b/.test(String(request.headers['accept-encoding'] ?? '')) && compressed.length < bytes.length
+    const body = small ? compressed : bytes
+    const encoding = small ? { 'content-encoding': 'br' } : undefined
+    response.writeHead(200, { ...common, 'content-type': type, 'content-length': body.length, ...encoding })
+    response.end(request.method === 'HEAD' ? undefined : body)
+    return true
+  }
+}

@@ -1,0 +1,49 @@
+import type { HubAgent, HubChange, Task } from '../../../core/work/task.ts'
+import { signal } from '@preact/signals'
+import { call } from './hub-connection.ts'
+
+/** An agent with what the hub knows of it just now. */
+export type AgentRow = HubAgent & { waits?: boolean; about?: boolean; task?: string }
+
+export const tasks = signal<ReadonlyMap<string, Task>>(new Map())
+export const agents = signal<ReadonlyMap<string, AgentRow>>(new Map())
+export const me = signal<{ id: string; name: string; role: string } | undefined>(undefined)
+
+/** Reads everything anew; returns the number of the last change that it holds. */
+export async function load(): Promise<number> {
+  me.value = (await call('GET', '/api/me')) as { id: string; name: string; role: string }
+  const state = (await call('GET', '/api/state')) as { seq: number; agents: AgentRow[]; tasks: Task[] }
+  tasks.value = new Map(state.tasks.map((task) => [task.id, task]))
+  agents.value = new Map(state.agents.map((agent) => [agent.id, agent]))
+  return state.seq
+}
+
+/** Takes one change of the hub in; returns its number. */
+export function take(_type: string, data: string): number {
+  const change = JSON.parse(data) as HubChange
+  if (change.type === 'task') {
+    const was = tasks.value.get(change.id)
+    tasks.value = new Map(tasks.value).set(change.id, changed(was, change))
+  } else if (change.type === 'agent') {
+    const was = agents.value.get(change.agent.id)
+    agents.value = new Map(agents.value).set(change.agent.id, { ...was, ...change.agent, about: true })
+  } else {
+    const left = new Map(agents.value)
+    left.delete(change.id)
+    agents.value = left
+  }
+  return change.seq
+}
+
+/** The task after a change: fields that are set or unset, and the note and the step that are added. */
+function changed(was: Task | undefined, change: Extract<HubChange, { type: 'task' }>): Task {
+  const { set, unset = [], note, step } = change
+  const base = was ?? { notes: [], history: [] }
+  const kept = Object.fromEntries(Object.entries(base).filter(([name]) => !(unset as string[]).includes(name)))
+  return {
+    ...kept,
+    ...set,
+    notes: note ? [...base.notes, note] : base.notes,
+    history: step ? [...base.history, step] : base.history,
+  } as Task
+}

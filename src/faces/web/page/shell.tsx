@@ -1,0 +1,91 @@
+import type { ComponentChild } from 'preact'
+import { computed, effect } from '@preact/signals'
+import { address } from './address.ts'
+import { AgentsView } from './agents-view.tsx'
+import { standing, trouble } from './hub-connection.ts'
+import { agents, me, tasks } from './hub-state.ts'
+import { InboxView, inbox } from './inbox-view.tsx'
+import { handleKey } from './list-keys.ts'
+import { SignInsView } from './sign-ins-view.tsx'
+import { TaskView } from './task-view.tsx'
+import { TasksView } from './tasks-view.tsx'
+
+type View = { name: string; title: string; count?: () => number; show(id?: string): ComponentChild }
+
+const views: readonly View[] = [
+  { name: 'inbox', title: 'Inbox', count: () => inbox.value.length, show: () => <InboxView /> },
+  { name: 'agents', title: 'Agents', count: () => agents.value.size, show: () => <AgentsView /> },
+  {
+    name: 'tasks',
+    title: 'Tasks',
+    count: () => tasks.value.size,
+    show: (id) => (id === undefined ? <TasksView /> : <TaskView id={id} />),
+  },
+  { name: 'sign-ins', title: 'Sign-ins', show: () => <SignInsView /> },
+]
+
+const shown = computed(() => views.find(({ name }) => name === address.value.view) ?? views[0]!)
+
+effect(() => {
+  const waiting = inbox.value.length
+  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${shown.value.title} · termaite`
+})
+
+addEventListener('keydown', handleKey)
+
+/** The frame around every view: navigation, the state of the connection, and the view itself. */
+export function Shell() {
+  if (standing.value === 'signed out') return <SignedOut />
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header>
+        <strong class="mark">termaite</strong>
+        <nav aria-label="Views">
+          {views.map(({ name, title, count }) => (
+            <a href={`#/${name}`} aria-current={shown.value.name === name ? 'page' : undefined}>
+              {title}
+              {count && count() > 0 ? <span class="count">{count()}</span> : null}
+            </a>
+          ))}
+        </nav>
+        <Connection />
+      </header>
+      <main id="main" tabindex={-1}>
+        {shown.value.show(address.value.id)}
+      </main>
+    </>
+  )
+}
+
+function Connection() {
+  const { value } = standing
+  const words = {
+    connecting: 'Connecting …',
+    behind: 'Reading what was missed …',
+    live: me.value ? `${me.value.name} · ${me.value.role}` : 'Live',
+    offline: `${trouble.value} Trying again …`,
+    'signed out': '',
+  }[value]
+  return (
+    <p class={`connection ${value}`} role="status">
+      <span class="dot" aria-hidden="true" />
+      {words}
+    </p>
+  )
+}
+
+function SignedOut() {
+  return (
+    <main class="alone">
+      <h1>termaite</h1>
+      <p>{trouble.value}</p>
+      <p>
+        To sign in, run <code>termaite dashboard</code> in a terminal, or type <code>/dashboard</code> in the chat, and
+        open the link that it prints.
+      </p>
+    </main>
+  )
+}
