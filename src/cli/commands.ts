@@ -128,6 +128,35 @@ export const commands: readonly CliCommand[] = [
     load: () => import('./commands/review.ts'),
   },
   {
+    name: 'race',
+    words: '<request…> | show [racer] | choose <racer>',
+    summary:
+      'Give one request to several agents at once, each in a copy of the project as it is now. The results are checked by the same commands, judged by an agent that does not know whose they are, and shown side by side; the one that you choose is brought into the project, and undo takes it back. Exits 0 when a result is right, 1 when none is, 75 when no agent is free.',
+    flags: {
+      agent: {
+        short: 'a',
+        value: 'names',
+        help: 'the agents that race, for example claude,codex (default: all); an agent that is named twice races against itself',
+      },
+      check: {
+        value: 'command',
+        help: 'the command that shows whether a result works (default: the project’s own build and tests)',
+      },
+      first: { help: 'stop the other agents as soon as one result is right' },
+      yes: { short: 'y', help: 'bring the best result into the project instead of asking' },
+      ...limitFlags,
+      cwd: { value: 'dir', help: 'the folder of the project' },
+      ...json,
+    },
+    examples: [
+      'termaite race "fix the failing test" -a claude,codex,native',
+      'termaite race "fix the test" -a claude,codex --check "npm test" --first --yes',
+      'termaite race show 2',
+      'termaite race choose 2',
+    ],
+    load: () => import('./commands/race.ts'),
+  },
+  {
     name: 'undo',
     words: '[turn]',
     summary: 'Undo the changes of a turn. Asks first; run it again to redo them.',

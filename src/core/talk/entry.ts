@@ -2,6 +2,7 @@ import type { Framework } from './framework.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import type { ReportStatus } from './notice.ts'
 import type { Question } from './question.ts'
+import type { Race } from './race.ts'
 import type { Ref } from './store.ts'
 
 /**
@@ -152,6 +153,7 @@ export type Fact = (
   | Verdict
   | Judgement
   | Review
+  | Race
   | Usage
   /** `status`: how much of its task a worker says is done, in the handoff that its turn ended with. */
   | { type: 'end'; outcome: Outcome; status?: WorkStatus }

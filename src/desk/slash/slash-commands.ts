@@ -26,6 +26,7 @@ import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
 import { isTrusted } from './native-agent.ts'
 import { skillCommands, triggerCommands } from './skills.ts'
+import { raceCommand } from './race.ts'
 import { reviewCommand } from './review.ts'
 import { promptCommands } from './server-prompts.ts'
 import { rememberCommand } from './remember.ts'
@@ -51,6 +52,7 @@ export function builtInCommands(controls: DeskControls): Command[] {
     thinkCommand(controls),
     ...changeCommands(controls),
     reviewCommand(controls),
+    raceCommand(controls),
     rewindCommand(controls),
     ...thumbCommands(controls),
     ...sessionCommands(controls),

@@ -1,0 +1,48 @@
+/** One command by which the results of a race are checked. `refused`: the command was not allowed to run, so that nothing is known. */
+export type RaceCheck = { command: string; passed: boolean; evidence: string; refused?: true }
+
+/** A file that a racer changed; a file without lines, such as a picture, has no counts. */
+export type RaceFile = { path: string; added?: number; removed?: number }
+
+/** What one agent made of the request. The racers of a race are numbered from 1, because an agent may race against itself. */
+export type Racer = {
+  racer: number
+  agent: string
+  /** `stopped`: another result was right first, and the person wanted no more than one. */
+  state: 'done' | 'failed' | 'stopped'
+  /** Why the agent has no result. */
+  why?: string
+  files: RaceFile[]
+  /** The snapshot of the agent's copy when the agent was done; results with the same tree are the same. */
+  tree?: string
+  /** The first racer whose result is exactly the same. */
+  sameAs?: number
+  checks: RaceCheck[]
+  /** The place that the reader gave the result without knowing whose it is, and why. */
+  judged?: { place: number; why: string }
+  ms: number
+  tokens?: number
+  /** In dollars, where it is known. */
+  cost?: number
+  /** The agent's own words about its work. */
+  reply: string
+  /** Where the copy is, as long as it is kept. */
+  folder?: string
+}
+
+/**
+ * The result of a race: the same request to several agents at once. `base` is the snapshot that every copy began with, and
+ * `before` are the checks of an untouched copy. `winner` is the best result by checks and judge, where one is right;
+ * `chosen` is the one that was brought into the project.
+ */
+export type Race = {
+  type: 'race'
+  request: string
+  base?: string
+  before: RaceCheck[]
+  racers: Racer[]
+  /** The agent that judged. */
+  judge?: string
+  winner?: number
+  chosen?: number
+}
