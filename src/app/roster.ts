@@ -16,7 +16,7 @@ import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
 import { tighter, looser } from '../core/work/agent.ts'
-import { profileOf, takesServers, vendorOf } from '../settings/agent-settings.ts'
+import { profileOf, takesServers, vendorOf, withModel } from '../settings/agent-settings.ts'
 import { behindVendorBorder } from './vendor-border.ts'
 import { foldersWords } from './added-folders.ts'
 import { agentEnvironment } from './agent-environment.ts'
@@ -57,7 +57,8 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
   }
 }
 
-function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, parts: RosterParts): Agent {
+function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSeat, parts: RosterParts): Agent {
+  const agent = withSeatModel(configured, seat.model)
   const profile = profileOf(agent)
   const leash = seat.allowed ?? tighter(agent.leash ?? settings.leash, seat.leash)
   if (agent.kind === 'native') {
@@ -100,6 +101,14 @@ function openAgent(agent: AgentSettings, settings: Settings, seat: RosterSeat, p
     },
   )
   return agent.ownView ? withOwnView(opened) : opened
+}
+
+/** The agent with the model that its seat names. */
+function withSeatModel(agent: AgentSettings, model: string | undefined): AgentSettings {
+  if (model === undefined) return agent
+  if (agent.kind === 'native') return withModel(agent, { model })
+  // A command that the person wrote runs as it is written.
+  return agent.command === undefined ? { ...agent, model } : agent
 }
 
 /** The folders that the person added to the project, as they are now. */

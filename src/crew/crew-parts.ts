@@ -8,6 +8,7 @@ import type { Budget } from '../core/work/budget.ts'
 import type { Worktrees } from '../core/work/worktree.ts'
 import type { Slot, WorkerSlot } from './slot.ts'
 import type { Envelope } from './workers/worker.ts'
+import type { WorkerPlace } from './workers/worker-copies.ts'
 
 /** The rows that each slot's terminal showed at its last read. */
 export type LastRows = { get(slot: number): Promise<string[]>; set(slot: number, rows: string[]): Promise<void> }
@@ -59,6 +60,11 @@ export type WorkerHost = {
   over?: AbortSignal
   /** Shows what a worker does. */
   seen(slot: WorkerSlot, event: Event): void
-  /** Makes the envelope whole before it is kept: brings changes back, and names those outside of the worker's scope. */
-  settle?(slot: WorkerSlot, envelope: Envelope): Promise<Envelope>
+  /** Prepares the place of a worker before its agent is opened; undefined where it works in its own folder. */
+  begin?(slot: WorkerSlot, signal: AbortSignal): Promise<WorkerPlace | undefined>
+  /**
+   * Makes the envelope whole before it is kept: brings changes back, and names those outside of the worker's scope. `done`: the worker
+   * ended its turn itself.
+   */
+  settle?(slot: WorkerSlot, envelope: Envelope, how: { done: boolean; signal: AbortSignal }): Promise<Envelope>
 }

@@ -71,9 +71,11 @@ export class Crew {
     const before = await this.slot(id)
     if (text.trim() === '') throw new CrewError('the text is empty: say what the agent should do.')
     const sent = await this.#ledger.edit(id, (slot) => {
-      if (isGone(slot) || slot.wish) return undefined
+      if (isGone(slot) || slot.wish || slot.worker?.landed) return undefined
       return withSend(slot, { id: newId(this.#parts.clock.now()), text })
     })
+    if (sent?.worker?.landed && !isGone(sent))
+      throw new CrewError(`${nameOf(id)} is done, and its work is being brought back. Send a new worker.`)
     if (!sent || isGone(sent) || sent.wish) throw new CrewError(stoppedWords(sent ?? before))
     return sent
   }

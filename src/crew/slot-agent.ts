@@ -10,6 +10,7 @@ export function openSlotAgent(roster: Roster, slot: LivingSlot): Agent {
   const { agent, cwd, leash, allowed, terminal, mode, path, model, thread, worker } = slot
   return roster.open(agent, {
     cwd,
+    root: worker?.apart?.path,
     leash,
     allowed,
     terminal: worker?.where === 'background' ? undefined : { id: terminal.id, title: titleOf(slot), mode, path },

@@ -17,6 +17,7 @@ import type {
   StartingSlot,
   WorkingSlot,
 } from './slot.ts'
+import type { WorkerPlace } from './workers/worker-copies.ts'
 import { defined } from '../base/defined.ts'
 
 /** Starts a slot whose dependencies have finished. */
@@ -61,6 +62,18 @@ export function withNotice(slot: LivingSlot, { status, text, final }: Notificati
   const notice = defined({ status, summary: text, final_response: final })
   const notices = [...(slot.worker.notices ?? []), notice].slice(-mostNotices)
   return { ...slot, worker: { ...slot.worker, notices } }
+}
+
+/** Gives a worker its place, before it begins. */
+export function withPlace(slot: LivingSlot, { cwd, path, told }: WorkerPlace): LivingSlot {
+  if (!slot.worker || slot.state !== 'starting') return slot
+  const queue = slot.queue.map((send, at) => (at === 0 ? { ...send, text: `${send.text}\n\n${told}` } : send))
+  return { ...slot, cwd, queue, worker: { ...slot.worker, apart: { ...slot.worker.apart, path } } }
+}
+
+/** Ends the messages to a worker whose turn is over; one that was sent another prompt meanwhile goes on. */
+export function landed(slot: LivingSlot): LivingSlot {
+  return slot.worker && slot.queue.length === 0 ? { ...slot, worker: { ...slot.worker, landed: true } } : slot
 }
 
 export function asking(slot: LivingSlot, one: SlotQuestion): AskingSlot {

@@ -20,7 +20,16 @@ import { interruptedTurn } from './interrupted-turn.ts'
 import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
 import { endSlot, lastScreen } from './slot-ending.ts'
 import { blobsOf, logOf, shownOf } from './slot-ledger.ts'
-import { seenAtWork, settled, turnBegun, withNotice, withoutQuestions, withoutSend } from './slot-moves.ts'
+import {
+  landed,
+  seenAtWork,
+  settled,
+  turnBegun,
+  withNotice,
+  withoutQuestions,
+  withoutSend,
+  withPlace,
+} from './slot-moves.ts'
 import { isGone } from './slot.ts'
 import { WorkerTurn } from './workers/worker-turn.ts'
 
@@ -117,11 +126,13 @@ export class SlotRunner {
 
   /** Clears what a dead process left half done: questions without an asker, a prompt that was kept and never sent. */
   async #prepare(found: LivingSlot): Promise<void> {
-    const { flight, worktree, cwd } = found
+    const { flight, worktree, cwd, worker } = found
     this.#fresh = (await this.#find(found)) === undefined
     if (!flight) await this.#conversation.settle()
     await this.#edit((slot) => (slot.state === 'asking' ? withoutQuestions(slot) : slot))
-    const { worktrees } = this.#parts
+    const { worktrees, host } = this.#parts
+    const given = worker && !flight ? await host?.begin?.({ ...found, worker }, this.#stop.signal) : undefined
+    if (given) await this.#edit((slot) => withPlace(slot, given))
     if (!worktree || worktree.made) return
     if (!worktrees) throw new Error('a worktree needs a git repository, but this project is not one')
     const made = await worktrees.make(worktree, cwd)
@@ -246,7 +257,11 @@ export class SlotRunner {
 
   /** Keeps the envelope of a worker, and ends it unless it was sent another prompt meanwhile. */
   async #handOver(work: WorkerTurn, turn: string, outcome: Outcome): Promise<void> {
-    const envelope = await work.end(outcome, this.#blobs)
+    const slot = await this.#edit((slot) => (this.#stop.signal.aborted ? slot : landed(slot)))
+    const over = slot?.worker?.landed === true || this.#stop.signal.aborted
+    // Nothing of the worker may change files any more while its work is brought back.
+    if (over) await this.#close()
+    const envelope = await work.end(outcome, this.#blobs, over ? this.#stop.signal : undefined)
     const last: LastTurn = outcome.ok ? { turn } : { turn, failure: outcome.failure }
     const now = await this.#edit((slot) => {
       const worker = slot.worker && { ...slot.worker, envelope }

@@ -116,6 +116,10 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     if (found) return found
     throw new SnapshotsOff(`no turn ${turn} is kept for this project`)
   }
+  const bring = async ({ base, tree }: { base: string; tree: string }, what: Pick<CopyJoin, 'only' | 'over'> = {}) => {
+    const aside = asideFolder(dir, newId(clock.now()))
+    return bringBack(store().repository, { base, copy: tree, now: await now() }, { ...what, aside })
+  }
   /** Snapshots of copies are pruned after a day. */
   const areKept = async (...trees: string[]): Promise<void> => {
     for (const tree of trees)
@@ -190,7 +194,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
         changed: async () => copyChanges(repository, base, await taken()),
         async bringBack({ changes, ...what } = {}) {
           const copy = changes?.tree ?? (await taken())
-          return bringBack(repository, { base, copy, now: await now() }, what)
+          return bring({ base, tree: copy }, what)
         },
       }
     },
@@ -200,7 +204,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     },
     async bringIn({ base, tree }, what) {
       await areKept(base, tree)
-      return bringBack(store().repository, { base, copy: tree, now: await now() }, what)
+      return bring({ base, tree }, what)
     },
     async planUndo(turn) {
       const { moves: _, ...plan } = await planUndo(store().repository, find(turn), await now())

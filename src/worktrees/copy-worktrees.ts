@@ -57,6 +57,38 @@ export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>,
   }
 }
 
+/** Finds out what was done with git in a worktree since `watchWorktree` was called. */
+export type WorktreeWatch = (changed: readonly string[]) => Promise<{ reverted: string[]; notes: string[] }>
+
+/** Remembers how a worktree is now: which of its files are not as in its commit, its branch, and the stash of the repository. */
+export async function watchWorktree({ env }: Pick<Parts, 'env'>, path: string): Promise<WorktreeWatch> {
+  const git = projectGit(env)
+  const ref = (...args: string[]) => git(path, 'rev-parse', '--quiet', '--verify', ...args).catch(() => '')
+  const [base, stash] = await Promise.all([ref('HEAD'), ref('refs/stash')])
+  const differing = async () => {
+    const args = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', base]
+    const { code, out } = await git.ran(path, args)
+    return code === 0 ? new Set(out.toString().split('\0')) : undefined
+  }
+  const begun = (await differing()) ?? new Set<string>()
+  return async (changed) => {
+    const [now, head, stashed, branch] = await Promise.all([
+      differing(),
+      ref('HEAD'),
+      ref('refs/stash'),
+      git(path, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => ''),
+    ])
+    // Where git cannot tell any more, every uncommitted change that is gone may be such a file.
+    const reverted = changed.filter((one) => begun.has(one) && !now?.has(one))
+    const notes = [
+      ...(branch === '' ? [] : [`The branch ${branch} was checked out in the copy. It stays in the repository.`]),
+      ...(head === base ? [] : ['There are commits in the copy. Their changes count, and the commits stay there.']),
+      ...(stashed === stash ? [] : ['The stash of the repository was changed meanwhile: git stash list shows it.']),
+    ]
+    return { reverted, notes }
+  }
+}
+
 /** Keeps a worktree for a day from now. */
 export function keepWorktree(root: string, path: string, now: number): void {
   const admin = worktreesOf(root).find((one) => one.path === path)?.admin

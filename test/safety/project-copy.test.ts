@@ -204,7 +204,10 @@ test('changes of both sides in different lines of a file are merged; the same li
     conflicts: ['bytes.bin', 'long.txt'],
   })
   assert.deepEqual(project.tree(), before)
-  assert.deepEqual(await copy.bringBack({ only: ['bytes.bin'], over: ['bytes.bin'] }), { files: ['bytes.bin'] })
+  const replaced = await copy.bringBack({ only: ['bytes.bin'], over: ['bytes.bin'] })
+  assert.ok('aside' in replaced && replaced.aside !== undefined)
+  assert.deepEqual(replaced.files, ['bytes.bin'])
+  assert.equal(readFileSync(join(replaced.aside, 'bytes.bin'), 'utf8'), '\0project\n')
   assert.deepEqual(project.tree(), { ...before, 'bytes.bin': 'file \0copy\n' })
 })
 

@@ -4,8 +4,16 @@ import type { WorkerSlot } from '../../crew/slot.ts'
 import type { OpensWorkers } from '../../crew/workers/coordinator.ts'
 import type { App } from '../app.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
+import type { WorkerCopyParts } from '../../crew/workers/worker-copies.ts'
+import type { WorkerSite } from '../../crew/workers/worker.ts'
+import type { AgentSettings } from '../../settings/agent-settings.ts'
 import { sourceText } from '../../base/source-text.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { WorkerCopies } from '../../crew/workers/worker-copies.ts'
+import { defaultModel } from '../../models/provider.ts'
+import { openProjectCopies } from '../copies/project-copies.ts'
+import { projectEvidence } from '../copies/project-evidence.ts'
+import { lacking, spawnable } from '../crew/crew-roster.ts'
 import { Crew } from '../../crew/crew.ts'
 import { Keeper } from '../../crew/keeper.ts'
 import { endSlot } from '../../crew/slot-ending.ts'
@@ -60,6 +68,22 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   const workspace = `${project.slug}.${session.id}`
   const terminals = terminalsOf(io, settings, { lends: true, bound: true })
   const roster = workerRoster(app, terminals)
+  const leads = enabledAgents(settings)
+  const inTerminals = new Set(spawnable(settings, io).map(({ name }) => name))
+  const isOwn = (name: string) => leads.some((agent) => agent.name === name && agent.kind === 'native')
+  // Only our own agent in the background is held to its limits by the rules and the sandbox.
+  const isHeld = (name: string, where: WorkerSite) => where === 'background' && isOwn(name)
+  const projectCopies = openProjectCopies(app, { keeps: true })
+  const copies = new WorkerCopies({
+    root: place.root,
+    clock,
+    copies: projectCopies,
+    tree: app.ephemeral ? undefined : projectTree(app.snapshots),
+    ask: turn.ask,
+    seen: host.seen,
+    check: (see) => projectEvidence(app, turn, see),
+    isHeld: ({ agent, worker }) => isHeld(agent, worker.where),
+  })
   const parts: KeeperParts = {
     store,
     workspace,
@@ -75,13 +99,16 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     roster,
     outlives: () => false,
     mask: border.toward('crew'),
-    host,
+    host: {
+      ...host,
+      begin: (slot, signal) => copies.begin(slot, signal),
+      settle: (slot, envelope, how) => copies.settle(slot, envelope, how),
+    },
   }
   const ledger = new SlotLedger(store, workspace, clock)
   await endLost(parts, ledger)
   const crew = new Crew(parts)
   const keeper = new Keeper(parts)
-  const leads = enabledAgents(settings)
   const board = new WorkerBoard({
     crew,
     ledger,
@@ -92,7 +119,16 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     leash: turn.leash,
     path: io.env.PATH,
     agentFor: () => (leads.find(({ kind }) => kind === 'native') ?? leads[0])!.name,
-    holdsScope: (name) => leads.some((agent) => agent.name === name && agent.kind === 'native'),
+    holdsScope: isHeld,
+    usualSite: (name) => (leads.some((agent) => agent.name === name) ? 'background' : 'terminal'),
+    siteFault(name, where) {
+      if (where === 'terminal') return inTerminals.has(name) ? undefined : lacking(settings, name)
+      if (leads.some((agent) => agent.name === name) || !inTerminals.has(name)) return undefined
+      return `${name} is not in the settings, so that it can only work in a terminal. Set "where" to "terminal", or choose another agent.`
+    },
+    noCopies: projectCopies ? undefined : noCopies(app),
+    modelOf: (name) => modelOf(leads.find((agent) => agent.name === name)),
+    merge: (slot, paths, signal) => copies.merge(slot, paths, signal),
     mostWorkers: settings.coordinator.workers,
     budget,
   })
@@ -114,6 +150,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
       withdraw()
       if (native.state.coordinator === seat) delete native.state.coordinator
       await keeper.leave()
+      await copies.close()
       await terminals.close()
     },
   }
@@ -125,6 +162,26 @@ const leadWords = () =>
     sourceText('agents/native/prompt/coordinator.md').trim(),
     `The tools that these rules name are those of the MCP server ${turnServer}. Send workers with them alone, and not with subagents of your own, which nobody would account for. Every result of these tools ends with the state of your workers.`,
   ].join('\n')
+
+/** Why no copy of the project can be made, as the end of a sentence. */
+const noCopies = ({ ephemeral }: App) =>
+  ephemeral ? 'nothing of this run is kept' : 'this project is not a git repository'
+
+/** The model of an agent as the settings name it; undefined where only the agent's own program knows it. */
+function modelOf(agent: AgentSettings | undefined): string | undefined {
+  return agent?.kind === 'native' ? (agent.model ?? defaultModel) : agent?.model
+}
+
+/** The files of the project itself, as they are at one moment and later. */
+function projectTree(snapshots: App['snapshots']): WorkerCopyParts['tree'] {
+  return {
+    async mark() {
+      const taken = await snapshots.take()
+      return 'tree' in taken ? taken.tree : undefined
+    },
+    changed: (mark) => snapshots.changed(mark),
+  }
+}
 
 /** Ends the workers of a process that has died: they end with their coordinator, also those in terminals. */
 async function endLost(parts: KeeperParts, ledger: SlotLedger): Promise<void> {

@@ -23,8 +23,8 @@ export function workerRoster(app: App, terminals: Terminals): Roster {
 
 /** Each worker has a roster of its own, because our own agent's tools remember what they have read. */
 function unseen(app: App, name: string, seat: RosterSeat): Agent {
-  const { root } = app.place
-  const roster = rosterIn(app, { root, cwd: seat.cwd }, { ...app.settings, metaInstruction: undefined })
+  const { root = app.place.root, cwd } = seat
+  const roster = rosterIn(app, { root, cwd }, { ...app.settings, metaInstruction: undefined })
   const agent = roster.open(name, seat)
   return {
     name: agent.name,

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
-import { keepWorktree, newWorktree, removeWorktree } from '../../worktrees/copy-worktrees.ts'
+import { keepWorktree, newWorktree, removeWorktree, watchWorktree } from '../../worktrees/copy-worktrees.ts'
 import { setUpWorktree } from '../../worktrees/worktree-setup.ts'
 import { worktreeParts } from '../crew/crews.ts'
 
@@ -38,12 +38,16 @@ export function openProjectCopies(app: App, { keeps }: { keeps: boolean }): Proj
     try {
       const inside = join(path, relative(place.root, place.cwd))
       const setup = worktreeParts(io, place, app.settings, app.store, project.slug)
+      const watch = await watchWorktree(parts, path)
       const ready = await setUpWorktree({ ...setup, clock: io.clock }, path, signal)
       return {
         root: path,
         cwd: existsSync(inside) ? inside : path,
         lacks: `${[ignored, ...ready].join('; ')}.`,
-        changed: copy.changed,
+        async changed() {
+          const changes = await copy.changed()
+          return { ...changes, ...(await watch(changes.paths)) }
+        },
         join: (what) => joining(() => copy.bringBack(what)),
         async keep() {
           copy.forget()

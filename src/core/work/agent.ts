@@ -143,6 +143,8 @@ export type SeatLimits = { writes?: false; runs?: false; scope?: readonly string
 /** How an agent of the roster is opened. */
 export type RosterSeat = {
   cwd: string
+  /** The folder of the copy of the project that the agent works in; without it the agent works in the project itself. */
+  root?: string
   leash: Leash
   /** The key of the agent's own thread to go on with. */
   resume?: string

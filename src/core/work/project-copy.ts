@@ -12,10 +12,20 @@ export type CopyChanges = {
   /** The snapshot that the copy began with, and the one that these changes were read from. Both outlive the copy for a day. */
   base: string
   tree: string
+  /**
+   * The files that are as in the last commit again, although they had uncommitted changes when the copy was made: a stash or a
+   * checkout in the copy does that, and would take the person's own work out of the project.
+   */
+  reverted?: readonly string[]
+  /** What was done to the repository itself: commits, branches, stashes. */
+  notes?: readonly string[]
 }
 
-/** The files that were brought into the project, or why none was; `conflicts`: those that were changed on both sides. */
-export type CopyResult = { files: readonly string[] } | { why: string; conflicts?: readonly string[] }
+/**
+ * The files that were brought into the project, or why none was. `aside`: the folder with the project's own versions of the files
+ * that were replaced although both sides had changed them. `conflicts`: the files that both sides changed in the same lines.
+ */
+export type CopyResult = { files: readonly string[]; aside?: string } | { why: string; conflicts?: readonly string[] }
 
 /**
  * `changes`: brings back exactly what they say, whatever was changed in the copy since. `only`: leaves all other paths in the
@@ -42,3 +52,7 @@ export type ProjectCopy = {
 
 /** Makes copies of the project. `open` rejects with the reason where it cannot. */
 export type ProjectCopies = { open(signal: AbortSignal): Promise<ProjectCopy> }
+
+/** What an agent that works in a copy is told about it. */
+export const copyWords = (lacks: string): string =>
+  `Your working folder is a copy of the project, for this task alone. ${lacks} The files that you change are brought into the project when you are done, and the copy is removed: change nothing outside of it, and do not commit, stash or check out anything there.`

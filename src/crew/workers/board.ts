@@ -8,7 +8,8 @@ import type { SlotLedger } from '../slot-ledger.ts'
 import type { WorkerSlot } from '../slot.ts'
 import type { Spawn } from '../spawn.ts'
 import type { TreeBudget } from './tree-budget.ts'
-import type { Envelope, Role, WorkerSite } from './worker.ts'
+import type { Envelope, Role, Worker, WorkerSite } from './worker.ts'
+import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { areSeparate, scopeFault } from '../../core/work/path-scope.ts'
@@ -26,7 +27,10 @@ export type WorkerWish = {
   model?: string
   where?: WorkerSite
   scope?: readonly string[]
+  /** Whether it works in a copy of the project although it need not. */
+  worktree?: boolean
   steps?: number
+  minutes?: number
 }
 
 export type BoardParts = {
@@ -42,8 +46,17 @@ export type BoardParts = {
   path?: string
   /** The agent of a worker for which the coordinator names none. */
   agentFor(role: Role): string
-  /** Whether an agent can be held to the files that it may change. */
-  holdsScope(agent: string): boolean
+  /** Whether an agent can be held to the files that it may change; such an agent also counts its steps. */
+  holdsScope(agent: string, where: WorkerSite): boolean
+  /** Where an agent works if the coordinator does not say; and why an agent cannot work somewhere, in a whole sentence. */
+  usualSite(agent: string): WorkerSite
+  siteFault(agent: string, where: WorkerSite): string | undefined
+  /** Why no copy of the project can be made here, as the end of a sentence. */
+  noCopies?: string
+  /** The model that the settings give an agent. */
+  modelOf(agent: string): string | undefined
+  /** Brings changes into the project that stayed in the copy of a worker. */
+  merge(slot: number, paths: readonly string[] | undefined, signal: AbortSignal): Promise<string>
   /** The most workers that one turn may send. */
   mostWorkers: number
   /** The budget of the turn, which may refuse further workers. */
@@ -117,41 +130,62 @@ export class WorkerBoard {
       throw new CrewError(
         `no further worker can be sent, because the budget is spent: ${spent.message}. Do the rest yourself, or answer with what there is and say what is missing.`,
       )
-    const claimed = all.filter(({ over }) => !over).flatMap(claimOf)
-    for (const wish of wishes) {
+    const claims = all
+      .filter(({ over }) => !over)
+      .flatMap(({ id, slot: { worker } }) => claimOf(worker, `${id} (${worker.name})`))
+    const spawns = wishes.map((wish) => {
       refuseBadScope(wish)
-      this.#refuseUnheld(wish)
-      refuseOverlap(wish, claimed)
-      claimed.push(...claimOfWish(wish))
-    }
-    const slots = await this.#parts.crew.spawnAll(wishes.map((wish) => this.#spawnOf(wish)))
+      const spawn = this.#spawnOf(wish, claims)
+      const own = claimOf(spawn.worker, `the worker ${wish.name} of this call`)
+      refuseOverlap(wish.name, own, claims)
+      claims.push(...own)
+      return spawn
+    })
+    const slots = await this.#parts.crew.spawnAll(spawns)
     this.#parts.budget?.sent(slots.length)
     return slots.map((slot) => ({ id: workerId(slot.id), slot: slot as WorkerSlot, over: false, heard: false }))
   }
 
-  /** Refuses an implementer that nothing would keep from changing the files of another worker. */
-  #refuseUnheld({ name, role, agent = this.#parts.agentFor(role) }: WorkerWish): void {
-    if (writes(role) && !this.#parts.holdsScope(agent))
-      throw new CrewError(
-        `${name} cannot be an implementer: ${agent} cannot be held to a scope. Choose termaite's own agent for it, or another role.`,
-      )
+  #spawnOf(wish: WorkerWish, claims: readonly Claim[]): Spawn & { worker: Worker } {
+    const { turn, cwd, leash, path, agentFor, holdsScope, usualSite, siteFault, modelOf } = this.#parts
+    const { name, role, scope = [], model, steps = usualSteps, minutes = usualMinutes } = wish
+    const agent = wish.agent ?? agentFor(role)
+    const where = wish.where ?? usualSite(agent)
+    const fault = siteFault(agent, where)
+    if (fault !== undefined) throw new CrewError(fault)
+    const isHeld = holdsScope(agent, where)
+    const apart = this.#apart(wish, { agent, isHeld }, claims)
+    const worker: Worker = defined({
+      ...{ name, role, where, turn, apart, minutes },
+      scope: scope.length > 0 ? [...scope] : undefined,
+      model: model ?? modelOf(agent),
+      steps: isHeld ? steps : undefined,
+    })
+    // A role that may not write is held to reading by the leash too. A scope is held by a wall, which the leash `all` has not,
+    // and nothing that is done in a copy needs more than the project's files.
+    const bounded = scope.length > 0 || apart !== undefined
+    const own = !writes(role) ? 'read' : bounded ? tighter(leash, 'edit') : leash
+    return { agent, task: workerPrompt(worker, wish.prompt), cwd, leash: own, model, path, worker }
   }
 
-  #spawnOf(wish: WorkerWish): Spawn {
-    const { turn, cwd, leash, path, agentFor } = this.#parts
-    const { name, role, where = 'background', scope = [], steps = usualSteps } = wish
-    const worker = { name, role, where, turn, scope: scope.length > 0 ? [...scope] : undefined, steps }
-    return {
-      agent: wish.agent ?? agentFor(role),
-      task: workerPrompt(worker, wish.prompt),
-      cwd,
-      // A role that may not write is held to reading by the leash too.
-      // A scope is held by a wall, which the leash `all` has not.
-      leash: !writes(role) ? 'read' : scope.length > 0 ? tighter(leash, 'edit') : leash,
-      model: wish.model,
-      path,
-      worker: { ...worker, minutes: usualMinutes },
-    }
+  /** Decides whether a worker needs a copy of the project: one worker at most changes files of the project itself, and only one that is held to its scope. */
+  #apart(
+    { name, role, worktree = false }: WorkerWish,
+    { agent, isHeld }: { agent: string; isHeld: boolean },
+    claims: readonly Claim[],
+  ): Worker['apart'] {
+    const { noCopies } = this.#parts
+    const other = claims.find(({ apart }) => !apart)
+    if (!worktree && (!writes(role) || (isHeld && !other))) return undefined
+    if (noCopies === undefined) return worktree ? { asked: true } : {}
+    if (worktree) throw new CrewError(`${name} cannot work in a copy of the project, because ${noCopies}.`)
+    if (!isHeld)
+      throw new CrewError(
+        `${name} cannot be an implementer: only termaite's own agent in the background is held to its scope. ${agent} would need a copy of the project, and there is none because ${noCopies}. Choose termaite's own agent, or another role.`,
+      )
+    throw new CrewError(
+      `${name} cannot work beside ${other!.by}, which changes files of the project: a second worker would need a copy of the project, and there is none because ${noCopies}. Wait until the other one is done.`,
+    )
   }
 
   /**
@@ -205,6 +239,12 @@ export class WorkerBoard {
     await this.#parts.crew.send(slot.id, text)
   }
 
+  /** Brings changes into the project that stayed in the copy of a worker; without paths, all of them. Says what is there now. */
+  async merge(id: string, paths: readonly string[] | undefined, signal: AbortSignal): Promise<string> {
+    const { slot } = await this.find(id)
+    return this.#parts.merge(slot.id, paths, signal)
+  }
+
   /** Ends every worker that is still at work. */
   async stopAll(): Promise<void> {
     const running = (await this.all()).filter(({ over }) => !over)
@@ -220,17 +260,13 @@ export function endingOf({ why, last }: WorkerSlot) {
   return failed(why === 'killed' ? 'aborted' : 'crash', why || 'it ended before it began').failure
 }
 
-/** The files that a worker may change: undefined for any file of the project. */
-type Claim = { by: string; scope: readonly string[] }
+/** The files that a worker may change; no scope means any file of the project. */
+type Claim = { by: string; scope: readonly string[]; apart: Worker['apart'] }
 
 const writes = (role: Role) => roleTable[role].limits.writes !== false
 
-function claimOf({ id, slot: { worker } }: WorkerView): Claim[] {
-  return writes(worker.role) ? [{ by: `${id} (${worker.name})`, scope: worker.scope ?? [] }] : []
-}
-
-function claimOfWish({ name, role, scope = [] }: WorkerWish): Claim[] {
-  return writes(role) ? [{ by: `the worker ${name} of this call`, scope }] : []
+function claimOf({ role, scope = [], apart }: Worker, by: string): Claim[] {
+  return writes(role) ? [{ by, scope, apart }] : []
 }
 
 function refuseBadScope({ name, scope = [] }: WorkerWish): void {
@@ -243,13 +279,16 @@ function refuseBadScope({ name, scope = [] }: WorkerWish): void {
   }
 }
 
-/** Refuses a worker that could change the same file as another one. */
-function refuseOverlap(wish: WorkerWish, claims: readonly Claim[]): void {
-  for (const own of claimOfWish(wish))
-    for (const { by, scope } of claims)
-      if (!areSeparate(own.scope, scope))
+/**
+ * Refuses a worker that could change the same file as another one. A coordinator that asks for a copy wants two versions: they are
+ * merged at the end, and the person decides about lines that both changed.
+ */
+function refuseOverlap(name: string, own: readonly Claim[], claims: readonly Claim[]): void {
+  for (const { scope, apart } of own)
+    for (const other of claims)
+      if (!apart?.asked && !other.apart?.asked && !areSeparate(scope, other.scope))
         throw new CrewError(
-          `${wish.name} may change ${scopeWords(own.scope)}, and ${by} may change ${scopeWords(scope)}: two workers must not change the same files. Give both a scope that does not overlap, or wait until the other one is done.`,
+          `${name} may change ${scopeWords(scope)}, and ${other.by} may change ${scopeWords(other.scope)}: two workers must not change the same files. Give both a scope that does not overlap, or wait until the other one is done.`,
         )
 }
 

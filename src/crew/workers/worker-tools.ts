@@ -4,7 +4,7 @@ import type { Tool } from '../../core/work/tool.ts'
 import type { WorkerBoard, WorkerView, WorkerWish } from './board.ts'
 import type { Envelope } from './worker.ts'
 import { defined } from '../../base/defined.ts'
-import { about, integer, list, object, oneOf, optional, parser, string } from '../../core/work/shape.ts'
+import { about, integer, list, object, oneOf, optional, parser, string, boolean } from '../../core/work/shape.ts'
 import { CrewError, stateWords } from '../slot.ts'
 import { crewTool, deadline, seconds } from '../tools/crew-desk.ts'
 import { roles, roleTable } from './worker.ts'
@@ -18,8 +18,8 @@ export type WorkerDesk = {
 
 /** The tools with which a coordinator spawns, watches, hears and stops its workers. */
 export function workerTools(desk: WorkerDesk): Tool[] {
-  return [spawnWorker, spawnBatch, awaitWorkers, getResult, listWorkers, sendToWorker, stopWorker].map((tool) =>
-    tool(desk),
+  return [spawnWorker, spawnBatch, awaitWorkers, getResult, listWorkers, sendToWorker, stopWorker, mergeWorker].map(
+    (tool) => tool(desk),
   )
 }
 
@@ -47,14 +47,22 @@ function wishFields(desk: WorkerDesk) {
     agent: wish(`The agent that works. Default: chosen for you. One of: ${agents.join(', ')}.`, string({ min: 1 })),
     model: wish("The model, by the name that the agent's program uses.", string({ min: 1 })),
     where: wish(
-      'background: unseen (default). terminal: in a terminal that the person can watch.',
+      'background: unseen. terminal: in a terminal that the person can watch. Default: background where the agent can.',
       oneOf('background', 'terminal'),
     ),
     scope: wish(
       'For an implementer: the files and folders that it may change, relative to the project. Scopes of workers at the same time must not overlap.',
       list(string({ min: 1 }), 1),
     ),
-    steps: wish('How many steps the worker may make. Default 12.', integer(1, 200)),
+    worktree: wish(
+      'For an implementer: true gives it a copy of the project, and its changes are merged when it is done. A second implementer at the same time and an agent of another program always get one. Scopes may then overlap; the person decides about lines that both changed.',
+      boolean(),
+    ),
+    steps: wish("How many steps termaite's own agent may make. Default 12.", integer(1, 200)),
+    minutes: wish(
+      'How many minutes the worker may take; the only limit of an agent of another program. Default 20.',
+      integer(1, 240),
+    ),
   }
 }
 
@@ -94,7 +102,8 @@ function spawnBatch(desk: WorkerDesk): Tool {
 
 function spawned(views: readonly WorkerView[]) {
   const lines = views.map(
-    ({ id, slot }) => `${id}: ${slot.worker.role} "${slot.worker.name}" by ${slot.agent}, ${stateWords(slot)}`,
+    ({ id, slot }) =>
+      `${id}: ${slot.worker.role} "${slot.worker.name}" by ${slot.agent}${slot.worker.apart ? ' in a copy of the project' : ''}, ${stateWords(slot)}`,
   )
   return { text: lines.join('\n'), data: { workers: views.map(viewData) } }
 }
@@ -221,6 +230,27 @@ function stopWorker(desk: WorkerDesk): Tool {
       const ended = await desk.board.stop(worker_id)
       return ended ? `${worker_id} is stopped.` : `${worker_id} had already ended.`
     },
+  })
+}
+
+function mergeWorker(desk: WorkerDesk): Tool {
+  const input = parser({
+    worker_id: workerName,
+    paths: optional(
+      about('The paths to bring in, from "not_merged". Default: all of them.', list(string({ min: 1 }), 1)),
+    ),
+  })
+  return crewTool({
+    name: 'merge_worker',
+    description:
+      'Brings changes into the project that stayed in the copy of a worker: its handoff names them in "not_merged" and says why. Use it after you have looked at them and decided that they are right. Do not use it for a worker without "not_merged". The person decides about lines that were also changed in the project.',
+    schema: input.schema,
+    risk: 'write',
+    effect: () => ({ does: 'nothing' }),
+    alone: true,
+    leadOnly: true,
+    parse: input.parse,
+    run: ({ worker_id, paths }, { signal }) => desk.board.merge(worker_id, paths, signal),
   })
 }
 

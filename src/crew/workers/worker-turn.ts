@@ -29,7 +29,9 @@ export class WorkerTurn {
     const { worker } = slot
     this.#slot = slot
     this.#host = host
-    this.budget = withSteps(host?.budget ?? noBudget, worker.steps, 'the steps that the worker is spawned with')
+    const shared = host?.budget ?? noBudget
+    const raise = 'the steps that the worker is spawned with'
+    this.budget = worker.steps === undefined ? shared : withSteps(shared, worker.steps, raise)
     // Some agents say nothing until they have their answer: the screen shows at once that the worker has begun.
     host?.seen(
       slot,
@@ -48,15 +50,19 @@ export class WorkerTurn {
     this.#host?.seen(this.#slot, event)
   }
 
-  /** Makes and keeps the envelope; nobody is told of it before it is kept. */
-  async end(outcome: Outcome, blobs: Blobs): Promise<Ref> {
+  /**
+   * Makes and keeps the envelope; nobody is told of it before it is kept. With a signal the worker is over, and its work is brought
+   * back; the signal says that it is stopped meanwhile.
+   */
+  async end(outcome: Outcome, blobs: Blobs, over?: AbortSignal): Promise<Ref> {
     this.#over.abort()
     const slot = this.#slot
     const { minutes } = slot.worker
     const own = unfinished('time', `its ${minutes} ${minutes === 1 ? 'minute is' : 'minutes are'} over`)
     const failure = this.#host?.over?.aborted ? (this.#host.over.reason as Failure) : own
     const handoff = handoffOf(this.late.aborted && !outcome.ok ? { ok: false, failure } : outcome, this.#words)
-    const envelope = await settled({ ...signature(slot), ...handoff }, slot, this.#host)
+    const signed = { ...signature(slot), ...handoff }
+    const envelope = over ? await settled(signed, slot, this.#host, { done: outcome.ok, signal: over }) : signed
     const kept = await keepEnvelope(blobs, envelope)
     this.#host?.seen(slot, { type: 'end', outcome, status: envelope.status })
     return kept
@@ -69,23 +75,36 @@ export class WorkerTurn {
 }
 
 /** Names the worker, the agent and the model that a handoff came from. */
-function signature(slot: WorkerSlot): Pick<Envelope, 'worker' | 'name' | 'role' | 'agent' | 'model'> {
-  const { name, role } = slot.worker
-  return defined({ worker: workerId(slot.id), name, role, agent: slot.agent, model: slot.model })
+function signature(slot: WorkerSlot) {
+  const { agent, worker } = slot
+  const { name, role, model = `the default of ${agent}` } = worker
+  return { worker: workerId(slot.id), name, role, agent, model }
 }
 
-async function settled(envelope: Envelope, slot: WorkerSlot, host: WorkerHost | undefined): Promise<Envelope> {
+async function settled(
+  envelope: Envelope,
+  slot: WorkerSlot,
+  host: WorkerHost | undefined,
+  how: { done: boolean; signal: AbortSignal },
+): Promise<Envelope> {
   try {
-    return (await host?.settle?.(slot, envelope)) ?? envelope
+    return (await host?.settle?.(slot, envelope, how)) ?? envelope
   } catch (error) {
-    const risk = `The work could not be brought into the project: ${messageOf(error)}`
-    return { ...envelope, unresolved_risks: [...envelope.unresolved_risks, risk], status: 'partial' }
+    const copy = slot.worker.apart?.path
+    const kept = copy === undefined ? '' : `; its copy ${copy} is kept for a day`
+    const risk = `The work could not be brought into the project: ${messageOf(error)}${kept}`
+    const status = envelope.status === 'completed' ? 'partial' : envelope.status
+    return defined({ ...envelope, copy, unresolved_risks: [...envelope.unresolved_risks, risk], status })
   }
 }
 
 /** The envelope of a worker that came to no end of its own: it failed before its turn, was stopped, or was lost with its process. */
 export function endedEnvelope(slot: WorkerSlot, failure: Failure): Envelope {
-  return { ...signature(slot), ...handoffOf({ ok: false, failure }) }
+  const envelope = { ...signature(slot), ...handoffOf({ ok: false, failure }) }
+  const copy = slot.worker.apart?.path
+  if (copy === undefined) return envelope
+  const risk = `What it changed is only in its copy of the project, ${copy}, which is kept for a day if anything was changed there.`
+  return { ...envelope, copy, unresolved_risks: [...envelope.unresolved_risks, risk] }
 }
 
 export function keepEnvelope(blobs: Blobs, envelope: Envelope): Promise<Ref> {

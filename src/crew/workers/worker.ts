@@ -21,9 +21,15 @@ export type Worker = {
   turn: string
   /** The files and folders that it may change, relative to the project. */
   scope?: string[]
-  /** How many steps its turn may have; another program's agent has so many minutes instead. */
-  steps: number
+  /** How many steps its turn may have; another program's agent, and one in a terminal, has only its minutes. */
+  steps?: number
   minutes: number
+  /** The model of its agent; missing where only the agent's own program knows it. */
+  model?: string
+  /** Set for a worker in a copy of the project; `path` is the folder of the copy, once it is made. `asked`: the coordinator wanted a copy. */
+  apart?: { path?: string; asked?: true }
+  /** Set when its turn is over and its work is being brought back: it is sent no more messages. */
+  landed?: true
   notices?: WorkerNotice[]
   /** The envelope with its handoff, once it is done; kept before anybody is told. */
   envelope?: Ref
@@ -31,14 +37,21 @@ export type Worker = {
   heard?: true
 }
 
-/** A handoff with the worker, the agent and the model that it came from. `outside`: changed paths that are not in its scope. */
+/**
+ * A handoff with the worker, the agent and the model that it came from. Its changed paths are measured. `outside`: those that the
+ * task did not allow. `not_merged`: those that are only in the `copy` of the project, which is kept. `checks`: what the tests and the
+ * build of the project said after the changes were brought in.
+ */
 export type Envelope = Handoff & {
   worker: string
   name: string
   role: Role
   agent: string
-  model?: string
+  model: string
   outside?: string[]
+  copy?: string
+  not_merged?: string[]
+  checks?: { command: string; passed: boolean }[]
 }
 
 /** The steps of a worker, where its coordinator names none. */
@@ -95,16 +108,10 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
 }
 
 /** The whole prompt of a worker: its role, its task, and the form of its handoff. */
-export function workerPrompt({ role, scope }: Pick<Worker, 'role' | 'scope'>, task: string): string {
+export function workerPrompt({ role, scope = [] }: Pick<Worker, 'role' | 'scope'>, task: string): string {
   const { told, limits } = roleTable[role]
-  const area =
-    limits.writes === false
-      ? []
-      : [
-          scope && scope.length > 0
-            ? `You may change only: ${scope.join(', ')}. A change anywhere else is reported and not accepted.`
-            : 'No other worker changes this project while you work.',
-        ]
+  const only = `You may change only: ${scope.join(', ')}. A change anywhere else is reported and not accepted.`
+  const area = limits.writes === false || scope.length === 0 ? [] : [only]
   return [
     'You are a worker: another agent, the coordinator, sent you one task. You see nothing of its conversation, and it sees nothing of your work but your last message. You cannot ask anybody a question: where something is unclear, choose the reading that the task supports best, and name the doubt as a risk.',
     [told, ...area].join(' '),

@@ -10,7 +10,8 @@ import { checked, onDisk, readablePath, workFile } from './snapshot-repository.t
 import { addedTree } from './tree-taker.ts'
 import { briefDiff, changesBetween } from './tree-diff.ts'
 import { writeObjects } from './git-objects.ts'
-import { restoreFiles } from './file-restore.ts'
+import { copyConflicts, restoreFiles } from './file-restore.ts'
+import { defined } from '../../base/defined.ts'
 import { movesBack } from './undo-plan.ts'
 
 /** A folder that a tree was checked out into. Its own index makes it fast to see what changed there. */
@@ -64,7 +65,7 @@ export async function copyChanges(repository: Repository, base: string, tree: st
 export async function bringBack(
   repository: Repository,
   trees: { base: string; copy: string; now: string },
-  { only, over = [] }: Pick<CopyJoin, 'only' | 'over'> = {},
+  { only, over = [], aside }: Pick<CopyJoin, 'only' | 'over'> & { aside: string },
 ): Promise<CopyResult> {
   const [all, since] = await Promise.all([
     changesBetween(repository, trees.base, trees.copy, '--no-renames'),
@@ -78,8 +79,11 @@ export async function bringBack(
     return { why: `${named(conflicts)} changed in the project meanwhile`, conflicts: conflicts.map(readablePath) }
   const hidden = moves.filter(({ path, found }) => !found && isThere(repository.root, path)).map(({ path }) => path)
   if (hidden.length > 0) return { why: `${named(hidden)} is in the project, and ignored there` }
+  const replaced = moves.filter(({ path, conflict }) => conflict && over.includes(readablePath(path)))
+  const saved = await copyConflicts(repository, replaced, aside)
   const left = await restoreFiles(repository, moves)
-  if (left.length === 0) return { files: made.map(({ path }) => readablePath(path)) }
+  if (left.length === 0)
+    return defined({ files: made.map(({ path }) => readablePath(path)), aside: saved.length > 0 ? aside : undefined })
   const stuck = new Set(left.map(({ path }) => path))
   const done = moves.filter(({ path }) => !stuck.has(readablePath(path)))
   await restoreFiles(

@@ -35,7 +35,7 @@ export const wish = (name: string, more: Partial<WorkerWish> = {}): WorkerWish =
 export function boardOf(
   context: TestContext,
   scripts: Record<string, Script>,
-  part: Rig & Partial<Pick<BoardParts, 'mostWorkers'>> = {},
+  part: Rig & Partial<Pick<BoardParts, 'mostWorkers' | 'noCopies'>> = {},
 ) {
   const seats: RosterSeat[] = []
   const agents: ScriptedAgent[] = []
@@ -64,7 +64,7 @@ export function boardOf(
       lead.host?.seen(slot, event)
     },
   }
-  const { mostWorkers = 50, ...rig } = part
+  const { mostWorkers = 50, noCopies, ...rig } = part
   const made = crewOf(context, { native: open, claude: open }, { host, ...rig })
   const board = new WorkerBoard({
     crew: made.crew,
@@ -75,7 +75,12 @@ export function boardOf(
     cwd: '/project',
     leash: 'edit',
     agentFor: () => 'native',
-    holdsScope: (agent) => agent === 'native',
+    holdsScope: (agent, where) => agent === 'native' && where === 'background',
+    usualSite: () => 'background',
+    siteFault: () => undefined,
+    noCopies,
+    modelOf: (agent) => (agent === 'native' ? 'a-model' : undefined),
+    merge: async () => 'merged',
     mostWorkers,
     get budget() {
       return lead.tree

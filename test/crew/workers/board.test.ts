@@ -28,7 +28,7 @@ test('four workers run at once, are gathered, and each envelope says who it came
   await clock.turn(6_000)
   const { envelopes, open } = await gathering
   const from = (worker: string, name: string, role: string, agent = 'native') => ({
-    ...{ worker, name, role, agent },
+    ...{ worker, name, role, agent, model: agent === 'native' ? 'a-model' : 'the default of claude' },
     ...handoff,
   })
   assert.deepEqual(
@@ -64,13 +64,57 @@ test('workers that could change the same files are refused, and none of the batc
     'the scope of a has "../other", which leads out of the project. Name files or folders of the project, such as "src/api".',
   )
   assert.match(await refused([wish('a', { agent: 'nobody' })]), /there is no agent "nobody"/)
-  assert.equal(
-    await refused([wish('a', { role: 'implementer', agent: 'claude' })]),
-    "a cannot be an implementer: claude cannot be held to a scope. Choose termaite's own agent for it, or another role.",
-  )
   assert.deepEqual(await board.all(), [])
   assert.equal(await refused([implementer('a', ['src']), implementer('b', ['docs']), wish('c')]), 'spawned')
   assert.match(await refused([implementer('d', ['docs/x.md'])]), /worker_2 \(b\) may change docs/)
+})
+
+test('one worker changes files of the project itself; every other one that may write has a copy', async (context) => {
+  const { board } = boardOf(context, {})
+  const made = await board.spawn([
+    wish('first', { role: 'implementer', scope: ['a'] }),
+    wish('second', { role: 'implementer', scope: ['b'] }),
+    wish('foreign', { role: 'implementer', scope: ['c'], agent: 'claude' }),
+    wish('seen', { role: 'implementer', scope: ['d'], where: 'terminal' }),
+    wish('reader', { agent: 'claude', minutes: 5 }),
+    wish('rival', { role: 'implementer', scope: ['a'], worktree: true }),
+  ])
+  assert.deepEqual(
+    made.map(({ slot: { leash, worker } }) => [worker.name, worker.apart, worker.steps, worker.minutes, leash]),
+    [
+      ['first', undefined, 12, 20, 'edit'],
+      ['second', {}, 12, 20, 'edit'],
+      // An agent of another program, and one in a terminal, is bounded by its time.
+      ['foreign', {}, undefined, 20, 'edit'],
+      ['seen', {}, undefined, 20, 'edit'],
+      ['reader', undefined, undefined, 5, 'read'],
+      ['rival', { asked: true }, 12, 20, 'edit'],
+    ],
+  )
+})
+
+test('where no copy can be made, only one worker that is held to its scope may write', async (context) => {
+  const { board } = boardOf(context, {}, { noCopies: 'this project is not a git repository' })
+  const refused = (...names: ReturnType<typeof wish>[]) =>
+    board.spawn(names).then(
+      () => 'spawned',
+      (error) => (error as Error).message,
+    )
+  const implementer = (name: string, more: Parameters<typeof wish>[1]) => wish(name, { role: 'implementer', ...more })
+  assert.deepEqual(
+    [
+      await refused(implementer('a', { agent: 'claude', scope: ['src'] })),
+      await refused(implementer('a', { worktree: true })),
+      await refused(implementer('a', { scope: ['src'] }), implementer('b', { scope: ['docs'] })),
+      await refused(implementer('a', { scope: ['src'] }), wish('c', { agent: 'claude' })),
+    ],
+    [
+      "a cannot be an implementer: only termaite's own agent in the background is held to its scope. claude would need a copy of the project, and there is none because this project is not a git repository. Choose termaite's own agent, or another role.",
+      'a cannot work in a copy of the project, because this project is not a git repository.',
+      'b cannot work beside the worker a of this call, which changes files of the project: a second worker would need a copy of the project, and there is none because this project is not a git repository. Wait until the other one is done.',
+      'spawned',
+    ],
+  )
 })
 
 test('no more workers are spawned than a turn may send', async (context) => {
@@ -129,7 +173,7 @@ test('an answer too early is held back twice; then the workers are waited for, a
   const completing = final.completion('All is well.', never)
   await clock.turn(60_000)
   const text = (id: string, name: string) =>
-    `${id} (explorer, ${name}; native): completed. Looked.\nEvidence:\n- a.ts:1\nNext step: None.`
+    `${id} (explorer, ${name}; native, a-model): completed. Looked.\nEvidence:\n- a.ts:1\nNext step: None.`
   assert.equal(
     await completing,
     `These workers were not heard before the answer. Their handoffs:\n\n${text('worker_1', 'a')}\n\n${text('worker_2', 'b')}`,
@@ -147,7 +191,7 @@ test('a worker that the answer leaves out is added to it', async (context) => {
   const named = Array.from({ length: 11 }, (_, n) => `worker_${n + 2}`).join(', ')
   assert.equal(
     await final.completion(`By ${named}.`, never),
-    'Workers:\n- worker_1 (explorer, w1; native): completed. Looked.',
+    'Workers:\n- worker_1 (explorer, w1; native, a-model): completed. Looked.',
   )
   assert.equal(await final.completion(`By worker_1, ${named}.`, never), undefined)
 })

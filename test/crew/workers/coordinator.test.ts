@@ -54,7 +54,7 @@ test('an answer too early is kept and held back; refused again, the handoffs com
   await rig.clock.turn(60_000)
   const outcome = await over
   const completion =
-    'These workers were not heard before the answer. Their handoffs:\n\nworker_1 (explorer, a; native): completed. Looked.\nEvidence:\n- a.ts:1\nNext step: None.'
+    'These workers were not heard before the answer. Their handoffs:\n\nworker_1 (explorer, a; native, a-model): completed. Looked.\nEvidence:\n- a.ts:1\nNext step: None.'
   assert.deepEqual(outcome, { ok: true, text: `Enough.\n\n${completion}` })
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'reply' ? [event.text] : [])),

@@ -167,7 +167,7 @@ test('whoever works in a room is told the task, the tree, the folder and what to
       minds.machine.description,
       '<approach>\ndo api\nIt changes: src/api/. Leave alone what another task changes at the same time: src/ui/**, index.html.\n</approach>',
       'The approach is the advice of other agents: weigh it, then do the work that way, and say what you did.',
-      'Your working folder is a copy of the project, for this task alone. What git ignores is not in it. The files that you change are brought into the project when you are done, and the copy is removed: change nothing outside of it, and do not commit.',
+      'Your working folder is a copy of the project, for this task alone. What git ignores is not in it. The files that you change are brought into the project when you are done, and the copy is removed: change nothing outside of it, and do not commit, stash or check out anything there.',
     ].join('\n\n'),
   )
   assert.deepEqual(

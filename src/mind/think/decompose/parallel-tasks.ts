@@ -7,6 +7,7 @@ import type { TreeTask } from './task-tree.ts'
 import { merge } from '../../../base/merge.ts'
 import { messageOf } from '../../../base/error-message.ts'
 import { failed } from '../../../core/talk/outcome.ts'
+import { copyWords } from '../../../core/work/project-copy.ts'
 import { areSeparate } from '../../../core/work/path-scope.ts'
 import { approachPrompt } from '../plan-act-check.ts'
 import { plural } from '../prompt-text.ts'
@@ -140,7 +141,7 @@ function copyPrompt(
   ]
   return [
     approachPrompt(treeTaskPrompt(request, own), { name: title, how: how.join('\n') }, [], undefined, thinking),
-    `Your working folder is a copy of the project, for this task alone. ${lacks} The files that you change are brought into the project when you are done, and the copy is removed: change nothing outside of it, and do not commit.`,
+    copyWords(lacks),
   ].join('\n\n')
 }
 

@@ -1,0 +1,354 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Event } from '../../core/talk/entry.ts'
+import type { Ask } from '../../core/talk/question.ts'
+import type { CopyChanges, ProjectCopies, ProjectCopy } from '../../core/work/project-copy.ts'
+import type { WorkerSlot } from '../slot.ts'
+import type { Stray } from './merge-card.ts'
+import type { CheckSeen } from './measured-envelope.ts'
+import type { Envelope } from './worker.ts'
+import { lstatSync, readlinkSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { defined } from '../../base/defined.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { newId } from '../../base/id.ts'
+import { isWithin } from '../../base/real-path.ts'
+import { isInScope } from '../../core/work/path-scope.ts'
+import { copyWords } from '../../core/work/project-copy.ts'
+import { sizeWords } from '../../core/work/task-changes.ts'
+import { CrewError } from '../slot.ts'
+import { checkWords, partial, withChecks, withPaths } from './measured-envelope.ts'
+import { conflictCard, fileChanges, listed, strayCard, strayWords, textsOf } from './merge-card.ts'
+import { roleTable, workerId } from './worker.ts'
+
+export type WorkerCopyParts = {
+  /** The root of the project. */
+  root: string
+  clock: Clock
+  /** Makes copies of the project; missing where none can be made. */
+  copies?: ProjectCopies
+  /** The files of the project itself: `changed` names those that differ from how they were at a mark. */
+  tree?: { mark(): Promise<string | undefined>; changed(mark: string): Promise<string[]> }
+  /** Asks the person who watches the coordinator. */
+  ask: Ask
+  seen(slot: WorkerSlot, event: Event): void
+  /** Runs the tests and the build of the project. */
+  check(see: (event: Event) => void): Promise<CheckSeen[]>
+  /** Whether nothing that a worker does can reach files beyond its limits. */
+  isHeld(slot: WorkerSlot): boolean
+}
+
+/** Where a worker works: `told` is added to its task. */
+export type WorkerPlace = { cwd: string; path: string; told: string }
+
+/** What was brought into the project, and what stays in the copy, with the reason. */
+type Brought = { files: readonly string[]; left: readonly string[]; why?: string; notes: string[] }
+
+/**
+ * The work of a coordinator's workers on files: where each works, what each changed, and how the changes that were made in a copy
+ * come into the project. No change is dropped: a copy whose changes are not all in the project is kept.
+ */
+export class WorkerCopies {
+  #parts: WorkerCopyParts
+  #copies = new Map<number, ProjectCopy>()
+  /** The changes in a copy that are not in the project. */
+  #waiting = new Map<number, { slot: WorkerSlot; changes: CopyChanges; paths: readonly string[] }>()
+  /** The changes of each worker that the person decided against. */
+  #declined = new Map<number, readonly string[]>()
+  /** How the project was when each worker began, and how many files had been brought into it by then. */
+  #marks = new Map<number, { tree?: string; brought: number }>()
+  /** Every file that was brought into the project, in order. */
+  #brought: string[] = []
+  /** The workers that change files of the project itself. */
+  #inTree: WorkerSlot[] = []
+  #rounds: CheckRounds
+
+  constructor(parts: WorkerCopyParts) {
+    this.#parts = parts
+    this.#rounds = new CheckRounds(parts.check)
+  }
+
+  /** Prepares the place of a worker; undefined where that is the project itself. */
+  async begin(slot: WorkerSlot, signal: AbortSignal): Promise<WorkerPlace | undefined> {
+    const { copies, tree, isHeld } = this.#parts
+    const { apart } = slot.worker
+    const needsMark = (writes(slot) && !apart) || !isHeld(slot)
+    this.#marks.set(
+      slot.id,
+      defined({ tree: needsMark ? await tree?.mark() : undefined, brought: this.#brought.length }),
+    )
+    if (writes(slot) && !apart) this.#inTree.push(slot)
+    if (!apart) return undefined
+    if (!copies) throw new Error('no copy of the project can be made here')
+    const copy = await copies.open(signal)
+    this.#copies.set(slot.id, copy)
+    return { cwd: copy.cwd, path: copy.root, told: copyWords(copy.lacks) }
+  }
+
+  /**
+   * Brings the work of a worker into the project and completes its envelope. `done`: the worker ended its turn itself; the work of
+   * one that failed or was stopped stays in its copy until the coordinator asks for it.
+   */
+  async settle(slot: WorkerSlot, envelope: Envelope, { done, signal }: { done: boolean; signal: AbortSignal }) {
+    const copy = this.#copies.get(slot.id)
+    const own = copy ? await this.#fromCopy(slot, copy, envelope, done, signal) : await this.#fromTree(slot, envelope)
+    const strays = await this.#strays(slot)
+    if (strays.length === 0) return own
+    const risk = `While ${workerId(slot.id)} worked, these files of the project itself changed, which it was not to change: ${listed(strays)} It, you or a person changed them: look at them.`
+    return { ...own, outside: [...(own.outside ?? []), ...strays], unresolved_risks: [...own.unresolved_risks, risk] }
+  }
+
+  /** Brings changes into the project that stayed in the copy of a worker; without paths, all of them. */
+  async merge(slot: number, wanted: readonly string[] | undefined, signal: AbortSignal): Promise<string> {
+    const waiting = this.#waiting.get(slot)
+    const copy = this.#copies.get(slot)
+    const id = workerId(slot)
+    if (!waiting || !copy) throw new CrewError(`${id} has no changes that wait in a copy of the project.`)
+    const unknown = wanted?.find((path) => !waiting.paths.includes(path))
+    if (unknown !== undefined)
+      throw new CrewError(`${id} has not changed ${unknown}. The changes that wait are: ${listed(waiting.paths)}`)
+    const declined = this.#declined.get(slot) ?? []
+    const chosen = (wanted ?? waiting.paths).filter((path) => !declined.includes(path))
+    if (chosen.length === 0 || wanted?.some((path) => declined.includes(path)))
+      throw new CrewError(
+        `these changes of ${id} are the decision of the person, and they did not agree: ${listed(declined)} Tell them what is left out.`,
+      )
+    const brought = await this.#bring(waiting.slot, copy, waiting.changes, chosen, signal)
+    const left = waiting.paths.filter((path) => !brought.files.includes(path))
+    await this.#leave(waiting.slot, copy, waiting.changes, left)
+    const checks = brought.files.length > 0 ? await this.#check(waiting.slot, signal) : []
+    return [
+      brought.files.length > 0
+        ? `Now in the project: ${listed(brought.files)}`
+        : 'Nothing was brought into the project.',
+      ...(brought.why === undefined ? [] : [`Not everything was brought in: ${brought.why}.`]),
+      ...(left.length > 0 ? [`Still only in the copy ${copy.root}: ${listed(left)}`] : []),
+      ...brought.notes,
+      ...checks.map(checkWords),
+    ].join('\n')
+  }
+
+  /** Keeps the copies with changes that nobody brought in for a day, and removes the others. */
+  async close(): Promise<void> {
+    const copies = [...this.#copies.entries()]
+    this.#copies.clear()
+    await Promise.all(
+      copies.map(async ([id, copy]) => {
+        const changed = this.#waiting.has(id) || (await hasChanges(copy))
+        await (changed ? copy.keep() : copy.drop())
+      }),
+    )
+  }
+
+  async #fromCopy(
+    slot: WorkerSlot,
+    copy: ProjectCopy,
+    envelope: Envelope,
+    done: boolean,
+    signal: AbortSignal,
+  ): Promise<Envelope> {
+    let changes: CopyChanges
+    try {
+      changes = await copy.changed()
+    } catch (error) {
+      const risk = `The changes of this worker could not be read (${messageOf(error)}), so none is in the project.`
+      const next = `Look at its copy of the project, ${copy.root}, which is kept for a day.`
+      return partial({ ...envelope, copy: copy.root }, [risk], next)
+    }
+    const { root } = this.#parts
+    const { paths, files } = changes
+    const measured = withPaths(envelope, paths, [copy.root, root])
+    if (paths.length === 0) {
+      await this.#leave(slot, copy, changes, [])
+      return measured
+    }
+    const strays = straysIn(slot, copy, changes)
+    const own = { ...measured, unresolved_risks: [...measured.unresolved_risks, ...(changes.notes ?? [])] }
+    if (strays.length > 0) own.outside = strays.map(({ path }) => path)
+    // The report stands before the merge, whatever becomes of it.
+    const size = `${workerId(slot.id)} changed ${sizeWords(files)} in its copy: ${listed(paths)}`
+    const not = strays.length > 0 ? ` Not allowed: ${strayWords(strays)}` : ''
+    this.#parts.seen(slot, { type: 'note', text: size + not, by: 'termaite' })
+    const chosen = done ? await this.#allowed(slot, copy, changes, strays, signal) : []
+    const brought: Brought =
+      chosen.length > 0
+        ? await this.#bring(slot, copy, changes, chosen, signal)
+        : { files: [], left: paths, notes: [], why: done ? notAllowed(strays) : 'the worker did not end by itself' }
+    const left = paths.filter((path) => !brought.files.includes(path))
+    await this.#leave(slot, copy, changes, left)
+    const checks = brought.files.length > 0 ? await this.#check(slot, signal) : undefined
+    const checked = withChecks({ ...own, evidence: [...own.evidence, ...brought.notes] }, checks)
+    if (left.length === 0) return checked
+    const why = brought.why ?? notAllowed(strays)
+    const risk = `Not in the project: ${listed(left)} The reason: ${why}. The changes are in the copy ${copy.root}, which is kept for a day.`
+    const next = `Look at the changes in ${copy.root}; bring in those that are right with merge_worker, or have the task done again in the project.`
+    return partial({ ...checked, copy: copy.root, not_merged: left }, [risk], next)
+  }
+
+  /** The paths that may be brought in: all, or those that the person chose where some are not allowed. */
+  async #allowed(
+    slot: WorkerSlot,
+    copy: ProjectCopy,
+    { paths, reverted = [] }: CopyChanges,
+    strays: readonly Stray[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    if (strays.length === 0) return paths
+    const { ask, root } = this.#parts
+    const [pick] = (await ask(strayCard(slot, strays, { root, copy: copy.root }), signal)) ?? []
+    if (pick === 'all') return paths
+    const outside = strays.map(({ path }) => path)
+    // Without a person the coordinator decides, but not about the person's own uncommitted work.
+    this.#declined.set(slot.id, pick === undefined ? reverted : pick === 'allowed' ? outside : paths)
+    return pick === 'allowed' ? paths.filter((path) => !outside.includes(path)) : []
+  }
+
+  /** Brings paths into the project; the person decides about files that were changed on both sides. */
+  async #bring(
+    slot: WorkerSlot,
+    copy: ProjectCopy,
+    changes: CopyChanges,
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Brought> {
+    const { ask, root, clock, seen } = this.#parts
+    const before = textsOf(root, paths)
+    let only = paths
+    let over: readonly string[] = []
+    for (;;) {
+      const result = await copy.join({ changes, only, over })
+      if ('files' in result) {
+        this.#brought.push(...result.files)
+        const call = newId(clock.now())
+        seen(slot, { type: 'call', call, tool: 'bring_back', input: { paths: only }, by: 'termaite' })
+        const text = `Brought into the project: ${listed(result.files)}`
+        seen(slot, { type: 'result', call, ok: true, text, data: fileChanges(root, before), by: 'termaite' })
+        const left = paths.filter((path) => !result.files.includes(path))
+        const why = left.length > 0 ? 'the person left the files in conflict in the copy' : undefined
+        const saved =
+          result.aside === undefined ? [] : [`The project's versions of ${listed(over)} are in ${result.aside}.`]
+        return defined({ files: result.files, left, why, notes: saved })
+      }
+      const { why, conflicts = [] } = result
+      const none = { files: [], left: paths, why, notes: [] }
+      if (conflicts.length === 0) return none
+      const others = only.filter((path) => !conflicts.includes(path))
+      const [pick] = (await ask(conflictCard(slot, { conflicts, others }, { root, copy: copy.root }), signal)) ?? []
+      if (pick === 'worker') over = [...over, ...conflicts]
+      else {
+        const declined = this.#declined.get(slot.id) ?? []
+        if (pick !== undefined) this.#declined.set(slot.id, [...declined, ...(pick === 'others' ? conflicts : only)])
+        if (pick !== 'others') return none
+        only = others
+      }
+    }
+  }
+
+  /** Removes a copy whose changes are all in the project; otherwise remembers what waits in it. */
+  async #leave(slot: WorkerSlot, copy: ProjectCopy, changes: CopyChanges, left: readonly string[]): Promise<void> {
+    if (left.length > 0) {
+      this.#waiting.set(slot.id, { slot, changes, paths: left })
+      return
+    }
+    this.#waiting.delete(slot.id)
+    this.#copies.delete(slot.id)
+    await copy.drop()
+  }
+
+  /** Runs the checks of the project; a worker that is stopped meanwhile does not wait for them. */
+  async #check(slot: WorkerSlot, signal: AbortSignal): Promise<CheckSeen[]> {
+    const round = this.#rounds.next((event) => this.#parts.seen(slot, event))
+    const stopped = Promise.withResolvers<CheckSeen[]>()
+    const evidence = 'the worker was stopped before the checks had ended'
+    const stop = () => stopped.resolve([{ command: '', passed: false, refused: true, evidence }])
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    try {
+      return await Promise.race([round, stopped.promise])
+    } catch (error) {
+      return [{ command: '', passed: false, refused: true, evidence: messageOf(error) }]
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  /** Names the files that a worker changed in the project itself. */
+  async #fromTree(slot: WorkerSlot, envelope: Envelope): Promise<Envelope> {
+    const mark = this.#marks.get(slot.id)
+    const { tree, root } = this.#parts
+    if (!writes(slot) || !tree || mark?.tree === undefined) return envelope
+    const { scope } = slot.worker
+    const changed = (await this.#changedSince(mark)).filter((path) => !scope || isInScope(path, scope))
+    return withPaths(envelope, changed, [root])
+  }
+
+  /** The files of the project that changed although no worker was to change them, while a worker was at work that nothing holds. */
+  async #strays(slot: WorkerSlot): Promise<string[]> {
+    const mark = this.#marks.get(slot.id)
+    if (!mark?.tree || this.#parts.isHeld(slot)) return []
+    const scopes = this.#inTree.map(({ worker }) => worker.scope)
+    if (scopes.some((scope) => scope === undefined)) return []
+    const changed = await this.#changedSince(mark)
+    return changed.filter((path) => !scopes.some((scope) => isInScope(path, scope!)))
+  }
+
+  /** The files of the project that changed since a mark and were not brought in from a copy. */
+  async #changedSince({ tree: mark, brought }: { tree?: string; brought: number }): Promise<string[]> {
+    const since = new Set(this.#brought.slice(brought))
+    const changed = mark === undefined ? [] : await this.#parts.tree?.changed(mark).catch(() => undefined)
+    return (changed ?? []).filter((path) => !since.has(path))
+  }
+}
+
+const writes = ({ worker }: WorkerSlot) => roleTable[worker.role].limits.writes !== false
+
+const notAllowed = (strays: readonly Stray[]) => `not all changes were allowed: ${strayWords(strays).slice(0, -1)}`
+
+/** The changes in a copy that are not brought in without a yes. */
+function straysIn(slot: WorkerSlot, copy: ProjectCopy, { paths, reverted = [] }: CopyChanges): Stray[] {
+  const { scope } = slot.worker
+  return paths.flatMap((path): Stray[] => {
+    if (!writes(slot)) return [{ path, why: 'its role changes no files' }]
+    if (scope && !isInScope(path, scope)) return [{ path, why: 'outside of its scope' }]
+    if (reverted.includes(path)) return [{ path, why: 'takes back changes that are not committed' }]
+    return leadsOut(copy.root, path) ? [{ path, why: 'a link that leads out of the project' }] : []
+  })
+}
+
+const hasChanges = (copy: ProjectCopy) =>
+  copy.changed().then(
+    ({ paths }) => paths.length > 0,
+    // What cannot be read may hold changes.
+    () => true,
+  )
+
+/** Whether a path in a copy is a link to a place outside of it. */
+function leadsOut(root: string, path: string): boolean {
+  try {
+    const place = join(root, path)
+    return lstatSync(place).isSymbolicLink() && !isWithin(root, resolve(dirname(place), readlinkSync(place)))
+  } catch {
+    return false
+  }
+}
+
+/** Runs the checks of a project in rounds: workers whose changes come while one runs share the next one. */
+class CheckRounds {
+  #run: WorkerCopyParts['check']
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting: Promise<CheckSeen[]> | undefined
+
+  constructor(run: WorkerCopyParts['check']) {
+    this.#run = run
+  }
+
+  next(see: (event: Event) => void): Promise<CheckSeen[]> {
+    if (this.#waiting) return this.#waiting
+    const round = this.#last.then(() => {
+      this.#waiting = undefined
+      return this.#run(see)
+    })
+    this.#waiting = round
+    this.#last = round.catch(() => {})
+    return round
+  }
+}
