@@ -1,8 +1,9 @@
 import type { WorkStatus } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
+import type { FoundHandoff } from './handoff-text.ts'
 import { defined } from '../../base/defined.ts'
 import { workStatuses } from '../../core/talk/entry.ts'
-import { parseAnswer } from '../../core/work/json-answer.ts'
+import { fieldNames as names, findHandoff, plainName } from './handoff-text.ts'
 
 /** What a worker hands back: the five fields of the contract, and the paths that an implementer changed. */
 export type Handoff = {
@@ -16,16 +17,6 @@ export type Handoff = {
 
 /** A longer text of a handoff is cut: handoffs are read by a model, whose window is small. */
 const longest = { text: 4_000, item: 1_000, items: 40 }
-
-/** The fields, under the names that workers use for them: the first name is the contract's. */
-const names = {
-  done: ['what_was_done', 'summary', 'result', 'work_done', 'done', 'report', 'answer'],
-  evidence: ['evidence', 'findings', 'proof', 'details', 'facts'],
-  risks: ['unresolved_risks', 'risks', 'open_risks', 'issues', 'concerns', 'caveats'],
-  next: ['exact_next_step', 'next_step', 'next_steps', 'recommendation', 'follow_up'],
-  status: ['status', 'state', 'outcome'],
-  paths: ['changed_paths', 'changed_files', 'files_changed', 'modified_files'],
-} as const
 
 /** The words for a status that workers use besides the contract's. */
 const statusWords: Readonly<Record<string, WorkStatus>> = {
@@ -60,33 +51,14 @@ export function handoffOf(outcome: Outcome, words = ''): Handoff {
       status: 'failed',
     }
   const denied = (outcome.denials ?? []).map((denial) => clipped(`The worker was not allowed to do this: ${denial}`))
-  const parsed = parseAnswer(outcome.text, { parse: fieldsIn })
-  const handoff = parsed.ok ? ofFields(parsed.value) : ofProse(outcome.text)
+  const found = findHandoff(outcome.text)
+  const handoff = found ? ofFields(found) : ofProse(outcome.text)
   if (denied.length === 0) return handoff
   const status = handoff.status === 'completed' ? 'partial' : handoff.status
   return { ...handoff, unresolved_risks: [...handoff.unresolved_risks, ...denied], status }
 }
 
-type Fields = Record<string, unknown>
-
-/** Takes an object for a handoff when it has at least one field that says what was done or found. */
-function fieldsIn(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is no object')
-  const fields = Object.fromEntries(Object.entries(value).map(([name, field]) => [plainName(name), field]))
-  const known = [...names.done, ...names.evidence, ...names.risks]
-  if (!known.some((name) => name in fields)) throw new Error('it has no field of a handoff')
-  return fields
-}
-
-/** The same name in another spelling: `whatWasDone`, `What was done`. */
-const plainName = (name: string) =>
-  name
-    .trim()
-    .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
-    .replaceAll(/[\s-]+/g, '_')
-    .toLowerCase()
-
-function ofFields(fields: Fields): Handoff {
+function ofFields({ fields, cut: isCut }: FoundHandoff): Handoff {
   const field = (known: readonly string[]) => fields[known.find((name) => name in fields) ?? '']
   const given = (known: readonly string[]) => known[0]! in fields
   const done = textOf(field(names.done))
@@ -96,14 +68,17 @@ function ofFields(fields: Fields): Handoff {
   const missing = [names.done, names.evidence, names.risks, names.next, names.status].flatMap((known) =>
     given(known) ? [] : [known[0]],
   )
+  const lost = isCut
+    ? ['The handoff was cut off: what followed is lost, and its last words may be half of a sentence.']
+    : []
   const gap = missing.length > 0 ? [`The handoff lacks ${missing.join(', ')}; termaite filled in what it could.`] : []
   const paths = listOf(field(names.paths))
   return defined({
     what_was_done: done || 'The worker did not say.',
     evidence: listOf(field(names.evidence)),
-    unresolved_risks: [...risks, ...doubt, ...gap],
+    unresolved_risks: [...risks, ...doubt, ...lost, ...gap],
     exact_next_step: next || 'Check the evidence before you rely on it.',
-    status: done === '' && status === 'completed' ? 'partial' : status,
+    status: (done === '' || isCut) && status === 'completed' ? 'partial' : status,
     changed_paths: paths.length > 0 ? paths : undefined,
   })
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { failed, unfinished } from '../../../src/core/talk/outcome.ts'
 import { workStatuses } from '../../../src/core/talk/entry.ts'
 import { handoffOf } from '../../../src/crew/workers/handoff.ts'
+import { workerPrompt } from '../../../src/crew/workers/worker.ts'
 
 const answered = (text: string) => handoffOf({ ok: true, text })
 const json = (value: unknown) => answered(`I am done.\n\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\``)
@@ -60,7 +61,7 @@ test('other field names and other words for a status are understood, and what is
   )
 })
 
-test('prose, broken JSON and silence become a handoff that says so', () => {
+test('prose and silence become a handoff that says so', () => {
   const unmarked =
     'The worker gave no handoff in the agreed form, so nothing in its text is marked as evidence, and what is left open is not said.'
   const next = 'Read the text, check what you rely on, or send a narrower task to a new worker.'
@@ -70,11 +71,49 @@ test('prose, broken JSON and silence become a handoff that says so', () => {
     ...prose,
     status: 'partial',
   })
-  const broken = '{"what_was_done": "half'
-  assert.deepEqual(answered(broken), { what_was_done: broken, ...prose, status: 'partial' })
   assert.deepEqual(answered(' '), { what_was_done: 'The worker ended without a word.', ...prose, status: 'failed' })
   // An object that is no handoff, such as a config file that the worker quotes, is prose too.
   assert.equal(answered('I saw {"port": 80} there.').status, 'partial')
+})
+
+/** The last message of a worker, as the CLIs print it: from their pipes, and as a terminal wraps it. */
+const shapes: Record<string, string> = {
+  'prose around a fence': `I looked.\n\n## Result\n\nHere it is:\n\n\`\`\`json\n${JSON.stringify(whole, undefined, 2)}\n\`\`\`\n\nLet me know if you need more.`,
+  'a fence that was never closed': `\`\`\`json\n${JSON.stringify(whole, undefined, 2)}`,
+  'a mark before it': `⏺ ${JSON.stringify(whole)}`,
+  'thoughts before it': `<think>I should say {"what_was_done": "…"}.</think>\n\n${JSON.stringify(whole)}`,
+  'an object around it': JSON.stringify({ handoff: whole }),
+  'a list around it': JSON.stringify([whole]),
+  'lines that a terminal wrapped': JSON.stringify(whole, undefined, 2).replaceAll(
+    /(Read|src\/a\.ts:3|Change) /g,
+    '$1\n    ',
+  ),
+  'a comma too many': JSON.stringify(whole, undefined, 2).replace('[]', '[\n  ,]').replace(/\n}$/, ',\n}'),
+  headings: `# Handoff\n\n## What was done\nRead src/a.ts.\n\n## Evidence\n- src/a.ts:3 returns 4\n\n## Unresolved risks\nNone.\n\n## Exact next step\nChange line 3.\n\n## Status\ncompleted`,
+  'labels in bold': `**What was done:** Read src/a.ts.\n**Evidence:**\n1. src/a.ts:3 returns 4\n**Unresolved risks:** none\n**Exact next step:** Change line 3.\n**Status:** Completed`,
+}
+
+for (const [shape, text] of Object.entries(shapes))
+  test(`a handoff is understood with ${shape}`, () => assert.deepEqual(answered(text), whole))
+
+test('a handoff that was cut off keeps the fields that came, and says what is lost', () => {
+  const text = JSON.stringify({ ...whole, evidence: ['src/a.ts:3 returns 4', 'src/b.ts:9 calls it'] })
+  assert.deepEqual(answered(`\`\`\`json\n${text.slice(0, text.indexOf(' calls it'))}`), {
+    what_was_done: 'Read src/a.ts.',
+    evidence: ['src/a.ts:3 returns 4', 'src/b.ts:9…'],
+    unresolved_risks: [
+      'The handoff gives no status, so the work counts as partly done.',
+      'The handoff was cut off: what followed is lost, and its last words may be half of a sentence.',
+      'The handoff lacks unresolved_risks, exact_next_step, status; termaite filled in what it could.',
+    ],
+    exact_next_step: 'Check the evidence before you rely on it.',
+    status: 'partial',
+  })
+})
+
+test('the form of a handoff that a worker only repeats is no handoff', () => {
+  const { status, evidence } = answered(workerPrompt({ role: 'implementer' }, 'Look.'))
+  assert.deepEqual([status, evidence], ['partial', []])
 })
 
 test('a worker that stopped, failed or was stopped hands on what it wrote last', () => {
