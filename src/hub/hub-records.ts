@@ -1,6 +1,9 @@
-import type { HubAgent, HubChange, HeldTask, HubLedger, QueuedTask, Task } from '../core/work/task.ts'
+import type { InboxMark } from '../core/work/inbox.ts'
+import type { HubChange, HubLedger } from '../core/work/hub-ledger.ts'
+import type { HubAgent, HeldTask, QueuedTask, Task } from '../core/work/task.ts'
 import type { Clock } from '../base/clock.ts'
 import { defined } from '../base/defined.ts'
+import { markKey } from '../core/work/inbox.ts'
 import { Ages } from './ages.ts'
 import { isFinished, isHeld, leaseMs } from './task-rules.ts'
 
@@ -26,6 +29,8 @@ export class HubRecords {
   /** Queued tasks that may wait for others: they are looked at when they come, and when a task that they need is over. */
   readonly unsure = new Set<string>()
   readonly agents = new Map<string, HubAgent>()
+  /** What people have done with the items of their inboxes. */
+  readonly marks = new Map<string, InboxMark>()
   /** How long ago each open task moved, or its agent was heard in it. */
   readonly taskAges: Ages
   /** How long ago each agent sent anything. */
@@ -87,6 +92,11 @@ export class HubRecords {
     this.#note({ type: 'gone', id })
   }
 
+  mark(mark: InboxMark): void {
+    this.marks.set(markKey(mark), mark)
+    this.#note({ type: 'mark', mark })
+  }
+
   /** Makes all changes durable. Changes that could not be stored did not happen: the records are read from the ledger again. */
   keep(): void {
     const changes = this.#changes.splice(0)
@@ -114,9 +124,11 @@ export class HubRecords {
   }
 
   #load(): void {
-    const { seq, agents, tasks } = this.#parts.ledger.load()
+    const { seq, agents, tasks, marks } = this.#parts.ledger.load()
     this.#seq = seq
-    for (const known of [this.tasks, this.ready, this.held, this.unsure, this.#dependents, this.agents]) known.clear()
+    for (const known of [this.tasks, this.ready, this.held, this.unsure, this.#dependents, this.agents, this.marks])
+      known.clear()
+    for (const mark of marks) this.marks.set(markKey(mark), mark)
     for (const task of tasks) this.#enter(task)
     for (const task of tasks) this.#learnAge(task)
     for (const agent of agents) {

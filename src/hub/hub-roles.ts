@@ -21,6 +21,7 @@ export const operations = {
   review: { roles: ['member', 'admin'], words: 'approve or reject work' },
   direct: { roles: ['member', 'admin'], words: 'cancel or retry tasks' },
   broadcast: { roles: ['member', 'admin'], words: 'send messages to all agents' },
+  inbox: { roles: ['member', 'admin'], words: 'read and change an inbox' },
   evict: { roles: ['member', 'admin'], words: 'remove agents' },
   lend: { roles: ['member', 'admin'], words: 'lend keys to agents' },
   link: { roles: ['member', 'admin'], words: 'make links to the page' },

@@ -1,11 +1,10 @@
 import type { Clock } from '../base/clock.ts'
 import type { Spent } from '../core/work/budget.ts'
+import type { HubChange, HubLedger } from '../core/work/hub-ledger.ts'
 import type {
   AgentQuestion,
   HeldTask,
   HubAgent,
-  HubChange,
-  HubLedger,
   Task,
   TaskNote,
   TaskOf,
@@ -13,10 +12,12 @@ import type {
   TaskState,
   WorkingTask,
 } from '../core/work/task.ts'
+import type { InboxMark, InboxRow } from '../core/work/inbox.ts'
 import type { NewTask } from './task-rules.ts'
 import type { Given } from './waiting-agents.ts'
 import { defined } from '../base/defined.ts'
 import { allowedAnswers, optionLines, picksIn } from '../core/talk/consent.ts'
+import { inboxItems, inboxRows, markKey } from '../core/work/inbox.ts'
 import { Dispatcher } from './dispatch.ts'
 import { HubRecords } from './hub-records.ts'
 import { acknowledged, approved, blocked, cancelled, noted, progressed, queuedAgain, responded } from './task-moves.ts'
@@ -229,6 +230,25 @@ export class Hub {
   async comment(taskId: string, text: string, by: string): Promise<Task> {
     this.#records.replace(noted(this.task(taskId), this.#note(by, 'comment', text)))
     return this.#answered(taskId)
+  }
+
+  marks(): InboxMark[] {
+    return [...this.#records.marks.values()]
+  }
+
+  /** The inbox of a person: everything that waits for an answer, a review or a look. */
+  inbox(person: string): InboxRow[] {
+    return inboxRows(person, inboxItems(this.tasks(), this.agents()), this.#records.marks, this.#clock.now())
+  }
+
+  /** Keeps what a person has done with an item, or who takes care of it. */
+  async mark(person: string, { item, owner, ...own }: Omit<InboxMark, 'person'>): Promise<void> {
+    if (!inboxItems(this.tasks(), this.agents()).some(({ id }) => id === item))
+      throw new HubError('missing', `Nothing in the inbox is called "${item}": somebody may have answered it already.`)
+    if (owner !== undefined) this.#records.mark(defined({ item, owner: owner === '' ? undefined : owner }))
+    const known = this.#records.marks.get(markKey({ item, person }))
+    if (Object.keys(defined(own)).length > 0) this.#records.mark({ ...known, ...defined(own), item, person })
+    await this.#dispatcher.go()
   }
 
   /** Sends a message to every agent of a workspace, or to all: each gets it the next time it waits. */

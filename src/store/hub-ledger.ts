@@ -2,8 +2,11 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { HubKey, HubKeyBook } from '../core/work/hub-key.ts'
 import type { SignIn, SignInBook, SignInLink } from '../core/work/sign-in.ts'
 import type { StoreVoice } from './set-aside.ts'
-import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
+import type { InboxMark } from '../core/work/inbox.ts'
+import type { HubChange, HubLedger } from '../core/work/hub-ledger.ts'
+import type { HubAgent, Task } from '../core/work/task.ts'
 import { defined } from '../base/defined.ts'
+import { markKey } from '../core/work/inbox.ts'
 import { parseTask } from '../core/work/task.ts'
 import { realClock } from '../base/clock.ts'
 import { besideDatabase, setAside } from './set-aside.ts'
@@ -48,6 +51,7 @@ function openLedger(path: string): HubLedger {
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, hash TEXT NOT NULL UNIQUE,
         made INTEGER NOT NULL, key TEXT NOT NULL, used INTEGER
       ) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS marks (id TEXT PRIMARY KEY, mark TEXT NOT NULL) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS links (id TEXT PRIMARY KEY, made INTEGER NOT NULL, link TEXT NOT NULL) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS sign_ins (
         id TEXT PRIMARY KEY, cookie TEXT NOT NULL UNIQUE, made INTEGER NOT NULL, sign_in TEXT NOT NULL, used INTEGER
@@ -66,7 +70,7 @@ class SqliteLedger implements HubLedger {
   readonly signIns: SignInBook
   #db: DatabaseSync
   #path: string
-  #put: Record<'change' | 'task' | 'agent' | 'gone' | 'sweep', StatementSync>
+  #put: Record<'change' | 'task' | 'agent' | 'gone' | 'mark' | 'sweep', StatementSync>
 
   constructor(db: DatabaseSync, path: string) {
     this.#db = db
@@ -78,6 +82,7 @@ class SqliteLedger implements HubLedger {
       task: db.prepare('INSERT OR REPLACE INTO tasks (id, task) VALUES (?, ?)'),
       agent: db.prepare('INSERT OR REPLACE INTO agents (id, agent) VALUES (?, ?)'),
       gone: db.prepare('DELETE FROM agents WHERE id = ?'),
+      mark: db.prepare('INSERT OR REPLACE INTO marks (id, mark) VALUES (?, ?)'),
       sweep: db.prepare('DELETE FROM changes WHERE seq <= ?'),
     }
   }
@@ -90,6 +95,7 @@ class SqliteLedger implements HubLedger {
         seq: last.seq ?? 0,
         agents: rows('SELECT agent AS text FROM agents').map(({ text }) => JSON.parse(text) as HubAgent),
         tasks: rows('SELECT task AS text FROM tasks').map(({ text }) => parseTask(JSON.parse(text))),
+        marks: rows('SELECT mark AS text FROM marks').map(({ text }) => JSON.parse(text) as InboxMark),
       }
     })
   }
@@ -112,12 +118,13 @@ class SqliteLedger implements HubLedger {
   }
 
   #write(changes: readonly HubChange[], tasks: readonly Task[]) {
-    const { change, task, agent, gone, sweep } = this.#put
+    const { change, task, agent, gone, mark, sweep } = this.#put
     for (const each of tasks) task.run(each.id, JSON.stringify(each))
     for (const each of changes) {
       change.run(each.seq, JSON.stringify(each))
       if (each.type === 'agent') agent.run(each.agent.id, JSON.stringify(each.agent))
       if (each.type === 'gone') gone.run(each.id)
+      if (each.type === 'mark') mark.run(markKey(each.mark), JSON.stringify(each.mark))
       if (each.seq % sweepEvery === 0) sweep.run(each.seq - mostChanges)
     }
   }

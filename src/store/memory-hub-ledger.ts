@@ -1,23 +1,33 @@
 import type { HubKey, HubKeyBook } from '../core/work/hub-key.ts'
 import type { SignIn, SignInBook, SignInLink } from '../core/work/sign-in.ts'
-import type { HubAgent, HubChange, HubLedger, Task } from '../core/work/task.ts'
+import type { InboxMark } from '../core/work/inbox.ts'
+import type { HubChange, HubLedger } from '../core/work/hub-ledger.ts'
+import type { HubAgent, Task } from '../core/work/task.ts'
+import { markKey } from '../core/work/inbox.ts'
 
 /** A hub's ledger in memory; it copies what is stored and what is read, as a file does. */
 export function memoryHubLedger(): HubLedger {
   const tasks = new Map<string, Task>()
   const agents = new Map<string, HubAgent>()
+  const marks = new Map<string, InboxMark>()
   const changes: HubChange[] = []
   return {
     keys: memoryKeyBook(),
     signIns: memorySignInBook(),
     load: () =>
-      structuredClone({ seq: changes.at(-1)?.seq ?? 0, agents: [...agents.values()], tasks: [...tasks.values()] }),
+      structuredClone({
+        seq: changes.at(-1)?.seq ?? 0,
+        agents: [...agents.values()],
+        tasks: [...tasks.values()],
+        marks: [...marks.values()],
+      }),
     keep(more, whole) {
       changes.push(...structuredClone(more))
       for (const task of structuredClone(whole)) tasks.set(task.id, task)
       for (const change of structuredClone(more)) {
         if (change.type === 'agent') agents.set(change.agent.id, change.agent)
         if (change.type === 'gone') agents.delete(change.id)
+        if (change.type === 'mark') marks.set(markKey(change.mark), change.mark)
       }
     },
     since: (seq, most) => structuredClone(changes.filter((change) => change.seq > seq).slice(0, most)),

@@ -36,7 +36,7 @@ test(
     const { page: pageSecret } = (await entered.json()) as { page: string }
     const headers = { cookie: entered.headers.get('set-cookie')!.split(';')[0]!, 'x-termaite-page': pageSecret }
     const state = await fetch(`${url}/api/state`, { headers })
-    assert.deepEqual([state.status, await state.json()], [200, { seq: 0, agents: [], tasks: [] }])
+    assert.deepEqual([state.status, await state.json()], [200, { seq: 0, agents: [], tasks: [], marks: [] }])
     assert.equal((await enter()).status, 401)
     assert.doesNotMatch(said, /#in=/, 'no link is written where no terminal is')
 

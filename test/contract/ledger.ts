@@ -1,4 +1,5 @@
-import type { HubAgent, HubChange, HubLedger, OfferedTask, QueuedTask } from '../../src/core/work/task.ts'
+import type { HubChange, HubLedger } from '../../src/core/work/hub-ledger.ts'
+import type { HubAgent, OfferedTask, QueuedTask } from '../../src/core/work/task.ts'
 import type { HubKey } from '../../src/core/work/hub-key.ts'
 import type { SignIn, SignInLink } from '../../src/core/work/sign-in.ts'
 import { test } from 'node:test'
@@ -83,7 +84,7 @@ export function ledgerContract(name: string, { make, again = (ledger) => ledger 
 
   test(`${name}: a new one is empty`, () => {
     const ledger = make()
-    assert.deepEqual([ledger.load(), ledger.since(0, 10)], [{ seq: 0, agents: [], tasks: [] }, []])
+    assert.deepEqual([ledger.load(), ledger.since(0, 10)], [{ seq: 0, agents: [], tasks: [], marks: [] }, []])
     ledger.close()
   })
 
@@ -99,7 +100,20 @@ export function ledgerContract(name: string, { make, again = (ledger) => ledger 
     assert.deepEqual(ledger.since(0, 1), [moved(1, 't1')])
     ledger.keep([{ seq: 4, at: 4, type: 'gone', id: 'a' }], [])
     assert.deepEqual(ledger.load().agents, [])
-    ledger.close()
+    const [mine, all] = [
+      { item: 'i', person: 'anna', read: true },
+      { item: 'i', owner: 'anna' },
+    ]
+    ledger.keep(
+      [mine, all, { ...mine, done: true }].map((mark, at) => ({ seq: 5 + at, at: 5, type: 'mark', mark })),
+      [],
+    )
+    const reopened = again(ledger)
+    const marks = reopened
+      .load()
+      .marks.toSorted((a, b) => Number(b.person === undefined) - Number(a.person === undefined))
+    assert.deepEqual(marks, [all, { ...mine, done: true }])
+    reopened.close()
   })
 
   test(`${name}: a key is found by its hash until it is removed, also when the ledger is opened again`, () => {

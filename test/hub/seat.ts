@@ -1,4 +1,4 @@
-import type { HubChange, HubLedger } from '../../src/core/work/task.ts'
+import type { HubChange, HubLedger } from '../../src/core/work/hub-ledger.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
 import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'

@@ -1,4 +1,5 @@
-import type { HubChange, Task } from '../../src/core/work/task.ts'
+import type { HubChange } from '../../src/core/work/hub-ledger.ts'
+import type { Task } from '../../src/core/work/task.ts'
 import assert from 'node:assert/strict'
 import { ackMs } from '../../src/hub/task-rules.ts'
 import { taskIdOf } from '../../src/hub/task-rules.ts'

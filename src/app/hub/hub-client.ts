@@ -1,5 +1,6 @@
 import type { Spent } from '../../core/work/budget.ts'
-import type { AgentQuestion, HubAgent, HubChange, Task } from '../../core/work/task.ts'
+import type { HubChange } from '../../core/work/hub-ledger.ts'
+import type { AgentQuestion, HubAgent, Task } from '../../core/work/task.ts'
 import type { AgentNow, GivenTicket, RemoteHub } from '../../hub/remote-hub.ts'
 import type { Registration, Response } from '../../hub/hub.ts'
 import type { NewTask as HubTask } from '../../hub/task-rules.ts'

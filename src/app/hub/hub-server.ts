@@ -1,4 +1,4 @@
-import type { HubLedger } from '../../core/work/task.ts'
+import type { HubLedger } from '../../core/work/hub-ledger.ts'
 import type { Io } from '../../core/io.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'

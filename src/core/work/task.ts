@@ -1,7 +1,5 @@
 import type { Question } from '../talk/question.ts'
 import type { Spent } from './budget.ts'
-import type { HubKeyBook } from './hub-key.ts'
-import type { SignInBook } from './sign-in.ts'
 
 /** A note about a task: what its agent or a person said. */
 export type TaskNote = {
@@ -18,7 +16,7 @@ export type TaskStep = { at: number; state: TaskState; by: string; why?: string 
 export type TaskResult = { message: string; artifacts?: unknown[]; diff?: string }
 
 /** The fields that a task has in every state. */
-type TaskBase = {
+export type TaskBase = {
   id: string
   prompt: string
   workspace: string
@@ -40,7 +38,7 @@ type TaskBase = {
 }
 
 /** The fields that depend on the state. */
-type TaskFacts = {
+export type TaskFacts = {
   /** The reason for the state. */
   why: string
   /** The agent that has the task, or had it last. */
@@ -137,31 +135,4 @@ export type HubAgent = Partial<Spent> & {
   answered?: { ask: string; picks: string[]; by: string }
   /** Why the agent has to leave; it is told the next time it waits. */
   evicted?: string
-}
-
-/** A change at the hub: the fields of a task that are set or unset, and the note and the step that are added. */
-export type HubChange = { seq: number; at: number } & (
-  | {
-      type: 'task'
-      id: string
-      set: Partial<Omit<TaskBase, 'notes' | 'history'> & { state: TaskState } & TaskFacts>
-      unset?: (keyof TaskFacts)[]
-      note?: TaskNote
-      step?: TaskStep
-    }
-  | { type: 'agent'; agent: HubAgent }
-  | { type: 'gone'; id: string }
-)
-
-/** Where the hub's agents, tasks, changes, keys and sign-ins are stored. */
-export interface HubLedger {
-  readonly keys: HubKeyBook
-  readonly signIns: SignInBook
-  /** Everything as it was last stored; `seq` is the number of the last change. */
-  load(): { seq: number; agents: HubAgent[]; tasks: Task[] }
-  /** Stores all of the changes or none, durably when it returns; `tasks` are the changed tasks, whole. */
-  keep(changes: readonly HubChange[], tasks: readonly Task[]): void
-  /** The changes after a number, oldest first; undefined when some of them are no longer stored. */
-  since(seq: number, most: number): HubChange[] | undefined
-  close(): void
 }

@@ -1,4 +1,4 @@
-import type { HubChange, HubLedger } from '../../core/work/task.ts'
+import type { HubChange, HubLedger } from '../../core/work/hub-ledger.ts'
 
 /** Changes that are read from the ledger at once for a follower that catches up. */
 const batch = 500

@@ -57,7 +57,7 @@ export function hubRoutes(hub: Hub, { keys, signIns }: HubDoors, clock: Clock): 
     },
   })
   return [
-    get('/api/state', async () => ({ seq: hub.seq, agents: agents(hub), tasks: hub.tasks() })),
+    get('/api/state', async () => ({ seq: hub.seq, agents: agents(hub), tasks: hub.tasks(), marks: hub.marks() })),
     get('/api/agents', async () => agents(hub)),
     get('/api/agents/:id', async ({ id }) => agentNow(hub, id)),
     post(
@@ -199,6 +199,22 @@ export function hubRoutes(hub: Hub, { keys, signIns }: HubDoors, clock: Clock): 
     post('/api/broadcast', 'broadcast', parser({ text, workspace: optional(text) }), async (said) => ({
       told: await hub.broadcast(said.text, said.workspace),
     })),
+    get('/api/inbox', async ({ caller }) => hub.inbox(caller.name), 'inbox'),
+    post(
+      '/api/inbox/mark',
+      'inbox',
+      parser({
+        item: text,
+        read: optional(boolean()),
+        done: optional(boolean()),
+        until: optional(integer(0)),
+        owner: optional(string()),
+      }),
+      async (mark, { caller }) => {
+        await hub.mark(caller.name, defined(mark))
+        return {}
+      },
+    ),
     get('/api/me', async ({ caller }) => caller, 'self'),
     post('/api/me/end', 'self', anyBody, async (_, { caller }) => keys.revoke(caller.id, caller)),
     post('/api/lent-keys', 'lend', parser({ name: text }), async ({ name }, { caller }) => keys.lend(name, caller)),

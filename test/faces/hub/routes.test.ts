@@ -1,6 +1,6 @@
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import type { HubChange } from '../../../src/core/work/task.ts'
+import type { HubChange } from '../../../src/core/work/hub-ledger.ts'
 import type { ToolCall } from '../../../src/core/work/tool.ts'
 import { realClock } from '../../../src/base/clock.ts'
 import { HandClock, settled } from '../../../src/base/hand-clock.ts'

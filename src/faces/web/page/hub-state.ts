@@ -1,20 +1,36 @@
-import type { HubAgent, HubChange, Task } from '../../../core/work/task.ts'
-import { signal } from '@preact/signals'
+import type { InboxMark } from '../../../core/work/inbox.ts'
+import type { HubChange } from '../../../core/work/hub-ledger.ts'
+import type { HubAgent, Task } from '../../../core/work/task.ts'
+import { computed, signal } from '@preact/signals'
+import { inboxItems, inboxRows, markKey } from '../../../core/work/inbox.ts'
 import { call } from './hub-connection.ts'
+import { now } from './words.ts'
 
 /** An agent with what the hub knows of it just now. */
 export type AgentRow = HubAgent & { waits?: boolean; about?: boolean; task?: string }
 
 export const tasks = signal<ReadonlyMap<string, Task>>(new Map())
 export const agents = signal<ReadonlyMap<string, AgentRow>>(new Map())
+export const marks = signal<ReadonlyMap<string, InboxMark>>(new Map())
 export const me = signal<{ id: string; name: string; role: string } | undefined>(undefined)
+
+/** Everything that waits for a person, with what this person has done with it. */
+export const inbox = computed(() =>
+  inboxRows(me.value?.name ?? '', inboxItems(tasks.value.values(), agents.value.values()), marks.value, now.value),
+)
 
 /** Reads everything anew; returns the number of the last change that it holds. */
 export async function load(): Promise<number> {
   me.value = (await call('GET', '/api/me')) as { id: string; name: string; role: string }
-  const state = (await call('GET', '/api/state')) as { seq: number; agents: AgentRow[]; tasks: Task[] }
+  const state = (await call('GET', '/api/state')) as {
+    seq: number
+    agents: AgentRow[]
+    tasks: Task[]
+    marks: InboxMark[]
+  }
   tasks.value = new Map(state.tasks.map((task) => [task.id, task]))
   agents.value = new Map(state.agents.map((agent) => [agent.id, agent]))
+  marks.value = new Map(state.marks.map((mark) => [markKey(mark), mark]))
   return state.seq
 }
 
@@ -27,6 +43,8 @@ export function take(_type: string, data: string): number {
   } else if (change.type === 'agent') {
     const was = agents.value.get(change.agent.id)
     agents.value = new Map(agents.value).set(change.agent.id, { ...was, ...change.agent, about: true })
+  } else if (change.type === 'mark') {
+    marks.value = new Map(marks.value).set(markKey(change.mark), change.mark)
   } else {
     const left = new Map(agents.value)
     left.delete(change.id)

@@ -1,42 +1,51 @@
+import type { InboxKind, InboxRow } from '../../../core/work/inbox.ts'
 import type { Task } from '../../../core/work/task.ts'
-import type { AgentRow } from './hub-state.ts'
-import { computed } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { act, agentPath, refused, taskPath } from './act.ts'
-import { taskLink } from './address.ts'
-import { agents, tasks } from './hub-state.ts'
+import { address, setFilter, taskLink } from './address.ts'
+import { agents, inbox, me, tasks } from './hub-state.ts'
 import { rowClass } from './list-keys.ts'
 import { QuestionForm } from './question-form.tsx'
-import { ago, firstLine, moment } from './words.ts'
+import { ago, moment } from './words.ts'
 
-type Item = { key: string; at: number } & ({ agent: AgentRow } | { task: Task })
+const kindWords: Record<InboxKind, string> = {
+  asks: '',
+  blocked: 'Blocked: ',
+  review: 'Review: ',
+  failed: 'Failed: ',
+  mention: 'You are mentioned: ',
+}
 
-/** Everything that waits for a person, the oldest first. */
-export const inbox = computed<readonly Item[]>(() => {
-  const asking = [...agents.value.values()].flatMap((agent) =>
-    agent.asks ? [{ key: `ask ${agent.id} ${agent.asks.id}`, at: agent.asks.at, agent }] : [],
-  )
-  const waiting = [...tasks.value.values()].flatMap((task) =>
-    task.state === 'BLOCKED' || task.state === 'IN_REVIEW' ? [{ key: `task ${task.id}`, at: task.moved, task }] : [],
-  )
-  return [...asking, ...waiting].toSorted((a, b) => a.at - b.at)
-})
+const hourMs = 3_600_000
 
 export function InboxView() {
-  const items = inbox.value
+  const all = address.value.filters.get('show') === 'all'
+  const rows = inbox.value.filter(({ needsMe }) => all || needsMe)
+  const others = inbox.value.length - inbox.value.filter(({ needsMe }) => needsMe).length
   return (
     <section aria-labelledby="inbox-title">
-      <h1 id="inbox-title">Inbox</h1>
+      <div class="head">
+        <h1 id="inbox-title">Inbox</h1>
+        <label>
+          <input
+            type="checkbox"
+            checked={all}
+            onInput={(event) => setFilter('show', event.currentTarget.checked ? 'all' : '')}
+          />{' '}
+          Also what is put off or belongs to others ({others})
+        </label>
+      </div>
       {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
-      {items.length === 0 ? (
+      {rows.length === 0 ? (
         <p class="empty">
-          Nothing waits for you. Questions of agents, blocked tasks and finished work that wants a review appear here.
+          Nothing waits for you. Questions of agents, blocked tasks, failures and finished work that wants a review
+          appear here.
         </p>
       ) : (
         <ul class="rows">
-          {items.map((item) => (
-            <li class={rowClass} key={item.key}>
-              {'agent' in item ? <AskRow agent={item.agent} /> : <TaskRow task={item.task} />}
+          {rows.map((row) => (
+            <li class={rowClass} key={row.id}>
+              <ItemRow row={row} />
             </li>
           ))}
         </ul>
@@ -45,32 +54,46 @@ export function InboxView() {
   )
 }
 
-function AskRow({ agent }: { agent: AgentRow }) {
-  const asks = agent.asks!
+function ItemRow({ row }: { row: InboxRow }) {
+  const { id, kind, at, title, text, owner, until, read } = row
+  const mark = (change: object) => () => act('/api/inbox/mark', { item: id, ...change })
+  const isMine = owner === me.value?.name
   return (
-    <article>
+    <article class={read ? 'read' : 'unread'}>
       <h2>
-        <a href={asks.task === undefined ? '#/agents' : taskLink(asks.task)}>{agent.name ?? agent.id} asks</a>
-        <Age at={asks.at} />
+        <a href={row.task === undefined ? '#/agents' : taskLink(row.task)} onClick={mark({ read: true })}>
+          {kindWords[kind]}
+          {title}
+        </a>
+        {owner === undefined ? null : <span class="badge">{isMine ? 'yours' : owner}</span>}
+        <time class="quiet" dateTime={new Date(at).toISOString()} title={moment(at)}>
+          {until === undefined ? ago(at) : `put off until ${moment(until)}`}
+        </time>
       </h2>
-      <QuestionForm asks={asks} path={agentPath(agent.id, 'answer')} />
+      <ItemBody row={row} text={text} />
+      <p class="buttons quiet">
+        <button data-key="m" onClick={mark({ owner: isMine ? '' : me.value?.name })}>
+          <kbd>m</kbd> {isMine ? 'Give back' : 'Take care of it'}
+        </button>
+        <button data-key="s" onClick={mark({ until: until === undefined ? Date.now() + hourMs : 0 })}>
+          <kbd>s</kbd> {until === undefined ? 'Put off for an hour' : 'Bring back now'}
+        </button>
+        {kind === 'failed' || kind === 'mention' ? (
+          <button data-key="e" onClick={mark({ done: true })}>
+            <kbd>e</kbd> Put away
+          </button>
+        ) : null}
+      </p>
     </article>
   )
 }
 
-function TaskRow({ task }: { task: Task }) {
-  const blocked = task.state === 'BLOCKED'
-  return (
-    <article>
-      <h2>
-        <a href={taskLink(task.id)}>
-          {blocked ? 'Blocked' : 'Review'}: {firstLine(task.prompt)}
-        </a>
-        <Age at={task.moved} />
-      </h2>
-      {blocked ? <BlockedForm task={task} /> : <p>{firstLine(task.result?.message ?? '')}</p>}
-    </article>
-  )
+/** What the item is about, and the way to answer it. */
+function ItemBody({ row: { kind, agent, task }, text }: { row: InboxRow; text: string }) {
+  const asks = kind === 'asks' && agent !== undefined ? agents.value.get(agent)?.asks : undefined
+  if (asks && agent !== undefined) return <QuestionForm asks={asks} path={agentPath(agent, 'answer')} />
+  const blocked = kind === 'blocked' && task !== undefined ? tasks.value.get(task) : undefined
+  return blocked ? <BlockedForm task={blocked} /> : <pre class="text">{text}</pre>
 }
 
 export function BlockedForm({ task }: { task: Task }) {
@@ -93,13 +116,5 @@ export function BlockedForm({ task }: { task: Task }) {
         <button type="submit">Answer</button>
       </p>
     </form>
-  )
-}
-
-function Age({ at }: { at: number }) {
-  return (
-    <time class="quiet" dateTime={new Date(at).toISOString()} title={moment(at)}>
-      {ago(at)}
-    </time>
   )
 }

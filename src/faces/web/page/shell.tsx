@@ -3,8 +3,8 @@ import { computed, effect } from '@preact/signals'
 import { address } from './address.ts'
 import { AgentsView } from './agents-view.tsx'
 import { standing, trouble } from './hub-connection.ts'
-import { agents, me, tasks } from './hub-state.ts'
-import { InboxView, inbox } from './inbox-view.tsx'
+import { agents, inbox, me, tasks } from './hub-state.ts'
+import { InboxView } from './inbox-view.tsx'
 import { handleKey } from './list-keys.ts'
 import { SignInsView } from './sign-ins-view.tsx'
 import { TaskView } from './task-view.tsx'
@@ -13,7 +13,7 @@ import { TasksView } from './tasks-view.tsx'
 type View = { name: string; title: string; count?: () => number; show(id?: string): ComponentChild }
 
 const views: readonly View[] = [
-  { name: 'inbox', title: 'Inbox', count: () => inbox.value.length, show: () => <InboxView /> },
+  { name: 'inbox', title: 'Inbox', count: () => waitingForMe.value, show: () => <InboxView /> },
   { name: 'agents', title: 'Agents', count: () => agents.value.size, show: () => <AgentsView /> },
   {
     name: 'tasks',
@@ -24,10 +24,12 @@ const views: readonly View[] = [
   { name: 'sign-ins', title: 'Sign-ins', show: () => <SignInsView /> },
 ]
 
+const waitingForMe = computed(() => inbox.value.filter(({ needsMe }) => needsMe).length)
+
 const shown = computed(() => views.find(({ name }) => name === address.value.view) ?? views[0]!)
 
 effect(() => {
-  const waiting = inbox.value.length
+  const waiting = waitingForMe.value
   document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${shown.value.title} · termaite`
 })
 
