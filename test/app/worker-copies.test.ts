@@ -222,44 +222,44 @@ test('the person decides about changes outside of a scope, and the coordinator c
 })
 
 test('lines that both sides changed are the decision of the person, and nothing is lost whatever they say', async (t) => {
-  for (const pick of [undefined, 'none', 'others', 'worker'] as const)
-    await t.test(`the answer is ${pick}`, async (t) => {
-      const { write, read, begin, settle, asked, project } = await rig(t, { picks: [pick && [pick]] })
-      const { slot, at } = await begin(1)
-      write(at, 'src/a.txt', 'of the worker\n')
-      write(at, 'src/b.txt', 'of the worker\n')
-      write(project, 'src/a.txt', 'of the person\n')
-      const envelope = await settle(slot)
-      assert.equal(
-        asked[0]!.text,
-        'worker_1 implementer (w, by own) changed lines that were also changed in the project while it worked. Nothing is in the project yet. In conflict: src/a.txt.',
-      )
-      assert.deepEqual(asked[0]!.shows, [
-        { type: 'diff', path: 'src/a.txt', before: 'of the person\n', after: 'of the worker\n' },
-      ])
-      assert.deepEqual(
-        [read('src/a.txt'), read('src/b.txt')],
-        pick === 'worker'
-          ? ['of the worker\n', 'of the worker\n']
-          : ['of the person\n', pick === 'others' ? 'of the worker\n' : 'b\n'],
-      )
-      const left = pick === 'worker' ? undefined : pick === 'others' ? ['src/a.txt'] : ['src/a.txt', 'src/b.txt']
-      assert.deepEqual(
-        [envelope.status, envelope.not_merged, envelope.copy],
-        [pick === 'worker' ? 'completed' : 'partial', left, left && at],
-      )
-      if (pick === 'worker') {
-        const [, aside] = /are in (\S+)\.$/.exec(envelope.evidence[0]!)!
-        assert.equal(readFileSync(join(aside!, 'src/a.txt'), 'utf8'), 'of the person\n')
-      } else {
-        assert.equal(readFileSync(join(at, 'src/a.txt'), 'utf8'), 'of the worker\n')
-        const reason =
-          pick === 'others'
-            ? 'the person left the files in conflict in the copy'
-            : 'src/a.txt changed in the project meanwhile'
-        assert.ok(envelope.unresolved_risks[0]!.includes(`The reason: ${reason}. The changes are in the copy ${at},`))
-      }
-    })
+  const picks = [undefined, 'none', 'others', 'worker'] as const
+  const { write, read, begin, settle, asked, project } = await rig(t, { picks: picks.map((pick) => pick && [pick]) })
+  for (const [at, pick] of picks.entries()) {
+    write(project, 'src/a.txt', 'a\n')
+    write(project, 'src/b.txt', 'b\n')
+    const { slot, at: copy } = await begin(at + 1)
+    write(copy, 'src/a.txt', 'of the worker\n')
+    write(copy, 'src/b.txt', 'of the worker\n')
+    write(project, 'src/a.txt', 'of the person\n')
+    const envelope = await settle(slot)
+    const { text, shows } = asked[at]!
+    assert.equal(
+      text,
+      `worker_${at + 1} implementer (w, by own) changed lines that were also changed in the project while it worked. Nothing is in the project yet. In conflict: src/a.txt.`,
+    )
+    assert.deepEqual(shows, [{ type: 'diff', path: 'src/a.txt', before: 'of the person\n', after: 'of the worker\n' }])
+    const [a, b] = {
+      undefined: ['of the person\n', 'b\n'],
+      none: ['of the person\n', 'b\n'],
+      others: ['of the person\n', 'of the worker\n'],
+      worker: ['of the worker\n', 'of the worker\n'],
+    }[`${pick}`]
+    assert.deepEqual([read('src/a.txt'), read('src/b.txt')], [a, b])
+    const left = pick === 'worker' ? undefined : pick === 'others' ? ['src/a.txt'] : ['src/a.txt', 'src/b.txt']
+    assert.deepEqual(
+      [envelope.status, envelope.not_merged, envelope.copy],
+      [pick === 'worker' ? 'completed' : 'partial', left, left && copy],
+    )
+    if (pick === 'worker') {
+      const [, aside] = /are in (\S+)\.$/.exec(envelope.evidence[0]!)!
+      assert.equal(readFileSync(join(aside!, 'src/a.txt'), 'utf8'), 'of the person\n')
+      continue
+    }
+    assert.equal(readFileSync(join(copy, 'src/a.txt'), 'utf8'), 'of the worker\n')
+    const chosen = 'the person left the files in conflict in the copy'
+    const reason = pick === 'others' ? chosen : 'src/a.txt changed in the project meanwhile'
+    assert.ok(envelope.unresolved_risks[0]!.includes(`The reason: ${reason}. The changes are in the copy ${copy},`))
+  }
 })
 
 test('deleted, renamed, executable and binary files come back as they are; ignored files and links that lead out do not', async (t) => {

@@ -36,11 +36,16 @@ export function withPaths(envelope: Envelope, paths: readonly string[], roots: r
 export function withChecks(envelope: Envelope, checks: readonly CheckSeen[] | undefined): Envelope {
   if (!checks) return envelope
   const none = 'No test or build command was found in this project, so nothing was run on the merged changes.'
-  const good = checks.filter(({ passed }) => passed).map(checkWords)
-  const bad = checks.filter(({ passed }) => !passed).map(checkWords)
-  const evidence = [...envelope.evidence, ...(checks.length === 0 ? [none] : good)]
-  const told = { ...envelope, evidence, checks: checks.map(({ command, passed }) => ({ command, passed })) }
-  return bad.length === 0 ? told : partial(told, bad)
+  const words = (some: readonly CheckSeen[]) => some.map(checkWords)
+  const ran = checks.filter(({ refused }) => !refused)
+  const [good, bad] = [ran.filter(({ passed }) => passed), ran.filter(({ passed }) => !passed)]
+  const told = defined({
+    ...envelope,
+    evidence: [...envelope.evidence, ...(checks.length === 0 ? [none] : words(good))],
+    unresolved_risks: [...envelope.unresolved_risks, ...words(checks.filter(({ refused }) => refused))],
+    checks: ran.length > 0 ? ran.map(({ command, passed }) => ({ command, passed })) : undefined,
+  })
+  return bad.length === 0 ? told : partial(told, words(bad))
 }
 
 const longestEvidence = 800

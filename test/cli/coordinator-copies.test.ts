@@ -1,0 +1,153 @@
+import type { Answer, Asked } from '../real/model-server.ts'
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { modelServer } from '../real/model-server.ts'
+import { Machine } from './program.ts'
+
+const options = { timeout: 60_000 }
+
+const handoff = {
+  what_was_done: 'Did it.',
+  evidence: ['a.txt:1'],
+  unresolved_risks: [],
+  exact_next_step: 'None.',
+  status: 'completed',
+}
+
+const wish = (name: string, more: object = {}) => ({
+  name,
+  description: `Does ${name}.`,
+  prompt: `Task ${name}`,
+  role: 'implementer',
+  ...more,
+})
+
+/** A repository with a test of its own, in which our own agent leads; `worker` answers as our own agent in a task. */
+async function repository(
+  t: TestContext,
+  workers: readonly object[],
+  worker: (task: string, asked: Asked) => Answer = () => ({ text: JSON.stringify(handoff) }),
+  foreign = '',
+) {
+  let led = 0
+  const server = await modelServer((asked) => {
+    const task = /<task>\\nTask (\w+)/.exec(JSON.stringify(asked.body))?.[1]
+    if (task !== undefined) return worker(task, asked)
+    led++
+    if (led === 1) return { call: { tool: 'spawn_workers_batch', input: { workers } } }
+    return led === 2 ? { call: { tool: 'await_workers', input: {} } } : { text: 'worker_1 and worker_2 are done.' }
+  })
+  t.after(() => server.close())
+  const machine = new Machine(t)
+  const { project } = machine
+  const native = {
+    name: 'native',
+    kind: 'native',
+    model: 'anthropic/claude-sonnet-4-5',
+    baseURL: `${server.url}/v1`,
+    contextWindowTokens: 200_000,
+  }
+  // A command that the person wrote, which nothing holds.
+  const other = { name: 'foreign', command: join(machine.folder, 'foreign.sh'), contextWindowTokens: 100_000 }
+  writeFileSync(other.command, `#!/bin/sh\ncat >/dev/null\n${foreign}\n`, { mode: 0o755 })
+  machine.settings({ metaInstruction: false, agents: [native, other], leash: 'edit' })
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=u', '-c', 'user.email=u@e', ...args], {
+      cwd: project,
+      env: { PATH: process.env.PATH, HOME: machine.folder },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+  const scripts = { test: 'node check.cjs' }
+  writeFileSync(join(project, 'check.cjs'), "for (const n of ['one', 'two']) require('fs').statSync(n + '.txt')")
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'p', scripts }))
+  git('init', '-q', '-b', 'main')
+  git('add', '-A')
+  git('commit', '-qm', 'one')
+  writeFileSync(join(project, 'a.txt'), 'not committed\n')
+  const read = (path: string) =>
+    existsSync(join(project, path)) ? readFileSync(join(project, path), 'utf8') : undefined
+  const run = async () => {
+    const env = { ANTHROPIC_API_KEY: 'made-up-key' }
+    const { code, err } = await machine.run(['--mode', 'coordinator', '-p', 'do both'], { env })
+    assert.equal(code, 0, err)
+    const led = server.turns().filter(({ body }) => !JSON.stringify(body).includes('You are a worker:'))
+    const messages = led.at(-1)!.body.messages as { content: unknown }[]
+    // The handoffs as the coordinator was told them.
+    const told = JSON.stringify(messages.map(({ content }) => content))
+    return { told, err }
+  }
+  return { machine, project, server, read, run }
+}
+
+const results = ({ body }: Asked) => JSON.stringify(body).split('"tool_result"').length - 1
+
+test(
+  'a second implementer works in a copy; both changes are in the project, and its tests run on them',
+  options,
+  async (t) => {
+    const copies = new Map<string, string | undefined>()
+    const { read, run, machine } = await repository(
+      t,
+      [wish('one', { scope: ['one.txt'] }), wish('two', { scope: ['two.txt'] })],
+      (task, asked) => {
+        copies.set(task, /apart-\w+/.exec(JSON.stringify(asked.body))?.[0])
+        if (results(asked) > 0) return { text: JSON.stringify(handoff) }
+        return { call: { tool: 'file_creator', input: { file_path: `${task}.txt`, content: `${task}\n` } } }
+      },
+    )
+    const { told } = await run()
+    assert.deepEqual([read('one.txt'), read('two.txt'), read('a.txt')], ['one\n', 'two\n', 'not committed\n'])
+    assert.equal(told.split('\\"changed_paths\\"').length - 1, 2)
+    assert.match(told, /After the changes were brought into the project, `npm test` exited with 0\./)
+    assert.equal(copies.get('one'), undefined)
+    assert.match(copies.get('two')!, /^apart-/)
+    assert.equal(existsSync(join(machine.home, 'worktrees')), false, 'the copy is gone')
+  },
+)
+
+test(
+  'an agent of another program may implement in a copy; what it wrote elsewhere is told before anything is merged',
+  options,
+  async (t) => {
+    const { machine, read, run, project } = await repository(
+      t,
+      [wish('one', { agent: 'foreign', scope: ['one.txt'] })],
+      undefined,
+      [
+        'echo one > one.txt',
+        'echo stray > stray.txt',
+        'echo strange > $REAL/from-the-copy.txt',
+        `echo '${JSON.stringify(handoff)}'`,
+      ].join('\n'),
+    )
+    writeFileSync(
+      join(machine.folder, 'foreign.sh'),
+      readFileSync(join(machine.folder, 'foreign.sh'), 'utf8').replace('$REAL', project),
+      { mode: 0o755 },
+    )
+    const { told } = await run()
+    assert.deepEqual([read('one.txt'), read('stray.txt')], [undefined, undefined])
+    assert.match(told, /\\"outside\\": \[\\n  \\"stray\.txt\\",\\n  \\"from-the-copy\.txt\\"\\n \]/)
+    assert.match(told, /\\"model\\":\\"the default of foreign\\"/)
+    assert.match(told, /stray\.txt \(outside of its scope\)/)
+    const [, copy] = /\\"copy\\": \\"([^\\]+)\\"/.exec(told)!
+    assert.equal(readFileSync(join(copy!, 'stray.txt'), 'utf8'), 'stray\n')
+  },
+)
+
+test('our own agent in a copy cannot write into the project itself', options, async (t) => {
+  const { read, run, project, server } = await repository(t, [wish('one', { worktree: true })], (_, asked) => {
+    const place = join(project, 'stolen.txt')
+    const done = results(asked)
+    if (done === 0) return { call: { tool: 'file_creator', input: { file_path: place, content: 'x' } } }
+    if (done === 1) return { call: { tool: 'bash', input: { command: `echo x > ${place}` } } }
+    return { text: JSON.stringify(handoff) }
+  })
+  const { told } = await run()
+  assert.equal(read('stolen.txt'), undefined, told)
+  const asked = server.turns().filter(({ body }) => JSON.stringify(body).includes('You are a worker:'))
+  assert.equal(results(asked.at(-1)!), 2)
+})
