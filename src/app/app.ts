@@ -66,6 +66,8 @@ export type App = {
   warnings: readonly string[]
   /** The processes that the last turn left running. */
   left: { processes: LeftProcess[] }
+  /** Resolves when the workers of coordinators whose process died are ended. */
+  deadEnded: Promise<void>
 }
 
 export async function openApp(io: Io, place: Place, read: Settings, options: AppOptions): Promise<App> {
@@ -78,6 +80,11 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
   if (!options.ephemeral && existsSync(`${place.home}/worktrees/${project.slug}`))
     // Worktrees that cannot be removed now are found again at the next start.
     sweep(place.root, io).catch(() => {})
+  const deadEnded =
+    !options.ephemeral && existsSync(`${place.home}/crew/coordinators.json`)
+      ? // Workers that cannot be ended now are found again at the next start.
+        endWorkers(files, { io, place, settings, slug: project.slug }).catch(() => {})
+      : Promise.resolve()
   const doc = await project.doc.read()
   const session = await openSession(project, options, io.clock, doc)
   const blobs = store.blobs(`projects/${project.slug}/output`)
@@ -124,6 +131,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     },
     out: new Map(),
     left: { processes: [] },
+    deadEnded,
     warnings: set.warnings,
   }
 }
@@ -132,6 +140,12 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
 async function sweep(root: string, { env, clock }: Io): Promise<void> {
   const { sweepWorktrees } = await import('../worktrees/copy-worktrees.ts')
   await sweepWorktrees({ root, env }, clock.now())
+}
+
+/** Ends the workers of coordinators whose process died. No turn waits for it but that of a coordinator. */
+async function endWorkers(store: Store, at: { io: Io; place: Place; settings: Settings; slug: string }): Promise<void> {
+  const { endWorkersOfDead } = await import('./coordinator/dead-coordinators.ts')
+  await endWorkersOfDead(store, at)
 }
 
 export function conversationOf(io: Io, project: Project, blobs: Blobs, session: OpenSession): Conversation {

@@ -26,7 +26,7 @@ export async function interruptedTurn(
 const crashed = (message: string): Outcome => ({ ok: false, failure: { kind: 'crash', message } })
 
 /** How a turn ended, by its entries; undefined while it has not. */
-function outcomeOf(turn: string, entries: readonly Entry[]): Outcome | undefined {
+export function outcomeOf(turn: string, entries: readonly Entry[]): Outcome | undefined {
   const own = entries.filter((entry) => entry.turn === turn)
   const end = own.find((entry) => entry.type === 'end')
   if (!end) return undefined

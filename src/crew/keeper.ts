@@ -102,8 +102,9 @@ export class Keeper {
     let slots = now
     const put = (slot: Slot) => (slots = { ...slots, slots: { ...slots.slots, [slot.id]: slot } })
     const { owner, alive, clock } = this.#parts
+    // A worker is not taken over: it ends with its coordinator, at the latest when the next one starts.
     for (const slot of allOf(now))
-      if (!isGone(slot) && (slot.owner === undefined || !alive(slot.owner))) put({ ...slot, owner })
+      if (!isGone(slot) && !slot.worker && (slot.owner === undefined || !alive(slot.owner))) put({ ...slot, owner })
     for (let moved = true; moved;) {
       moved = false
       for (const slot of allOf(slots)) {

@@ -20,7 +20,7 @@ export async function lastScreen(terminal: Terminal | undefined, blobs: Blobs): 
 
 /** Ends a slot for good: closes its terminal, removes or names its worktree, and keeps the reason. */
 export async function endSlot(
-  parts: CrewParts,
+  parts: Pick<CrewParts, 'store' | 'workspace' | 'owner' | 'find' | 'worktrees'>,
   ledger: SlotLedger,
   id: number,
   end: { state: 'exited' | 'failed'; why: string; screen?: Ref },
@@ -47,7 +47,7 @@ function unsentPrompts({ queue, last, flight }: LivingSlot): string[] {
 
 /** Removes a worktree without work in it; returns one that stays, and why. */
 async function clearTree(
-  { worktrees }: CrewParts,
+  { worktrees }: Pick<CrewParts, 'worktrees'>,
   { worktree }: Slot,
 ): Promise<{ worktree?: Worktree; notes: string[] }> {
   if (!worktree?.made || !worktrees) return { notes: [] }

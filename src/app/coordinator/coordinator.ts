@@ -16,22 +16,24 @@ import { projectEvidence } from '../copies/project-evidence.ts'
 import { lacking, spawnable } from '../crew/crew-roster.ts'
 import { Crew } from '../../crew/crew.ts'
 import { Keeper } from '../../crew/keeper.ts'
-import { endSlot } from '../../crew/slot-ending.ts'
 import { blobsOf, SlotLedger } from '../../crew/slot-ledger.ts'
-import { allOf, isGone } from '../../crew/slot.ts'
+import { allOf } from '../../crew/slot.ts'
 import { WorkerBoard } from '../../crew/workers/board.ts'
 import { coordinated } from '../../crew/workers/coordinator.ts'
 import { digestOf } from '../../crew/workers/digest.ts'
 import { FinalAnswer } from '../../crew/workers/final-answer.ts'
+import { adoptWorkers, closeWorkers, endLostWorkers, holdsHandoff } from '../../crew/workers/lost-workers.ts'
 import { toldInResults, workerTools } from '../../crew/workers/worker-tools.ts'
-import { workerRole } from '../../crew/workers/worker.ts'
+import { workerId, workerRole } from '../../crew/workers/worker.ts'
 import { takesServers } from '../../settings/agent-settings.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { terminalsOf } from '../crew/crew-terminals.ts'
 import { livingSlots } from '../crew/crew-workspaces.ts'
+import { memoryStore } from '../../store/memory-store.ts'
 import { offerTurnTools, turnServer } from '../thinking/turn-advice.ts'
+import { noteCoordinator } from './dead-coordinators.ts'
 import { workerRoster } from './worker-roster.ts'
 
 /** Makes the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */
@@ -62,8 +64,10 @@ function refusing({ name, traits, close }: Agent, why: string): Agent {
 }
 
 const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWorkers>): ReturnType<OpensWorkers> => {
-  const { io, place, settings, store, project, session, border, native } = app
+  const { io, place, settings, project, session, border, native } = app
   const { clock } = io
+  // Of a conversation that is not kept, nothing of the workers is kept either.
+  const store = app.ephemeral ? memoryStore() : app.store
   // The workers of a conversation are numbered in it, and no other crew sees them.
   const workspace = `${project.slug}.${session.id}`
   const terminals = terminalsOf(io, settings, { lends: true, bound: true })
@@ -95,7 +99,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     find: terminals.find,
     limits: settings.crew,
     elsewhere: async () => (await livingSlots(place.home, clock)).filter((slot) => slot.workspace !== workspace).length,
-    worktrees: worktreesOf(worktreeParts(io, place, settings, store, project.slug)),
+    worktrees: worktreesOf(worktreeParts(io, place, settings, app.store, project.slug)),
     roster,
     outlives: () => false,
     mask: border.toward('crew'),
@@ -106,7 +110,10 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     },
   }
   const ledger = new SlotLedger(store, workspace, clock)
-  await endLost(parts, ledger)
+  await app.deadEnded
+  await endLostWorkers(parts, ledger)
+  const unnote = app.ephemeral ? undefined : await noteCoordinator(store, turn.id, { project: project.slug, workspace })
+  await adoptWorkers(ledger, { ...parts, turn: turn.id, read: (id) => holdsHandoff(turn.history, workerId(id)) })
   const crew = new Crew(parts)
   const keeper = new Keeper(parts)
   const board = new WorkerBoard({
@@ -143,8 +150,9 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   return {
     board,
     final,
-    async close() {
+    async close(how) {
       await board.stopAll()
+      await closeWorkers(ledger, turn.id, how)
       over.abort()
       await asking
       withdraw()
@@ -152,6 +160,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
       await keeper.leave()
       await copies.close()
       await terminals.close()
+      await unnote?.()
     },
   }
 }
@@ -181,15 +190,6 @@ function projectTree(snapshots: App['snapshots']): WorkerCopyParts['tree'] {
     },
     changed: (mark) => snapshots.changed(mark),
   }
-}
-
-/** Ends the workers of a process that has died: they end with their coordinator, also those in terminals. */
-async function endLost(parts: KeeperParts, ledger: SlotLedger): Promise<void> {
-  for (const slot of allOf(await ledger.read()))
-    if (!isGone(slot) && (slot.owner === undefined || !parts.alive(slot.owner))) {
-      await ledger.edit(slot.id, (one) => ({ ...one, owner: parts.owner }))
-      await endSlot(parts, ledger, slot.id, { state: 'failed', why: 'termaite stopped while it worked' })
-    }
 }
 
 /** Puts the questions of the workers to the person who watches the coordinator; without one, each is answered by nobody. */

@@ -71,7 +71,17 @@ export type WorkerView = {
   over: boolean
   /** Whether the coordinator has read its envelope. */
   heard: boolean
+  /** Whether it was sent in a turn whose process died, so that this turn answers for it. */
+  lost: boolean
 }
+
+const viewOf = (slot: WorkerSlot): WorkerView => ({
+  id: workerId(slot.id),
+  slot,
+  over: isGone(slot),
+  heard: slot.worker.heard === true,
+  lost: slot.worker.lost === true,
+})
 
 /**
  * The workers of one coordinator's turn. A worker is a slot of the crew: the board adds what the coordinator must answer for,
@@ -84,12 +94,20 @@ export class WorkerBoard {
     this.#parts = parts
   }
 
-  /** The workers of this turn, in the order in which they were spawned. */
+  /** The workers of this turn, and those that it took over from a turn whose process died, in the order in which they were spawned. */
   async all(): Promise<WorkerView[]> {
+    return (await this.#known()).filter(({ slot }) => slot.worker.turn === this.#parts.turn)
+  }
+
+  /** The workers of a cancelled turn before this one whose envelopes nobody has read. */
+  async earlier(): Promise<WorkerView[]> {
+    return (await this.#known()).filter(({ slot, heard }) => slot.worker.closed === 'cancelled' && !heard)
+  }
+
+  /** Every worker of the conversation. */
+  async #known(): Promise<WorkerView[]> {
     const slots = allOf(await this.#parts.ledger.read())
-    return slots
-      .filter((slot): slot is WorkerSlot => slot.worker?.turn === this.#parts.turn)
-      .map((slot) => ({ id: workerId(slot.id), slot, over: isGone(slot), heard: slot.worker.heard === true }))
+    return slots.flatMap((slot) => (slot.worker ? [viewOf({ ...slot, worker: slot.worker })] : []))
   }
 
   /** The workers of this turn now, and again after each change. */
@@ -107,22 +125,24 @@ export class WorkerBoard {
     return this.#parts.budget?.amounts()
   }
 
+  /** Finds a worker of this turn, or of an earlier one of the conversation. */
   async find(id: string): Promise<WorkerView> {
-    const all = await this.all()
+    const known = await this.#known()
     const slot = slotOf(id)
-    const found = all.find((one) => one.slot.id === slot)
+    const found = known.find((one) => one.slot.id === slot)
     if (found) return found
-    const known = all.length === 0 ? 'No worker was spawned in this turn' : `There are ${ids(all)}`
-    throw new CrewError(`there is no worker ${id}. ${known}.`)
+    const there = known.length === 0 ? 'No worker was spawned in this turn' : `There are ${ids(known)}`
+    throw new CrewError(`there is no worker ${id}. ${there}.`)
   }
 
   /** Spawns workers: all of them, or none. */
   async spawn(wishes: readonly WorkerWish[]): Promise<WorkerView[]> {
     const all = await this.all()
     const { mostWorkers } = this.#parts
-    if (all.length + wishes.length > mostWorkers)
+    const sent = all.filter(({ lost }) => !lost).length
+    if (sent + wishes.length > mostWorkers)
       throw new CrewError(
-        `this turn has ${all.length} workers, and ${mostWorkers} are allowed, so ${wishes.length} more are too many. Do the rest yourself, or give the workers larger tasks; the person can raise coordinator.workers in the settings.`,
+        `this turn has ${sent} workers, and ${mostWorkers} are allowed, so ${wishes.length} more are too many. Do the rest yourself, or give the workers larger tasks; the person can raise coordinator.workers in the settings.`,
       )
     const tokens = wishes.reduce((sum, { prompt }) => sum + estimateTokens(prompt), 0)
     const spent = this.#parts.budget?.refuses(tokens)
@@ -143,7 +163,7 @@ export class WorkerBoard {
     })
     const slots = await this.#parts.crew.spawnAll(spawns)
     this.#parts.budget?.sent(slots.length)
-    return slots.map((slot) => ({ id: workerId(slot.id), slot: slot as WorkerSlot, over: false, heard: false }))
+    return slots.map((slot) => viewOf(slot as WorkerSlot))
   }
 
   #spawnOf(wish: WorkerWish, claims: readonly Claim[]): Spawn & { worker: Worker } {
@@ -200,7 +220,7 @@ export class WorkerBoard {
     const chosen = wanted ? await Promise.all(wanted.map((id) => this.find(id))) : await this.unheard()
     const slots = chosen.map(({ slot }) => slot.id)
     if (slots.length > 0) await this.#parts.ledger.wait(slots, { until, signal, settled: isGone })
-    const now = (await this.all()).filter(({ slot }) => slots.includes(slot.id))
+    const now = (await this.#known()).filter(({ slot }) => slots.includes(slot.id))
     const envelopes: Envelope[] = []
     for (const view of now) if (view.over) envelopes.push(await this.#hear(view))
     return { envelopes, open: now.filter(({ over }) => !over) }
@@ -215,7 +235,7 @@ export class WorkerBoard {
   async envelope({ slot }: WorkerView): Promise<Envelope> {
     const { blobs } = this.#parts
     const ref = slot.worker.envelope
-    return ref ? readEnvelope(blobs, ref) : endedEnvelope(slot, endingOf(slot))
+    return ref ? readEnvelope(blobs, ref) : endedEnvelope(slot, { ok: false, failure: endingOf(slot) })
   }
 
   async #hear(view: WorkerView): Promise<Envelope> {

@@ -5,6 +5,7 @@ import type { WorkerHost } from '../crew-parts.ts'
 import type { WorkerBoard } from './board.ts'
 import type { FinalAnswer } from './final-answer.ts'
 import type { TreeLimits } from './tree-budget.ts'
+import type { Worker } from './worker.ts'
 import { Channel } from '../../base/channel.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { drain } from '../../base/relay.ts'
@@ -18,8 +19,8 @@ import { TreeBudget } from './tree-budget.ts'
 export type OpenWorkers = {
   board: WorkerBoard
   final: FinalAnswer
-  /** Ends every worker that is still at work, and takes the tools away again. */
-  close(): Promise<void>
+  /** Ends every worker that is still at work, takes the tools away again, and notes how the turn ended. */
+  close(how: NonNullable<Worker['closed']>): Promise<void>
 }
 
 /** Opens the workers of a turn and gives the agents their tools; `host` is what the workers share. */
@@ -98,7 +99,7 @@ async function coordinate(
     await emit({ type: 'reply', text: more, by: 'termaite' })
     return { ...outcome, text: `${outcome.text}\n\n${more}` }
   } finally {
-    await workers.close()
+    await workers.close(turn.signal.aborted ? 'cancelled' : 'answered')
     over.abort()
     await following
   }

@@ -7,11 +7,11 @@ const most = { named: 8, notices: 4, words: 160 }
 
 /**
  * The state of the workers, for the next request of the coordinator alone: it is in no conversation, so that old states do not
- * pile up there. Undefined while no worker was spawned.
+ * pile up there. Undefined while there is no worker.
  */
 export async function digestOf(board: WorkerBoard, now: number): Promise<string | undefined> {
-  const all = await board.all()
-  if (all.length === 0) return undefined
+  const [all, earlier] = await Promise.all([board.all(), board.earlier()])
+  if (all.length === 0) return earlier.length === 0 ? undefined : earlierLine(earlier)
   const running = all.filter(({ over }) => !over)
   const blocked = running.filter(isBlocked)
   const waiting = all.filter(({ over, heard }) => over && !heard)
@@ -29,6 +29,8 @@ export async function digestOf(board: WorkerBoard, now: number): Promise<string 
   const notices = all.flatMap(({ id, slot }) => (slot.worker.notices ?? []).map((notice) => ({ id, ...notice })))
   return [
     `The state of your workers now: ${counts.join(', ')}.`,
+    ...lostLines(all),
+    ...(earlier.length > 0 ? [earlierLine(earlier)] : []),
     ...running.slice(0, most.named).map((view) => `- ${runningLine(view, now)}`),
     ...envelopes.map((envelope) => `- ${previewLine(envelope)}`),
     ...notices.slice(-most.notices).map(({ id, status, summary }) => `- ${id} reports ${status}: ${short(summary)}`),
@@ -36,6 +38,18 @@ export async function digestOf(board: WorkerBoard, now: number): Promise<string 
     nextStep(running, waiting, blocked),
   ].join('\n')
 }
+
+/** Tells a coordinator of the workers that it had sent before its process died. */
+function lostLines(all: readonly WorkerView[]): string[] {
+  const lost = all.filter(({ lost, heard }) => lost && !heard)
+  if (lost.length === 0) return []
+  return [
+    `You sent ${ids(lost)} in an earlier turn, and termaite stopped before you had answered. None of them works any more. Read their handoffs, which say what each had done by then, and send new workers for what is still needed.`,
+  ]
+}
+
+const earlierLine = (earlier: readonly WorkerView[]) =>
+  `Your turn before this one was cancelled, and its workers were stopped with it. You have not read the handoffs of ${ids(earlier)}: get_worker_result returns them if you need them.`
 
 /** Whether the last word of a worker was that it cannot go on. */
 export const isBlocked = ({ slot: { worker, state } }: WorkerView): boolean =>

@@ -1,5 +1,5 @@
 import type { WorkStatus } from '../../core/talk/entry.ts'
-import type { Outcome } from '../../core/talk/outcome.ts'
+import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { FoundHandoff } from './handoff-text.ts'
 import { defined } from '../../base/defined.ts'
 import { workStatuses } from '../../core/talk/entry.ts'
@@ -38,10 +38,11 @@ const statusWords: Readonly<Record<string, WorkStatus>> = {
 
 /**
  * Makes the handoff of a worker from the end of its turn, whatever that was: prose, other field names, half an answer or a
- * failure become a handoff that says what is missing and what to do next. `words` is the last text that the worker wrote.
+ * failure become a handoff that says what is missing and what to do next. `words` is the last text that the worker wrote, and `calls`
+ * are those that it made, in the words of `callWords`: they are the evidence of a worker that gave none.
  */
-export function handoffOf(outcome: Outcome, words = ''): Handoff {
-  if (!outcome.ok) return ofFailure(outcome.failure, words)
+export function handoffOf(outcome: Outcome, words = '', calls: readonly string[] = []): Handoff {
+  if (!outcome.ok) return ofFailure(outcome.failure, words, calls)
   if (outcome.refused)
     return {
       what_was_done: said(outcome.text) || 'Nothing: the model declined the task.',
@@ -105,13 +106,20 @@ function ofProse(text: string): Handoff {
   }
 }
 
-function ofFailure({ kind, message, stoppedBy }: Extract<Outcome, { ok: false }>['failure'], words: string): Handoff {
+/** How many of its last calls a worker that gave no evidence is known by. */
+const mostCalls = 10
+
+/** A call of a worker, as evidence of what it did. */
+export const callWords = (tool: string, input: unknown): string =>
+  cut(`called ${tool} with ${JSON.stringify(input)}`, 300)
+
+function ofFailure({ kind, message, stoppedBy }: Failure, words: string, calls: readonly string[]): Handoff {
   const stopped = kind === 'aborted'
   const cut = kind === 'unfinished'
   const last = said(words)
   return {
     what_was_done: last === '' ? 'Nothing that the worker reported.' : `The last that the worker wrote: ${last}`,
-    evidence: [],
+    evidence: calls.slice(-mostCalls),
     unresolved_risks: [
       clipped(stopped ? `The worker was stopped: ${message}` : `The worker ended without a handoff: ${message}`),
       ...(last === '' ? [] : ['The text above was cut off, and nobody has checked it.']),

@@ -7,6 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { about, integer, list, object, oneOf, optional, parser, string, boolean } from '../../core/work/shape.ts'
 import { CrewError, stateWords } from '../slot.ts'
 import { crewTool, deadline, seconds } from '../tools/crew-desk.ts'
+import { ids } from './board.ts'
 import { roles, roleTable } from './worker.ts'
 
 export type WorkerDesk = {
@@ -140,13 +141,20 @@ function awaitWorkers(desk: WorkerDesk): Tool {
       const { envelopes, open } = await desk.board.gather(worker_ids, at, signal)
       const running = open.map(({ id, slot }) => `${id} is still at work (${stateWords(slot)}).`)
       const again = open.length === 0 ? [] : ['Call await_workers again to go on waiting.']
-      const none = envelopes.length === 0 && open.length === 0 ? ['There is no handoff that you have not read.'] : []
+      const none = envelopes.length === 0 && open.length === 0 ? [await nothingWords(desk.board)] : []
       return {
         text: [...envelopes.map(envelopeText), ...running, ...again, ...none].join('\n\n'),
         data: { handoffs: envelopes, running: open.map(({ id }) => id) },
       }
     },
   })
+}
+
+/** Says that no handoff waits, and which ones of a cancelled turn were never read. */
+async function nothingWords(board: WorkerBoard): Promise<string> {
+  const earlier = await board.earlier()
+  if (earlier.length === 0) return 'There is no handoff that you have not read.'
+  return `This turn has no handoff that you have not read. Your cancelled turn before it left those of ${ids(earlier)}: name their worker_ids to read them.`
 }
 
 function getResult(desk: WorkerDesk): Tool {

@@ -11,7 +11,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { unfinished } from '../../core/talk/outcome.ts'
 import { readText } from '../../core/talk/store.ts'
 import { noBudget, withSteps } from '../../core/work/budget.ts'
-import { handoffOf } from './handoff.ts'
+import { callWords, handoffOf } from './handoff.ts'
 import { workerId } from './worker.ts'
 
 /** The one turn of a worker: its limits while it runs, and its envelope at the end. */
@@ -24,6 +24,7 @@ export class WorkerTurn {
   #over = new AbortController()
   /** The last text that the worker wrote. */
   #words = ''
+  #calls: string[] = []
 
   constructor(slot: WorkerSlot, host: WorkerHost | undefined, clock: Clock) {
     const { worker } = slot
@@ -47,6 +48,7 @@ export class WorkerTurn {
 
   see(event: Event): void {
     if ((event.type === 'reply' || event.type === 'words') && event.text.trim() !== '') this.#words = event.text
+    if (event.type === 'call') this.#calls.push(callWords(event.tool, event.input))
     this.#host?.seen(this.#slot, event)
   }
 
@@ -60,7 +62,11 @@ export class WorkerTurn {
     const { minutes } = slot.worker
     const own = unfinished('time', `its ${minutes} ${minutes === 1 ? 'minute is' : 'minutes are'} over`)
     const failure = this.#host?.over?.aborted ? (this.#host.over.reason as Failure) : own
-    const handoff = handoffOf(this.late.aborted && !outcome.ok ? { ok: false, failure } : outcome, this.#words)
+    const handoff = handoffOf(
+      this.late.aborted && !outcome.ok ? { ok: false, failure } : outcome,
+      this.#words,
+      this.#calls,
+    )
     const signed = { ...signature(slot), ...handoff }
     const envelope = over ? await settled(signed, slot, this.#host, { done: outcome.ok, signal: over }) : signed
     const kept = await keepEnvelope(blobs, envelope)
@@ -98,13 +104,17 @@ async function settled(
   }
 }
 
-/** The envelope of a worker that came to no end of its own: it failed before its turn, was stopped, or was lost with its process. */
-export function endedEnvelope(slot: WorkerSlot, failure: Failure): Envelope {
-  const envelope = { ...signature(slot), ...handoffOf({ ok: false, failure }) }
+/**
+ * The envelope of a worker whose turn did not end here: it failed before its turn, was stopped, or was lost with its process. `words` is
+ * the last text that it wrote, and `calls` are those that it made.
+ */
+export function endedEnvelope(slot: WorkerSlot, outcome: Outcome, words = '', calls: readonly string[] = []): Envelope {
+  const envelope = { ...signature(slot), ...handoffOf(outcome, words, calls) }
   const copy = slot.worker.apart?.path
   if (copy === undefined) return envelope
   const risk = `What it changed is only in its copy of the project, ${copy}, which is kept for a day if anything was changed there.`
-  return { ...envelope, copy, unresolved_risks: [...envelope.unresolved_risks, risk] }
+  const status = envelope.status === 'completed' ? 'partial' : envelope.status
+  return { ...envelope, copy, unresolved_risks: [...envelope.unresolved_risks, risk], status }
 }
 
 export function keepEnvelope(blobs: Blobs, envelope: Envelope): Promise<Ref> {

@@ -35,6 +35,10 @@ export type Worker = {
   envelope?: Ref
   /** Whether the coordinator has read the envelope. */
   heard?: true
+  /** Set where the process of the turn that sent the worker died before its answer: the turn named here took the worker over. */
+  lost?: true
+  /** How the turn that sent the worker ended; unset while it runs, and where its process died. */
+  closed?: 'answered' | 'cancelled'
 }
 
 /**

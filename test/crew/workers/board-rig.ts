@@ -35,7 +35,7 @@ export const wish = (name: string, more: Partial<WorkerWish> = {}): WorkerWish =
 export function boardOf(
   context: TestContext,
   scripts: Record<string, Script>,
-  part: Rig & Partial<Pick<BoardParts, 'mostWorkers' | 'noCopies'>> = {},
+  part: Rig & Partial<Pick<BoardParts, 'mostWorkers' | 'noCopies' | 'turn'>> & Pick<WorkerHost, 'settle'> = {},
 ) {
   const seats: RosterSeat[] = []
   const agents: ScriptedAgent[] = []
@@ -59,19 +59,21 @@ export function boardOf(
     get over() {
       return lead.host?.over
     },
+    settle: part.settle,
     seen(slot: WorkerSlot, event: Event) {
       seen.push({ worker: slot.id, event })
       lead.host?.seen(slot, event)
     },
   }
-  const { mostWorkers = 50, noCopies, ...rig } = part
+  const { mostWorkers = 50, noCopies, turn = 'turn', settle: _, ...rig } = part
   const made = crewOf(context, { native: open, claude: open }, { host, ...rig })
+  const ledger = new SlotLedger(made.store, 'w', made.clock)
   const board = new WorkerBoard({
     crew: made.crew,
-    ledger: new SlotLedger(made.store, 'w', made.clock),
+    ledger,
     blobs: blobsOf(made.store, 'w'),
     clock: made.clock,
-    turn: 'turn',
+    turn,
     cwd: '/project',
     leash: 'edit',
     agentFor: () => 'native',
@@ -86,7 +88,7 @@ export function boardOf(
       return lead.tree
     },
   })
-  return { ...made, board, seats, agents, seen, lead }
+  return { ...made, ledger, board, seats, agents, seen, lead }
 }
 
 const stepsOf = (script: Script, turn: Parameters<Extract<Script, Function>>[0]) =>
