@@ -77,8 +77,18 @@ async function* raced(parts: RaceParts, runs: readonly RacerRun[], turn: Turn): 
   if (turn.signal.aborted) return cancelled
   // The results are kept before anybody chooses: they can be chosen later, whatever happens to this process.
   yield race
+  yield* judgements(runs, before)
   if (!runs.some(({ outcome }) => outcome?.ok)) return { outcome: yield* withoutResult(race, runs, turn) }
   return yield* chosenResult(parts, race, runs, turn)
+}
+
+/** Keeps for every agent that came to an end whether its result is right: agents are measured by this. */
+function* judgements(runs: readonly RacerRun[], before: readonly RaceCheck[]): Generator<Event> {
+  for (const run of runs) {
+    const { agent, state, checks, ms, cost } = run.result
+    if (state !== 'done' || allPass(checks) === undefined) continue
+    yield defined<Event>({ type: 'judgement', source: 'race', agent, good: run.isRight(before), ms, cost })
+  }
 }
 
 /** Lets one user in after another. */

@@ -445,6 +445,30 @@ test('a request that changes nothing ends with the answers of all agents', async
   assert.match(notesIn(events)[1]!, /termaite found no tests and no build in this project/)
 })
 
+test('every checked result is a judgement of its agent, and agents that came to no end have none', async () => {
+  const rig = racing({
+    racers: {
+      claude: edits({ sum: 'right' }),
+      codex: edits({ sum: 'worse' }),
+      own: fails('quota', 'spent'),
+      qwen: edits({}),
+    },
+  })
+  const { events } = await rig.run()
+  const judged = (agent: string, good: boolean) => ({
+    type: 'judgement',
+    source: 'race',
+    agent,
+    good,
+    ms: 0,
+    by: 'termaite',
+  })
+  assert.deepEqual(
+    events.filter(({ type }) => type === 'judgement'),
+    [judged('claude', true), judged('codex', false), judged('qwen', false)],
+  )
+})
+
 test('the table has a row for the project as it was and one for each racer', async () => {
   const rig = racing({
     racers: {
