@@ -140,7 +140,7 @@ async function asked(
     text,
     from: [],
     shows: [{ type: 'text', text: `${raceTable(race)}\n\n${raceSentences(race).join('\n')}` }, ...diffs],
-    options: [...labels, ...over, { id: 'none', label: 'None: leave the project as it is' }],
+    options: [...labels, ...over, { id: 'none', label: 'None, leave the project as it is' }],
     enter: race.winner === undefined ? undefined : String(race.winner),
     escape: 'none',
   })

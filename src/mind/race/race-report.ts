@@ -100,13 +100,13 @@ export function raceSentences(race: Race): string[] {
     .map((one) => `Judge (${judge}), place ${one.judged!.place}, ${name(one)}: ${endSentence(one.judged!.why)}`)
   const best = racers.find(({ racer }) => racer === winner)
   return [
+    best ? `The best result is ${name(best)}'s (${best.racer}).` : noWinner(race),
+    ...judged,
+    ...same,
     ...without,
     ...(stopped.length > 0
       ? [`Stopped, because another result was right first: ${stopped.map(name).join(', ')}.`]
       : []),
-    ...same,
-    ...judged,
-    best ? `The best result is ${name(best)}'s (${best.racer}).` : noWinner(race),
   ]
 }
 

@@ -95,7 +95,7 @@ test('the results are kept before anybody chooses, and the card shows all of the
             [
               'claude: 1 file +1 −1, npm test passes',
               'codex: 2 files +2 −1, npm test passes (best)',
-              'None: leave the project as it is',
+              'None, leave the project as it is',
             ],
           )
           assert.deepEqual(question.shows!.slice(1), [
