@@ -3,7 +3,7 @@ import type { CommandWorld } from '../../src/core/talk/command.ts'
 import type { Step } from '../../src/core/work/profile.ts'
 import type { DeskControls } from '../../src/desk/desk-controls.ts'
 import type { Rules } from '../../src/agents/acp/acp-rules.ts'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerPermission } from '../../src/agents/acp/acp-permission.ts'
@@ -23,6 +23,8 @@ import { rememberCommand } from '../../src/desk/slash/remember.ts'
 import { leashKeyCommand } from '../../src/desk/slash/leash.ts'
 import { startTree } from '../../src/mind/think/decompose/saved-trees.ts'
 import { offerRevert } from '../../src/mind/think/revert-offer.ts'
+import type { WorkerSlot } from '../../src/crew/slot.ts'
+import { conflictCard, strayCard } from '../../src/crew/workers/merge-card.ts'
 import { claudeQuestions as claudeSteps } from '../../src/profiles/claude/claude-questions.ts'
 import { questionSteps } from '../../src/profiles/codex/codex-questions.ts'
 import { editSettings } from '../../src/settings/settings-editor.ts'
@@ -127,6 +129,13 @@ export async function everyCard(): Promise<Record<string, Question>> {
   ]
   const folder = mkdtempSync(join(tmpdir(), 'termaite-cards-'))
   writeFileSync(join(folder, '.env'), 'KEY=made-up')
+  const both = { root: join(folder, 'project'), copy: join(folder, 'copy') }
+  for (const [root, words] of Object.entries({ [both.root]: 'the project', [both.copy]: 'the worker' })) {
+    mkdirSync(join(root, 'src'), { recursive: true })
+    writeFileSync(join(root, 'src/api.ts'), `export const port = 80\n// by ${words}\n`)
+    writeFileSync(join(root, 'src/config.ts'), `// by ${words}\n`)
+  }
+  const worker = { id: 2, agent: 'claude', worker: { name: 'api', role: 'implementer' } } as unknown as WorkerSlot
   const trees = {
     kept: memoryStore().doc('trees', [
       { id: 't', prompt: 'Build it', tasks: [{ id: 'a', task: 'Build it', state: 'open', check: 'npm test' }] },
@@ -266,6 +275,16 @@ export async function everyCard(): Promise<Record<string, Question>> {
     'was-quota': await asked(({ ask }) =>
       faultCard(controls.app(), { name: 'gemini', message: 'exit 1: Daily allotment used up' }).run('', world(ask)),
     ),
+    'worker-stray': strayCard(
+      worker,
+      [
+        { path: 'src/config.ts', why: 'outside of its scope' },
+        { path: 'data', why: 'a link that leads out of the project' },
+      ],
+      both,
+    ),
+    'worker-conflict': conflictCard(worker, { conflicts: ['src/api.ts'], others: ['src/server.ts'] }, both),
+    'worker-conflict-alone': conflictCard(worker, { conflicts: ['src/api.ts'], others: [] }, both),
     'agent-asks': (
       (await askQuestion().run(
         { questions: [{ question: 'Which colour?', options: ['red', 'green', 'blue'] }] },

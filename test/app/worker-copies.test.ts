@@ -173,7 +173,7 @@ test('a worker that wrote outside of its scope is reported before anything is me
   ])
   assert.equal(
     asked[0]!.text,
-    'worker_1 implementer (w, by own) made changes that it was not allowed to make. Nothing is in the project yet. Not allowed: docs/d.txt (outside of its scope).',
+    'worker_1 (w, by own) made changes that it was not allowed to make. Nothing is in the project yet. Not allowed: docs/d.txt (outside of its scope).',
   )
   assert.deepEqual(envelope, {
     ...envelopeOf(slot),
@@ -235,7 +235,7 @@ test('lines that both sides changed are the decision of the person, and nothing 
     const { text, shows } = asked[at]!
     assert.equal(
       text,
-      `worker_${at + 1} implementer (w, by own) changed lines that were also changed in the project while it worked. Nothing is in the project yet. In conflict: src/a.txt.`,
+      `worker_${at + 1} (w, by own) changed lines that were also changed in the project while it worked. Nothing is in the project yet. In conflict: src/a.txt.`,
     )
     assert.deepEqual(shows, [{ type: 'diff', path: 'src/a.txt', before: 'of the person\n', after: 'of the worker\n' }])
     const [a, b] = {

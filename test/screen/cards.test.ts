@@ -27,6 +27,8 @@ const named = [
   'leash-all',
   'absent',
   'was-quota',
+  'worker-stray',
+  'worker-conflict',
 ]
 
 /** Cards that no agent of this test brings about, as their makers word them. */

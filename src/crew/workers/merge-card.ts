@@ -4,7 +4,7 @@ import type { WorkerSlot } from '../slot.ts'
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { consentOptions } from '../../core/talk/consent.ts'
-import { workerRole } from './worker.ts'
+import { workerId, workerRole } from './worker.ts'
 
 /** The folders of the two versions of a file: the project, and the worker's copy of it. */
 export type BothTrees = { root: string; copy: string }
@@ -22,7 +22,7 @@ export const strayWords = (strays: readonly Stray[]): string =>
 export function strayCard(slot: WorkerSlot, strays: readonly Stray[], at: BothTrees): Question {
   return {
     ...aboutWorker(slot),
-    text: `${workerRole(slot)} (${slot.worker.name}, by ${slot.agent}) made changes that it was not allowed to make. Nothing is in the project yet. Not allowed: ${strayWords(strays)}`,
+    text: `${workerId(slot.id)} (${slot.worker.name}, by ${slot.agent}) made changes that it was not allowed to make. Nothing is in the project yet. Not allowed: ${strayWords(strays)}`,
     shows: shownDiffs(
       strays.map(({ path }) => path),
       at,
@@ -44,11 +44,11 @@ export function conflictCard(
   const rest = others.length > 0
   const replace = {
     id: 'worker',
-    label: `Bring in ${rest ? 'everything' : 'them'}, and save the project's versions aside`,
+    label: `Bring in ${rest ? 'everything' : 'these files'}, and save the project's versions aside`,
   }
   return {
     ...aboutWorker(slot),
-    text: `${workerRole(slot)} (${slot.worker.name}, by ${slot.agent}) changed lines that were also changed in the project while it worked. Nothing is in the project yet. In conflict: ${listed(conflicts)}`,
+    text: `${workerId(slot.id)} (${slot.worker.name}, by ${slot.agent}) changed lines that were also changed in the project while it worked. Nothing is in the project yet. In conflict: ${listed(conflicts)}`,
     shows: shownDiffs(conflicts, at),
     options: consentOptions({
       once: rest ? { id: 'others', label: 'Bring in all other files, and leave these in its copy' } : replace,
@@ -58,7 +58,7 @@ export function conflictCard(
   }
 }
 
-const aboutWorker = (slot: WorkerSlot) => ({ about: 'choice' as const, from: [workerRole(slot)], agent: slot.agent })
+const aboutWorker = (slot: WorkerSlot) => ({ about: 'choice' as const, from: [workerRole(slot)], agent: 'termaite' })
 
 const mostNamed = 12
 
