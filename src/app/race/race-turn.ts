@@ -7,6 +7,7 @@ import type { RaceParts } from '../../mind/race/race.ts'
 import type { App } from '../app.ts'
 import type { TurnRequest } from '../turn.ts'
 import type { TurnSnapshots } from '../turn-snapshots.ts'
+import { projectGit } from '../../base/project-git.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { UsageError } from '../../core/io.ts'
 import { raceAgent } from '../../mind/race/race.ts'
@@ -58,7 +59,9 @@ export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
     )
   const agents = racingAgents(app, wish.agents)
   const copies = openProjectCopies(app, { keeps: false })
-  if (!copies)
+  const git = projectGit(app.io.env)
+  const commit = git(app.place.root, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}').catch(() => undefined)
+  if (!copies || (await commit) === undefined)
     throw new UsageError(
       'each agent of a race works in a copy of the project, for which the project must be a git repository with a commit: git init && git add -A && git commit -m "Begin"',
     )
@@ -130,6 +133,13 @@ export function runRace(
       open: (name, copy) => racingAgent(app, name, copy),
       check: raceCheck(app, race.given),
       readers: () => frameworkResources(app, openRotation(app, { consulted: true })),
+      tree: {
+        async mark() {
+          const taken = await app.snapshots.take()
+          return 'tree' in taken ? taken.tree : undefined
+        },
+        changed: (mark) => app.snapshots.changed(mark),
+      },
       bringIn: async (run, what, turn) => {
         await undo.begin(turn)
         return run.copy!.join(what)

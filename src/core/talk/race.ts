@@ -15,9 +15,13 @@ export type Racer = {
   files: RaceFile[]
   /** The snapshot of the agent's copy when the agent was done; results with the same tree are the same. */
   tree?: string
+  /** Files of which the result takes back uncommitted changes of the person, as a stash or a checkout in the copy does. */
+  reverted?: string[]
   /** The first racer whose result is exactly the same. */
   sameAs?: number
   checks: RaceCheck[]
+  /** What the agent was not allowed to do. */
+  denials?: string[]
   /** The place that the reader gave the result without knowing whose it is, and why. */
   judged?: { place: number; why: string }
   ms: number

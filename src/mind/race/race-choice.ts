@@ -1,14 +1,14 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Option, Question } from '../../core/talk/question.ts'
-import type { Race } from '../../core/talk/race.ts'
+import type { Race, Racer } from '../../core/talk/race.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { CopyJoin, CopyResult } from '../../core/work/project-copy.ts'
 import type { RacerRun } from './racer-run.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { sizeWords } from '../../core/work/task-changes.ts'
-import { checkWords, known, racerName, raceSentences, raceTable, reportText } from './race-report.ts'
+import { allPass, checkWords, known, noWinner, racerName, raceSentences, raceTable, reportText } from './race-report.ts'
 
 /** The seams by which a result is chosen and brought into the project. */
 export type ChoiceParts = {
@@ -43,7 +43,7 @@ export async function* chosenResult(
     if ('files' in joined) {
       const done: Race = { ...race, chosen: run.racer }
       yield done
-      const text = `${reportText(done)}\n\n${broughtText(done, run, parts)}`
+      const text = `${reportText(done)}\n\n${broughtText(done, run, parts, joined.aside)}`
       yield { type: 'reply', text }
       return { outcome: { ok: true, text }, chosen: run.racer }
     }
@@ -74,10 +74,13 @@ async function* unsettled(
   yield { type: 'reply', text }
   if (why !== undefined)
     return failed('unmet', `${why} Nothing was changed, and the result is kept: ${says.show(trouble!.run.racer)}`)
-  if (best && race.winner === undefined && known(race.before).length > 0)
-    return failed('unmet', 'no result passes the checks')
+  if (best && race.winner === undefined && known(race.before).length > 0 && !race.racers.some(isOpenChoice))
+    return failed('unmet', noWinner(race))
   return { ok: true, text }
 }
+
+/** Whether a result passes its checks and could be chosen, where nobody said which of several is the best. */
+const isOpenChoice = ({ checks, files, reverted }: Racer) => allPass(checks) === true && files.length > 0 && !reverted
 
 /** The answers of agents that changed nothing: the request was a question. */
 function answersText({ racers }: Race): string {
@@ -87,7 +90,12 @@ function answersText({ racers }: Race): string {
     .join('\n\n')
 }
 
-function broughtText(race: Race, { racer, changes }: RacerRun, { says }: ChoiceParts): string {
+function broughtText(
+  race: Race,
+  { racer, changes }: RacerRun,
+  { says }: ChoiceParts,
+  aside: string | undefined,
+): string {
   const chosen = race.racers.find((one) => one.racer === racer)!
   const others = race.racers.filter((one) => one.folder !== undefined && one.racer !== racer && one.state === 'done')
   const kept =
@@ -95,8 +103,12 @@ function broughtText(race: Race, { racer, changes }: RacerRun, { says }: ChoiceP
       ? ''
       : ` The other results are kept for a day: ${others.map((one) => says.show(one.racer)).join(', ')}.`
   const words = chosen.reply === '' ? '' : `\n\n${chosen.agent}: ${chosen.reply}`
-  return `${racerName(race, chosen)}'s result is in the project now (${sizeWords(changes!.files)}). ${says.undo} takes it back.${kept}${words}`
+  return `${racerName(race, chosen)}'s result is in the project now (${sizeWords(changes!.files)}). ${says.undo} takes it back.${asideWords(aside)}${kept}${words}`
 }
+
+/** Where the person's own versions of files are that a result replaced. */
+export const asideWords = (aside: string | undefined): string =>
+  aside === undefined ? '' : ` Your own versions of the files that it replaced are in ${aside}.`
 
 /** This many lines of each diff are on the card; a command shows the rest. */
 const mostLines = 120

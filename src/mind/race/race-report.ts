@@ -94,15 +94,29 @@ export function raceSentences(race: Race): string[] {
     const other = racers.find(({ racer }) => racer === one.sameAs)
     return other ? [`${name(one)} and ${name(other)} made exactly the same changes.`] : []
   })
+  const denied = racers.flatMap((one) =>
+    one.denials
+      ? [`${name(one)} was not allowed: ${one.denials.map((denial) => firstLine(denial, 120)).join('; ')}.`]
+      : [],
+  )
+  const reverted = racers.flatMap((one) =>
+    one.reverted
+      ? [
+          `${name(one)}'s result takes back uncommitted changes of yours, so that it cannot be the best: ${one.reverted.join(', ')}.`,
+        ]
+      : [],
+  )
   const judged = racers
     .filter((one) => one.judged && one.judged.why !== '')
     .toSorted((a, b) => a.judged!.place - b.judged!.place)
     .map((one) => `Judge (${judge}), place ${one.judged!.place}, ${name(one)}: ${endSentence(one.judged!.why)}`)
   const best = racers.find(({ racer }) => racer === winner)
   return [
-    best ? `The best result is ${name(best)}'s (${best.racer}).` : noWinner(race),
+    best ? `The best result is ${name(best)}'s (${best.racer}).` : sentence(noWinner(race)),
     ...judged,
     ...same,
+    ...reverted,
+    ...denied,
     ...without,
     ...(stopped.length > 0
       ? [`Stopped, because another result was right first: ${stopped.map(name).join(', ')}.`]
@@ -110,13 +124,20 @@ export function raceSentences(race: Race): string[] {
   ]
 }
 
-function noWinner({ racers, before }: Race): string {
+/** Why no result is the best, as a clause. */
+export function noWinner({ racers, before }: Race): string {
   const done = racers.filter(({ state }) => state === 'done')
-  if (done.length === 0) return 'No agent has a result.'
-  if (done.every(({ files }) => files.length === 0)) return 'No agent changed a file.'
-  if (known(before).length > 0) return 'No result passes the checks.'
-  return 'No check and no judge could say which result is the best.'
+  if (done.length === 0) return 'no agent has a result'
+  if (done.every(({ files }) => files.length === 0)) return 'no agent changed a file'
+  if (known(before).length === 0) return 'no check and no judge could say which result is the best'
+  const passing = done.filter(({ checks, files }) => allPass(checks) === true && files.length > 0)
+  if (passing.length === 0) return 'no result passes the checks'
+  return passing.every(({ reverted }) => reverted)
+    ? 'no result passes the checks and keeps your uncommitted changes'
+    : 'several results pass the checks, and no judge could say which is the best'
 }
+
+const sentence = (clause: string) => `${clause[0]!.toUpperCase()}${clause.slice(1)}.`
 
 const endSentence = (text: string) => (/[.!?]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`)
 

@@ -8,6 +8,7 @@ import type { RacerParts, Turnstile } from './racer-run.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { merge } from '../../base/merge.ts'
+import { list } from '../../base/table.ts'
 import { relay } from '../../base/relay.ts'
 import { failed, failureSentence } from '../../core/talk/outcome.ts'
 import { note } from '../think/thinking-turn.ts'
@@ -25,6 +26,8 @@ export type RaceParts = Omit<RacerParts, 'oneCheckAtATime'> &
     agents: readonly string[]
     /** Whether the others are stopped as soon as one result is right. */
     first?: boolean
+    /** The files of the project itself: `changed` names those that differ from how they were at a mark. */
+    tree?: { mark(): Promise<string | undefined>; changed(mark: string): Promise<string[]> }
     /** The agents that can judge, or why none can. */
     readers(): Promise<Resources | { why: string }>
     random(): number
@@ -64,6 +67,7 @@ async function* raced(parts: RaceParts, runs: readonly RacerRun[], turn: Turn): 
   )
   const before = yield* untouched(parts, turn)
   if (turn.signal.aborted) return cancelled
+  const mark = await parts.tree?.mark()
   const enough = new AbortController()
   const racing = { ...parts, oneCheckAtATime: turnstile() }
   yield* merge(
@@ -73,6 +77,7 @@ async function* raced(parts: RaceParts, runs: readonly RacerRun[], turn: Turn): 
     }),
   )
   if (turn.signal.aborted) return cancelled
+  yield* strayNotes(parts, runs, mark)
   const race = yield* compared(parts, runs, before, turn)
   if (turn.signal.aborted) return cancelled
   // The results are kept before anybody chooses: they can be chosen later, whatever happens to this process.
@@ -80,6 +85,20 @@ async function* raced(parts: RaceParts, runs: readonly RacerRun[], turn: Turn): 
   yield* judgements(runs, before)
   if (!runs.some(({ outcome }) => outcome?.ok)) return { outcome: yield* withoutResult(race, runs, turn) }
   return yield* chosenResult(parts, race, runs, turn)
+}
+
+/** Says what happened outside of the copies: in the project itself, and in the repository that the copies share with it. */
+async function* strayNotes(
+  { tree }: RaceParts,
+  runs: readonly RacerRun[],
+  mark: string | undefined,
+): AsyncGenerator<Event> {
+  const changed = mark === undefined ? [] : ((await tree?.changed(mark).catch(() => [])) ?? [])
+  if (changed.length > 0)
+    yield note(
+      `While the agents worked in their copies, these files of the project itself changed: ${list(changed, 12)}. If you did not change them, an agent did, which no sandbox held to its copy.`,
+    )
+  for (const { agent, changes } of runs) for (const text of changes?.notes ?? []) yield note(`${agent}: ${text}`)
 }
 
 /** Keeps for every agent that came to an end whether its result is right: agents are measured by this. */
@@ -174,7 +193,7 @@ async function* compared(
 
 /** The best result by its checks and then by the judge; undefined where no result is right, or where nothing tells two of them apart. */
 function winnerOf({ racers, before }: Race, runs: readonly RacerRun[]): number | undefined {
-  const able = racers.filter((_, at) => runs[at]!.hasResult)
+  const able = racers.filter(({ reverted }, at) => runs[at]!.hasResult && !reverted)
   const checked = known(before).length > 0
   const right = able.filter(({ checks }) => !checked || allPass(checks) === true)
   const [best, next] = right.toSorted((a, b) => placeOf(a) - placeOf(b))

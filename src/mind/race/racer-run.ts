@@ -172,7 +172,9 @@ export class RacerRun {
       why: this.#stopped ? undefined : asks ? 'it asked a question instead of working' : failure?.message,
       files: [...(changes?.files ?? [])],
       tree: changes?.tree,
+      reverted: changes?.reverted?.length ? [...changes.reverted] : undefined,
       checks: this.checks,
+      denials: outcome?.ok === true && outcome.denials?.length ? outcome.denials : undefined,
       ms: this.#ms,
       tokens: this.#spent.tokens > 0 ? this.#spent.tokens : undefined,
       cost: this.#spent.cost,
@@ -202,5 +204,5 @@ function usageIn(event: Event): Usage[] {
 function racerPrompt(request: string, lacks: string, checks: readonly string[]): string {
   const checked =
     checks.length === 0 ? '' : ` When you are done, this is run there to check your work: ${checks.join('; ')}.`
-  return `${request}\n\nYour working folder is a copy of the project, for this request alone. ${lacks} Change nothing outside of it, and do not commit. Nobody can answer a question now: decide yourself and do the work.${checked}`
+  return `${request}\n\nYour working folder is a copy of the project, for this request alone. ${lacks} Change nothing outside of it, and do not commit, stash or check out anything there. Nobody can answer a question now: decide yourself and do the work.${checked}`
 }

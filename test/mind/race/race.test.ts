@@ -170,6 +170,28 @@ test('with --yes the winner is brought in without a question; without a right re
   assert.deepEqual(notesIn(none.events).at(-1), 'The results were not judged: nobody can be held to reading.')
 })
 
+test('of several results that pass and that nobody could judge none is the best, and the person chooses', async () => {
+  const rig = racing({
+    racers: {
+      claude: edits({ sum: 'right' }),
+      codex: (files) => {
+        files.set('sum', 'right').set('more', 'x')
+        return [{ type: 'end', outcome: { ok: true, text: 'done', denials: ['npm install'] } }]
+      },
+    },
+    apply: true,
+  })
+  const { result, race } = await rig.run()
+  assert.deepEqual(
+    [race!.winner, race!.racers[1]!.denials, rig.project.get('sum')],
+    [undefined, ['npm install'], 'wrong'],
+  )
+  assert.match(
+    result.ok ? result.text : '',
+    /\n\nSeveral results pass the checks, and no judge could say which is the best\.\ncodex was not allowed: npm install\.\n\nNothing was brought into the project\./,
+  )
+})
+
 test('without a person and without --yes the winner is named, nothing is brought in, and the way to choose is said', async () => {
   const rig = racing({ racers: { claude: edits({ sum: 'right' }), codex: edits({ sum: 'worse' }) } })
   const { result, race } = await rig.run()
@@ -443,6 +465,36 @@ test('a request that changes nothing ends with the answers of all agents', async
     /No agent changed a file\.\n\n1 claude:\n\nBecause of A\.\n\n2 codex:\n\nBecause of B\.$/,
   )
   assert.match(notesIn(events)[1]!, /termaite found no tests and no build in this project/)
+})
+
+test('a result that takes back the person’s uncommitted work does not win, and changes outside of the copies are told', async () => {
+  const rig = racing({
+    racers: { claude: edits({ sum: 'right' }), codex: edits({ sum: 'worse' }) },
+    tree: { mark: async () => 'm', changed: async (mark) => (mark === 'm' ? ['a.txt'] : []) },
+    apply: true,
+  })
+  const { open } = rig.parts.copies
+  rig.parts.copies = {
+    open: async (signal) => {
+      const copy = await open(signal)
+      return {
+        ...copy,
+        changed: async () => ({ ...(await copy.changed()), reverted: ['mine.txt'], notes: ['It made a commit.'] }),
+      }
+    },
+  }
+  const { race, events, result } = await rig.run()
+  assert.deepEqual(
+    [race!.winner, race!.racers[0]!.reverted, rig.project.get('sum')],
+    [undefined, ['mine.txt'], 'wrong'],
+  )
+  const message = 'no result passes the checks and keeps your uncommitted changes'
+  assert.deepEqual(result, { ok: false, failure: { kind: 'unmet', message } })
+  assert.deepEqual(notesIn(events).slice(2, 5), [
+    'While the agents worked in their copies, these files of the project itself changed: a.txt. If you did not change them, an agent did, which no sandbox held to its copy.',
+    'claude: It made a commit.',
+    'codex: It made a commit.',
+  ])
 })
 
 test('every checked result is a judgement of its agent, and agents that came to no end have none', async () => {
