@@ -4,13 +4,13 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
 import { Glass, keys } from './glass.ts'
-import { looks } from './looks.ts'
+import { looksOf } from './looks.ts'
 import { Sitting } from './sitting.ts'
 
 const options = { timeout: 60_000 }
 
 describe('/add-dir', { concurrency: 2 }, () => {
-  for (const [look, shown] of Object.entries(looks))
+  for (const [look, shown] of looksOf('light'))
     test(`a card asks for how long a folder is opened, and the next turn uses it, ${look}`, options, async (t) => {
       const machine = new Machine(t)
       const shared = join(machine.folder, 'shared')

@@ -1,6 +1,6 @@
 import { describe, test } from 'node:test'
 import { Glass, keys } from './glass.ts'
-import { looks, narrow } from './looks.ts'
+import { looks, looksOf, narrow } from './looks.ts'
 import { recordedClaude, talkers } from './machine.ts'
 import { Sitting, rested } from './sitting.ts'
 
@@ -67,7 +67,9 @@ describe('golden frames', { concurrency: 2 }, () => {
       glass.type(keys.enter)
       await sitting.framed('parked', ['⏸ waiting for alpha', / waits (for alpha )?until .*/, rested('~1.9k tokens')])
     })
+  }
 
+  for (const [look, shown] of looksOf('dark')) {
     test(`what an agent asks and does, ${look}`, options, async (t) => {
       const { machine, env } = recordedClaude(t)
       const glass = new Glass(machine, { ...shown, env: { ...shown.env, ...env } })

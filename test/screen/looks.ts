@@ -1,4 +1,5 @@
 import type { GlassOptions, Size } from './glass.ts'
+import { sized } from '../full.ts'
 
 export const sizes: readonly Size[] = [
   { cols: 80, rows: 24 },
@@ -20,4 +21,14 @@ export const looks: Readonly<Record<string, GlassOptions>> = {
   dark: { env },
   light: { env, background: 'ffff/ffff/ffff' },
   plain: { env: { ...env, NO_COLOR: '1' } },
+}
+
+/**
+ * The looks in which a sitting at the built program is seen: in the usual run only this one, because the words are the same
+ * in all of them and the styles come from one theme. All of them with `FULL=1`, and where frames are written anew;
+ * `frames.test.ts` shows the chat in all of them in every run.
+ */
+export function looksOf(usual: 'dark' | 'light' | 'plain'): [look: string, shown: GlassOptions][] {
+  const all = Object.entries(looks)
+  return process.env.UPDATE_GOLDEN === '1' ? all : sized([[usual, looks[usual]!]], all)
 }

@@ -6,14 +6,14 @@ import { until } from '../until.ts'
 import { Machine } from '../cli/program.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Glass, keys } from './glass.ts'
-import { looks } from './looks.ts'
+import { looksOf } from './looks.ts'
 import { rested, Sitting } from './sitting.ts'
 
 const options = { timeout: 120_000 }
 const script = join(import.meta.dirname, '../tools/mcp/scripted.ts')
 
 describe('MCP resources and prompts in the chat', { concurrency: 2 }, () => {
-  for (const [look, shown] of Object.entries(looks))
+  for (const [look, shown] of looksOf('plain'))
     test(`are completed, asked for and sent, ${look}`, options, async (t) => {
       const machine = new Machine(t)
       const server = await modelServer(() => ({ text: 'Thank you.' }))

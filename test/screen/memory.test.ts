@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { Machine } from '../cli/program.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Glass, keys } from './glass.ts'
-import { looks } from './looks.ts'
+import { looksOf } from './looks.ts'
 import { Sitting } from './sitting.ts'
 
 const options = { timeout: 90_000 }
@@ -16,7 +16,7 @@ function write(machine: Machine, path: string, text: string): void {
 }
 
 describe('notes, commands and agents of a project in the chat', { concurrency: 2 }, () => {
-  for (const [look, shown] of Object.entries(looks))
+  for (const [look, shown] of looksOf('dark'))
     test(
       `# shows the change of AGENTS.md and adds it after a yes; /undo takes it back, ${look}`,
       options,
@@ -45,7 +45,7 @@ describe('notes, commands and agents of a project in the chat', { concurrency: 2
       },
     )
 
-  for (const [look, shown] of Object.entries(looks))
+  for (const [look, shown] of looksOf('light'))
     test(
       `a command of the project: named in the list, trusted, its command line agreed to, sent, ${look}`,
       options,
