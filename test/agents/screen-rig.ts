@@ -18,7 +18,7 @@ import { tmuxHost } from '../../src/terminals/tmux/tmux-host.ts'
 import { fakeCli } from '../fixtures/fake-cli.ts'
 import { profileOf } from './pipe-rig.ts'
 
-const program = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const program = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 
 /** Where fake CLIs run: terminals in memory, tmux, or PTYs of our own. */
 export type Stage = {

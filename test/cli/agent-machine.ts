@@ -53,7 +53,7 @@ export async function machineWithHub(t: TestContext, settings: object) {
   return { machine, hub, env: { TERMAITE_HUB: url }, settled, add, git, folder, session, flying, start }
 }
 
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 
 /** The same with a fake CLI as its agent; what waits for its gate goes on once that file is there. */
 export async function machineAtWork(t: TestContext, ...modes: string[]) {

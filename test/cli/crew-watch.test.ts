@@ -11,7 +11,7 @@ import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { Machine } from './program.ts'
 
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 const options = { timeout: 120_000 }
 
 /** A machine whose agents are fake CLIs in terminals of this host; slow ones answer once the gate is there. */

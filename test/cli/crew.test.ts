@@ -12,7 +12,7 @@ import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { sized } from '../full.ts'
 
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
 
 /** A machine whose agents are fake CLIs in real terminals: `slow` ones answer when the gate is opened. */

@@ -15,7 +15,7 @@ import { sized } from '../full.ts'
 import { until } from '../until.ts'
 import { Machine } from './program.ts'
 
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 
 const rounds = sized(6, 100)
 const lanes = 3

@@ -10,7 +10,7 @@ import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
 
 const options = { timeout: 120_000 }
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 
 /** A machine whose project is a hostile repository, and an agent that changes a file there. */
 function hostileMachine(t: TestContext) {

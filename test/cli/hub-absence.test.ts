@@ -82,7 +82,7 @@ test(
 
 test('an agent that starts before the first hub waits for it, gets its key and does its tasks', options, async (t) => {
   const machine = new Machine(t)
-  const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+  const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
   const command = [process.execPath, fake, join(machine.folder, 'gate'), 'scroll'].join(' ')
   machine.settings({ leash: 'edit', agents: { fake: { command, idle_pattern: '^> ?$', response_fence: true } } })
   execFileSync('git', ['init', '-q'], { cwd: machine.project })
@@ -111,7 +111,7 @@ test(
   options,
   async (t) => {
     const machine = new Machine(t)
-    const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+    const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
     const command = [process.execPath, fake, join(machine.folder, 'gate'), 'scroll'].join(' ')
     machine.settings({ leash: 'edit', agents: { fake: { command, idle_pattern: '^> ?$', response_fence: true } } })
     execFileSync('git', ['init', '-q'], { cwd: machine.project })

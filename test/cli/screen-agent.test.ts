@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { shortHash } from '../../src/base/hash.ts'
 import { Machine } from './program.ts'
 
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
 
 for (const host of ['tmux', 'pty'] as const)

@@ -200,7 +200,7 @@ for (const host of ['pty', 'tmux'] as const)
     async (t) => {
       const { machine, termaite, review, branches } = await shop(t)
       t.after(() => spawnSync('tmux', ['-L', `termaite-${shortHash(machine.home)}`, 'kill-server']))
-      const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+      const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
       const command = [process.execPath, fake, join(machine.folder, 'gate'), 'scroll'].join(' ')
       const agents = { fake: { command, idle_pattern: '^> ?$', response_fence: true } }
       machine.settings({ leash: 'edit', agents })

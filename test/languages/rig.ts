@@ -35,7 +35,8 @@ export function putServer(folder: string, behaviour: Behaviour, name = 'gopls'):
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'behaviour.json'), JSON.stringify(behaviour))
   const script = join(import.meta.dirname, 'scripted-server.ts')
-  const node = `'${process.execPath}' --disable-warning=ExperimentalWarning`
+  const cached = join(import.meta.dirname, '..', 'fixtures', 'cached.cjs')
+  const node = `'${process.execPath}' --disable-warning=ExperimentalWarning --require '${cached}'`
   writeFileSync(join(folder, name), `#!/bin/sh\nexec ${node} '${script}' '${join(folder, 'behaviour.json')}'\n`)
   chmodSync(join(folder, name), 0o755)
 }

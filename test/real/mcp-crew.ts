@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { Machine, program } from '../cli/program.ts'
 import { clients } from './rig.ts'
 
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 
 const servers = {
   crew: { args: ['mcp', 'serve', '--http', '0'], file: 'mcp.key', path: '' },

@@ -9,7 +9,7 @@ import { Machine } from '../cli/program.ts'
 import { Glass, keys } from './glass.ts'
 
 const options = { timeout: 60_000 }
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 const nowhere = { TERMAITE_HUB: 'http://127.0.0.1:9' }
 
 /** A machine with a fake CLI as its agent, in a folder that is no repository yet. */

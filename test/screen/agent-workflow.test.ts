@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
 import { Glass, keys } from './glass.ts'
 
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 const words = 'Review what was changed, and nothing else.'
 
 test(

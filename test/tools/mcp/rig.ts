@@ -18,6 +18,8 @@ import { secretsInMemory } from '../../../src/tools/mcp/server-login.ts'
 export function scripted(name: string, script: Script = {}, env: Record<string, string> = {}): ServerConfig {
   const args = [
     '--disable-warning=ExperimentalWarning',
+    '--require',
+    join(import.meta.dirname, '../../fixtures/cached.cjs'),
     join(import.meta.dirname, 'scripted.ts'),
     JSON.stringify(script),
   ]
