@@ -12,6 +12,7 @@ import { closings, folderOf, replies, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
 const program = join(import.meta.dirname, '../../src/main.ts')
+const cached = join(import.meta.dirname, '../fixtures/cached.cjs')
 
 /** One turn of another process in the same project, by an agent that is this command. */
 function another(t: TestContext, folder: string, prompt: string, command: string, flags: readonly string[] = []) {
@@ -20,7 +21,7 @@ function another(t: TestContext, folder: string, prompt: string, command: string
   const agents = [{ name: 'other', command, contextWindowTokens: 10_000 }]
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ agents }))
   const env = { PATH: process.env.PATH, HOME: folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home }
-  const child = spawn(process.execPath, [program, '-p', prompt, ...flags], {
+  const child = spawn(process.execPath, ['--require', cached, program, '-p', prompt, ...flags], {
     cwd: join(folder, 'project'),
     env,
     stdio: 'ignore',

@@ -49,6 +49,8 @@ export async function runBehindWall(
   const node = [
     process.execPath,
     '--disable-warning=ExperimentalWarning',
+    '--require',
+    join(import.meta.dirname, '..', 'fixtures', 'cached.cjs'),
     join(import.meta.dirname, 'walled-process.ts'),
   ]
   const as =
