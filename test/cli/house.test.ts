@@ -6,6 +6,7 @@ import { basename, join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
 import { slugOf } from '../../src/app/project.ts'
 import { table } from '../../src/base/table.ts'
+import { sized } from '../full.ts'
 import { Machine } from './program.ts'
 
 const echo = { echo: 'cat > /dev/null; echo done' }
@@ -224,7 +225,9 @@ test('a run without a name never falls into a named session', async (t) => {
   assert.equal(new Set(machine.history().map(({ session }) => session)).size, 2)
 })
 
-for (const broken of ['{"path": "/a', '{}', '[]', 'null', '{"path":"/a","sessions":{"s":null}}'])
+const torn = '{"path": "/a'
+const strange = '{"path":"/a","sessions":{"s":null}}'
+for (const broken of sized([torn, strange], [torn, '{}', '[]', 'null', strange]))
   test(`a damaged document of a project is set aside, and the conversation goes on: ${broken}`, async (t) => {
     const machine = new Machine(t)
     machine.agents(echo)

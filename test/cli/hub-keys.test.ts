@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path'
 import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { HubRefused } from '../../src/hub/remote-hub.ts'
+import { sized } from '../full.ts'
 import { until } from '../until.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { machineAtWork } from './agent-machine.ts'
@@ -164,7 +165,7 @@ test(
     const machine = new Machine(t)
     let { child, url, hub } = await startedHub(t, machine)
     const answered: string[] = []
-    for (let life = 0; life < 4; life++) {
+    for (let life = 0; life < sized(2, 4); life++) {
       const adding = Array.from({ length: 8 }, async (_, at) => {
         for (let turn = 0; ; turn++) answered.push((await hub.addKey(`key${life}.${at}.${turn}`, 'observer')).secret)
       })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Machine } from './program.ts'
 import { sized } from '../full.ts'
 
-const kills = sized(48, 200)
+const kills = sized(20, 200)
 const lanes = 4
 
 /** One turn that is killed after so many lines or milliseconds; the ids it printed as kept. */

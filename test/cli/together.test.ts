@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { Machine, ended } from './program.ts'
 import { sized } from '../full.ts'
 
-const turns = sized(60, 500)
+const turns = sized(30, 500)
+const talker = join(import.meta.dirname, 'talker.ts')
+const cached = join(import.meta.dirname, '..', 'fixtures', 'cached.cjs')
 
 test(`two processes, ${turns} turns each, one project: every pair is there, none lost or torn`, async (t) => {
   const machine = new Machine(t)
@@ -18,7 +20,7 @@ test(`two processes, ${turns} turns each, one project: every pair is there, none
     ended(
       spawn(
         process.execPath,
-        ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'talker.ts'), String(turns), word],
+        ['--disable-warning=ExperimentalWarning', '--require', cached, talker, String(turns), word],
         {
           cwd: machine.project,
           env: { PATH: process.env.PATH!, HOME: machine.folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: machine.home },

@@ -164,7 +164,7 @@ for (const [name, wire] of Object.entries(cutWires)) {
     await walk(wire, [undefined, undefined])
     let tried = 0
     for (const [step, size] of bytes.entries())
-      for (let cut = sized(step * 7, 0); cut < size; cut += sized(131, 1)) {
+      for (let cut = sized(step * 7, 0); cut < size; cut += sized(311, 1)) {
         const how = cut % 2 === 0 ? 'reset' : 'end'
         const faults: Run['faults'] = [undefined, undefined]
         faults[step] = { cut, how }
