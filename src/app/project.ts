@@ -122,6 +122,7 @@ export async function openSession(
   const line = lineOf(wanted)
   const known = find(doc, wanted.name, line)
   const found = wanted.fresh ? undefined : (known ?? (await newest(project, doc, wanted)))
+  if (found && wanted.name !== undefined && wanted.mode !== undefined) refuseOtherMode(found, wanted.name, line)
   if (wanted.fork) return forked(project, wanted.fork, found, clock, line)
   if (found) return found
   if (wanted.existing) throw notThere(wanted.name)
@@ -217,6 +218,16 @@ async function newest(project: Project, doc: ProjectDoc, wanted: SessionOptions)
     return find(kept, undefined)
   }
   return undefined
+}
+
+/** Refuses a named session of the coordinator in another mode, and the other way round: the two are kept apart. */
+function refuseOtherMode({ mode }: OpenSession, name: string, line: Line): void {
+  if ((mode === 'coordinator') === (line === 'coordinator')) return
+  throw new UsageError(
+    mode === 'coordinator'
+      ? `--session: "${name}" is a conversation of the coordinator. Add --mode coordinator to continue it.`
+      : `--session: "${name}" is not a conversation of the coordinator. Leave --mode coordinator out to continue it, or choose another name.`,
+  )
 }
 
 function notThere(name: string | undefined): UsageError {

@@ -56,7 +56,8 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'sessions',
     words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|export <id>]',
-    summary: 'List, read, search, resume, rename and export past conversations.',
+    summary:
+      'List, read, search, resume, rename and export past conversations. Those of the coordinator are marked; a search finds the words of its workers too.',
     flags: {
       all: { help: 'include every project' },
       format: { value: 'format', choices: ['markdown', 'json', 'jsonl'], help: 'with export: the file format' },
@@ -185,8 +186,15 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'compact',
     summary: 'Summarise the older half of the conversation now.',
-    flags: { session },
-    examples: ['termaite compact'],
+    flags: {
+      session,
+      mode: {
+        value: 'mode',
+        choices: ['coordinator'],
+        help: 'the conversation of the coordinator, which is kept apart',
+      },
+    },
+    examples: ['termaite compact', 'termaite compact --mode coordinator'],
     load: () => import('./commands/compact.ts'),
   },
   {

@@ -1,5 +1,6 @@
 import type { Index, Session } from '../store/index/conversation-index.ts'
 import { UsageError } from '../core/io.ts'
+import { defined } from '../base/defined.ts'
 import { oneLine } from '../base/table.ts'
 
 /** Finds a session by the beginning of its id or by its name; without a word, the last one. */
@@ -24,34 +25,36 @@ export async function sessionNamed(
   )
 }
 
-/** A session and how many forks lead from a session without an origin to it. */
-export type SessionNode = { session: Session; depth: number }
+/** A session, how many forks lead from a session without an origin to it, and whether it is a conversation of the coordinator. */
+export type SessionNode = { session: Session; depth: number; mode?: 'coordinator' }
+
+/** What a project's document says about a session. */
+type Known = { origin?: { session: string }; mode?: 'coordinator' }
 
 /** Puts each fork below the session that it began in; a tree that was used later comes first. */
-export function sessionTree(
-  latestFirst: readonly Session[],
-  known: Readonly<Record<string, { origin?: { session: string } }>>,
-): SessionNode[] {
+export function sessionTree(latestFirst: readonly Session[], known: Readonly<Record<string, Known>>): SessionNode[] {
   const ids = new Set(latestFirst.map(({ id }) => id))
   const parentOf = ({ id }: Session) => {
     const parent = known[id]?.origin?.session
     return parent !== undefined && ids.has(parent) ? parent : undefined
   }
+  const node = (session: Session, depth: number): SessionNode =>
+    defined({ session, depth, mode: known[session.id]?.mode })
   const below = (parent: string | undefined, depth: number): SessionNode[] =>
     latestFirst
       .filter((session) => parentOf(session) === parent)
-      .flatMap((session) => [{ session, depth }, ...below(session.id, depth + 1)])
+      .flatMap((session) => [node(session, depth), ...below(session.id, depth + 1)])
   const latestIn = (nodes: readonly SessionNode[]) => Math.max(...nodes.map(({ session }) => session.last))
   return latestFirst
     .filter((session) => parentOf(session) === undefined)
-    .map((session) => [{ session, depth: 0 }, ...below(session.id, 1)])
+    .map((session) => [node(session, 0), ...below(session.id, 1)])
     .sort((a, b) => latestIn(b) - latestIn(a))
     .flat()
 }
 
-/** The title of a session in a tree; a fork has an arrow before it. */
-export const treeTitle = ({ session, depth }: SessionNode): string =>
-  `${depth > 0 ? `${'  '.repeat(depth - 1)}↳ ` : ''}${title(session)}`
+/** The title of a session in a tree; a fork has an arrow before it, and a conversation of the coordinator says so. */
+export const treeTitle = ({ session, depth, mode }: SessionNode): string =>
+  [depth > 0 ? `${'  '.repeat(depth - 1)}↳ ` : '', mode ? `${mode}: ` : '', title(session)].join('')
 
 export function title(session: Session): string {
   return session.name ?? oneLine(session.first ?? '', 60)

@@ -1,6 +1,7 @@
 import type { Answer, Asked } from '../real/model-server.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
@@ -134,3 +135,85 @@ test('a worker that writes outside of its scope is refused, and the handoff says
   assert.match(refused!, /other\.txt is not in the scope of this worker, which is src/)
   assert.match(told.at(-1)!, /The worker was not allowed to do this: file_creator/)
 })
+
+test(
+  'the coordinator’s conversation is listed, found, summarised and undone like any other one',
+  options,
+  async (t) => {
+    const { machine, run, server } = await coordinating(
+      t,
+      ({ body }, request) => {
+        const said = JSON.stringify(body.messages)
+        if (said.includes('Summarise the conversation below')) return { text: 'The user wanted both done.' }
+        if (said.includes('what did worker_2 do?'))
+          return said.includes('worker_2\\",\\"name') || said.includes('Handoff of worker_2')
+            ? { text: 'worker_2 wrote the file.' }
+            : { call: { tool: 'get_worker_result', input: { worker_id: 'worker_2' } } }
+        if (request === 1)
+          return {
+            call: {
+              tool: 'spawn_workers_batch',
+              input: { workers: [wish('one', 'explorer'), wish('two', 'implementer', { scope: ['two.txt'] })] },
+            },
+          }
+        return request === 2 ? { call: { tool: 'await_workers', input: {} } } : { text: 'worker_1, worker_2: quince.' }
+      },
+      ({ body }) => {
+        const said = JSON.stringify(body)
+        if (!said.includes('Task two')) return done({ what_was_done: 'Looked at the orchard.' })
+        if (said.includes('tool_result')) return done({ what_was_done: 'Wrote the orchard.' })
+        const file = join(machine.project, 'two.txt')
+        return {
+          text: 'transcript-of-two',
+          call: { tool: 'file_creator', input: { file_path: file, content: 'two\n' } },
+        }
+      },
+    )
+    const lead = (prompt: string) => run('--mode', 'coordinator', '-p', prompt, '--leash', 'edit')
+    assert.equal((await lead('do both')).out, 'worker_1, worker_2: quince.\n')
+    assert.equal((await lead('and now?')).code, 0)
+    // The list marks the conversation. Its words are found, and so are those that a worker showed.
+    const listed = JSON.parse((await run('sessions', '--json')).out) as { id: string; mode?: string; turns: number }[]
+    assert.deepEqual(
+      listed.map(({ mode, turns }) => [mode, turns]),
+      [['coordinator', 2]],
+    )
+    assert.match((await run('sessions')).out, /coordinator: do both/)
+    assert.match((await run('sessions', 'search', 'quince')).out, /quince/)
+    assert.match((await run('sessions', 'search', 'transcript-of-two')).out, /transcript-of-two/)
+    assert.match(
+      (await run('sessions', 'resume', listed[0]!.id)).out,
+      /^The next turn of the coordinator \(--mode coordinator\) in .* continues the session “do both”\.\n$/,
+    )
+    assert.equal((await run('sessions', 'rename', listed[0]!.id, 'fruit')).code, 0)
+    assert.match(
+      (await run('--session', 'fruit', '-p', 'x')).err,
+      /"fruit" is a conversation of the coordinator\. Add --mode/,
+    )
+    // The steps of a worker are in its own requests alone.
+    const others = server.turns().filter(({ body }) => !JSON.stringify(body).includes('You are a worker:'))
+    assert.deepEqual(
+      others.filter(({ body }) => JSON.stringify(body).includes('transcript-of-two')),
+      [],
+    )
+    // After a summary the ledger of the workers is told, and each handoff can be read again.
+    const compacted = await run('compact', '--mode', 'coordinator')
+    assert.equal(compacted.code, 0, compacted.err)
+    assert.deepEqual((await lead('what did worker_2 do?')).out, 'worker_2 wrote the file.\n')
+    const [summarised, read] = server.turns().slice(-2)
+    const told = (summarised!.body.messages as { content: unknown }[]).at(-1)!.content
+    assert.match(
+      String(told),
+      /^You have read these handoffs, .*:\n- worker_1 \(explorer, one; native, .*\): completed\. Looked at the orchard\.\n- worker_2 \(implementer, two; native, .*\): completed\. Wrote the orchard\.$/,
+    )
+    assert.match(JSON.stringify(read!.body.messages), /Handoff of worker_2, .*Wrote the orchard/)
+    // What the workers of a turn changed is taken back as one turn.
+    const file = join(machine.project, 'two.txt')
+    assert.equal(readFileSync(file, 'utf8'), 'two\n')
+    const undone = await run('undo', '--yes')
+    assert.equal(undone.code, 0, undone.err)
+    assert.throws(() => readFileSync(file))
+    const words = 'The state of your workers|You have read these handoffs'
+    assert.equal(spawnSync('grep', ['-rlaE', words, machine.home], { encoding: 'utf8' }).stdout, '')
+  },
+)

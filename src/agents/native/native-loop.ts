@@ -2,7 +2,7 @@ import type { Event, Fact, Guide } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
-import type { Frame, Model } from '../../core/work/model.ts'
+import type { Frame, Model, ModelMessage } from '../../core/work/model.ts'
 import type { Policy } from '../../core/work/policy.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Answer, Patience, WholeAnswer } from './model-step.ts'
@@ -44,8 +44,8 @@ export type Native = {
   halts?(turn: Turn): string | undefined
   /** Guides to add before the next request. */
   before?(turn: Turn): Promise<readonly Guide[]>
-  /** Returns a text that the next request has and no later one. */
-  aside?(turn: Turn): Promise<string | undefined>
+  /** Returns a text that the next request has and no later one; `messages` are the others of that request. */
+  aside?(turn: Turn, messages: readonly ModelMessage[]): Promise<string | undefined>
   /** Why nothing of the turn may be summarised now, if something forbids it. */
   forbidsSummary?(turn: Turn): Promise<string | undefined>
   /** Ends processes that tools started. */
@@ -171,7 +171,8 @@ async function* askInRoom(
   for (let overflows = 0; ; overflows++) {
     const full = yield* keepFacts(room.makeRoom(done), done)
     if (full) return unasked(full)
-    const request = defined({ ...room.request(done), aside: await native.aside?.(turn) })
+    const told = room.request(done)
+    const request = defined({ ...told, aside: await native.aside?.(turn, told.messages) })
     const held = turn.budget.reserve(room.tokens(request))
     if (held.failure) return unasked(held.failure)
     turn.waits?.(`waiting for the first words of ${model.name}`)

@@ -1,4 +1,5 @@
 import type { Agent, Turn } from '../../core/work/agent.ts'
+import type { ModelMessage } from '../../core/work/model.ts'
 import type { KeeperParts } from '../../crew/crew-parts.ts'
 import type { WorkerSlot } from '../../crew/slot.ts'
 import type { OpensWorkers } from '../../crew/workers/coordinator.ts'
@@ -142,9 +143,14 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   const final = new FinalAnswer(board)
   const agents = () => roster.names().map((name) => ({ name }))
   const tools = workerTools({ board, clock, agents })
-  const seat = { tools, digest: () => digestOf(board, clock.now()), holdsBack: () => final.holdsBack() }
+  const digest = (messages?: readonly ModelMessage[]) => digestOf(board, clock.now(), messages)
+  const seat = { tools, digest, holdsBack: () => final.holdsBack() }
   native.state.coordinator = seat
-  const withdraw = offerTurnTools(app, toldInResults(tools, seat.digest), { told: leadWords() })
+  const withdraw = offerTurnTools(
+    app,
+    toldInResults(tools, () => digest()),
+    { told: leadWords() },
+  )
   const over = new AbortController()
   const asking = askForWorkers(ledger, crew, turn, over.signal)
   return {

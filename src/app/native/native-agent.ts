@@ -113,7 +113,7 @@ export async function* openNative(
     ends: coordinator
       ? async (answer, again, turn) => (await coordinator.holdsBack()) ?? hooks.ends?.(answer, again, turn)
       : hooks.ends,
-    aside: coordinator && (() => coordinator.digest()),
+    aside: coordinator && ((_, messages) => coordinator.digest(messages)),
     find(name) {
       const tool = servers?.find(name)
       return tool && guarded(tool)

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs, Doc, Store } from '../../core/talk/store.ts'
 import type { Leash, SeatLimits } from '../../core/work/agent.ts'
+import type { ModelMessage } from '../../core/work/model.ts'
 import type { Tool } from '../../core/work/tool.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { Border } from '../../safety/border.ts'
@@ -34,8 +35,8 @@ export type NativeSeat = {
 /** What makes our own agent the coordinator of the turn that runs. */
 export type CoordinatorSeat = {
   tools: readonly Tool[]
-  /** The state of the workers, for the next request alone. */
-  digest(): Promise<string | undefined>
+  /** The state of the workers, for the next request alone; `messages` are the others of that request. */
+  digest(messages: readonly ModelMessage[]): Promise<string | undefined>
   /** Why an answer is not given to the person yet. */
   holdsBack(): Promise<string | undefined>
 }

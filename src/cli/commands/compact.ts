@@ -12,7 +12,8 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const place = placeOf(io)
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const name = typeof values.session === 'string' ? { name: values.session } : {}
-  const app = await openApp(io, place, settings, { ...name, existing: true, budget: noBudget })
+  const mode = values.mode === 'coordinator' ? { mode: 'coordinator' as const } : {}
+  const app = await openApp(io, place, settings, { ...name, ...mode, existing: true, budget: noBudget })
   await app.conversation.settle()
   const compacted = await compactNow(app, 'manual', { say: (words) => say(io, words) })
   if (compacted.ok) {

@@ -8,6 +8,7 @@ import type { Project, ProjectDoc } from '../../app/project.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import { summaryWords } from '../../core/talk/compaction.ts'
+import { defined } from '../../base/defined.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
@@ -34,7 +35,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     const [verb = 'list', id, ...rest] = words
     switch (verb) {
       case 'list':
-        return await list(asked, values.all ? {} : (await openProject(store, place.root).doc.read()).sessions)
+        return await list(asked, store, place)
       case 'show':
         return await show(asked, id)
       case 'search':
@@ -50,8 +51,14 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       case 'resume': {
         const session = await sessionNamed(asked, id)
         const project = projectOf(session, store, place)
-        await project.doc.update((now) => ({ ...withSession(now, session), current: session.id }))
-        print(io, `The next turn in ${project.root} continues the session “${title(session)}”.`)
+        const doc = await project.doc.update((now) => {
+          // The conversations of the coordinator are kept apart, and so is the one that it goes on with.
+          const line = now.sessions[session.id]?.mode ?? 'current'
+          return { ...withSession(now, session), [line]: session.id }
+        })
+        const mode = doc.sessions[session.id]?.mode
+        const next = mode === undefined ? 'The next turn' : `The next turn of the ${mode} (--mode ${mode})`
+        print(io, `${next} in ${project.root} continues the session “${title(session)}”.`)
         return 0
       }
       case 'rename': {
@@ -93,9 +100,10 @@ function withSession(doc: ProjectDoc, session: Session, more: { name?: string } 
 
 type Asked = { io: Io; index: Index; json: boolean; of: { project?: string } }
 
-async function list({ io, index, json, of }: Asked, known: ProjectDoc['sessions']): Promise<number> {
+async function list({ io, index, json, of }: Asked, store: Store, place: Place): Promise<number> {
   const sessions = await index.sessions(of)
-  if (json) print(io, JSON.stringify(sessions))
+  const known = await knownSessions(sessions, store, place)
+  if (json) print(io, JSON.stringify(sessions.map((one) => defined({ ...one, mode: known[one.id]?.mode }))))
   else if (sessions.length === 0)
     say(io, of.project ? 'No conversation in this project yet; --all lists all projects.' : 'No conversation yet.')
   else
@@ -103,16 +111,27 @@ async function list({ io, index, json, of }: Asked, known: ProjectDoc['sessions'
       io,
       table([
         ['SESSION', 'LAST USED', 'TURNS', ...(of.project ? [] : ['PROJECT']), 'NAME OR FIRST PROMPT'],
-        ...sessionTree(sessions, known).map(({ session, depth }) => [
-          session.id,
-          localTime(session.last),
-          String(session.turns),
-          ...(of.project ? [] : [session.path ?? session.project]),
-          treeTitle({ session, depth }),
+        ...sessionTree(sessions, known).map((node) => [
+          node.session.id,
+          localTime(node.session.last),
+          String(node.session.turns),
+          ...(of.project ? [] : [node.session.path ?? node.session.project]),
+          treeTitle(node),
         ]),
       ]),
     )
   return 0
+}
+
+/** What the documents of the projects say about these sessions: which one is a fork, and which one is the coordinator's. */
+async function knownSessions(
+  sessions: readonly Session[],
+  store: Store,
+  place: Place,
+): Promise<ProjectDoc['sessions']> {
+  const roots = new Set(sessions.map(({ path }) => path ?? place.root))
+  const docs = await Promise.all([...roots].map((root) => openProject(store, root).doc.read()))
+  return Object.assign({}, ...docs.map((doc) => doc.sessions)) as ProjectDoc['sessions']
 }
 
 async function show(asked: Asked, id: string | undefined): Promise<number> {

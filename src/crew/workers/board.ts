@@ -104,6 +104,11 @@ export class WorkerBoard {
     return (await this.#known()).filter(({ slot, heard }) => slot.worker.closed === 'cancelled' && !heard)
   }
 
+  /** The workers of the conversation whose envelopes the coordinator has read. */
+  async read(): Promise<WorkerView[]> {
+    return (await this.#known()).filter(({ heard }) => heard)
+  }
+
   /** Every worker of the conversation. */
   async #known(): Promise<WorkerView[]> {
     const slots = allOf(await this.#parts.ledger.read())

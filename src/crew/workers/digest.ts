@@ -1,17 +1,28 @@
+import type { ModelMessage } from '../../core/work/model.ts'
 import type { Envelope } from './worker.ts'
 import type { WorkerBoard, WorkerView } from './board.ts'
 import { ids } from './board.ts'
+import { ledgerLine } from './final-answer.ts'
 
 /** How many workers of each kind a digest names, and how long the preview of a text in it is. */
 const most = { named: 8, notices: 4, words: 160 }
 
 /**
  * The state of the workers, for the next request of the coordinator alone: it is in no conversation, so that old states do not
- * pile up there. Undefined while there is no worker.
+ * pile up there. `messages` are those of the request: a handoff that was read, and that a summary has removed from them, is named here.
+ * Undefined while there is nothing to tell.
  */
-export async function digestOf(board: WorkerBoard, now: number): Promise<string | undefined> {
+export async function digestOf(
+  board: WorkerBoard,
+  now: number,
+  messages?: readonly ModelMessage[],
+): Promise<string | undefined> {
   const [all, earlier] = await Promise.all([board.all(), board.earlier()])
-  if (all.length === 0) return earlier.length === 0 ? undefined : earlierLine(earlier)
+  const besides = [
+    ...(earlier.length > 0 ? [earlierLine(earlier)] : []),
+    ...(messages ? await forgottenLines(board, messages) : []),
+  ]
+  if (all.length === 0) return besides.length === 0 ? undefined : besides.join('\n')
   const running = all.filter(({ over }) => !over)
   const blocked = running.filter(isBlocked)
   const waiting = all.filter(({ over, heard }) => over && !heard)
@@ -30,7 +41,7 @@ export async function digestOf(board: WorkerBoard, now: number): Promise<string 
   return [
     `The state of your workers now: ${counts.join(', ')}.`,
     ...lostLines(all),
-    ...(earlier.length > 0 ? [earlierLine(earlier)] : []),
+    ...besides,
     ...running.slice(0, most.named).map((view) => `- ${runningLine(view, now)}`),
     ...envelopes.map((envelope) => `- ${previewLine(envelope)}`),
     ...notices.slice(-most.notices).map(({ id, status, summary }) => `- ${id} reports ${status}: ${short(summary)}`),
@@ -50,6 +61,24 @@ function lostLines(all: readonly WorkerView[]): string[] {
 
 const earlierLine = (earlier: readonly WorkerView[]) =>
   `Your turn before this one was cancelled, and its workers were stopped with it. You have not read the handoffs of ${ids(earlier)}: get_worker_result returns them if you need them.`
+
+/** The ledger of the workers whose handoffs were read, and are in no message of the request any more. */
+async function forgottenLines(board: WorkerBoard, messages: readonly ModelMessage[]): Promise<string[]> {
+  const read = await board.read()
+  if (read.length === 0) return []
+  const text = JSON.stringify(messages)
+  const holds = ({ id, slot }: WorkerView) =>
+    text.includes(`Handoff of ${id},`) || text.includes(`${id} (${slot.worker.role}, `)
+  const forgotten = read.filter((view) => !holds(view))
+  if (forgotten.length === 0) return []
+  const named = await Promise.all(forgotten.slice(-most.named).map((view) => board.envelope(view)))
+  const older = forgotten.length - named.length
+  return [
+    'You have read these handoffs, and the conversation, which was shortened, does not hold them any more. get_worker_result returns one again:',
+    ...named.map((envelope) => `- ${ledgerLine(envelope)}`),
+    ...(older > 0 ? [`- ${older} older ones: worker_1 is the first worker of this conversation.`] : []),
+  ]
+}
 
 /** Whether the last word of a worker was that it cannot go on. */
 export const isBlocked = ({ slot: { worker, state } }: WorkerView): boolean =>

@@ -70,7 +70,8 @@ export class FinalAnswer {
 /** Whether an answer names a worker: `worker_1` is not named by `worker_12`. */
 const mentions = (answer: string, id: string) => new RegExp(`\\b${id}\\b`).test(answer)
 
-function ledgerLine({ worker, role, name, agent, model, status, what_was_done }: Envelope): string {
+/** One line about a worker. */
+export function ledgerLine({ worker, role, name, agent, model, status, what_was_done }: Envelope): string {
   const by = model === undefined ? agent : `${agent}, ${model}`
   const done = what_was_done.replaceAll(/\s+/g, ' ').trim()
   return `${worker} (${role}, ${name}; ${by}): ${status}. ${done.length > 200 ? `${done.slice(0, 200)}…` : done}`

@@ -81,9 +81,9 @@ async function goOn(controls: DeskControls, session: Session, { say }: CommandWo
   say(`Resumed ${title(session)}.`, 'note')
 }
 
-const asOption = ({ session, depth }: SessionNode) => ({
-  id: session.id,
-  label: `${localTime(session.last)} · ${session.turns} ${session.turns === 1 ? 'turn' : 'turns'} · ${treeTitle({ session, depth })}`,
+const asOption = (node: SessionNode) => ({
+  id: node.session.id,
+  label: `${localTime(node.session.last)} · ${node.session.turns} ${node.session.turns === 1 ? 'turn' : 'turns'} · ${treeTitle(node)}`,
 })
 
 const listed = (controls: DeskControls) => withIndex(controls, (index, project) => index.sessions({ project }))

@@ -41,7 +41,7 @@ export function coordinator(
     tools,
     policy: async () => ({ verdict: 'yes', why: 'it is a test' }),
     frame: frameOf('Coordinate.', tools),
-    aside: () => digestOf(rig.board, rig.clock.now()),
+    aside: (_, messages) => digestOf(rig.board, rig.clock.now(), messages),
     ends: () => final.holdsBack(),
   })
   let closed = 0
