@@ -27,13 +27,22 @@ export function serveTurns(home: string, turns: Peer, clock: Clock): { close(): 
 
 /** Connects to the other processes of this home; the caller closes each connection. */
 export async function peers(home: string, clock: Clock): Promise<ConnectedPeer[]> {
+  const met = await Promise.all((await peerPlaces(home, clock)).map(({ connect }) => connect()))
+  return met.filter((peer) => peer !== undefined)
+}
+
+/** Lists the other processes of this home that may run turns, each with the way to connect to it. */
+export async function peerPlaces(
+  home: string,
+  clock: Clock,
+): Promise<{ name: string; connect(): Promise<ConnectedPeer | undefined> }[]> {
   const [{ connectPeer }, { findSockets, mayAnswer, ownSocketName }] = await Promise.all([
     import('../faces/peer/peer-client.ts'),
     import('../faces/peer/peer-sockets.ts'),
   ])
-  const paths = findSockets(home).filter((path) => basename(path) !== ownSocketName() && mayAnswer(path))
-  const met = await Promise.all(paths.map((path) => connectPeer(path, clock)))
-  return met.filter((peer) => peer !== undefined)
+  return findSockets(home)
+    .filter((path) => basename(path) !== ownSocketName() && mayAnswer(path))
+    .map((path) => ({ name: path, connect: () => connectPeer(path, clock) }))
 }
 
 /** Connects to the process that runs a turn. */

@@ -61,7 +61,9 @@ function memorySignInBook(): SignInBook {
   const signIns = new Map<string, SignIn>()
   return {
     links: () => structuredClone([...links.values()]),
-    putLink: (link) => void links.set(link.id, structuredClone(link)),
+    putLink(link) {
+      links.set(link.id, structuredClone(link))
+    },
     removeLink: (id) => links.delete(id),
     all: () => structuredClone([...signIns.values()]),
     withCookie: (hash) => structuredClone([...signIns.values()].find(({ cookieHash }) => cookieHash === hash)),

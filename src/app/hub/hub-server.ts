@@ -13,10 +13,13 @@ import { say, UsageError, print, voiceOf } from '../../core/io.ts'
 import { version } from '../version.ts'
 import { borderOf } from '../border.ts'
 import { messageTool } from '../vendor-border.ts'
+import { PeerTurns } from '../dashboard/peer-turns.ts'
+import { peerPlaces } from '../peers.ts'
 import { homeOf } from '../place.ts'
 import { noteProcess } from '../running-processes.ts'
 import { ledgerIn } from './hub-address.ts'
 import { once } from 'node:events'
+import { hostname } from 'node:os'
 import { sayIfDebugging, isLoopback, ownHubKey } from '../server-access.ts'
 
 export type OpenHub = { hub: Hub; keys: HubKeys; signIns: SignIns; changes: ChangeFeed; close(): Promise<void> }
@@ -69,7 +72,7 @@ function openLedger(io: Io, home: string): HubLedger {
 async function hubParts(
   io: Io,
   { hub, keys, signIns, changes }: OpenHub,
-): Promise<Pick<HubServerOptions, 'keys' | 'signIns' | 'routes' | 'changes' | 'mcp' | 'page'>> {
+): Promise<Pick<HubServerOptions, 'keys' | 'signIns' | 'routes' | 'changes' | 'mcp' | 'page' | 'turns'>> {
   const [{ hubRoutes }, { PageFiles }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary, noResources, toolServer }] =
     await Promise.all([
       import('../../faces/hub/hub-routes.ts'),
@@ -92,15 +95,23 @@ async function hubParts(
     })()
   // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.
   const manner = { ownerOf: ({ id }: HubCaller) => id, hangUpCancels: true }
+  const turns = machineTurns(io, mask)
   const mcp = mcpEndpoint(library, serverFor, sayIfDebugging(io), manner)
   return {
     keys,
     signIns,
-    routes: hubRoutes(hub, { keys, signIns }, io.clock),
+    routes: hubRoutes(hub, { keys, signIns }, io.clock, turns),
     changes,
     mcp,
+    turns,
     page: new PageFiles(sourcePath('page')),
   }
+}
+
+/** The turns of this machine, of all processes of this home. */
+function machineTurns({ env, clock }: Io, mask: (text: string) => string): PeerTurns {
+  const home = homeOf(env)
+  return new PeerTurns({ machine: hostname(), clock, mask, find: () => peerPlaces(home, clock) })
 }
 
 /** The address of the page with the secret of a link, behind the sign that a browser never sends to a server. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../base/clock.ts'
+import type { MachineTurns } from '../../core/talk/machine-turns.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
 import type { SignIns } from '../../hub/sign-ins.ts'
@@ -27,6 +28,8 @@ export type HubServerOptions = {
   routes: readonly HubRoute[]
   changes: ChangeFeed
   mcp: McpEndpoint<HubCaller>
+  /** The turns of this machine, for people who may answer them. */
+  turns?: MachineTurns
   /** The files of the page; a hub without them serves its API alone. */
   page?: PageFiles
 }
@@ -151,7 +154,7 @@ async function streamChanges(
   request: IncomingMessage,
   response: ServerResponse,
   { url, caller }: { url: URL; caller: HubCaller },
-  { changes, clock }: HubServerOptions,
+  { changes, clock, turns }: HubServerOptions,
 ): Promise<void> {
   if (!mayDo(caller.role, 'read')) return send(response, refusal(403, 'this key may not read changes'))
   if (request.method !== 'GET') return send(response, refusal(405, `/api/events accepts GET, not ${request.method}`))
@@ -167,10 +170,19 @@ async function streamChanges(
   response.write(': hello\n\n')
   // Ends with the connection, so nothing waits for it.
   void sendHeartbeats(response, clock, hungUp)
+  // A turn whose questions are shown to somebody waits for the answer, so they are shown to people who can give one.
+  if (turns && url.searchParams.has('turns') && mayDo(caller.role, 'answer')) void sendTurns(response, turns, hungUp)
   for await (const change of changes.after(after, hungUp))
     if (!response.write(eventStreamText(change)) && !hungUp.aborted)
       await once(response, 'drain', { signal: hungUp }).catch(() => {})
   response.end()
+}
+
+/** Streams the turns of this machine. They have no number: a follower that comes back is told of all of them again. */
+async function sendTurns(response: ServerResponse, turns: MachineTurns, hungUp: AbortSignal): Promise<void> {
+  for await (const change of turns.follow(hungUp))
+    if (!response.write(`event: ${change.type}\ndata: ${JSON.stringify(change)}\n\n`) && !hungUp.aborted)
+      await once(response, 'drain', { signal: hungUp }).catch(() => {})
 }
 
 async function sendHeartbeats(response: ServerResponse, clock: Clock, hungUp: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Parser } from '../../core/work/shape.ts'
 import type { Task } from '../../core/work/task.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
+import type { MachineTurns } from '../../core/talk/machine-turns.ts'
 import type { HubOperation } from '../../hub/hub-roles.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { SignIns } from '../../hub/sign-ins.ts'
@@ -22,7 +23,7 @@ import {
   string,
 } from '../../core/work/shape.ts'
 import { agentOf } from '../../hub/hub-roles.ts'
-import { checkTicket, taskIdOf, ticketOf } from '../../hub/task-rules.ts'
+import { HubError, checkTicket, taskIdOf, ticketOf } from '../../hub/task-rules.ts'
 import { readBody } from './hub-router.ts'
 
 const text = string({ min: 1 })
@@ -38,7 +39,7 @@ export type HubDoors = { keys: HubKeys; signIns: SignIns }
  * The hub over HTTP: each row is one route with its path, its operation, the fields of its body and what it does.
  * A caller acts under the name of its key. The stream `/api/events` is answered by the server itself.
  */
-export function hubRoutes(hub: Hub, { keys, signIns }: HubDoors, clock: Clock): HubRoute[] {
+export function hubRoutes(hub: Hub, { keys, signIns }: HubDoors, clock: Clock, turns?: MachineTurns): HubRoute[] {
   const until = (seconds = longestSeconds) => clock.elapsed() + Math.min(seconds, longestSeconds) * 1000
   /** The task of an id or of a ticket; throws where the ticket is no longer the holder's. */
   const task = (id: string) => {
@@ -215,6 +216,16 @@ export function hubRoutes(hub: Hub, { keys, signIns }: HubDoors, clock: Clock): 
         return {}
       },
     ),
+    post(
+      '/api/turns/:id/answer',
+      'answer',
+      parser({ ask: text, picks: optional(list(text)) }),
+      async ({ ask, picks }, { id }) => reached(id, await turns?.answer(id, ask, picks)),
+    ),
+    post('/api/turns/:id/steer', 'direct', parser({ text }), async (said, { id }) =>
+      reached(id, await turns?.steer(id, said.text)),
+    ),
+    post('/api/turns/:id/cancel', 'direct', anyBody, async (_, { id }) => reached(id, await turns?.cancel(id))),
     get('/api/me', async ({ caller }) => caller, 'self'),
     post('/api/me/end', 'self', anyBody, async (_, { caller }) => keys.revoke(caller.id, caller)),
     post('/api/lent-keys', 'lend', parser({ name: text }), async ({ name }, { caller }) => keys.lend(name, caller)),
@@ -246,6 +257,13 @@ function post<T>(
   answer: (fields: T, request: RoutedRequest) => Promise<unknown>,
 ): HubRoute {
   return { method: 'POST', path, operation, answer: async (request) => answer(readBody(body, request.body), request) }
+}
+
+/** Throws where a turn could not take what a person sent to it. */
+function reached(turn: string, taken: boolean | undefined): object {
+  if (!taken)
+    throw new HubError('conflict', `Turn ${turn} is over, or somebody else has answered it already. Nothing was sent.`)
+  return {}
 }
 
 function agents(hub: Hub) {

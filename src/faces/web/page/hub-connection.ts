@@ -61,6 +61,8 @@ async function refusalOf(response: Response): Promise<HubRefusal> {
 type Listener = {
   /** Reads everything anew; returns the number of the last change that it holds. */
   load(): Promise<number>
+  /** Called before each connection. */
+  begin(): void
   take(type: string, data: string): number | undefined
 }
 
@@ -89,8 +91,9 @@ export async function followHub(listener: Listener): Promise<void> {
 }
 
 /** Reads the stream to its end; returns the last number, or undefined when the hub has forgotten changes in between. */
-async function readChanges(after: number, { take }: Listener): Promise<number | undefined> {
-  const response = await fetch('/api/events', {
+async function readChanges(after: number, { begin, take }: Listener): Promise<number | undefined> {
+  begin()
+  const response = await fetch('/api/events?turns', {
     headers: { ...proof(), 'last-event-id': String(after) },
     credentials: 'same-origin',
   })

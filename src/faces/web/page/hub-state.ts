@@ -1,4 +1,5 @@
 import type { InboxMark } from '../../../core/work/inbox.ts'
+import type { TurnChange, TurnRow } from '../../../core/talk/machine-turns.ts'
 import type { HubChange } from '../../../core/work/hub-ledger.ts'
 import type { HubAgent, Task } from '../../../core/work/task.ts'
 import { computed, signal } from '@preact/signals'
@@ -11,6 +12,7 @@ export type AgentRow = HubAgent & { waits?: boolean; about?: boolean; task?: str
 
 export const tasks = signal<ReadonlyMap<string, Task>>(new Map())
 export const agents = signal<ReadonlyMap<string, AgentRow>>(new Map())
+export const turns = signal<ReadonlyMap<string, TurnRow>>(new Map())
 export const marks = signal<ReadonlyMap<string, InboxMark>>(new Map())
 export const me = signal<{ id: string; name: string; role: string } | undefined>(undefined)
 
@@ -18,6 +20,14 @@ export const me = signal<{ id: string; name: string; role: string } | undefined>
 export const inbox = computed(() =>
   inboxRows(me.value?.name ?? '', inboxItems(tasks.value.values(), agents.value.values()), marks.value, now.value),
 )
+
+/** The turns that wait for an answer. */
+export const askingTurns = computed(() => [...turns.value.values()].filter(({ asks }) => asks.length > 0))
+
+/** Called when a connection begins: the turns that run are told anew. */
+export function forgetTurns(): void {
+  turns.value = new Map()
+}
 
 /** Reads everything anew; returns the number of the last change that it holds. */
 export async function load(): Promise<number> {
@@ -34,8 +44,9 @@ export async function load(): Promise<number> {
   return state.seq
 }
 
-/** Takes one change of the hub in; returns its number. */
-export function take(_type: string, data: string): number {
+/** Takes one change in; returns the number of a change of the hub, which turns do not have. */
+export function take(type: string, data: string): number | undefined {
+  if (type === 'turn' || type === 'turn-over') return takeTurn(JSON.parse(data) as TurnChange)
   const change = JSON.parse(data) as HubChange
   if (change.type === 'task') {
     const was = tasks.value.get(change.id)
@@ -51,6 +62,13 @@ export function take(_type: string, data: string): number {
     agents.value = left
   }
   return change.seq
+}
+
+function takeTurn(change: TurnChange): undefined {
+  const next = new Map(turns.value)
+  if (change.type === 'turn') next.set(change.row.turn, change.row)
+  else next.delete(change.turn)
+  turns.value = next
 }
 
 /** The task after a change: fields that are set or unset, and the note and the step that are added. */

@@ -1,12 +1,13 @@
 import type { InboxKind, InboxRow } from '../../../core/work/inbox.ts'
-import type { Task } from '../../../core/work/task.ts'
+import type { AgentQuestion, Task } from '../../../core/work/task.ts'
 import { useState } from 'preact/hooks'
 import { act, agentPath, refused, taskPath } from './act.ts'
 import { address, setFilter, taskLink } from './address.ts'
-import { agents, inbox, me, tasks } from './hub-state.ts'
+import { agents, askingTurns, inbox, me, tasks } from './hub-state.ts'
 import { rowClass } from './list-keys.ts'
 import { QuestionForm } from './question-form.tsx'
-import { ago, moment } from './words.ts'
+import { TurnQuestions } from './turns-view.tsx'
+import { ago, firstLine, moment } from './words.ts'
 
 const kindWords: Record<InboxKind, string> = {
   asks: '',
@@ -36,13 +37,25 @@ export function InboxView() {
         </label>
       </div>
       {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
-      {rows.length === 0 ? (
+      {rows.length + askingTurns.value.length === 0 ? (
         <p class="empty">
           Nothing waits for you. Questions of agents, blocked tasks, failures and finished work that wants a review
           appear here.
         </p>
       ) : (
         <ul class="rows">
+          {askingTurns.value.map((row) => (
+            <li class={rowClass} key={row.turn}>
+              <article class="unread">
+                <h2>
+                  <a href="#/turns">
+                    {row.by ?? 'A turn'} asks: {firstLine(row.prompt)}
+                  </a>
+                </h2>
+                <TurnQuestions row={row} />
+              </article>
+            </li>
+          ))}
           {rows.map((row) => (
             <li class={rowClass} key={row.id}>
               <ItemRow row={row} />
@@ -91,9 +104,21 @@ function ItemRow({ row }: { row: InboxRow }) {
 /** What the item is about, and the way to answer it. */
 function ItemBody({ row: { kind, agent, task }, text }: { row: InboxRow; text: string }) {
   const asks = kind === 'asks' && agent !== undefined ? agents.value.get(agent)?.asks : undefined
-  if (asks && agent !== undefined) return <QuestionForm asks={asks} path={agentPath(agent, 'answer')} />
+  if (asks && agent !== undefined) return <AgentQuestionForm asks={asks} agent={agent} />
   const blocked = kind === 'blocked' && task !== undefined ? tasks.value.get(task) : undefined
   return blocked ? <BlockedForm task={blocked} /> : <pre class="text">{text}</pre>
+}
+
+/** The question of an agent at the hub, which takes the numbers of the options or words. */
+export function AgentQuestionForm({ asks, agent }: { asks: AgentQuestion; agent: string }) {
+  const answer = (picks: string[]) => {
+    const words = picks.map((pick) => {
+      const at = asks.options.findIndex(({ id }) => id === pick)
+      return at < 0 ? pick : String(at + 1)
+    })
+    act(agentPath(agent, 'answer'), { text: words.join(' ') })
+  }
+  return <QuestionForm asked={asks} answer={answer} />
 }
 
 export function BlockedForm({ task }: { task: Task }) {

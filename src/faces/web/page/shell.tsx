@@ -3,17 +3,19 @@ import { computed, effect } from '@preact/signals'
 import { address } from './address.ts'
 import { AgentsView } from './agents-view.tsx'
 import { standing, trouble } from './hub-connection.ts'
-import { agents, inbox, me, tasks } from './hub-state.ts'
+import { agents, askingTurns, inbox, me, tasks, turns } from './hub-state.ts'
 import { InboxView } from './inbox-view.tsx'
 import { handleKey } from './list-keys.ts'
 import { SignInsView } from './sign-ins-view.tsx'
 import { TaskView } from './task-view.tsx'
 import { TasksView } from './tasks-view.tsx'
+import { TurnsView } from './turns-view.tsx'
 
 type View = { name: string; title: string; count?: () => number; show(id?: string): ComponentChild }
 
 const views: readonly View[] = [
   { name: 'inbox', title: 'Inbox', count: () => waitingForMe.value, show: () => <InboxView /> },
+  { name: 'turns', title: 'Turns', count: () => turns.value.size, show: () => <TurnsView /> },
   { name: 'agents', title: 'Agents', count: () => agents.value.size, show: () => <AgentsView /> },
   {
     name: 'tasks',
@@ -24,7 +26,7 @@ const views: readonly View[] = [
   { name: 'sign-ins', title: 'Sign-ins', show: () => <SignInsView /> },
 ]
 
-const waitingForMe = computed(() => inbox.value.filter(({ needsMe }) => needsMe).length)
+const waitingForMe = computed(() => inbox.value.filter(({ needsMe }) => needsMe).length + askingTurns.value.length)
 
 const shown = computed(() => views.find(({ name }) => name === address.value.view) ?? views[0]!)
 

@@ -1,9 +1,9 @@
 import type { Task } from '../../../core/work/task.ts'
 import { useState } from 'preact/hooks'
-import { act, agentPath, refused, taskPath } from './act.ts'
+import { act, refused, taskPath } from './act.ts'
+import { DiffText } from './diff-text.tsx'
 import { agents, tasks } from './hub-state.ts'
-import { BlockedForm } from './inbox-view.tsx'
-import { QuestionForm } from './question-form.tsx'
+import { AgentQuestionForm, BlockedForm } from './inbox-view.tsx'
 import { moment, stateName } from './words.ts'
 
 export function TaskView({ id }: { id: string }) {
@@ -29,14 +29,14 @@ export function TaskView({ id }: { id: string }) {
       </p>
       {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
       <pre class="text">{task.prompt}</pre>
-      {asked && task.agent !== undefined ? <QuestionForm asks={asked} path={agentPath(task.agent, 'answer')} /> : null}
+      {asked && task.agent !== undefined ? <AgentQuestionForm asks={asked} agent={task.agent} /> : null}
       {task.state === 'BLOCKED' ? <BlockedForm task={task} /> : null}
       <Acts task={task} />
       {task.result ? (
         <>
           <h2>Answer</h2>
           <pre class="text">{task.result.message}</pre>
-          {task.result.diff ? <Diff text={task.result.diff} /> : null}
+          {task.result.diff ? <Changes text={task.result.diff} /> : null}
         </>
       ) : null}
       <h2>What happened</h2>
@@ -99,30 +99,11 @@ function Acts({ task }: { task: Task }) {
   )
 }
 
-/** Lines of a diff that are drawn at once. */
-const mostLines = 2_000
-
-function Diff({ text }: { text: string }) {
-  const [most, setMost] = useState(mostLines)
-  const lines = text.split('\n')
+function Changes({ text }: { text: string }) {
   return (
     <>
       <h2>Changes</h2>
-      <pre class="diff">
-        {lines.slice(0, most).map((line, at) => (
-          <span key={at} class={kindOf(line)}>
-            {`${line}\n`}
-          </span>
-        ))}
-      </pre>
-      {lines.length > most ? (
-        <button onClick={() => setMost(most + mostLines)}>Show more ({lines.length - most} lines)</button>
-      ) : null}
+      <DiffText text={text} />
     </>
   )
-}
-
-function kindOf(line: string): string {
-  if (/^(?:diff|index|---|\+\+\+) /.test(line)) return 'file'
-  return line.startsWith('@@') ? 'place' : line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : ''
 }
