@@ -11,6 +11,7 @@ import { hub } from './hub.ts'
 import { histories } from './histories.ts'
 import { longAnswer } from './long-answer.ts'
 import { prefixOfLongTurn } from './long-turn.ts'
+import { measuredRotation } from './measured-rotation.ts'
 import { start } from './start.ts'
 import { terminals } from './terminals.ts'
 import { tokens } from './tokens.ts'
@@ -26,6 +27,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   failover,
   histories,
   hub,
+  'measured-rotation': measuredRotation,
   tokens,
   'long-answer': longAnswer,
   'long-turn': prefixOfLongTurn,

@@ -2,6 +2,7 @@ import type { Entry } from '../core/talk/entry.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { Doc } from '../core/talk/store.ts'
 import type { Health } from '../mind/rotation/health.ts'
+import type { Rotation } from '../mind/rotation/rotate.ts'
 import type { App } from './app.ts'
 import { healthDoc } from '../mind/rotation/health.ts'
 import { rotate } from '../mind/rotation/rotate.ts'
@@ -23,6 +24,7 @@ export type RotationOptions = {
   told?: readonly Entry[]
   /** The record of the agents' health, where it is not the one that all turns share. */
   health?: Doc<Health>
+  measured?: Rotation['measured']
   changes?(): Promise<string[]>
   compact?(turn: Turn, say: (words: string) => void): Promise<readonly Entry[] | undefined>
 }

@@ -112,7 +112,8 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     return snapshots.tree
   }
   const holdsBack = !exclusive && actsByOurTools(app)
-  const agent = await openAgent(app, request, snapshots, turnBegan)
+  const measured = measuredTurn(app, request)
+  const agent = await openAgent(app, request, { snapshots, turnBegan, measured: measured?.order })
   const traces = await openTraces(app)
   const around = {
     begin: async (turn: string, waits?: Turn['waits']) => {
@@ -127,6 +128,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     },
     // The snapshot is taken before the end is shown, so that a person who sees the end can undo the turn.
     end: async (turn: string, waits?: Turn['waits']) => [
+      ...(await orNote('termaite could not draw the next agent', measured?.over())),
       ...(await snapshots.end(turn, waits)),
       ...(await unremembered),
       ...(await leftNotes(app)),
@@ -163,18 +165,41 @@ export async function leftNotes(app: App): Promise<string[]> {
   return [`This turn left ${what} running: ${named}. To end ${them}: kill ${left.map(({ pid }) => pid).join(' ')}`]
 }
 
+/** The order of the agents under the strategy `measured`, whose code is loaded for it alone. A turn over which the rotation decided has used the draw. */
+function measuredTurn(app: App, { prompt, agent: first }: TurnRequest) {
+  if (app.settings.rotationStrategy !== 'measured') return undefined
+  let used: number | undefined
+  return {
+    async order({ history }: Turn, names: readonly string[]) {
+      const { readMeasured } = await import('./measured-rotation.ts')
+      const measured = await readMeasured(app)
+      if (first === undefined) used ??= measured?.seed
+      return measured?.order(names, { prompt, followsUp: history.length > 0 })
+    },
+    async over(): Promise<void> {
+      if (used === undefined) return
+      const { drawAgain } = await import('./measured-rotation.ts')
+      await drawAgain(app, used)
+    },
+  }
+}
+
+type AgentParts = {
+  snapshots: TurnSnapshots
+  turnBegan(): Promise<string | undefined>
+  measured: NonNullable<ReturnType<typeof measuredTurn>>['order'] | undefined
+}
+
 /** Opens the rotation, and around it the thinking that the turn needs; a turn without thinking loads none of its code. */
-async function openAgent(
-  app: App,
-  request: TurnRequest,
-  snapshots: TurnSnapshots,
-  turnBegan: () => Promise<string | undefined>,
-): Promise<Agent> {
+async function openAgent(app: App, request: TurnRequest, parts: AgentParts): Promise<Agent> {
+  const { snapshots, turnBegan, measured } = parts
   const { agent: first, only, think, attended } = request
+  const roster = app.mode === 'coordinator' ? leadingRoster(app, first) : app.roster
   const rotation = openRotation(app, {
-    roster: app.mode === 'coordinator' ? leadingRoster(app, first) : app.roster,
+    roster,
     first,
     only,
+    measured: measured && ((turn) => measured(turn, roster.names())),
     changes: changedFiles(app.snapshots, () => snapshots.tree),
     async compact({ id, history, signal }, say) {
       if (!(await compactNow(app, 'auto', { say, signal })).ok) return undefined

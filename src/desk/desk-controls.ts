@@ -36,8 +36,6 @@ export interface DeskControls {
   setMode(mode: WorkMode): Promise<string[]>
   /** Returns to the mode that was active before plan mode. */
   leavePlan(): void
-  /** Updates the status after a turn was judged, because another agent may be the next one now. */
-  judged(): Promise<void>
   /** Runs a turn that the command makes itself. Throws a UsageError while another turn runs. */
   begin(prompt: string, make: TurnMaker): Promise<void>
   /** Sends a prompt as if it had been typed; `terms` are those of the command in a file that made it. */
@@ -136,10 +134,6 @@ export class LiveDeskControls implements DeskControls {
   leavePlan(): void {
     this.#parts.station.leavePlan()
     this.#showStatus()
-  }
-
-  judged(): Promise<void> {
-    return this.#parts.ledger.stand()
   }
 
   /** Shows the new status; the change does not wait for the screens. */

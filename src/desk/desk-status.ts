@@ -1,6 +1,7 @@
 import type { Entry, Event, Usage } from '../core/talk/entry.ts'
 import type { Standing, AgentStanding } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
+import type { MeasuredRotation } from '../app/measured-rotation.ts'
 import type { Health } from '../mind/rotation/health.ts'
 import { healthDoc, noHealth, away } from '../mind/rotation/health.ts'
 import { basename } from 'node:path'
@@ -28,6 +29,10 @@ export class DeskStatus {
   view: readonly Entry[] = []
   #parts: DeskStatusParts
   #spent = new SpentInView()
+  #health = noHealth
+  #measured: MeasuredRotation | undefined
+  /** The agent of the prompt that was typed last: it is asked for in each frame. */
+  #typed: { text: string; next: string | undefined } | undefined
   #back = new AbortController()
 
   constructor(parts: DeskStatusParts) {
@@ -56,12 +61,23 @@ export class DeskStatus {
   /** Never rejects: an unreadable health file counts as empty here; the turn that needs it reports the error. */
   async stand(): Promise<void> {
     const app = this.#parts.app()
-    const health = await healthDoc(app.store)
+    this.#health = await healthDoc(app.store)
       .read()
       .catch(() => noHealth)
-    this.now = standingOf(app, this.#known(health))
+    this.#measured = await measuredOf(app).catch(() => undefined)
+    this.now = standingOf(app, this.#known(this.#health))
+    this.#typed = undefined
     this.#standAgain(app)
     await this.#parts.told(this.now)
+  }
+
+  /** The agent that would take a prompt that is not sent yet, where that depends on the prompt: under the strategy `measured`. */
+  nextFor(typed: string): string | undefined {
+    const text = typed.trim()
+    if (!this.#measured || this.#parts.aimed() !== undefined || !/^[^/!#]/.test(text)) return undefined
+    if (this.#typed?.text !== text)
+      this.#typed = { text, next: nextOf(this.#parts.app(), this.#known(this.#health), text) }
+    return this.#typed.next
   }
 
   close(): void {
@@ -87,6 +103,7 @@ export class DeskStatus {
       view: this.view,
       spent: this.#spent,
       health,
+      ...(this.#measured ? { measured: this.#measured } : {}),
       ...(aimed === undefined ? {} : { aimed }),
       stays: this.#parts.stays(),
       ...(waiting ? { waiting: { agent: waiting.agent, until: waiting.until } } : {}),
@@ -98,6 +115,7 @@ export type KnownStatus = {
   view: readonly Entry[]
   spent: SpentInView
   health: Health
+  measured?: MeasuredRotation
   aimed?: string
   stays?: boolean
   waiting?: Standing['waiting']
@@ -117,9 +135,8 @@ export function standingOf(app: App, known: KnownStatus): Standing {
     const { as: state, until, why } = absent
     return { name: agent.name, state, until, left, ...(why === undefined ? {} : { why }) }
   })
-  const names = agents.map(({ name }) => name)
   const thinking = defaultThinking(app, { aimed: known.aimed !== undefined, chat: true })
-  const next = nextAgent(names, settings.rotationStrategy, known.health, now, known.aimed, app.out)
+  const next = nextOf(app, known)
   return {
     project: basename(place.root) || place.root,
     ...(session.name === undefined ? {} : { session: session.name }),
@@ -133,6 +150,22 @@ export function standingOf(app: App, known: KnownStatus): Standing {
     tokens: known.spent.standing(),
     ...(known.waiting ? { waiting: known.waiting } : {}),
   }
+}
+
+/** Reads the order of the strategy `measured`, whose code is loaded for it alone. */
+async function measuredOf(app: App): Promise<MeasuredRotation | undefined> {
+  if (app.settings.rotationStrategy !== 'measured') return undefined
+  const { readMeasured } = await import('../app/measured-rotation.ts')
+  return readMeasured(app)
+}
+
+/** The agent of the next turn, for a prompt that is typed already or for one that is not. */
+function nextOf(app: App, { health, measured, aimed, view }: KnownStatus, prompt?: string): string | undefined {
+  const { settings, io, out } = app
+  const names = enabledAgents(settings).map(({ name }) => name)
+  const request = prompt === undefined ? undefined : { prompt, followsUp: view.length > 0 }
+  const drawn = measured?.order(names, request).line
+  return nextAgent(names, settings.rotationStrategy, health, io.clock.now(), aimed, out, drawn)
 }
 
 const strength: readonly Usage['source'][] = ['reported', 'parsed', 'estimated']

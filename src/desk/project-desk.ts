@@ -153,6 +153,8 @@ export class ProjectDesk implements ChatDesk {
 
   standing = (): Standing => this.#status.now
 
+  nextFor = (typed: string): string | undefined => this.#status.nextFor(typed)
+
   events(signal: AbortSignal): DeskEvents {
     const heard = this.#audience.listen(signal)
     this.#started ??= this.#begin().catch((error) => this.#say(messageOf(error), 'error'))

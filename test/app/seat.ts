@@ -120,7 +120,6 @@ export class Seat {
     jobs: () => this.jobs,
     moveToBackground: () => (this.turned.push(['background']), false),
     lastAnswer: async () => this.lastAnswer,
-    judged: async () => void this.turned.push(['judged']),
     prompts: (most) => new HistoryPages(this.app.project.log, this.app.session).prompts(most),
   }
 

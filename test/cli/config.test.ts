@@ -69,7 +69,7 @@ test('validate reports every error of every file, each with its file, its line a
     `${json}:10: hooks.Stop[0].hooks[0].type: found "prompt"; only "command" is run here.`,
     `${yaml}:1: sharing: found "some", allowed: one of "all", "ask".`,
     `${yaml}:2: timeoutSeconds: found -1, allowed: a number above 0.`,
-    'rotation strategy: found "randm", allowed: round-robin, exhaustion, random.',
+    'rotation strategy: found "randm", allowed: round-robin, exhaustion, random, measured.',
   ]
   const told = await machine.run(['config', 'validate'], { env })
   assert.deepEqual(

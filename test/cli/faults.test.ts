@@ -42,7 +42,7 @@ test('each wrong value names what was found and what is allowed', async (t) => {
   const cases: [string, string][] = [
     [
       '{\n"rotationStrategy": "fastest"}',
-      `${file}:2: rotationStrategy: found "fastest", allowed: one of "round-robin", "exhaustion", "random".`,
+      `${file}:2: rotationStrategy: found "fastest", allowed: one of "round-robin", "exhaustion", "random", "measured".`,
     ],
     [
       '{"agents": [\n{"name": "a", "command": "x", "contextWindowTokens": "big"}]}',
@@ -167,7 +167,7 @@ test('bad usage is one sentence and exit 2', async (t) => {
     machine,
     ['-p', 'x', '-r', 'fastest'],
     2,
-    '--rotation: found "fastest", allowed: round-robin, exhaustion, random.',
+    '--rotation: found "fastest", allowed: round-robin, exhaustion, random, measured.',
   )
   await refuses(machine, ['-p', 'x', '--nosuch'], 2, /^termaite: there is no flag --nosuch\. See: termaite --help\n$/)
   await refuses(machine, ['-p', '  '], 2, 'the prompt is empty. Give one: termaite -p "why does the build fail?"')

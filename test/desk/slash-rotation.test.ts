@@ -93,7 +93,7 @@ test('/strategy and /leash are set by word or by card, and what was meant is tol
   assert.deepEqual(
     seat.asked.map(({ text, options }) => [text, options.map(({ id }) => id)]),
     [
-      ['Which rotation strategy? Now: round-robin.', ['round-robin', 'exhaustion', 'random']],
+      ['Which rotation strategy? Now: round-robin.', ['round-robin', 'exhaustion', 'random', 'measured']],
       ['How much may the agents do? Now: ask.', ['read', 'ask', 'edit', 'all']],
     ],
   )
@@ -102,7 +102,7 @@ test('/strategy and /leash are set by word or by card, and what was meant is tol
 test('what may follow is completed', async (t) => {
   const seat = await seated(t, two)
   assert.deepEqual(await seat.complete('switch', 'A'), ['amber', 'amber --stay', 'auto'])
-  assert.deepEqual(await seat.complete('strategy', ''), ['round-robin', 'exhaustion', 'random'])
+  assert.deepEqual(await seat.complete('strategy', ''), ['round-robin', 'exhaustion', 'random', 'measured'])
   assert.deepEqual(await seat.complete('leash', 'e'), ['edit'])
   assert.deepEqual(await seat.complete('usage', 'd'), ['day'])
 })

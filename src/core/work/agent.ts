@@ -163,7 +163,7 @@ export interface Roster {
 }
 
 /** Which agent the rotation asks first: the one after the agent that answered last, that agent itself, or any. */
-export const strategies = ['round-robin', 'exhaustion', 'random'] as const
+export const strategies = ['round-robin', 'exhaustion', 'random', 'measured'] as const
 export type Strategy = (typeof strategies)[number]
 
 /** Who takes the turns: the roster (`chat`), the native agent (`agent`), the native agent without changing anything (`plan`), or an agent that sends workers (`coordinator`). */

@@ -1,5 +1,5 @@
 import type { Command } from '../../core/talk/command.ts'
-import type { AgentStanding } from '../../faces/chat/chat-desk.ts'
+import type { AgentStanding, Standing } from '../../faces/chat/chat-desk.ts'
 import type { App } from '../../app/app.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import type { AgentSettings } from '../../settings/agent-settings.ts'
@@ -21,7 +21,7 @@ export function agentsCommand(controls: DeskControls): Command {
     async run(_args, { say }) {
       const app = controls.app()
       if (app.settings.agents.length === 0) throw new UsageError(noAgentWords(app.settings, atDesk))
-      const lines = app.settings.agents.map((agent) => line(app, agent, controls.standing().agents))
+      const lines = app.settings.agents.map((agent) => line(app, agent, controls.standing()))
       say([...lines, ...(await subagentLines(app))].join('\n'), 'text')
     },
   }
@@ -42,10 +42,11 @@ async function subagentLines(app: App): Promise<string[]> {
 }
 
 /** One line for each agent, because a table would be too wide for a terminal. */
-function line({ settings, leash }: App, agent: AgentSettings, standing: readonly AgentStanding[]): string {
-  const known = standing.find(({ name }) => name === agent.name)
+function line({ settings, leash }: App, agent: AgentSettings, { agents, next }: Standing): string {
+  const known = agents.find(({ name }) => name === agent.name)
   const parts = [
     agent.name,
+    ...(next === agent.name ? ['takes the next turn'] : []),
     known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'not used in this mode',
     `window ${windowOf(agent).toLocaleString('en')}`,
     channelWords(agent),

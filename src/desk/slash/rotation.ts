@@ -17,6 +17,7 @@ const meanings: Record<Strategy, string> = {
   'round-robin': 'the agent after the one that answered last',
   exhaustion: 'the agent that answered last, until it fails',
   random: 'any agent, by chance',
+  measured: 'the agent whose answers here were good most often for their cost and time, with a few tries of the others',
 }
 
 /** The /switch command: chooses the agent of the next turn. */

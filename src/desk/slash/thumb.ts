@@ -11,7 +11,6 @@ export function thumbCommands(controls: DeskControls): Command[] {
       const why = args.trim() || undefined
       const last = await recordThumb(keeping(controls).conversation, good, args)
       say(thumbWords({ good, why }, last), 'note')
-      await controls.judged()
     }
   }
   return [

@@ -95,6 +95,8 @@ export type DeskEvents = AsyncIterable<DeskEvent> & { takeAll(): DeskEvent[] }
  */
 export interface ChatDesk {
   standing(): Standing
+  /** The agent that would take a prompt that is not sent yet, where that depends on the prompt. */
+  nextFor?(typed: string): string | undefined
   /** Yields what happens from now on; the first two events are `opened` and `standing`. */
   events(signal: AbortSignal): DeskEvents
   /** Reads the entries of the session before an id, oldest first. */

@@ -77,9 +77,13 @@ function boardRoom(rows: number): { list: number; opened: number } {
   return { list: Math.max(4, Math.floor(rows * 0.4)), opened: Math.max(4, rows < 20 ? rows - 6 : rows - 10) }
 }
 
-/** The standing with the framework of the running turn, which says more than that of the next one. */
-function withRunningFramework(standing: Standing, { running }: ChatState): Standing {
-  return { ...standing, thinking: running.at(-1)?.phase?.framework ?? standing.thinking }
+/**
+ * The standing with the framework of the running turn, which says more than that of the next one, and with the agent that would take
+ * the typed prompt, which may be another one than that of an empty prompt.
+ */
+function shownStanding(standing: Standing, { running }: ChatState, next: string | undefined): Standing {
+  const thinking = running.at(-1)?.phase?.framework ?? standing.thinking
+  return next === undefined ? { ...standing, thinking } : { ...standing, thinking, next }
 }
 
 class Chat {
@@ -167,7 +171,11 @@ class Chat {
           (turn) => this.#rows.of(turn, this.#state),
         ),
       ),
-      status: guarded(new StatusLine(theme, clock, () => withRunningFramework(standing(), this.#state))),
+      status: guarded(
+        new StatusLine(theme, clock, () =>
+          shownStanding(standing(), this.#state, desk.nextFor?.(this.#input?.text() ?? '')),
+        ),
+      ),
       unseen: () => this.#transcript.unseen,
       reading: () => this.#inputArea?.reading ?? false,
       copy: (text) => this.#copy(text),

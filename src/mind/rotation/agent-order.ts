@@ -4,21 +4,28 @@ import { away } from './health.ts'
 import type { FailureKind } from '../../core/talk/outcome.ts'
 import { failurePredicate } from '../../core/talk/outcome.ts'
 
-/** The order in which agents are asked: `position` is the agent that answered last, `first` goes before all. */
-export function agentOrder(
-  names: readonly string[],
-  o: { strategy: Strategy; position?: string; first?: string; random(): number },
-): string[] {
+type OrderOptions = {
+  strategy: Strategy
+  /** The agent that answered last. */
+  position?: string
+  /** The order that was drawn for the strategy `measured`; without one the configured order holds. */
+  drawn?: readonly string[]
+  random(): number
+}
+
+/** The order in which agents are asked; `first` goes before all. */
+export function agentOrder(names: readonly string[], o: OrderOptions & { first?: string }): string[] {
   const line = byStrategy(names, o)
   if (o.first === undefined || !line.includes(o.first)) return line
   return [o.first, ...line.filter((name) => name !== o.first)]
 }
 
-function byStrategy(
-  names: readonly string[],
-  o: { strategy: Strategy; position?: string; random(): number },
-): string[] {
+function byStrategy(names: readonly string[], o: OrderOptions): string[] {
   if (o.strategy === 'random') return shuffled(names, o.random)
+  if (o.strategy === 'measured') {
+    const drawn = o.drawn?.filter((name) => names.includes(name)) ?? []
+    return [...drawn, ...names.filter((name) => !drawn.includes(name))]
+  }
   // An agent that left the roster has no place in it: the line starts at its head.
   const at = o.position === undefined ? -1 : names.indexOf(o.position)
   const start = at < 0 ? 0 : o.strategy === 'round-robin' ? at + 1 : at
@@ -34,7 +41,7 @@ function shuffled(names: readonly string[], random: () => number): string[] {
   return line
 }
 
-/** The agent that would take the next turn; undefined when it is drawn at random, or no agent is free. `out`: agents that this process does not ask. */
+/** The agent that would take the next turn; undefined when it is not drawn yet, or no agent is free. `out`: agents that this process does not ask; `drawn`: the order that was drawn for the strategy `measured`. */
 export function nextAgent(
   names: readonly string[],
   strategy: Strategy,
@@ -42,10 +49,12 @@ export function nextAgent(
   now: number,
   chosen?: string,
   out?: { has(name: string): boolean },
+  drawn?: readonly string[],
 ): string | undefined {
-  const line = agentOrder(names, { strategy, random: () => 0, position: health.position, first: chosen })
+  const line = agentOrder(names, { strategy, random: () => 0, position: health.position, drawn, first: chosen })
   const free = line.filter((name) => !out?.has(name) && !away(health, name, now, name === chosen))
-  const known = strategy !== 'random' || free.length === 1 || (chosen !== undefined && free[0] === chosen)
+  const isDrawnLater = strategy === 'random' || (strategy === 'measured' && drawn === undefined)
+  const known = !isDrawnLater || free.length === 1 || (chosen !== undefined && free[0] === chosen)
   return known ? free[0] : undefined
 }
 
@@ -54,6 +63,8 @@ const reasons: Record<Strategy, string | undefined> = {
   // The same agent as before needs no explanation.
   exhaustion: undefined,
   random: 'drawn at random',
+  // A note at the beginning of the turn has said why.
+  measured: undefined,
 }
 
 /** Why the agent that answered was chosen, in a few words; `after` is the agent that failed just before it in the same turn. */

@@ -4,6 +4,7 @@ import type { Ask } from '../../core/talk/question.ts'
 import type { Doc } from '../../core/talk/store.ts'
 import type { Agent, Leash, Roster, Traits, Turn, Strategy } from '../../core/work/agent.ts'
 import type { Cooldown, Health, Limit } from './health.ts'
+import type { MeasuredOrder } from './measured-order.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { viewTokens } from '../../core/talk/tokens.ts'
@@ -25,6 +26,8 @@ export type Rotation = {
   /** Whether no other agent than `first` may take the turn. */
   only?: boolean
   random(): number
+  /** Gives the order of the strategy `measured`. A consultation has none, and keeps to the configured order. */
+  measured?(turn: Turn): Promise<MeasuredOrder | undefined>
   /** Hides secrets in the report of a failed attempt. */
   mask(text: string): string
   /** Agents that this process does not ask any more, and why: not installed, or not logged in. */
@@ -110,17 +113,21 @@ class Round {
     yield* this.#health.read()
     if (sharing === 'ask') this.#vendors = await vendorsTold(this.#roster, told ?? this.#turn.history, this.#turn)
     const { position } = this.#health.now
-    const line = agentOrder(names, { strategy, random, position, first: first ?? previous })
+    const measured = strategy === 'measured' ? await this.#o.measured?.(this.#turn).catch(() => undefined) : undefined
+    const line = agentOrder(names, { strategy, random, position, drawn: measured?.line, first: first ?? previous })
+    const chosen = first === undefined && previous === undefined ? this.#nextFree(line) : undefined
+    const why = chosen === undefined ? undefined : measured?.why(chosen)
+    if (why !== undefined) yield note(why)
     for (const [at, name] of line.entries()) {
       if (this.#turn.signal.aborted) return cancelled
-      const why = this.#whySkipped(name, names)
-      if (why !== undefined) {
+      const absence = this.#whySkipped(name, names)
+      if (absence !== undefined) {
         if (name !== first) {
-          yield note(`Skipped ${name}: ${why}`)
+          yield note(`Skipped ${name}: ${absence}`)
           continue
         }
         const decided = await this.#askAboutAbsence(name, line.slice(at + 1))
-        if (decided === undefined) yield note(`Skipped ${name}: ${why}`)
+        if (decided === undefined) yield note(`Skipped ${name}: ${absence}`)
         if (decided === undefined) continue
         if (decided !== 'try') return decided
         this.#tally.away = this.#tally.away.filter((absent) => absent.name !== name)

@@ -1,5 +1,6 @@
 import type { Event } from '../../core/talk/entry.ts'
 import type { Framework } from '../../core/talk/framework.ts'
+import { leftToAgent, personChose } from '../../core/talk/framework.ts'
 import type { Outcome } from '../../core/talk/outcome.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
@@ -61,16 +62,13 @@ type FrameworkChoice = { framework: Framework; why: string; calls: number }
 
 /** Chooses the framework of a turn: by its words where they are sure, else by one short request to our own agent, else none. */
 async function* chosen(o: ThinkingParts, turn: Turn): AsyncGenerator<Event, FrameworkChoice> {
-  if (o.how !== 'auto') return { framework: o.how, why: 'you chose it', calls: 0 }
+  if (o.how !== 'auto') return { framework: o.how, why: personChose, calls: 0 }
   if (await o.continuesTree?.(turn)) return { framework: 'decompose', why: 'an unfinished task tree', calls: 0 }
   const sure = select(turn.prompt, turn.history.length > 0)
   if (sure) return { ...sure, calls: 0 }
   const labeller = await o.openLabeller().catch(() => undefined)
-  return labeller ? yield* askForLabel(labeller, o, turn) : { framework: 'direct', why: left, calls: 0 }
+  return labeller ? yield* askForLabel(labeller, o, turn) : { framework: 'direct', why: leftToAgent, calls: 0 }
 }
-
-/** A wrong guess at a framework costs calls and time; this costs nothing, and the agent can still call for thought. */
-const left = 'left to the agent'
 
 /** How long a person waits for the label before the request goes on without it. */
 const labelMs = 8_000
@@ -102,7 +100,7 @@ async function* askForLabel(labeller: Agent, o: ThinkingParts, turn: Turn): Asyn
     yield note(
       `thinking: ${labeller.name} was asked for a framework and ${labelFault(outcome, late.signal)}; answering directly`,
     )
-  return { framework: 'direct', why: left, calls: 1 }
+  return { framework: 'direct', why: leftToAgent, calls: 1 }
 }
 
 function labelFault(outcome: Outcome, late: AbortSignal): string {

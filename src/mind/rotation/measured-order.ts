@@ -1,0 +1,225 @@
+/**
+ * What is known of one agent's work in one turn. `here`: in this project. `kind`: the kind of request, where it is known. Without
+ * `good` the turn was answered, and nobody has said or checked whether well.
+ */
+export type Evidence = {
+  agent: string
+  here: boolean
+  kind?: string
+  good?: boolean
+  cost?: number
+  ms?: number
+  at: number
+}
+
+/** The chance of one turn, drawn once and kept: the same draw and the same evidence give the same order in every process. */
+export type Draw = { seed: number; at: number }
+
+/** The agents in the order in which they are asked, and why a certain one of them goes first, in a sentence. */
+export type MeasuredOrder = { line: string[]; why(agent: string): string | undefined }
+
+/** What one try costs the person beside money, for the prompt and the look at the result, and what an hour of waiting costs; in US dollars. */
+const priceOfTry = 2
+const priceOfHour = 12
+
+/** The price of one success: that of one try, for as many tries as a success takes. */
+export const priceOfSuccess = (share: number, cost: number, ms: number): number =>
+  (priceOfTry + cost + (ms / 3_600_000) * priceOfHour) / share
+
+/** Agents change: evidence counts half after so many days, and here also after so many later turns. */
+const halfLifeDays = 30
+const halfLifeTurns = 100
+
+/** How much evidence about another kind of request counts, and how much that of another project. */
+const otherKind = 0.15
+const elsewhere = 0.25
+/** The most turns that all evidence from other projects stands for: it is a first guess, and what happened here soon outweighs it. */
+const mostElsewhere = 4
+
+/** An answer that nobody complained of was probably good; it tells less than a check or a word of the person. */
+const unjudged = { weight: 0.15, share: 0.8 }
+
+/** What is assumed of an agent that nothing is known of: a good share of successes, as if from three turns. */
+const before = { good: 2, bad: 1 }
+
+/** How far the costs and times of single turns lie apart, as the standard deviation of their logarithm. */
+const spread = 0.8
+
+/** How far the drawn numbers lie from the expected ones. Less than 1 explores less: in a simulation with drift (bench/measured-rotation.ts) it lost less. */
+const boldness = 0.4
+
+type Mean = { sum: number; weight: number }
+type Known = {
+  good: number
+  bad: number
+  cost: Mean
+  ms: Mean
+  turns: Record<Place, Counted>
+}
+/** Turns of this kind in this project, all turns in this project, and those elsewhere. */
+type Place = 'alike' | 'here' | 'elsewhere'
+type Counted = { judged: number; good: number; unjudged: number }
+
+/**
+ * Orders agents by what each success is expected to cost in money, in time and in tries, with Thompson sampling: each agent's
+ * share of successes, cost and time are drawn from what is known of them. An agent that little is known of is therefore tried now and
+ * then, and the better it is known, the more the best one goes first. `evidence` is sorted with the newest first. With no evidence
+ * about any of the agents, and between equals, the configured order stays.
+ */
+export function measuredOrder(
+  names: readonly string[],
+  evidence: readonly Evidence[],
+  draw: Draw,
+  kind?: string,
+): MeasuredOrder {
+  const known = knownOf(names, evidence, draw.at, kind)
+  const nothing = [...known.values()].every(({ turns }) => total(turns.here) + total(turns.elsewhere) === 0)
+  if (nothing) return { line: [...names], why: () => undefined }
+  const usual = { cost: usualOf(known, 'cost'), ms: usualOf(known, 'ms') }
+  const expected = new Map(names.map((name) => [name, drawnPrice(known.get(name)!, usual, () => 0)]))
+  const drawn = new Map(names.map((name) => [name, drawnPrice(known.get(name)!, usual, normals(draw.seed, name))]))
+  const line = [...names].sort((a, b) => drawn.get(a)! - drawn.get(b)!)
+  const best = [...names].sort((a, b) => expected.get(a)! - expected.get(b)!)[0]
+  return { line, why: (agent) => whyFirst(agent, known.get(agent)!, agent !== best) }
+}
+
+function knownOf(
+  names: readonly string[],
+  evidence: readonly Evidence[],
+  now: number,
+  kind: string | undefined,
+): Map<string, Known> {
+  const known = new Map(names.map((name) => [name, nothingKnown()]))
+  const foreign = new Map(names.map((name) => [name, { good: 0, bad: 0 }]))
+  let later = 0
+  for (const one of evidence) {
+    // Turns of agents that left the roster pass too, and their evidence is not used.
+    const age = 0.5 ** (Math.max(0, now - one.at) / (halfLifeDays * 86_400_000)) * 0.5 ** (later / halfLifeTurns)
+    if (one.here) later++
+    const agent = known.get(one.agent)
+    if (!agent) continue
+    const weight = age * (kind === undefined || one.kind === kind ? 1 : otherKind) * (one.here ? 1 : elsewhere)
+    const sure = one.good === undefined ? unjudged.weight : 1
+    const share = one.good === undefined ? unjudged.share : Number(one.good)
+    const sum = one.here ? agent : foreign.get(one.agent)!
+    sum.good += weight * sure * share
+    sum.bad += weight * sure * (1 - share)
+    count(agent.cost, one.cost, weight)
+    count(agent.ms, one.ms, weight)
+    const { alike, here, elsewhere: others } = agent.turns
+    const places = one.here ? (kind !== undefined && one.kind === kind ? [alike, here] : [here]) : [others]
+    for (const turns of places) {
+      if (one.good === undefined) turns.unjudged++
+      else turns.judged++
+      if (one.good) turns.good++
+    }
+  }
+  for (const [name, { good, bad }] of foreign) {
+    const agent = known.get(name)!
+    const part = Math.min(1, mostElsewhere / (good + bad || 1))
+    agent.good += before.good + good * part
+    agent.bad += before.bad + bad * part
+  }
+  return known
+}
+
+const nothingKnown = (): Known => ({
+  good: 0,
+  bad: 0,
+  cost: { sum: 0, weight: 0 },
+  ms: { sum: 0, weight: 0 },
+  turns: { alike: noTurns(), here: noTurns(), elsewhere: noTurns() },
+})
+
+const noTurns = (): Counted => ({ judged: 0, good: 0, unjudged: 0 })
+
+function count(mean: Mean, value: number | undefined, weight: number): void {
+  if (value === undefined || !Number.isFinite(value) || value < 0) return
+  mean.sum += value * weight
+  mean.weight += weight
+}
+
+const total = ({ judged, unjudged: rest }: Counted) => judged + rest
+
+/** The mean over the agents whose cost or time is known: an agent without any is taken to be like the others. */
+function usualOf(known: ReadonlyMap<string, Known>, what: 'cost' | 'ms'): number {
+  const means = [...known.values()].flatMap(({ [what]: { sum, weight } }) => (weight > 0 ? [sum / weight] : []))
+  return means.length === 0 ? 0 : means.reduce((all, one) => all + one, 0) / means.length
+}
+
+/** The price of a success of this agent; `normal` gives the chance. */
+function drawnPrice({ good, bad, cost, ms }: Known, usual: { cost: number; ms: number }, normal: () => number): number {
+  // The logarithm of the odds of a beta distribution has exactly this mean and variance.
+  const odds = digamma(good) - digamma(bad) + normal() * Math.sqrt(trigamma(good) + trigamma(bad))
+  const share = 1 / (1 + Math.exp(-odds))
+  const money = drawnMean(cost, usual.cost, normal())
+  return priceOfSuccess(share, money, drawnMean(ms, usual.ms, normal()))
+}
+
+/** A mean that may lie further from the one that was seen, the fewer turns were seen. One more turn like the usual ones is assumed. */
+function drawnMean({ sum, weight }: Mean, usual: number, normal: number): number {
+  if (weight === 0) return usual
+  return (sum / weight) * Math.exp((normal * spread) / Math.sqrt(weight + 1))
+}
+
+/** Normal numbers for one agent, with `boldness` as their deviation: each agent has a row of its own, so that one more agent changes nothing for the others. */
+function normals(seed: number, name: string): () => number {
+  const next = uniform(seed, name)
+  return () => boldness * Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+}
+
+/** Numbers from 0 up to 1 that follow from the seed and the name alone (mulberry32 over an FNV-1a hash). */
+function uniform(seed: number, name: string): () => number {
+  let state = (seed ^ 0x81_1c_9d_c5) >>> 0
+  for (const letter of name) state = Math.imul(state ^ letter.codePointAt(0)!, 0x01_00_01_93) >>> 0
+  return () => {
+    state = (state + 0x6d_2b_79_f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** The derivative of the logarithm of the gamma function, and its own derivative: both by their series, from 6 on. */
+function digamma(of: number): number {
+  let x = of
+  let sum = 0
+  for (; x < 6; x++) sum -= 1 / x
+  const square = 1 / (x * x)
+  return sum + Math.log(x) - 1 / (2 * x) - square * (1 / 12 - square * (1 / 120 - square / 252))
+}
+
+function trigamma(of: number): number {
+  let x = of
+  let sum = 0
+  for (; x < 6; x++) sum += 1 / (x * x)
+  const square = 1 / (x * x)
+  return sum + 1 / x + square / 2 + (square / x) * (1 / 6 - square * (1 / 30 - square / 42))
+}
+
+/** `tries`: another agent is expected to do better, and this one is asked to learn more about it. */
+function whyFirst(agent: string, { turns }: Known, tries: boolean): string {
+  const { alike, here, elsewhere: others } = turns
+  const record =
+    judgedWords(alike, 'for requests like this one') ??
+    judgedWords(here, 'in this project') ??
+    unjudgedWords(here) ??
+    judgedWords(others, 'in other projects') ??
+    'it has not answered in this project yet'
+  return `${agent} goes first${tries ? ', to learn more about it' : ''}: ${record}.`
+}
+
+function judgedWords({ judged, good }: Counted, where: string): string | undefined {
+  if (judged === 0) return undefined
+  if (judged === 1) return `its one judged answer ${where} was ${good === 1 ? 'good' : 'bad'}`
+  if (good === judged) return `each of its ${judged} judged answers ${where} was good`
+  if (good === 0) return `none of its ${judged} judged answers ${where} was good`
+  return `${good} of its ${judged} judged answers ${where} ${good === 1 ? 'was' : 'were'} good`
+}
+
+function unjudgedWords({ unjudged: many }: Counted): string | undefined {
+  if (many === 0) return undefined
+  return many === 1
+    ? 'nobody has complained of its one answer in this project'
+    : `nobody has complained of its ${many} answers in this project`
+}
