@@ -2,7 +2,6 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Evidence } from '../../src/mind/rotation/measured-order.ts'
-import type { Health } from '../../src/mind/rotation/health.ts'
 import { nextAgent } from '../../src/mind/rotation/agent-order.ts'
 import { measuredOrder } from '../../src/mind/rotation/measured-order.ts'
 import { sized } from '../full.ts'
@@ -81,7 +80,7 @@ test('an agent that is parked, cooling down or out is never the next one', () =>
         parked.map((name) => [name, { failures: 0, parked: { until: now + 1, why: '' } }]),
       )
       const { line } = measuredOrder(names, known, { seed: one, at: now })
-      const next = nextAgent(names, 'measured', { agents } as Health, now, undefined, new Set(out), line)
+      const next = nextAgent(names, 'measured', { agents }, now, undefined, new Set(out), line)
       const free = line.filter((name) => !parked.includes(name) && !out.includes(name))
       assert.equal(next, free[0])
     }),

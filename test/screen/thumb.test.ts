@@ -26,7 +26,7 @@ test(
         appendFileSync(machine.file('history.jsonl'), `${JSON.stringify(judged)}\n`)
       }
     const open = async () => {
-      const glass = new Glass(machine, looks.dark!)
+      const glass = new Glass(machine, looks.dark)
       t.after(() => glass.end())
       const sitting = new Sitting(glass, 'dark')
       await sitting.begun()
@@ -39,7 +39,7 @@ test(
     await sitting.shows('Noted: alpha’s answer to “explain the parser” was bad: it is far too short')
     sitting.glass.type('/good\r')
     await sitting.framed('thumb', ['the parser” was good.', 'Ask anything', /\d tokens$/])
-    await sitting.glass.end()
+    sitting.glass.end()
     const again = await open()
     await again.framed('thumb-later', ['You said: this was good.', /\d tokens$/])
   },
