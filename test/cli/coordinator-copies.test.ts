@@ -1,11 +1,13 @@
 import type { Answer, Asked } from '../real/model-server.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
-import { Machine } from './program.ts'
+import { shortHash } from '../../src/base/hash.ts'
+import { until } from '../until.ts'
+import { ended, Machine } from './program.ts'
 
 const options = { timeout: 60_000 }
 
@@ -31,6 +33,7 @@ async function repository(
   workers: readonly object[],
   worker: (task: string, asked: Asked) => Answer = () => ({ text: JSON.stringify(handoff) }),
   foreign = '',
+  more: Record<string, unknown> = {},
 ) {
   let led = 0
   const server = await modelServer((asked) => {
@@ -53,7 +56,8 @@ async function repository(
   // A command that the person wrote, which nothing holds.
   const other = { name: 'foreign', command: join(machine.folder, 'foreign.sh'), contextWindowTokens: 100_000 }
   writeFileSync(other.command, `#!/bin/sh\ncat >/dev/null\n${foreign}\n`, { mode: 0o755 })
-  machine.settings({ metaInstruction: false, agents: [native, other], leash: 'edit' })
+  const { agents = [], ...rest } = more as { agents?: object[] }
+  machine.settings({ metaInstruction: false, agents: [native, other, ...agents], leash: 'edit', ...rest })
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=u', '-c', 'user.email=u@e', ...args], {
       cwd: project,
@@ -69,9 +73,14 @@ async function repository(
   writeFileSync(join(project, 'a.txt'), 'not committed\n')
   const read = (path: string) =>
     existsSync(join(project, path)) ? readFileSync(join(project, path), 'utf8') : undefined
+  const env = { ANTHROPIC_API_KEY: 'made-up-key' }
+  const start = () => {
+    const child = machine.start(['--mode', 'coordinator', '-p', 'do both'], { env })
+    child.stdin!.end()
+    return child
+  }
   const run = async () => {
-    const env = { ANTHROPIC_API_KEY: 'made-up-key' }
-    const { code, err } = await machine.run(['--mode', 'coordinator', '-p', 'do both'], { env })
+    const { code, err } = await ended(start())
     assert.equal(code, 0, err)
     const led = server.turns().filter(({ body }) => !JSON.stringify(body).includes('You are a worker:'))
     const messages = led.at(-1)!.body.messages as { content: unknown }[]
@@ -79,7 +88,7 @@ async function repository(
     const told = JSON.stringify(messages.map(({ content }) => content))
     return { told, err }
   }
-  return { machine, project, server, read, run }
+  return { machine, project, server, read, run, start }
 }
 
 const results = ({ body }: Asked) => JSON.stringify(body).split('"tool_result"').length - 1
@@ -151,3 +160,63 @@ test('our own agent in a copy cannot write into the project itself', options, as
   const asked = server.turns().filter(({ body }) => JSON.stringify(body).includes('You are a worker:'))
   assert.equal(results(asked.at(-1)!), 2)
 })
+
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
+
+/** A program in a terminal that writes a file where it is started. */
+function inTerminal(...modes: string[]) {
+  const cli = [process.execPath, fake, '/dev/null', 'scroll', ...modes].join(' ')
+  const screen = { kind: 'screen', idle_pattern: '^> ?$', response_fence: true, contextWindowTokens: 100_000 }
+  return { name: 'seen', command: `echo made > made.txt; exec ${cli}`, ...screen }
+}
+
+/** The processes of a machine that still run. */
+const left = ({ folder }: Machine) =>
+  spawnSync('pgrep', ['-af', folder], { encoding: 'utf8' })
+    .stdout.split('\n')
+    .filter((line) => line !== '' && !line.includes('pgrep'))
+
+for (const host of ['tmux', 'pty'] as const) {
+  const skip = host === 'tmux' && noTmux
+  test(
+    `${host}: a worker in a terminal changes a copy, its work comes back, and it ends`,
+    { ...options, skip },
+    async (t) => {
+      const say = `say:${encodeURIComponent(JSON.stringify({ ...handoff, changed_paths: ['made.txt'] }))}`
+      const workers = [wish('one', { agent: 'seen', where: 'terminal', scope: ['made.txt'] })]
+      const more = { agents: [inTerminal(say)], terminals: { host } }
+      const { machine, read, run } = await repository(t, workers, undefined, '', more)
+      t.after(() => spawnSync('tmux', ['-L', `termaite-${shortHash(machine.home)}`, 'kill-server']))
+      const { told } = await run()
+      assert.equal(read('made.txt'), 'made\n', told)
+      assert.match(told, /by seen in a copy of the project/)
+      assert.match(told, /\\"changed_paths\\": \[\\n {2}\\"made\.txt\\"\\n \]/)
+      assert.deepEqual([left(machine), existsSync(join(machine.home, 'worktrees'))], [[], false])
+    },
+  )
+}
+
+test(
+  'a worker in a terminal ends with its coordinator, and its unfinished work is kept',
+  { ...options, skip: noTmux },
+  async (t) => {
+    const workers = [wish('one', { agent: 'seen', where: 'terminal' })]
+    const more = { agents: [inTerminal('never')], terminals: { host: 'tmux' } }
+    const { machine, read, start } = await repository(t, workers, undefined, '', more)
+    t.after(() => spawnSync('tmux', ['-L', `termaite-${shortHash(machine.home)}`, 'kill-server']))
+    const child = start()
+    const copies = join(machine.home, 'worktrees')
+    await until(() => globSync('*/apart-*/made.txt', { cwd: copies }).length === 1)
+    await until(() => /"taken": true/.test(slotsOf(machine).join()))
+    child.kill('SIGINT')
+    const { code, err } = await ended(child)
+    assert.deepEqual([code, left(machine), read('made.txt')], [130, [], undefined], err)
+    const [made] = globSync('*/apart-*/made.txt', { cwd: copies })
+    assert.equal(readFileSync(join(copies, made!), 'utf8'), 'made\n')
+  },
+)
+
+/** The slots of the crew of the coordinator, as they lie on disk. */
+const slotsOf = ({ home }: Machine): string[] =>
+  globSync('crew/**/slots.json', { cwd: home }).map((path) => readFileSync(join(home, path), 'utf8'))
