@@ -10,7 +10,7 @@ import { UsageError } from '../../core/io.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { sizeWords } from '../../core/work/task-changes.ts'
-import { asideWords } from '../../mind/race/race-choice.ts'
+import { asideWords, wordsOf } from '../../mind/race/race-choice.ts'
 import { checkWords, racerName, raceSentences, raceTable } from '../../mind/race/race-report.ts'
 import { orUsage } from '../undo.ts'
 import { runOpened } from '../turn.ts'
@@ -117,8 +117,8 @@ export function runChoice(
     const done: Race = { ...race, chosen: racer.racer }
     const { type: _, ...results } = done
     yield { type: 'race', ...results }
-    const words = racer.reply === '' ? '' : `\n\n${racer.agent}: ${racer.reply}`
-    const text = `${whose} is in the project now (${sizeWords(racer.files)}). ${undoWords} takes it back.${asideWords(joined.aside)}${words}`
+    yield* wordsOf(race, racer.racer)
+    const text = `${whose} is in the project now (${sizeWords(racer.files)}). ${undoWords} takes it back.${asideWords(joined.aside)}`
     yield { type: 'reply', text }
     return { ok: true, text }
   }

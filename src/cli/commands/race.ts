@@ -85,18 +85,20 @@ async function choose(app: App, word: string | undefined, json: boolean): Promis
 async function printRace(io: Io, events: AsyncIterable<Event>, json: boolean): Promise<number> {
   let race: Race | undefined
   let reply = ''
+  let words = ''
   let outcome: Outcome | undefined
   const agents = new Map<string, string>()
   for await (const event of events) {
     const line = progress(event, agents)
     if (line !== undefined) say(io, stripAnsi(line))
     if (event.type === 'race') race = event
-    if (event.type === 'reply') reply = event.text
+    if (event.type === 'reply' && event.by !== 'termaite') words = `\n\n${event.by}: ${event.text}`
+    else if (event.type === 'reply') reply = event.text
     if (event.type === 'end') outcome = event.outcome
   }
   const failure = outcome?.ok ? undefined : (outcome?.failure ?? { kind: 'crash', message: 'the race has no end' })
   if (json) print(io, JSON.stringify(defined({ ok: failure === undefined, failure, ...(race ? resultsOf(race) : {}) })))
-  else if (reply !== '') print(io, stripAnsi(asPlainText(reply, race)))
+  else if (reply !== '') print(io, stripAnsi(`${asPlainText(reply, race)}${words}`))
   if (failure) say(io, `termaite: ${failure.message}`)
   return outcome ? exitCode(outcome) : 1
 }

@@ -43,6 +43,7 @@ export async function* chosenResult(
     if ('files' in joined) {
       const done: Race = { ...race, chosen: run.racer }
       yield done
+      yield* wordsOf(done, run.racer)
       const text = `${reportText(done)}\n\n${broughtText(done, run, parts, joined.aside)}`
       yield { type: 'reply', text }
       return { outcome: { ok: true, text }, chosen: run.racer }
@@ -102,8 +103,13 @@ function broughtText(
     others.length === 0
       ? ''
       : ` The other results are kept for a day: ${others.map((one) => says.show(one.racer)).join(', ')}.`
-  const words = chosen.reply === '' ? '' : `\n\n${chosen.agent}: ${chosen.reply}`
-  return `${racerName(race, chosen)}'s result is in the project now (${sizeWords(changes!.files)}). ${says.undo} takes it back.${asideWords(aside)}${kept}${words}`
+  return `${racerName(race, chosen)}'s result is in the project now (${sizeWords(changes!.files)}). ${says.undo} takes it back.${asideWords(aside)}${kept}`
+}
+
+/** The words of the agent whose result was chosen: they are its answer, by which the person and later turns know it. */
+export function* wordsOf({ racers }: Race, chosen: number): Generator<Event> {
+  const { agent: by, reply: text } = racers.find(({ racer }) => racer === chosen)!
+  if (text !== '') yield { type: 'reply', text, by }
 }
 
 /** Where the person's own versions of files are that a result replaced. */

@@ -72,8 +72,16 @@ test('every agent works in its own copy, the checks know what failed before, and
   assert.equal(result.ok, true)
   assert.match(
     result.ok ? result.text : '',
-    /claude's result is in the project now \(1 file \+1 −1\)\. undo takes it back\. The other results are kept for a day: race show 2\.\n\nclaude: mended$/,
+    /claude's result is in the project now \(1 file \+1 −1\)\. undo takes it back\. The other results are kept for a day: race show 2\.$/,
   )
+})
+
+test('the words of the chosen agent are its reply, so that a later thumb, undo or correction is about that agent', async () => {
+  const rig = racing({ racers: { claude: edits({ sum: 'right' }, 'mended'), codex: edits({}) }, apply: true })
+  const { events } = await rig.run()
+  const replies = events.flatMap((event) => (event.type === 'reply' ? [[event.by, event.text]] : []))
+  assert.deepEqual([replies.length, replies[0]], [2, ['claude', 'mended']])
+  assert.equal(replies[1]![0], 'termaite')
 })
 
 test('the results are kept before anybody chooses, and the card shows all of them with the best one first in hand', async () => {
