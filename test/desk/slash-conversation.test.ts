@@ -86,6 +86,13 @@ test('/compact tells the agent what the person wants kept above all', async (t) 
   )
 })
 
+test('/dashboard says how to start the hub where none runs', async (t) => {
+  const seat = await seated(t, { ...fine, hub: { url: 'http://127.0.0.1:9' } })
+  assert.deepEqual(await seat.type('/dashboard'), [
+    ['error', 'no hub runs, and the page is the hub’s. Start one in another terminal: termaite serve'],
+  ])
+})
+
 test('/usage tells tokens by agent, with how they are known', async (t) => {
   const seat = await seated(t, fine)
   assert.deepEqual(await seat.type('/usage'), [['note', 'No usage yet.']])

@@ -13,6 +13,7 @@ import { say, UsageError, print, voiceOf } from '../../core/io.ts'
 import { version } from '../version.ts'
 import { borderOf } from '../border.ts'
 import { messageTool } from '../vendor-border.ts'
+import { pageLink } from '../dashboard/page-link.ts'
 import { PeerTurns } from '../dashboard/peer-turns.ts'
 import { peerPlaces } from '../peers.ts'
 import { homeOf } from '../place.ts'
@@ -113,9 +114,6 @@ function machineTurns({ env, clock }: Io, mask: (text: string) => string): PeerT
   const home = homeOf(env)
   return new PeerTurns({ machine: hostname(), clock, mask, find: () => peerPlaces(home, clock) })
 }
-
-/** The address of the page with the secret of a link, behind the sign that a browser never sends to a server. */
-export const pageLink = (url: string, secret: string) => `${url}/#in=${secret}`
 
 /** The person at this machine, who starts the hub. */
 const person = { id: 'own', name: 'user', role: 'admin' } as const

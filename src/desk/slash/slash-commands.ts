@@ -12,6 +12,7 @@ import { connectCommand } from './connect.ts'
 import { contextCommand } from './context.ts'
 import { copyCommand } from './copy.ts'
 import { crewCommand } from './crew.ts'
+import { dashboardCommand } from './dashboard.ts'
 import { historyCommand } from './history.ts'
 import { initCommand } from './init.ts'
 import { jobCommands } from './jobs.ts'
@@ -61,6 +62,7 @@ export function builtInCommands(controls: DeskControls): Command[] {
     historyCommand(controls),
     copyCommand(controls),
     usageCommand(controls),
+    dashboardCommand(controls),
     initCommand(controls),
     rememberCommand(controls),
     configCommand(controls),

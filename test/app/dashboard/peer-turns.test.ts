@@ -101,7 +101,7 @@ test('turns of all processes are seen with their questions and newest words, and
   await tell({ type: 'answer', ask: 'q1', picks: ['yes'] })
   first.end()
   await look()
-  processes.get('b')!.close()
+  await processes.get('b')!.close()
   processes.delete('b')
   await look()
   const said = { by: 'claude', words: 'The key is ***.' }
