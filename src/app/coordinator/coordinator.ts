@@ -35,6 +35,7 @@ import { livingSlots } from '../crew/crew-workspaces.ts'
 import { memoryStore } from '../../store/memory-store.ts'
 import { offerTurnTools, turnServer } from '../thinking/turn-advice.ts'
 import { noteCoordinator } from './dead-coordinators.ts'
+import { workersOf } from './kept-workers.ts'
 import { workerRoster } from './worker-roster.ts'
 
 /** Makes the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */
@@ -65,12 +66,11 @@ function refusing({ name, traits, close }: Agent, why: string): Agent {
 }
 
 const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWorkers>): ReturnType<OpensWorkers> => {
-  const { io, place, settings, project, session, border, native } = app
+  const { io, place, settings, project, border, native } = app
   const { clock } = io
   // Of a conversation that is not kept, nothing of the workers is kept either.
   const store = app.ephemeral ? memoryStore() : app.store
-  // The workers of a conversation are numbered in it, and no other crew sees them.
-  const workspace = `${project.slug}.${session.id}`
+  const workspace = workersOf(app)
   const terminals = terminalsOf(io, settings, { lends: true, bound: true })
   const roster = workerRoster(app, terminals)
   const leads = enabledAgents(settings)

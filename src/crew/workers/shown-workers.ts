@@ -65,9 +65,16 @@ export class ShownWorkers {
       await this.#board?.stop(String(slot.id))
     }
     const terminal = async () => this.#board?.terminal(slot.id)
+    const loses = async () => {
+      const view = await this.#board?.find(String(slot.id))
+      return view?.slot.state === 'held'
+        ? undefined
+        : 'Its handoff then says how far it came. Files that it has changed stay changed.'
+    }
+    const work = { agent: slot.agent, loses, stop }
     const place = this.#turn.inside?.enter(
       workerRole(slot),
-      slot.worker.where === 'terminal' ? { stop, terminal } : { stop },
+      slot.worker.where === 'terminal' ? { ...work, terminal } : work,
     )
     this.#leave.set(slot.id, () => place?.leave())
   }

@@ -86,7 +86,7 @@ test('the lines around the transcript are never wider than the screen, and never
             () => [run],
             () => false,
             { runsFor: () => below * 1000, key: 'Ctrl+B' },
-            () => rowsOf(name, 'gemini', name),
+            { rows: () => rowsOf(name, 'gemini', name), open: () => below > 10 },
           ).render(width),
           new TopBorder(dark, () => ['termaite', name]).render(width),
           new BottomBorder(dark).render(width),
@@ -112,7 +112,7 @@ test('the working line shows the running turn, and is empty when none runs', () 
         () => running,
         () => asked,
         { runsFor: () => ms, key: 'Ctrl+B' },
-        () => [],
+        { rows: () => [], open: () => false },
       ).render(90)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
   assert.equal(line([]), undefined)
@@ -172,14 +172,14 @@ test('in a framework, the working line shows its name, its phase and its agents'
         () => [{ ...run, ...how }],
         () => false,
         { runsFor: () => undefined, key: 'Ctrl+B' },
-        () => inside,
+        { rows: () => inside, open: () => false },
       ).render(width)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
   const inside = [...rowsOf('gemini', 'codex', 'gemini', undefined), { ...rowsOf('qwen')[0]!, state: 'done' as const }]
   assert.equal(line(90), ' * consensus · 3 of 5 advisors are done · 12 s · Esc cancels')
   assert.equal(
     line(120, { by: 'claude' }, inside),
-    ' * consensus · 3 of 5 advisors are done · gemini, codex · 12 s · Ctrl+T: 5 agents, 4 at work · Esc cancels',
+    ' * consensus · 3 of 5 advisors are done · gemini, codex · 12 s · Ctrl+T: 5 agents, 4 working · Esc cancels',
   )
   assert.equal(
     line(80, { by: 'claude' }, inside),

@@ -78,7 +78,7 @@ function extended(row: AgentRow, event: Event, place: Place, fold: Fold): AgentR
         ...defined({ by }),
         state: endState(event.outcome, event.status),
         ms: Math.max(0, place.at - row.since),
-        blocks,
+        blocks: blocks.map((block) => (block.type === 'error' ? { ...block, inside: true } : block)),
       }
     default:
       return { ...row, ...defined({ by }), state: row.state === 'waiting' ? 'working' : row.state, blocks }
