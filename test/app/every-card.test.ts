@@ -212,7 +212,8 @@ const makers: Record<string, readonly string[] | string> = {
   'crew/workers/merge-card.ts': ['worker-stray', 'worker-conflict', 'worker-conflict-alone'],
   'desk/follow-up-cards.ts': ['left-processes', 'was-quota'],
   'desk/setup.ts': ['setup-agents', 'setup-leash', 'setup-replace'],
-  'desk/slash/choice.ts': 'a list to choose from, which changes nothing without an answer',
+  // Its other cards are lists to choose from, which change nothing without an answer.
+  'desk/slash/choice.ts': ['stop-agent'],
   'desk/slash/clear.ts': ['clear'],
   'desk/slash/remember.ts': ['remember'],
   'desk/slash/connect.ts': ['key'],

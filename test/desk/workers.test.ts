@@ -42,6 +42,7 @@ async function keep(seat: Seat): Promise<void> {
     name: 'api',
     role: 'explorer',
     agent: 'native',
+    model: 'a-model',
     what_was_done: 'Read the API.',
     evidence: ['api.ts:1'],
     unresolved_risks: [],

@@ -139,6 +139,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     merge: (slot, paths, signal) => copies.merge(slot, paths, signal),
     mostWorkers: settings.coordinator.workers,
     budget,
+    seen: host.seen,
   })
   const final = new FinalAnswer(board)
   const agents = () => roster.names().map((name) => ({ name }))

@@ -49,7 +49,7 @@ async function keptWorker(app: App, slot: WorkerSlot): Promise<EarlierWork> {
 /** The envelope of a worker; one that cannot be read any more is made from what the slot says of its end. */
 async function envelopeOf(app: App, slot: WorkerSlot): Promise<Envelope> {
   const { envelope } = slot.worker
-  const made = endedEnvelope(slot, endingOf(slot))
+  const made = endedEnvelope(slot, { ok: false, failure: endingOf(slot) })
   if (!envelope) return made
   return readEnvelope(blobsOf(app.store, workersOf(app)), envelope).catch(() => made)
 }

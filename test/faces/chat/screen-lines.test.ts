@@ -51,6 +51,18 @@ test('the status line shows everything where there is room, and otherwise the mo
     line(80, { stays: true }),
     ' chat · ask · claude ● · gemini ○ · codex ✗ · ⇒ claude · ~45.7k tokens · ~$0.35',
   )
+  const used = { workers: 4, steps: 31, tokens: 1_240_000, ms: 700_000 }
+  const budget = { used, allowed: { workers: 20, steps: 500, tokens: 10_000_000, ms: 7_200_000 } }
+  assert.equal(
+    line(160, { budget }),
+    ' chat · leash ask · claude ● 42% context free · gemini ○ · codex ✗ · next claude · 4/20 workers, 31/500 steps, 1.2M/10.0M tokens, 11/120 min',
+  )
+  assert.equal(line(80, { budget }), ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · 4/20 workers')
+  assert.equal(
+    line(100, { budget }),
+    ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · 4/20 workers, 1.2M/10.0M tokens',
+  )
+  assert.equal(line(40, { budget }), ' ask · claude ● · 4/20 workers')
   const waiting = { agent: 'gemini', until: new Date(now).setHours(23, 59, 0, 0) }
   assert.equal(line(40, { waiting }), ' ask · waits until 23:59 · claude ●')
 })

@@ -65,16 +65,20 @@ export class StatusLine implements Component {
           ]),
       ...this.#thinking(standing),
       ...this.#budget(standing),
-      { forms: [quiet(tokens(used.used, used.source)), ''], priority: 2 },
-      ...(used.cost === undefined
-        ? []
-        : [{ forms: [quiet(cost(used.cost, used.source)), ''] as [string, string], priority: 1 }]),
+      ...(standing.budget ? [] : this.#spent(used)),
     ]
   }
 
   /** The framework is dropped before any other segment is shortened. */
   #thinking({ thinking = 'off' }: Standing): Segment[] {
     return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], priority: -100 }]
+  }
+
+  /** What the session has used. It is counted again when the turn is over, so that the budget of a running turn says more. */
+  #spent({ used, cost: price, source }: Standing['tokens']): Segment[] {
+    const { quiet } = this.#theme
+    const costs: Segment[] = price === undefined ? [] : [{ forms: [quiet(cost(price, source)), ''], priority: 1 }]
+    return [{ forms: [quiet(tokens(used, source)), ''], priority: 2 }, ...costs]
   }
 
   /** What a coordinator and its workers have used of their budget: in little room, only the part of it that is nearest to its end. */
@@ -86,7 +90,7 @@ export class StatusLine implements Component {
     const paint = nearest.share >= 0.8 ? this.#theme.warn : this.#theme.quiet
     const words = parts.map(({ text }) => text)
     const few = parts.filter((part) => part.matters || part === nearest).map(({ text }) => text)
-    return [{ forms: [paint(words.join(', ')), paint(few.join(', ')), paint(nearest.text)], priority: 7 }]
+    return [{ forms: [paint(words.join(', ')), paint(few.join(', ')), paint(nearest.text)], priority: 11 }]
   }
 
   /** The agent that is next is kept longest, then the others in their order. */
