@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { openProjectCopies } from '../../src/app/copies/project-copies.ts'
+import { projectTree } from '../../src/app/copies/project-evidence.ts'
 import { WorkerCopies } from '../../src/crew/workers/worker-copies.ts'
 import { plain, seated } from './seat.ts'
 
@@ -62,13 +63,7 @@ async function rig(t: TestContext, { picks = [], checks = [], held = true }: Rig
     root: project,
     clock: seat.clock,
     copies: openProjectCopies(app, { keeps: true })!,
-    tree: {
-      async mark() {
-        const taken = await app.snapshots.take()
-        return 'tree' in taken ? taken.tree : undefined
-      },
-      changed: (mark) => app.snapshots.changed(mark),
-    },
+    tree: projectTree(app),
     async ask(question) {
       asked.push(question)
       log.push(`asked in ${JSON.stringify(read('src/a.txt'))}`)

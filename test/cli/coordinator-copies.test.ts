@@ -161,7 +161,7 @@ test('our own agent in a copy cannot write into the project itself', options, as
   assert.equal(results(asked.at(-1)!), 2)
 })
 
-const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.ts')
+const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
 
 /** A program in a terminal that writes a file where it is started. */

@@ -5,7 +5,6 @@ import type { WorkerSlot } from '../../crew/slot.ts'
 import type { OpensWorkers } from '../../crew/workers/coordinator.ts'
 import type { App } from '../app.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
-import type { WorkerCopyParts } from '../../crew/workers/worker-copies.ts'
 import type { WorkerSite } from '../../crew/workers/worker.ts'
 import type { AgentSettings } from '../../settings/agent-settings.ts'
 import { sourceText } from '../../base/source-text.ts'
@@ -13,7 +12,7 @@ import { failed } from '../../core/talk/outcome.ts'
 import { WorkerCopies } from '../../crew/workers/worker-copies.ts'
 import { defaultModel } from '../../models/provider.ts'
 import { openProjectCopies } from '../copies/project-copies.ts'
-import { projectEvidence } from '../copies/project-evidence.ts'
+import { projectEvidence, projectTree } from '../copies/project-evidence.ts'
 import { lacking, spawnable } from '../crew/crew-roster.ts'
 import { Crew } from '../../crew/crew.ts'
 import { Keeper } from '../../crew/keeper.ts'
@@ -35,7 +34,6 @@ import { livingSlots } from '../crew/crew-workspaces.ts'
 import { memoryStore } from '../../store/memory-store.ts'
 import { offerTurnTools, turnServer } from '../thinking/turn-advice.ts'
 import { noteCoordinator } from './dead-coordinators.ts'
-import { workersOf } from './kept-workers.ts'
 import { workerRoster } from './worker-roster.ts'
 
 /** Makes the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */
@@ -66,11 +64,12 @@ function refusing({ name, traits, close }: Agent, why: string): Agent {
 }
 
 const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWorkers>): ReturnType<OpensWorkers> => {
-  const { io, place, settings, project, border, native } = app
+  const { io, place, settings, project, session, border, native } = app
   const { clock } = io
   // Of a conversation that is not kept, nothing of the workers is kept either.
   const store = app.ephemeral ? memoryStore() : app.store
-  const workspace = workersOf(app)
+  // The workers of a conversation are numbered in it, and no other crew sees them.
+  const workspace = `${project.slug}.${session.id}`
   const terminals = terminalsOf(io, settings, { lends: true, bound: true })
   const roster = workerRoster(app, terminals)
   const leads = enabledAgents(settings)
@@ -83,7 +82,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     root: place.root,
     clock,
     copies: projectCopies,
-    tree: app.ephemeral ? undefined : projectTree(app.snapshots),
+    tree: app.ephemeral ? undefined : projectTree(app),
     ask: turn.ask,
     seen: host.seen,
     check: (see) => projectEvidence(app, turn, see),
@@ -139,7 +138,6 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     merge: (slot, paths, signal) => copies.merge(slot, paths, signal),
     mostWorkers: settings.coordinator.workers,
     budget,
-    seen: host.seen,
   })
   const final = new FinalAnswer(board)
   const agents = () => roster.names().map((name) => ({ name }))
@@ -186,17 +184,6 @@ const noCopies = ({ ephemeral }: App) =>
 /** The model of an agent as the settings name it; undefined where only the agent's own program knows it. */
 function modelOf(agent: AgentSettings | undefined): string | undefined {
   return agent?.kind === 'native' ? (agent.model ?? defaultModel) : agent?.model
-}
-
-/** The files of the project itself, as they are at one moment and later. */
-function projectTree(snapshots: App['snapshots']): WorkerCopyParts['tree'] {
-  return {
-    async mark() {
-      const taken = await snapshots.take()
-      return 'tree' in taken ? taken.tree : undefined
-    },
-    changed: (mark) => snapshots.changed(mark),
-  }
 }
 
 /** Puts the questions of the workers to the person who watches the coordinator; without one, each is answered by nobody. */

@@ -1,8 +1,9 @@
 import type { ProjectCopies, ProjectCopy } from '../../core/work/project-copy.ts'
 import type { App } from '../app.ts'
-import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { existsSync, lstatSync, readlinkSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
+import { isWithin } from '../../base/real-path.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
 import { keepWorktree, newWorktree, removeWorktree, watchWorktree } from '../../worktrees/copy-worktrees.ts'
 import { setUpWorktree } from '../../worktrees/worktree-setup.ts'
@@ -46,7 +47,8 @@ export function openProjectCopies(app: App, { keeps }: { keeps: boolean }): Proj
         lacks: `${[ignored, ...ready].join('; ')}.`,
         async changed() {
           const changes = await copy.changed()
-          return { ...changes, ...(await watch(changes.paths)) }
+          const leadingOut = changes.paths.filter((one) => leadsOut(path, one))
+          return { ...changes, leadingOut, ...(await watch(changes.paths)) }
         },
         join: (what) => joining(() => copy.bringBack(what)),
         async keep() {
@@ -62,6 +64,16 @@ export function openProjectCopies(app: App, { keeps }: { keeps: boolean }): Proj
       copy.forget()
       throw error
     }
+  }
+}
+
+/** Whether a path in a copy is a link to a place outside of it. */
+function leadsOut(root: string, path: string): boolean {
+  try {
+    const place = join(root, path)
+    return lstatSync(place).isSymbolicLink() && !isWithin(root, resolve(dirname(place), readlinkSync(place)))
+  } catch {
+    return false
   }
 }
 

@@ -14,12 +14,11 @@ import { raceAgent } from '../../mind/race/race.ts'
 import { away, healthDoc, noHealth, quotasOnly } from '../../mind/rotation/health.ts'
 import { awayWords } from '../../mind/rotation/no-answer.ts'
 import { checkCommand } from '../../mind/think/goal-check.ts'
-import { projectChecks } from '../../mind/think/project-checks.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { markDanger } from '../cards.ts'
 import { openProjectCopies } from '../copies/project-copies.ts'
+import { foundChecks, projectTree } from '../copies/project-evidence.ts'
 import { nativeIn, rosterIn } from '../copies/roster-elsewhere.ts'
-import { machineOf } from '../native/machine-facts.ts'
 import { openRotation } from '../rotation.ts'
 import { frameworkResources } from '../thinking/framework-resources.ts'
 import { frameworkTools } from '../thinking/framework-tools.ts'
@@ -93,13 +92,6 @@ function racingAgents({ settings }: App, wanted: readonly string[]): string[] {
   return agents
 }
 
-/** The commands that build and test the project, as thinking finds them. */
-async function foundChecks(app: App): Promise<string[]> {
-  const { spec } = await machineOf(app.native).known.known()
-  const { checks } = await projectChecks({ tools: frameworkTools(app), machine: { spec, description: '' } })
-  return checks.flatMap((check) => (check.kind === 'command' ? [check.command] : []))
-}
-
 /** The prompt that the conversation keeps. */
 export function racePrompt({ request, agents, check, first }: RaceWish): string {
   const flags = [
@@ -133,13 +125,7 @@ export function runRace(
       open: (name, copy) => racingAgent(app, name, copy),
       check: raceCheck(app, race.given),
       readers: () => frameworkResources(app, openRotation(app, { consulted: true })),
-      tree: {
-        async mark() {
-          const taken = await app.snapshots.take()
-          return 'tree' in taken ? taken.tree : undefined
-        },
-        changed: (mark) => app.snapshots.changed(mark),
-      },
+      tree: projectTree(app),
       bringIn: async (run, what, turn) => {
         await undo.begin(turn)
         return run.copy!.join(what)

@@ -8,6 +8,7 @@ import { machineWall, needsWall } from '../agent-wall.ts'
 import { openConsultant, openRotation } from '../rotation.ts'
 import { findProgram } from '../installed-programs.ts'
 import { machineOf } from '../native/machine-facts.ts'
+import { projectTree } from '../copies/project-evidence.ts'
 import { frameworkTools } from './framework-tools.ts'
 import { away, healthDoc, noHealth } from '../../mind/rotation/health.ts'
 import { nativeAgents, enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
@@ -97,10 +98,7 @@ function spread(agents: readonly { name: string; vendor: string }[]): string[] {
 /** Lets a framework mark the state of the project's files, see what changed since, and go back to it. */
 export function projectCheckpoints(snapshots: Snapshots, mask: (text: string) => string): Checkpoints {
   return {
-    async mark() {
-      const taken = await snapshots.take()
-      return 'tree' in taken ? taken.tree : undefined
-    },
+    mark: projectTree({ snapshots }).mark,
     async since(mark) {
       const { patch, stat, tree } = await snapshots.since(mark)
       return { patch: mask(patch), files: stat.map(({ file }) => file), seen: tree }

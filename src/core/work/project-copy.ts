@@ -1,4 +1,5 @@
 import type { FileChange } from './task-changes.ts'
+import { isInScope } from './path-scope.ts'
 
 /**
  * The changes that were made in a copy of the project, as they were at one moment. `paths` names every file that was made,
@@ -17,8 +18,22 @@ export type CopyChanges = {
    * checkout in the copy does that, and would take the person's own work out of the project.
    */
   reverted?: readonly string[]
+  /** The links that lead to a place outside of the copy. */
+  leadingOut?: readonly string[]
   /** What was done to the repository itself: commits, branches, stashes. */
   notes?: readonly string[]
+}
+
+/** A change in a copy that is not brought in without a yes, and why. */
+export type Stray = { path: string; why: string }
+
+/** The changes in a copy that the work did not call for: those outside of its scope, and those that no work may make by itself. */
+export function straysIn({ paths, reverted = [], leadingOut = [] }: CopyChanges, scope?: readonly string[]): Stray[] {
+  return paths.flatMap((path): Stray[] => {
+    if (scope && !isInScope(path, scope)) return [{ path, why: 'outside of its scope' }]
+    if (reverted.includes(path)) return [{ path, why: 'takes back changes that are not committed' }]
+    return leadingOut.includes(path) ? [{ path, why: 'a link that leads out of the project' }] : []
+  })
 }
 
 /**
@@ -52,6 +67,9 @@ export type ProjectCopy = {
 
 /** Makes copies of the project. `open` rejects with the reason where it cannot. */
 export type ProjectCopies = { open(signal: AbortSignal): Promise<ProjectCopy> }
+
+/** The files of the project itself: `changed` names those that differ from how they were at a mark. */
+export type ProjectTree = { mark(): Promise<string | undefined>; changed(mark: string): Promise<string[]> }
 
 /** What an agent that works in a copy is told about it. */
 export const copyWords = (lacks: string): string =>

@@ -1,5 +1,6 @@
 import type { FileChange } from '../../core/talk/entry.ts'
 import type { Question, Shown } from '../../core/talk/question.ts'
+import type { Stray } from '../../core/work/project-copy.ts'
 import type { WorkerSlot } from '../slot.ts'
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +12,6 @@ export type BothTrees = { root: string; copy: string }
 
 /** A card and an event show no more files than this, and no longer ones. */
 const most = { files: 20, bytes: 128 * 1024 }
-
-/** A change that is not brought in without a yes, and why. */
-export type Stray = { path: string; why: string }
 
 export const strayWords = (strays: readonly Stray[]): string =>
   listed(strays.map(({ path, why }) => `${path} (${why})`))

@@ -1,19 +1,15 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Ask } from '../../core/talk/question.ts'
-import type { CopyChanges, ProjectCopies, ProjectCopy } from '../../core/work/project-copy.ts'
+import type { CopyChanges, ProjectCopies, ProjectCopy, ProjectTree, Stray } from '../../core/work/project-copy.ts'
 import type { WorkerSlot } from '../slot.ts'
-import type { Stray } from './merge-card.ts'
 import type { CheckSeen } from './measured-envelope.ts'
 import type { Envelope } from './worker.ts'
-import { lstatSync, readlinkSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { newId } from '../../base/id.ts'
-import { isWithin } from '../../base/real-path.ts'
 import { isInScope } from '../../core/work/path-scope.ts'
-import { copyWords } from '../../core/work/project-copy.ts'
+import { copyWords, straysIn } from '../../core/work/project-copy.ts'
 import { sizeWords } from '../../core/work/task-changes.ts'
 import { CrewError } from '../slot.ts'
 import { checkWords, partial, withChecks, withPaths } from './measured-envelope.ts'
@@ -26,8 +22,7 @@ export type WorkerCopyParts = {
   clock: Clock
   /** Makes copies of the project; missing where none can be made. */
   copies?: ProjectCopies
-  /** The files of the project itself: `changed` names those that differ from how they were at a mark. */
-  tree?: { mark(): Promise<string | undefined>; changed(mark: string): Promise<string[]> }
+  tree?: ProjectTree
   /** Asks the person who watches the coordinator. */
   ask: Ask
   seen(slot: WorkerSlot, event: Event): void
@@ -161,7 +156,7 @@ export class WorkerCopies {
       await this.#leave(slot, copy, changes, [])
       return measured
     }
-    const strays = straysIn(slot, copy, changes)
+    const strays = straysOf(slot, changes)
     const own = { ...measured, unresolved_risks: [...measured.unresolved_risks, ...(changes.notes ?? [])] }
     if (strays.length > 0) own.outside = strays.map(({ path }) => path)
     // The report stands before the merge, whatever becomes of it.
@@ -303,15 +298,10 @@ const writes = ({ worker }: WorkerSlot) => roleTable[worker.role].limits.writes 
 
 const notAllowed = (strays: readonly Stray[]) => `not all changes were allowed: ${strayWords(strays).slice(0, -1)}`
 
-/** The changes in a copy that are not brought in without a yes. */
-function straysIn(slot: WorkerSlot, copy: ProjectCopy, { paths, reverted = [] }: CopyChanges): Stray[] {
-  const { scope } = slot.worker
-  return paths.flatMap((path): Stray[] => {
-    if (!writes(slot)) return [{ path, why: 'its role changes no files' }]
-    if (scope && !isInScope(path, scope)) return [{ path, why: 'outside of its scope' }]
-    if (reverted.includes(path)) return [{ path, why: 'takes back changes that are not committed' }]
-    return leadsOut(copy.root, path) ? [{ path, why: 'a link that leads out of the project' }] : []
-  })
+/** The changes of a worker that are not brought in without a yes. */
+function straysOf(slot: WorkerSlot, changes: CopyChanges): Stray[] {
+  if (writes(slot)) return straysIn(changes, slot.worker.scope)
+  return changes.paths.map((path) => ({ path, why: 'its role changes no files' }))
 }
 
 const hasChanges = (copy: ProjectCopy) =>
@@ -320,16 +310,6 @@ const hasChanges = (copy: ProjectCopy) =>
     // What cannot be read may hold changes.
     () => true,
   )
-
-/** Whether a path in a copy is a link to a place outside of it. */
-function leadsOut(root: string, path: string): boolean {
-  try {
-    const place = join(root, path)
-    return lstatSync(place).isSymbolicLink() && !isWithin(root, resolve(dirname(place), readlinkSync(place)))
-  } catch {
-    return false
-  }
-}
 
 /** Runs the checks of a project in rounds: workers whose changes come while one runs share the next one. */
 class CheckRounds {

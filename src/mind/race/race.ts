@@ -2,6 +2,7 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Race, RaceCheck, Racer } from '../../core/talk/race.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
+import type { ProjectTree } from '../../core/work/project-copy.ts'
 import type { Resources } from '../think/resources.ts'
 import type { ChoiceParts, RaceEnd } from './race-choice.ts'
 import type { RacerParts, Turnstile } from './racer-run.ts'
@@ -27,7 +28,7 @@ export type RaceParts = Omit<RacerParts, 'oneCheckAtATime'> &
     /** Whether the others are stopped as soon as one result is right. */
     first?: boolean
     /** The files of the project itself: `changed` names those that differ from how they were at a mark. */
-    tree?: { mark(): Promise<string | undefined>; changed(mark: string): Promise<string[]> }
+    tree?: ProjectTree
     /** The agents that can judge, or why none can. */
     readers(): Promise<Resources | { why: string }>
     random(): number

@@ -1,6 +1,7 @@
 import type { Script } from '../../../src/agents/scripted-agent.ts'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
 import type { Turn } from '../../../src/core/work/agent.ts'
+import type { CopyChanges } from '../../../src/core/work/project-copy.ts'
 import type { TaskCopy } from '../../../src/mind/think/decompose/parallel-tasks.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -12,7 +13,7 @@ import { grove, task } from './decompose-rig.ts'
 import { dies, empty, json, notesIn, phasesIn, says } from './rig.ts'
 
 type Joined = Awaited<ReturnType<TaskCopy['join']>>
-type Scripted = { script: Script; join?: Joined | Error }
+type Scripted = { script: Script; join?: Joined | Error; changes?: Partial<CopyChanges> }
 
 /** Rooms whose workers are scripted, in the order they are opened; `log` is what became of each. */
 function rooms(all: readonly (Scripted | Error)[]) {
@@ -28,14 +29,21 @@ function rooms(all: readonly (Scripted | Error)[]) {
         const n = ++opened
         const room = all[Math.min(n, all.length) - 1]!
         if (room instanceof Error) throw room
-        const { script, join = { files: [`${n}.ts`] } } = room
+        const { script, join = { files: [`src/${n % 2 === 1 ? 'api' : 'ui'}/${n}.ts`] }, changes } = room
         const watched: Script = (turn) => (turns.push(turn), typeof script === 'function' ? script(turn) : script)
         const actor = scriptedAgent(`worker${n}`, [watched])
         return {
           root: `/copy/${n}`,
           cwd: `/copy/${n}`,
           actor,
-          changed: () => Promise.reject(new Error('a task is brought back without a look')),
+          changed: async () => ({
+            paths: 'files' in join ? join.files : [],
+            files: [],
+            patch: '',
+            base: '',
+            tree: '',
+            ...changes,
+          }),
           keep: () => Promise.reject(new Error('the copy of a task is not kept')),
           lacks: 'What git ignores is not in it.',
           async join() {
@@ -224,6 +232,12 @@ const alone: [string, Scripted, string, string[]][] = [
     ['join 2'],
   ],
   ['cannot be brought back', { script: says('made it'), join: new Error('disk full') }, 'disk full', ['join 2']],
+  [
+    'takes back what the person has not committed',
+    { script: says('made it'), changes: { paths: ['src/a.ts'], reverted: ['src/a.ts'] } },
+    'src/a.ts: takes back changes that are not committed',
+    [],
+  ],
   ['fails', { script: dies('no such module') }, 'no such module', []],
   [
     'wants to know something',
@@ -261,7 +275,8 @@ test('nothing is done apart twice, and what comes after may be', async () => {
   const { copies, opened } = rooms([
     { script: dies('lacks it') },
     { script: dies('lacks it') },
-    { script: says('did it') },
+    { script: says('did it'), join: { files: ['docs/a.md', 'src/b.ts'] } },
+    { script: says('did it'), join: { files: ['logo.svg'] } },
   ])
   const more = [task('docs', { touches: ['docs'] }), task('logo', { touches: ['logo.svg'] })]
   const { go } = grove(
@@ -280,7 +295,8 @@ test('nothing is done apart twice, and what comes after may be', async () => {
     '1 of 4 done: do api (`test api` exited with 0)',
     '2 of 4 done: do ui (`test ui` exited with 0)',
     '2 tasks in parallel, each in a copy of the project',
-    '3 of 4 done: do docs (1 file brought back; `test docs` exited with 0)',
+    'do docs also changed src/b.ts, which its plan does not name',
+    '3 of 4 done: do docs (2 files brought back; `test docs` exited with 0)',
     '4 of 4 done: do logo (1 file brought back; `test logo` exited with 0)',
   ])
   assert.equal(opened(), 4)

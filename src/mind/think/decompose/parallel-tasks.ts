@@ -4,10 +4,11 @@ import type { ProjectCopy } from '../../../core/work/project-copy.ts'
 import type { ThinkingTurn } from '../thinking-turn.ts'
 import type { EarlierWork } from './task-run.ts'
 import type { TreeTask } from './task-tree.ts'
+import { relative } from 'node:path'
 import { merge } from '../../../base/merge.ts'
 import { messageOf } from '../../../base/error-message.ts'
 import { failed } from '../../../core/talk/outcome.ts'
-import { copyWords } from '../../../core/work/project-copy.ts'
+import { copyWords, straysIn } from '../../../core/work/project-copy.ts'
 import { areSeparate } from '../../../core/work/path-scope.ts'
 import { approachPrompt } from '../plan-act-check.ts'
 import { plural } from '../prompt-text.ts'
@@ -112,8 +113,15 @@ async function* runInCopy(
     const { outcome, by } = yield* thinking.actAside(role, prompt(copy.lacks), copy)
     if (!outcome.ok) return { why: outcome.failure.message }
     if (outcome.asks !== undefined) return { why: `${by} has a question first` }
-    const joined = await copy.join()
-    if ('why' in joined) return joined
+    const changes = await copy.changed()
+    const [stray] = straysIn(changes)
+    if (stray) return { why: `${stray.path}: ${stray.why}` }
+    const joined = await copy.join({ changes })
+    if ('why' in joined) return { why: joined.why }
+    // A plan names paths from the working folder, and a copy from the root of the project.
+    const inside = relative(copy.root, copy.cwd)
+    const beside = joined.files.filter((path) => areSeparate([relative(inside, path)], task.touches))
+    if (beside.length > 0) yield note(`${role} also changed ${beside.join(', ')}, which its plan does not name`)
     thinking.remember(task.task, outcome.text, by)
     return { reply: outcome.text, files: joined.files }
   } catch (error) {
