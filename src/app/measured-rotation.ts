@@ -25,7 +25,7 @@ export interface MeasuredRotation {
 const indexMs = 3_000
 
 /** Turns that are looked at; older ones hardly count any more. */
-const most = { here: 600, all: 1_000 }
+const most = { here: 400, all: 500 }
 
 /** Reads the draw of the next turn, and what is known of the agents. An ephemeral run reads nothing, and keeps to the configured order. */
 export async function readMeasured(app: App, random = Math.random): Promise<MeasuredRotation> {

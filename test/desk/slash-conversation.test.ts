@@ -120,6 +120,10 @@ test('/usage tells how it was thought, once anything was thought about', async (
   await thought('t3', { framework: 'consensus', passed: false, calls: 6, ms: 75_000 })
   const [[, text] = ['', '']] = await seat.type('/usage')
   assert.deepEqual(text.split('\n').slice(4, -1), [
+    'RESULTS',
+    'AGENT  GOOD  BAD  NOT JUDGED',
+    'amber  1     1    0',
+    '',
     'THINKING',
     'FRAMEWORK  AGENT  TURNS  CHECKED        CALLS  TOKENS  TIME   COST',
     'consensus  amber  2      1 of 2 passed  12     2,468   41 s   $1.0000',

@@ -50,6 +50,8 @@ test('/good and /bad judge the last answer; the judgement is kept, counts before
   assert.deepEqual(await seat.type('/good'), [['note', 'Noted: amber’s answer to “write it again” was good.']])
   await recordJudgement(seat.app.conversation, second, { source: 'check', good: false })
   assert.deepEqual((await counted(seat))[1], { turn: second, agent: 'amber', good: true, source: 'person' })
+  const [[, usage] = ['', '']] = await seat.type('/usage')
+  assert.deepEqual(usage.split('\n').slice(4, 7), ['RESULTS', 'AGENT  GOOD  BAD  NOT JUDGED', 'amber  1     0    1'])
 })
 
 test('a turn that is undone was not good, until the undo is undone', async (t) => {

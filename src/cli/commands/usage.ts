@@ -6,7 +6,7 @@ import { print, say, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { slugOf } from '../../app/project.ts'
 import { sinceOf } from '../args.ts'
-import { usageRows, usageTable } from '../../desk/usage-table.ts'
+import { agentResults, usageRows, usageTable } from '../../desk/usage-table.ts'
 
 type Of = { project?: string; since?: number }
 
@@ -26,15 +26,19 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     }
     const rows = await index.usage({ ...of, by: by ?? 'agent' })
     if (rows.length === 0) say(io, 'No usage yet.')
-    else print(io, usageTable(by ?? 'agent', rows, await index.verdicts(of)))
+    else print(io, usageTable(by ?? 'agent', rows, await index.verdicts(of), await agentResults(index, of)))
     return 0
   } finally {
     await index.close()
   }
 }
 
-/** Usage by every kind of row, and the thinking verdicts. */
+/** Usage by every kind of row, the thinking verdicts, and how the answers of each agent were judged. */
 async function everything(index: Index, of: Of) {
   const used = usageRows.map(async (by) => [by, await index.usage({ ...of, by })] as const)
-  return { ...Object.fromEntries(await Promise.all(used)), verdicts: await index.verdicts(of) }
+  return {
+    ...Object.fromEntries(await Promise.all(used)),
+    verdicts: await index.verdicts(of),
+    results: await agentResults(index, of),
+  }
 }

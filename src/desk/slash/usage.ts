@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { usageRows, usageTable } from '../usage-table.ts'
+import { agentResults, usageRows, usageTable } from '../usage-table.ts'
 import { block } from './code-block.ts'
 import { goingOn, knownWord } from './choice.ts'
 import { withIndex } from './session-index.ts'
@@ -9,17 +9,17 @@ export function usageCommand(controls: DeskControls): Command {
   return {
     name: 'usage',
     words: '[agent|day|…]',
-    help: 'Show tokens and cost.',
+    help: 'Show tokens, cost, and how answers were judged.',
     matters: true,
     complete: (typed) => goingOn(typed, usageRows),
     async run(args, { say }) {
       const by = args.trim() === '' ? 'agent' : knownWord('row', args.trim(), usageRows)
-      const [used, verdicts] = await withIndex(controls, async (index, here) => {
+      const [used, verdicts, results] = await withIndex(controls, async (index, here) => {
         const of = by === 'project' ? {} : { project: here }
-        return [await index.usage({ by, ...of }), await index.verdicts(of)] as const
+        return [await index.usage({ by, ...of }), await index.verdicts(of), await agentResults(index, of)] as const
       })
       if (used.length === 0) say('No usage yet.', 'note')
-      else say(block(usageTable(by, used, verdicts)), 'text')
+      else say(block(usageTable(by, used, verdicts, results)), 'text')
     },
   }
 }

@@ -176,6 +176,7 @@ const tables = `
     PRIMARY KEY (project, turn)
   ) WITHOUT ROWID;
   CREATE INDEX turns_by_time ON turns (began);
+  CREATE INDEX turns_of_project ON turns (project, began);
 
   -- What is known of the work of a turn, by its source; a row without "good" takes back the one before. A row without an agent is about the agent that answered the turn.
   CREATE TABLE judgements (
@@ -192,17 +193,6 @@ const tables = `
     ms INTEGER
   );
   CREATE INDEX judgements_of_turn ON judgements (project, turn);
-
-  -- The judgement that counts for each turn and agent: the newest of each source, and of these the strongest.
-  CREATE VIEW counted AS
-  SELECT project, turn, agent, at, source, good, kind, cost, ms FROM (
-    SELECT *, row_number() OVER (PARTITION BY project, turn, agent ORDER BY strength DESC, seq DESC) AS place FROM (
-      SELECT j.seq, j.project, j.turn, coalesce(j.agent, t.by) AS agent, j.at, j.source, j.strength, j.good, j.kind, j.cost, j.ms,
-        row_number() OVER (PARTITION BY j.project, j.turn, coalesce(j.agent, t.by), j.source ORDER BY j.seq DESC) AS age
-      FROM judgements j LEFT JOIN turns t ON t.project = j.project AND t.turn = j.turn
-      WHERE NOT (j.source = 'attempt' AND j.agent = t.by)
-    ) WHERE age = 1 AND good IS NOT NULL AND agent IS NOT NULL
-  ) WHERE place = 1;
 
   CREATE VIEW session_history AS
   SELECT

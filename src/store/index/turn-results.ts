@@ -73,6 +73,7 @@ export function turnRows(db: DatabaseSync, project: string): { keep(entry: Entry
           return
         }
         case 'verdict':
+          begin.run(project, turn, entry.session, at)
           // The agent that acted signs the verdict.
           if (isAgent(by)) answer.run(by, project, turn)
           if (entry.passed !== undefined)
@@ -86,6 +87,8 @@ export function turnRows(db: DatabaseSync, project: string): { keep(entry: Entry
           return
         }
         case 'judgement':
+          // A judgement may be all that is known of a turn.
+          begin.run(project, turn, entry.session, at)
           judge(entry, entry.source, entry)
           return
         case 'end': {
@@ -128,47 +131,57 @@ export type TurnResult = {
 /** How much of a prompt is read to know its kind. */
 const longestPrompt = 4_000
 
-const results = `
-  WITH found AS (
-    SELECT c.project, c.turn, c.agent, c.at, c.good, c.source, c.kind, c.cost, c.ms, t.session, t.began, t.ended, t.lost, t.by
-    FROM counted c LEFT JOIN turns t ON t.project = c.project AND t.turn = c.turn
-    WHERE (:project IS NULL OR c.project = :project)
-      AND NOT (c.source = 'end' AND t.how IN (${unable.map((kind) => `'${kind}'`).join(', ')}))
+/**
+ * The judgement that counts for each turn and agent, among the rows of a table of judgements: the newest of each source, and of these
+ * the strongest. A row without an agent is about the agent that answered the turn.
+ */
+export const countedJudgements = (judgements: string): string => `
+  SELECT project, turn, agent, at, source, good, kind, cost, ms FROM (
+    SELECT *, row_number() OVER (PARTITION BY project, turn, agent ORDER BY strength DESC, seq DESC) AS place FROM (
+      SELECT j.seq, j.project, j.turn, coalesce(j.agent, t.by) AS agent, j.at, j.source, j.strength, j.good, j.kind, j.cost, j.ms,
+        row_number() OVER (PARTITION BY j.project, j.turn, coalesce(j.agent, t.by), j.source ORDER BY j.seq DESC) AS age
+      FROM ${judgements} j JOIN turns t ON t.project = j.project AND t.turn = j.turn
+      WHERE NOT (j.source = 'attempt' AND j.agent IS t.by)
+    ) WHERE age = 1 AND good IS NOT NULL AND agent IS NOT NULL
+  ) WHERE place = 1
+`
+
+const results = (where: string) => `
+  WITH recent AS (SELECT * FROM turns ${where} ORDER BY began DESC LIMIT :most),
+  said AS (SELECT j.* FROM recent r CROSS JOIN judgements j ON j.project = r.project AND j.turn = r.turn),
+  counted AS (${countedJudgements('said')}),
+  found AS (
+    SELECT r.*, c.agent, c.good, c.source, c.kind, c.cost, c.ms
+    FROM recent r JOIN counted c ON c.project = r.project AND c.turn = r.turn
+    WHERE NOT (c.source = 'end' AND r.how IN (${unable.map((kind) => `'${kind}'`).join(', ')}))
     UNION ALL
-    SELECT t.project, t.turn, t.by, t.ended, iif(t.how = 'refused', 0, NULL), iif(t.how = 'refused', 'end', NULL),
-      NULL, NULL, NULL, t.session, t.began, t.ended, t.lost, t.by
-    FROM turns t
-    WHERE t.how IN ('answered', 'refused') AND t.by IS NOT NULL AND (:project IS NULL OR t.project = :project)
-      AND NOT EXISTS (SELECT 1 FROM counted c WHERE c.project = t.project AND c.turn = t.turn AND c.agent = t.by)
-  ),
-  newest AS (
-    SELECT *, coalesce(began, at) AS time FROM found ORDER BY time DESC, turn DESC LIMIT :most
+    SELECT r.*, r.by, iif(r.how = 'refused', 0, NULL), iif(r.how = 'refused', 'end', NULL), NULL, NULL, NULL
+    FROM recent r LEFT JOIN counted c ON c.project = r.project AND c.turn = r.turn AND c.agent = r.by
+    WHERE r.how IN ('answered', 'refused') AND r.by IS NOT NULL AND c.agent IS NULL
   )
-  SELECT n.project, n.turn, n.agent, n.time AS at, n.good, n.source,
-    coalesce(n.ms, iif(n.agent = n.by, max(0, n.ended - n.began - n.lost), NULL)) AS ms,
-    coalesce(n.cost, (
+  SELECT f.project, f.turn, f.agent, f.began AS at, f.good, f.source,
+    coalesce(f.ms, iif(f.agent = f.by, max(0, f.ended - f.began - f.lost), NULL)) AS ms,
+    coalesce(f.cost, (
       SELECT iif(count(*) = count(cost), sum(cost), NULL) FROM usage u
-      WHERE u.project = n.project AND u.turn = n.turn AND u.by = n.agent
+      WHERE u.project = f.project AND u.turn = f.turn AND u.by = f.agent
     )) AS cost,
     (
       SELECT substr(text, 1, ${longestPrompt}) FROM entries e
-      WHERE e.session = n.session AND e.turn = n.turn AND e.type = 'prompt' LIMIT 1
+      WHERE e.session = f.session AND e.turn = f.turn AND e.type = 'prompt' LIMIT 1
     ) AS prompt,
-    v.framework, v.why, n.kind
-  FROM newest n LEFT JOIN verdicts v ON v.session = n.session AND v.turn = n.turn
-  ORDER BY n.time DESC, n.turn DESC, n.agent
+    v.framework, v.why, f.kind
+  FROM found f LEFT JOIN verdicts v ON v.session = f.session AND v.turn = f.turn
+  ORDER BY f.began DESC, f.turn DESC, f.agent
 `
 
-/** Returns how turns went, the newest first. */
+/** Returns how the newest turns went: of `most` turns, with the newest first. */
 export function turnResults(
   db: DatabaseSync,
   { project, most = 1_000 }: { project?: string; most?: number } = {},
 ): TurnResult[] {
-  return db
-    .prepare(results)
-    .all({ project: project ?? null, most })
-    .map((row) => {
-      const known = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
-      return ('good' in known ? { ...known, good: known.good === 1 } : known) as TurnResult
-    })
+  const query = db.prepare(results(project === undefined ? '' : 'WHERE project = :project'))
+  return query.all(project === undefined ? { most } : { project, most }).map((row) => {
+    const known = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+    return ('good' in known ? { ...known, good: known.good === 1 } : known) as TurnResult
+  })
 }

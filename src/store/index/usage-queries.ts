@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Usage } from '../../core/talk/entry.ts'
+import { countedJudgements } from './turn-results.ts'
 
 export type UsageBy = 'agent' | 'day' | 'project' | 'framework'
 
@@ -65,7 +66,8 @@ export type VerdictRow = {
 
 /** One row for each framework and agent. */
 const rows = `
-  WITH spent AS (
+  WITH counted AS (${countedJudgements('judgements')}),
+  spent AS (
     SELECT session, turn, sum(input + output) AS tokens, sum(cost) AS cost, count(cost) AS priced, count(*) AS counts,
       max(CASE source WHEN 'estimated' THEN 3 WHEN 'parsed' THEN 2 ELSE 1 END) AS doubt
     FROM usage WHERE :project IS NULL OR project = :project GROUP BY session, turn
