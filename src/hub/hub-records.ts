@@ -58,7 +58,7 @@ export class HubRecords {
   add(task: QueuedTask): void {
     this.#enter(task)
     this.taskAges.touch(task.id)
-    const { notes: _notes, history, ...set } = task
+    const { notes: _notes, history, tries: _tries, ...set } = task
     this.#note({ type: 'task', id: task.id, set, step: history[0] })
   }
 
@@ -170,7 +170,7 @@ export class HubRecords {
 
 /** Describes how one state of a task became the next: the fields that are set and unset, the note and the step that are new. */
 function difference(before: Task, next: Task): Unnumbered<HubChange> {
-  const { notes, history, ...fields } = next
+  const { notes, history, tries = [], ...fields } = next
   const old: Record<string, unknown> = before
   const set = Object.fromEntries(Object.entries(fields).filter(([key, value]) => value !== old[key]))
   const unset = (['why', 'agent', 'heard', 'question', 'result'] as const).filter(
@@ -183,6 +183,7 @@ function difference(before: Task, next: Task): Unnumbered<HubChange> {
     unset: unset.length > 0 ? unset : undefined,
     note: notes === before.notes ? undefined : notes.at(-1),
     step: history === before.history ? undefined : history.at(-1),
+    try: tries.findLast((each) => !before.tries?.includes(each)),
   })
 }
 

@@ -20,7 +20,17 @@ import { allowedAnswers, optionLines, picksIn } from '../core/talk/consent.ts'
 import { inboxItems, inboxRows, markKey } from '../core/work/inbox.ts'
 import { Dispatcher } from './dispatch.ts'
 import { HubRecords } from './hub-records.ts'
-import { acknowledged, approved, blocked, cancelled, noted, progressed, queuedAgain, responded } from './task-moves.ts'
+import {
+  acknowledged,
+  approved,
+  blocked,
+  cancelled,
+  noted,
+  progressed,
+  queuedAgain,
+  responded,
+  withSpent,
+} from './task-moves.ts'
 import { heldTask, HubError, isFinished, newTask, taskIn, workedOn } from './task-rules.ts'
 
 type HubParts = { ledger: HubLedger; clock: Clock; published(changes: readonly HubChange[]): void }
@@ -34,6 +44,8 @@ export class Hub {
   #records: HubRecords
   #clock: Clock
   #dispatcher: Dispatcher
+  /** The task that each agent works on, or worked on last. */
+  #lastTask = new Map<string, string>()
 
   constructor({ ledger, clock, published }: HubParts) {
     this.#clock = clock
@@ -285,8 +297,18 @@ export class Hub {
     return this.task(id)
   }
 
-  /** Keeps an agent's report of what it has used in all. */
+  /** Keeps an agent's report of what it has used in all; the new part of it belongs to the task that it works on, or did last. */
   async spent(id: string, all: Spent): Promise<void> {
+    const { tokens = 0, cost = 0, priced = 0 } = this.agent(id)
+    const task = this.#records.tasks.get(this.#lastTask.get(id) ?? '')
+    // An agent that was started again counts from zero.
+    const since = all.tokens < tokens ? { tokens: 0, cost: 0, priced: 0 } : { tokens, cost, priced }
+    const more = defined({
+      tokens: all.tokens - since.tokens,
+      cost: all.cost === undefined ? undefined : all.cost - since.cost,
+      priced: all.priced === undefined ? undefined : all.priced - since.priced,
+    })
+    if (task && more.tokens > 0) this.#records.replace(withSpent(task, more))
     this.#records.know({ ...this.agent(id), ...defined(all), seen: this.#clock.now() })
     await this.#dispatcher.go()
   }
@@ -312,6 +334,7 @@ export class Hub {
   #working(taskId: string, agentId: string): WorkingTask {
     this.#heardOf(agentId)
     const task = heldTask(this.task(taskId), agentId)
+    this.#lastTask.set(agentId, taskId)
     return task.state === 'PENDING_ACK' ? this.#records.replace(acknowledged(task, this.#clock.now())) : task
   }
 

@@ -11,9 +11,11 @@ import type {
   TaskNote,
   TaskResult,
   TaskState,
+  TaskTry,
   UndoneTask,
   WorkingTask,
 } from '../core/work/task.ts'
+import type { Spent } from '../core/work/budget.ts'
 import { defined } from '../base/defined.ts'
 
 /** One move of a task: when it happens and who makes it; `note` is kept with the task. */
@@ -64,7 +66,7 @@ export function responded(
   note: TaskNote,
 ): ReviewedTask | FinishedTask {
   const { agent, heard } = task
-  const move = { at: note.at, by: agent, note }
+  const move = { at: note.at, by: agent, note, result }
   if (status === 'FAILED') {
     const why = result.message
     return { ...moved(task, status, move, why), agent, heard, why, result }
@@ -90,16 +92,53 @@ export function cancelled(task: OpenTask, move: Move & { why: string }): UndoneT
   return defined({ ...moved(task, 'CANCELLED', move, move.why), agent, heard, why: move.why, result })
 }
 
+/** Adds what an agent has used to the last try of a task. */
+export function withSpent(task: Task, { tokens, cost, priced }: Spent): Task {
+  const tries = task.tries ?? []
+  const last = tries.at(-1)
+  if (!last) return task
+  const was = last.spent ?? { tokens: 0 }
+  const sum = (a: number | undefined, b: number | undefined) =>
+    a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0)
+  const spent = defined({ tokens: was.tokens + tokens, cost: sum(was.cost, cost), priced: sum(was.priced, priced) })
+  return { ...task, tries: [...tries.slice(0, -1), { ...last, spent }] }
+}
+
 /** Adds a note without moving the task. */
 export function noted(task: Task, note: TaskNote): Task {
   return { ...task, notes: withNote(task.notes, note) }
 }
 
 /** The fields that a task has in every state, after a move to this one. */
-function moved<S extends TaskState>(task: Task, state: S, { at, by, note }: Move, why?: string) {
+function moved<S extends TaskState>(
+  task: Task,
+  state: S,
+  { at, by, note, result }: Move & Partial<Pick<TaskTry, 'result'>>,
+  why?: string,
+) {
   const { why: _why, agent: _agent, heard: _heard, question: _question, result: _result, ...base } = task
   const history = [...task.history, defined({ at, state, by, why })]
-  return { ...base, state, moved: at, notes: withNote(task.notes, note), history }
+  const tries = triesAfter(task.tries ?? [], state, { at, by, result })
+  return defined({
+    ...base,
+    state,
+    moved: at,
+    notes: withNote(task.notes, note),
+    history,
+    tries: tries.length > 0 ? tries : undefined,
+  })
+}
+
+/** A try begins when an agent acknowledges the task, and ends with the next state but IN_PROGRESS. */
+function triesAfter(
+  tries: TaskTry[],
+  state: TaskState,
+  { at, by, result }: { at: number; by: string; result?: TaskResult },
+): TaskTry[] {
+  if (state === 'ASSIGNED') return [...tries, { number: tries.length + 1, agent: by, began: at }]
+  const last = tries.at(-1)
+  if (!last || last.ended !== undefined || state === 'IN_PROGRESS') return tries
+  return [...tries.slice(0, -1), defined({ ...last, ended: at, end: state, result })]
 }
 
 function withNote(notes: TaskNote[], note: TaskNote | undefined): TaskNote[] {

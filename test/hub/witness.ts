@@ -60,14 +60,15 @@ export class Witness {
     if (change.seq !== this.seq + 1) this.#gaps.push(`${change.seq} came after ${this.seq}`)
     this.seq = change.seq
     if (change.type !== 'task') return
-    const { id, set, unset = [], note, step } = change
-    const was = this.#told.get(id) ?? { notes: [], history: [] }
+    const { id, set, unset = [], note, step, try: next } = change
+    const was: Partial<Task> = this.#told.get(id) ?? {}
     const task = {
       ...was,
       ...set,
-      notes: note ? [...was.notes, note] : was.notes,
-      history: step ? [...was.history, step] : was.history,
+      notes: [...(was.notes ?? []), ...(note ? [note] : [])],
+      history: [...(was.history ?? []), ...(step ? [step] : [])],
     } as Task
+    if (next) task.tries = [...(was.tries ?? []).filter(({ number }) => number !== next.number), next]
     for (const key of unset) delete task[key]
     this.#told.set(id, task)
     if (step?.state === 'COMPLETED') this.ended++

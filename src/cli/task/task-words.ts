@@ -29,12 +29,27 @@ export function taskWords(task: Task, { work, asks }: { work?: LocalWork; asks?:
     ...(notes.length > 0
       ? ['', ...notes.map(({ at, by, kind, text }) => `${localTime(at)}  ${by}, ${kind}: ${text}`)]
       : []),
+    ...tryLines(task),
     ...workLines(task, work),
     ...(result ? ['', result.message] : []),
     ...(result?.diff ? ['', shortened(result.diff, shortId(id))] : []),
   ]
   // Each part is cleaned of escape sequences by itself, so that none can hide the parts after it.
   return parts.map(stripAnsi).join('\n')
+}
+
+/** One line for each try of a task that was tried more than once, or whose use is known. */
+function tryLines({ tries = [] }: Task): string[] {
+  if (tries.length < 2 && tries.every(({ spent }) => spent === undefined)) return []
+  return [
+    '',
+    ...tries.map(({ number, agent, end, spent }) => {
+      const used =
+        spent &&
+        `${spent.tokens.toLocaleString('en')} tokens${spent.cost === undefined ? '' : `, $${spent.cost.toFixed(2)}`}`
+      return `Try ${number}: ${[agent, end ?? 'at work', ...(used === undefined ? [] : [used])].join(', ')}`
+    }),
+  ]
 }
 
 /** The open question of a task and how to answer it. */

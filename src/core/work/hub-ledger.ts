@@ -1,17 +1,19 @@
 import type { HubKeyBook } from './hub-key.ts'
 import type { InboxMark } from './inbox.ts'
 import type { SignInBook } from './sign-in.ts'
-import type { HubAgent, Task, TaskBase, TaskFacts, TaskNote, TaskState, TaskStep } from './task.ts'
+import type { HubAgent, Task, TaskBase, TaskFacts, TaskNote, TaskState, TaskStep, TaskTry } from './task.ts'
 
 /** A change at the hub: the fields of a task that are set or unset, and the note and the step that are added. */
 export type HubChange = { seq: number; at: number } & (
   | {
       type: 'task'
       id: string
-      set: Partial<Omit<TaskBase, 'notes' | 'history'> & { state: TaskState } & TaskFacts>
+      set: Partial<Omit<TaskBase, 'notes' | 'history' | 'tries'> & { state: TaskState } & TaskFacts>
       unset?: (keyof TaskFacts)[]
       note?: TaskNote
       step?: TaskStep
+      /** The try that is new or has changed. */
+      try?: TaskTry
     }
   | { type: 'agent'; agent: HubAgent }
   | { type: 'gone'; id: string }

@@ -15,6 +15,20 @@ export type TaskStep = { at: number; state: TaskState; by: string; why?: string 
 
 export type TaskResult = { message: string; artifacts?: unknown[]; diff?: string }
 
+/** One try of a task: an agent's work on it, from its acknowledgement to the next state. */
+export type TaskTry = {
+  /** Tries are numbered from 1. */
+  number: number
+  agent: string
+  began: number
+  /** When the try ended, and the state that the task came to: QUEUED where the agent gave it back or fell silent. */
+  ended?: number
+  end?: TaskState
+  result?: TaskResult
+  /** What the agent reported to have used in the try. */
+  spent?: Spent
+}
+
 /** The fields that a task has in every state. */
 export type TaskBase = {
   id: string
@@ -35,6 +49,8 @@ export type TaskBase = {
   returns: number
   notes: TaskNote[]
   history: TaskStep[]
+  /** Missing in a task that an older termaite stored. */
+  tries?: TaskTry[]
 }
 
 /** The fields that depend on the state. */

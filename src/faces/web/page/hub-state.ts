@@ -73,13 +73,15 @@ function takeTurn(change: TurnChange): undefined {
 
 /** The task after a change: fields that are set or unset, and the note and the step that are added. */
 function changed(was: Task | undefined, change: Extract<HubChange, { type: 'task' }>): Task {
-  const { set, unset = [], note, step } = change
-  const base = was ?? { notes: [], history: [] }
+  const { set, unset = [], note, step, try: next } = change
+  const base = was ?? { notes: [], history: [], tries: [] }
+  const tries = base.tries ?? []
   const kept = Object.fromEntries(Object.entries(base).filter(([name]) => !(unset as string[]).includes(name)))
   return {
     ...kept,
     ...set,
     notes: note ? [...base.notes, note] : base.notes,
     history: step ? [...base.history, step] : base.history,
+    tries: next ? [...tries.filter(({ number }) => number !== next.number), next] : tries,
   } as Task
 }

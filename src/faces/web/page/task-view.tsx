@@ -4,7 +4,7 @@ import { act, refused, taskPath } from './act.ts'
 import { DiffText } from './diff-text.tsx'
 import { agents, tasks } from './hub-state.ts'
 import { AgentQuestionForm, BlockedForm } from './inbox-view.tsx'
-import { moment, stateName } from './words.ts'
+import { moment, stateName, tokenWords } from './words.ts'
 
 export function TaskView({ id }: { id: string }) {
   const task = tasks.value.get(id)
@@ -32,6 +32,7 @@ export function TaskView({ id }: { id: string }) {
       {asked && task.agent !== undefined ? <AgentQuestionForm asks={asked} agent={task.agent} /> : null}
       {task.state === 'BLOCKED' ? <BlockedForm task={task} /> : null}
       <Acts task={task} />
+      <Tries task={task} />
       {task.result ? (
         <>
           <h2>Answer</h2>
@@ -97,6 +98,43 @@ function Acts({ task }: { task: Task }) {
       </p>
     </div>
   )
+}
+
+/** The earlier tries of a task, each with its answer and its changes, and the cost of all tries. */
+function Tries({ task: { tries = [] } }: { task: Task }) {
+  const earlier = tries.slice(0, -1)
+  const spent = tries.flatMap(({ spent: used }) => (used ? [used] : []))
+  const total = spent.reduce((sum, { tokens }) => sum + tokens, 0)
+  const cost = spent.reduce((sum, used) => sum + (used.cost ?? 0), 0)
+  return (
+    <>
+      {total === 0 ? null : (
+        <p class="quiet">
+          {tries.length === 1 ? 'One try' : `${tries.length} tries`} · {tokenWords(total)} tokens
+          {cost === 0 ? '' : ` · $${cost.toFixed(2)}`}
+        </p>
+      )}
+      {earlier.map((one) => (
+        <details key={one.number}>
+          <summary>
+            Try {one.number} by {one.agent}: {tryEnds[one.end ?? ''] ?? 'at work'}
+            {one.spent === undefined ? '' : `, ${tokenWords(one.spent.tokens)} tokens`}
+          </summary>
+          {one.result ? <pre class="text">{one.result.message}</pre> : null}
+          {one.result?.diff ? <DiffText text={one.result.diff} /> : null}
+        </details>
+      ))}
+    </>
+  )
+}
+
+const tryEnds: Readonly<Record<string, string>> = {
+  QUEUED: 'given back',
+  BLOCKED: 'ended with a question',
+  IN_REVIEW: 'ended with a result',
+  COMPLETED: 'done',
+  FAILED: 'failed',
+  CANCELLED: 'cancelled',
 }
 
 function Changes({ text }: { text: string }) {
