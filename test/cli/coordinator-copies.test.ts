@@ -80,13 +80,13 @@ async function repository(
     return child
   }
   const run = async () => {
-    const { code, err } = await ended(start())
+    const { code, err, out } = await ended(start())
     assert.equal(code, 0, err)
     const led = server.turns().filter(({ body }) => !JSON.stringify(body).includes('You are a worker:'))
     const messages = led.at(-1)!.body.messages as { content: unknown }[]
     // The handoffs as the coordinator was told them.
     const told = JSON.stringify(messages.map(({ content }) => content))
-    return { told, err }
+    return { told, out }
   }
   return { machine, project, server, read, run, start }
 }
@@ -216,6 +216,22 @@ test(
     assert.equal(readFileSync(join(copies, made!), 'utf8'), 'made\n')
   },
 )
+
+test('the work of a worker whose termaite was killed is kept, and the next turn is told where', options, async (t) => {
+  const workers = [wish('one', { agent: 'foreign', scope: ['one.txt'] })]
+  const { machine, read, run, start } = await repository(t, workers, undefined, 'echo half > one.txt; exec sleep 1000')
+  const child = start()
+  const copies = join(machine.home, 'worktrees')
+  const halves = () => globSync('*/apart-*/one.txt', { cwd: copies })
+  await until(() => halves().length === 1)
+  child.kill('SIGKILL')
+  await ended(child)
+  const { out } = await run()
+  assert.deepEqual([read('one.txt'), readFileSync(join(copies, halves()[0]!), 'utf8')], [undefined, 'half\n'])
+  const lost = join(copies, halves()[0]!, '..')
+  // The coordinator does not read the handoff, so that termaite adds it to the answer.
+  assert.ok(out.includes(`What it changed is only in its copy of the project, ${lost},`), out)
+})
 
 /** The slots of the crew of the coordinator, as they lie on disk. */
 const slotsOf = ({ home }: Machine): string[] =>

@@ -15,7 +15,7 @@ const options = { timeout: 60_000 }
 const leaf = (name: string) => ({
   id: name,
   task: `write ${name}.txt`,
-  touches: [`${name}.txt`],
+  touches: [`${name}.txt`, `pwd-${name}.txt`],
   check: { kind: 'command', command: `test -s ${name}.txt` },
 })
 
