@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { acpMemory } from './acp-memory.ts'
 import { chat, chatMemory } from './chat.ts'
+import { coordinator } from './coordinator.ts'
 import { crew } from './crew.ts'
 import { diagnostics } from './diagnostics.ts'
 import { echo } from './echo.ts'
@@ -29,6 +30,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   hub,
   'measured-rotation': measuredRotation,
   tokens,
+  coordinator,
   'long-answer': longAnswer,
   'long-turn': prefixOfLongTurn,
   terminals,

@@ -9,6 +9,8 @@ import type { TurnWorld } from '../core/work/conversation.ts'
 import type { App } from './app.ts'
 import type { TurnSnapshots } from './turn-snapshots.ts'
 import type { TurnObserver } from './turn-traces.ts'
+import type { InnerWorks } from '../core/work/inner-work.ts'
+import { defined } from '../base/defined.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { markDanger } from './cards.ts'
 import { compactNow } from './compaction.ts'
@@ -50,6 +52,8 @@ export type TurnRequest = {
   peers?: TurnPeers
   /** Snapshots that were opened earlier, while there was time. */
   snapshots?: TurnSnapshots
+  /** Where the agents that work inside the turn are found, so that the person can stop one of them. */
+  inside?: InnerWorks
   /** Makes the turn wait until the turns before it are over. */
   exclusive?: boolean
   /** Called last, however the turn ended. */
@@ -76,7 +80,7 @@ export function runTurn(app: App, request: TurnRequest): AsyncGenerator<Event> {
 /** Runs a turn from its opening to its end: the one loop that every event of a turn comes through. */
 export async function* runOpened(
   app: App,
-  request: Pick<TurnRequest, 'prompt' | 'peers' | 'close'>,
+  request: Pick<TurnRequest, 'prompt' | 'peers' | 'inside' | 'close'>,
   open: () => Promise<OpenTurn>,
 ): AsyncGenerator<Event> {
   const observers: TurnObserver[] = []
@@ -85,8 +89,9 @@ export async function* runOpened(
     const turn = await open()
     agent = turn.agent
     observers.push(...(turn.observers ?? []))
+    const world = defined({ ...turn.world, inside: turn.world.inside ?? request.inside })
     if (request.peers) observers.push(peerObserver(request.peers, app.project.root))
-    for await (const event of app.conversation.converse(agent, request.prompt, turn.world)) {
+    for await (const event of app.conversation.converse(agent, request.prompt, world)) {
       for (const observer of observers) observer.see(event)
       yield event
     }

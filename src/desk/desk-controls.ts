@@ -1,4 +1,5 @@
 import type { CommandTerms, Leash, Strategy, WorkMode } from '../core/work/agent.ts'
+import type { InnerWorks } from '../core/work/inner-work.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
@@ -42,6 +43,8 @@ export interface DeskControls {
   send(prompt: string, terms?: CommandTerms): void
   /** The commands in the background, by their owner. */
   jobs(): ReadonlyMap<string, BackgroundCommands>
+  /** The agents that work inside the running turn of this desk. */
+  inside(): InnerWorks
   /** Sends the command that somebody waits for to the background; false when none runs. */
   moveToBackground(): boolean
   /** The last answer of the conversation, as the screen shows it. */
@@ -72,6 +75,8 @@ export class LiveDeskControls implements DeskControls {
   standing = (): Standing => this.#parts.ledger.now
 
   jobs = () => this.#parts.work.jobs
+
+  inside = () => this.#parts.work.inside
 
   moveToBackground(): boolean {
     return this.#parts.work.front?.move() ?? false

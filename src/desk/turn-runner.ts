@@ -10,6 +10,7 @@ import type { TurnMaker } from '../app/turn.ts'
 import type { BackgroundCommands, CommandInFront } from '../tools/shell/background-commands.ts'
 import { unkeptAsk } from './command-runner.ts'
 import { messageOf } from '../base/error-message.ts'
+import { InnerWorks } from '../core/work/inner-work.ts'
 import { withPictures } from '../core/talk/pictures.ts'
 import { RunningTurns } from '../core/talk/running-turns.ts'
 import { keepPictures, withAttachments } from '../app/attachments/attachments.ts'
@@ -38,6 +39,8 @@ export type TurnRunnerParts = {
 export class TurnRunner {
   /** Whether leaving now would cut a turn off. After its `end` event a turn only saves its last facts. */
   running = false
+  /** The agents that work inside the running turn. */
+  readonly inside = new InnerWorks()
   #parts: TurnRunnerParts
   #stop: AbortController | undefined
   #commands = new Map<AbortController, Promise<void>>()
@@ -270,6 +273,7 @@ export class TurnRunner {
         return whole.map(({ prompt, files }) => withPictures(prompt, files))
       },
       peers: { turns: this.#turns, reach: this.#reach },
+      inside: this.inside,
       ...(aimed === undefined ? {} : { agent: aimed }),
     })
     for await (const event of events) {

@@ -62,6 +62,7 @@ test('on every card of every vendor 1 is a yes for once, 2 a yes that lasts, 3 a
     'setup-replace': ['1 Yes, replace it', '3 No, leave it as it is'],
     'leash-all': ['1 Yes, until you leave', '2 Yes, and do not ask again in this project', '3 No, keep the leash ask'],
     clear: ['1 Yes, start a new session', '3 No, change nothing'],
+    'stop-agent': ['1 Yes, stop it', '3 No, let it work'],
     remember: [
       '1 Yes, add it',
       '3 No, write nothing',
@@ -163,6 +164,7 @@ test('Escape is the harmless answer on every card, and its label says what will 
     'setup-replace': ['cancel the setup', 'no answer'],
     'leash-all': ['No, keep the leash ask', 'no'],
     clear: ['No, change nothing', 'leave'],
+    'stop-agent': ['No, let it work', 'no'],
     remember: ['No, write nothing', 'no'],
     key: ['store no key', 'no answer'],
     'left-processes': ['No, let it run', 'leave'],
@@ -210,7 +212,8 @@ const makers: Record<string, readonly string[] | string> = {
   'crew/workers/merge-card.ts': ['worker-stray', 'worker-conflict', 'worker-conflict-alone'],
   'desk/follow-up-cards.ts': ['left-processes', 'was-quota'],
   'desk/setup.ts': ['setup-agents', 'setup-leash', 'setup-replace'],
-  'desk/slash/choice.ts': 'a list to choose from, which changes nothing without an answer',
+  // Its other cards are lists to choose from, which change nothing without an answer.
+  'desk/slash/choice.ts': ['stop-agent'],
   'desk/slash/clear.ts': ['clear'],
   'desk/slash/remember.ts': ['remember'],
   'desk/slash/connect.ts': ['key'],

@@ -19,6 +19,7 @@ import { faultCard, leftCard } from '../../src/desk/follow-up-cards.ts'
 import { chooseAgents, chooseLeash, mayReplace } from '../../src/desk/setup.ts'
 import { clearCommand } from '../../src/desk/slash/clear.ts'
 import { connectCommand } from '../../src/desk/slash/connect.ts'
+import { workersCommand } from '../../src/desk/slash/workers.ts'
 import { rememberCommand } from '../../src/desk/slash/remember.ts'
 import { leashKeyCommand } from '../../src/desk/slash/leash.ts'
 import { startTree } from '../../src/mind/think/decompose/saved-trees.ts'
@@ -35,6 +36,7 @@ import { drain } from '../../src/base/relay.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { planQuestion } from '../../src/agents/native/plan-card.ts'
 import { goOnQuestion } from '../../src/agents/native/step-limits.ts'
+import { InnerWorks } from '../../src/core/work/inner-work.ts'
 import { perform } from '../../src/core/work/perform.ts'
 import {
   askAbsence,
@@ -263,6 +265,7 @@ export async function everyCard(): Promise<Record<string, Question>> {
     'setup-replace': await asked(({ ask }) => mayReplace({ ask, signal }, ['~/.termaite/settings.json'])),
     'leash-all': await asked(({ ask }) => leashKeyCommand(controls).run('all', world(ask))),
     clear: await asked(({ ask }) => clearCommand(controls).run('', world(ask))),
+    'stop-agent': await asked(({ ask }) => workersCommand(working()).run('stop critic', world(ask))),
     remember: await asked(({ ask }) =>
       rememberCommand({
         app: () => ({ ...controls.app(), place: { root: folder, home: folder } }),
@@ -345,4 +348,11 @@ export async function everyCard(): Promise<Record<string, Question>> {
   }
   rmSync(folder, { recursive: true })
   return cards
+}
+
+/** A desk at which one agent works inside the turn. */
+function working(): DeskControls {
+  const inside = new InnerWorks()
+  inside.enter('critic', { agent: 'gemini', loses: () => 'Its answer is not used then.', stop: () => {} })
+  return { inside: () => inside } as DeskControls
 }

@@ -7,6 +7,7 @@ import type { AgentStanding, Standing } from '../../src/faces/chat/chat-desk.ts'
 import type { App } from '../../src/app/app.ts'
 import type { DeskControls } from '../../src/desk/desk-controls.ts'
 import type { Io } from '../../src/core/io.ts'
+import { InnerWorks } from '../../src/core/work/inner-work.ts'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -79,6 +80,7 @@ export class Seat {
   }
 
   jobs = new Map<string, BackgroundCommands>()
+  inside = new InnerWorks()
 
   readonly controls: DeskControls = {
     app: () => this.app,
@@ -118,6 +120,7 @@ export class Seat {
     },
     send: (prompt) => void this.turned.push(['send', prompt]),
     jobs: () => this.jobs,
+    inside: () => this.inside,
     moveToBackground: () => (this.turned.push(['background']), false),
     lastAnswer: async () => this.lastAnswer,
     prompts: (most) => new HistoryPages(this.app.project.log, this.app.session).prompts(most),

@@ -168,7 +168,7 @@ test('each CLI is lent a server in its own way, and no key is in the words', () 
       text: text({ type: 'local', ...start, tools: ['*'] }),
     },
     codex: {
-      words: `-c 'mcp_servers.hub.command="/no de"' -c 'mcp_servers.hub.args=["a","--long"]' -c mcp_servers.hub.startup_timeout_sec=60 -c mcp_servers.hub.tool_timeout_sec=600 -c 'mcp_servers.hub.default_tools_approval_mode="approve"' -c 'mcp_servers.hub.env.TERMAITE_HUB="http://x"'`,
+      words: `-c 'mcp_servers.hub.command="/no de"' -c 'mcp_servers.hub.args=["a","--long"]' -c mcp_servers.hub.startup_timeout_sec=60 -c mcp_servers.hub.required=true -c mcp_servers.hub.tool_timeout_sec=600 -c 'mcp_servers.hub.default_tools_approval_mode="approve"' -c 'mcp_servers.hub.env.TERMAITE_HUB="http://x"'`,
     },
   })
 })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fullOnly } from '../full.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from './program.ts'
 
@@ -13,7 +14,8 @@ const options = { timeout: 60_000 }
 async function coordinating(
   t: TestContext,
   coordinator: (asked: Asked, request: number) => Answer,
-  worker: (asked: Asked) => Answer,
+  worker: (asked: Asked) => Answer | Promise<Answer>,
+  settings: object = {},
 ) {
   let led = 0
   const server = await modelServer((asked) => {
@@ -29,7 +31,7 @@ async function coordinating(
     baseURL: `${server.url}/v1`,
     contextWindowTokens: 200_000,
   }
-  machine.settings({ metaInstruction: false, agents: [agent] })
+  machine.settings({ metaInstruction: false, agents: [agent], ...settings })
   const env = { ANTHROPIC_API_KEY: 'made-up-key' }
   return { server, machine, run: (...args: string[]) => machine.run(args, { env }) }
 }
@@ -215,5 +217,59 @@ test(
     assert.throws(() => readFileSync(file))
     const words = 'The state of your workers|You have read these handoffs'
     assert.equal(spawnSync('grep', ['-rlaE', words, machine.home], { encoding: 'utf8' }).stdout, '')
+  },
+)
+
+test('a question of a worker is a refusal in its handoff where nobody can be asked', options, async (t) => {
+  const { machine, run, server } = await coordinating(
+    t,
+    (_, request) => {
+      if (request === 1) return { call: { tool: 'spawn_worker', input: wish('two', 'implementer') } }
+      return request === 2 ? { call: { tool: 'await_workers', input: {} } } : { text: 'worker_1 was not allowed to.' }
+    },
+    ({ body }) =>
+      JSON.stringify(body).includes('tool_result')
+        ? done()
+        : { call: { tool: 'file_creator', input: { file_path: join(machine.project, 'two.txt'), content: 'x' } } },
+  )
+  assert.equal((await run('--mode', 'coordinator', '-p', 'do it', '--leash', 'ask')).code, 0)
+  assert.throws(() => readFileSync(join(machine.project, 'two.txt')))
+  const handoff = JSON.stringify(server.turns().at(-1)!.body.messages)
+  assert.match(handoff, /The worker was not allowed to do this: file_creator/)
+  assert.match(handoff, /partial/)
+})
+
+test(
+  'fifty workers of the built program are held, heard and accounted for',
+  { ...options, skip: fullOnly },
+  async (t) => {
+    let [atOnce, most] = [0, 0]
+    const names = Array.from({ length: 50 }, (_, n) => `w${n + 1}`)
+    const { run } = await coordinating(
+      t,
+      (_, request) => {
+        if (request === 1)
+          return {
+            call: { tool: 'spawn_workers_batch', input: { workers: names.map((name) => wish(name, 'explorer')) } },
+          }
+        return request === 2 ? { call: { tool: 'await_workers', input: {} } } : { text: 'All is well.' }
+      },
+      async () => {
+        most = Math.max(most, ++atOnce)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        atOnce--
+        return done()
+      },
+      { coordinator: { workers: 50 } },
+    )
+    const began = performance.now()
+    const { code, out, err } = await run('--mode', 'coordinator', '-p', 'do all', '--leash', 'edit')
+    t.diagnostic(`50 workers, ${most} requests at once, ${Math.round(performance.now() - began)} ms`)
+    assert.equal(code, 0, err)
+    assert.ok(most <= 10, `${most} workers asked at once, and crew.perWorkspace allows 10`)
+    assert.deepEqual(
+      out.split('\n').flatMap((line) => /^- (worker_\d+) \(explorer, \w+; .*\): completed\./.exec(line)?.[1] ?? []),
+      names.map((_, n) => `worker_${n + 1}`),
+    )
   },
 )

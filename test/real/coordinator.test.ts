@@ -190,11 +190,34 @@ describe('our own agent leads Claude Code in a terminal and Gemini over ACP', { 
   }
 })
 
+/** What the model of an explorer tries: to write a file by a tool for that, and by a command. */
+const attempts: Record<string, (folder: string) => { tool: string; input: unknown }[]> = {
+  claude: (folder) => [
+    { tool: 'Write', input: { file_path: join(folder, 'planted-by-claude'), content: 'x' } },
+    { tool: 'Bash', input: { command: 'echo x >planted-by-claude', description: 'plants it' } },
+  ],
+  codex: () => [
+    { tool: 'exec_command', input: { cmd: 'echo x >planted-by-codex' } },
+    {
+      tool: 'exec_command',
+      input: { cmd: 'echo x >planted-by-codex', sandbox_permissions: 'require_escalated', justification: 'I must.' },
+    },
+  ],
+  gemini: (folder) => [
+    { tool: 'write_file', input: { file_path: join(folder, 'planted-by-gemini'), content: 'x' } },
+    { tool: 'run_shell_command', input: { command: 'echo x >planted-by-gemini' } },
+  ],
+  qwen: (folder) => [
+    { tool: 'write_file', input: { file_path: join(folder, 'planted-by-qwen'), content: 'x' } },
+    { tool: 'run_shell_command', input: { command: 'echo x >planted-by-qwen', is_background: false } },
+  ],
+}
+
 /** A CLI that leads by the MCP server of its turn answers too early once, then waits, and names no worker in its answer. */
 function early(asked: Asked): Answer {
   const tool = (name: string) => new RegExp(`"name":"([^"]*${name})"`).exec(asked.text)?.[1] ?? name
   if (called(asked) === 0)
-    return { call: { tool: tool('spawn_workers_batch'), input: { workers: [wish('one', 'gemini')] } } }
+    return { call: { tool: tool('spawn_workers_batch'), input: { workers: [wish('one', 'native')] } } }
   if (!asked.text.includes('Your answer is kept')) return { text: 'Too early.' }
   if (called(asked) === 1) return { call: { tool: tool('await_workers'), input: {} } }
   return { text: 'At last: a.txt says hi.' }
@@ -218,20 +241,20 @@ describe('a CLI leads by the MCP server of its turn', { concurrency: true }, () 
     test(
       `${lead} is told the state of its workers with each result, and answers when all are heard`,
       {
-        skip: missing(lead, 'gemini'),
+        skip: missing(lead),
       },
       async (t) => {
         const it = await machine(
           t,
-          (url) => [native(url), gemini, { name: lead, profile: lead, contextWindowTokens: 200_000 }],
-          (asked) => (isWorker(asked) ? { text: handoff('gemini looked.') } : early(asked)),
+          (url) => [native(url), { name: lead, profile: lead, contextWindowTokens: 200_000 }],
+          (asked) => (isWorker(asked) ? { text: handoff('I looked.') } : early(asked)),
         )
         const { code, out, err } = await it.run('-p', 'look at it', '--mode', 'coordinator', '-a', lead)
         assert.deepEqual(
           { code, out, left: await it.left() },
           {
             code: 0,
-            out: 'At last: a.txt says hi.\n\nWorkers:\n- worker_1 (explorer, one; gemini): completed. gemini looked.\n',
+            out: 'At last: a.txt says hi.\n\nWorkers:\n- worker_1 (explorer, one; native, anthropic/claude-sonnet-4-5): completed. I looked.\n',
             left: [],
           },
           err,
@@ -241,11 +264,51 @@ describe('a CLI leads by the MCP server of its turn', { concurrency: true }, () 
         const [spawned, awaited] = resultsIn(last) as [string, string]
         assert.match(
           spawned,
-          /worker_1: explorer \\?"one\\?" by gemini, starting[^]*The state of your workers now: 1 running/,
+          /worker_1: explorer \\?"one\\?" by native, \w+[^]*The state of your workers now: 1 running/,
         )
-        assert.match(awaited, /Handoff of worker_1[^]*gemini looked\.[^]*0 running, 0 handoffs not read, 1 read/)
+        assert.match(awaited, /Handoff of worker_1[^]*I looked\.[^]*0 running, 0 handoffs not read, 1 read/)
       },
     )
+
+  test(
+    'an explorer on any CLI writes nothing, whatever its model tries',
+    {
+      skip: noTmux || missing(...Object.keys(attempts)),
+    },
+    async (t) => {
+      const explorers = Object.keys(attempts)
+      const tried: Record<string, number> = {}
+      const it = await machine(
+        t,
+        (url) => [
+          native(url),
+          claude,
+          gemini,
+          { name: 'codex', profile: 'codex', contextWindowTokens: 200_000 },
+          { name: 'qwen', profile: 'qwen', contextWindowTokens: 200_000 },
+        ],
+        (asked) => {
+          const explorer = explorers.find((name) => asked.text.includes(`Task plant-${name}`) && isWorker(asked))
+          if (explorer !== undefined) {
+            const count = (tried[explorer] = called(asked))
+            const call = attempts[explorer]!(it.cwd)[count]
+            return call ? { call } : { text: handoff('I tried.') }
+          }
+          const where = (name: string) => (name === 'claude' ? 'terminal' : 'background')
+          const workers = explorers.map((name) => wish(`plant-${name}`, name, { where: where(name) }))
+          if (called(asked) === 0) return { call: { tool: 'spawn_workers_batch', input: { workers } } }
+          if (called(asked) === 1) return { call: { tool: 'await_workers', input: {} } }
+          return { text: 'worker_1, worker_2, worker_3 and worker_4 tried.' }
+        },
+      )
+      const { code, err } = await it.run('-p', 'plant it', '--mode', 'coordinator')
+      assert.deepEqual(
+        { code, tried, files: readdirSync(it.cwd) },
+        { code: 0, tried: { claude: 2, codex: 2, gemini: 2, qwen: 2 }, files: ['.git', 'a.txt'] },
+        err,
+      )
+    },
+  )
 
   test('a CLI that can be given no tools says so and does nothing', { skip: missing('gemini') }, async (t) => {
     const { kind: _kind, ...piped } = gemini

@@ -8,5 +8,5 @@ const [kind, ground, command] = process.argv.slice(2)
 const parts = { ...JSON.parse(ground!), clock: realClock }
 const host = kind === 'tmux' ? tmuxHost(parts) : ptyHost(parts)
 const terminal = await host.open(command!, { cwd: parts.cwd })
-console.log(JSON.stringify({ id: terminal.id, pids: await stubbornOnes(terminal) }))
+console.log(JSON.stringify({ keeper: process.pid, id: terminal.id, pids: await stubbornOnes(terminal) }))
 setInterval(() => {}, 1e6)

@@ -1,3 +1,4 @@
+import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -12,27 +13,37 @@ import { ground, noTmux, running, tmux } from './real.ts'
 import { until } from '../until.ts'
 
 /** A process that has opened a terminal with stubborn children in it, and was killed. */
-async function killedKeeper(kind: 'tmux' | 'pty', { env, cwd, terminals, socket }: Ground, bound = false) {
+async function killedKeeper(
+  kind: 'tmux' | 'pty',
+  t: TestContext,
+  { env, cwd, terminals, socket }: Ground,
+  bound = false,
+) {
   const parts = JSON.stringify({ env, cwd, folder: terminals, socket, bound })
   const argv = [join(import.meta.dirname, 'keeper.ts'), kind, parts, running('stubborn')]
-  const keeper = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = (await once(keeper.stdout, 'data')) as [Buffer]
-  const told = JSON.parse(line.toString()) as { id: string; pids: number[] }
+  // Its parent never buries it: a killed process stays in the table of processes for as long as that takes.
+  const parent = spawn('/bin/sh', ['-c', '"$@" & exec sleep 1000', 'sh', process.execPath, ...argv], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => parent.kill('SIGKILL'))
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+  const told = JSON.parse(line.toString()) as { keeper: number; id: string; pids: number[] }
   assert.deepEqual(await living(told.pids), told.pids)
-  keeper.kill('SIGKILL')
-  await once(keeper, 'exit')
+  process.kill(told.keeper, 'SIGKILL')
+  await until(async () => (await living([told.keeper])).length === 0)
   return told
 }
 
 describe('termaite is killed', { concurrency: true }, () => {
   test('an embedded terminal ends with a killed termaite, and leaves no process behind', async (t) => {
-    const { pids } = await killedKeeper('pty', ground('pty', t))
+    const { pids } = await killedKeeper('pty', t, ground('pty', t))
     await until(async () => (await living(pids)).length === 0)
   })
 
   test('a tmux pane goes on when termaite is killed, and the next termaite finds it', { skip: noTmux }, async (t) => {
     const place = ground('tmux', t)
-    const { id, pids } = await killedKeeper('tmux', place)
+    const { id, pids } = await killedKeeper('tmux', t, place)
     const terminal = (await place.host.find(id))!
     assert.deepEqual(await living(pids), pids)
     // Output from before is there, at the same positions.
@@ -46,7 +57,7 @@ describe('termaite is killed', { concurrency: true }, () => {
     const place = ground('tmux', t)
     // The person's own window: the server goes on.
     tmux(place, 'new-session', '-d', 'sleep 1000')
-    const { id, pids } = await killedKeeper('tmux', place, true)
+    const { id, pids } = await killedKeeper('tmux', t, place, true)
     await until(async () => (await living(pids)).length === 0)
     await until(() => tmux(place, 'list-panes', '-a', '-F', '#{pane_start_command}').trim() === '"sleep 1000"')
     assert.equal(await place.host.find(id), undefined)

@@ -34,6 +34,7 @@ import { livingSlots } from '../crew/crew-workspaces.ts'
 import { memoryStore } from '../../store/memory-store.ts'
 import { offerTurnTools, turnServer } from '../thinking/turn-advice.ts'
 import { noteCoordinator } from './dead-coordinators.ts'
+import { workersOf } from './kept-workers.ts'
 import { workerRoster } from './worker-roster.ts'
 
 /** Makes the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */
@@ -64,12 +65,11 @@ function refusing({ name, traits, close }: Agent, why: string): Agent {
 }
 
 const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWorkers>): ReturnType<OpensWorkers> => {
-  const { io, place, settings, project, session, border, native } = app
+  const { io, place, settings, project, border, native } = app
   const { clock } = io
   // Of a conversation that is not kept, nothing of the workers is kept either.
   const store = app.ephemeral ? memoryStore() : app.store
-  // The workers of a conversation are numbered in it, and no other crew sees them.
-  const workspace = `${project.slug}.${session.id}`
+  const workspace = workersOf(app)
   const terminals = terminalsOf(io, settings, { lends: true, bound: true })
   const roster = workerRoster(app, terminals)
   const leads = enabledAgents(settings)
@@ -138,6 +138,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     merge: (slot, paths, signal) => copies.merge(slot, paths, signal),
     mostWorkers: settings.coordinator.workers,
     budget,
+    seen: host.seen,
   })
   const final = new FinalAnswer(board)
   const agents = () => roster.names().map((name) => ({ name }))

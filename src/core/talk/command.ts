@@ -3,6 +3,7 @@ import type { Ask } from './question.ts'
 
 /** An agent that worked inside an earlier turn, as it is kept. */
 export type EarlierWork = {
+  turn: string
   role: string
   by: string
   status: WorkStatus
@@ -37,8 +38,11 @@ export type CommandScreen = {
   palette(query?: string): void
   /** Shows every key and what it does. */
   keys(): void
-  /** Shows the agents that work inside the turn, below those of earlier turns. A screen without a board has no such function. */
-  board?(earlier: readonly EarlierWork[]): void
+  /**
+   * Shows the agents that work inside the turn, below those of earlier turns; false where there is none to show. A screen without
+   * a board has no such function.
+   */
+  board?(earlier: readonly EarlierWork[]): boolean
   exit(): void
 }
 

@@ -2,6 +2,10 @@ import type { Terminal } from '../screen/terminal.ts'
 
 /** What a person can do about an agent that works inside a turn. */
 export type InnerWork = {
+  /** The agent that works. */
+  agent: string
+  /** Says what would be lost if the agent were stopped now; undefined where nothing would. */
+  loses(): string | undefined | Promise<string | undefined>
   /** Ends the agent; its turn then ends as one that the person stopped. */
   stop(): void | Promise<void>
   /** Finds the terminal that the agent works in, where it has one. */

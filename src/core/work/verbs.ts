@@ -67,7 +67,11 @@ export async function* consult(
   leash: Leash = 'read',
 ): AsyncGenerator<Inner, Outcome> {
   const stopped = new AbortController()
-  const place = turn.inside?.enter(asRole, { stop: () => stopped.abort() })
+  const place = turn.inside?.enter(asRole, {
+    agent: agent.name,
+    loses: () => 'Its answer is not used then, and the turn goes on without it.',
+    stop: () => stopped.abort(),
+  })
   const role = place?.role ?? asRole
   const asked: Turn = {
     ...turn,

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Terminal } from '../../core/screen/terminal.ts'
+import type { Event } from '../../core/talk/entry.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { Leash } from '../../core/work/agent.ts'
 import { tighter } from '../../core/work/agent.ts'
@@ -14,7 +15,7 @@ import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { areSeparate, scopeFault } from '../../core/work/path-scope.ts'
 import { allOf, CrewError, isGone } from '../slot.ts'
-import { endedEnvelope, keepEnvelope, readEnvelope } from './worker-turn.ts'
+import { endedEnvelope, keepEnvelope, readEnvelope, workerState } from './worker-turn.ts'
 import { roleTable, slotOf, usualMinutes, usualSteps, workerId, workerPrompt } from './worker.ts'
 
 /** What a coordinator wants a worker to do. */
@@ -57,6 +58,8 @@ export type BoardParts = {
   modelOf(agent: string): string | undefined
   /** Brings changes into the project that stayed in the copy of a worker. */
   merge(slot: number, paths: readonly string[] | undefined, signal: AbortSignal): Promise<string>
+  /** Shows each worker as soon as it is spawned. */
+  seen?(slot: WorkerSlot, event: Event): void
   /** The most workers that one turn may send. */
   mostWorkers: number
   /** The budget of the turn, which may refuse further workers. */
@@ -168,7 +171,9 @@ export class WorkerBoard {
     })
     const slots = await this.#parts.crew.spawnAll(spawns)
     this.#parts.budget?.sent(slots.length)
-    return slots.map((slot) => viewOf(slot as WorkerSlot))
+    const workers = slots as WorkerSlot[]
+    for (const slot of workers) this.#parts.seen?.(slot, workerState(slot))
+    return workers.map(viewOf)
   }
 
   #spawnOf(wish: WorkerWish, claims: readonly Claim[]): Spawn & { worker: Worker } {

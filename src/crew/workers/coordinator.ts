@@ -95,6 +95,8 @@ async function coordinate(
     for (let why = await heldBack(outcome); why !== undefined; why = await heldBack(outcome)) outcome = await act(why)
     if (!outcome.ok || turn.signal.aborted) return await abandoned(outcome)
     const more = await final.completion(outcome.text, turn.signal)
+    // The person may have cancelled while the workers were waited for.
+    if (turn.signal.aborted) return await abandoned(failed('aborted', 'cancelled'))
     if (more === undefined) return outcome
     await emit({ type: 'reply', text: more, by: 'termaite' })
     return { ...outcome, text: `${outcome.text}\n\n${more}` }

@@ -77,7 +77,8 @@ export function ledgerLine({ worker, role, name, agent, model, status, what_was_
   return `${worker} (${role}, ${name}; ${by}): ${status}. ${done.length > 200 ? `${done.slice(0, 200)}…` : done}`
 }
 
-function handoffText(envelope: Envelope): string {
+/** A handoff as a person reads it. */
+export function handoffText(envelope: Envelope): string {
   const { evidence, unresolved_risks, exact_next_step, changed_paths = [] } = envelope
   const list = (title: string, items: readonly string[]) =>
     items.length === 0 ? [] : [`${title}:`, ...items.map((item) => `- ${item}`)]

@@ -2,8 +2,8 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import type { WorkerSlot } from '../slot.ts'
 import type { WorkerBoard, WorkerView } from './board.ts'
-import { defined } from '../../base/defined.ts'
 import { endingOf } from './board.ts'
+import { workerState } from './worker-turn.ts'
 import { workerRole } from './worker.ts'
 
 /**
@@ -47,11 +47,7 @@ export class ShownWorkers {
 
   async #look(view: WorkerView): Promise<void> {
     const { slot } = view
-    if (!this.#leave.has(slot.id)) {
-      const state = slot.state === 'held' ? 'held' : 'starting'
-      const terminal = slot.worker.where === 'terminal' ? true : undefined
-      this.see(slot, defined<Event>({ type: 'state', state, terminal }))
-    }
+    if (!this.#leave.has(slot.id)) this.see(slot, workerState(slot))
     if (!view.over || this.#ended.has(slot.id) || !this.#board) return
     const { status } = await this.#board.envelope(view)
     // The worker's own turn may have told of its end meanwhile.
@@ -65,9 +61,16 @@ export class ShownWorkers {
       await this.#board?.stop(String(slot.id))
     }
     const terminal = async () => this.#board?.terminal(slot.id)
+    const loses = async () => {
+      const view = await this.#board?.find(String(slot.id))
+      return view?.slot.state === 'held'
+        ? undefined
+        : 'Its handoff then says how far it came, and what it has changed stays as it is.'
+    }
+    const work = { agent: slot.agent, loses, stop }
     const place = this.#turn.inside?.enter(
       workerRole(slot),
-      slot.worker.where === 'terminal' ? { stop, terminal } : { stop },
+      slot.worker.where === 'terminal' ? { ...work, terminal } : work,
     )
     this.#leave.set(slot.id, () => place?.leave())
   }

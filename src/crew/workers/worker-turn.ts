@@ -34,10 +34,7 @@ export class WorkerTurn {
     const raise = 'the steps that the worker is spawned with'
     this.budget = worker.steps === undefined ? shared : withSteps(shared, worker.steps, raise)
     // Some agents say nothing until they have their answer: the screen shows at once that the worker has begun.
-    host?.seen(
-      slot,
-      defined<Event>({ type: 'state', state: 'starting', terminal: worker.where === 'terminal' ? true : undefined }),
-    )
+    host?.seen(slot, workerState(slot, 'starting'))
     const late = new AbortController()
     this.late = host?.over ? AbortSignal.any([late.signal, host.over]) : late.signal
     // The timer need not be awaited: it only aborts a turn that is still under way.
@@ -78,6 +75,14 @@ export class WorkerTurn {
   leave(): void {
     this.#over.abort()
   }
+}
+
+/** The state of a worker as a screen shows it, from its spawn on. */
+export function workerState(
+  { state, worker }: WorkerSlot,
+  now: 'held' | 'starting' = state === 'held' ? 'held' : 'starting',
+): Event {
+  return defined({ type: 'state', state: now, terminal: worker.where === 'terminal' ? true : undefined })
 }
 
 /** Names the worker, the agent and the model that a handoff came from. */

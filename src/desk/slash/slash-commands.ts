@@ -41,6 +41,7 @@ import { usageCommand } from './usage.ts'
 import type { FileCommandList } from './file-commands.ts'
 import { fileCommands } from './file-commands.ts'
 import { viewCommands } from './compact-view.ts'
+import { workersCommand } from './workers.ts'
 
 /** termaite's own commands. */
 export function builtInCommands(controls: DeskControls): Command[] {
@@ -80,6 +81,7 @@ export function builtInCommands(controls: DeskControls): Command[] {
     todosCommand(controls),
     ...jobCommands(controls),
     crewCommand(controls),
+    workersCommand(controls),
     contextCommand(controls),
     refreshSystemCommand(controls),
   ]

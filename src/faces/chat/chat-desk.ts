@@ -1,6 +1,6 @@
 import type { WorkMode, Leash } from '../../core/work/agent.ts'
 import type { CommandList, CommandScreen } from '../../core/talk/command.ts'
-import type { Entry, Event } from '../../core/talk/entry.ts'
+import type { BudgetAmounts, Entry, Event } from '../../core/talk/entry.ts'
 import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
 /** An agent as the status line shows it; `left` is the free part of its context window, from 1 to 0. */
@@ -37,6 +37,8 @@ export type Standing = {
   stays?: boolean
   /** The usage of this session; `source` is the least exact of its parts. */
   tokens: { used: number; cost?: number; source: 'reported' | 'parsed' | 'estimated' }
+  /** What the running turn of a coordinator and all its workers have used, and what they may use. */
+  budget?: { used: BudgetAmounts; allowed: Partial<BudgetAmounts> }
   /** A prompt that waits for an agent's quota and is then sent by itself. */
   waiting?: { agent: string; until: number }
 }

@@ -10,6 +10,7 @@ import type { ChatState } from './chat-state.ts'
 import type { RenderContext } from './transcript/render-context.ts'
 import { ProcessTerminal } from '@earendil-works/pi-tui'
 import { SteadyTime } from '../../base/clock.ts'
+import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 import { InputBox } from './input/input-box.ts'
@@ -78,12 +79,23 @@ function boardRoom(rows: number): { list: number; opened: number } {
 }
 
 /**
- * The standing with the framework of the running turn, which says more than that of the next one, and with the agent that would take
- * the typed prompt, which may be another one than that of an empty prompt.
+ * The standing with the framework and the budget of the running turn, which say more than those of the next one, and with the agent
+ * that would take the typed prompt, which may be another one than that of an empty prompt.
  */
-function shownStanding(standing: Standing, { running }: ChatState, next: string | undefined): Standing {
-  const thinking = running.at(-1)?.phase?.framework ?? standing.thinking
-  return next === undefined ? { ...standing, thinking } : { ...standing, thinking, next }
+function shownStanding(
+  standing: Standing,
+  { running, asks }: ChatState,
+  { next = standing.next, now }: { next: string | undefined; now: number },
+): Standing {
+  const { phase, budget } = running.at(-1) ?? {}
+  // The time of a budget stands still while a question waits for the person.
+  const since = budget && asks.length === 0 ? now - budget.at : 0
+  return defined({
+    ...standing,
+    thinking: phase?.framework ?? standing.thinking,
+    next,
+    budget: budget && { allowed: budget.allowed, used: { ...budget.used, ms: budget.used.ms + since } },
+  })
 }
 
 class Chat {
@@ -168,13 +180,14 @@ class Chat {
           () => this.#state.asks.length > 0,
           // The first Ctrl+B is the prefix of tmux, which passes the second on.
           { runsFor: () => desk.commandRunsFor(), key: env.TMUX ? 'Ctrl+B twice' : 'Ctrl+B' },
-          (turn) => this.#rows.of(turn, this.#state),
+          { rows: (turn) => this.#rows.of(turn, this.#state), open: () => this.#board.isOpen },
         ),
       ),
       status: guarded(
-        new StatusLine(theme, clock, () =>
-          shownStanding(standing(), this.#state, desk.nextFor?.(this.#input?.text() ?? '')),
-        ),
+        new StatusLine(theme, clock, () => {
+          const next = desk.nextFor?.(this.#input?.text() ?? '')
+          return shownStanding(standing(), this.#state, { next, now: this.#time.now() })
+        }),
       ),
       unseen: () => this.#transcript.unseen,
       reading: () => this.#inputArea?.reading ?? false,
@@ -424,8 +437,12 @@ class Chat {
       palette: (query) => this.#palette.open(query ?? ''),
       keys: () => this.#keysPage.open(),
       board: (earlier) => {
-        this.#board.open(earlierRows(earlier))
+        const rows = this.#rows.newest(this.#state)
+        const others = earlier.filter(({ turn }) => this.#rows.of(turn, this.#state).length === 0)
+        if (rows.length + others.length === 0) return false
+        this.#board.open(earlierRows(others))
         this.#control.repaint()
+        return true
       },
       exit: () => this.#leave({ why: 'exit' }),
     }

@@ -45,7 +45,8 @@ export function thoughtWords({ framework, calls }: NonNullable<Closing['thought'
 
 const about = (source: Source) => (source === 'reported' ? '' : '~')
 
-function thousands(count: number): string {
+/** A count in a few characters: `950`, `12.4k`, `10.0M`. */
+export function thousands(count: number): string {
   if (count < 1000) return String(count)
   if (count < 99_950) return `${(count / 1000).toFixed(1)}k`
   if (count < 999_500) return `${Math.round(count / 1000)}k`

@@ -17,6 +17,8 @@ export type RunningTurn = {
   waiting?: { words: string; since: number; until?: number }
   /** The phase of its framework, where the turn has one. */
   phase?: { framework: Framework; words: string }
+  /** What the turn and all agents inside it have used of what they may use, when that was last told. */
+  budget?: Pick<Extract<Event, { type: 'budget' }>, 'used' | 'allowed'> & { at: number }
   /** The person's own command, which no agent takes. */
   command?: true
   /** The turn was cancelled and is not over yet. */
@@ -59,6 +61,8 @@ export function advanceTurn(
             ? waiting
             : defined({ words: event.words, since: now, until: event.until }),
       }
+    case 'budget':
+      return { ...next, budget: { used: event.used, allowed: event.allowed, at: now } }
     case 'phase':
       return { ...next, phase: { framework: event.framework, words: event.words } }
     case 'attempt':

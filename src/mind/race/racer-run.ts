@@ -80,7 +80,11 @@ export class RacerRun {
     callAfter(turn.clock, parts.longestMs, over.signal, () => late.abort())
     const ended = new AbortController()
     // A person who watches can end one racer alone.
-    const place = turn.inside?.enter(this.role, { stop: () => ended.abort() })
+    const place = turn.inside?.enter(this.role, {
+      agent: this.agent,
+      loses: () => 'Its result then takes no part in the race.',
+      stop: () => ended.abort(),
+    })
     const signal = AbortSignal.any([turn.signal, enough, late.signal, ended.signal])
     try {
       this.copy = await parts.copies.open(signal)

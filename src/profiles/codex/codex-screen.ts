@@ -156,6 +156,8 @@ export const codexScreen: ScreenFacts = {
       ['args', JSON.stringify(patient.args)],
       // Codex goes on without a server that is not up after ten seconds, which is short on a busy machine.
       ['startup_timeout_sec', '60'],
+      // Otherwise Codex asks its model while the server still starts, and the model has none of its tools.
+      ['required', 'true'],
       // Codex ends a call after a minute, whatever progress it is told of.
       ['tool_timeout_sec', String(patient.ms / 1000)],
       // "user rejected MCP tool call": a tool that is not marked as read only would need a yes.

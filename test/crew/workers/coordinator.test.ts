@@ -1,6 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import type { Script } from '../../../src/agents/scripted-agent.ts'
 import type { Event } from '../../../src/core/talk/entry.ts'
+import type { ModelScript } from '../../../src/models/scripted-model.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { FinalAnswer } from '../../../src/crew/workers/final-answer.ts'
 import { InnerWorks } from '../../../src/core/work/inner-work.ts'
@@ -76,32 +78,104 @@ test('spawning and waiting in one step is refused with words, and the spawn goes
   ])
 })
 
+const asks: Script = [{ ask: { about: 'choice', text: 'May I?', from: [], options: [] } }]
+const hang = { hang: true as const }
+const early = [{ say: 'Early.' }]
+
+/** The moments of a cancel: what the model of the coordinator says, what the workers do, and which of them the cancel stops. */
+const phases: { phase: string; model: ModelScript[]; a?: Script; b?: Script; places?: number; stopped: string[] }[] = [
+  { phase: 'before the spawn', model: [[hang]], stopped: [] },
+  { phase: 'while the workers run', model: [spawn('a', 'b'), [hang]], stopped: ['worker_1', 'worker_2'] },
+  { phase: 'while one is held', model: [spawn('a', 'b'), [hang]], places: 1, stopped: ['worker_1', 'worker_2'] },
+  { phase: 'while one asks', model: [spawn('a', 'b'), [hang]], a: asks, stopped: ['worker_1', 'worker_2'] },
+  { phase: 'when one is done and unread', model: [spawn('a', 'b'), [hang]], a: answers(), stopped: ['worker_2'] },
+  { phase: 'while they are waited for', model: [spawn('a', 'b'), gather], stopped: ['worker_1', 'worker_2'] },
+  { phase: 'when they are heard', model: [spawn('a', 'b'), gather, [hang]], a: answers(), b: answers(), stopped: [] },
+  { phase: 'when an answer is held back', model: [spawn('a', 'b'), early, [hang]], stopped: ['worker_1', 'worker_2'] },
+  { phase: 'while termaite waits for them', model: [spawn('a', 'b'), early], stopped: ['worker_1', 'worker_2'] },
+  {
+    phase: 'in the middle of the answer',
+    model: [spawn('a', 'b'), gather, [{ say: 'worker_1 and' }, hang]],
+    a: answers(),
+    b: answers(),
+    stopped: [],
+  },
+]
+
 test('a cancel ends all workers, in whatever phase they are', async (context) => {
-  for (const phase of ['spawned', 'waited for', 'answered too early'] as const) {
-    const next = phase === 'waited for' ? gather : phase === 'spawned' ? [{ hang: true as const }] : [{ say: 'Early.' }]
-    const rig = coordinator(context, [spawn('a', 'b'), next, [{ hang: true }]], {
-      a: [{ hang: true }],
-      b: [{ hang: true }],
-    })
+  for (const { phase, model, a = [hang], b = [hang], places = 10, stopped } of phases) {
+    const rig = coordinator(context, model, { a, b }, { places: { perWorkspace: places, total: 20 } })
     const cancel = new AbortController()
     const { over, events } = rig.run(cancel.signal)
     await rig.clock.turn(2_000)
     cancel.abort()
     await rig.clock.turn(20_000)
     assert.deepEqual(await over, failed('aborted', 'cancelled'), phase)
+    assert.deepEqual([rig.agents.filter(({ running }) => running), rig.model.running, rig.closed()], [[], 0, 1], phase)
+    const workers = await rig.board.all()
     assert.deepEqual(
-      rig.agents.filter(({ running }) => running),
-      [],
-    )
-    assert.deepEqual(
-      (await rig.board.all()).map(({ slot }) => slot.state),
-      ['exited', 'exited'],
+      workers.map(({ slot }) => slot.state),
+      workers.map(() => 'exited'),
+      phase,
     )
     assert.deepEqual(
       events.flatMap((event) => (event.type === 'note' ? [event.text] : [])),
-      ['Stopped with the turn: worker_1, worker_2.'],
+      stopped.length === 0 ? [] : [`Stopped with the turn: ${stopped.join(', ')}.`],
+      phase,
     )
   }
+})
+
+test('whatever a worker does, its coordinator hears of it and the turn ends with an answer', async (context) => {
+  const step: Event = { type: 'call', call: '1', tool: 'bash', input: { command: 'npm test' } }
+  const workers: Record<string, Script> = {
+    dies: [{ fail: { kind: 'crash', message: 'it broke' } }],
+    hangs: [{ hang: true }],
+    prose: [{ say: 'I think it works.' }],
+    legacy: [{ say: JSON.stringify({ summary: 'Read it.', findings: ['b.ts:2'], risks: [], next_step: 'None.' }) }],
+    steps: Array.from({ length: 20 }, (_, n) => ({ ...step, call: String(n) })),
+  }
+  const names = Object.keys(workers)
+  const answer = names.map((_, n) => `worker_${n + 1}`).join(', ')
+  const rig = coordinator(context, [spawn(...names), gather, gather, gather, [{ say: answer }]], workers)
+  const { over, events } = rig.run()
+  // A worker that hangs is ended by its own time, while the coordinator waits again and again.
+  await rig.clock.turn(25 * 60_000)
+  assert.deepEqual(await over, { ok: true, text: answer })
+  const envelopes = await Promise.all((await rig.board.all()).map((view) => rig.board.envelope(view)))
+  assert.deepEqual(
+    envelopes.map(({ name, status, unresolved_risks: risks }) => [name, status, risks[0]]),
+    [
+      ['dies', 'failed', 'The worker ended without a handoff: it broke'],
+      [
+        'hangs',
+        'partial',
+        'The worker ended without a handoff: stopped before the work was done: its 20 minutes are over',
+      ],
+      ['prose', 'partial', envelopes[2]!.unresolved_risks[0]],
+      ['legacy', 'partial', envelopes[3]!.unresolved_risks[0]],
+      [
+        'steps',
+        'partial',
+        'The worker ended without a handoff: stopped before the work was done: its 12 allowed steps are made; raise the steps that the worker is spawned with to allow more',
+      ],
+    ],
+  )
+  assert.equal(envelopes[4]!.evidence.length, 10)
+  const ended = events.flatMap((event) => (event.type === 'inner' && event.event.type === 'end' ? [event.role] : []))
+  assert.equal(new Set(ended).size, 5)
+})
+
+test('results that are never fetched are waited for and told by termaite', async (context) => {
+  const rig = coordinator(context, [spawn('a', 'b'), [{ say: 'Nothing to see.' }]], { b: [{ wait: 60_000 }] })
+  const { over } = rig.run()
+  await rig.clock.turn(120_000)
+  const outcome = await over
+  assert.match(
+    outcome.ok ? outcome.text : '',
+    /^Nothing to see\.\n\nThese workers were not heard before the answer\. Their handoffs:\n\nworker_1 .*completed.*worker_2 .*failed/s,
+  )
+  assert.equal(rig.model.requests.length, 4)
 })
 
 test('another program as the coordinator is given a second piece when it answers too early', async (context) => {

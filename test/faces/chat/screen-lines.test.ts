@@ -51,6 +51,18 @@ test('the status line shows everything where there is room, and otherwise the mo
     line(80, { stays: true }),
     ' chat · ask · claude ● · gemini ○ · codex ✗ · ⇒ claude · ~45.7k tokens · ~$0.35',
   )
+  const used = { workers: 4, steps: 31, tokens: 1_240_000, ms: 700_000 }
+  const budget = { used, allowed: { workers: 20, steps: 500, tokens: 10_000_000, ms: 7_200_000 } }
+  assert.equal(
+    line(160, { budget }),
+    ' chat · leash ask · claude ● 42% context free · gemini ○ · codex ✗ · next claude · 4/20 workers, 31/500 steps, 1.2M/10.0M tokens, 11/120 min',
+  )
+  assert.equal(line(80, { budget }), ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · 4/20 workers')
+  assert.equal(
+    line(100, { budget }),
+    ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · 4/20 workers, 1.2M/10.0M tokens',
+  )
+  assert.equal(line(40, { budget }), ' ask · claude ● · 4/20 workers')
   const waiting = { agent: 'gemini', until: new Date(now).setHours(23, 59, 0, 0) }
   assert.equal(line(40, { waiting }), ' ask · waits until 23:59 · claude ●')
 })
@@ -86,7 +98,7 @@ test('the lines around the transcript are never wider than the screen, and never
             () => [run],
             () => false,
             { runsFor: () => below * 1000, key: 'Ctrl+B' },
-            () => rowsOf(name, 'gemini', name),
+            { rows: () => rowsOf(name, 'gemini', name), open: () => below > 10 },
           ).render(width),
           new TopBorder(dark, () => ['termaite', name]).render(width),
           new BottomBorder(dark).render(width),
@@ -112,7 +124,7 @@ test('the working line shows the running turn, and is empty when none runs', () 
         () => running,
         () => asked,
         { runsFor: () => ms, key: 'Ctrl+B' },
-        () => [],
+        { rows: () => [], open: () => false },
       ).render(90)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
   assert.equal(line([]), undefined)
@@ -172,14 +184,14 @@ test('in a framework, the working line shows its name, its phase and its agents'
         () => [{ ...run, ...how }],
         () => false,
         { runsFor: () => undefined, key: 'Ctrl+B' },
-        () => inside,
+        { rows: () => inside, open: () => false },
       ).render(width)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
   const inside = [...rowsOf('gemini', 'codex', 'gemini', undefined), { ...rowsOf('qwen')[0]!, state: 'done' as const }]
   assert.equal(line(90), ' * consensus · 3 of 5 advisors are done · 12 s · Esc cancels')
   assert.equal(
     line(120, { by: 'claude' }, inside),
-    ' * consensus · 3 of 5 advisors are done · gemini, codex · 12 s · Ctrl+T: 5 agents, 4 at work · Esc cancels',
+    ' * consensus · 3 of 5 advisors are done · gemini, codex · 12 s · Ctrl+T: 5 agents, 4 working · Esc cancels',
   )
   assert.equal(
     line(80, { by: 'claude' }, inside),

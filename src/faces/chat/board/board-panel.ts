@@ -4,7 +4,8 @@ import type { AgentRow, Block } from '../transcript/block.ts'
 import type { RenderContext } from '../transcript/render-context.ts'
 import { roleLabel } from '../../../core/talk/framework.ts'
 import { isAtWork } from '../transcript/agent-rows.ts'
-import { countWords, rowLine, rowMark, rowNumbers, stateNames } from '../transcript/blocks/board-lines.ts'
+import type { RowColumns } from '../transcript/blocks/board-lines.ts'
+import { columnsOf, countWords, rowLine, rowMark, rowNumbers, stateNames } from '../transcript/blocks/board-lines.ts'
 import { oneLine } from '../transcript/screen-text.ts'
 import { boxSides, boxed, fitToWidth } from '../widgets.ts'
 import { RowEvents } from './row-events.ts'
@@ -49,6 +50,7 @@ export class BoardPanel implements Component {
   /** The first row in sight, and how many are. */
   #top = 0
   #page = 1
+  #measured: { rows: readonly AgentRow[]; columns: RowColumns } | undefined
   #lines = new Map<number, { row: AgentRow; mark: string; line: string }>()
 
   constructor(parts: BoardPanelParts) {
@@ -152,7 +154,8 @@ export class BoardPanel implements Component {
     this.#page = Math.max(1, Math.min(rows.length, room().list - edges))
     this.#top = Math.max(0, Math.min(Math.max(this.#top, at - this.#page + 1), at, rows.length - this.#page))
     const shown = rows.slice(this.#top, this.#top + this.#page)
-    const lines = shown.map((row) => this.#line(row, row.key === this.#chosen, inside))
+    const columns = this.#columns(rows)
+    const lines = shown.map((row) => this.#line(row, row.key === this.#chosen, inside, columns))
     const place = rows.length > this.#page ? [`${at + 1} of ${rows.length}`] : []
     const row = rows[at]
     const foot = [
@@ -175,13 +178,13 @@ export class BoardPanel implements Component {
   }
 
   /** A row as a line. It is made again only when the row, its time, its place or the width is another one. */
-  #line(row: AgentRow, isChosen: boolean, width: number): string {
+  #line(row: AgentRow, isChosen: boolean, width: number, columns: RowColumns): string {
     const { theme, now } = this.#parts.context
     const time = isAtWork(row) ? Math.floor((now() - row.since) / 1000) : 0
-    const mark = `${width} ${time} ${isChosen}`
+    const mark = `${width} ${columns.role} ${columns.agent} ${time} ${isChosen}`
     const known = this.#lines.get(row.key)
     if (known?.row === row && known.mark === mark) return known.line
-    const words = rowLine(row, width, theme, now())
+    const words = rowLine(row, width, theme, now(), columns)
     const line = isChosen ? theme.chosen(fitToWidth(`› ${words.slice(2)}`, width)) : words
     this.#lines.set(row.key, { row, mark, line })
     return line
@@ -214,6 +217,11 @@ export class BoardPanel implements Component {
   #rows(): readonly AgentRow[] {
     const rows = this.#parts.rows()
     return this.#earlier.length === 0 ? rows : [...this.#earlier.map(({ row }) => row), ...rows]
+  }
+
+  #columns(rows: readonly AgentRow[]): RowColumns {
+    if (this.#measured?.rows !== rows) this.#measured = { rows, columns: columnsOf(rows) }
+    return this.#measured.columns
   }
 
   #row(): AgentRow | undefined {

@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { AgentStanding, Standing } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
 import type { Segment } from './line-segments.ts'
-import { clockTime, cost, tokens } from '../numbers.ts'
+import { clockTime, cost, thousands, tokens } from '../numbers.ts'
 import { oneLine } from '../transcript/screen-text.ts'
 import { fitSegments } from './line-segments.ts'
 import { stateNames } from '../chat-desk.ts'
@@ -64,16 +64,33 @@ export class StatusLine implements Component {
             },
           ]),
       ...this.#thinking(standing),
-      { forms: [quiet(tokens(used.used, used.source)), ''], priority: 2 },
-      ...(used.cost === undefined
-        ? []
-        : [{ forms: [quiet(cost(used.cost, used.source)), ''] as [string, string], priority: 1 }]),
+      ...this.#budget(standing),
+      ...(standing.budget ? [] : this.#spent(used)),
     ]
   }
 
   /** The framework is dropped before any other segment is shortened. */
   #thinking({ thinking = 'off' }: Standing): Segment[] {
     return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], priority: -100 }]
+  }
+
+  /** What the session has used. It is counted again when the turn is over, so that the budget of a running turn says more. */
+  #spent({ used, cost: price, source }: Standing['tokens']): Segment[] {
+    const { quiet } = this.#theme
+    const costs: Segment[] = price === undefined ? [] : [{ forms: [quiet(cost(price, source)), ''], priority: 1 }]
+    return [{ forms: [quiet(tokens(used, source)), ''], priority: 2 }, ...costs]
+  }
+
+  /** What a coordinator and its workers have used of their budget: in little room, only the part of it that is nearest to its end. */
+  #budget({ budget }: Standing): Segment[] {
+    if (!budget) return []
+    const parts = budgetParts(budget)
+    const nearest = parts.toSorted((a, b) => b.share - a.share)[0]
+    if (!nearest) return []
+    const paint = nearest.share >= 0.8 ? this.#theme.warn : this.#theme.quiet
+    const words = parts.map(({ text }) => text)
+    const few = parts.filter((part) => part.matters || part === nearest).map(({ text }) => text)
+    return [{ forms: [paint(words.join(', ')), paint(few.join(', ')), paint(nearest.text)], priority: 11 }]
   }
 
   /** The agent that is next is kept longest, then the others in their order. */
@@ -100,4 +117,25 @@ export class StatusLine implements Component {
   #time(at: number): string {
     return clockTime(at, this.#clock.now())
   }
+}
+
+/** A part of a budget in words; `share` is how much of it is used, from 0 to 1. */
+type BudgetPart = { text: string; share: number; matters: boolean }
+
+/** The parts of a budget that have a limit: `4/20 workers`, `1.2M/10.0M tokens`, `12/120 min`. */
+function budgetParts({ used, allowed }: NonNullable<Standing['budget']>): BudgetPart[] {
+  const minutes = (ms: number) => String(Math.floor(ms / 60_000))
+  const dollars = (amount: number) => `$${amount.toFixed(2)}`
+  const rows = [
+    { name: 'workers' as const, show: String, unit: ' workers', matters: true },
+    { name: 'steps' as const, show: String, unit: ' steps', matters: false },
+    { name: 'tokens' as const, show: thousands, unit: ' tokens', matters: true },
+    { name: 'cost' as const, show: dollars, unit: '', matters: true },
+    { name: 'ms' as const, show: minutes, unit: ' min', matters: false },
+  ]
+  return rows.flatMap(({ name, show, unit, matters }) => {
+    const [is, most] = [used[name] ?? 0, allowed[name]]
+    if (most === undefined || most <= 0) return []
+    return [{ text: `${show(is)}/${show(most)}${unit}`, share: is / most, matters }]
+  })
 }

@@ -26,6 +26,9 @@ const longCommandMs = 5000
 /** How long the command has run that can be sent to the background, and the key for that, in words. */
 type CommandState = { runsFor(): number | undefined; key: string }
 
+/** The agents that work or worked inside a turn, and whether their board is open. */
+type InsideState = { rows(turn: string): readonly AgentRow[]; open(): boolean }
+
 /** The turn that runs now; no line when none does. */
 export class WorkingLine implements Component {
   #theme: Theme
@@ -33,11 +36,10 @@ export class WorkingLine implements Component {
   #running: () => readonly RunningTurn[]
   #asked: () => boolean
   #command: CommandState
-  #inside: (turn: string) => readonly AgentRow[]
+  #inside: InsideState
 
   /**
-   * `time`: the time in which the turns say since when they run. `asked`: whether a question waits for the person. `inside`: the
-   * agents that work or worked inside a turn.
+   * `time`: the time in which the turns say since when they run. `asked`: whether a question waits for the person.
    */
   constructor(
     theme: Theme,
@@ -45,7 +47,7 @@ export class WorkingLine implements Component {
     running: () => readonly RunningTurn[],
     asked: () => boolean,
     command: CommandState,
-    inside: (turn: string) => readonly AgentRow[],
+    inside: InsideState,
   ) {
     this.#theme = theme
     this.#time = time
@@ -70,8 +72,8 @@ export class WorkingLine implements Component {
     const more = this.#running().length - 1
     const spinner = theme.accent(frames[Math.floor((now - run.since) / stepMs) % frames.length]!)
     const files = run.files.length
-    // While a card is open Esc answers it.
-    const way = this.#asked() ? 'Ctrl+C cancels' : 'Esc cancels'
+    // While a card is open Esc answers it, and it closes an open board.
+    const way = this.#asked() || this.#inside.open() ? 'Ctrl+C cancels' : 'Esc cancels'
     const optional = (word: string, priority: number) =>
       word === '' ? [] : [{ forms: [word, ''] as [string, string], priority }]
     return fitSegments(
@@ -99,12 +101,12 @@ export class WorkingLine implements Component {
 
   /** How many agents work inside the turn, and the key that shows them. */
   #boardHint({ turn }: RunningTurn): Segment[] {
-    const rows = this.#inside(turn)
-    if (rows.length === 0 || this.#asked()) return []
+    const rows = this.#inside.rows(turn)
+    if (rows.length === 0 || this.#asked() || this.#inside.open()) return []
     const { quiet } = this.#theme
     const all = `Ctrl+T: ${rows.length} ${rows.length === 1 ? 'agent' : 'agents'}`
-    const working = rows.filter(isAtWork).length
-    return [{ forms: [quiet(`${all}, ${working} at work`), quiet(all), quiet('Ctrl+T: agents'), ''], priority: 6.5 }]
+    const working = rows.filter(({ state }) => state === 'working').length
+    return [{ forms: [quiet(`${all}, ${working} working`), quiet(all), quiet('Ctrl+T: agents'), ''], priority: 6.5 }]
   }
 
   #backgroundHint({ stopping }: RunningTurn): string {
@@ -129,7 +131,7 @@ export class WorkingLine implements Component {
       return [{ forms: [`${spinner} ${words}`], priority: 10 }]
     }
     if (!phase) return [{ forms: [`${spinner} ${name(by!)}`], priority: 10 }, ...waitPart]
-    const asked = [...new Set(this.#inside(turn).flatMap((row) => (isAtWork(row) ? (row.by ?? []) : [])))]
+    const asked = [...new Set(this.#inside.rows(turn).flatMap((row) => (isAtWork(row) ? (row.by ?? []) : [])))]
     const speak = asked.length > 0 ? asked : by === undefined ? [] : [by]
     const words = [56, 24].map((most) => clipped(oneLine(phase.words, 200), most)) as [string, string]
     // The agents inside the turn have rows of their own, so that their names give way first.

@@ -2,6 +2,7 @@ import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { AgentRow, Block, BoardBlock, RowState } from './block.ts'
 import { defined } from '../../../base/defined.ts'
+import { ourselves } from './block.ts'
 import { authorOf } from './event-facts.ts'
 
 type Blocks = readonly Block[]
@@ -62,7 +63,9 @@ function extended(row: AgentRow, event: Event, place: Place, fold: Fold): AgentR
     const { by: _failed, ...rest } = row
     return { ...rest, blocks }
   }
-  const by = authorOf(event) ?? row.by
+  const author = authorOf(event)
+  // termaite itself checks the work of an agent and brings it back, which makes it no agent of the row.
+  const by = author === undefined || author === ourselves ? row.by : author
   switch (event.type) {
     case 'state': {
       const state = event.state === 'held' ? 'waiting' : event.state === 'asking' ? 'asking' : 'working'
@@ -78,7 +81,7 @@ function extended(row: AgentRow, event: Event, place: Place, fold: Fold): AgentR
         ...defined({ by }),
         state: endState(event.outcome, event.status),
         ms: Math.max(0, place.at - row.since),
-        blocks,
+        blocks: blocks.map((block) => (block.type === 'error' ? { ...block, inside: true } : block)),
       }
     default:
       return { ...row, ...defined({ by }), state: row.state === 'waiting' ? 'working' : row.state, blocks }

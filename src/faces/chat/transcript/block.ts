@@ -44,8 +44,8 @@ export type CallBlock = Common & {
 /** A failed attempt, with what it said until then; `next` is the agent that took over. */
 export type AttemptBlock = Common & { type: 'attempt'; failure: Failure; ms: number; said: string; next?: string }
 
-/** The end of a turn without an answer. */
-export type ErrorBlock = Common & { type: 'error'; failure: Failure; said: string }
+/** The end of a turn without an answer. `inside`: the turn is that of an agent inside the person's turn, which goes on. */
+export type ErrorBlock = Common & { type: 'error'; failure: Failure; said: string; inside?: true }
 
 /** The end of a turn whose person chose to wait for an agent, which is no failure. */
 export type WaitBlock = Common & { type: 'waits'; agent: string; until?: number }

@@ -6,7 +6,7 @@ import type { Block, CallBlock, NewBlock, SpeechBlock } from './block.ts'
 import { defined } from '../../../base/defined.ts'
 import { thumbNote } from '../../../core/talk/judgement.ts'
 import { summaryWords } from '../../../core/talk/compaction.ts'
-import { restingRows, rowsIn, withInner, withRowState } from './agent-rows.ts'
+import { isAtWork, restingRows, rowsIn, withInner, withRowState } from './agent-rows.ts'
 import { isAgentSpeech, isOwnQuestion } from './block.ts'
 import { fileChangesOf, isAgentEvent } from './event-facts.ts'
 import { openFence } from './markdown/markdown-parts.ts'
@@ -266,6 +266,10 @@ function answered(blocks: Blocks, { ask, picks }: Extract<Event, { type: 'answer
 function consultedWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
   const [role = '', ...deeper] = event.from ?? []
   const { from: _from, ...words } = event
+  // The entries of an agent with a conversation of its own hold its words already.
+  const isHeld = (block: Block) => block.type === 'reply' && block.entry !== undefined
+  const own = blocks.filter(({ turn }) => turn === place.turn)
+  if (rowsIn(own).some((row) => row.role === role && isAtWork(row) && row.blocks.some(isHeld))) return blocks
   const inner: Event = { type: 'inner', role, event: defined({ ...words, from: deeper.length ? deeper : undefined }) }
   const inside = withInner(blocks, inner, place, foldEvent)
   // A row that is already shown gets its end from its own events.

@@ -7,10 +7,27 @@ import { failureSentence } from '../../../../core/talk/outcome.ts'
 import { isAtWork } from '../agent-rows.ts'
 import { duration, elapsed, tokens } from '../../numbers.ts'
 import { inputSummary } from '../call-input.ts'
-import { oneLine } from '../screen-text.ts'
+import { oneLine, safeText } from '../screen-text.ts'
+import { fitToWidth } from '../../widgets.ts'
 
-/** The columns of rows that stand below each other, used from the width `least` on. */
-const columns = { role: 20, agent: 8, least: 60 }
+/** The widths of the columns of a board: `role` and `agent` are at least and at most so wide, from the width `from` on. */
+const widths = { role: [20, 28], agent: [8, 16], from: 60 } as const
+
+/** The columns that rows which stand below each other have in common. */
+export type RowColumns = { role: number; agent: number }
+
+/** Returns columns that are wide enough for all rows, so that no row is moved when others are scrolled into sight. */
+export function columnsOf(rows: readonly AgentRow[]): RowColumns {
+  const widest = (words: readonly string[], [least, most]: readonly [number, number]) =>
+    Math.min(
+      most,
+      words.reduce((width, word) => Math.max(width, visibleWidth(word)), least),
+    )
+  return { role: widest(rows.map(roleOf), widths.role), agent: widest(rows.map(agentOf), widths.agent) }
+}
+
+const roleOf = ({ role }: AgentRow) => oneLine(roleLabel(role), 60)
+const agentOf = ({ by }: AgentRow) => (by === undefined ? '' : oneLine(by, 30))
 
 /** How many rows of a board stand in the conversation. The board's panel shows all of them. */
 export const mostRows = 6
@@ -27,7 +44,7 @@ const marks: Record<RowState, string> = {
 
 /** The states in words. A row leaves out `working` and `done`, because its mark says enough about them. */
 export const stateNames: Record<RowState, string> = {
-  waiting: 'waits for its turn',
+  waiting: 'waits for a free place',
   working: 'working',
   asking: 'asks you',
   done: 'done',
@@ -43,12 +60,12 @@ export function rowMark(state: RowState, theme: Theme): string {
 }
 
 /** An agent inside a turn in one line: its role, the agent, its state, time and tokens, and what it does or said. */
-export function rowLine(row: AgentRow, width: number, theme: Theme, now: number): string {
+export function rowLine(row: AgentRow, width: number, theme: Theme, now: number, columns: RowColumns): string {
   const who = row.by
-  const padded = (word: string, to: number) =>
-    width < columns.least ? word : word + ' '.repeat(Math.max(0, to - visibleWidth(word)))
-  const role = padded(truncateToWidth(oneLine(roleLabel(row.role), 60), Math.max(8, width >> 1), '…'), columns.role)
-  const agent = who === undefined ? '' : theme.speaker(who)(padded(oneLine(who, 30), columns.agent))
+  const fitted = (word: string, to: number) =>
+    width < widths.from ? truncateToWidth(word, Math.max(8, width >> 1), '…') : fitToWidth(word, to)
+  const role = fitted(roleOf(row), columns.role)
+  const agent = who === undefined ? '' : theme.speaker(who)(fitted(agentOf(row), columns.agent))
   const head = [`  ${rowMark(row.state, theme)} ${role}`, agent].filter((word) => word !== '').join('  ')
   const room = Math.max(0, width - visibleWidth(head) - 2)
   return `${head}  ${theme.quiet(truncateToWidth(rowWords(row, now).join(' · '), room, '…'))}`
@@ -123,11 +140,12 @@ export function boardLines(
   isOpen: (key: number) => boolean,
   inside: (row: AgentRow) => readonly string[],
 ): BoardLines {
+  const columns = columnsOf(board.rows)
   const { shown, more } = isOpen(board.key) ? { shown: board.rows, more: [] } : shownRows(board.rows)
   const lines: string[] = []
   const keys: number[] = []
   for (const row of shown) {
-    lines.push(rowLine(row, width, theme, now()))
+    lines.push(rowLine(row, width, theme, now(), columns))
     if (isOpen(row.key)) lines.push(...inside(row))
     while (keys.length < lines.length) keys.push(row.key)
   }
@@ -174,7 +192,8 @@ export function answerSummary(text: string): string {
 /** The newest words of an answer that is still being written, without the punctuation of JSON. */
 export function latestWords(text: string): string {
   const line = text.split('\n').findLast((each) => /\p{L}/u.test(each)) ?? ''
-  return oneLine(line.slice(-400).replaceAll(/[{}[\]"`]+/g, ' '), 400).replaceAll(/ ([,:])/g, '$1')
+  // Control sequences go first: without their brackets they would be taken for words.
+  return oneLine(safeText(line.slice(-400)).replaceAll(/[{}[\]"`]+/g, ' '), 400).replaceAll(/ ([,:])/g, '$1')
 }
 
 function jsonIn(text: string): unknown {

@@ -138,9 +138,9 @@ export function errorLines(failed: ErrorBlock, width: number, context: RenderCon
   const unfinished = failure.kind === 'unfinished'
   const paint = cancelled ? theme.quiet : unfinished ? theme.warn : theme.bad
   const message = withRetryTime(safeText(failure.message).trim(), failure)
-  const words = wrapped(unfinished ? `The turn was ${message}` : message, width - 2)
-  // A kind that an older version kept has no row here.
-  const step = nextSteps[failure.kind] ?? ''
+  const words = wrapped(unfinished && !failed.inside ? `The turn was ${message}` : message, width - 2)
+  // A kind that an older version kept has no row here. The agent inside a turn is not the person's to mend.
+  const step = failed.inside ? '' : (nextSteps[failure.kind] ?? '')
   return [
     // A person who cancels has read that far, and wants to keep it in sight.
     ...(open || cancelled ? saidLines(said, width, context) : []),

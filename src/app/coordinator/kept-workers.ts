@@ -1,0 +1,55 @@
+import type { EarlierWork } from '../../core/talk/command.ts'
+import type { Entry } from '../../core/talk/entry.ts'
+import type { WorkerSlot } from '../../crew/slot.ts'
+import type { Envelope } from '../../crew/workers/worker.ts'
+import type { App } from '../app.ts'
+import { defined } from '../../base/defined.ts'
+import { blobsOf, logOf, SlotLedger } from '../../crew/slot-ledger.ts'
+import { allOf, isGone } from '../../crew/slot.ts'
+import { endingOf } from '../../crew/workers/board.ts'
+import { handoffText } from '../../crew/workers/final-answer.ts'
+import { endedEnvelope, readEnvelope } from '../../crew/workers/worker-turn.ts'
+import { workerRole } from '../../crew/workers/worker.ts'
+
+/** The crew in which the workers of a conversation are numbered; no other crew sees them. */
+export const workersOf = ({ project, session }: Pick<App, 'project' | 'session'>): string =>
+  `${project.slug}.${session.id}`
+
+/** The newest workers of the conversation that have ended, oldest first, with what each did and handed over. */
+export async function keptWorkers(app: App, most: number): Promise<EarlierWork[]> {
+  const { store, io } = app
+  const slots = allOf(await new SlotLedger(store, workersOf(app), io.clock).read())
+  const over = slots.filter((slot): slot is WorkerSlot => slot.worker !== undefined && isGone(slot)).slice(-most)
+  return Promise.all(over.map((slot) => keptWorker(app, slot)))
+}
+
+async function keptWorker(app: App, slot: WorkerSlot): Promise<EarlierWork> {
+  const entries = async () => {
+    const all: Entry[] = []
+    for await (const { item } of logOf(app.store, workersOf(app), slot.id).read()) if (item) all.push(item)
+    return all
+  }
+  const [envelope, did] = await Promise.all([envelopeOf(app, slot), entries().catch(() => [])])
+  const [first, last] = [did[0]?.at, did.at(-1)?.at]
+  const used = did.reduce((sum, entry) => (entry.type === 'usage' ? sum + entry.input + entry.output : sum), 0)
+  return defined({
+    turn: slot.worker.turn,
+    role: workerRole(slot),
+    by: slot.agent,
+    status: envelope.status,
+    since: first ?? slot.since,
+    ms: first === undefined || last === undefined ? undefined : last - first,
+    tokens: used > 0 ? used : undefined,
+    // The row names the worker already.
+    text: [envelope.what_was_done, '', ...handoffText(envelope).split('\n').slice(1)].join('\n'),
+    entries,
+  })
+}
+
+/** The envelope of a worker; one that cannot be read any more is made from what the slot says of its end. */
+async function envelopeOf(app: App, slot: WorkerSlot): Promise<Envelope> {
+  const { envelope } = slot.worker
+  const made = endedEnvelope(slot, { ok: false, failure: endingOf(slot) })
+  if (!envelope) return made
+  return readEnvelope(blobsOf(app.store, workersOf(app)), envelope).catch(() => made)
+}
