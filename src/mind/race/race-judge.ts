@@ -50,16 +50,25 @@ export async function* askRaceJudge(
     judgementShape,
   )
   if (!answer.ok) {
-    if (!turn.signal.aborted) yield note(`The results were not judged: ${firstLine(answer.why)}`)
+    const unread = answer.words === undefined ? '' : `the answer of ${answer.by} could not be read, because `
+    if (!turn.signal.aborted) yield note(`The results were not judged: ${unread}${firstLine(answer.why)}`)
     return undefined
   }
   const places: Judgement['places'] = []
   for (const { label, why } of answer.value.best_first) {
     const found = labelled.find((result) => result.label === label.trim().toUpperCase())
     if (found && !places.some(({ racer }) => racer === found.racer))
-      places.push({ racer: found.racer, why: why.trim() })
+      places.push({ racer: found.racer, why: withNumbers(why.trim(), labelled) })
   }
   return { places, by: answer.by }
+}
+
+/** The words of the judge with the number of each result in place of its letter, which nobody else has seen. */
+function withNumbers(why: string, labelled: readonly { label: string; racer: number }[]): string {
+  return why.replaceAll(/\b([Rr]esult) ([A-Z])\b/g, (words, result: string, label: string) => {
+    const racer = labelled.find((one) => one.label === label)?.racer
+    return racer === undefined ? words : `${result} ${racer}`
+  })
 }
 
 const letter = (at: number) => String.fromCharCode('A'.charCodeAt(0) + at)

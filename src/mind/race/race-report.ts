@@ -45,7 +45,7 @@ export function raceRows(race: Race): string[][] {
     ...(judged ? [one.judged ? `place ${one.judged.place}` : ''] : []),
     secondsWords(one.ms),
     one.tokens === undefined ? '' : thousands(one.tokens),
-    ...(priced ? [one.cost === undefined ? '' : `$${one.cost.toFixed(2)}`] : []),
+    ...(priced ? [one.cost === undefined ? '' : dollars(one.cost)] : []),
   ])
   const untouched = ['', 'before', '', passWords(before), ...head.slice(4).map(() => '')]
   return [head, ...(before.length > 0 ? [untouched] : []), ...rows]
@@ -62,6 +62,9 @@ export function raceMarkdown(race: Race): string {
 }
 
 /** The whole comparison in Markdown. */
+/** A price in dollars. A price of less than half a cent is not shown as none. */
+const dollars = (cost: number) => (cost > 0 && cost < 0.005 ? '<$0.01' : `$${cost.toFixed(2)}`)
+
 export const reportText = (race: Race) => `${raceMarkdown(race)}\n\n${raceSentences(race).join('\n')}`
 
 function changeCell({ state, files, sameAs }: Racer): string {

@@ -6,7 +6,7 @@ import { raceAgent } from '../../../src/mind/race/race.ts'
 import { raceTable } from '../../../src/mind/race/race-report.ts'
 import { until } from '../../until.ts'
 import { drained } from '../../core/made.ts'
-import { minds } from '../think/rig.ts'
+import { json, minds } from '../think/rig.ts'
 import { chooser, edits, fails, hangs, notesIn, racing, ranks } from './race-rig.ts'
 
 const red = { command: 'npm test', passed: false, evidence: '`npm test` exited with 1' }
@@ -150,6 +150,25 @@ test('the judge sees letters and changes, and neither names nor what the agents 
     ],
   )
   assert.equal(race!.winner, 2)
+})
+
+test('the words of the judge name the results by number, and an answer that cannot be read is said to be one', async () => {
+  const racers = { claude: edits({ sum: 'right' }), codex: edits({ sum: 'right', more: 'x' }) }
+  const words = {
+    best_first: ['B', 'A'].map((label) => ({ label, why: `Result ${label} is smaller than result A, not Z.` })),
+  }
+  const read = await racing({ racers, judge: [json(words)], random: () => 0.99 }).run()
+  assert.deepEqual(
+    read.race!.racers.map(({ judged }) => judged?.why),
+    ['Result 1 is smaller than result 1, not Z.', 'Result 2 is smaller than result 1, not Z.'],
+  )
+  const unread = await racing({ racers, judge: [[{ say: 'Both are fine.' }], [{ say: 'Both are fine.' }]] }).run()
+  assert.ok(
+    notesIn(unread.events).includes(
+      'The results were not judged: the answer of judge could not be read, because there is no JSON in it',
+    ),
+    notesIn(unread.events).join('\n'),
+  )
 })
 
 test('checks come before the judge: a result that fails them does not win, whatever the judge says', async () => {
