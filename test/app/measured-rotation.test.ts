@@ -114,7 +114,7 @@ test('the kind of a request counts where its words say it, on the screen while i
   assert.deepEqual([await nextIn(seat.app), await nextIn(seat.app, debug)], ['blue', 'amber'])
   assert.deepEqual(await taken(seat, debug), {
     by: 'amber',
-    notes: ['amber goes first: each of its 12 judged answers for requests like this one was good.'],
+    notes: ['amber goes first: each of its 12 judged answers to such requests was good.'],
   })
 })
 

@@ -56,7 +56,7 @@ test('a draw orders every agent once, and gives the same order again, whatever i
         assert.deepEqual([...line].sort(), names)
         assert.deepEqual(measuredOrder(names, known, { seed: one, at: now }, kind).line, line)
         const words = why(line[0]!)
-        assert.ok(words === undefined || /^\S+ goes first(, to learn more about it)?: .+\.$/.test(words))
+        assert.ok(words === undefined || /^\S+ goes first( as a trial)?: .+\.$/.test(words))
       },
     ),
     runs,
@@ -138,10 +138,10 @@ test('the reason names what is known, and says when an agent is only tried', () 
   assert.deepEqual(
     [said(known, 'a', 'sequential'), said(known, 'a'), said(known, 'b'), said(known, 'c')],
     [
-      'a goes first: 7 of its 9 judged answers for requests like this one were good.',
+      'a goes first: 7 of its 9 judged answers to such requests were good.',
       'a goes first: 8 of its 10 judged answers in this project were good.',
-      'b goes first, to learn more about it: its one judged answer in this project was bad.',
-      'c goes first, to learn more about it: 3 of its 4 judged answers in other projects were good.',
+      'b goes first as a trial: its one judged answer in this project was bad.',
+      'c goes first as a trial: 3 of its 4 judged answers in other projects were good.',
     ],
   )
   const unjudged = [1, 2, 3].map((at): Evidence => ({ agent: 'a', here: true, at: now - at }))
@@ -149,7 +149,7 @@ test('the reason names what is known, and says when an agent is only tried', () 
     [said(unjudged, 'a'), said(unjudged, 'b')],
     [
       'a goes first: nobody has complained of its 3 answers in this project.',
-      'b goes first, to learn more about it: it has not answered in this project yet.',
+      'b goes first as a trial: it has not answered in this project yet.',
     ],
   )
 })

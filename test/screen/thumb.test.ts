@@ -1,12 +1,12 @@
 import { test } from 'node:test'
 import { appendFileSync } from 'node:fs'
 import { Machine } from '../cli/program.ts'
-import { Glass } from './glass.ts'
+import { Glass, keys } from './glass.ts'
 import { looks } from './looks.ts'
 import { Sitting } from './sitting.ts'
 
 test(
-  'measured says in one quiet line why an agent goes first, /bad and /good are one line each, and both are there after a restart',
+  'measured shows who would take the typed prompt and says why in one line; /bad and /good are one line each, also after a restart',
   { timeout: 60_000 },
   async (t) => {
     const machine = new Machine(t)
@@ -16,15 +16,18 @@ test(
     )
     await machine.run(['-p', 'who is there?'])
     const { session, at } = machine.history()[0]!
-    for (const [agent, good] of [
-      ['alpha', true],
-      ['beta', false],
-    ])
-      for (let one = 0; one < 15; one++) {
-        const id = `${agent}${one}`
-        const judged = { id, at, by: 'termaite', session, turn: id, type: 'judgement', source: 'race', agent, good }
-        appendFileSync(machine.file('history.jsonl'), `${JSON.stringify(judged)}\n`)
+    const judged = (agent: string, kind: string, many: number, good: boolean) => {
+      for (let one = 0; one < many; one++) {
+        const turn = `${agent}-${kind}-${one}`
+        const judgement = { type: 'judgement', source: 'race', agent, kind, good }
+        const entry = { id: turn, at, by: 'termaite', session, turn, ...judgement }
+        appendFileSync(machine.file('history.jsonl'), `${JSON.stringify(entry)}\n`)
       }
+    }
+    judged('alpha', 'direct', 30, true)
+    judged('beta', 'direct', 30, false)
+    judged('alpha', 'sequential', 12, false)
+    judged('beta', 'sequential', 12, true)
     const open = async () => {
       const glass = new Glass(machine, looks.dark)
       t.after(() => glass.end())
@@ -33,6 +36,11 @@ test(
       return sitting
     }
     const sitting = await open()
+    // The status line follows the prompt while it is typed: beta is the better one at finding causes.
+    sitting.glass.type('find out why the build fails')
+    await sitting.shows(' next beta ')
+    sitting.glass.type(keys.ctrlU)
+    await sitting.shows(' next alpha ')
     sitting.glass.type('explain the parser\r')
     await sitting.shows('alpha goes first', 'From alpha.', '─ alpha · ', 'Ask anything')
     sitting.glass.type('/bad it is far too short\r')

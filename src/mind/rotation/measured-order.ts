@@ -201,12 +201,12 @@ function trigamma(of: number): number {
 function whyFirst(agent: string, { turns }: Known, tries: boolean): string {
   const { alike, here, elsewhere: others } = turns
   const record =
-    judgedWords(alike, 'for requests like this one') ??
+    judgedWords(alike, 'to such requests') ??
     judgedWords(here, 'in this project') ??
     unjudgedWords(here) ??
     judgedWords(others, 'in other projects') ??
     'it has not answered in this project yet'
-  return `${agent} goes first${tries ? ', to learn more about it' : ''}: ${record}.`
+  return `${agent} goes first${tries ? ' as a trial' : ''}: ${record}.`
 }
 
 function judgedWords({ judged, good }: Counted, where: string): string | undefined {
