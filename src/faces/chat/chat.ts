@@ -17,9 +17,8 @@ import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
 import { farewell, welcome } from './screen/welcome.ts'
 import { KeysOverlay } from './keys-page.ts'
-import { BoardPanel } from './board/board-panel.ts'
-import { BoardRows, earlierRows } from './board/board-rows.ts'
-import { actionOf, bindKeys } from './keys.ts'
+import { ChatBoard } from './board/chat-board.ts'
+import { bindKeys } from './keys.ts'
 import { elapsed } from './numbers.ts'
 import { PaletteOverlay } from './palette.ts'
 import { screenLayout } from './screen/screen-layout.ts'
@@ -73,11 +72,6 @@ const [mostBlocks, keptBlocks] = [10_000, 9000]
 const keptInBuffer = 400
 const earlierEntries = 300
 
-/** How many lines the board may take of a screen with so many rows: the conversation keeps a part of it. */
-function boardRoom(rows: number): { list: number; opened: number } {
-  return { list: Math.max(4, Math.floor(rows * 0.4)), opened: Math.max(4, rows < 20 ? rows - 6 : rows - 10) }
-}
-
 /**
  * The standing with the framework and the budget of the running turn, which say more than those of the next one, and with the agent
  * that would take the typed prompt, which may be another one than that of an empty prompt.
@@ -110,8 +104,7 @@ class Chat {
   #layout: ScreenLayout
   #input: InputBox
   #inputArea: InputArea
-  #board: BoardPanel
-  #rows = new BoardRows()
+  #board: ChatBoard
   #palette: PaletteOverlay
   #keysPage: KeysOverlay
   #control: TerminalControl
@@ -151,14 +144,13 @@ class Chat {
         this.#loadEarlier().catch(broken)
       },
     })
-    this.#board = new BoardPanel({
+    this.#board = new ChatBoard({
+      desk,
       context: this.#context,
-      rows: () => this.#rows.newest(this.#state),
-      room: () => boardRoom(terminal.rows),
-      covered: () => this.#state.asks.length > 0,
-      typing: () => this.#input.text() !== '',
-      stop: (role) => desk.submit(`/workers stop ${role}`),
-      showTerminal: (role) => desk.submit(`/workers attach ${role}`),
+      state: () => this.#state,
+      typed: () => this.#input.text(),
+      popupOpen: () => this.#input.popupOpen(),
+      rows: () => terminal.rows,
       flash: (words) => this.#layout.flash(words),
       repaint: () => this.#control.repaint(),
     })
@@ -171,7 +163,7 @@ class Chat {
         return session ? ['termaite', project, session] : ['termaite', project]
       },
       transcript: guarded(this.#transcript),
-      board: guarded(this.#board),
+      board: guarded(this.#board.panel),
       working: guarded(
         new WorkingLine(
           theme,
@@ -180,7 +172,7 @@ class Chat {
           () => this.#state.asks.length > 0,
           // The first Ctrl+B is the prefix of tmux, which passes the second on.
           { runsFor: () => desk.commandRunsFor(), key: env.TMUX ? 'Ctrl+B twice' : 'Ctrl+B' },
-          { rows: (turn) => this.#rows.of(turn, this.#state), open: () => this.#board.isOpen },
+          { rows: (turn) => this.#board.rowsOf(turn), open: () => this.#board.isOpen },
         ),
       ),
       status: guarded(
@@ -243,7 +235,7 @@ class Chat {
       clock,
       input: this.#input,
       openAll: () => this.#transcript.toggleAll(),
-      board: () => this.#toggleBoard(),
+      board: () => this.#board.toggle(),
       palette: () => this.#palette.open(''),
       page: (by) => this.#page(by),
       suspend: () => {
@@ -348,18 +340,6 @@ class Chat {
     this.#control.repaint()
   }
 
-  /** Shows or hides the agents that work inside the turn; where none does, those that are kept of earlier turns. */
-  #toggleBoard(): void {
-    if (this.#board.isOpen || this.#rows.newest(this.#state).length > 0) this.#board.toggle()
-    else this.#desk.submit('/workers')
-  }
-
-  /** Gives a key to the open board; false where the key is the input's. */
-  #boardKey(data: string): boolean {
-    const action = this.#board.isOpen && !this.#input.popupOpen() ? actionOf('board', data) : undefined
-    return action !== undefined && this.#board.press(action)
-  }
-
   /** Cuts a long transcript, but not while the person reads further up. */
   #bounded(state: ChatState): ChatState {
     const { scroll } = this.#layout
@@ -396,7 +376,7 @@ class Chat {
   #key(data: string): boolean {
     if (this.#layout.tui.hasOverlay()) return false
     const { card } = this.#inputArea
-    if (!card && this.#boardKey(data)) {
+    if (!card && this.#board.press(data)) {
       this.#control.repaint()
       return true
     }
@@ -436,14 +416,7 @@ class Chat {
       },
       palette: (query) => this.#palette.open(query ?? ''),
       keys: () => this.#keysPage.open(),
-      board: (earlier) => {
-        const rows = this.#rows.newest(this.#state)
-        const others = earlier.filter(({ turn }) => this.#rows.of(turn, this.#state).length === 0)
-        if (rows.length + others.length === 0) return false
-        this.#board.open(earlierRows(others))
-        this.#control.repaint()
-        return true
-      },
+      board: (earlier) => this.#board.show(earlier),
       exit: () => this.#leave({ why: 'exit' }),
     }
   }

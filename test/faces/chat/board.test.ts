@@ -61,7 +61,7 @@ const open = (t: Parameters<typeof sit>[0], events: readonly Event[], place: Pla
 }
 /** The lines between those of the board's frame. */
 function panel(lines: readonly string[]): string[] {
-  const from = lines.findIndex((line) => line.startsWith('╭─ ') && /Agents of this turn|· (native|claude) ·/.test(line))
+  const from = lines.findIndex((line) => line.startsWith('╭─ ') && /Agents of this |· (native|claude) ·/.test(line))
   return from < 0 ? [] : lines.slice(from, lines.findIndex((line, at) => at > from && line.startsWith('╰')) + 1)
 }
 const bare = (lines: readonly string[]) => lines.map((line) => line.replaceAll(/[│╭╮╰╯─]+/g, '').trim())
@@ -224,7 +224,7 @@ test(
       chat.desk.screen!.board!([earlier('worker_1 explorer', 'old'), earlier('worker_9 explorer', 't')]),
       true,
     )
-    const lines = bare(panel(await chat.seen('Agents of this turn')))
+    const lines = bare(panel(await chat.seen('Agents of this and earlier turns')))
     assert.deepEqual(
       lines.slice(1, 3).map((line) => line.replace(/ +/g, ' ')),
       ['✗ worker_1 explorer claude 1 min 01 s · 900 tokens · It crashed.', '› ◌ worker_9 explorer native 0 s'],
@@ -275,3 +275,37 @@ test('a key costs the rows of the board nothing: a row is made again only when i
   board.render(80)
   assert.equal(made, 11)
 })
+
+test(
+  'after the turn the key asks for what is kept, which takes the place of the rows that are still shown',
+  options,
+  async (t) => {
+    const over = { type: 'end', outcome: { ok: true, text: 'Done.' } } as const
+    const chat = open(t, [
+      prompt,
+      begins('worker_1 explorer'),
+      begins('critic'),
+      ends('worker_1 explorer', 'completed'),
+      over,
+    ])
+    await chat.seen(/■ critic/)
+    chat.terminal.press(keys.board)
+    await until(() => chat.desk.submitted.length > 0)
+    assert.deepEqual(chat.desk.submitted, ['/workers'])
+    const kept: EarlierWork = {
+      turn: 't',
+      role: 'worker_1 explorer',
+      by: 'native',
+      status: 'completed',
+      since: 0,
+      text: 'Looked.',
+      entries: async () => [],
+    }
+    assert.equal(chat.desk.screen!.board!([kept]), true)
+    const lines = bare(panel(await chat.seen('Agents of this and earlier turns')))
+    assert.deepEqual(
+      lines.slice(1, -1).map((line) => line.replace(/ +/g, ' ')),
+      ['✓ worker_1 explorer native Looked.', '› ■ critic native stopped'],
+    )
+  },
+)

@@ -50,6 +50,7 @@ export class BoardPanel implements Component {
   /** The first row in sight, and how many are. */
   #top = 0
   #page = 1
+  #joined: { rows: readonly AgentRow[]; earlier: readonly EarlierRow[]; all: readonly AgentRow[] } | undefined
   #measured: { rows: readonly AgentRow[]; columns: RowColumns } | undefined
   #lines = new Map<number, { row: AgentRow; mark: string; line: string }>()
 
@@ -63,12 +64,7 @@ export class BoardPanel implements Component {
     return this.#isOpen && !this.#parts.covered()
   }
 
-  /** Opens the panel with the agents of earlier turns above those of this one, or closes it. */
-  toggle(): void {
-    if (this.#isOpen) this.close()
-    else this.open([])
-  }
-
+  /** Opens the list, with the agents of earlier turns above those of this one. */
   open(earlier: readonly EarlierRow[]): void {
     this.#isOpen = true
     this.#earlier = earlier
@@ -165,7 +161,8 @@ export class BoardPanel implements Component {
       'Esc closes',
     ]
     const counts = countWords(rows)
-    const title = `${theme.strong('Agents of this turn')}${counts === '' ? '' : theme.quiet(` · ${counts}`)}`
+    const turns = this.#earlier.length === 0 ? 'this turn' : 'this and earlier turns'
+    const title = `${theme.strong(`Agents of ${turns}`)}${counts === '' ? '' : theme.quiet(` · ${counts}`)}`
     return boxed(
       lines.length > 0 ? lines : [theme.quiet('No agent has worked inside a turn here.')],
       width,
@@ -216,7 +213,11 @@ export class BoardPanel implements Component {
 
   #rows(): readonly AgentRow[] {
     const rows = this.#parts.rows()
-    return this.#earlier.length === 0 ? rows : [...this.#earlier.map(({ row }) => row), ...rows]
+    const earlier = this.#earlier
+    if (earlier.length === 0) return rows
+    if (this.#joined?.rows !== rows || this.#joined.earlier !== earlier)
+      this.#joined = { rows, earlier, all: [...earlier.map(({ row }) => row), ...rows] }
+    return this.#joined.all
   }
 
   #columns(rows: readonly AgentRow[]): RowColumns {
