@@ -74,7 +74,7 @@ test('/workers shows what is kept of the workers of earlier turns, with their ha
     ['note', 'worker_1 explorer by native: partial. Read the API. Evidence: - api.ts:1 Next step: None.'],
   ])
   assert.deepEqual(await seat.type('/workers show worker_1'), [
-    ['text', 'Read the API.\n\nEvidence:\n- api.ts:1\nNext step: None.'],
+    ['text', 'Read the API.\n\nEvidence:\n- api.ts:1\n\nNext step: None.'],
   ])
   assert.deepEqual(await seat.type('/workers show worker_7'), [
     ['error', 'no worker "worker_7" is kept in this conversation. There are: worker_1 explorer.'],

@@ -40,10 +40,15 @@ async function keptWorker(app: App, slot: WorkerSlot): Promise<EarlierWork> {
     since: first ?? slot.since,
     ms: first === undefined || last === undefined ? undefined : last - first,
     tokens: used > 0 ? used : undefined,
-    // The row names the worker already.
-    text: [envelope.what_was_done, '', ...handoffText(envelope).split('\n').slice(1)].join('\n'),
+    text: handoffWords(envelope),
     entries,
   })
+}
+
+/** The handoff without the name of the worker, which its row has. In Markdown a list ends with an empty line. */
+function handoffWords(envelope: Envelope): string {
+  const [, ...rest] = handoffText(envelope).split('\n')
+  return `${envelope.what_was_done}\n\n${rest.join('\n')}`.replaceAll(/(\n- [^\n]*)\n(?!- )/g, '$1\n\n')
 }
 
 /** The envelope of a worker; one that cannot be read any more is made from what the slot says of its end. */

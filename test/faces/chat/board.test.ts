@@ -147,7 +147,7 @@ test(
     chat.terminal.press(keys.down, keys.stop)
     await until(() => chat.desk.submitted.length === 1)
     chat.terminal.press(keys.down, keys.down, keys.stop, keys.terminal, keys.down)
-    await chat.seen('Ctrl+O its terminal')
+    await chat.seen('Ctrl+O terminal')
     chat.terminal.press(keys.terminal)
     await until(() => chat.desk.submitted.length === 2)
     assert.deepEqual(chat.desk.submitted, ['/workers stop worker_2 verifier', '/workers attach worker_5 explorer'])

@@ -7,6 +7,8 @@ import { isAtWork } from '../transcript/agent-rows.ts'
 import type { RowColumns } from '../transcript/blocks/board-lines.ts'
 import { columnsOf, countWords, rowLine, rowMark, rowNumbers, stateNames } from '../transcript/blocks/board-lines.ts'
 import { oneLine } from '../transcript/screen-text.ts'
+import type { Segment } from '../screen/line-segments.ts'
+import { fitSegments } from '../screen/line-segments.ts'
 import { boxSides, boxed, fitToWidth } from '../widgets.ts'
 import { RowEvents } from './row-events.ts'
 
@@ -153,13 +155,8 @@ export class BoardPanel implements Component {
     const columns = this.#columns(rows)
     const lines = shown.map((row) => this.#line(row, row.key === this.#chosen, inside, columns))
     const place = rows.length > this.#page ? [`${at + 1} of ${rows.length}`] : []
-    const row = rows[at]
-    const foot = [
-      ...place,
-      ...(this.#parts.typing() ? [] : ['Up, Down choose', 'Enter opens']),
-      ...this.#actions(row),
-      'Esc closes',
-    ]
+    const ways = this.#parts.typing() ? [] : ['Enter opens', 'Up, Down choose']
+    const foot = this.#foot([...place, ...ways.toReversed()], rows[at], 'Esc closes', width)
     const counts = countWords(rows)
     const turns = this.#earlier.length === 0 ? 'this turn' : 'this and earlier turns'
     const title = `${theme.strong(`Agents of ${turns}`)}${counts === '' ? '' : theme.quiet(` · ${counts}`)}`
@@ -169,7 +166,7 @@ export class BoardPanel implements Component {
       theme.accent,
       {
         title,
-        foot: theme.quiet(foot.join(' · ')),
+        foot,
       },
     )
   }
@@ -197,18 +194,24 @@ export class BoardPanel implements Component {
     const words = rowNumbers(row, now())
     const state = words.some((word) => word === stateNames[row.state]) ? [] : [stateNames[row.state]]
     const title = [named, ...who, theme.quiet([...state, ...words].join(' · '))].join(' · ')
-    const foot = [
-      ...(below > 0 ? [`${below} more lines`] : []),
-      this.#parts.typing() ? 'PgUp, PgDn scroll' : 'Up, Down, PgUp, PgDn scroll',
-      ...this.#actions(row),
-      'Esc goes back',
-    ]
-    return boxed(lines, width, theme.accent, { title, foot: theme.quiet(foot.join(' · ')) })
+    const more = below > 0 ? [`${below} more lines`] : []
+    const scrolls = this.#parts.typing() ? 'PgUp, PgDn scroll' : 'Up, Down, PgUp, PgDn scroll'
+    const foot = this.#foot([...more, scrolls], row, 'Esc goes back', width)
+    return boxed(lines, width, theme.accent, { title, foot })
+  }
+
+  /** The keys in the lower edge; in little room the words that everybody guesses give way. */
+  #foot(words: readonly string[], row: AgentRow | undefined, escape: string, width: number): string {
+    const segments = [...words, ...this.#actions(row), escape].map((word): Segment => {
+      const priority = word === escape ? 3 : word.startsWith('Ctrl+') || word.startsWith('Enter') ? 2 : 1
+      return { forms: [word, ''], priority }
+    })
+    return this.#parts.context.theme.quiet(fitSegments(segments, Math.max(0, width - 6)))
   }
 
   #actions(row: AgentRow | undefined): string[] {
     if (!row || !isAtWork(row)) return []
-    return ['Ctrl+X stops', ...(row.terminal ? ['Ctrl+O its terminal'] : [])]
+    return ['Ctrl+X stops', ...(row.terminal ? ['Ctrl+O terminal'] : [])]
   }
 
   #rows(): readonly AgentRow[] {

@@ -189,11 +189,11 @@ export function answerSummary(text: string): string {
   return oneLine(told === '' ? (text.split('\n').find((line) => line.trim() !== '') ?? '') : told, 200)
 }
 
-/** The newest words of an answer that is still being written, without the punctuation of JSON. */
+/** The newest words of an answer that is still being written, without the punctuation of JSON and the frames of a screen. */
 export function latestWords(text: string): string {
   const line = text.split('\n').findLast((each) => /\p{L}/u.test(each)) ?? ''
   // Control sequences go first: without their brackets they would be taken for words.
-  return oneLine(safeText(line.slice(-400)).replaceAll(/[{}[\]"`]+/g, ' '), 400).replaceAll(/ ([,:])/g, '$1')
+  return oneLine(safeText(line.slice(-400)).replaceAll(/[{}[\]"`│╭╮╰╯─]+/g, ' '), 400).replaceAll(/ ([,:])/g, '$1')
 }
 
 function jsonIn(text: string): unknown {
