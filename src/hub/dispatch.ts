@@ -4,9 +4,10 @@ import type { HeldTask, HubAgent, OfferedTask, QueuedTask, Task } from '../core/
 import type { HubRecords } from './hub-records.ts'
 import type { Given } from './waiting-agents.ts'
 import { readinessOf } from '../core/work/dependencies.ts'
+import { fits } from '../core/work/task-wait.ts'
 import { failed, offered, queuedAgain } from './task-moves.ts'
 import { ackMs, leaseMs, workOf } from './task-rules.ts'
-import { fits, match, WaitingAgents } from './waiting-agents.ts'
+import { match, WaitingAgents } from './waiting-agents.ts'
 
 /** How long a task that is meant for one agent waits for it while that agent is present. */
 const wishMs = 10 * 60_000

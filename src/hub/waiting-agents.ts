@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { HubAgent, OfferedTask, QueuedTask, Task } from '../core/work/task.ts'
+import type { HubAgent, OfferedTask, QueuedTask } from '../core/work/task.ts'
 
 /** The answer to an agent that waits: a task, a message, its eviction, or nothing yet. */
 export type Given =
@@ -83,9 +83,4 @@ export function match(
     if (left.length === 0) break
   }
   return matches
-}
-
-/** Whether an agent works in the task's workspace and has its capabilities. */
-export function fits(task: Task, agent: HubAgent): boolean {
-  return agent.workspace === task.workspace && task.capabilities.every((wanted) => agent.capabilities.includes(wanted))
 }

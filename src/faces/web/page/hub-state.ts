@@ -4,6 +4,7 @@ import type { HubChange } from '../../../core/work/hub-ledger.ts'
 import type { HubAgent, Task } from '../../../core/work/task.ts'
 import { computed, signal } from '@preact/signals'
 import { inboxItems, inboxRows, markKey } from '../../../core/work/inbox.ts'
+import { waitReason } from '../../../core/work/task-wait.ts'
 import { call } from './hub-connection.ts'
 import { now } from './words.ts'
 
@@ -20,6 +21,22 @@ export const me = signal<{ id: string; name: string; role: string } | undefined>
 export const inbox = computed(() =>
   inboxRows(me.value?.name ?? '', inboxItems(tasks.value.values(), agents.value.values()), marks.value, now.value),
 )
+
+/** The agents with the task that each of them has, as the newest changes tell. */
+const standing = computed(() => {
+  const held = new Map([...tasks.value.values()].filter(isHeld).map(({ agent, id }) => [agent, id]))
+  return [...agents.value.values()].map(({ task: _, ...agent }): AgentRow => {
+    const task = held.get(agent.id)
+    return task === undefined ? agent : { ...agent, task }
+  })
+})
+
+const isHeld = ({ state }: Task) => state === 'PENDING_ACK' || state === 'ASSIGNED' || state === 'IN_PROGRESS'
+
+/** Why a task is not at work: as the hub says, else, for a queued one, by the agents that could do it. */
+export function whyWaits(task: Task): string | undefined {
+  return task.state === 'QUEUED' ? (task.why ?? waitReason(task, tasks.value, standing.value)) : task.why
+}
 
 /** The turns that wait for an answer. */
 export const askingTurns = computed(() => [...turns.value.values()].filter(({ asks }) => asks.length > 0))

@@ -2,7 +2,7 @@ import type { Task } from '../../../core/work/task.ts'
 import { useState } from 'preact/hooks'
 import { act, refused, taskPath } from './act.ts'
 import { DiffText } from './diff-text.tsx'
-import { agents, tasks } from './hub-state.ts'
+import { agents, tasks, whyWaits } from './hub-state.ts'
 import { AgentQuestionForm, BlockedForm } from './inbox-view.tsx'
 import { moment, stateName, tokenWords } from './words.ts'
 
@@ -14,6 +14,7 @@ export function TaskView({ id }: { id: string }) {
         There is no task {id}. <a href="#/tasks">All tasks</a>
       </p>
     )
+  const why = whyWaits(task)
   const asks = task.agent === undefined ? undefined : agents.value.get(task.agent)?.asks
   const asked = asks?.task === task.id ? asks : undefined
   return (
@@ -24,7 +25,7 @@ export function TaskView({ id }: { id: string }) {
       <h1 id="task-title">Task {task.id}</h1>
       <p class="quiet">
         {stateName(task)}
-        {task.why === undefined ? '' : `: ${task.why}`} · {task.workspace}
+        {why === undefined ? '' : `: ${why}`} · {task.workspace}
         {task.agent === undefined ? '' : ` · ${task.agent}`}
       </p>
       {refused.value === '' ? null : <p role="alert">{refused.value}</p>}

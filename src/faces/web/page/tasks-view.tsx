@@ -2,7 +2,7 @@ import type { Task } from '../../../core/work/task.ts'
 import { useState } from 'preact/hooks'
 import { act, refused } from './act.ts'
 import { address, setFilter, taskLink } from './address.ts'
-import { agents, tasks } from './hub-state.ts'
+import { agents, tasks, whyWaits } from './hub-state.ts'
 import { rowClass } from './list-keys.ts'
 import { ago, columns, firstLine, moment, stateName } from './words.ts'
 
@@ -58,6 +58,7 @@ const matches = ({ id, prompt, workspace, agent }: Task, search: string) =>
   search === '' || [id, prompt, workspace, agent ?? ''].some((text) => text.toLowerCase().includes(search))
 
 function TaskCard({ task }: { task: Task }) {
+  const why = whyWaits(task)
   return (
     <a class={`card ${task.state.toLowerCase()}`} href={taskLink(task.id)}>
       <strong>{firstLine(task.prompt)}</strong>
@@ -69,7 +70,7 @@ function TaskCard({ task }: { task: Task }) {
         </time>
         {task.priority === 0 ? '' : ` · priority ${task.priority}`}
       </span>
-      {task.why === undefined ? null : <span class="why">{firstLine(task.why)}</span>}
+      {why === undefined ? null : <span class="why">{firstLine(why)}</span>}
     </a>
   )
 }
