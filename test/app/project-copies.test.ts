@@ -222,3 +222,27 @@ test('a copy that is kept is swept after a day; one whose process died with work
   await lost.drop()
   assert.deepEqual(state(), before)
 })
+
+test('installed dependencies that git ignores are copied on request, and changing them leaves the project’s own alone', async (t) => {
+  const { seat, project, write } = await desk(t)
+  write('packages/a/node_modules/inner.js', 'inner\n')
+  write('node_modules/.bin/tool', 'tool\n')
+  const copies = openProjectCopies(seat.app, { keeps: false, installed: true })!
+  const copy = await copies.open(signal)
+  const read = (path: string) => readFileSync(join(copy.root, path), 'utf8')
+  assert.deepEqual(
+    [read('node_modules/dep.js'), read('node_modules/.bin/tool'), read('packages/a/node_modules/inner.js')],
+    ['ignored\n', 'tool\n', 'inner\n'],
+  )
+  assert.equal(
+    copy.lacks,
+    'Files that git ignores are missing from it: builds, .env files; these folders were copied: node_modules, packages/a/node_modules.',
+  )
+  writeFileSync(join(copy.root, 'node_modules/dep.js'), 'changed\n')
+  assert.deepEqual(
+    [(await copy.changed()).paths, readFileSync(join(project, 'node_modules/dep.js'), 'utf8')],
+    [[], 'ignored\n'],
+  )
+  await copy.drop()
+  assert.equal(existsSync(copy.root), false)
+})

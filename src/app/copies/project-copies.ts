@@ -1,19 +1,25 @@
 import type { ProjectCopies, ProjectCopy } from '../../core/work/project-copy.ts'
 import type { App } from '../app.ts'
+import type { CopiedDependencies } from '../../worktrees/copied-dependencies.ts'
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
 import { keepWorktree, newWorktree, removeWorktree, watchWorktree } from '../../worktrees/copy-worktrees.ts'
+import { copyDependencies } from '../../worktrees/copied-dependencies.ts'
 import { setUpWorktree } from '../../worktrees/worktree-setup.ts'
 import { worktreeParts } from '../crew/crews.ts'
 
 /**
  * Opens copies of the project, in git worktrees, for work that is done side by side. Undefined without a repository, or where
- * nothing is kept. `keeps`: whether a copy stays for a day where this process dies before somebody saw the work in it.
+ * nothing is kept. `keeps`: whether a copy stays for a day where this process dies before somebody saw the work in it. `installed`:
+ * whether the installed dependencies are copied too, unless `crew.setup` installs them.
  */
-export function openProjectCopies(app: App, { keeps }: { keeps: boolean }): ProjectCopies | undefined {
+export function openProjectCopies(
+  app: App,
+  { keeps, installed }: { keeps: boolean; installed?: boolean },
+): ProjectCopies | undefined {
   const { place, project, io, ephemeral } = app
   if (ephemeral || !gitFolders(place.root)) return undefined
   const parts = { ...place, slug: project.slug, env: io.env }
@@ -40,11 +46,13 @@ export function openProjectCopies(app: App, { keeps }: { keeps: boolean }): Proj
       const inside = join(path, relative(place.root, place.cwd))
       const setup = worktreeParts(io, place, app.settings, app.store, project.slug)
       const watch = await watchWorktree(parts, path)
+      const copied =
+        installed && setup.setup === undefined ? await copyDependencies(parts, path, signal) : { copied: [], left: [] }
       const ready = await setUpWorktree({ ...setup, clock: io.clock }, path, signal)
       return {
         root: path,
         cwd: existsSync(inside) ? inside : path,
-        lacks: `${[ignored, ...ready].join('; ')}.`,
+        lacks: `${[missingWords(copied), ...ready].join('; ')}.`,
         async changed() {
           const changes = await copy.changed()
           const leadingOut = changes.paths.filter((one) => leadsOut(path, one))
@@ -77,4 +85,9 @@ function leadsOut(root: string, path: string): boolean {
   }
 }
 
-const ignored = 'Files that git ignores are missing from it: installed dependencies, builds, .env files'
+/** Says what is not in a copy. */
+function missingWords({ copied, left }: CopiedDependencies): string {
+  const ignored = `Files that git ignores are missing from it: ${copied.length > 0 ? '' : 'installed dependencies, '}builds, .env files`
+  const there = copied.length > 0 ? `; these folders were copied: ${copied.join(', ')}` : ''
+  return `${ignored}${there}${left.length > 0 ? `; these folders were not copied: ${left.join(', ')}` : ''}`
+}

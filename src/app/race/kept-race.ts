@@ -5,6 +5,7 @@ import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { CopyResult } from '../../core/work/project-copy.ts'
 import type { App } from '../app.ts'
 import type { TurnRequest } from '../turn.ts'
+import { existsSync } from 'node:fs'
 import { messageOf } from '../../base/error-message.ts'
 import { UsageError } from '../../core/io.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
@@ -54,7 +55,7 @@ export async function shownRace({ snapshots }: App, race: Race, word?: string): 
     race.base !== undefined && tree !== undefined ? await orUsage(snapshots.copyChanges(race.base, tree)) : undefined
   return [
     `${racer.racer} ${agent}: ${files.length === 0 ? 'nothing changed' : sizeWords(files)}${why === undefined ? '' : ` (${why})`}`,
-    ...(folder === undefined || racer.racer === race.chosen ? [] : [`Its copy of the project: ${folder}`]),
+    ...(folder === undefined || !existsSync(folder) ? [] : [`Its copy of the project: ${folder}`]),
     ...checks.map((check) => (check.passed ? checkWords(check) : `${checkWords(check)}:\n${check.evidence}`)),
     reply,
     changes?.patch.trimEnd() ?? '',

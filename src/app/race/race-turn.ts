@@ -57,7 +57,7 @@ export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
       'agents change nothing in plan mode, so that they cannot race. Leave it first (/mode chat, or without --mode plan).',
     )
   const agents = racingAgents(app, wish.agents)
-  const copies = openProjectCopies(app, { keeps: false })
+  const copies = openProjectCopies(app, { keeps: false, installed: true })
   const git = projectGit(app.io.env)
   const commit = git(app.place.root, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}').catch(() => undefined)
   if (!copies || (await commit) === undefined)
@@ -130,6 +130,7 @@ export function runRace(
         await undo.begin(turn)
         return run.copy!.join(what)
       },
+      mask: app.border.toward('vendor'),
       random: Math.random,
       says,
     }),

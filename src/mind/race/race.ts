@@ -31,6 +31,8 @@ export type RaceParts = Omit<RacerParts, 'oneCheckAtATime'> &
     tree?: ProjectTree
     /** The agents that can judge, or why none can. */
     readers(): Promise<Resources | { why: string }>
+    /** Hides secrets in the comparison. */
+    mask(text: string): string
     random(): number
   }
 
@@ -44,9 +46,12 @@ export function raceAgent(parts: RaceParts): Agent {
       let chosen: number | undefined
       let outcome: Outcome
       try {
-        const ended = yield* raced(parts, runs, turn)
+        // The comparison quotes agents of several vendors, and every agent of a later turn reads it.
+        const ended = yield* relay(raced(parts, runs, turn), (event) =>
+          event.type === 'reply' && event.by === undefined ? { ...event, text: parts.mask(event.text) } : event,
+        )
         chosen = ended.chosen
-        outcome = ended.outcome
+        outcome = ended.outcome.ok ? { ...ended.outcome, text: parts.mask(ended.outcome.text) } : ended.outcome
       } catch (error) {
         outcome = failed('crash', `the race failed unexpectedly: ${messageOf(error)}`)
       } finally {
@@ -155,7 +160,7 @@ async function* untouched(parts: RaceParts, turn: Turn): AsyncGenerator<Event, R
   yield note(`Before any change: ${before.map(checkWords).join('; ')}.`)
   if (before.some(({ passed, evidence }) => !passed && lacksSomething.test(evidence)))
     yield note(
-      `A check may fail only because something is missing in the copy. ${copy.lacks} A command such as "npm ci" prepares every copy: "crew": {"setup": "npm ci"} in the settings.`,
+      `A check may fail only because something is missing in the copy. ${copy.lacks} A command such as "npm ci" prepares every copy: "crew": {"setup": "npm ci"} in the settings of termaite.`,
     )
   return before
 }

@@ -101,6 +101,7 @@ export function racing({ racers, passes = (files) => files.get('sum') === 'right
     },
     readers: async () => (judge ? minds({ agents: { judge } }).minds : { why: 'nobody can be held to reading' }),
     bringIn: (run, what) => run.copy!.join(what),
+    mask: (text) => text.replaceAll('s3cret', '[masked]'),
     random: () => 0,
     says: { show: (n) => `race show ${n}`, choose: (n) => `race choose ${n}`, undo: 'undo' },
     ...over,

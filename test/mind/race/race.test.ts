@@ -18,7 +18,13 @@ test('every agent works in its own copy, the checks know what failed before, and
     judge: [ranks('A', 'B')],
   })
   const person = chooser('1')
+  const { check } = rig.parts
+  rig.parts.check = (...args) => {
+    if (rig.checked.length === 0) assert.deepEqual(rig.seats, [], 'no agent works before the untouched copy is checked')
+    return check(...args)
+  }
   const { result, race, events } = await rig.run({ ask: person.ask })
+  assert.deepEqual(rig.checked, ['/copies/0 false', '/copies/1 true', '/copies/2 false'])
   assert.deepEqual(race, {
     type: 'race',
     by: 'termaite',
@@ -483,13 +489,13 @@ test('racers are shown as inner events under their roles, from their start to th
 
 test('a request that changes nothing ends with the answers of all agents', async () => {
   const rig = racing({
-    racers: { claude: edits({}, 'Because of A.'), codex: edits({}, 'Because of B.') },
+    racers: { claude: edits({}, 'Because of A.'), codex: edits({}, 'Because of s3cret.') },
     passes: null,
   })
   const { result, events } = await rig.run()
   assert.match(
     result.ok ? result.text : '',
-    /No agent changed a file\.\n\n1 claude:\n\nBecause of A\.\n\n2 codex:\n\nBecause of B\.$/,
+    /No agent changed a file\.\n\n1 claude:\n\nBecause of A\.\n\n2 codex:\n\nBecause of \[masked\]\.$/,
   )
   assert.match(notesIn(events)[1]!, /termaite found no tests and no build in this project/)
 })
