@@ -244,3 +244,33 @@ for (const phase of phases.filter(({ name }) => sized(usual, [name]).includes(na
     const ends = rig.machine.history().flatMap((entry) => (entry.type === 'end' ? [entry.outcome.ok] : []))
     assert.deepEqual(ends, [phase.name.startsWith('after the answer') ? ends[0] : false, true])
   })
+
+test(
+  'Ctrl+C ends the coordinator with all its workers, and the next turn can still read their handoffs',
+  options,
+  async (t) => {
+    const rig = await machineOf(t)
+    rig.script({ lead: (n) => (n === 1 ? spawn : wait), worker: () => first })
+    const child = rig.start('do both')
+    const over = ended(child)
+    await until(() => rig.others().length > 0 && rig.slots().some(({ worker }) => worker?.envelope !== undefined))
+    child.kill('SIGINT')
+    assert.equal((await over).code, 130)
+    await until(() => rig.others().length === 0)
+    assert.deepEqual(
+      rig.slots().map(({ terminal, worker }) => [terminal, worker?.closed]),
+      [
+        [undefined, 'cancelled'],
+        [undefined, 'cancelled'],
+      ],
+    )
+    rig.script({
+      lead: (n) =>
+        n === 1 ? { call: { tool: 'get_worker_result', input: { worker_id: 'worker_1' } } } : { text: 'Good.' },
+    })
+    const { code, out, err } = await ended(rig.start('what came of it?'))
+    assert.deepEqual([code, out], [0, 'Good.\n'], err)
+    assert.match(rig.asked.lead[0]!, /Your turn before this one was cancelled, and its workers were stopped with it/)
+    assert.match(rig.asked.lead[1]!, /Our own worker did it\./)
+  },
+)

@@ -254,7 +254,7 @@ describe('a CLI leads by the MCP server of its turn', { concurrency: true }, () 
           { code, out, left: await it.left() },
           {
             code: 0,
-            out: 'At last: a.txt says hi.\n\nWorkers:\n- worker_1 (explorer, one; native, anthropic/claude-sonnet-4-5): completed. I looked.\n',
+            out: 'At last: a.txt says hi.\n\nWorkers that the answer does not name:\n- worker_1 (explorer, one; native, anthropic/claude-sonnet-4-5): completed. I looked.\n',
             left: [],
           },
           err,

@@ -81,8 +81,7 @@ async function forgottenLines(board: WorkerBoard, messages: readonly ModelMessag
 }
 
 /** Whether the last word of a worker was that it cannot go on. */
-export const isBlocked = ({ slot: { worker, state } }: WorkerView): boolean =>
-  state === 'asking' || worker.notices?.at(-1)?.status === 'blocked'
+export const isBlocked = ({ slot: { worker } }: WorkerView): boolean => worker.notices?.at(-1)?.status === 'blocked'
 
 function runningLine({ id, slot }: WorkerView, now: number): string {
   const { worker, state, since, asks } = slot
@@ -123,7 +122,7 @@ function nextStep(
   blocked: readonly WorkerView[],
 ): string {
   if (blocked.length > 0)
-    return `Decide about ${ids(blocked)}: send it what it needs in a new task, or stop it with stop_worker.`
+    return `Decide about ${ids(blocked)}: send what is needed with send_to_worker, or end the work with stop_worker.`
   if (waiting.length > 0)
     return `Read the handoffs of ${ids(waiting)} with get_worker_result or await_workers before you answer.`
   if (running.length > 0)

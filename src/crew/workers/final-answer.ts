@@ -57,15 +57,18 @@ export class FinalAnswer {
         ? []
         : [
             answer === undefined
-              ? 'The coordinator stopped before its answer. These workers were not heard. Their handoffs:'
-              : 'These workers were not heard before the answer. Their handoffs:',
+              ? 'The coordinator stopped before its answer. It had not read these handoffs:'
+              : 'The coordinator did not read these handoffs before its answer:',
             ...unread.map(handoffText),
           ]),
-      ...(unnamed.length === 0 ? [] : [['Workers:', ...unnamed].join('\n')]),
+      ...(unnamed.length === 0 ? [] : [[unnamedWords(answer), ...unnamed].join('\n')]),
     ]
     return parts.length === 0 ? undefined : parts.join('\n\n')
   }
 }
+
+const unnamedWords = (answer: string | undefined) =>
+  answer === undefined ? 'It had read the handoffs of these workers:' : 'Workers that the answer does not name:'
 
 /** Whether an answer names a worker: `worker_1` is not named by `worker_12`. */
 const mentions = (answer: string, id: string) => new RegExp(`\\b${id}\\b`).test(answer)

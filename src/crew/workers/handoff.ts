@@ -118,11 +118,11 @@ function ofFailure({ kind, message, stoppedBy }: Failure, words: string, calls: 
   const cut = kind === 'unfinished'
   const last = said(words)
   return {
-    what_was_done: last === '' ? 'Nothing that the worker reported.' : `The last that the worker wrote: ${last}`,
+    what_was_done: last === '' ? 'Nothing that the worker reported.' : `The last words of the worker: ${last}`,
     evidence: calls.slice(-mostCalls),
     unresolved_risks: [
       clipped(stopped ? `The worker was stopped: ${message}` : `The worker ended without a handoff: ${message}`),
-      ...(last === '' ? [] : ['The text above was cut off, and nobody has checked it.']),
+      ...(last === '' ? [] : ['The last words of the worker may be cut off, and nobody has checked them.']),
     ],
     exact_next_step: stopped
       ? 'Decide whether the task is still needed.'

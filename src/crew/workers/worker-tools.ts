@@ -161,7 +161,7 @@ function getResult(desk: WorkerDesk): Tool {
   return crewTool({
     name: 'get_worker_result',
     description:
-      'Returns the handoff of one worker if it is done, which then counts as read; otherwise says that the worker is still at work. It does not wait: use await_workers for that.',
+      'Returns the handoff of one worker if it is done, which then counts as read; otherwise says that the worker is still at work. Workers of earlier turns of this conversation can be read too. It does not wait: use await_workers for that.',
     schema: oneWorker.schema,
     risk: 'read',
     alone: true,
@@ -194,9 +194,10 @@ function listWorkers(desk: WorkerDesk): Tool {
     async run() {
       const all = await desk.board.all()
       if (all.length === 0) return 'No worker was spawned in this turn.'
-      const lines = all.map(({ id, slot, over, heard }) => {
+      const lines = all.map(({ id, slot, over, heard, lost }) => {
         const read = over ? `, handoff ${heard ? 'read' : 'not read yet'}` : ''
-        return `${id}: ${slot.worker.role} "${slot.worker.name}" by ${slot.agent}: ${stateWords(slot)}${read}`
+        const since = lost ? ', sent in an earlier turn that termaite did not finish' : ''
+        return `${id}: ${slot.worker.role} "${slot.worker.name}" by ${slot.agent}: ${stateWords(slot)}${read}${since}`
       })
       return { text: lines.join('\n'), data: { workers: all.map(viewData) } }
     },

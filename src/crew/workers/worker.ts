@@ -112,7 +112,10 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
 }
 
 /** The whole prompt of a worker: its role, its task, and the form of its handoff. */
-export function workerPrompt({ role, scope = [] }: Pick<Worker, 'role' | 'scope'>, task: string): string {
+export function workerPrompt(
+  { role, scope = [], steps, minutes }: Pick<Worker, 'role' | 'scope' | 'steps' | 'minutes'>,
+  task: string,
+): string {
   const { told, limits } = roleTable[role]
   const only = `You may change only: ${scope.join(', ')}. A change anywhere else is reported and not accepted.`
   const area = limits.writes === false || scope.length === 0 ? [] : [only]
@@ -120,8 +123,15 @@ export function workerPrompt({ role, scope = [] }: Pick<Worker, 'role' | 'scope'
     'You are a worker: another agent, the coordinator, sent you one task. You see nothing of its conversation, and it sees nothing of your work but your last message. You cannot ask anybody a question: where something is unclear, choose the reading that the task supports best, and name the doubt as a risk.',
     [told, ...area].join(' '),
     `<task>\n${task.trim()}\n</task>`,
-    handoffForm(role),
+    `${handoffForm(role)}\n${limitWords(steps, minutes)}`,
   ].join('\n\n')
+}
+
+/** Tells a worker its limits, so that it hands over what it has before they end its work. */
+function limitWords(steps: number | undefined, minutes: number): string {
+  const time = minutes === 1 ? '1 minute' : `${minutes} minutes`
+  const most = steps === undefined ? time : `${steps} steps, which are answers with or without calls, and ${time}`
+  return `You have at most ${most}. Hand over what you have before that, with the status "partial" if something is left.`
 }
 
 function handoffForm(role: Role): string {

@@ -176,7 +176,7 @@ test('an answer too early is held back twice; then the workers are waited for, a
     `${id} (explorer, ${name}; native, a-model): completed. Looked.\nEvidence:\n- a.ts:1\nNext step: None.`
   assert.equal(
     await completing,
-    `These workers were not heard before the answer. Their handoffs:\n\n${text('worker_1', 'a')}\n\n${text('worker_2', 'b')}`,
+    `The coordinator did not read these handoffs before its answer:\n\n${text('worker_1', 'a')}\n\n${text('worker_2', 'b')}`,
   )
   assert.deepEqual(await board.unheard(), [])
 })
@@ -191,7 +191,7 @@ test('a worker that the answer leaves out is added to it', async (context) => {
   const named = Array.from({ length: 11 }, (_, n) => `worker_${n + 2}`).join(', ')
   assert.equal(
     await final.completion(`By ${named}.`, never),
-    'Workers:\n- worker_1 (explorer, w1; native, a-model): completed. Looked.',
+    'Workers that the answer does not name:\n- worker_1 (explorer, w1; native, a-model): completed. Looked.',
   )
   assert.equal(await final.completion(`By worker_1, ${named}.`, never), undefined)
 })

@@ -56,7 +56,7 @@ test('an answer too early is kept and held back; refused again, the handoffs com
   await rig.clock.turn(60_000)
   const outcome = await over
   const completion =
-    'These workers were not heard before the answer. Their handoffs:\n\nworker_1 (explorer, a; native, a-model): completed. Looked.\nEvidence:\n- a.ts:1\nNext step: None.'
+    'The coordinator did not read these handoffs before its answer:\n\nworker_1 (explorer, a; native, a-model): completed. Looked.\nEvidence:\n- a.ts:1\nNext step: None.'
   assert.deepEqual(outcome, { ok: true, text: `Enough.\n\n${completion}` })
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'reply' ? [event.text] : [])),
@@ -173,7 +173,7 @@ test('results that are never fetched are waited for and told by termaite', async
   const outcome = await over
   assert.match(
     outcome.ok ? outcome.text : '',
-    /^Nothing to see\.\n\nThese workers were not heard before the answer\. Their handoffs:\n\nworker_1 .*completed.*worker_2 .*failed/s,
+    /^Nothing to see\.\n\nThe coordinator did not read these handoffs before its answer:\n\nworker_1 .*completed.*worker_2 .*failed/s,
   )
   assert.equal(rig.model.requests.length, 4)
 })

@@ -112,18 +112,18 @@ test('a handoff that was cut off keeps the fields that came, and says what is lo
 })
 
 test('the form of a handoff that a worker only repeats is no handoff', () => {
-  const { status, evidence } = answered(workerPrompt({ role: 'implementer' }, 'Look.'))
+  const { status, evidence } = answered(workerPrompt({ role: 'implementer', minutes: 20 }, 'Look.'))
   assert.deepEqual([status, evidence], ['partial', []])
 })
 
 test('a worker that stopped, failed or was stopped hands on what it wrote last', () => {
   const steps = { ok: false as const, failure: unfinished('steps', 'its 12 allowed steps are made') }
   assert.deepEqual(handoffOf(steps, 'I have read three files.'), {
-    what_was_done: 'The last that the worker wrote: I have read three files.',
+    what_was_done: 'The last words of the worker: I have read three files.',
     evidence: [],
     unresolved_risks: [
       'The worker ended without a handoff: stopped before the work was done: its 12 allowed steps are made',
-      'The text above was cut off, and nobody has checked it.',
+      'The last words of the worker may be cut off, and nobody has checked them.',
     ],
     exact_next_step: 'Split the task into smaller ones, or give a new worker more steps.',
     status: 'partial',

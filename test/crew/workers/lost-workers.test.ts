@@ -57,11 +57,11 @@ test('a worker that was lost with its process hands on what it had done, and the
     role: 'explorer',
     agent: 'native',
     model: 'a-model',
-    what_was_done: 'The last that the worker wrote: I have read a.ts.',
+    what_was_done: 'The last words of the worker: I have read a.ts.',
     evidence: ['called file_reader with {"file_path":"a.ts"}'],
     unresolved_risks: [
       'The worker ended without a handoff: termaite stopped while it worked',
-      'The text above was cut off, and nobody has checked it.',
+      'The last words of the worker may be cut off, and nobody has checked them.',
     ],
     exact_next_step: 'Send a narrower task to a new worker, choose another agent, or do the task yourself.',
     status: 'failed',

@@ -78,11 +78,11 @@ test('a worker that is stopped hands over what it wrote last, and a failure hand
   await rig.crew.kill(1)
   assert.deepEqual(await rig.envelope(1), {
     ...signed,
-    what_was_done: 'The last that the worker wrote: I read a.ts.',
+    what_was_done: 'The last words of the worker: I read a.ts.',
     evidence: [],
     unresolved_risks: [
       'The worker was stopped: native was cancelled',
-      'The text above was cut off, and nobody has checked it.',
+      'The last words of the worker may be cut off, and nobody has checked them.',
     ],
     exact_next_step: 'Decide whether the task is still needed.',
     status: 'stopped',
