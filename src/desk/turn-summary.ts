@@ -23,6 +23,8 @@ export class TurnSummary {
   waits: string | undefined
   /** The thinking framework of the turn, if one was used. */
   thought: Closing['thought']
+  /** Whether several agents raced: then none of them was next in line. */
+  raced = false
   readonly spent = new SpentInView()
   #time: SteadyTime
   #began: number
@@ -37,7 +39,9 @@ export class TurnSummary {
   see(event: Event): void {
     this.spent.see(event)
     if (event.type === 'prompt' && 'turn' in event && this.turn === '') this.#begin(event as EntryOf<'prompt'>)
-    if (event.type === 'reply' && event.by !== undefined) this.by = event.by
+    // What termaite adds to an agent's answer, such as the list of its workers, is not the work of another agent.
+    if (event.type === 'reply') this.by = event.by === 'termaite' ? (this.by ?? event.by) : (event.by ?? this.by)
+    if (event.type === 'race') this.raced = true
     if (event.type === 'verdict' && event.framework !== 'direct') this.#judge(event)
     if (event.type === 'attempt') this.#fail(event.by ?? '', event.failure)
     if (event.type === 'question' && event.question.about === 'quota' && event.question.agent !== undefined)
@@ -85,7 +89,7 @@ export async function closingOf(app: App, seen: TurnSummary, aimed: string | und
     ...(by === undefined ? {} : { by }),
     ...(after ? { after } : {}),
   }
-  const why = by === undefined ? undefined : whyChosen(app.settings.rotationStrategy, how)
+  const why = by === undefined || seen.raced ? undefined : whyChosen(app.settings.rotationStrategy, how)
   return {
     turn: seen.turn,
     ...(by === undefined ? {} : { by }),

@@ -35,6 +35,7 @@ test('a turn that was thought through is of whoever acted in it, not of who repo
     spent,
   })
   assert.deepEqual(seen(reply('termaite'), verdict('consensus', 'termaite')), { by: undefined, thought, spent })
+  assert.equal(seen(reply('claude'), reply('termaite')).by, 'claude')
   assert.deepEqual(seen(reply('claude'), verdict('direct', 'claude')), { by: 'claude', thought: undefined, spent })
 })
 

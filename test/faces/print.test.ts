@@ -51,6 +51,13 @@ test('half an answer of an agent that failed is never printed', async () => {
   assert.equal(text, '')
 })
 
+test('a report that termaite adds to an answer does not take the answer from its agent', async () => {
+  const added: Event = { type: 'reply', text: 'Workers: one.', by: 'termaite' }
+  const answer: Event = { type: 'reply', text: 'Done.', by: 'a' }
+  const signed = async (...events: Event[]) => (await printedOf(events, { ok: true, text: 'Done.' })).err
+  assert.deepEqual([await signed(answer, added), await signed(added)], ['— a · 0.0 s\n', '— termaite · 0.0 s\n'])
+})
+
 test('a good answer that could not be kept is printed all the same', async () => {
   const outcome: Outcome = { ...loss, unkept: { text: 'whole' } }
   const err = `termaite: ${loss.failure.message}\n`
