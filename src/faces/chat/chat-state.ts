@@ -111,11 +111,17 @@ export function cleared(state: ChatState): ChatState {
 function opened(state: ChatState, entries: readonly Entry[], more: boolean): ChatState {
   const mint = keyMinter(state)
   const { done, live, orphans } = blocksOfEntries(entries, mint)
+  // A prompt may be sent before the page of its conversation is read: it stays until the kept one takes its place.
+  const sent = state.live.filter(
+    ({ type, entry, turn }) =>
+      type === 'prompt' && entry === undefined && state.running.some((run) => run.turn === turn),
+  )
   return {
     ...emptyState,
     standing: state.standing,
     done,
-    live,
+    live: [...live, ...sent],
+    running: state.running.filter(({ turn }) => sent.some((prompt) => prompt.turn === turn)),
     asks: [
       // The question of a command belongs to no conversation: it stays open until somebody answers it.
       ...state.asks.filter(({ turn }) => turn === ''),
@@ -153,7 +159,10 @@ function withSent(state: ChatState, event: Extract<DeskEvent, { type: 'sent' }>,
 function taken(state: ChatState, sent: string | undefined, turn: string): ChatState {
   if (sent === undefined) return state
   const own = <T extends { turn: string }>(one: T): T => (one.turn === sent ? { ...one, turn } : one)
-  return { ...state, live: state.live.map(own), running: state.running.map(own) }
+  // The page of the conversation may have been read after the prompt was kept.
+  const isThere = state.live.some((block) => block.type === 'prompt' && block.turn === turn)
+  const live = isThere ? state.live.filter((block) => block.turn !== sent) : state.live.map(own)
+  return { ...state, live, running: state.running.map(own) }
 }
 
 function happened(state: ChatState, turn: string, event: Event, now: number): ChatState {

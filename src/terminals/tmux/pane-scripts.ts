@@ -1,7 +1,7 @@
 import type { Mode } from './terminal-files.ts'
 import { join } from 'node:path'
 import { printEndMark } from '../end-mark.ts'
-import { programScript, quoted } from '../terminal-program.ts'
+import { markVariable, programScript, quoted } from '../terminal-program.ts'
 import { idOption, tellPane, titleOption } from './pane.ts'
 import { holdAlivePipe } from './shell-watch.ts'
 import { plain, plainCommand, withEscapedSemicolon } from './tmux-server.ts'
@@ -42,7 +42,9 @@ ${holdAlivePipe}rm -f run
 ${forgetVariables}${exported(env)}cd ${quoted(cwd)} || exit
 set -- ${argv.map(quoted).join(' ')}
 `
-  const after = `echo "$code" >${quoted(join(folder, 'exit.new'))} && mv ${quoted(join(folder, 'exit.new'))} ${quoted(join(folder, 'exit'))}
+  // The programs that close the pane are not the terminal's own: the watchdog would kill them by its mark.
+  const after = `unset ${markVariable}
+echo "$code" >${quoted(join(folder, 'exit.new'))} && mv ${quoted(join(folder, 'exit.new'))} ${quoted(join(folder, 'exit'))}
 ${printEndMark(id)}${untilRead}${boundTo === undefined ? '' : closeWithout(boundTo, tmux)}`
   return programScript(before, after)
 }

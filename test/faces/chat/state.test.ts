@@ -573,6 +573,30 @@ test('a prompt that was sent and given back leaves nothing on the screen', () =>
   }
 })
 
+test('a prompt that was sent before its conversation was opened stays, and stands there once', () => {
+  const send: DeskEvent = { type: 'sent', sent: 's', text: 'hi', starts: 'turn' }
+  const opened: DeskEvent = { type: 'opened', entries: keptTurn('one', 100), more: false }
+  const open = after(send, opened)
+  const prompts = ({ done, live }: ChatState) =>
+    [...done, ...live].flatMap((block) => (block.type === 'prompt' ? [[block.turn, block.text]] : []))
+  const before = prompts(after(opened))
+  assert.deepEqual(prompts(open), [...before, ['s', 'hi']])
+  assert.deepEqual(
+    open.running.map(({ turn }) => turn),
+    ['s'],
+  )
+  const [kept] = keptTurn('two', 200)
+  const arrives: DeskEvent = { type: 'event', turn: 'two', event: kept!, sent: 's' }
+  const reads: DeskEvent = { type: 'opened', entries: [...keptTurn('one', 100), kept!], more: false }
+  for (const state of [after(send, opened, arrives), after(send, reads, arrives)]) {
+    assert.deepEqual(prompts(state).slice(before.length), [['two', (kept as { text: string }).text]])
+    assert.deepEqual(
+      state.running.map(({ turn }) => turn),
+      ['two'],
+    )
+  }
+})
+
 test('a question of a command stays open when another conversation takes the screen', () => {
   const question = { about: 'permission', text: 'Add it?', from: [], options: [] } as const
   const asked: Event = { type: 'question', ask: 'q', question: { ...question, from: [], options: [] } }
