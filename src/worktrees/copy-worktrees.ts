@@ -1,5 +1,6 @@
 import type { Environment } from './worktree-git.ts'
 import { readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../base/files.ts'
 import { gitFolders } from '../base/git.ts'
@@ -47,8 +48,14 @@ export async function newWorktree({ root, home, slug, env }: Parts, keeps = fals
 }
 
 export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>, path: string): Promise<void> {
+  const git = projectGit(env)
   // Git removes a locked worktree only when it is forced twice.
-  await projectGit(env)(root, 'worktree', 'remove', '--force', '--force', path)
+  const remove = () => git(root, 'worktree', 'remove', '--force', '--force', path)
+  await remove().catch(async () => {
+    // Git does not touch a folder whose link to the repository was changed or deleted there.
+    await rm(path, { recursive: true, force: true })
+    await remove()
+  })
   try {
     rmdirSync(dirname(path))
     rmdirSync(dirname(dirname(path)))

@@ -246,3 +246,36 @@ test('installed dependencies that git ignores are copied on request, and changin
   await copy.drop()
   assert.equal(existsSync(copy.root), false)
 })
+
+test('a copy in which the link to the repository was deleted, changed or made a repository goes without a trace', async (t) => {
+  const { seat, project, git, state, apart } = await desk(t)
+  const before = state()
+  const other = join(seat.folder, 'other')
+  mkdirSync(other)
+  git('init', '-q', other)
+  for (const harm of [
+    (link: string) => rmSync(link),
+    (link: string) => writeFileSync(link, `gitdir: ${other}/.git\n`),
+    (link: string) => {
+      rmSync(link)
+      git('init', '-q', join(link, '..'))
+    },
+  ]) {
+    const copy = await apart.open(signal)
+    writeFileSync(join(copy.root, 'made.txt'), 'made\n')
+    writeFileSync(join(copy.root, 'src/a.txt'), 'one\n')
+    harm(join(copy.root, '.git'))
+    const changes = await copy.changed()
+    assert.deepEqual([changes.paths, changes.reverted], [['made.txt', 'src/a.txt'], ['src/a.txt']])
+    assert.deepEqual(await copy.join({ changes, only: ['made.txt'] }), { files: ['made.txt'] })
+    await copy.drop()
+    assert.deepEqual([existsSync(copy.root), readFileSync(join(project, 'made.txt'), 'utf8')], [false, 'made\n'])
+    rmSync(join(project, 'made.txt'))
+    assert.deepEqual(state(), before)
+  }
+  const gone = await apart.open(signal)
+  rmSync(gone.root, { recursive: true })
+  await assert.rejects(gone.changed())
+  await gone.drop()
+  assert.deepEqual(state(), before)
+})

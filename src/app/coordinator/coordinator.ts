@@ -85,7 +85,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     tree: app.ephemeral ? undefined : projectTree(app),
     ask: turn.ask,
     seen: host.seen,
-    check: (see) => projectEvidence(app, turn, see),
+    check: (see) => projectEvidence(app, { ...turn, ask: askFrom(turn, 'checks after a merge') }, see),
     isHeld: ({ agent, worker }) => isHeld(agent, worker.where),
   })
   const parts: KeeperParts = {
@@ -177,6 +177,12 @@ const leadWords = () =>
     sourceText('agents/native/prompt/coordinator.md').trim(),
     `The tools that these rules name are those of the MCP server ${turnServer}. Send workers with them alone, and not with subagents of your own, which nobody would account for. Every result of these tools ends with the state of your workers.`,
   ].join('\n')
+
+/** Asks the person, and says what the question comes from. */
+const askFrom =
+  ({ ask }: Turn, from: string): Turn['ask'] =>
+  (question, withdrawn, id) =>
+    ask({ ...question, from: [from, ...question.from] }, withdrawn, id)
 
 /** Why no copy of the project can be made, as the end of a sentence. */
 const noCopies = ({ ephemeral }: App) =>

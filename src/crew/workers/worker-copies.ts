@@ -162,7 +162,7 @@ export class WorkerCopies {
     // The report stands before the merge, whatever becomes of it.
     const size = `${workerId(slot.id)} changed ${sizeWords(files)} in its copy: ${listed(paths)}`
     const not = strays.length > 0 ? ` Not allowed: ${strayWords(strays)}` : ''
-    this.#parts.seen(slot, { type: 'note', text: size + not, by: 'termaite' })
+    this.#show(slot, { type: 'note', text: size + not })
     const chosen = done ? await this.#allowed(slot, copy, changes, strays, signal) : []
     const brought: Brought =
       chosen.length > 0
@@ -205,7 +205,7 @@ export class WorkerCopies {
     paths: readonly string[],
     signal: AbortSignal,
   ): Promise<Brought> {
-    const { ask, root, clock, seen } = this.#parts
+    const { ask, root, clock } = this.#parts
     const before = textsOf(root, paths)
     let only = paths
     let over: readonly string[] = []
@@ -214,9 +214,9 @@ export class WorkerCopies {
       if ('files' in result) {
         this.#brought.push(...result.files)
         const call = newId(clock.now())
-        seen(slot, { type: 'call', call, tool: 'bring_back', input: { paths: only }, by: 'termaite' })
+        this.#show(slot, { type: 'call', call, tool: 'bring_back', input: { paths: only } })
         const text = `Brought into the project: ${listed(result.files)}`
-        seen(slot, { type: 'result', call, ok: true, text, data: fileChanges(root, before), by: 'termaite' })
+        this.#show(slot, { type: 'result', call, ok: true, text, data: fileChanges(root, before) })
         const left = paths.filter((path) => !result.files.includes(path))
         const why = left.length > 0 ? 'the person left the files in conflict in the copy' : undefined
         const saved =
@@ -238,6 +238,11 @@ export class WorkerCopies {
     }
   }
 
+  /** Shows a step of the merge in the row of its worker, under the name of the worker's agent. */
+  #show(slot: WorkerSlot, event: Event): void {
+    this.#parts.seen(slot, { ...event, by: slot.agent })
+  }
+
   /** Removes a copy whose changes are all in the project; otherwise remembers what waits in it. */
   async #leave(slot: WorkerSlot, copy: ProjectCopy, changes: CopyChanges, left: readonly string[]): Promise<void> {
     if (left.length > 0) {
@@ -251,7 +256,7 @@ export class WorkerCopies {
 
   /** Runs the checks of the project; a worker that is stopped meanwhile does not wait for them. */
   async #check(slot: WorkerSlot, signal: AbortSignal): Promise<CheckSeen[]> {
-    const round = this.#rounds.next((event) => this.#parts.seen(slot, event))
+    const round = this.#rounds.next((event) => this.#show(slot, event))
     const stopped = Promise.withResolvers<CheckSeen[]>()
     const evidence = 'the worker was stopped before the checks had ended'
     const stop = () => stopped.resolve([{ command: '', passed: false, refused: true, evidence }])

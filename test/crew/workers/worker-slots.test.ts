@@ -161,3 +161,61 @@ test('a message that came too late for the turn begins another one, and the last
   await rig.clock.turn(3_000)
   assert.equal((await rig.envelope(1))!.what_was_done, 'Looked again.')
 })
+
+test('a worker begins in the place that its coordinator gives it, and is closed before its work is brought back', async (context) => {
+  const order: string[] = []
+  const settling = Promise.withResolvers<void>()
+  const host = {
+    budget: noBudget,
+    seen: () => {},
+    begin: async () => ({ cwd: '/copy/src', path: '/copy', told: 'You work in a copy.' }),
+    async settle(_: unknown, envelope: Envelope, { done }: { done: boolean }) {
+      order.push(`settled, done: ${done}, closed: ${rig.agents[0]!.closed}`)
+      await settling.promise
+      return { ...envelope, changed_paths: ['a.ts'] }
+    },
+  }
+  const rig = workers(context, [answers], { host })
+  await rig.spawn({ apart: {} })
+  await rig.clock.turn(1_000)
+  assert.deepEqual(
+    [rig.seats[0]!.cwd, rig.seats[0]!.root, rig.agents[0]!.turns[0]!.prompt],
+    ['/copy/src', '/copy', 'look around\n\nYou work in a copy.'],
+  )
+  assert.deepEqual(order, ['settled, done: true, closed: true'])
+  await assert.rejects(rig.crew.send(1, 'one more thing'), {
+    message: 'slot 1 is done, and its work is being brought back. Send a new worker.',
+  })
+  settling.resolve()
+  await rig.clock.turn(1_000)
+  assert.deepEqual(await rig.envelope(1), { ...signed, ...done, changed_paths: ['a.ts'] })
+  assert.equal((await rig.crew.slot(1)).state, 'exited')
+})
+
+test('a worker whose place cannot be made fails with the reason; one that is stopped while its work is brought back ends', async (context) => {
+  const noPlace = { budget: noBudget, seen: () => {}, begin: () => Promise.reject(new Error('the disk is full')) }
+  const failing = workers(context, [answers], { host: noPlace })
+  await failing.spawn({ apart: {} })
+  await failing.clock.turn(1_000)
+  const { state, why } = await failing.crew.slot(1)
+  assert.deepEqual([state, why, failing.agents.length], ['failed', 'the disk is full', 0])
+
+  const asking = {
+    budget: noBudget,
+    seen: () => {},
+    // As a card does that waits for an answer.
+    settle: (_: unknown, envelope: Envelope, { signal }: { signal: AbortSignal }) =>
+      new Promise<Envelope>((resolve) =>
+        signal.addEventListener('abort', () => resolve({ ...envelope, status: 'partial', copy: '/copy' })),
+      ),
+  }
+  const stopped = workers(context, [answers], { host: asking })
+  await stopped.spawn({ apart: { path: '/copy' } })
+  await stopped.clock.turn(1_000)
+  assert.equal((await stopped.crew.slot(1)).state, 'busy')
+  await stopped.crew.kill(1)
+  assert.deepEqual(
+    [(await stopped.crew.slot(1)).why, await stopped.envelope(1)],
+    ['killed', { ...signed, ...done, status: 'partial', copy: '/copy' }],
+  )
+})
