@@ -15,8 +15,8 @@ export type Racer = {
   files: RaceFile[]
   /** The snapshot of the agent's copy when the agent was done; results with the same tree are the same. */
   tree?: string
-  /** Files of which the result takes back uncommitted changes of the person, as a stash or a checkout in the copy does. */
-  reverted?: string[]
+  /** Changes that are not brought in without the person's yes, such as one that takes back the person's uncommitted work, and why. */
+  strays?: { path: string; why: string }[]
   /** The first racer whose result is exactly the same. */
   sameAs?: number
   checks: RaceCheck[]

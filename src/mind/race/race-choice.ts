@@ -81,7 +81,7 @@ async function* unsettled(
 }
 
 /** Whether a result passes its checks and could be chosen, where nobody said which of several is the best. */
-const isOpenChoice = ({ checks, files, reverted }: Racer) => allPass(checks) === true && files.length > 0 && !reverted
+const isOpenChoice = ({ checks, files, strays }: Racer) => allPass(checks) === true && files.length > 0 && !strays
 
 /** The answers of agents that changed nothing: the request was a question. */
 function answersText({ racers }: Race): string {

@@ -61,10 +61,10 @@ export function raceMarkdown(race: Race): string {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** The whole comparison in Markdown. */
 /** A price in dollars. A price of less than half a cent is not shown as none. */
 const dollars = (cost: number) => (cost > 0 && cost < 0.005 ? '<$0.01' : `$${cost.toFixed(2)}`)
 
+/** The whole comparison in Markdown. */
 export const reportText = (race: Race) => `${raceMarkdown(race)}\n\n${raceSentences(race).join('\n')}`
 
 function changeCell({ state, files, sameAs }: Racer): string {
@@ -102,13 +102,12 @@ export function raceSentences(race: Race): string[] {
       ? [`${name(one)} was not allowed: ${one.denials.map((denial) => firstLine(denial, 120)).join('; ')}.`]
       : [],
   )
-  const reverted = racers.flatMap((one) =>
-    one.reverted
-      ? [
-          `${name(one)}'s result takes back uncommitted changes of yours, so that it cannot be the best: ${one.reverted.join(', ')}.`,
-        ]
-      : [],
-  )
+  const stray = racers.flatMap((one) => {
+    const strays = one.strays?.map(({ path, why }) => `${path} (${why})`).join(', ')
+    return strays === undefined
+      ? []
+      : [`${name(one)}'s result needs your yes, so that it cannot be the best: ${strays}.`]
+  })
   const judged = racers
     .filter((one) => one.judged && one.judged.why !== '')
     .toSorted((a, b) => a.judged!.place - b.judged!.place)
@@ -118,7 +117,7 @@ export function raceSentences(race: Race): string[] {
     best ? `The best result is ${name(best)}'s (${best.racer}).` : sentence(noWinner(race)),
     ...judged,
     ...same,
-    ...reverted,
+    ...stray,
     ...denied,
     ...without,
     ...(stopped.length > 0
@@ -135,8 +134,8 @@ export function noWinner({ racers, before }: Race): string {
   if (known(before).length === 0) return 'no check and no judge could say which result is the best'
   const passing = done.filter(({ checks, files }) => allPass(checks) === true && files.length > 0)
   if (passing.length === 0) return 'no result passes the checks'
-  return passing.every(({ reverted }) => reverted)
-    ? 'no result passes the checks and keeps your uncommitted changes'
+  return passing.every(({ strays }) => strays)
+    ? 'no result passes the checks without changes that need your yes'
     : 'several results pass the checks, and no judge could say which is the best'
 }
 

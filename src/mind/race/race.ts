@@ -199,7 +199,7 @@ async function* compared(
 
 /** The best result by its checks and then by the judge; undefined where no result is right, or where nothing tells two of them apart. */
 function winnerOf({ racers, before }: Race, runs: readonly RacerRun[]): number | undefined {
-  const able = racers.filter(({ reverted }, at) => runs[at]!.hasResult && !reverted)
+  const able = racers.filter(({ strays }, at) => runs[at]!.hasResult && !strays)
   const checked = known(before).length > 0
   const right = able.filter(({ checks }) => !checked || allPass(checks) === true)
   const [best, next] = right.toSorted((a, b) => placeOf(a) - placeOf(b))

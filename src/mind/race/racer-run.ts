@@ -10,6 +10,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { relay } from '../../base/relay.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { addUsage } from '../../core/work/budget.ts'
+import { straysIn } from '../../core/work/project-copy.ts'
 import { take } from '../../core/work/verbs.ts'
 import { clipped } from '../think/prompt-text.ts'
 import { allPass, secondsWords } from './race-report.ts'
@@ -169,6 +170,7 @@ export class RacerRun {
     const { outcome, changes } = this
     const asks = outcome?.ok === true && outcome.asks !== undefined
     const { failure } = this
+    const strays = changes ? straysIn(changes) : []
     return defined<Racer>({
       racer: this.racer,
       agent: this.agent,
@@ -176,7 +178,7 @@ export class RacerRun {
       why: this.#stopped ? undefined : asks ? 'it asked a question instead of working' : failure?.message,
       files: [...(changes?.files ?? [])],
       tree: changes?.tree,
-      reverted: changes?.reverted?.length ? [...changes.reverted] : undefined,
+      strays: strays.length > 0 ? strays : undefined,
       checks: this.checks,
       denials: outcome?.ok === true && outcome.denials?.length ? outcome.denials : undefined,
       ms: this.#ms,

@@ -512,16 +512,16 @@ test('a result that takes back the person’s uncommitted work does not win, and
       const copy = await open(signal)
       return {
         ...copy,
-        changed: async () => ({ ...(await copy.changed()), reverted: ['mine.txt'], notes: ['It made a commit.'] }),
+        changed: async () => ({ ...(await copy.changed()), reverted: ['sum'], notes: ['It made a commit.'] }),
       }
     },
   }
   const { race, events, result } = await rig.run()
   assert.deepEqual(
-    [race!.winner, race!.racers[0]!.reverted, rig.project.get('sum')],
-    [undefined, ['mine.txt'], 'wrong'],
+    [race!.winner, race!.racers[0]!.strays, rig.project.get('sum')],
+    [undefined, [{ path: 'sum', why: 'takes back changes that are not committed' }], 'wrong'],
   )
-  const message = 'no result passes the checks and keeps your uncommitted changes'
+  const message = 'no result passes the checks without changes that need your yes'
   assert.deepEqual(result, { ok: false, failure: { kind: 'unmet', message } })
   assert.deepEqual(notesIn(events).slice(2, 5), [
     'While the agents worked in their copies, these files of the project itself changed: a.txt. If you did not change them, an agent did, which no sandbox held to its copy.',
