@@ -25,7 +25,7 @@ export interface MeasuredRotation {
 const indexMs = 3_000
 
 /** Turns that are looked at; older ones hardly count any more. */
-const most = { here: 400, all: 500 }
+const most = { here: 400, elsewhere: 400 }
 
 /** Reads the draw of the next turn, and what is known of the agents. An ephemeral run reads nothing, and keeps to the configured order. */
 export async function readMeasured(app: App, random = Math.random): Promise<MeasuredRotation> {
@@ -50,9 +50,10 @@ type Found = Evidence & Pick<TurnResult, 'source'>
 
 /** The evidence as it is once a prompt is kept that calls the last answer wrong: the screen shows who would take that prompt. */
 function withCorrection(found: readonly Found[]): readonly Found[] {
-  const last = found[0]
-  const counts = last?.here === true && last.source !== 'person' && last.source !== 'undo'
-  return counts ? [{ ...last, good: false }, ...found.slice(1)] : found
+  const at = found.findIndex(({ here, source }) => here && source !== 'attempt')
+  const last = found[at]
+  if (!last || last.source === 'person' || last.source === 'undo') return found
+  return found.with(at, { ...last, good: false })
 }
 
 function inConfiguredOrder(why: string): MeasuredRotation {
@@ -69,7 +70,7 @@ async function readEvidence(app: App, kindOf: (request: MeasuredRequest) => Fram
     await index.catchUp()
     const { slug } = app.project
     const own = await index.results({ project: slug, most: most.here })
-    const others = (await index.results({ most: most.all })).filter(({ project }) => project !== slug)
+    const others = await index.results({ except: slug, most: most.elsewhere })
     return [...own, ...others].map(({ agent, project, good, source, cost, ms, at, ...rest }) => ({
       ...{ agent, good, source, cost, ms, at },
       here: project === slug,

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Strategy } from '../../src/core/work/agent.ts'
 import type { AgentHealth } from '../../src/mind/rotation/health.ts'
-import { nextAgent, whyChosen } from '../../src/mind/rotation/agent-order.ts'
+import { agentOrder, nextAgent, whyChosen } from '../../src/mind/rotation/agent-order.ts'
 import { rig } from './rig.ts'
 
 const names = ['a', 'b', 'c']
@@ -31,6 +31,24 @@ test('who is next, by strategy, health and aim', () => {
   )
   assert.equal(nextAgent(names, 'exhaustion', { position: 'b', agents: {} }, 0, undefined, new Set(['b'])), 'c')
   assert.equal(nextAgent([], 'round-robin', { agents: {} }, 0), undefined)
+})
+
+test('under measured it is the first free one of the draw; before the draw is known nobody is shown', () => {
+  const up = (drawn?: readonly string[], agents: Record<string, AgentHealth> = {}, aimed?: string) =>
+    nextAgent(names, 'measured', { position: 'b', agents }, 0, aimed, undefined, drawn)
+  assert.deepEqual(
+    [
+      up(),
+      up(undefined, {}, 'b'),
+      up(['c', 'a', 'b']),
+      up(['c', 'a', 'b'], { c: parked }),
+      up(['c', 'a', 'b'], {}, 'b'),
+    ],
+    [undefined, 'b', 'c', 'a', 'b'],
+  )
+  // Agents that the draw does not know stand behind it, in the configured order; without a draw that order holds.
+  const order = (drawn?: readonly string[]) => agentOrder(names, { strategy: 'measured', drawn, random: () => 0 })
+  assert.deepEqual([order(), order([]), order(['b', 'gone'])], [names, names, ['b', 'a', 'c']])
 })
 
 test('it is whom the rotation then asks', async () => {

@@ -63,6 +63,8 @@ test('every turn has a result: who answered, how long it took, what it cost, and
   ])
   assert.deepEqual(await here.index.results({ most: 1 }), [(await here.index.results())[0]])
   assert.deepEqual(await here.index.results({ project: 'lib' }), [])
+  assert.deepEqual(await here.index.results({ except: 'app' }), [])
+  assert.deepEqual(await here.index.results({ except: 'lib' }), await here.index.results({ project: 'app' }))
 })
 
 test('of several judgements of a turn all are kept and the strongest counts; one that is taken back does not', async (t) => {

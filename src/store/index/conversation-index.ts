@@ -4,7 +4,7 @@ import type { StoreVoice } from '../set-aside.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { Hit } from './search-query.ts'
 import type { Message, Session, Trace } from './session-queries.ts'
-import type { ResultSource, TurnResult } from './turn-results.ts'
+import type { ResultSource, ResultsOf, TurnResult } from './turn-results.ts'
 import type { UsageBy, UsageRow, VerdictRow } from './usage-queries.ts'
 import { realClock } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
@@ -35,8 +35,8 @@ export interface Index {
   usage(of: { by: UsageBy; since?: number; project?: string }): Promise<UsageRow[]>
   /** Returns how turns were thought through, and the results. */
   verdicts(of?: { since?: number; project?: string }): Promise<VerdictRow[]>
-  /** Returns how the newest turns went, one row for each agent that worked in them; the newest first. */
-  results(of?: { project?: string; most?: number }): Promise<TurnResult[]>
+  /** Returns how the newest turns of one project, of all, or of all but one went: a row for each agent that worked in them, the newest first. */
+  results(of?: ResultsOf): Promise<TurnResult[]>
   /** Removes a project from the index. Its log has to be cleared first, or the project is indexed again. */
   forget(project: string): Promise<void>
   close(): Promise<void>

@@ -174,13 +174,15 @@ const results = (where: string) => `
   ORDER BY f.began DESC, f.turn DESC, f.agent
 `
 
-/** Returns how the newest turns went: of `most` turns, with the newest first. */
-export function turnResults(
-  db: DatabaseSync,
-  { project, most = 1_000 }: { project?: string; most?: number } = {},
-): TurnResult[] {
-  const query = db.prepare(results(project === undefined ? '' : 'WHERE project = :project'))
-  return query.all(project === undefined ? { most } : { project, most }).map((row) => {
+/** The turns whose results are wanted: of one project, or of all but one, and the newest `most` of them. */
+export type ResultsOf = { project?: string; except?: string; most?: number }
+
+/** Returns how turns went, the newest first. */
+export function turnResults(db: DatabaseSync, { project, except, most = 1_000 }: ResultsOf = {}): TurnResult[] {
+  const one = project ?? except
+  const where = one === undefined ? '' : project === undefined ? 'WHERE project != :one' : 'WHERE project = :one'
+  const rows = db.prepare(results(where)).all(one === undefined ? { most } : { one, most })
+  return rows.map((row) => {
     const known = Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
     return ('good' in known ? { ...known, good: known.good === 1 } : known) as TurnResult
   })
