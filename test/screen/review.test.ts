@@ -6,7 +6,7 @@ import { Machine } from '../cli/program.ts'
 import { reviewedProject } from '../reviewed-project.ts'
 import { Glass, keys } from './glass.ts'
 import { looksOf } from './looks.ts'
-import { Sitting } from './sitting.ts'
+import { Sitting, uncounted } from './sitting.ts'
 
 const options = { timeout: 60_000 }
 
@@ -26,7 +26,7 @@ describe('/review', { concurrency: 2 }, () => {
       })
       const glass = new Glass(machine, { ...shown, args: ['--leash', 'edit'] })
       t.after(() => glass.end())
-      const sitting = new Sitting(glass, look)
+      const sitting = new Sitting(glass, look, uncounted)
       await sitting.begun()
       glass.type('/review')
       await sitting.shows('Let an agent review changes; it changes nothing.')

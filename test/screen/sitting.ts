@@ -15,6 +15,10 @@ const has = (screen: string, signs: Signs) =>
 export const rested = (tokens: string) => (screen: string) =>
   !/ Esc cancels$/m.test(screen) && screen.includes('Ask anything') && screen.endsWith(tokens)
 
+/** How many tokens are said to somebody is counted elsewhere. */
+export const uncounted = (row: string) =>
+  row.replaceAll(/\d+(?:\.\d+)?(?=k? tokens)/g, (count) => count.replaceAll(/\d/g, '#'))
+
 /** Somebody at the chat who has every frame looked at. */
 export class Sitting {
   readonly glass: Glass

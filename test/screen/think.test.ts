@@ -2,18 +2,16 @@ import { describe, test } from 'node:test'
 import { council } from './council.ts'
 import { Glass, keys } from './glass.ts'
 import { looksOf, sizes } from './looks.ts'
-import { Sitting, rested } from './sitting.ts'
+import { Sitting, rested, uncounted } from './sitting.ts'
 
 const atRest = rested('k tokens')
 
-/** How much is said to those who are asked is counted elsewhere, and so is how long they have been asked. */
-const uncounted = (row: string) =>
-  row
-    .replaceAll(/\d+(?:\.\d+)?(?=k? tokens)/g, (count) => count.replaceAll(/\d/g, '#'))
-    .replace(
-      /(\d+)( s · I look at what is there)/,
-      (_, time: string, words: string) => `#${words}${' '.repeat(time.length - 1)}`,
-    )
+/** How long somebody has been asked differs, too. */
+const timeless = (row: string) =>
+  uncounted(row).replace(
+    /(\d+)( s · I look at what is there)/,
+    (_, time: string, words: string) => `#${words}${' '.repeat(time.length - 1)}`,
+  )
 
 const options = { timeout: 120_000 }
 
@@ -26,7 +24,7 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
       const { machine, goOn } = council(t)
       const glass = new Glass(machine, shown)
       t.after(() => glass.end())
-      const sitting = new Sitting(glass, look, uncounted)
+      const sitting = new Sitting(glass, look, timeless)
       await sitting.begun()
       glass.type('/think consensus make a pdf of notes.md\r')
       await sitting.framed(
