@@ -5,6 +5,7 @@ import type { Failure } from '../../core/talk/outcome.ts'
 import type { Question } from '../../core/talk/question.ts'
 import type { Closing, Standing } from './chat-desk.ts'
 import { summaryWords } from '../../core/talk/compaction.ts'
+import { roleLabel } from '../../core/talk/framework.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
 import { localTime } from '../../base/local-time.ts'
 import { escapeOf, optionKeys, orderWords } from '../../core/talk/consent.ts'
@@ -32,6 +33,8 @@ export function eventWords(event: Event, now: number): string | undefined {
       return `${summaryWords(event)}.`
     case 'phase':
       return `${event.framework}: ${event.words}`
+    case 'inner':
+      return innerWords(event)
     case 'waiting':
       return event.until === undefined ? undefined : retryWords(event, now)
     case 'attempt':
@@ -52,6 +55,16 @@ export function eventWords(event: Event, now: number): string | undefined {
     default:
       return undefined
   }
+}
+
+/** The end of an agent that works inside the turn; its steps are not printed. */
+function innerWords({ role, event }: Extract<Event, { type: 'inner' }>): string | undefined {
+  if (event.type !== 'end') return undefined
+  const { outcome, status } = event
+  const who = roleLabel(role)
+  if (status === 'partial') return `${who} has done a part of its task.`
+  if (outcome.ok && status !== 'failed') return `${who} is done.`
+  return outcome.ok ? `${who} could not do its task.` : `${who} stopped: ${outcome.failure.message}`
 }
 
 function endWords({ kind, message }: Failure): string {

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Entry, Event, Fact } from '../../../src/core/talk/entry.ts'
+import type { Entry, Event, Fact, WorkStatus } from '../../../src/core/talk/entry.ts'
 import type { ChatState } from '../../../src/faces/chat/chat-state.ts'
 import type { Block } from '../../../src/faces/chat/transcript/block.ts'
 import type { RenderContext } from '../../../src/faces/chat/transcript/render-context.ts'
@@ -183,10 +183,25 @@ test('the closing line names the framework and the number of calls, also from ke
   assert.equal(closed(ended('direct', 0)), '─ claude · 9.0 s')
 })
 
-test('in lines, a turn prints its phases, and at its end its framework', () => {
+test('in lines, a turn prints its phases and the ends of the agents inside it, and at its end its framework', () => {
+  const begun = inner('critic', { type: 'state', state: 'starting' })
   assert.equal(
     eventWords({ type: 'phase', framework: 'consensus', words: '3 of 5 advisors', by: 'termaite' }, 0),
     'consensus: 3 of 5 advisors',
+  )
+  const ends = (status?: WorkStatus) =>
+    inner('worker_1 explorer', { type: 'end', outcome: { ok: true, text: '' }, status })
+  assert.deepEqual(
+    [over('enumerator'), over('critic', 'exit 3'), ends('partial'), ends('failed'), begun].map((event) =>
+      eventWords(event, 0),
+    ),
+    [
+      'lists options is done.',
+      'critic stopped: exit 3',
+      'worker_1 explorer has done a part of its task.',
+      'worker_1 explorer could not do its task.',
+      undefined,
+    ],
   )
   const thought = { framework: 'consensus', calls: 6 } as const
   assert.equal(
