@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Asked, Reply, Script, Speech } from './model/script.ts'
+import type { Answer, Asked, Reply, Script, Speech } from './model/script.ts'
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
@@ -25,6 +25,10 @@ export type ModelServer = {
   received(count: number): Promise<Asked>
   close(): Promise<void>
 }
+
+/** A reply with the further headers of its answer. */
+const headed = (reply: Reply, answer: Answer): Reply =>
+  'headers' in answer ? { ...reply, headers: { ...reply.headers, ...answer.headers } } : reply
 
 export async function modelServer(script: Script): Promise<ModelServer> {
   const asked: Asked[] = []
@@ -53,10 +57,9 @@ export async function modelServer(script: Script): Promise<ModelServer> {
     if ('error' in next) {
       const trouble = speech.trouble[next.error]
       if (!trouble) throw new Error(`${speech.wire} has no trouble of the kind ${next.error}`)
-      return send(response, trouble)
+      return send(response, headed(trouble, next))
     }
-    const said = speech.say(next, one)
-    send(response, 'headers' in next ? { ...said, headers: { ...said.headers, ...next.headers } } : said)
+    send(response, headed(speech.say(next, one), next))
   }
 
   const server = createServer((request, response) => {

@@ -10,7 +10,7 @@ export type Answer =
   /** `headers` are those by which a provider tells how much of a window is spent. */
   | { text: string; thought?: string; usage?: Tokens; headers?: Record<string, string> }
   | { call: { tool: string; input: unknown }; text?: string; usage?: Tokens }
-  | { error: Trouble }
+  | { error: Trouble; headers?: Record<string, string> }
   | { refusal: string }
   /** The request is held open and nothing is sent. */
   | { hang: true }
