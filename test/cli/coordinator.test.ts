@@ -239,6 +239,27 @@ test('a question of a worker is a refusal in its handoff where nobody can be ask
   assert.match(handoff, /partial/)
 })
 
+test('an agent whose price nobody knows is no worker where a cost is to be held', options, async (t) => {
+  const { machine, run, server } = await coordinating(
+    t,
+    (_, request) =>
+      request === 1
+        ? { call: { tool: 'spawn_worker', input: wish('two', 'explorer', { agent: 'other' }) } }
+        : { text: 'I did it myself.' },
+    () => done(),
+  )
+  const settings = join(machine.home, 'settings.json')
+  const { agents, ...rest } = JSON.parse(readFileSync(settings, 'utf8')) as { agents: object[] }
+  const other = { name: 'other', command: 'cat', contextWindowTokens: 1000 }
+  machine.settings({ ...rest, agents: [...agents, other], coordinator: { cost: 5 } })
+  const { code, err } = await run('--mode', 'coordinator', '-p', 'do it')
+  assert.equal(code, 0, err)
+  assert.match(
+    JSON.stringify(server.turns().at(-1)!.body.messages),
+    /nobody knows what an answer of other costs, so that coordinator\.cost in the settings could not be held\. Choose another agent\./,
+  )
+})
+
 test(
   'fifty workers of the built program are held, heard and accounted for',
   { ...options, skip: fullOnly },

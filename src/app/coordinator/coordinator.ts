@@ -26,6 +26,7 @@ import { adoptWorkers, closeWorkers, endLostWorkers, holdsHandoff } from '../../
 import { toldInResults, workerTools } from '../../crew/workers/worker-tools.ts'
 import { workerId, workerRole } from '../../crew/workers/worker.ts'
 import { takesServers } from '../../settings/agent-settings.ts'
+import { priceKnowledge } from '../../settings/agent-prices.ts'
 import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { worktreeParts } from '../crew/crews.ts'
@@ -41,16 +42,35 @@ import { workerRoster } from './worker-roster.ts'
 export function openCoordinator(app: App, agent: Agent, named?: string): Agent {
   const refusal = leadFault(app, named)
   if (refusal !== undefined) return refusing(agent, refusal)
-  return coordinated(agent, (...opening) => openWorkers(app, ...opening), app.settings.coordinator)
+  const free = enabledAgents(app.settings).some((one) => priceKnowledge(one) === 'free')
+  return coordinated(agent, (...opening) => openWorkers(app, ...opening), { ...app.settings.coordinator, free })
 }
 
-/** Why no agent can lead workers: every one that could is a program that cannot be given the tools. `named`: the person chose it. */
+/**
+ * Why no agent can lead workers: every one that could is a program that cannot be given the tools, or one whose price is not known
+ * while a cost is to be held. `named`: the person chose it.
+ */
 function leadFault({ settings }: App, named: string | undefined): string | undefined {
   const agents = enabledAgents(settings).filter(({ name }) => named === undefined || name === named)
-  if (agents.length === 0 || agents.some((agent) => agent.kind === 'native' || takesServers(agent))) return undefined
+  const leads = agents.filter((agent) => agent.kind === 'native' || takesServers(agent))
+  const unpriced = settings.coordinator.cost !== undefined && leads.every((one) => priceKnowledge(one) === 'unknown')
+  if (leads.length > 0 && unpriced)
+    return `coordinator.cost in the settings cannot be held, because nobody knows what an answer of ${leads.map(({ name }) => name).join(', ')} costs. Limit coordinator.tokens instead; termaite config edit opens the settings.`
+  if (agents.length === 0 || leads.length > 0) return undefined
   const [who, its] =
     named === undefined ? ['None of your agents can', 'their programs take'] : [`${named} cannot`, 'its program takes']
   return `${who} lead workers, because ${its} no tools for one turn. Add termaite's own agent, or set "kind": "acp" for an agent that has it; termaite config edit opens the settings.`
+}
+
+/** Why an agent cannot be a worker while a cost is to be held: the screen of a program in a terminal tells no price either. */
+function priceFault({ settings }: App, name: string, where: WorkerSite): string | undefined {
+  const own = enabledAgents(settings).find((agent) => agent.name === name)
+  const isKnown = own !== undefined && priceKnowledge(own) !== 'unknown'
+  if (settings.coordinator.cost === undefined || (isKnown && where === 'background')) return undefined
+  const [what, otherwise] = isKnown
+    ? [`${name} in a terminal`, 'Have it work in the background']
+    : [name, 'Choose another agent']
+  return `nobody knows what an answer of ${what} costs, so that coordinator.cost in the settings could not be held. ${otherwise}.`
 }
 
 function refusing({ name, traits, close }: Agent, why: string): Agent {
@@ -129,6 +149,8 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     holdsScope: isHeld,
     usualSite: (name) => (leads.some((agent) => agent.name === name) ? 'background' : 'terminal'),
     siteFault(name, where) {
+      const unpriced = roster.names().includes(name) ? priceFault(app, name, where) : undefined
+      if (unpriced !== undefined) return unpriced
       if (where === 'terminal') return inTerminals.has(name) ? undefined : lacking(settings, name)
       if (leads.some((agent) => agent.name === name) || !inTerminals.has(name)) return undefined
       return `${name} is not in the settings, so that it can only work in a terminal. Set "where" to "terminal", or choose another agent.`

@@ -4,7 +4,7 @@ import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { WorkerHost } from '../crew-parts.ts'
 import type { WorkerBoard } from './board.ts'
 import type { FinalAnswer } from './final-answer.ts'
-import type { TreeLimits } from './tree-budget.ts'
+import type { HeldLimits } from './tree-budget.ts'
 import type { Worker } from './worker.ts'
 import { Channel } from '../../base/channel.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -30,7 +30,7 @@ export type OpensWorkers = (turn: Turn, host: WorkerHost, budget: TreeBudget) =>
  * Makes a coordinator of an agent: its workers' events are shown as inner events of the turn, one budget holds for all of them, its
  * answer waits until every worker was heard, and no worker outlives the turn.
  */
-export function coordinated(agent: Agent, open: OpensWorkers, limits: TreeLimits): Agent {
+export function coordinated(agent: Agent, open: OpensWorkers, limits: HeldLimits): Agent {
   return {
     name: agent.name,
     get traits() {

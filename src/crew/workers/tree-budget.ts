@@ -16,9 +16,12 @@ export const usualLimits: TreeLimits = { workers: 20, steps: 500, tokens: 10_000
 /** How much of the tokens, the cost and the time the workers may use: the rest is for the coordinator's own answer. */
 const workersPart = 0.9
 
+/** `free`: an answer without a price costs nothing, because a model on this machine gave it. */
+export type HeldLimits = TreeLimits & { free?: boolean }
+
 /** What the budget of a tree is made of; `told` hears of each change. */
 type TreeParts = {
-  limits: TreeLimits
+  limits: HeldLimits
   /** The budget of the coordinator's turn, which holds for the whole tree too. */
   turn: Budget
   clock: Clock
@@ -94,7 +97,7 @@ export class TreeBudget {
 
   /** What is used of the limits now. */
   amounts(): { used: BudgetAmounts; allowed: Partial<BudgetAmounts> } {
-    const { minutes, ...limits } = this.#parts.limits
+    const { minutes, free: _, ...limits } = this.#parts.limits
     const { tokens, cost } = this.#spent
     return {
       used: defined({ ...this.#used, tokens, cost, ms: this.#ms() }),
@@ -163,7 +166,8 @@ export class TreeBudget {
         const held = within.reserve(tokens)
         return held.failure ? held : { ...held, budget: watch(held.budget) }
       },
-      spend: (usage) => {
+      spend: (reported) => {
+        const usage = this.#parts.limits.free ? { ...reported, cost: reported.cost ?? 0 } : reported
         within.spend(usage)
         this.#spent = addUsage(this.#spent, usage)
         this.tell()

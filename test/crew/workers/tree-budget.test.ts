@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Event } from '../../../src/core/talk/entry.ts'
-import type { TreeLimits } from '../../../src/crew/workers/tree-budget.ts'
+import type { HeldLimits } from '../../../src/crew/workers/tree-budget.ts'
 import { HandClock, settled } from '../../../src/base/hand-clock.ts'
 import { unfinished } from '../../../src/core/talk/outcome.ts'
 import { budget, noBudget } from '../../../src/core/work/budget.ts'
@@ -9,7 +9,7 @@ import { TreeBudget, usualLimits } from '../../../src/crew/workers/tree-budget.t
 import { answers } from './board-rig.ts'
 import { coordinator, gather, spawn } from './coordinator-rig.ts'
 
-function tree(limits: Partial<TreeLimits> = {}, turn = noBudget) {
+function tree(limits: Partial<HeldLimits> = {}, turn = noBudget) {
   const clock = new HandClock(0)
   const told: Event[] = []
   const made = new TreeBudget({ limits: { ...usualLimits, ...limits }, turn, clock, told: (event) => told.push(event) })
@@ -34,6 +34,9 @@ test('the workers leave a tenth of the tokens and the cost to their coordinator'
   cost.workers.spend(used(10, 0.95))
   assert.match(cost.workers.refuse(1)!.message, /\$0.95 of \$0.90 are spent; raise coordinator.cost in the settings/)
   assert.equal(cost.lead.refuse(1), undefined)
+  const { tree: free } = tree({ cost: 1, free: true })
+  free.workers.spend(used(10))
+  assert.deepEqual([free.lead.refuse(1), free.amounts().used.cost], [undefined, 0])
   cost.workers.spend(used(10))
   assert.match(
     cost.lead.refuse(1)!.message,
