@@ -148,7 +148,7 @@ async function asked(
       : []
   const diffs = able
     .filter((run) => resultOf(run).sameAs === undefined)
-    .map((run) => ({ type: 'text' as const, text: `${run.racer} ${run.agent}\n${cutPatch(run, says)}` }))
+    .map((run) => ({ type: 'text' as const, text: `Result ${run.racer} (${run.agent}):\n${cutPatch(run, says)}` }))
   const text = trouble
     ? `${racerName(race, trouble.run.result)}'s result was not brought in: ${trouble.why}. Nothing was changed. Which result is brought into the project?`
     : 'Which result is brought into the project?'

@@ -113,8 +113,8 @@ test('the results are kept before anybody chooses, and the card shows all of the
             ],
           )
           assert.deepEqual(question.shows!.slice(1), [
-            { type: 'text', text: '1 claude\n-wrong\n+right' },
-            { type: 'text', text: '2 codex\n-\n+x\n-wrong\n+right' },
+            { type: 'text', text: 'Result 1 (claude):\n-wrong\n+right' },
+            { type: 'text', text: 'Result 2 (codex):\n-\n+x\n-wrong\n+right' },
           ])
           return ['none']
         },
