@@ -32,6 +32,8 @@ export type UndoResult = { turn: string; left: SkippedPath[]; aside?: { folder: 
 
 /** The files of the project in another folder. `forget` drops the index by which its changes are found. */
 export type CopiedFiles = {
+  /** Counts the files as they are now as unchanged: what made the copy ready is no work that is brought back. */
+  begin(): Promise<void>
   changed(): Promise<CopyChanges>
   bringBack(what?: CopyJoin): Promise<CopyResult>
   forget(): void
@@ -180,7 +182,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       return left
     },
     async copy(folder, signal) {
-      const base = await now()
+      let base = await now()
       const { repository } = store()
       const rules = ignoreRules(repository, ourHome(dir))
       const { tree, forget } = await checkOutCopy(repository, rules, limits, { tree: base, folder, signal })
@@ -191,6 +193,9 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       }
       return {
         forget,
+        async begin() {
+          base = await taken()
+        },
         changed: async () => copyChanges(repository, base, await taken()),
         async bringBack({ changes, ...what } = {}) {
           const copy = changes?.tree ?? (await taken())

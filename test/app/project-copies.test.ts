@@ -156,6 +156,12 @@ test('a room is made ready as a worktree of a crew is; where that fails there is
   assert.match(room.lacks, /; set up with: mkdir node_modules && echo dep > node_modules\/dep\.js\.$/)
   assert.deepEqual(await room.join(), { files: [] })
   await room.drop()
+  const touching = await desk(t, { settings: { crew: { setup: 'echo locked > lock.txt; echo 2 >> src/a.txt' } } })
+  const touched = await touching.apart.open(signal)
+  assert.deepEqual((await touched.changed()).paths, [], 'what the setup changes is no work')
+  writeFileSync(join(touched.cwd, 'src/b.txt'), 'made\n')
+  assert.deepEqual(await touched.join(), { files: ['src/b.txt'] })
+  await touched.drop()
   const broken = await desk(t, { settings: { crew: { setup: 'echo no such package >&2; exit 3' } } })
   const before = broken.state()
   await assert.rejects(broken.apart.open(signal), {

@@ -97,7 +97,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   const isOwn = (name: string) => leads.some((agent) => agent.name === name && agent.kind === 'native')
   // Only our own agent in the background is held to its limits by the rules and the sandbox.
   const isHeld = (name: string, where: WorkerSite) => where === 'background' && isOwn(name)
-  const projectCopies = openProjectCopies(app, { keeps: true })
+  const projectCopies = openProjectCopies(app, { keeps: true, installed: true })
   const copies = new WorkerCopies({
     root: place.root,
     clock,

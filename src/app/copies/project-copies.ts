@@ -49,6 +49,7 @@ export function openProjectCopies(
       const copied =
         installed && setup.setup === undefined ? await copyDependencies(parts, path, signal) : { copied: [], left: [] }
       const ready = await setUpWorktree({ ...setup, clock: io.clock }, path, signal)
+      if (setup.setup !== undefined) await copy.begin()
       return {
         root: path,
         cwd: existsSync(inside) ? inside : path,
