@@ -169,7 +169,7 @@ export const commands: readonly CliCommand[] = [
     name: 'good',
     words: '[why…]',
     summary:
-      'Say that the last answer in this project was good. The rotation "measured" counts it before everything else.',
+      'Call the last answer in this project good. `termaite usage` and the rotation strategy "measured" count it.',
     flags: { session },
     examples: ['termaite good'],
     load: async () => (await import('./commands/thumb.ts')).good,
@@ -178,7 +178,7 @@ export const commands: readonly CliCommand[] = [
     name: 'bad',
     words: '[why…]',
     summary:
-      'Say that the last answer in this project was bad. The rotation "measured" counts it before everything else.',
+      'Call the last answer in this project bad. `termaite usage` and the rotation strategy "measured" count it.',
     flags: { session },
     examples: ['termaite bad', 'termaite bad the tests still fail'],
     load: async () => (await import('./commands/thumb.ts')).bad,

@@ -49,6 +49,6 @@ test(
     await sitting.framed('thumb', ['the parser” was good.', 'Ask anything', /\d tokens$/])
     sitting.glass.end()
     const again = await open()
-    await again.framed('thumb-later', ['You said: this was good.', /\d tokens$/])
+    await again.framed('thumb-later', ['You called this answer good.', /\d tokens$/])
   },
 )

@@ -25,7 +25,7 @@ export function thumbWords(thumb: Pick<Judgement, 'good' | 'why'>, { agent, prom
 }
 
 /** The person's judgement of a turn, as it is read later under that turn. */
-export const thumbNote = (thumb: Pick<Judgement, 'good' | 'why'>): string => `You said: this was ${quality(thumb)}`
+export const thumbNote = (thumb: Pick<Judgement, 'good' | 'why'>): string => `You called this answer ${quality(thumb)}`
 
 const quality = ({ good, why }: Pick<Judgement, 'good' | 'why'>) =>
   `${good ? 'good' : 'bad'}${why === undefined ? '.' : `: ${oneLine(why, 200)}`}`

@@ -17,9 +17,14 @@ export function thumbCommands(controls: DeskControls): Command[] {
     {
       name: 'good',
       words: '[why]',
-      help: 'Say that the last answer was good; “measured” counts it.',
+      help: 'Call the last answer good; /usage and the strategy “measured” count it.',
       run: judge(true),
     },
-    { name: 'bad', words: '[why]', help: 'Say that the last answer was bad; “measured” counts it.', run: judge(false) },
+    {
+      name: 'bad',
+      words: '[why]',
+      help: 'Call the last answer bad; /usage and the strategy “measured” count it.',
+      run: judge(false),
+    },
   ]
 }
