@@ -2,7 +2,7 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Agent, Turn } from '../../core/work/agent.ts'
 import type { WorkerHost } from '../crew-parts.ts'
-import type { WorkerBoard } from './board.ts'
+import type { WorkerBoard, WorkerView } from './board.ts'
 import type { FinalAnswer } from './final-answer.ts'
 import type { HeldLimits } from './tree-budget.ts'
 import type { Worker } from './worker.ts'
@@ -66,6 +66,10 @@ export function coordinated(agent: Agent, open: OpensWorkers, limits: HeldLimits
   }
 }
 
+/** Tells the person which workers the crash of an earlier turn has ended. */
+const lostNote = (lost: readonly WorkerView[]) =>
+  `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} ended with it: ${ids(lost)}. The coordinator is told what was done by then.`
+
 async function coordinate(
   agent: Agent,
   turn: Turn,
@@ -90,6 +94,8 @@ async function coordinate(
   const over = new AbortController()
   const following = shown.follow(board, over.signal)
   try {
+    const lost = (await board.all()).filter((worker) => worker.lost)
+    if (lost.length > 0) await emit({ type: 'note', text: lostNote(lost), by: 'termaite' })
     let outcome = await act(turn.prompt)
     // Our own agent is told in its turn. Another program's turn is over by now, so that it is given another one.
     for (let why = await heldBack(outcome); why !== undefined; why = await heldBack(outcome)) outcome = await act(why)
