@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
+import { eventsOf, turnOf } from '../contract/agent.ts'
 import { ground, person, played } from './acp-rig.ts'
 import { profileOf } from './pipe-rig.ts'
 
@@ -254,4 +255,28 @@ test('an agent that fetches what was typed meanwhile gets it, and steers', async
   )
   const traits = [profile, profileOf()].map((profile) => it.agent({ steps: [] }, { profile }).traits.steers)
   assert.deepEqual(traits, [true, false])
+})
+
+test('a tool that we lend for the turn runs without a question, and a title that only looks like it does not', async () => {
+  const acp = {
+    command: () => '',
+    leashes: { read: 'reads', ask: 'asks' },
+    failure: () => undefined,
+    serverTool: /^[\w-]+ \((\S+) MCP Server\)$/,
+  }
+  const server = { name: 'ours', command: 'node', args: [], env: {}, patient: { args: [], ms: 1 } }
+  const lend = async () => ({ server, folder: '/nowhere' })
+  for (const leash of ['read', 'ask'] as const) {
+    await using it = await ground()
+    const steps = [
+      asks({ toolCallId: 'a', title: 'spawn_worker (ours MCP Server)', kind: 'other' }),
+      asks({ toolCallId: 'b', title: 'spawn_worker (theirs MCP Server)', kind: 'other' }),
+      asks({ toolCallId: 'c', title: 'rm (ours MCP Server)', kind: 'execute', rawInput: { command: 'rm x' } }),
+      asks({ toolCallId: 'd', title: 'x (ours MCP Server)', kind: 'other', locations: [{ path: '$CWD/x' }] }),
+    ]
+    const agent = it.agent(script(...steps), { profile: profileOf({ acp }) }, leash, { lend })
+    await eventsOf(agent, turnOf({ cwd: it.cwd, leash }))
+    await agent.close()
+    assert.deepEqual(await outcomes(it), ['once', 'reject', 'reject', 'reject'], leash)
+  }
 })

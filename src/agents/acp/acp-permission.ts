@@ -20,6 +20,8 @@ export async function answerPermission(
   const once = optionOf(options, 'allow_once', 'allow_always')
   const no = optionOf(options, 'reject_once', 'reject_always')
   const what = wordsOf(call, rules.cwd)
+  // The tools that we lend for the turn keep to its leash themselves.
+  if (once && isLent(call, rules)) return answer(once)
   if (rules.leash === 'read') {
     rules.deny(what)
     return answer(no)
@@ -63,6 +65,13 @@ function cardOptions(options: readonly PermissionOption[], call: Call, rules: Ru
     return one
   })
   return translatedOptions(shown, (option) => meanings[kinds.get(option)!])
+}
+
+/** Whether a call is one of a tool that we lend. A command, or a change of files, has a title that the model may have written. */
+function isLent(call: Call, { lent }: Rules): boolean {
+  const bare = commandOf(call) === undefined && !isEdit(call) && call.kind !== 'execute'
+  const touches = [...(call.content ?? []).filter(({ type }) => type === 'diff'), ...(call.locations ?? [])]
+  return bare && touches.length === 0 && lent !== undefined && lent.title.exec(call.title ?? '')?.[1] === lent.server
 }
 
 /** Whether no yes is needed: the leash allows the call, or the person allowed it for the rest of the turn. */

@@ -177,6 +177,7 @@ type SideParts = {
   enclose?: Enclose
   watch: Pick<TurnWatch, 'ask'>
   emit: Emit
+  server?: LentServer | undefined
 }
 
 /** How long no update may come before the replay of a loaded session counts as over: some agents answer the load first. */
@@ -194,7 +195,8 @@ class ClientSide {
   #broken = false
 
   constructor(parts: SideParts, over: AbortSignal) {
-    const { spec, turn, env, enclose, watch, emit } = parts
+    const { spec, turn, env, enclose, watch, emit, server } = parts
+    const title = spec.profile?.acp?.serverTool
     this.#parts = parts
     this.rules = {
       name: spec.name,
@@ -206,6 +208,7 @@ class ClientSide {
       over,
       allowed: new TurnGrants(),
       keepsAlways: spec.profile?.acp?.forgets === true,
+      lent: server && title && { server: server.name, title },
       deny: (what) => this.#denials.add(what),
     }
     this.terminals = new Terminals({ rules: this.rules, clock: turn.clock, env, enclose })

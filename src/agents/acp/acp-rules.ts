@@ -19,6 +19,8 @@ export type Rules = {
   allowed: TurnGrants
   /** Whether we keep an "always", for an agent that cannot. */
   keepsAlways: boolean
+  /** The MCP server that the agent was given for this turn, and how the title of a call to its tools reads. */
+  lent?: { server: string; title: RegExp }
   /** Notes a refusal that no person decided. */
   deny(what: string): void
 }

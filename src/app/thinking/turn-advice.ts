@@ -99,7 +99,7 @@ async function openServer(folder: string, tools: readonly Tool[], context: CallC
   )
   const [start, patient] = starts as [ServerStart, ServerStart]
   return {
-    server: { name: turnServer, ...start, env: {}, patient: { args: patient.args, ms: longestMs } },
+    server: { name: turnServer, ...start, env: {}, patient: { args: patient.args, ms: longestMs }, atOnce: true },
     async close() {
       channel.close()
       await rm(folder, { recursive: true, force: true })

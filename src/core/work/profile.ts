@@ -66,6 +66,8 @@ export type AcpFacts = {
   readsItself?: true
   /** Whether the CLI's own "always" ends with its process or fails: termaite then remembers it. */
   forgets?: true
+  /** Matches the title of a call to the tool of an MCP server; the first group is the name of the server. */
+  serverTool?: RegExp
   /** The request by which the CLI fetches text typed during the turn, and the answer to it. */
   steering?: { method: string; answer(texts: string[]): object }
   /** Matches part of a message that is a remark of the CLI and not part of the answer. */
@@ -114,6 +116,8 @@ export type LentServer = ServerStart & {
   name: string
   env: Readonly<Record<string, string>>
   patient: { args: readonly string[]; ms: number }
+  /** Whether the model must know the tools from its first request on: some CLIs let it search for tools instead. */
+  atOnce?: true
 }
 
 /** How a CLI's own settings file names an MCP server. */

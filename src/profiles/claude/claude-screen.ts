@@ -168,15 +168,13 @@ const claudeJournal: Journal = {
 
 /** Claude Code in a terminal. */
 /** How Claude Code is given an MCP server for one run. Without `timeout` a variable of the person's may end its calls sooner. */
-export const lentBy =
-  (more: object): NonNullable<ScreenFacts['lends']> =>
-  ({ name, command, env, patient }, file) => {
-    const server = { type: 'stdio', command, args: patient.args, env, timeout: patient.ms, ...more }
-    return {
-      words: commandLine(option('--mcp-config', file), option('--allowedTools', `mcp__${name}`)),
-      text: JSON.stringify({ mcpServers: { [name]: server } }),
-    }
+const lends: ScreenFacts['lends'] = ({ name, command, env, patient, atOnce }, file) => {
+  const start = { type: 'stdio', command, args: patient.args, env, timeout: patient.ms }
+  return {
+    words: commandLine(option('--mcp-config', file), option('--allowedTools', `mcp__${name}`)),
+    text: JSON.stringify({ mcpServers: { [name]: { ...start, alwaysLoad: atOnce } } }),
   }
+}
 
 export const claudeScreen: ScreenFacts = {
   command: ({ leash, resume, model, thread }) =>
@@ -188,7 +186,7 @@ export const claudeScreen: ScreenFacts = {
     ),
   leashes,
   names: true,
-  lends: lentBy({}),
+  lends,
   env: {
     CLAUDE_CODE_MAX_RETRIES: '1',
     // Outside the alternate screen, rows that scrolled off can be read again.

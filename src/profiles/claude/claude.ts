@@ -3,7 +3,7 @@ import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { questionTool } from './claude-questions.ts'
 import { claudeDialect } from './claude-dialect.ts'
-import { flags, leashes, lentBy, claudeScreen } from './claude-screen.ts'
+import { flags, leashes, claudeScreen } from './claude-screen.ts'
 import { commandLine, hasFlag, option, options } from '../shared/command-words.ts'
 import { readMessage, readSigns } from '../shared/failure-signs.ts'
 
@@ -107,8 +107,7 @@ export const claude: Profile = {
   leashes,
   speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
   dialect: ({ command } = {}) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
-  // Otherwise the model is told only the names of the tools, and must search for what they do.
-  lends: lentBy({ alwaysLoad: true }),
+  lends: claudeScreen.lends,
   effort: {
     levels: ['low', 'medium', 'high', 'xhigh', 'max'],
     words: (level) => `--effort ${level}`,

@@ -140,6 +140,8 @@ export const gemini: Profile = {
     readsItself: true,
     // "Cannot enable privileged approval modes in an untrusted folder.": an edit that is always allowed fails there.
     forgets: true,
+    // "spawn_workers_batch (termaite_turn MCP Server)"
+    serverTool: /^[\w-]+ \((\S+) MCP Server\)$/,
     // "[MODE_UPDATE] plan"
     aside: /^\[MODE_UPDATE\] /,
     failure(message, now) {
