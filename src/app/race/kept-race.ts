@@ -15,7 +15,7 @@ import { asideWords, wordsOf } from '../../mind/race/race-choice.ts'
 import { checkWords, racerName, raceSentences, raceTable } from '../../mind/race/race-report.ts'
 import { orUsage } from '../undo.ts'
 import { runOpened } from '../turn.ts'
-import { undoOfBringing } from './race-turn.ts'
+import { bringUndoably } from './race-turn.ts'
 
 /** The results of a race are kept for a day. */
 const keptMs = 24 * 60 * 60_000
@@ -71,7 +71,6 @@ export function runChoice(
   { race, racer, undoWords }: { race: Race; racer: Racer; undoWords: string },
 ): AsyncGenerator<Event> {
   const prompt = `/race choose ${racer.racer}`
-  const undo = undoOfBringing(app, prompt)
   const agent: Agent = {
     name: 'termaite',
     traits: { window: Infinity, memory: 'none', talks: true, steers: false },
@@ -92,7 +91,6 @@ export function runChoice(
       cwd: app.place.cwd,
       leash: 'edit',
       signal,
-      around: { begin: async () => [], end: (turn, waits) => undo.end(turn, waits) },
       ask,
       attended,
     },
@@ -100,10 +98,8 @@ export function runChoice(
 
   async function* chosen(turn: Turn): AsyncGenerator<Event, Outcome> {
     const whose = `${racerName(race, racer)}'s result`
-    const bring = async (over: readonly string[] = []): Promise<CopyResult> => {
-      await undo.begin(turn)
-      return app.snapshots.bringIn({ base: race.base!, tree: racer.tree! }, { over })
-    }
+    const bring = (over: readonly string[] = []): Promise<CopyResult> =>
+      bringUndoably(app, turn, () => app.snapshots.bringIn({ base: race.base!, tree: racer.tree! }, { over }))
     let joined = await bring()
     if ('why' in joined && joined.conflicts?.length) {
       const again = await askOver(`${whose} cannot be brought in: ${joined.why}.`, joined.conflicts, turn)

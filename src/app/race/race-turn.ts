@@ -2,11 +2,10 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { RaceCheck } from '../../core/talk/race.ts'
 import type { Agent, Roster, Turn } from '../../core/work/agent.ts'
-import type { ProjectCopies, ProjectCopy } from '../../core/work/project-copy.ts'
+import type { CopyResult, ProjectCopies, ProjectCopy } from '../../core/work/project-copy.ts'
 import type { RaceParts } from '../../mind/race/race.ts'
 import type { App } from '../app.ts'
 import type { TurnRequest } from '../turn.ts'
-import type { TurnSnapshots } from '../turn-snapshots.ts'
 import { projectGit } from '../../base/project-git.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { UsageError } from '../../core/io.ts'
@@ -23,7 +22,6 @@ import { openRotation } from '../rotation.ts'
 import { frameworkResources } from '../thinking/framework-resources.ts'
 import { frameworkTools } from '../thinking/framework-tools.ts'
 import { noticeObserver } from '../turn-notices.ts'
-import { openTurnSnapshots } from '../turn-snapshots.ts'
 import { leftNotes, runOpened } from '../turn.ts'
 
 /** The wish of a person: the request, the agents that race (without names, all of them), and how the results are checked and chosen. */
@@ -112,7 +110,6 @@ export function runRace(
   const { place, budget, io } = app
   const { wish, agents, checks, copies } = race
   const prompt = racePrompt(wish)
-  const undo = undoOfBringing(app, prompt)
   return runOpened(app, { prompt, peers: request.peers, close: request.close }, async () => ({
     agent: raceAgent({
       request: wish.request,
@@ -126,10 +123,7 @@ export function runRace(
       check: raceCheck(app, race.given),
       readers: () => frameworkResources(app, openRotation(app, { consulted: true })),
       tree: projectTree(app),
-      bringIn: async (run, what, turn) => {
-        await undo.begin(turn)
-        return run.copy!.join(what)
-      },
+      bringIn: (run, what, turn) => bringUndoably(app, turn, () => run.copy!.join(what)),
       mask: app.border.toward('vendor'),
       random: Math.random,
       says,
@@ -139,10 +133,7 @@ export function runRace(
       leash: 'edit',
       signal: request.signal,
       budget: budget.turn?.() ?? budget,
-      around: {
-        begin: async () => [],
-        end: async (turn, waits) => [...(await undo.end(turn, waits)), ...(await leftNotes(app))],
-      },
+      around: { begin: async () => [], end: () => leftNotes(app) },
       ask: request.ask,
       complete: (question) => markDanger(io, place.root, place.cwd, question),
       attended: request.attended,
@@ -151,16 +142,24 @@ export function runRace(
   }))
 }
 
-/** The snapshots around the moment in which a result is brought in: what a person changes while the agents work is not the turn's. */
-export function undoOfBringing(app: App, prompt: string) {
-  let snapshots: TurnSnapshots | undefined
-  return {
-    async begin(turn: Turn): Promise<void> {
-      snapshots = openTurnSnapshots(app, prompt)
-      await snapshots.begin(turn.id, turn.waits)
-    },
-    end: async (turn: string, waits?: Turn['waits']): Promise<string[]> => snapshots?.end(turn, waits) ?? [],
-  }
+/**
+ * Brings a result into the project as the one change of a turn, which an undo takes back. The snapshots are taken around this moment:
+ * what a person changes while the agents work is not the turn's. A result that could not be undone is not brought in.
+ */
+export async function bringUndoably(
+  { snapshots, io }: App,
+  { id, prompt }: Pick<Turn, 'id' | 'prompt'>,
+  bring: () => Promise<CopyResult>,
+): Promise<CopyResult> {
+  const before = await snapshots.take()
+  if ('off' in before) return { why: `it could not be undone, because ${before.off}` }
+  const record = { at: io.clock.now(), prompt: prompt.slice(0, 200), before: before.tree }
+  // The turn is recorded before anything changes, so that a turn that is killed can be undone.
+  await snapshots.keep(id, record)
+  const brought = await bring()
+  const after = await snapshots.take()
+  if ('tree' in after) await snapshots.keep(id, { ...record, after: after.tree })
+  return brought
 }
 
 /**
