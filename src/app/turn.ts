@@ -52,16 +52,17 @@ export type TurnRequest = {
   peers?: TurnPeers
   /** Snapshots that were opened earlier, while there was time. */
   snapshots?: TurnSnapshots
-  /** Where the agents that work inside the turn are found, so that the person can stop one of them. */
-  inside?: InnerWorks
   /** Makes the turn wait until the turns before it are over. */
   exclusive?: boolean
   /** Called last, however the turn ended. */
   close?(): Promise<void>
 }
 
-/** The turns that other processes see here, and how their answers, steering and cancelling reach this one. */
-export type TurnPeers = { turns: RunningTurns; reach: Reach }
+/**
+ * The turns that other processes see here, and how their answers, steering and cancelling reach this one. `inside`: where the agents
+ * that work inside the turn are found, so that the person can stop one of them.
+ */
+export type TurnPeers = { turns: RunningTurns; reach: Reach; inside?: InnerWorks }
 
 /** Makes the events of a turn; the usual maker is `runTurn`. */
 export type TurnMaker = (app: App, request: TurnRequest) => AsyncIterable<Event>
@@ -80,7 +81,7 @@ export function runTurn(app: App, request: TurnRequest): AsyncGenerator<Event> {
 /** Runs a turn from its opening to its end: the one loop that every event of a turn comes through. */
 export async function* runOpened(
   app: App,
-  request: Pick<TurnRequest, 'prompt' | 'peers' | 'inside' | 'close'>,
+  request: Pick<TurnRequest, 'prompt' | 'peers' | 'close'>,
   open: () => Promise<OpenTurn>,
 ): AsyncGenerator<Event> {
   const observers: TurnObserver[] = []
@@ -89,7 +90,7 @@ export async function* runOpened(
     const turn = await open()
     agent = turn.agent
     observers.push(...(turn.observers ?? []))
-    const world = defined({ ...turn.world, inside: turn.world.inside ?? request.inside })
+    const world = defined({ ...turn.world, inside: request.peers?.inside })
     if (request.peers) observers.push(peerObserver(request.peers, app.project.root))
     for await (const event of app.conversation.converse(agent, request.prompt, world)) {
       for (const observer of observers) observer.see(event)

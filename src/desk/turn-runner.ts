@@ -272,8 +272,7 @@ export class TurnRunner {
         const whole = await Promise.all(typed.map(attached))
         return whole.map(({ prompt, files }) => withPictures(prompt, files))
       },
-      peers: { turns: this.#turns, reach: this.#reach },
-      inside: this.inside,
+      peers: { turns: this.#turns, reach: this.#reach, inside: this.inside },
       ...(aimed === undefined ? {} : { agent: aimed }),
     })
     for await (const event of events) {

@@ -1,6 +1,12 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { EarlierWork } from '../../src/core/talk/command.ts'
+import type { Agent } from '../../src/core/work/agent.ts'
+import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
+import { runOpened } from '../../src/app/turn.ts'
+import { RunningTurns } from '../../src/core/talk/running-turns.ts'
+import { InnerWorks } from '../../src/core/work/inner-work.ts'
+import { consult } from '../../src/core/work/verbs.ts'
 import { Crew } from '../../src/crew/crew.ts'
 import { blobsOf, logOf, SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { keepEnvelope } from '../../src/crew/workers/worker-turn.ts'
@@ -108,7 +114,7 @@ test('/workers stop asks where work would be lost, and stops at once where none 
     ['enumerator', 'Its answer is not used then.'],
   ] as const)
     seat.inside.enter(role, { agent: 'native', loses: () => loses, stop: () => void stopped.push(role) })
-  seat.answers.push(['no'], ['stop'], undefined as never)
+  seat.answers.push(['no'], ['stop'], undefined)
   await seat.type('/workers stop worker_1')
   assert.deepEqual(stopped, [])
   await seat.type('/workers stop worker_1 explorer')
@@ -140,4 +146,28 @@ test('/workers stop asks where work would be lost, and stops at once where none 
     ],
   ])
   assert.deepEqual(await seat.complete('workers', 'stop w'), ['stop worker_1 explorer', 'stop worker_2 verifier'])
+})
+
+test('every kind of turn lets the desk find the agents that work inside it', async (t) => {
+  const seat = await seated(t, plain({ one: 'cat' }))
+  const inside = new InnerWorks()
+  const reach = { cancel: () => {}, steer: () => false, answer: () => false }
+  const seen: string[][] = []
+  const agent: Agent = {
+    name: 'lead',
+    traits: { window: 1_000, memory: 'none', talks: true, steers: false },
+    async *turn(turn) {
+      const asked = consult(scriptedAgent('critic', [[{ say: 'no' }]]), 'critic', turn)
+      for await (const event of asked) {
+        seen.push(inside.roles)
+        yield event
+      }
+      yield { type: 'end', outcome: { ok: true, text: 'done' } }
+    },
+    async close() {},
+  }
+  const peers = { turns: new RunningTurns(), reach, inside }
+  const world = { cwd: seat.folder, leash: 'read' as const, signal: seat.stop.signal }
+  for await (const _ of runOpened(seat.app, { prompt: 'go', peers }, async () => ({ agent, world })));
+  assert.deepEqual([seen[0], inside.roles], [['critic'], []])
 })

@@ -64,7 +64,7 @@ async function coordinating(t: TestContext, workers: number, look: string): Prom
   })
   t.after(async () => {
     over.resolve()
-    await glass.end()
+    glass.end()
     await server.close()
   })
   return new Sitting(glass, look, timeless)

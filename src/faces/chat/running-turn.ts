@@ -37,7 +37,9 @@ export function advanceTurn(
   const begun: RunningTurn = was ?? { turn, since, calls: [], lastAt: now, files: [] }
   // A wait is over with the next event.
   const { waiting, ...run } = begun
-  const by = isAgentEvent(event) ? event.by : run.by
+  // Words of an agent inside the turn are kept with the turn, and are not its agent's.
+  const isOwn = isAgentEvent(event) && !(event.type === 'words' && event.from)
+  const by = isOwn ? event.by : run.by
   const next: RunningTurn = { ...run, lastAt: now, by }
   switch (event.type) {
     case 'call':

@@ -198,6 +198,11 @@ test('in a framework, the working line shows its name, its phase and its agents'
     ' * consensus · 3 of 5 advisors are done · 12 s · Ctrl+T: agents · Esc cancels',
   )
   assert.equal(line(60, { by: 'claude' }, inside), ' * consensus · 3 of 5 advisors are done · 12 s')
+  // A race has no agent of its own.
+  assert.equal(
+    line(80, { phase: undefined }, inside),
+    ' * gemini, codex · 12 s · Ctrl+T: 5 agents, 4 working · Esc cancels',
+  )
   const long = { framework: 'consensus' as const, words: `checking: ${'npm test '.repeat(20)}` }
   assert.equal(
     line(80, { by: 'claude', phase: long, calls: [{ call: 'c', tool: 'bash' }] }),

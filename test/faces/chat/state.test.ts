@@ -532,6 +532,8 @@ test('the agent that failed is not said to be at work, alone or in a consultatio
   const inner = (event: Event): Event => ({ type: 'inner', role: 'judge', event })
   const asked = turn(prompt, inner({ type: 'state', state: 'starting', by: 'claude' }))
   const over = nextState(asked, happen('t', inner(tried)), 9000)
+  const kept = turn(prompt, { type: 'words', text: 'no', from: ['judge'], by: 'claude' })
+  assert.equal(kept.running[0]!.by, undefined)
   const agents = (state: ChatState) => rowsIn(state.live).map(({ by }) => by)
   assert.deepEqual([agents(asked), agents(over)], [['claude'], [undefined]])
 })

@@ -124,14 +124,19 @@ export class WorkingLine implements Component {
     const waits = noticed ? oneLine(waiting.words, 80) : undefined
     const waitPart =
       waiting?.until === undefined ? this.#waitPart(waits) : this.#retryPart(waiting.words, waiting.until)
+    const asked = [...new Set(this.#inside.rows(turn).flatMap((row) => (isAtWork(row) ? (row.by ?? []) : [])))]
+    const many = asked.length > 1 ? [`${asked.length} agents`] : []
     if (!phase && by === undefined) {
+      if (asked.length > 0 && waits === undefined && !this.#asked()) {
+        const forms = [asked.map(name).join(', '), ...many].map((words) => `${spinner} ${words}`)
+        return [{ forms: forms as [string, ...string[]], priority: 10 }]
+      }
       if (waiting?.until !== undefined && !this.#asked()) return [{ forms: [spinner], priority: 10 }, ...waitPart]
       // Nothing starts while the person is asked.
       const words = this.#asked() ? theme.warn(waitsForAnswer) : (waits ?? 'starting')
       return [{ forms: [`${spinner} ${words}`], priority: 10 }]
     }
     if (!phase) return [{ forms: [`${spinner} ${name(by!)}`], priority: 10 }, ...waitPart]
-    const asked = [...new Set(this.#inside.rows(turn).flatMap((row) => (isAtWork(row) ? (row.by ?? []) : [])))]
     const speak = asked.length > 0 ? asked : by === undefined ? [] : [by]
     const words = [56, 24].map((most) => clipped(oneLine(phase.words, 200), most)) as [string, string]
     // The agents inside the turn have rows of their own, so that their names give way first.
