@@ -21,10 +21,10 @@ for (const place of process.env.PATH!.split(delimiter).filter((path) => existsSy
       symlinkSync(join(place, name), join(bin, name))
 
 const all = naming(testFiles([]), [...optional, 'termaite.cjs'])
-// CI runs a quarter with each commit, the next one with the next commit: all of them after every commit would take too long.
+// CI runs an eighth with each commit, the next one with the next commit: all of them after every commit would take too long.
 const commits = spawnSync('git', ['rev-list', '--count', 'HEAD'], { encoding: 'utf8' }).stdout
-const quarter = process.argv.includes('--quarter') ? Number(commits.trim()) % 4 : undefined
-const files = quarter === undefined ? all : all.filter((_, index) => index % 4 === quarter)
+const eighth = process.argv.includes('--eighth') ? Number(commits.trim()) % 8 : undefined
+const files = eighth === undefined ? all : all.filter((_, index) => index % 8 === eighth)
 // A fresh machine knows no Git identity either.
 const env = { ...process.env, PATH: bin, HOME: home, GIT_CONFIG_NOSYSTEM: '1' }
 console.log(`npm test, as on a machine without ${optional.join(', ')}`)

@@ -151,7 +151,7 @@ test(
   },
 )
 
-const kills = sized(4, 40)
+const kills = sized(2, 40)
 
 test(
   `${kills} kills of the server at any moment after a send: the prompt is entered once, and its answer comes`,

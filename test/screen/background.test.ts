@@ -37,7 +37,8 @@ async function chatting(t: TestContext, script: Script, more: object = {}) {
   const shown = looks.dark!
   const glass = new Glass(machine, {
     ...shown,
-    env: { ...shown.env, ANTHROPIC_API_KEY: 'made-up', SHELL: '/bin/sh' },
+    // The outputs of its commands lie in the folder of the machine, which the test takes away after the program was killed.
+    env: { ...shown.env, ANTHROPIC_API_KEY: 'made-up', SHELL: '/bin/sh', TMPDIR: machine.folder },
   })
   t.after(() => glass.end())
   await glass.shows(rested('0 tokens'))
