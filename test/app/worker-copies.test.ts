@@ -210,9 +210,12 @@ test('the person decides about changes outside of a scope, and the coordinator c
   }
   await assert.rejects(work.merge(1, undefined, signal), {
     message:
-      'these changes of worker_1 are the decision of the person, and they did not agree: docs/d.txt. Tell them what is left out.',
+      'these changes of worker_1 need a yes of the person, and there is none: docs/d.txt. Tell them what is left out.',
   })
-  await assert.rejects(work.merge(2, ['src/a.txt'], signal), /they did not agree: docs\/d\.txt, src\/a\.txt/)
+  await assert.rejects(
+    work.merge(2, ['src/a.txt'], signal),
+    /need a yes of the person, and there is none: src\/a\.txt\./,
+  )
   await assert.rejects(work.merge(3, undefined, signal), /worker_3 has no changes that wait in a copy/)
 })
 
@@ -314,7 +317,10 @@ test('a worker that commits, makes a branch, or goes back to the last commit in 
     `Not in the project: docs/d.txt, src/b.txt. The reason: not all changes were allowed: docs/d.txt (takes back changes that are not committed). The changes are in the copy ${two.at}, which is kept for a day.`,
   ])
   // The coordinator does not decide about the person's own work.
-  await assert.rejects(work.merge(2, ['docs/d.txt'], signal), /they did not agree: docs\/d\.txt/)
+  await assert.rejects(
+    work.merge(2, ['docs/d.txt'], signal),
+    /need a yes of the person, and there is none: docs\/d\.txt\./,
+  )
   assert.match(await work.merge(2, undefined, signal), /^Now in the project: src\/b\.txt\./)
   assert.deepEqual([read('docs/d.txt'), read('src/b.txt')], ['d\nnot committed\n', 'by worker 2\n'])
 })

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { readdirSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Project, turn, treeOf } from './project.ts'
 
@@ -51,6 +51,28 @@ test('a tree of a turn still under way is not pruned, however old its files are'
   const plan = await store.planUndo('t5')
   await store.undo(plan)
   assert.deepEqual(project.tree(), { a: 'file old file' })
+})
+
+test('files that were replaced by work in a copy are kept aside for a month', async () => {
+  using project = new Project()
+  project.git('init', '-q')
+  project.write('a', 'before')
+  const store = project.snapshots()
+  const folder = join(project.place, 'copy')
+  mkdirSync(folder)
+  const copy = await store.copy(folder, new AbortController().signal)
+  writeFileSync(join(folder, 'a'), 'of the copy')
+  project.write('a', 'of the person')
+  const brought = await copy.bringBack({ over: ['a'] })
+  assert.ok('files' in brought)
+  for (const [name, days, left] of [
+    ['t1', 29, true],
+    ['t2', 2, false],
+  ] as const) {
+    await project.clock.turn(days * day)
+    await turn(project, store, name, () => project.write('a', name))
+    assert.equal(existsSync(brought.aside!), left)
+  }
 })
 
 test('a store above its weight gives up old turns until it fits', async () => {

@@ -101,11 +101,18 @@ export class WorkerCopies {
     const unknown = wanted?.find((path) => !waiting.paths.includes(path))
     if (unknown !== undefined)
       throw new CrewError(`${id} has not changed ${unknown}. The changes that wait are: ${listed(waiting.paths)}`)
-    const declined = this.#declined.get(slot) ?? []
-    const chosen = (wanted ?? waiting.paths).filter((path) => !declined.includes(path))
-    if (chosen.length === 0 || wanted?.some((path) => declined.includes(path)))
+    const asked = wanted ?? waiting.paths
+    const declined = this.#declined.get(slot)
+    const { reverted = [] } = waiting.changes
+    // Without a person the coordinator decides, but not about the person's own uncommitted work.
+    const otherwise = asked.filter((path) => !reverted.includes(path))
+    const chosen = declined
+      ? asked.filter((path) => !declined.includes(path))
+      : await this.#allowed(waiting.slot, copy, waiting.changes, { paths: asked, otherwise }, signal)
+    const refused = asked.filter((path) => !chosen.includes(path))
+    if (chosen.length === 0 || (wanted && refused.length > 0))
       throw new CrewError(
-        `these changes of ${id} are the decision of the person, and they did not agree: ${listed(declined)} Tell them what is left out.`,
+        `these changes of ${id} need a yes of the person, and there is none: ${listed(refused)} Tell them what is left out.`,
       )
     const brought = await this.#bring(waiting.slot, copy, waiting.changes, chosen, signal)
     const left = waiting.paths.filter((path) => !brought.files.includes(path))
@@ -163,7 +170,7 @@ export class WorkerCopies {
     const size = `${workerId(slot.id)} changed ${sizeWords(files)} in its copy: ${listed(paths)}`
     const not = strays.length > 0 ? ` Not allowed: ${strayWords(strays)}` : ''
     this.#show(slot, { type: 'note', text: size + not })
-    const chosen = done ? await this.#allowed(slot, copy, changes, strays, signal) : []
+    const chosen = done ? await this.#allowed(slot, copy, changes, { paths, otherwise: [] }, signal) : []
     const brought: Brought =
       chosen.length > 0
         ? await this.#bring(slot, copy, changes, chosen, signal)
@@ -179,21 +186,22 @@ export class WorkerCopies {
     return partial({ ...checked, copy: copy.root, not_merged: left }, [risk], next)
   }
 
-  /** The paths that may be brought in: all, or those that the person chose where some are not allowed. */
+  /** The paths that may be brought in: all, or those that the person chose where some are not allowed; without a person, `otherwise`. */
   async #allowed(
     slot: WorkerSlot,
     copy: ProjectCopy,
-    { paths, reverted = [] }: CopyChanges,
-    strays: readonly Stray[],
+    changes: CopyChanges,
+    { paths, otherwise }: { paths: readonly string[]; otherwise: readonly string[] },
     signal: AbortSignal,
   ): Promise<readonly string[]> {
+    const strays = straysOf(slot, changes).filter(({ path }) => paths.includes(path))
     if (strays.length === 0) return paths
     const { ask, root } = this.#parts
     const [pick] = (await ask(strayCard(slot, strays, { root, copy: copy.root }), signal)) ?? []
-    if (pick === 'all') return paths
+    if (pick === undefined) return otherwise
     const outside = strays.map(({ path }) => path)
-    // Without a person the coordinator decides, but not about the person's own uncommitted work.
-    this.#declined.set(slot.id, pick === undefined ? reverted : pick === 'allowed' ? outside : paths)
+    this.#declined.set(slot.id, pick === 'all' ? [] : pick === 'allowed' ? outside : changes.paths)
+    if (pick === 'all') return paths
     return pick === 'allowed' ? paths.filter((path) => !outside.includes(path)) : []
   }
 

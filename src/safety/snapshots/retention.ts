@@ -84,6 +84,7 @@ export function requestCleanup(dir: string): void {
 const hour = 3_600_000
 const day = 24 * hour
 const fewestRecent = 8
+const asideDays = 30
 
 /** A clean-up is due once a day, or when there are a quarter more turns than allowed. */
 export function isCleanupDue({ repository, turns, limits }: SnapshotStore, now: number): boolean {
@@ -104,6 +105,7 @@ export async function cleanUp({ repository, turns, recent, limits }: SnapshotSto
     }
   }
   drop(Math.max(0, kept.length - limits.turns))
+  clearAsides(join(repository.dir, 'aside'), new Set(kept.map(({ turn }) => turn)), now - asideDays * day)
   recent.forget(now - day, fewestRecent)
   await prune(repository, kept, recent)
   let size = await stored(repository)
@@ -118,7 +120,14 @@ export async function cleanUp({ repository, turns, recent, limits }: SnapshotSto
   }
 }
 
-/** The folder for copies of files that an undo had to overwrite although they were changed after the turn. */
+/** Removes old asides that belong to no turn: those of files that were replaced by the work of an agent in a copy. */
+function clearAsides(folder: string, turns: ReadonlySet<string>, before: number): void {
+  if (!existsSync(folder)) return
+  for (const { name } of olderThan(folder, before))
+    if (!turns.has(decodeURIComponent(name))) rmSync(join(folder, name), { recursive: true, force: true })
+}
+
+/** The folder for copies of files that had to be overwritten although they were changed meanwhile, by an undo or by work in a copy. */
 export function asideFolder(dir: string, undo: string): string {
   return join(dir, 'aside', encodeURIComponent(undo))
 }
