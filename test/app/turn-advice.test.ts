@@ -110,13 +110,15 @@ test('a call may take longer where the CLI was told to let it, and the data of a
     },
   }
   const place = { home, cwd: home, root: home }
-  const end = offerTurnTools(
+  const offered = offerTurnTools(
     { io: { env: { TERMAITE_HOME: home }, clock } as unknown as Io, native: { state }, place },
     [wait],
     {},
   )
-  t.after(end)
+  t.after(offered.withdraw)
+  const before = offered.isUnused()
   const { server } = (await state.advice!.lend())!
+  const unused = [before, offered.isUnused()]
   const results = []
   for (const args of [server.args, server.patient.args]) {
     const [port, key, number] = readFileSync(args.at(-1)!, 'utf8').split(':')
@@ -134,7 +136,7 @@ test('a call may take longer where the CLI was told to let it, and the data of a
   }
   const result = { content: [{ type: 'text', text: 'Here.' }] }
   assert.deepEqual(
-    { asked, results, told: server.patient.ms },
-    { asked: [50_000, 3_570_000], results: [result, result], told: 3_600_000 },
+    { asked, results, told: server.patient.ms, unused: [...unused, offered.isUnused()] },
+    { asked: [50_000, 3_570_000], results: [result, result], told: 3_600_000, unused: [false, true, false] },
   )
 })

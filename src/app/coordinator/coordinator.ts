@@ -168,7 +168,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   const digest = (messages?: readonly ModelMessage[]) => digestOf(board, clock.now(), messages)
   const seat = { tools, digest, holdsBack: () => final.holdsBack() }
   native.state.coordinator = seat
-  const withdraw = offerTurnTools(
+  const offered = offerTurnTools(
     app,
     toldInResults(tools, () => digest()),
     { told: leadWords() },
@@ -178,12 +178,13 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   return {
     board,
     final,
+    alone: () => offered.isUnused(),
     async close(how) {
       await board.stopAll()
       await closeWorkers(ledger, turn.id, how)
       over.abort()
       await asking
-      withdraw()
+      offered.withdraw()
       if (native.state.coordinator === seat) delete native.state.coordinator
       await keeper.leave()
       await copies.close()

@@ -22,36 +22,43 @@ type TurnPlace = { io: Io; native: Pick<NativeParts, 'state'>; place: Place }
 /** Offers advice to the agents of an app until the returned function is called. */
 export function offerAdvice(app: TurnPlace, ask: AdviceAsk): () => void {
   const tool = thinkTool(ask, { patience: { clock: app.io.clock, ms: shortMs } })
-  return offerTurnTools(app, [tool], { ask })
+  return offerTurnTools(app, [tool], { ask }).withdraw
 }
 
+/** `isUnused`: a CLI was given the server of the tools, and none has started it. */
+export type OfferedTools = { withdraw(): void; isUnused(): boolean }
+
 /**
- * Offers tools to the CLIs of an app until the returned function is called; our own agent has them already. `told` is what a CLI
- * is told of them after its prompt.
+ * Offers tools to the CLIs of an app until they are withdrawn; our own agent has them already. `told` is what a CLI is told of them
+ * after its prompt.
  */
 export function offerTurnTools(
   { io, native, place }: TurnPlace,
   tools: readonly Tool[],
   { ask, told }: Pick<TurnAdvice, 'ask' | 'told'>,
-): () => void {
+): OfferedTools {
   const { state } = native
   const folder = join(homeOf(io.env), 'turns', crypto.randomUUID())
   let opened: Promise<OpenServer> | undefined
+  let used = false
   const advice: TurnAdvice = {
     ask,
     told,
     folder,
     async lend() {
-      opened ??= openServer(folder, tools.map(inWords), { cwd: place.cwd, clock: io.clock }, io)
+      opened ??= openServer(folder, tools.map(inWords), { cwd: place.cwd, clock: io.clock }, io, () => (used = true))
       // A server that cannot be opened is not worth the turn: the CLI works without it.
       const open = await opened.catch(() => undefined)
       return open && { server: open.server, folder }
     },
   }
   state.advice = advice
-  return () => {
-    if (state.advice === advice) delete state.advice
-    void opened?.then(({ close }) => close()).catch(() => {})
+  return {
+    withdraw() {
+      if (state.advice === advice) delete state.advice
+      void opened?.then(({ close }) => close()).catch(() => {})
+    },
+    isUnused: () => opened !== undefined && !used,
   }
 }
 
@@ -78,7 +85,13 @@ const spareMs = 30_000
 type OpenServer = { server: LentServer; close(): Promise<void> }
 type CallContext = { cwd: string; clock: Io['clock'] }
 
-async function openServer(folder: string, tools: readonly Tool[], context: CallContext, io: Io): Promise<OpenServer> {
+async function openServer(
+  folder: string,
+  tools: readonly Tool[],
+  context: CallContext,
+  io: Io,
+  used: () => void,
+): Promise<OpenServer> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   // A folder that cannot be removed now is found again by the next turn.
   sweep(dirname(folder), context.clock.now() - oldMs).catch(() => {})
@@ -86,9 +99,10 @@ async function openServer(folder: string, tools: readonly Tool[], context: CallC
   const library = loadMcpServer()
   library.catch(() => {})
   const limits = [shortMs, longestMs - spareMs]
-  const channel = await openKeyedServer(async (socket, number) =>
-    serveTools(socket, tools, { ...context, longestMs: limits[number] }, await library),
-  )
+  const channel = await openKeyedServer(async (socket, number) => {
+    used()
+    await serveTools(socket, tools, { ...context, longestMs: limits[number] }, await library)
+  })
   // The name of a file says how long its reader waits, which is the number of the server behind the key.
   const starts = await Promise.all(
     ['channel', 'patient'].map(async (name, number) => {

@@ -19,6 +19,8 @@ import { TreeBudget } from './tree-budget.ts'
 export type OpenWorkers = {
   board: WorkerBoard
   final: FinalAnswer
+  /** Whether the program that leads was given the tools and did not take them. */
+  alone?(): boolean
   /** Ends every worker that is still at work, takes the tools away again, and notes how the turn ended. */
   close(how: NonNullable<Worker['closed']>): Promise<void>
 }
@@ -70,6 +72,10 @@ export function coordinated(agent: Agent, open: OpensWorkers, limits: HeldLimits
 const lostNote = (lost: readonly WorkerView[]) =>
   `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} ended with it: ${ids(lost)}. The coordinator is told what was done by then.`
 
+/** Tells the person that nothing was delegated because nothing could be. */
+const aloneNote = (name: string) =>
+  `${name} was given the tools for workers, but its program did not start the MCP server that has them, so that it worked alone. Another agent can lead: name it with -a or /switch.`
+
 async function coordinate(
   agent: Agent,
   turn: Turn,
@@ -97,6 +103,8 @@ async function coordinate(
     const lost = (await board.all()).filter((worker) => worker.lost)
     if (lost.length > 0) await emit({ type: 'note', text: lostNote(lost), by: 'termaite' })
     let outcome = await act(turn.prompt)
+    if (outcome.ok && workers.alone?.())
+      await emit({ type: 'note', text: aloneNote(pieces.actor ?? agent.name), by: 'termaite' })
     // Our own agent is told in its turn. Another program's turn is over by now, so that it is given another one.
     for (let why = await heldBack(outcome); why !== undefined; why = await heldBack(outcome)) outcome = await act(why)
     if (!outcome.ok || turn.signal.aborted) return await abandoned(outcome)
