@@ -23,6 +23,8 @@ type PrintTarget = {
   project: string
   /** Whether the answer is JSON, which is then also a field of the object. */
   formed?: boolean
+  /** The words of a command line that goes on with the same conversation, where it is not the project's usual one. */
+  again?: readonly string[]
 }
 
 type AttemptReport = { agent: string; ok: boolean; failure?: Pick<Failure, 'kind' | 'message'>; ms: number }
@@ -86,7 +88,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   if (page.format === 'text' && report !== '') say(page, stripAnsi(report).trimEnd())
   if (page.format !== 'stream-json')
     page.err.write(
-      textFor(page.err, closing(outcome, agent ?? '', page.clock.elapsed() - started, usages, attempts, thought)),
+      textFor(page.err, closing(page, outcome, agent ?? '', page.clock.elapsed() - started, usages, attempts, thought)),
     )
   return exitCode(outcome)
 }
@@ -180,6 +182,7 @@ function sum(usages: readonly Usage[]) {
 }
 
 function closing(
+  { again = [] }: PrintTarget,
   outcome: Outcome,
   agent: string,
   ms: number,
@@ -193,7 +196,8 @@ function closing(
     const repeats = attempts.length > 0 && message === `no agent could answer: ${attempts.map(attemptWords).join('; ')}`
     if (repeats) return 'termaite: no agent could answer; `termaite doctor` looks at each of them.\n'
     const when = retryAt === undefined ? '' : `, at ${localTime(retryAt)}`
-    const next = kind === 'unfinished' ? 'What was done is kept. To continue: termaite -p "go on"\n' : ''
+    const command = ['termaite', ...again, '-p "go on"'].join(' ')
+    const next = kind === 'unfinished' ? `What was done is kept. To continue: ${command}\n` : ''
     return `termaite: ${clean(message)}${when}\n${next}`
   }
   const used = sum(usages)

@@ -14,8 +14,8 @@ export type SpanParts = {
   content: boolean
 }
 
-/** Events whose signature names no agent that answered: a rotation signs its end, and termaite signs notes and phases. */
-const unsaid = new Set<Event['type']>(['end', 'note', 'phase', 'waiting'])
+/** Events whose signature names no agent that answered: a rotation signs its end, and termaite signs notes, phases and budgets. */
+const unsaid = new Set<Event['type']>(['end', 'note', 'phase', 'waiting', 'budget'])
 
 /** Makes the spans of one turn from its events: the agents that answered or were consulted, the model calls and the tool calls. */
 export class TurnSpans {

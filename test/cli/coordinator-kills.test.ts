@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Slot } from '../../src/crew/slot.ts'
-import { sized } from '../full.ts'
+import { fullOnly, sized } from '../full.ts'
 import { modelServer } from '../real/model-server.ts'
 import { until } from '../until.ts'
 import { ended, Machine } from './program.ts'
@@ -205,6 +205,25 @@ const phases: Phase[] = [
 
 const usual = ['when a worker has made a call', 'when the envelopes are on disk and nobody was told']
 
+/** Sends "go on" after a kill: the turn ends well, and every worker is over, has its envelope, and needs no later answer. */
+async function assertGoesOn(rig: Rig): Promise<void> {
+  rig.release()
+  const final = 'Now worker_1 and worker_2 are accounted for.'
+  rig.script({
+    lead: (_, asked) => (JSON.stringify(asked.body).includes('You sent worker_') ? wait : { text: final }),
+    worker: () => first,
+  })
+  const { code, out, err } = await ended(rig.start('go on'))
+  assert.deepEqual([code, out], [0, `${final}\n`], err)
+  assert.deepEqual(
+    rig
+      .slots()
+      .map(({ terminal, worker }) => [terminal, worker?.envelope !== undefined && worker.heard, worker?.closed]),
+    rig.slots().map(() => [undefined, true, 'answered']),
+  )
+  assert.equal(readFileSync(join(rig.crew, 'coordinators.json'), 'utf8').trim(), '{}')
+}
+
 for (const phase of phases.filter(({ name }) => sized(usual, [name]).includes(name)))
   test(`a coordinator that is killed ${phase.name} goes on, and answers for every worker`, options, async (t) => {
     const rig = await machineOf(t)
@@ -218,26 +237,7 @@ for (const phase of phases.filter(({ name }) => sized(usual, [name]).includes(na
     // The watchdog ends the other program and its child, without any process of ours.
     await until(() => rig.others().length === 0)
     assert.equal(rig.slots().length, phase.workers)
-    rig.release()
-    const final = 'Now worker_1 and worker_2 are accounted for.'
-    rig.script({
-      lead: (_, asked) => (JSON.stringify(asked.body).includes('You sent worker_') ? wait : { text: final }),
-      worker: () => first,
-    })
-    const { code, out, err } = await ended(rig.start('go on'))
-    assert.deepEqual([code, out], [0, `${final}\n`], err)
-    // No worker was sent again, and each one is over, has its envelope, and needs no later answer.
-    const left = rig.slots().map(({ state, terminal, worker }) => ({
-      over: terminal === undefined,
-      state,
-      kept: worker?.envelope !== undefined && worker.heard === true,
-      closed: worker?.closed,
-    }))
-    const states = rig.slots().map(({ state }) => state)
-    assert.deepEqual(
-      left,
-      states.map((state) => ({ over: true, state, kept: true, closed: 'answered' })),
-    )
+    await assertGoesOn(rig)
     const notes = rig.machine.history().filter(({ type }) => type === 'note')
     const words =
       'termaite stopped during an earlier turn, and its workers ended with it: worker_1, worker_2. The coordinator is told what was done by then.'
@@ -246,10 +246,34 @@ for (const phase of phases.filter(({ name }) => sized(usual, [name]).includes(na
     assert.ok(answers || JSON.stringify(notes).includes(words) === phase.workers > 0, JSON.stringify(notes))
     const told = rig.asked.lead.at(-1)!
     for (const text of phase.heard ?? []) assert.ok(told.includes(text), `${text} is not in ${told}`)
-    assert.equal(readFileSync(join(rig.crew, 'coordinators.json'), 'utf8').trim(), '{}')
     const outcomes = rig.machine.history().flatMap((entry) => (entry.type === 'end' ? [entry.outcome.ok] : []))
     assert.deepEqual(outcomes, [answers ? outcomes[0] : false, true])
   })
+
+test(
+  'a coordinator that is killed at any moment goes on',
+  { ...options, timeout: 600_000, skip: fullOnly },
+  async (t) => {
+    const found: number[] = []
+    for (let n = 0; n < 25; n++) {
+      const rig = await machineOf(t)
+      rig.release()
+      const good = (request: number) => (request === 1 ? spawn : request === 2 ? wait : { text: 'worker_1, worker_2.' })
+      rig.script({ lead: good, worker: () => first })
+      const child = rig.start('do both')
+      const over = ended(child)
+      await requests(1)(rig)
+      // The moment is the point of the test: whichever it is, the next turn goes on.
+      await new Promise((resolve) => setTimeout(resolve, randomInt(600)))
+      child.kill('SIGKILL')
+      await over
+      await until(() => rig.others().length === 0)
+      found.push(rig.slots().length)
+      await assertGoesOn(rig)
+    }
+    t.diagnostic(`25 kills; workers that were kept by then: ${found.join(' ')}`)
+  },
+)
 
 test(
   'Ctrl+C ends the coordinator with all its workers, and the next turn can still read their handoffs',

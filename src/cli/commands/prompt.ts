@@ -28,6 +28,7 @@ import { prepareTurn } from '../../app/turn-preparation.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
 import { isNote } from '../../core/talk/command.ts'
+import { quote } from '../../profiles/shared/command-words.ts'
 import { inMode } from '../../settings/work-mode.ts'
 import { aimed, allowedCalls, budgetIn, flag, list, text } from '../turn-flags.ts'
 
@@ -142,6 +143,10 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     session: app.session.id,
     project: place.root,
     formed: schema !== undefined,
+    again: [
+      ...(mode === 'chat' ? [] : ['--mode', mode]),
+      ...(wishes.name === undefined ? [] : ['--session', quote(wishes.name)]),
+    ],
   })
 }
 

@@ -97,7 +97,7 @@ class Purse {
     const underWay = dear > 0 ? `, or set aside for calls under way` : ''
     return unfinished(
       'cost',
-      `$${(this.cost + dear).toFixed(2)} of $${limit.cost.toFixed(2)} are spent${underWay}; raise ${names.cost} to continue`,
+      `${dollars(this.cost + dear)} of ${dollars(limit.cost)} are spent${underWay}; raise ${names.cost} to continue`,
     )
   }
 
@@ -119,6 +119,9 @@ class Purse {
     holds.at(-1)?.spend(tokens)
   }
 }
+
+/** A small amount has more digits, so that it does not read as nothing. */
+const dollars = (amount: number) => `$${amount.toFixed(amount > 0 && amount < 0.01 ? 4 : 2)}`
 
 export function budget(limit: BudgetLimits, names = flagNames): Budget {
   const purse = new Purse(limit, names)

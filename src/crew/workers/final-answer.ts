@@ -57,13 +57,14 @@ export class FinalAnswer {
         ? []
         : [
             answer === undefined
-              ? 'The coordinator stopped before its answer. It had not read these handoffs:'
+              ? 'It had not read these handoffs:'
               : 'The coordinator did not read these handoffs before its answer:',
             ...unread.map(handoffText),
           ]),
       ...(unnamed.length === 0 ? [] : [[unnamedWords(answer), ...unnamed].join('\n')]),
     ]
-    return parts.length === 0 ? undefined : parts.join('\n\n')
+    if (parts.length === 0) return undefined
+    return [...(answer === undefined ? ['The coordinator stopped before its answer.'] : []), ...parts].join('\n\n')
   }
 }
 

@@ -153,6 +153,6 @@ test('a coordinator whose time is over is stopped unfinished, and its workers ar
   const account = events.findLast((event) => event.type === 'reply')!
   assert.match(
     account.type === 'reply' ? account.text : '',
-    /^The coordinator stopped before its answer\. .*worker_1 \(explorer, a; native, a-model\): completed.*worker_2 \(explorer, b; native, a-model\): partial/s,
+    /^The coordinator stopped before its answer\..*worker_1 \(explorer, a; native, a-model\): completed.*worker_2 \(explorer, b; native, a-model\): partial/s,
   )
 })
