@@ -15,7 +15,9 @@ const evidence = fc.record(
   {
     agent: fc.constantFrom('a', 'b', 'c', 'gone'),
     here: fc.boolean(),
-    kind: fc.option(fc.constantFrom('direct', 'sequential'), { nil: undefined }),
+    kind: fc.option(fc.constantFrom('direct', 'sequential'), {
+      nil: undefined,
+    }),
     good: fc.option(fc.boolean(), { nil: undefined }),
     cost: fc.option(fc.oneof(fc.constant(0), fc.constant(Number.NaN), fc.double({ min: 0, max: 100, noNaN: true })), {
       nil: undefined,
@@ -30,7 +32,13 @@ const runs = { numRuns: sized(200, 5_000) }
 
 /** `many` results of an agent here, the newest first; of them so many good. */
 const results = (agent: string, good: number, many: number, over: Partial<Evidence> = {}): Evidence[] =>
-  Array.from({ length: many }, (_, i) => ({ agent, here: true, good: i < good, at: now - i * 60_000, ...over }))
+  Array.from({ length: many }, (_, i) => ({
+    agent,
+    here: true,
+    good: i < good,
+    at: now - i * 60_000,
+    ...over,
+  }))
 
 /** Whether one agent is first five times as often as another. */
 const often = (known: readonly Evidence[], one: string, other: string, kind?: string) => {
@@ -66,7 +74,10 @@ test('a draw orders every agent once, and gives the same order again, whatever i
 test('without evidence about these agents the configured order stays, and nothing is said', () => {
   fc.assert(
     fc.property(fc.array(evidence.map((one) => ({ ...one, agent: 'gone' }))), seed, (known, one) => {
-      const { line, why } = measuredOrder(names, known, { seed: one, at: now })
+      const { line, why } = measuredOrder(names, known, {
+        seed: one,
+        at: now,
+      })
       assert.deepEqual([line, why('a')], [names, undefined])
     }),
     runs,
@@ -144,7 +155,16 @@ test('the reason names what is known, and says when an agent is only tried', () 
       'c goes first as a trial: 3 of its 4 judged answers in other projects were good.',
     ],
   )
-  const unjudged = [1, 2, 3].map((at): Evidence => ({ agent: 'a', here: true, at: now - at }))
+  const poor = [...results('a', 1, 4), ...results('b', 0, 9), ...results('c', 0, 9)]
+  assert.equal(
+    said(poor, 'a'),
+    'a goes first: 1 of its 4 judged answers in this project was good, and the others did no better.',
+  )
+  const unjudged = [1, 2, 3].map((at): Evidence => ({
+    agent: 'a',
+    here: true,
+    at: now - at,
+  }))
   assert.deepEqual(
     [said(unjudged, 'a'), said(unjudged, 'b')],
     [

@@ -16,7 +16,10 @@ export type Evidence = {
 export type Draw = { seed: number; at: number }
 
 /** The agents in the order in which they are asked, and why a certain one of them goes first, in a sentence. */
-export type MeasuredOrder = { line: string[]; why(agent: string): string | undefined }
+export type MeasuredOrder = {
+  line: string[]
+  why(agent: string): string | undefined
+}
 
 /** What one try costs the person beside money, for the prompt and the look at the result, and what an hour of waiting costs; in US dollars. */
 const priceOfTry = 2
@@ -80,7 +83,10 @@ export function measuredOrder(
   const drawn = new Map(names.map((name) => [name, drawnPrice(known.get(name)!, usual, normals(draw.seed, name))]))
   const line = [...names].sort((a, b) => drawn.get(a)! - drawn.get(b)!)
   const best = [...names].sort((a, b) => expected.get(a)! - expected.get(b)!)[0]
-  return { line, why: (agent) => whyFirst(agent, known.get(agent)!, agent !== best) }
+  return {
+    line,
+    why: (agent) => whyFirst(agent, known.get(agent)!, agent !== best),
+  }
 }
 
 function knownOf(
@@ -206,7 +212,9 @@ function whyFirst(agent: string, { turns }: Known, tries: boolean): string {
     unjudgedWords(here) ??
     judgedWords(others, 'in other projects') ??
     'it has not answered in this project yet'
-  return `${agent} goes first${tries ? ' as a trial' : ''}: ${record}.`
+  const counted = alike.judged > 0 ? alike : total(here) > 0 ? here : others
+  const rest = !tries && counted.good * 2 < counted.judged ? ', and the others did no better' : ''
+  return `${agent} goes first${tries ? ' as a trial' : ''}: ${record}${rest}.`
 }
 
 function judgedWords({ judged, good }: Counted, where: string): string | undefined {
