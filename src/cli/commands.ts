@@ -370,7 +370,7 @@ export const commands: readonly CliCommand[] = [
     summary:
       'Print a link to the page of the hub, which shows every agent and task in a browser; runs the hub if none runs.',
     flags: {
-      'read-only': { help: 'make a link to share: it shows everything and changes nothing' },
+      'read-only': { help: 'make a link to share: it shows agents and tasks, and changes nothing' },
       session: { value: 'id', help: 'make a link to share that shows one session and nothing else' },
       hours: { value: 'number', help: 'how long a link to share lasts (default 24, at most 720)' },
       server: hubServer,

@@ -24,6 +24,9 @@ export const operations = {
   inbox: { roles: ['member', 'admin'], words: 'read and change an inbox' },
   evict: { roles: ['member', 'admin'], words: 'remove agents' },
   lend: { roles: ['member', 'admin'], words: 'lend keys to agents' },
+  turns: { roles: ['admin'], words: 'see, answer and steer the turns of the machine' },
+  conversations: { roles: ['admin'], words: 'read the conversations of the machine' },
+  watch: { roles: ['guest', 'admin'], words: 'read one conversation' },
   link: { roles: ['member', 'admin'], words: 'make links to the page' },
   keys: { roles: ['admin'], words: 'list or change keys' },
 } as const satisfies Record<string, Operation>

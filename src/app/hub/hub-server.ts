@@ -8,12 +8,14 @@ import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
 import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { sourcePath } from '../../base/source-text.ts'
+import { openIndex } from '../../store/index/conversation-index.ts'
 import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
 import { say, UsageError, print, voiceOf } from '../../core/io.ts'
 import { version } from '../version.ts'
 import { borderOf } from '../border.ts'
 import { messageTool } from '../vendor-border.ts'
 import { pageLink } from '../dashboard/page-link.ts'
+import { keptConversations } from '../dashboard/kept-conversations.ts'
 import { PeerTurns } from '../dashboard/peer-turns.ts'
 import { peerPlaces } from '../peers.ts'
 import { homeOf } from '../place.ts'
@@ -97,11 +99,12 @@ async function hubParts(
   // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.
   const manner = { ownerOf: ({ id }: HubCaller) => id, hangUpCancels: true }
   const turns = machineTurns(io, mask)
+  const conversations = keptConversations({ open: () => openIndex(homeOf(io.env), voiceOf(io)), mask })
   const mcp = mcpEndpoint(library, serverFor, sayIfDebugging(io), manner)
   return {
     keys,
     signIns,
-    routes: hubRoutes(hub, { keys, signIns }, io.clock, turns),
+    routes: hubRoutes(hub, { keys, signIns }, io.clock, { turns, conversations }),
     changes,
     mcp,
     turns,

@@ -170,8 +170,8 @@ async function streamChanges(
   response.write(': hello\n\n')
   // Ends with the connection, so nothing waits for it.
   void sendHeartbeats(response, clock, hungUp)
-  // A turn whose questions are shown to somebody waits for the answer, so they are shown to people who can give one.
-  if (turns && url.searchParams.has('turns') && mayDo(caller.role, 'answer')) void sendTurns(response, turns, hungUp)
+  // A turn whose questions are shown to somebody waits for the answer, so they are shown only to people who can give one.
+  if (turns && url.searchParams.has('turns') && mayDo(caller.role, 'turns')) void sendTurns(response, turns, hungUp)
   for await (const change of changes.after(after, hungUp))
     if (!response.write(eventStreamText(change)) && !hungUp.aborted)
       await once(response, 'drain', { signal: hungUp }).catch(() => {})

@@ -2,12 +2,14 @@ import type { Clock } from '../../base/clock.ts'
 import type { Parser } from '../../core/work/shape.ts'
 import type { Task } from '../../core/work/task.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
+import type { Conversations } from '../../core/talk/conversations.ts'
 import type { MachineTurns } from '../../core/talk/machine-turns.ts'
 import type { HubOperation } from '../../hub/hub-roles.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { SignIns } from '../../hub/sign-ins.ts'
 import type { HubRoute, RoutedRequest } from './hub-router.ts'
 import { hubRoles } from '../../core/work/hub-key.ts'
+import { usageGroups } from '../../core/talk/conversations.ts'
 import { linkRoles } from '../../core/work/sign-in.ts'
 import { defined } from '../../base/defined.ts'
 import {
@@ -32,6 +34,12 @@ const anyBody: Parser<unknown> = { schema: {}, parse: (body) => body }
 /** The longest that one request waits. */
 const longestSeconds = 290
 
+/** What runs and is kept on the machine of the hub, beside its tasks. */
+export type MachineParts = { turns?: MachineTurns; conversations?: Conversations }
+
+/** The most messages of a conversation in one answer. */
+const longestPage = 200
+
 /** The clients that the hub lets in: those with a key, and browsers. */
 export type HubDoors = { keys: HubKeys; signIns: SignIns }
 
@@ -39,7 +47,12 @@ export type HubDoors = { keys: HubKeys; signIns: SignIns }
  * The hub over HTTP: each row is one route with its path, its operation, the fields of its body and what it does.
  * A caller acts under the name of its key. The stream `/api/events` is answered by the server itself.
  */
-export function hubRoutes(hub: Hub, { keys, signIns }: HubDoors, clock: Clock, turns?: MachineTurns): HubRoute[] {
+export function hubRoutes(
+  hub: Hub,
+  { keys, signIns }: HubDoors,
+  clock: Clock,
+  { turns, conversations }: MachineParts = {},
+): HubRoute[] {
   const until = (seconds = longestSeconds) => clock.elapsed() + Math.min(seconds, longestSeconds) * 1000
   /** The task of an id or of a ticket; throws where the ticket is no longer the holder's. */
   const task = (id: string) => {
@@ -218,14 +231,37 @@ export function hubRoutes(hub: Hub, { keys, signIns }: HubDoors, clock: Clock, t
     ),
     post(
       '/api/turns/:id/answer',
-      'answer',
+      'turns',
       parser({ ask: text, picks: optional(list(text)) }),
       async ({ ask, picks }, { id }) => reached(id, await turns?.answer(id, ask, picks)),
     ),
-    post('/api/turns/:id/steer', 'direct', parser({ text }), async (said, { id }) =>
+    post('/api/turns/:id/steer', 'turns', parser({ text }), async (said, { id }) =>
       reached(id, await turns?.steer(id, said.text)),
     ),
-    post('/api/turns/:id/cancel', 'direct', anyBody, async (_, { id }) => reached(id, await turns?.cancel(id))),
+    post('/api/turns/:id/cancel', 'turns', anyBody, async (_, { id }) => reached(id, await turns?.cancel(id))),
+    get('/api/sessions', async () => conversations?.list() ?? [], 'conversations'),
+    get(
+      '/api/sessions/:id/messages',
+      async ({ id, query, caller }) => {
+        if (caller.session !== undefined && caller.session !== id)
+          throw new HubError('forbidden', 'This link shows another session.')
+        const page = await conversations?.messages(id, wholeNumber(query, 'after', 0), longestPage)
+        if (!page) throw new HubError('missing', `There is no session ${id}.`)
+        return page
+      },
+      'watch',
+    ),
+    get('/api/search', async ({ query }) => conversations?.search(query.get('q') ?? '') ?? [], 'conversations'),
+    get(
+      '/api/usage',
+      async ({ query }) => {
+        const by = query.get('by') ?? 'agent'
+        const group = usageGroups.find((each) => each === by)
+        if (!group) throw new HubError('wrong', `by: found "${by}", allowed: ${usageGroups.join(', ')}.`)
+        return conversations?.usage(group) ?? []
+      },
+      'conversations',
+    ),
     get('/api/me', async ({ caller }) => caller, 'self'),
     post('/api/me/end', 'self', anyBody, async (_, { caller }) => keys.revoke(caller.id, caller)),
     post('/api/lent-keys', 'lend', parser({ name: text }), async ({ name }, { caller }) => keys.lend(name, caller)),
@@ -257,6 +293,12 @@ function post<T>(
   answer: (fields: T, request: RoutedRequest) => Promise<unknown>,
 ): HubRoute {
   return { method: 'POST', path, operation, answer: async (request) => answer(readBody(body, request.body), request) }
+}
+
+function wholeNumber(query: URLSearchParams, name: string, usual: number): number {
+  const number = Number(query.get(name) ?? usual)
+  if (Number.isSafeInteger(number) && number >= 0) return number
+  throw new HubError('wrong', `${name}: found "${query.get(name)}", allowed: a whole number from 0 on.`)
 }
 
 /** Throws where a turn could not take what a person sent to it. */

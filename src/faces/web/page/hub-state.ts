@@ -15,7 +15,10 @@ export const tasks = signal<ReadonlyMap<string, Task>>(new Map())
 export const agents = signal<ReadonlyMap<string, AgentRow>>(new Map())
 export const turns = signal<ReadonlyMap<string, TurnRow>>(new Map())
 export const marks = signal<ReadonlyMap<string, InboxMark>>(new Map())
-export const me = signal<{ id: string; name: string; role: string } | undefined>(undefined)
+/** The person that the hub takes this browser for; `session` is the only one that a guest can read. */
+export type Me = { id: string; name: string; role: string; session?: string }
+
+export const me = signal<Me | undefined>(undefined)
 
 /** Everything that waits for a person, with what this person has done with it. */
 export const inbox = computed(() =>
@@ -46,9 +49,13 @@ export function forgetTurns(): void {
   turns.value = new Map()
 }
 
+export async function knowMe(): Promise<Me> {
+  return (me.value = (await call('GET', '/api/me')) as Me)
+}
+
 /** Reads everything anew; returns the number of the last change that it holds. */
 export async function load(): Promise<number> {
-  me.value = (await call('GET', '/api/me')) as { id: string; name: string; role: string }
+  await knowMe()
   const state = (await call('GET', '/api/state')) as {
     seq: number
     agents: AgentRow[]

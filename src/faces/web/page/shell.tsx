@@ -4,18 +4,27 @@ import { address } from './address.ts'
 import { AgentsView } from './agents-view.tsx'
 import { standing, trouble } from './hub-connection.ts'
 import { agents, askingTurns, inbox, me, tasks, turns } from './hub-state.ts'
+import { ConversationsView } from './conversations-view.tsx'
 import { InboxView } from './inbox-view.tsx'
 import { handleKey } from './list-keys.ts'
+import { SessionView } from './session-view.tsx'
 import { SignInsView } from './sign-ins-view.tsx'
 import { TaskView } from './task-view.tsx'
 import { TasksView } from './tasks-view.tsx'
 import { TurnsView } from './turns-view.tsx'
+import { UsageView } from './usage-view.tsx'
 
-type View = { name: string; title: string; count?: () => number; show(id?: string): ComponentChild }
+type View = {
+  name: string
+  title: string
+  roles?: readonly string[]
+  count?: () => number
+  show(id?: string): ComponentChild
+}
 
 const views: readonly View[] = [
   { name: 'inbox', title: 'Inbox', count: () => waitingForMe.value, show: () => <InboxView /> },
-  { name: 'turns', title: 'Turns', count: () => turns.value.size, show: () => <TurnsView /> },
+  { name: 'turns', title: 'Turns', roles: ['admin'], count: () => turns.value.size, show: () => <TurnsView /> },
   { name: 'agents', title: 'Agents', count: () => agents.value.size, show: () => <AgentsView /> },
   {
     name: 'tasks',
@@ -23,12 +32,17 @@ const views: readonly View[] = [
     count: () => tasks.value.size,
     show: (id) => (id === undefined ? <TasksView /> : <TaskView id={id} />),
   },
-  { name: 'sign-ins', title: 'Sign-ins', show: () => <SignInsView /> },
+  { name: 'conversations', title: 'Conversations', roles: ['admin'], show: () => <ConversationsView /> },
+  { name: 'usage', title: 'Usage', roles: ['admin'], show: () => <UsageView /> },
+  { name: 'sign-ins', title: 'Sign-ins', roles: ['member', 'admin'], show: () => <SignInsView /> },
 ]
 
 const waitingForMe = computed(() => inbox.value.filter(({ needsMe }) => needsMe).length + askingTurns.value.length)
 
-const shown = computed(() => views.find(({ name }) => name === address.value.view) ?? views[0]!)
+/** The views that this person may open; the hub refuses the others by itself. */
+const open = computed(() => views.filter(({ roles }) => !roles || roles.includes(me.value?.role ?? '')))
+
+const shown = computed(() => open.value.find(({ name }) => name === address.value.view) ?? open.value[0]!)
 
 effect(() => {
   const waiting = waitingForMe.value
@@ -40,6 +54,12 @@ addEventListener('keydown', handleKey)
 /** The frame around every view: navigation, the state of the connection, and the view itself. */
 export function Shell() {
   if (standing.value === 'signed out') return <SignedOut />
+  if (me.value?.session !== undefined)
+    return (
+      <main id="main">
+        <SessionView session={me.value.session} />
+      </main>
+    )
   return (
     <>
       <a class="skip" href="#main">
@@ -48,7 +68,7 @@ export function Shell() {
       <header>
         <strong class="mark">termaite</strong>
         <nav aria-label="Views">
-          {views.map(({ name, title, count }) => (
+          {open.value.map(({ name, title, count }) => (
             <a href={`#/${name}`} aria-current={shown.value.name === name ? 'page' : undefined}>
               {title}
               {count && count() > 0 ? <span class="count">{count()}</span> : null}
