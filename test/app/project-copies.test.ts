@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
 import { take } from '../../src/core/work/verbs.ts'
-import { openProjectCopies } from '../../src/app/copies/project-copies.ts'
+import { noCopies, openProjectCopies } from '../../src/app/copies/project-copies.ts'
 import { openTaskCopies } from '../../src/app/thinking/task-copies.ts'
 import { leftWorktrees, newWorktree, removeWorktree, sweepWorktrees } from '../../src/worktrees/copy-worktrees.ts'
 import { turnOf } from '../contract/agent.ts'
@@ -146,6 +146,10 @@ test('without a repository, without a commit or where nothing is to be kept ther
   const before = state()
   assert.equal(openProjectCopies({ ...seat.app, ephemeral: true }, kept), undefined)
   await assert.rejects(apart.open(signal), { message: 'this repository has no commit yet' })
+  assert.deepEqual(
+    [await noCopies(bare.app), await noCopies(seat.app), await noCopies({ ...seat.app, ephemeral: true })],
+    ['this project is not a git repository', 'this repository has no commit yet', 'nothing of this run is kept'],
+  )
   assert.deepEqual(state(), before)
 })
 

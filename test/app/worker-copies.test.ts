@@ -374,7 +374,7 @@ test('files of the project that change while an agent works that nothing holds a
       undefined,
       ['docs/e.txt'],
       [
-        'While worker_2 worked, these files of the project itself changed, which it was not to change: docs/e.txt. It, you or a person changed them: look at them.',
+        'While worker_2 worked, files of the project itself changed that no worker was to change: docs/e.txt. The worker, you or a person changed them. Look at them before you rely on the result.',
       ],
     ],
   )

@@ -11,7 +11,7 @@ import { sourceText } from '../../base/source-text.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { WorkerCopies } from '../../crew/workers/worker-copies.ts'
 import { defaultModel } from '../../models/provider.ts'
-import { openProjectCopies } from '../copies/project-copies.ts'
+import { noCopies, openProjectCopies } from '../copies/project-copies.ts'
 import { projectEvidence, projectTree } from '../copies/project-evidence.ts'
 import { lacking, spawnable } from '../crew/crew-roster.ts'
 import { Crew } from '../../crew/crew.ts'
@@ -155,7 +155,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
       if (leads.some((agent) => agent.name === name) || !inTerminals.has(name)) return undefined
       return `${name} is not in the settings, so that it can only work in a terminal. Set "where" to "terminal", or choose another agent.`
     },
-    noCopies: projectCopies ? undefined : noCopies(app),
+    noCopies: await noCopies(app),
     modelOf: (name) => modelOf(leads.find((agent) => agent.name === name)),
     merge: (slot, paths, signal) => copies.merge(slot, paths, signal),
     mostWorkers: settings.coordinator.workers,
@@ -206,10 +206,6 @@ const askFrom =
   ({ ask }: Turn, from: string): Turn['ask'] =>
   (question, withdrawn, id) =>
     ask({ ...question, from: [from, ...question.from] }, withdrawn, id)
-
-/** Why no copy of the project can be made, as the end of a sentence. */
-const noCopies = ({ ephemeral }: App) =>
-  ephemeral ? 'nothing of this run is kept' : 'this project is not a git repository'
 
 /** The model of an agent as the settings name it; undefined where only the agent's own program knows it. */
 function modelOf(agent: AgentSettings | undefined): string | undefined {

@@ -4,6 +4,7 @@ import type { CopiedDependencies } from '../../worktrees/copied-dependencies.ts'
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
+import { projectGit } from '../../base/project-git.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
 import { keepWorktree, newWorktree, removeWorktree, watchWorktree } from '../../worktrees/copy-worktrees.ts'
@@ -74,6 +75,14 @@ export function openProjectCopies(
       throw error
     }
   }
+}
+
+/** Why no copy of the project can be made, as the end of a sentence; undefined where one can. */
+export async function noCopies({ ephemeral, place, io }: App): Promise<string | undefined> {
+  if (ephemeral) return 'nothing of this run is kept'
+  if (!gitFolders(place.root)) return 'this project is not a git repository'
+  const { code } = await projectGit(io.env).ran(place.root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
+  return code === 0 ? undefined : 'this repository has no commit yet'
 }
 
 /** Whether a path in a copy is a link to a place outside of it. */

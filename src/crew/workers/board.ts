@@ -208,7 +208,8 @@ export class WorkerBoard {
     const other = claims.find(({ apart }) => !apart)
     if (!worktree && (!writes(role) || (isHeld && !other))) return undefined
     if (noCopies === undefined) return worktree ? { asked: true } : {}
-    if (worktree) throw new CrewError(`${name} cannot work in a copy of the project, because ${noCopies}.`)
+    if (worktree)
+      throw new CrewError(`${name} cannot work in a copy of the project, because ${noCopies}. Leave "worktree" out.`)
     if (!isHeld)
       throw new CrewError(
         `${name} cannot be an implementer: only termaite's own agent in the background is held to its scope. ${agent} would need a copy of the project, and there is none because ${noCopies}. Choose termaite's own agent, or another role.`,

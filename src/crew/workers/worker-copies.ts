@@ -88,7 +88,7 @@ export class WorkerCopies {
     const own = copy ? await this.#fromCopy(slot, copy, envelope, done, signal) : await this.#fromTree(slot, envelope)
     const strays = await this.#strays(slot)
     if (strays.length === 0) return own
-    const risk = `While ${workerId(slot.id)} worked, these files of the project itself changed, which it was not to change: ${listed(strays)} It, you or a person changed them: look at them.`
+    const risk = `While ${workerId(slot.id)} worked, files of the project itself changed that no worker was to change: ${listed(strays)} The worker, you or a person changed them. Look at them before you rely on the result.`
     return { ...own, outside: [...(own.outside ?? []), ...strays], unresolved_risks: [...own.unresolved_risks, risk] }
   }
 

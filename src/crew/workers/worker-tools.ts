@@ -56,7 +56,7 @@ function wishFields(desk: WorkerDesk) {
       list(string({ min: 1 }), 1),
     ),
     worktree: wish(
-      'For an implementer: true gives it a copy of the project, and its changes are merged when it is done. A second implementer at the same time and an agent of another program always get one. Scopes may then overlap; the person decides about lines that both changed.',
+      'For an implementer: true gives it a copy of the project, and its changes are merged when it is done. Its scope may then overlap with that of another worker; the person decides about lines that both changed. A second implementer at the same time and an agent of another program get a copy without it.',
       boolean(),
     ),
     steps: wish("How many steps termaite's own agent may make. Default 12.", integer(1, 200)),

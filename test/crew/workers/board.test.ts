@@ -110,7 +110,7 @@ test('where no copy can be made, only one worker that is held to its scope may w
     ],
     [
       "a cannot be an implementer: only termaite's own agent in the background is held to its scope. claude would need a copy of the project, and there is none because this project is not a git repository. Choose termaite's own agent, or another role.",
-      'a cannot work in a copy of the project, because this project is not a git repository.',
+      'a cannot work in a copy of the project, because this project is not a git repository. Leave "worktree" out.',
       'b cannot work beside the worker a of this call, which changes files of the project: a second worker would need a copy of the project, and there is none because this project is not a git repository. Wait until the other one is done.',
       'spawned',
     ],
