@@ -18,6 +18,8 @@ import { slips } from '../base/nearest.ts'
 /** Runs this process: hands in its streams and signals, and sets its exit code. */
 export async function runProcess(): Promise<void> {
   if (process.env.PATH !== undefined) process.env.PATH = absolutePath(process.env.PATH)
+  // A bash whose input is a socket, as ours are, takes itself for a remote login and reads ~/.bashrc where no shell is above it.
+  if (!(Number(process.env.SHLVL) > 0)) process.env.SHLVL = '1'
   const stop = new AbortController()
   const onSignal = (code: number) => () => {
     // A second signal does not wait: the watchdog ends the remaining processes once this one is gone.

@@ -83,7 +83,7 @@ test(
       const headers = { cookie: entered.headers.get('set-cookie')!.split(';')[0]!, 'x-termaite-page': page }
       return async (path: string) => {
         const response = await fetch(url + path, { headers })
-        return [response.status, (await response.json()) as any] as const
+        return [response.status, await response.json()] as const
       }
     }
     const ask = await browser()

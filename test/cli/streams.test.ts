@@ -2,7 +2,7 @@ import type { Ran } from './program.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeCache, ended, Machine, program } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
@@ -95,6 +95,14 @@ test('stdin that cannot be read is told, alone and beside a prompt', async (t) =
   const beside = await shell(machine, '$T -p x 0> write-only')
   assert.deepEqual({ code: beside.code, out: beside.out }, { code: 2, out: '' })
   assert.match(beside.err, /^termaite: stdin could not be read: EBADF.*\n$/)
+})
+
+test('a command of an agent does not read ~/.bashrc, also where termaite was started by no shell', async (t) => {
+  const machine = new Machine(t)
+  writeFileSync(join(machine.folder, 'home', '.bashrc'), 'echo read >> ~/seen\n')
+  machine.agents({ amber: 'cat >/dev/null; echo fine' })
+  assert.equal((await machine.run(['-p', 'hello'])).out, 'fine\n')
+  assert.equal(existsSync(join(machine.folder, 'home', 'seen')), false)
 })
 
 test('what is piped in cannot end its own frame', async (t) => {
