@@ -190,7 +190,7 @@ const phases: Phase[] = [
   {
     name: 'while the synthesis is being written',
     ...answered,
-    lead: (n) => (n === 1 ? spawn : n === 2 ? wait : ({ stall: 'worker_1 and worker_2 have' } as Said)),
+    lead: (n) => (n === 1 ? spawn : n === 2 ? wait : { stall: 'worker_1 and worker_2 have' }),
     moment: requests(3),
     heard: ['Our own worker did it.', 'The other program did it.'],
   },

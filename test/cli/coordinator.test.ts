@@ -239,6 +239,21 @@ test('a question of a worker is a refusal in its handoff where nobody can be ask
   assert.match(handoff, /partial/)
 })
 
+test('a call beyond the budget is not made, and the words say what ran out and how to go on', options, async (t) => {
+  const { run, server } = await coordinating(
+    t,
+    () => ({ text: 'never' }),
+    () => done(),
+    { coordinator: { tokens: 1000 } },
+  )
+  const { code, err } = await run('--mode', 'coordinator', '-p', 'do it', '--session', 'my work')
+  assert.deepEqual([code, server.turns().length], [1, 0])
+  assert.match(
+    err,
+    /^termaite: stopped before the work was done: the next call needs about \d+ tokens, but only 1000 of 1000 are left; raise coordinator\.tokens in the settings to continue\nWhat was done is kept\. To continue: termaite --mode coordinator --session 'my work' -p "go on"\n$/,
+  )
+})
+
 test('an agent whose price nobody knows is no worker where a cost is to be held', options, async (t) => {
   const { machine, run, server } = await coordinating(
     t,
