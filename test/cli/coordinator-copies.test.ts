@@ -140,7 +140,7 @@ test(
     const { told } = await run()
     assert.deepEqual([read('one.txt'), read('stray.txt')], [undefined, undefined])
     assert.match(told, /\\"outside\\": \[\\n  \\"stray\.txt\\",\\n  \\"from-the-copy\.txt\\"\\n \]/)
-    assert.match(told, /\\"model\\":\\"the default of foreign\\"/)
+    assert.match(told, /\\"model\\":\\"its default model\\"/)
     assert.match(told, /stray\.txt \(outside of its scope\)/)
     const [, copy] = /\\"copy\\": \\"([^\\]+)\\"/.exec(told)!
     assert.equal(readFileSync(join(copy!, 'stray.txt'), 'utf8'), 'stray\n')

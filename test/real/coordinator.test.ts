@@ -172,7 +172,12 @@ describe('our own agent leads Claude Code in a terminal and Gemini over ACP', { 
     await until(async () => (await it.left()).length === 0)
     goOn()
     const { code, out, err } = await it.run('-p', 'go on', '--mode', 'coordinator')
-    assert.deepEqual({ code, out, left: await it.left() }, { code: 0, out: 'It goes on.\n', left: [] }, err)
+    assert.deepEqual(
+      { code, out, left: await it.left() },
+      { code: 0, out: 'It goes on without worker_1 and worker_2.\n', left: [] },
+      err,
+    )
+    assert.match(err, /termaite stopped during an earlier turn, and its workers ended with it: worker_1, worker_2\./)
   })
 
   /** A coordinator whose two workers are in the middle of their work. */
@@ -180,7 +185,11 @@ describe('our own agent leads Claude Code in a terminal and Gemini over ACP', { 
     const waiting = new Set<string>()
     let goesOn = false
     const it = await machine(t, agents, (asked) => {
-      if (!isWorker(asked)) return goesOn ? { text: 'It goes on.' } : leading(asked)
+      if (!isWorker(asked) && !goesOn) return leading(asked)
+      if (!isWorker(asked))
+        return handoffsIn(asked).length === 2
+          ? { text: 'It goes on without worker_1 and worker_2.' }
+          : { call: { tool: 'await_workers', input: {} } }
       waiting.add(asked.wire)
       return { hang: true }
     })

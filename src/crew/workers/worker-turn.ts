@@ -88,7 +88,7 @@ export function workerState(
 /** Names the worker, the agent and the model that a handoff came from. */
 function signature(slot: WorkerSlot) {
   const { agent, worker } = slot
-  const { name, role, model = `the default of ${agent}` } = worker
+  const { name, role, model = 'its default model' } = worker
   return { worker: workerId(slot.id), name, role, agent, model }
 }
 

@@ -28,7 +28,7 @@ test('four workers run at once, are gathered, and each envelope says who it came
   await clock.turn(6_000)
   const { envelopes, open } = await gathering
   const from = (worker: string, name: string, role: string, agent = 'native') => ({
-    ...{ worker, name, role, agent, model: agent === 'native' ? 'a-model' : 'the default of claude' },
+    ...{ worker, name, role, agent, model: agent === 'native' ? 'a-model' : 'its default model' },
     ...handoff,
   })
   assert.deepEqual(

@@ -43,7 +43,7 @@ function workers(context: Parameters<typeof crewOf>[0], scripts: Script[], part:
   return { ...crew, seats, agents, seen, envelope, spawn }
 }
 
-const signed = { worker: 'worker_1', name: 'look', role: 'explorer', agent: 'native', model: 'the default of native' }
+const signed = { worker: 'worker_1', name: 'look', role: 'explorer', agent: 'native', model: 'its default model' }
 
 test('a worker in the background has no terminal, hands over its envelope and ends', async (context) => {
   const rig = workers(context, [answers])
