@@ -6,6 +6,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { shortHash } from '../../src/base/hash.ts'
+import { fullOnly } from '../full.ts'
 import { until } from '../until.ts'
 import { ended, Machine } from './program.ts'
 
@@ -178,7 +179,8 @@ const left = ({ folder }: Machine) =>
     .filter((line) => line !== '' && !line.includes('pgrep'))
 
 for (const host of ['tmux', 'pty'] as const) {
-  const skip = host === 'tmux' && noTmux
+  // Where there is no tmux, the built-in terminal shows the same.
+  const skip = host === 'tmux' ? noTmux : noTmux ? false : fullOnly
   test(
     `${host}: a worker in a terminal changes a copy, its work comes back, and it ends`,
     { ...options, skip },
