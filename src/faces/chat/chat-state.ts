@@ -22,6 +22,8 @@ export type ChatState = {
   asks: readonly OpenQuestion[]
   queue: readonly string[]
   standing?: Standing
+  /** Whether a conversation was opened; before that, commands may already have said something. */
+  isOpen: boolean
   /** Whether the conversation was empty when it was opened; then the transcript begins with the welcome. */
   fresh: boolean
   /** Whether the session has entries before `oldest`. */
@@ -39,6 +41,7 @@ export const emptyState: ChatState = {
   running: [],
   asks: [],
   queue: [],
+  isOpen: false,
   fresh: false,
   more: false,
   keys: 0,
@@ -116,11 +119,14 @@ function opened(state: ChatState, entries: readonly Entry[], more: boolean): Cha
     ({ type, entry, turn }) =>
       type === 'prompt' && entry === undefined && state.running.some((run) => run.turn === turn),
   )
+  // A command may have answered before the first page was read.
+  const early = state.isOpen ? [] : [...state.done, ...state.live].filter(({ type }) => type === 'told')
   return {
     ...emptyState,
     standing: state.standing,
-    done,
+    done: [...done, ...early],
     live: [...live, ...sent],
+    isOpen: true,
     running: state.running.filter(({ turn }) => sent.some((prompt) => prompt.turn === turn)),
     asks: [
       // The question of a command belongs to no conversation: it stays open until somebody answers it.

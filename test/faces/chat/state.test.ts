@@ -575,6 +575,13 @@ test('a prompt that was sent and given back leaves nothing on the screen', () =>
   }
 })
 
+test('words of a command stay when the first page is read after them, and go with their conversation', () => {
+  const said: DeskEvent = { type: 'said', text: 'No command is in the background.', how: 'note' }
+  const opened: DeskEvent = { type: 'opened', entries: [], more: false }
+  assert.deepEqual(seen(after(said, opened)), [{ type: 'told', text: 'No command is in the background.', how: 'note' }])
+  assert.deepEqual(seen(after(opened, said, opened)), [])
+})
+
 test('a prompt that was sent before its conversation was opened stays, and stands there once', () => {
   const send: DeskEvent = { type: 'sent', sent: 's', text: 'hi', starts: 'turn' }
   const opened: DeskEvent = { type: 'opened', entries: keptTurn('one', 100), more: false }
