@@ -10,6 +10,8 @@ import { TurnSummary } from './turn-summary.ts'
 export type ForeignTurn = {
   readonly turn: string
   readonly owner: string
+  /** When this process saw the turn first, by `Clock.elapsed`. */
+  readonly seenAt: number
   readonly summary: TurnSummary
   /** The entries that are on the screen. */
   readonly shown: Set<string>
@@ -76,7 +78,8 @@ export class ForeignTurns {
       const { turn } = entry
       if (entry.type === 'prompt' && entry.owner !== undefined && entry.owner !== ownerMark()) {
         const summary = new TurnSummary(this.#clock)
-        this.#turns.set(turn, { turn, owner: entry.owner, summary, shown: new Set(), fresh: [], over: false })
+        const seenAt = this.#clock.elapsed()
+        this.#turns.set(turn, { turn, owner: entry.owner, seenAt, summary, shown: new Set(), fresh: [], over: false })
       }
       const known = this.#turns.get(turn)
       if (!known) continue

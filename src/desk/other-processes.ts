@@ -38,6 +38,9 @@ export type OtherProcessesParts = {
 /** How long another process may take until its socket answers, after its turn appears in the log. */
 const momentMs = 250
 
+/** How long a prompt waits for a turn of another process that has begun and cannot be reached. */
+const meetingMs = 2_000
+
 /** How often the desk looks whether the process of a turn still lives and answers. */
 const lookMs = 1000
 
@@ -83,6 +86,22 @@ export class OtherProcesses {
         // Every error of the read is left to the next change of the log.
         void this.#written()
       })
+  }
+
+  /** Whether a turn of another process has just begun that cannot be reached yet: a turn is served a moment after its beginning. */
+  get isMeeting(): boolean {
+    const now = this.#parts.app().io.clock.elapsed()
+    const begun = (one: ForeignTurn) =>
+      !one.over && now - one.seenAt < meetingMs && isHere(one.owner) && isAlive(one.owner)
+    return !this.busy && this.#foreign?.all.some(begun) === true
+  }
+
+  /** Waits until a turn that has just begun can be reached, for a moment at most. */
+  async met(): Promise<void> {
+    while (this.isMeeting && !this.#stop.signal.aborted) {
+      await this.#parts.app().io.clock.sleep(momentMs, this.#stop.signal)
+      await this.#readOn()
+    }
   }
 
   /** Returns whether a running turn took the text. */

@@ -33,7 +33,7 @@ export class PromptSender {
     const { station, work, elsewhere } = this.#parts
     // Neither rejects: the setup shows its own errors, and another process that does not answer counts as gone.
     if (station.nobody) void this.#setUpAndSend(prompt)
-    else if (work.busy || !elsewhere.busy) work.submit(prompt)
+    else if (work.busy || !(elsewhere.busy || elsewhere.isMeeting)) work.submit(prompt)
     else void this.#sendElsewhere(prompt)
   }
 
@@ -65,6 +65,7 @@ export class PromptSender {
   async #sendElsewhere(prompt: string): Promise<void> {
     const { work, elsewhere, line, audience, say } = this.#parts
     const sent = audience.send(prompt)
+    await elsewhere.met()
     const taken = await elsewhere.steer(prompt)
     audience.unsend(sent)
     if (taken) say(`Sent to the turn that runs in the other process: ${oneLine(withoutPictureLinks(prompt), 200)}`)

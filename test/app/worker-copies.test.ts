@@ -106,6 +106,25 @@ const envelopeOf = ({ id, agent, worker: { name, role } }: WorkerSlot): Envelope
   status: 'completed',
 })
 
+test('what a verifier of another program changes by its commands stays behind, is told, and asks nobody', async (t) => {
+  const { begin, settle, write, read, asked, log } = await rig(t, { held: false })
+  const { slot, at } = await begin(1, { role: 'verifier', apart: {} })
+  write(at, 'report.xml', '<passed/>\n')
+  write(at, 'src/a.txt', 'changed by a test\n')
+  const envelope = await settle(slot)
+  assert.deepEqual([read('report.xml'), read('src/a.txt'), asked, existsSync(at)], [undefined, 'a\n', [], false])
+  assert.deepEqual(
+    [envelope.status, envelope.copy, envelope.not_merged, envelope.evidence.at(-1)],
+    [
+      'completed',
+      undefined,
+      undefined,
+      'The commands of this worker changed files in its own copy of the project. None of these changes is in the project, and the copy is gone: report.xml, src/a.txt.',
+    ],
+  )
+  assert.deepEqual(log, [])
+})
+
 test('two workers with distinct scopes: both changes are in the project, the diff is shown, and the checks run after each merge', async (t) => {
   const checks = [{ command: 'npm test', passed: true, evidence: '`npm test` exited with 0:\nok' }]
   const { write, read, begin, settle, log, shown, asked } = await rig(t, { checks })

@@ -159,7 +159,7 @@ test(
     await first.exited
     const second = new Glass(machine, { args: ['--continue', '-a', 'beta', 'three'] })
     t.after(() => second.end())
-    await second.shows(/three[^]*Beta answers\./)
+    await second.shows(/Beta answers\.[^]*three[^]*Beta answers\./)
     await say(second, '/clear', /Start a new session\?[^]*Enter answers/)
     second.type('1')
     await second.shows('A new session began')

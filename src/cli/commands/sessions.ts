@@ -216,8 +216,9 @@ export async function* exported(
     return
   }
   const title = session.name ?? oneLine(mask(session.first ?? session.id), 80)
-  yield stripAnsi(`# ${title}`)
-  yield `\n\n${session.path ?? session.project}, ${localTime(session.started)} to ${localTime(session.last)}\n`
+  const times = `${localTime(session.started)} to ${localTime(session.last)}`
+  // Each part is cleaned of escape sequences by itself, so that none can hide the parts after it.
+  yield `${stripAnsi(`# ${title}`)}\n\n${stripAnsi(session.path ?? session.project)}, ${times}\n`
   for await (const entry of entries) yield stripAnsi(markdown(await whole(entry)))
 }
 

@@ -191,10 +191,11 @@ export class WorkerBoard {
       model: model ?? modelOf(agent),
       steps: isHeld ? steps : undefined,
     })
-    // A role that may not write is held to reading by the leash too. A scope is held by a wall, which the leash `all` has not,
+    // A role that may not write is held to reading by the leash too, unless it runs commands in a copy whose changes stay behind. A scope is held by a wall, which the leash `all` has not,
     // and nothing that is done in a copy needs more than the project's files.
     const bounded = scope.length > 0 || apart !== undefined
-    const own = !writes(role) ? 'read' : bounded ? tighter(leash, 'edit') : leash
+    const reads = !writes(role) && !(roleTable[role].runsInCopy && !isHeld && apart !== undefined)
+    const own = reads ? 'read' : bounded ? tighter(leash, 'edit') : leash
     return { agent, task: workerPrompt(worker, wish.prompt), cwd, leash: own, model, path, worker }
   }
 
@@ -206,7 +207,9 @@ export class WorkerBoard {
   ): Worker['apart'] {
     const { noCopies } = this.#parts
     const other = claims.find(({ apart }) => !apart)
-    if (!worktree && (!writes(role) || (isHeld && !other))) return undefined
+    if (!worktree && !writes(role))
+      return roleTable[role].runsInCopy && !isHeld && noCopies === undefined ? {} : undefined
+    if (!worktree && isHeld && !other) return undefined
     if (noCopies === undefined) return worktree ? { asked: true } : {}
     if (worktree)
       throw new CrewError(`${name} cannot work in a copy of the project, because ${noCopies}. Leave "worktree" out.`)

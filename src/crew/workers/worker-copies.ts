@@ -163,6 +163,11 @@ export class WorkerCopies {
       await this.#leave(slot, copy, changes, [])
       return measured
     }
+    if (roleTable[slot.worker.role].runsInCopy) {
+      await this.#leave(slot, copy, changes, [])
+      const left = `The commands of this worker changed files in its own copy of the project. None of these changes is in the project, and the copy is gone: ${listed(paths)}`
+      return { ...envelope, evidence: [...envelope.evidence, left] }
+    }
     const strays = straysOf(slot, changes)
     const own = { ...measured, unresolved_risks: [...measured.unresolved_risks, ...(changes.notes ?? [])] }
     if (strays.length > 0) own.outside = strays.map(({ path }) => path)

@@ -82,6 +82,11 @@ type RoleRow = {
   /** What a worker of the role is told about its work. */
   told: string
   limits: SeatLimits
+  /**
+   * Whether the work of the role is to run commands without changing files. Our own agent is held to that by its sandbox. An agent of
+   * another program may have no commands at all where it only reads, so that it runs them in a copy, whose changes stay behind.
+   */
+  runsInCopy?: true
 }
 
 const readOnly =
@@ -103,6 +108,7 @@ export const roleTable: Readonly<Record<Role, RoleRow>> = {
     for: 'checks behaviour, runs tests, looks for regressions and gaps, confirms claims',
     told: `You are a verifier: check the claims of the task by running and reading, and report the commands with their results as evidence. ${readOnly}`,
     limits: { writes: false },
+    runsInCopy: true,
   },
   summarizer: {
     for: 'condenses evidence into a short synthesis',

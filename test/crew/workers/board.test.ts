@@ -78,6 +78,8 @@ test('one worker changes files of the project itself; every other one that may w
     wish('seen', { role: 'implementer', scope: ['d'], where: 'terminal' }),
     wish('reader', { agent: 'claude', minutes: 5 }),
     wish('rival', { role: 'implementer', scope: ['a'], worktree: true }),
+    wish('checks', { role: 'verifier' }),
+    wish('tests', { role: 'verifier', agent: 'claude' }),
   ])
   assert.deepEqual(
     made.map(({ slot: { leash, worker } }) => [worker.name, worker.apart, worker.steps, worker.minutes, leash]),
@@ -89,12 +91,17 @@ test('one worker changes files of the project itself; every other one that may w
       ['seen', {}, undefined, 20, 'edit'],
       ['reader', undefined, undefined, 5, 'read'],
       ['rival', { asked: true }, 12, 20, 'edit'],
+      ['checks', undefined, 12, 20, 'read'],
+      // A verifier of another program could run nothing where it only reads.
+      ['tests', {}, undefined, 20, 'edit'],
     ],
   )
 })
 
 test('where no copy can be made, only one worker that is held to its scope may write', async (context) => {
   const { board } = boardOf(context, {}, { noCopies: 'this project is not a git repository' })
+  const [verifier] = await board.spawn([wish('tests', { role: 'verifier', agent: 'claude' })])
+  assert.deepEqual([verifier!.slot.worker.apart, verifier!.slot.leash], [undefined, 'read'])
   const refused = (...names: ReturnType<typeof wish>[]) =>
     board.spawn(names).then(
       () => 'spawned',
