@@ -36,6 +36,8 @@ test('the last object that fits counts, and prose with brackets is none', () => 
 })
 
 test('whole JSON is read as JSON is', () => {
+  const text = '{"first":1,"__proto__":{"x":1}}'
+  assert.deepEqual(read(text), { value: JSON.parse(text) as unknown, cut: false })
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
       const text = JSON.stringify({ first: 1, ...value })

@@ -56,7 +56,9 @@ class LooseReader {
       if (name === undefined || this.#text[this.at] !== ':') return undefined
       this.at++
       const field = this.#value()
-      if (field !== undefined) value[name] = field
+      // A plain assignment to the name `__proto__` would change the object itself.
+      if (field !== undefined)
+        Object.defineProperty(value, name, { value: field, writable: true, enumerable: true, configurable: true })
     }
   }
 
