@@ -1,0 +1,101 @@
+import type { TestContext } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import type { ChildProcess } from 'node:child_process'
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { HubClient } from '../../src/app/hub/hub-client.ts'
+import { Machine } from '../cli/program.ts'
+
+const program = 'chromium'
+const found = spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim()
+
+/** Why no page can be tried here; false when it can. */
+export const noBrowser = found === '' ? 'chromium is not installed' : false
+
+/** Starts a browser that reaches nothing but this machine. */
+export async function startBrowser(): Promise<Browser> {
+  const { chromium } = await import('playwright-core')
+  return chromium.launch({
+    executablePath: found,
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
+      ...['--disable-background-networking', '--disable-component-update'],
+    ],
+  })
+}
+
+/** A machine with a hub at work, whose page a browser opens. */
+export class PageMachine {
+  readonly machine: Machine
+  #context: TestContext
+  #serving: ChildProcess | undefined
+  #port = '0'
+
+  constructor(context: TestContext) {
+    this.#context = context
+    this.machine = new Machine(context)
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  /** Starts the hub; again at the same port where it ran before. */
+  async serve(): Promise<void> {
+    const child = this.machine.start(['serve', '--port', this.#port])
+    this.#context.after(() => child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout!, 'data')) as [Buffer]
+    this.#port = new URL(String(line).trim()).port
+    this.#serving = child
+  }
+
+  async killHub(): Promise<void> {
+    const over = once(this.#serving!, 'exit')
+    this.#serving!.kill('SIGKILL')
+    await over
+  }
+
+  /** The person at this machine, who may do everything. */
+  get person(): HubClient {
+    return new HubClient({ url: this.url, key: readFileSync(join(this.machine.home, 'hub.key'), 'utf8').trim() })
+  }
+
+  /** An agent that is registered under this name. */
+  async agent(name: string, workspace = '/shop'): Promise<HubClient> {
+    const { secret } = await this.person.addKey(name, 'agent')
+    const agent = new HubClient({ url: this.url, key: secret })
+    await agent.register({ id: name, role: 'developer', name, workspace, capabilities: [], source: 'CLI' })
+    return agent
+  }
+
+  /** Signs a new browser window in; `outside` and `faults` hold what must not happen. */
+  async open(browser: Browser, options: { dark?: boolean; width?: number; args?: string[] } = {}) {
+    const { dark = false, width = 1280, args = [] } = options
+    const context = await browser.newContext({
+      viewport: { width, height: 900 },
+      colorScheme: dark ? 'dark' : 'light',
+    })
+    this.#context.after(() => context.close())
+    const page = await context.newPage()
+    const outside: string[] = []
+    const faults: string[] = []
+    page.on('request', (request) => request.url().startsWith(this.url) || outside.push(request.url()))
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('dialog', (dialog) => {
+      faults.push(`dialog: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    const { out, err } = await this.machine.run(['dashboard', ...args])
+    assert.match(out, /#in=/, err)
+    await page.goto(out.trim())
+    return { page, outside, faults }
+  }
+}
+
+/** Waits until the page shows a text anywhere. */
+export async function shows(page: Page, text: string): Promise<void> {
+  await page.getByText(text, { exact: false }).first().waitFor()
+}
