@@ -6,6 +6,7 @@ import { existsSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { collect } from './collect.ts'
 import { defined } from './defined.ts'
+import { errorCode } from './files.ts'
 import { withGitConfig } from './git.ts'
 import { isProgram } from './program-path.ts'
 import { isWithin } from './real-path.ts'
@@ -72,8 +73,13 @@ const overrides = [
 export function makeStop(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const program = join(folder, 'git')
-  if (lstatSync(program, { throwIfNoEntry: false }) === undefined)
+  if (lstatSync(program, { throwIfNoEntry: false }) !== undefined) return folder
+  try {
     symlinkSync(['/bin/false', '/usr/bin/false'].find((path) => existsSync(path)) ?? '/nonexistent', program)
+  } catch (error) {
+    // Another process made it at the same moment.
+    if (errorCode(error) !== 'EEXIST') throw error
+  }
   return folder
 }
 
