@@ -66,6 +66,8 @@ export class HubRecords {
   replace<T extends Task>(next: T): T {
     const before = this.tasks.get(next.id)
     if (!before || before === next) return next
+    // The place in the queue follows from the priority, which may change.
+    this.ready.remove(before)
     this.#put(next)
     this.#restorers.push(this.taskAges.restorer(next.id))
     if (isFinished(next)) this.taskAges.forget(next.id)
@@ -173,7 +175,7 @@ function difference(before: Task, next: Task): Unnumbered<HubChange> {
   const { notes, history, tries = [], ...fields } = next
   const old: Record<string, unknown> = before
   const set = Object.fromEntries(Object.entries(fields).filter(([key, value]) => value !== old[key]))
-  const unset = (['why', 'agent', 'heard', 'question', 'result'] as const).filter(
+  const unset = (['why', 'agent', 'heard', 'question', 'result', 'wish'] as const).filter(
     (key) => before[key] !== undefined && next[key] === undefined,
   )
   return defined({
@@ -210,7 +212,7 @@ export class TaskQueue {
     this.#tasks = []
   }
 
-  /** The index of a task, present or not: the fields that order the queue never change. */
+  /** The index of a task, present or not. A task whose priority changes is removed before. */
   #placeOf(task: Task): number {
     let [low, high] = [0, this.#tasks.length]
     while (low < high) {

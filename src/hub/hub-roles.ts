@@ -19,7 +19,7 @@ export const operations = {
   add: { roles: ['member', 'admin'], words: 'add tasks' },
   answer: { roles: ['member', 'admin'], words: 'answer questions' },
   review: { roles: ['member', 'admin'], words: 'approve or reject work' },
-  direct: { roles: ['member', 'admin'], words: 'cancel or retry tasks' },
+  direct: { roles: ['member', 'admin'], words: 'cancel, retry or redirect tasks' },
   broadcast: { roles: ['member', 'admin'], words: 'send messages to all agents' },
   inbox: { roles: ['member', 'admin'], words: 'read and change an inbox' },
   evict: { roles: ['member', 'admin'], words: 'remove agents' },

@@ -28,6 +28,7 @@ import {
   noted,
   progressed,
   queuedAgain,
+  redirected,
   responded,
   withSpent,
 } from './task-moves.ts'
@@ -219,6 +220,19 @@ export class Hub {
     if (task.state !== 'FAILED' && task.state !== 'CANCELLED')
       throw new HubError('conflict', `Task ${taskId} is ${task.state}: only a failed or cancelled task can be retried.`)
     this.#records.replace(queuedAgain(task, { at: this.#clock.now(), by, returns: 0 }))
+    return this.#answered(taskId)
+  }
+
+  /** Changes the priority of a task that waits, or the agent that it is meant for; an empty agent is anybody. */
+  async redirect(taskId: string, by: string, change: { priority?: number; wish?: string }): Promise<Task> {
+    const task = this.#in(taskId, 'QUEUED', 'does not wait in the queue')
+    if (change.wish) this.agent(change.wish)
+    const words = [
+      ...(change.priority === undefined ? [] : [`priority ${change.priority}`]),
+      ...(change.wish === undefined ? [] : [change.wish === '' ? 'for any agent' : `for ${change.wish}`]),
+    ]
+    if (words.length === 0) throw new HubError('wrong', 'Name a priority, or the agent that the task is meant for.')
+    this.#records.replace(redirected(task, change, this.#note(by, 'comment', `Changed: ${words.join(', ')}.`)))
     return this.#answered(taskId)
   }
 

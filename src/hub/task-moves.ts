@@ -104,6 +104,12 @@ export function withSpent(task: Task, { tokens, cost, priced }: Spent): Task {
   return { ...task, tries: [...tries.slice(0, -1), { ...last, spent }] }
 }
 
+/** Changes the order or the agent of a task that waits; an empty wish takes the wish away. */
+export function redirected(task: QueuedTask, change: { priority?: number; wish?: string }, note: TaskNote): QueuedTask {
+  const { priority = task.priority, wish = task.wish } = change
+  return defined({ ...task, priority, wish: wish === '' ? undefined : wish, notes: withNote(task.notes, note) })
+}
+
 /** Adds a note without moving the task. */
 export function noted(task: Task, note: TaskNote): Task {
   return { ...task, notes: withNote(task.notes, note) }

@@ -61,6 +61,7 @@ const routes: Record<string, HubOperation> = {
   'POST /api/tasks/:id/reject': 'review',
   'POST /api/tasks/:id/comment': 'comment',
   'POST /api/tasks/:id/cancel': 'direct',
+  'POST /api/tasks/:id/redirect': 'direct',
   'POST /api/tasks/:id/retry': 'direct',
   'POST /api/tasks/:id/approve': 'review',
   'POST /api/broadcast': 'broadcast',

@@ -92,6 +92,51 @@ describe('the page in a browser', { skip: noBrowser }, () => {
     assert.deepEqual([outside, faults], [[], []])
   })
 
+  test('marked tasks are tried sooner, given to an agent and cancelled together', options, async (t) => {
+    const at = new PageMachine(t)
+    await at.serve()
+    await at.agent('other-1')
+    const { person } = at
+    const { page, faults } = await at.open(browser)
+    await page.goto(`${at.url}/#/tasks`)
+    await page.getByText('Agent, priority, capabilities').click()
+    await page.getByLabel('What is to be done').fill('first')
+    await page.getByLabel('Capabilities that the agent needs').fill('rust')
+    await page.getByLabel('Priority').fill('2')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'first' }).waitFor()
+    await page.getByLabel('What is to be done').fill('second')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'second' }).waitFor()
+    const marked = async (...names: string[]) => {
+      for (const name of names) await page.getByRole('button', { name: `Mark ${name}` }).click()
+    }
+    const seen = async (wanted: string) => {
+      const rows = async () =>
+        (await person.tasks())
+          .map(({ prompt, priority, wish = '', state, capabilities }) =>
+            [prompt, priority, wish, state, ...capabilities].join(' '),
+          )
+          .toSorted()
+          .join('\n')
+      await until(async () => (await rows()) === wanted)
+    }
+    await seen('first 2  QUEUED rust\nsecond 0  QUEUED')
+    await marked('first', 'second')
+    await page.getByRole('button', { name: 'Sooner' }).click()
+    await seen('first 3  QUEUED rust\nsecond 1  QUEUED')
+    await marked('second')
+    await page.getByLabel('Give the waiting tasks to').selectOption('other-1')
+    await seen('first 3  QUEUED rust\nsecond 1 other-1 QUEUED')
+    await marked('first', 'second')
+    await page.getByRole('button', { name: 'Cancel (2)' }).click()
+    await seen('first 3  CANCELLED rust\nsecond 1 other-1 CANCELLED')
+    await marked('first')
+    await page.getByRole('button', { name: 'Try again (1)' }).click()
+    await seen('first 3  QUEUED rust\nsecond 1 other-1 CANCELLED')
+    assert.deepEqual(faults, [])
+  })
+
   test('a page that was open while the hub was killed misses nothing', options, async (t) => {
     const { at } = await busyHub(t)
     const { page, faults } = await at.open(browser)

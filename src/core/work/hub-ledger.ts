@@ -9,7 +9,7 @@ export type HubChange = { seq: number; at: number } & (
       type: 'task'
       id: string
       set: Partial<Omit<TaskBase, 'notes' | 'history' | 'tries'> & { state: TaskState } & TaskFacts>
-      unset?: (keyof TaskFacts)[]
+      unset?: (keyof TaskFacts | 'wish')[]
       note?: TaskNote
       step?: TaskStep
       /** The try that is new or has changed. */

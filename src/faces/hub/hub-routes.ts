@@ -208,6 +208,12 @@ export function hubRoutes(
     post('/api/tasks/:id/cancel', 'direct', parser({ why: optional(text) }), async ({ why }, { id, caller }) =>
       hub.cancel(task(id), caller.name, why),
     ),
+    post(
+      '/api/tasks/:id/redirect',
+      'direct',
+      parser({ priority: optional(integer(-100, 100)), wish: optional(string()) }),
+      async (change, { id, caller }) => hub.redirect(task(id), caller.name, defined(change)),
+    ),
     post('/api/tasks/:id/retry', 'direct', anyBody, async (_, { id, caller }) => hub.retry(task(id), caller.name)),
     post('/api/tasks/:id/approve', 'review', anyBody, async (_, { id, caller }) => hub.approve(task(id), caller.name)),
     post('/api/broadcast', 'broadcast', parser({ text, workspace: optional(text) }), async (said) => ({

@@ -4,7 +4,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 
-type PageFile = { type: string; bytes: Buffer; compressed: Buffer; tag: string; cache: string }
+/** `compressed` is made with the first request, because it takes longer than the start of the hub may. */
+type PageFile = { type: string; bytes: Buffer; compressed?: Buffer; tag: string; cache: string }
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -15,14 +16,11 @@ const types: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 }
 
-/**
- * The page loads nothing from elsewhere and runs no script that is not a file of its own. The one exception is
- * `style-src-attr` and `style-src-elem` with inline styles: the terminal emulator makes `<style>` elements.
- */
+/** The page loads nothing from elsewhere, and runs no script and uses no style that is not a file of its own. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' data:",
   "font-src 'self'",
   "connect-src 'self'",
@@ -57,7 +55,6 @@ export class PageFiles {
       this.#files.set(`/${name}`, {
         type: types[extname(name)] ?? 'application/octet-stream',
         bytes,
-        compressed: brotliCompressSync(bytes),
         tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 16)}"`,
         cache: hashed.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
       })
@@ -71,16 +68,16 @@ export class PageFiles {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false
     const file = this.#files.get((request.url ?? '/').split('?')[0]!)
     if (!file) return false
-    const { type, bytes, compressed, tag, cache } = file
+    const { type, bytes, tag, cache } = file
     const common = { ...headers, 'cache-control': cache, etag: tag, vary: 'accept-encoding' }
     if (request.headers['if-none-match'] === tag) {
       response.writeHead(304, common)
       response.end()
       return true
     }
-    const small = /\bbr\b/.test(String(request.headers['accept-encoding'] ?? '')) && compressed.length < bytes.length
-    const body = small ? compressed : bytes
-    const encoding = small ? { 'content-encoding': 'br' } : undefined
+    const isSmall = /\bbr\b/.test(String(request.headers['accept-encoding'] ?? ''))
+    const body = isSmall ? (file.compressed ??= brotliCompressSync(bytes)) : bytes
+    const encoding = isSmall ? { 'content-encoding': 'br' } : undefined
     response.writeHead(200, { ...common, 'content-type': type, 'content-length': body.length, ...encoding })
     response.end(request.method === 'HEAD' ? undefined : body)
     return true

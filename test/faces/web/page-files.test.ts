@@ -55,7 +55,7 @@ test('a page is served with headers that let it load nothing from elsewhere and 
   assert.deepEqual(
     [headers['content-security-policy'], headers['x-content-type-options'], headers['referrer-policy']],
     [
-      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
       'nosniff',
       'no-referrer',
     ],

@@ -4,6 +4,7 @@ import { act, refused } from './act.ts'
 import { address, setFilter, taskLink } from './address.ts'
 import { agents, tasks, whyWaits } from './hub-state.ts'
 import { rowClass } from './list-keys.ts'
+import { SelectionBar, TaskMark } from './task-selection.tsx'
 import { ago, columns, firstLine, moment, stateName } from './words.ts'
 
 /** The cards of one column that are drawn; the search finds the others. */
@@ -26,6 +27,7 @@ export function TasksView() {
       </div>
       {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
       <NewTask />
+      <SelectionBar />
       <div class="board">
         {columns.map(({ name, states }) => {
           const held = found
@@ -42,6 +44,7 @@ export function TasksView() {
                 {held.slice(0, mostCards).map((task) => (
                   <li class={rowClass} key={task.id}>
                     <TaskCard task={task} />
+                    <TaskMark id={task.id} title={firstLine(task.prompt)} />
                   </li>
                 ))}
               </ul>
@@ -75,38 +78,68 @@ function TaskCard({ task }: { task: Task }) {
   )
 }
 
+/** The empty fields of a new task. */
+const emptyTask = { prompt: '', workspace: '', wish: '', priority: '', capabilities: '', needs: '' }
+
+const wordsIn = (text: string) => text.split(/[\s,]+/).filter((word) => word !== '')
+
 function NewTask() {
-  const [prompt, setPrompt] = useState('')
-  const [workspace, setWorkspace] = useState('')
+  const [fields, setFields] = useState(emptyTask)
   const known = [...new Set([...agents.value.values()].map((agent) => agent.workspace))]
-  const where = workspace === '' ? (known[0] ?? '') : workspace
+  const where = fields.workspace === '' ? (known[0] ?? '') : fields.workspace
+  const field = (name: keyof typeof emptyTask, label: string, placeholder: string, list?: string) => (
+    <input
+      aria-label={label}
+      placeholder={placeholder}
+      value={fields[name]}
+      list={list}
+      onInput={(event) => setFields({ ...fields, [name]: event.currentTarget.value })}
+    />
+  )
+  const add = () => {
+    const { prompt, wish, priority, capabilities, needs } = fields
+    if (prompt.trim() === '' || where === '') return
+    const task = {
+      prompt,
+      workspace: where,
+      wish: wish || undefined,
+      priority: priority === '' ? undefined : Number(priority),
+      capabilities: wordsIn(capabilities),
+      needs: wordsIn(needs),
+    }
+    act('/api/tasks', task, () => setFields({ ...emptyTask, workspace: fields.workspace }))
+  }
   return (
     <form
-      class="line"
       onSubmit={(event) => {
         event.preventDefault()
-        if (prompt.trim() !== '' && where !== '') act('/api/tasks', { prompt, workspace: where }, () => setPrompt(''))
+        add()
       }}
     >
-      <input
-        aria-label="What is to be done"
-        placeholder="New task"
-        value={prompt}
-        onInput={(event) => setPrompt(event.currentTarget.value)}
-      />
-      <input
-        aria-label="Workspace"
-        placeholder={known[0] ?? 'workspace (a folder)'}
-        value={workspace}
-        list="workspaces"
-        onInput={(event) => setWorkspace(event.currentTarget.value)}
-      />
+      <div class="line">
+        {field('prompt', 'What is to be done', 'New task')}
+        {field('workspace', 'Workspace', known[0] ?? 'workspace (a folder)', 'workspaces')}
+        <button type="submit">Add</button>
+      </div>
+      <details>
+        <summary>Agent, priority, capabilities, tasks that come first</summary>
+        <div class="line">
+          {field('wish', 'Agent that the task is meant for', 'any agent', 'known-agents')}
+          {field('priority', 'Priority', 'priority, 0 as usual')}
+          {field('capabilities', 'Capabilities that the agent needs', 'capabilities, as in rust sql')}
+          {field('needs', 'Tasks that must be done first', 'ids of tasks that come first')}
+        </div>
+      </details>
       <datalist id="workspaces">
         {known.map((path) => (
-          <option value={path} />
+          <option value={path} key={path} />
         ))}
       </datalist>
-      <button type="submit">Add</button>
+      <datalist id="known-agents">
+        {[...agents.value.keys()].map((id) => (
+          <option value={id} key={id} />
+        ))}
+      </datalist>
     </form>
   )
 }

@@ -1,0 +1,38 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { hubAt } from './seat.ts'
+
+test('a task that waits goes to another place in the queue, or to another agent', async (t) => {
+  const { hub, ledger, published, register, wait, add } = hubAt(t)
+  const [a, b, c] = [await add('a'), await add('b'), await add('c')]
+  await hub.redirect(c.id, 'user', { priority: 5 })
+  await hub.redirect(a.id, 'user', { priority: -1 })
+  await register('one')
+  await register('two')
+  await hub.redirect(b.id, 'user', { wish: 'two' })
+  const given = async (agent: string) => {
+    const got = await wait(agent)
+    return got.type === 'task' ? got.task.prompt : got.type
+  }
+  assert.deepEqual([await given('one'), await given('two')], ['c', 'b'])
+  assert.deepEqual(ledger.load().tasks.find(({ id }) => id === c.id)?.priority, 5)
+  assert.deepEqual(
+    hub.task(b.id).notes.map(({ by, kind, text }) => [by, kind, text]),
+    [['user', 'comment', 'Changed: for two.']],
+  )
+  await hub.redirect(a.id, 'user', { wish: 'one' })
+  await hub.redirect(a.id, 'user', { wish: '', priority: 3 })
+  assert.deepEqual([hub.task(a.id).wish, hub.task(a.id).priority], [undefined, 3])
+  const last = published.at(-1)
+  assert.deepEqual(last?.type === 'task' && [last.set, last.unset], [{ priority: 3 }, ['wish']])
+})
+
+test('what cannot be redirected is refused with words', async (t) => {
+  const { hub, register, wait, add } = hubAt(t)
+  await register('one')
+  const { id } = await add('x')
+  await assert.rejects(hub.redirect(id, 'user', { wish: 'nobody' }), /No agent nobody is registered/)
+  await assert.rejects(hub.redirect(id, 'user', {}), /Name a priority, or the agent/)
+  await wait('one')
+  await assert.rejects(hub.redirect(id, 'user', { priority: 1 }), /does not wait in the queue/)
+})
