@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { naming, testFiles } from './test-files.ts'
+import { naming, partOfCommit, testFiles } from './test-files.ts'
 
 /** Programs that a fresh machine may lack. */
 const optional = ['bwrap', 'tmux', 'zsh', 'fish', 'rg', 'python3', 'perl', 'script', 'chromium', 'google-chrome']
@@ -21,10 +21,7 @@ for (const place of process.env.PATH!.split(delimiter).filter((path) => existsSy
       symlinkSync(join(place, name), join(bin, name))
 
 const all = naming(testFiles([]), [...optional, 'termaite.cjs'])
-// CI runs an eighth with each commit, the next one with the next commit: all of them after every commit would take too long.
-const commits = spawnSync('git', ['rev-list', '--count', 'HEAD'], { encoding: 'utf8' }).stdout
-const eighth = process.argv.includes('--eighth') ? Number(commits.trim()) % 8 : undefined
-const files = eighth === undefined ? all : all.filter((_, index) => index % 8 === eighth)
+const files = process.argv.includes('--eighth') ? partOfCommit(all, 8) : all
 // A fresh machine knows no Git identity either.
 const env = { ...process.env, PATH: bin, HOME: home, GIT_CONFIG_NOSYSTEM: '1' }
 console.log(`npm test, as on a machine without ${optional.join(', ')}`)

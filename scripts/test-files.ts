@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -12,6 +13,15 @@ export function testFiles(parts: readonly string[]): string[] {
     .filter((file) => !file.startsWith(join('test', 'real', '')))
     .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
     .sort()
+}
+
+/**
+ * The part of the files that CI runs with this commit. The next part comes with the next commit: all of them after every commit
+ * would take too long.
+ */
+export function partOfCommit(files: readonly string[], parts: number): string[] {
+  const commits = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout
+  return files.filter((_, index) => index % parts === Number(commits.trim()) % parts)
 }
 
 /** A file that holds one of these starts processes of its own, or changes its own one for all that run in it. */
