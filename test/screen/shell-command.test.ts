@@ -72,12 +72,11 @@ describe('!command', { concurrency: 2 }, () => {
     const shown = await machine.run(['sessions', 'show'], {})
     assert.match(shown.out, /user: !pwd; echo/)
     assert.match(shown.out, /user: \/.*project\n/)
-    const again = new Glass(machine, { env })
+    // In a window that holds the whole of it: where a page up ends depends on what is rendered by then.
+    const again = new Glass(machine, { env, size: { cols: 100, rows: 40 } })
     t.after(() => again.end())
     await again.shows(rested('tokens'))
-    again.type(keys.pageUp)
     await again.shows('the next agent sees this output')
-    again.type(keys.ctrlEnd)
     again.type(keys.ctrlD)
     await again.exited
   })
