@@ -28,7 +28,7 @@ export async function sessionNamed(
 /** A session, how many forks lead from a session without an origin to it, and whether it is a conversation of the coordinator. */
 export type SessionNode = { session: Session; depth: number; mode?: 'coordinator' }
 
-/** What a project's document says about a session. */
+/** The facts about a session in the project's document. */
 type Known = { origin?: { session: string }; mode?: 'coordinator' }
 
 /** Puts each fork below the session that it began in; a tree that was used later comes first. */

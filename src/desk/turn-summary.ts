@@ -39,7 +39,7 @@ export class TurnSummary {
   see(event: Event): void {
     this.spent.see(event)
     if (event.type === 'prompt' && 'turn' in event && this.turn === '') this.#begin(event as EntryOf<'prompt'>)
-    // What termaite adds to an agent's answer, such as the list of its workers, is not the work of another agent.
+    // Words that termaite adds to an agent's answer, such as the list of its workers, are not the work of another agent.
     if (event.type === 'reply') this.by = event.by === 'termaite' ? (this.by ?? event.by) : (event.by ?? this.by)
     if (event.type === 'race') this.raced = true
     if (event.type === 'verdict' && event.framework !== 'direct') this.#judge(event)

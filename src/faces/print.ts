@@ -67,7 +67,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
     else if (event.type === 'waiting') say(page, clean(retryWords(event, page.clock.now())))
     else if (event.type === 'summary') say(page, `${summaryWords(event)}.`)
     if (event.type === 'usage') usages.push(event)
-    // What termaite adds to an agent's answer, such as the list of its workers, is not the work of another agent.
+    // Words that termaite adds to an agent's answer, such as the list of its workers, are not the work of another agent.
     if (event.type === 'reply') [agent, reply] = [event.by === 'termaite' ? (agent ?? event.by) : event.by, event.text]
     if (event.type === 'verdict' && event.framework !== 'direct') [agent, thought] = [event.by, event]
     if (event.type === 'attempt') {

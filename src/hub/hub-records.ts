@@ -29,7 +29,7 @@ export class HubRecords {
   /** Queued tasks that may wait for others: they are looked at when they come, and when a task that they need is over. */
   readonly unsure = new Set<string>()
   readonly agents = new Map<string, HubAgent>()
-  /** What people have done with the items of their inboxes. */
+  /** The marks of people on the items of their inboxes. */
   readonly marks = new Map<string, InboxMark>()
   /** How long ago each open task moved, or its agent was heard in it. */
   readonly taskAges: Ages

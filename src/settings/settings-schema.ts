@@ -153,7 +153,7 @@ const common = {
   ),
   crew: optional(object({ perWorkspace: optional(count), total: optional(count), setup: optional(filled) })),
   /**
-   * What one turn of a coordinator may use together with all its workers: workers (20), steps of the workers (500), tokens
+   * The limits of one turn of a coordinator and all its workers together: workers (20), steps of the workers (500), tokens
    * (10000000), cost in dollars (no limit) and minutes (120).
    */
   coordinator: optional(

@@ -63,7 +63,7 @@ export type Settings = {
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane'; desktop_window?: string }
   /** How many agents may run at once, and the command that prepares a new worktree. */
   crew: { perWorkspace: number; total: number; setup?: string }
-  /** What one turn of a coordinator may use together with all its workers. */
+  /** The limits of one turn of a coordinator and all its workers together. */
   coordinator: TreeLimits
   /** The thinking framework that the user chose, and the agent for each advisor role. */
   thinking?: Thinking

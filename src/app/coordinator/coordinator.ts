@@ -194,7 +194,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   }
 }
 
-/** What a CLI that leads is told: our own agent reads the same rules in its system prompt. */
+/** The rules that a CLI is given when it leads the workers. Our own agent has the same rules in its system prompt. */
 const leadWords = () =>
   [
     sourceText('agents/native/prompt/coordinator.md').trim(),

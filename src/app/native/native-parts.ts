@@ -78,7 +78,7 @@ export type Toolbox = { box: ToolSet; use(consult: Consult, skills: readonly Ski
 export type TurnAdvice = {
   /** Missing where the server offers other tools than advice. */
   ask?: AdviceAsk
-  /** What a CLI is told of the tools after its prompt. */
+  /** The words about the tools that are added to the prompt of a CLI. */
   told?: string
   /** The folder with the files that the CLI, and our program that it starts, must be able to read. */
   folder: string

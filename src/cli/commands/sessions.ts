@@ -123,7 +123,7 @@ async function list({ io, index, json, of }: Asked, store: Store, place: Place):
   return 0
 }
 
-/** What the documents of the projects say about these sessions: which one is a fork, and which one is the coordinator's. */
+/** Reads from the projects' documents which of these sessions are forks, and which belong to the coordinator. */
 async function knownSessions(
   sessions: readonly Session[],
   store: Store,

@@ -10,7 +10,7 @@ export type EarlierWork = {
   since: number
   ms?: number
   tokens?: number
-  /** What came of its work, in words. */
+  /** The result of the agent's work, in words. */
   text: string
   /** Reads what it did. */
   entries(): Promise<readonly Entry[]>

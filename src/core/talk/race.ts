@@ -4,7 +4,7 @@ export type RaceCheck = { command: string; passed: boolean; evidence: string; re
 /** A file that a racer changed; a file without lines, such as a picture, has no counts. */
 export type RaceFile = { path: string; added?: number; removed?: number }
 
-/** What one agent made of the request. The racers of a race are numbered from 1, because an agent may race against itself. */
+/** The result of one agent in a race. Racers are numbered from 1, because an agent may race against itself. */
 export type Racer = {
   racer: number
   agent: string
@@ -20,7 +20,7 @@ export type Racer = {
   /** The first racer whose result is exactly the same. */
   sameAs?: number
   checks: RaceCheck[]
-  /** What the agent was not allowed to do. */
+  /** The acts that the agent was not allowed to do. */
   denials?: string[]
   /** The place that the reader gave the result without knowing whose it is, and why. */
   judged?: { place: number; why: string }

@@ -16,7 +16,7 @@ export type InboxItem = {
 }
 
 /**
- * What a person has done with an item: looked at it, put it away, or put it off until a time. Without a person it is what holds
+ * The mark of a person on an item: they looked at it, put it away, or put it off until a time. A mark without a person holds
  * for everybody: who takes care of the item.
  */
 export type InboxMark = {

@@ -1,6 +1,6 @@
 import type { Terminal } from '../screen/terminal.ts'
 
-/** What a person can do about an agent that works inside a turn. */
+/** The ways in which a person can act on an agent that works inside a turn. */
 export type InnerWork = {
   /** The agent that works. */
   agent: string

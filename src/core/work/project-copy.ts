@@ -20,7 +20,7 @@ export type CopyChanges = {
   reverted?: readonly string[]
   /** The links that lead to a place outside of the copy. */
   leadingOut?: readonly string[]
-  /** What was done to the repository itself: commits, branches, stashes. */
+  /** Changes of the repository itself: commits, branches, stashes. */
   notes?: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export type ProjectCopy = {
   root: string
   /** The folder in the copy that stands for the working folder. */
   cwd: string
-  /** What is not in the copy, in words for the agent that works in it. */
+  /** The files that the copy lacks, in words for the agent that works in it. */
   lacks: string
   /** Reads what was changed in the copy so far; nothing is brought back. */
   changed(): Promise<CopyChanges>
@@ -71,6 +71,6 @@ export type ProjectCopies = { open(signal: AbortSignal): Promise<ProjectCopy> }
 /** The files of the project itself: `changed` names those that differ from how they were at a mark. */
 export type ProjectTree = { mark(): Promise<string | undefined>; changed(mark: string): Promise<string[]> }
 
-/** What an agent that works in a copy is told about it. */
+/** The words about a copy for the agent that works in it. */
 export const copyWords = (lacks: string): string =>
   `Your working folder is a copy of the project, for this task alone. ${lacks} The files that you change are brought into the project when you are done, and the copy is removed: change nothing outside of it, and do not commit, stash or check out anything there.`

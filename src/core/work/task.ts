@@ -25,7 +25,7 @@ export type TaskTry = {
   ended?: number
   end?: TaskState
   result?: TaskResult
-  /** What the agent reported to have used in the try. */
+  /** The tokens and the cost that the agent reported for the try. */
   spent?: Spent
 }
 

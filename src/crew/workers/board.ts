@@ -128,7 +128,7 @@ export class WorkerBoard {
     return this.#parts.crew.terminal(slot)
   }
 
-  /** What the turn has used of its budget. */
+  /** The part of its budget that the turn has used. */
   get budget(): ReturnType<TreeBudget['amounts']> | undefined {
     return this.#parts.budget?.amounts()
   }

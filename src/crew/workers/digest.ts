@@ -101,7 +101,7 @@ function previewLine(envelope: Envelope): string {
   return `${worker} (${role}, ${name}) ${status}, not read yet: ${short(what_was_done)}${risk} Next: ${short(exact_next_step)}`
 }
 
-/** What is used of each limit, so that the coordinator can stop sending workers before it is refused. */
+/** Says how much of each limit is used, so that the coordinator can stop sending workers before it is refused. */
 function budgetLine({ used, allowed }: NonNullable<WorkerBoard['budget']>): string {
   const part = (amount = 0, most: number | undefined, unit: string) =>
     most === undefined ? [] : [`${amount} of ${most} ${unit}`]

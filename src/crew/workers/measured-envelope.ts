@@ -5,7 +5,7 @@ import { isWithin } from '../../base/real-path.ts'
 import { listed } from './merge-card.ts'
 
 /*
- * What termaite adds to the envelope of a worker from what it has seen itself, beside what the worker says.
+ * The facts that termaite has seen itself and adds to the envelope of a worker, beside the worker's own words.
  */
 
 /** The result of one check of the project: its tests or its build. */

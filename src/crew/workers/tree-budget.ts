@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { unfinished } from '../../core/talk/outcome.ts'
 import { addUsage, bothBudgets, budget } from '../../core/work/budget.ts'
 
-/** What one turn of a coordinator may use together with all its workers. `steps` are those of the workers; `cost` is in dollars. */
+/** The limits of one turn of a coordinator and all its workers together. `steps` are those of the workers; `cost` is in dollars. */
 export type TreeLimits = { workers: number; steps: number; tokens: number; cost?: number; minutes: number }
 
 /** The limits where the settings name none. A cost cannot be held where an agent does not tell its price, so it has none. */
@@ -19,7 +19,7 @@ const workersPart = 0.9
 /** `free`: an answer without a price costs nothing, because a model on this machine gave it. */
 export type HeldLimits = TreeLimits & { free?: boolean }
 
-/** What the budget of a tree is made of; `told` hears of each change. */
+/** The parts of a budget for a coordinator and its workers; `told` is called with each change. */
 type TreeParts = {
   limits: HeldLimits
   /** The budget of the coordinator's turn, which holds for the whole tree too. */
@@ -95,7 +95,7 @@ export class TreeBudget {
     this.tell()
   }
 
-  /** What is used of the limits now. */
+  /** The amounts that are used now. */
   amounts(): { used: BudgetAmounts; allowed: Partial<BudgetAmounts> } {
     const { minutes, free: _, ...limits } = this.#parts.limits
     const { tokens, cost } = this.#spent

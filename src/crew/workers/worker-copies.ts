@@ -35,7 +35,7 @@ export type WorkerCopyParts = {
 /** Where a worker works: `told` is added to its task. */
 export type WorkerPlace = { cwd: string; path: string; told: string }
 
-/** What was brought into the project, and what stays in the copy, with the reason. */
+/** The files that were brought into the project, and those that stay in the copy, with the reason. */
 type Brought = { files: readonly string[]; left: readonly string[]; why?: string; notes: string[] }
 
 /**
@@ -325,7 +325,7 @@ function straysOf(slot: WorkerSlot, changes: CopyChanges): Stray[] {
 const hasChanges = (copy: ProjectCopy) =>
   copy.changed().then(
     ({ paths }) => paths.length > 0,
-    // What cannot be read may hold changes.
+    // A copy that cannot be read may hold changes.
     () => true,
   )
 

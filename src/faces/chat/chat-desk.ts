@@ -37,7 +37,7 @@ export type Standing = {
   stays?: boolean
   /** The usage of this session; `source` is the least exact of its parts. */
   tokens: { used: number; cost?: number; source: 'reported' | 'parsed' | 'estimated' }
-  /** What the running turn of a coordinator and all its workers have used, and what they may use. */
+  /** The amounts that the running turn of a coordinator and all its workers have used and may use. */
   budget?: { used: BudgetAmounts; allowed: Partial<BudgetAmounts> }
   /** A prompt that waits for an agent's quota and is then sent by itself. */
   waiting?: { agent: string; until: number }

@@ -17,7 +17,7 @@ export type RunningTurn = {
   waiting?: { words: string; since: number; until?: number }
   /** The phase of its framework, where the turn has one. */
   phase?: { framework: Framework; words: string }
-  /** What the turn and all agents inside it have used of what they may use, when that was last told. */
+  /** The amounts that the turn and all agents inside it have used and may use, as last told. */
   budget?: Pick<Extract<Event, { type: 'budget' }>, 'used' | 'allowed'> & { at: number }
   /** The person's own command, which no agent takes. */
   command?: true

@@ -34,7 +34,7 @@ const anyBody: Parser<unknown> = { schema: {}, parse: (body) => body }
 /** The longest that one request waits. */
 const longestSeconds = 290
 
-/** What runs and is kept on the machine of the hub, beside its tasks. */
+/** The turns and the conversations of the machine on which the hub runs. */
 export type MachineParts = { turns?: MachineTurns; conversations?: Conversations }
 
 /** The most messages of a conversation in one answer. */

@@ -201,7 +201,7 @@ export class RacerRun {
   }
 }
 
-/** What an event says was spent, also by an agent that the racer consulted. */
+/** The usage that an event reports, also by an agent that the racer consulted. */
 function usageIn(event: Event): Usage[] {
   if (event.type === 'inner') return usageIn(event.event)
   return event.type === 'usage' ? [event] : []

@@ -1,5 +1,5 @@
 /**
- * What is known of one agent's work in one turn. `here`: in this project. `kind`: the kind of request, where it is known. Without
+ * The known facts about one agent's work in one turn. `here`: in this project. `kind`: the kind of request, where it is known. Without
  * `good` the turn was answered, and nobody has said or checked whether well.
  */
 export type Evidence = {
@@ -21,7 +21,7 @@ export type MeasuredOrder = {
   why(agent: string): string | undefined
 }
 
-/** What one try costs the person beside money, for the prompt and the look at the result, and what an hour of waiting costs; in US dollars. */
+/** The cost of one try for the person beside money, for the prompt and the look at the result, and what an hour of waiting costs; in US dollars. */
 const priceOfTry = 2
 const priceOfHour = 12
 
@@ -42,7 +42,7 @@ const mostElsewhere = 4
 /** An answer that nobody complained of was probably good; it tells less than a check or a word of the person. */
 const unjudged = { weight: 0.15, share: 0.8 }
 
-/** What is assumed of an agent that nothing is known of: a good share of successes, as if from three turns. */
+/** The assumption about an agent of which nothing is known: a good share of successes, as if from three turns. */
 const before = { good: 2, bad: 1 }
 
 /** How far the costs and times of single turns lie apart, as the standard deviation of their logarithm. */

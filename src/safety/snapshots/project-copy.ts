@@ -46,7 +46,7 @@ export async function checkOutCopy(
 /** A longer patch is cut: a screen and a model are shown no more of it. */
 const longestPatch = 1024 * 1024
 
-/** What was changed between the tree that a copy began with and a later tree of it. */
+/** The changes between the tree that a copy began with and a later tree of it. */
 export async function copyChanges(repository: Repository, base: string, tree: string): Promise<CopyChanges> {
   const [made, { stat, patch }] = await Promise.all([
     changesBetween(repository, base, tree, '--no-renames'),

@@ -74,14 +74,14 @@ export class StatusLine implements Component {
     return thinking === 'off' ? [] : [{ forms: [this.#theme.quiet(`think ${thinking}`), ''], priority: -100 }]
   }
 
-  /** What the session has used. It is counted again when the turn is over, so that the budget of a running turn says more. */
+  /** The tokens of the session. They are counted again when the turn is over, so that the budget of a running turn says more. */
   #spent({ used, cost: price, source }: Standing['tokens']): Segment[] {
     const { quiet } = this.#theme
     const costs: Segment[] = price === undefined ? [] : [{ forms: [quiet(cost(price, source)), ''], priority: 1 }]
     return [{ forms: [quiet(tokens(used, source)), ''], priority: 2 }, ...costs]
   }
 
-  /** What a coordinator and its workers have used of their budget: in little room, only the part of it that is nearest to its end. */
+  /** The used part of the budget of a coordinator and its workers: in little room, only the part of it that is nearest to its end. */
   #budget({ budget }: Standing): Segment[] {
     if (!budget) return []
     const parts = budgetParts(budget)

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { call } from './hub-connection.ts'
 
-/** What the hub refused last, in its own words; shown until the next act. */
+/** The words of the hub's last refusal; shown until the next act. */
 export const refused = signal('')
 
 /** Sends what the person does to the hub, and calls `done` afterwards; a refusal is shown instead. */

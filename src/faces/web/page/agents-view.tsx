@@ -1,8 +1,9 @@
 import type { AgentRow } from './hub-state.ts'
-import { act, agentPath, refused } from './act.ts'
+import { act, agentPath } from './act.ts'
 import { taskLink } from './address.ts'
 import { agents, tasks } from './hub-state.ts'
 import { rowClass } from './list-keys.ts'
+import { Refused } from './refused.tsx'
 import { ago, firstLine, moment, tokenWords } from './words.ts'
 
 export function AgentsView() {
@@ -10,7 +11,7 @@ export function AgentsView() {
   return (
     <section aria-labelledby="agents-title">
       <h1 id="agents-title">Agents</h1>
-      {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
+      <Refused />
       {all.length === 0 ? (
         <p class="empty">
           No agent is registered. Start one in a project with <code>termaite agent</code>, or connect an editor to the

@@ -5,6 +5,7 @@ import { refused } from './act.ts'
 import { address, setFilter } from './address.ts'
 import { call } from './hub-connection.ts'
 import { rowClass } from './list-keys.ts'
+import { Refused } from './refused.tsx'
 import { SessionView, sessionLink } from './session-view.tsx'
 import { ago, count, firstLine, moment } from './words.ts'
 
@@ -31,7 +32,7 @@ export function ConversationsView() {
           onInput={(event) => setFilter('q', event.currentTarget.value)}
         />
       </div>
-      {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
+      <Refused />
       {search === '' ? <ConversationList /> : <FoundList />}
     </section>
   )

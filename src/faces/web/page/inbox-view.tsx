@@ -1,10 +1,11 @@
 import type { InboxKind, InboxRow } from '../../../core/work/inbox.ts'
 import type { AgentQuestion, Task } from '../../../core/work/task.ts'
 import { useState } from 'preact/hooks'
-import { act, agentPath, refused, taskPath } from './act.ts'
+import { act, agentPath, taskPath } from './act.ts'
 import { address, setFilter, taskLink } from './address.ts'
 import { agents, askingTurns, inbox, me, tasks } from './hub-state.ts'
 import { rowClass } from './list-keys.ts'
+import { Refused } from './refused.tsx'
 import { QuestionForm } from './question-form.tsx'
 import { TurnQuestions } from './turns-view.tsx'
 import { ago, firstLine, moment } from './words.ts'
@@ -36,7 +37,7 @@ export function InboxView() {
           Also what is put off or belongs to others ({others})
         </label>
       </div>
-      {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
+      <Refused />
       {rows.length + askingTurns.value.length === 0 ? (
         <p class="empty">
           Nothing waits for you. Questions of agents, blocked tasks, failures and finished work that wants a review
@@ -101,7 +102,7 @@ function ItemRow({ row }: { row: InboxRow }) {
   )
 }
 
-/** What the item is about, and the way to answer it. */
+/** The subject of an item, and the way to answer it. */
 function ItemBody({ row: { kind, agent, task }, text }: { row: InboxRow; text: string }) {
   const asks = kind === 'asks' && agent !== undefined ? agents.value.get(agent)?.asks : undefined
   if (asks && agent !== undefined) return <AgentQuestionForm asks={asks} agent={agent} />

@@ -74,7 +74,7 @@ export function QuestionForm({ asked, answer }: { asked: Asked; answer(picks: st
   )
 }
 
-/** What the person agrees to: a command, a change of a file, or a text. */
+/** The thing that the person agrees to: a command, a change of a file, or a text. */
 function ShownPart({ shown }: { shown: Shown }) {
   if (shown.type === 'text') return <pre class="text">{shown.text}</pre>
   if (shown.type === 'diff')

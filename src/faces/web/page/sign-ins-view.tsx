@@ -5,6 +5,7 @@ import { act, refused } from './act.ts'
 import { call } from './hub-connection.ts'
 import { me } from './hub-state.ts'
 import { rowClass } from './list-keys.ts'
+import { Refused } from './refused.tsx'
 import { ago, moment } from './words.ts'
 
 const signIns = signal<readonly ListedSignIn[]>([])
@@ -29,7 +30,7 @@ export function SignInsView() {
   return (
     <section aria-labelledby="sign-ins-title">
       <h1 id="sign-ins-title">Sign-ins</h1>
-      {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
+      <Refused />
       <ul class="rows">
         {signIns.value.map(({ id, browser, role, made, used, ends }) => (
           <li class={rowClass} key={id}>

@@ -31,7 +31,7 @@ export function TaskMark({ id, title }: { id: string; title: string }) {
   )
 }
 
-/** What can be done with all marked tasks; each task that cannot take it is left as it is. */
+/** The acts on all marked tasks; each task that cannot take it is left as it is. */
 export function SelectionBar() {
   const chosen = [...marked.value].flatMap((id) => tasks.value.get(id) ?? [])
   if (chosen.length === 0) return null

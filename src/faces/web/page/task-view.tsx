@@ -1,10 +1,11 @@
 import type { Task } from '../../../core/work/task.ts'
 import { useState } from 'preact/hooks'
-import { act, refused, taskPath } from './act.ts'
+import { act, taskPath } from './act.ts'
 import { DiffText } from './diff-text.tsx'
 import { agents, tasks, whyWaits } from './hub-state.ts'
 import { AgentQuestionForm, BlockedForm } from './inbox-view.tsx'
 import { moment, stateName, tokenWords } from './words.ts'
+import { Refused } from './refused.tsx'
 
 export function TaskView({ id }: { id: string }) {
   const task = tasks.value.get(id)
@@ -28,7 +29,7 @@ export function TaskView({ id }: { id: string }) {
         {why === undefined ? '' : `: ${why}`} · {task.workspace}
         {task.agent === undefined ? '' : ` · ${task.agent}`}
       </p>
-      {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
+      <Refused />
       <pre class="text">{task.prompt}</pre>
       {asked && task.agent !== undefined ? <AgentQuestionForm asks={asked} agent={task.agent} /> : null}
       {task.state === 'BLOCKED' ? <BlockedForm task={task} /> : null}

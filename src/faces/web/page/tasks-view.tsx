@@ -1,9 +1,10 @@
 import type { Task } from '../../../core/work/task.ts'
 import { useState } from 'preact/hooks'
-import { act, refused } from './act.ts'
+import { act } from './act.ts'
 import { address, setFilter, taskLink } from './address.ts'
 import { agents, tasks, whyWaits } from './hub-state.ts'
 import { rowClass } from './list-keys.ts'
+import { Refused } from './refused.tsx'
 import { SelectionBar, TaskMark } from './task-selection.tsx'
 import { ago, columns, firstLine, moment, stateName } from './words.ts'
 
@@ -25,7 +26,7 @@ export function TasksView() {
           onInput={(event) => setFilter('q', event.currentTarget.value)}
         />
       </div>
-      {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
+      <Refused />
       <NewTask />
       <SelectionBar />
       <div class="board">

@@ -1,8 +1,9 @@
 import type { TurnRow } from '../../../core/talk/machine-turns.ts'
 import { useState } from 'preact/hooks'
-import { act, refused } from './act.ts'
+import { act } from './act.ts'
 import { turns } from './hub-state.ts'
 import { rowClass } from './list-keys.ts'
+import { Refused } from './refused.tsx'
 import { QuestionForm } from './question-form.tsx'
 import { ago, firstLine, moment } from './words.ts'
 
@@ -14,7 +15,7 @@ export function TurnsView() {
   return (
     <section aria-labelledby="turns-title">
       <h1 id="turns-title">Turns</h1>
-      {refused.value === '' ? null : <p role="alert">{refused.value}</p>}
+      <Refused />
       {all.length === 0 ? (
         <p class="empty">
           No turn runs. A prompt in the chat or with <code>termaite -p</code> appears here while an agent works on it.
