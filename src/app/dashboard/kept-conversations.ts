@@ -35,10 +35,12 @@ export function keptConversations({ open, mask }: Parts): Conversations {
       using(async (index) => {
         if (!(await index.sessions()).some(({ id }) => id === session)) return undefined
         const messages: KeptMessage[] = []
-        let all = 0
-        for await (const { role, by, text, at } of index.messages(session))
-          if (all++ >= after && messages.length < most) messages.push({ role, by, text: mask(text), at })
-        return { messages, all }
+        // A page asks again and again, and a session may be long: only the wanted messages are read.
+        for await (const { role, by, text, at } of index.messages(session, after)) {
+          messages.push({ role, by, text: mask(text), at })
+          if (messages.length === most) break
+        }
+        return { messages, all: await index.messageCount(session) }
       }),
     search: (text) =>
       using(async (index) => {

@@ -25,8 +25,10 @@ export interface Index {
   catchUp(): Promise<number>
   rebuild(): Promise<number>
   sessions(of?: { project?: string }): Promise<Session[]>
-  /** Yields the messages of a session, oldest first. Only a page of them is in memory at a time. */
-  messages(session: string): AsyncGenerator<Message>
+  /** Yields the messages of a session after so many, oldest first. Only a page of them is in memory at a time. */
+  messages(session: string, after?: number): AsyncGenerator<Message>
+  /** How many messages a session has. */
+  messageCount(session: string): Promise<number>
   /** Yields the tool calls of a session in the same way. */
   toolTrace(session: string): AsyncGenerator<Trace>
   /** Yields the entries of a session from its log. */
@@ -52,7 +54,8 @@ export function openIndex(home: string, { clock = realClock, tell }: Partial<Sto
         return catchUp(db, home, clock)
       }),
     sessions: ({ project } = {}) => database.use((db) => sessions(db, project)),
-    messages: (id) => inPages(database, (db) => placesOf(db, id, 'messages'), messagesAt),
+    messages: (id, after = 0) => inPages(database, (db) => placesOf(db, id, 'messages').slice(after), messagesAt),
+    messageCount: (id) => database.use((db) => placesOf(db, id, 'messages').length),
     toolTrace: (id) => inPages(database, (db) => placesOf(db, id, 'calls'), callsAt),
     async *entries(id) {
       yield* entriesOf(home, await database.use((db) => sessionRow(db, id)))
