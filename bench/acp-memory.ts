@@ -14,7 +14,7 @@ const rounds = 10
 const lines = Array.from({ length: 400 }, (_, line) => `line ${line} ${'x'.repeat(60)}\n`).join('')
 const answer = Array.from({ length: 300 }, (_, at) => `Sentence ${at} of a long answer.`).join(' ')
 
-/** What `termaite acp` holds after many long turns of our own agent, against its first ones. */
+/** Measures the memory of `termaite acp` after many long turns of our own agent, against its first turns. */
 export async function acpMemory(): Promise<Row[]> {
   const step = (count: number) => (count - 1) % (rounds + 1)
   const model = await modelServer(({ count }) =>

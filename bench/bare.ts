@@ -15,7 +15,7 @@ export interface Bare {
   close(): Promise<void>
 }
 
-/** What came out, and who waits for something in it. */
+/** The output of a program, with the patterns that somebody waits for in it. */
 class Watched {
   #text = ''
   #waits: { what: RegExp; found(match: RegExpExecArray): void }[] = []
@@ -57,7 +57,7 @@ export class BareTmux {
   #panes = new Map<string, Watched>()
   #client: ChildProcess
 
-  /** Its socket lies in `env.TMUX_TMPDIR`. */
+  /** The socket of the server lies in `env.TMUX_TMPDIR`. */
   constructor(env: Env, cwd: string) {
     this.#env = env
     const session = ['new-session', '-s', 'bare', '-x', '120', '-y', '40', 'cat']
@@ -78,7 +78,7 @@ export class BareTmux {
   }
 
   async begun(): Promise<void> {
-    // It answers as soon as there is a server.
+    // The command succeeds as soon as there is a server.
     while ((await this.run('has-session').catch(() => undefined)) === undefined);
   }
 
@@ -95,7 +95,7 @@ export class BareTmux {
     }
   }
 
-  /** Nothing is told of any pane from here on: that would be measured as well. */
+  /** Turns off the output of all panes from here on, because it would be measured as well. */
   async quiet(): Promise<void> {
     await this.run('refresh-client', '-t', await this.run('list-clients', '-F', '#{client_name}'), '-f', 'no-output')
   }

@@ -58,7 +58,7 @@ function heapMB(): number {
 
 const over = new AbortController()
 const terminal = new VirtualTerminal(120, 40)
-// What was written is of no interest here, and would be counted.
+// The written text does not matter here, and its memory would be counted.
 Object.defineProperty(terminal, 'written', { get: () => '', set: () => {} })
 const { signal } = over
 await openChat(new Turns(), { clock: realClock, env: { TERM: 'xterm' }, signal, altScreen: true, terminal })

@@ -7,7 +7,7 @@ import { program, time, withMachine } from './measure.ts'
 
 const workers = 10
 
-/** The work of each part: so many files to read, each of so many bytes. */
+/** The work of each part: the number of files to read, and the bytes of each. */
 type Size = { files: number; bytes: number }
 
 const pathOf = (part: number, file: number) => `part-${part}/file-${file}.txt`
@@ -20,7 +20,9 @@ const handoff = (part: number, { files }: Size) => ({
   status: 'completed',
 })
 
-/** What a coordinator with ten workers sends to its models, against one agent that does the same work in one context. */
+/**
+ * Measures the tokens that a coordinator with ten workers sends to its models, against one agent that does the same work in one context.
+ */
 export async function coordinator(): Promise<Row[]> {
   const rows: Row[] = []
   for (const size of [

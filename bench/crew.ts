@@ -17,7 +17,7 @@ const windowMs = 6_000
 const drawsPerSecond = 20
 
 /** Has a long past, waits for a line, and then draws all of its screen again and again, as the CLIs do while they work. */
-const drawing = `printf 'line %s of what was said long ago, and is still there for whoever scrolls back\n' {1..12000}
+const drawing = `printf 'line %s of a long talk, which is still there for a person who scrolls back\n' {1..12000}
 printf '> '
 IFS= read -r line
 for row in {1..24}; do body+="row $row of a screen that is drawn again and again, as agents do at work\\033[K\\r\\n"; done
@@ -66,7 +66,7 @@ async function fifty(machine: BenchMachine, host: 'tmux' | 'pty', bare: number |
         what: `${host}: memory of our own processes with ${agents} agents at work, each with 10,000 rows behind it`,
         value: memory,
         unit: 'MB',
-        bar: 400,
+        bar: 250,
         detail: `the server ${memoryMB(look().ours.filter(({ pid }) => pid === conductor.pid)).toFixed(0)} MB, the shells around the agents the rest; ${(spawned / 1000).toFixed(2)} s for each to be ready, started together (${load})`,
       },
       {
@@ -108,8 +108,7 @@ async function fifty(machine: BenchMachine, host: 'tmux' | 'pty', bare: number |
 function settle({ home, folder }: BenchMachine, host: 'tmux' | 'pty'): string {
   const script = join(folder, 'drawing.sh')
   writeFileSync(script, drawing)
-  const cli = join(import.meta.dirname, '..', 'test', 'fixtures', 'fake-cli.ts')
-  const timer = `${process.execPath} --disable-warning=ExperimentalWarning ${cli} none scroll moment`
+  const timer = `${process.execPath} --disable-warning=ExperimentalWarning ${fakeCli} none scroll moment`
   const settings = {
     terminals: { host },
     leash: 'edit',
@@ -123,7 +122,7 @@ function settle({ home, folder }: BenchMachine, host: 'tmux' | 'pty'): string {
   return script
 }
 
-/** How long after each closing fence whoever waits is told, in ms: the answer is the moment it was drawn. */
+/** How long after each closing fence a waiting client is told, in ms: the answer is the moment at which the fence was drawn. */
 async function noticed(conductor: Conductor, slot: number): Promise<number[]> {
   const all: number[] = []
   for (let turn = 0; turn < turns; turn++) {
@@ -138,10 +137,12 @@ async function noticed(conductor: Conductor, slot: number): Promise<number[]> {
 
 type Split = { ours: Process[]; agents: Process[]; tmux: Process[] }
 
+const fakeCli = join(import.meta.dirname, '..', 'test', 'fixtures', 'fake-cli.ts')
+
 /** The agents themselves and tmux would be there without us. */
 function split(all: readonly Process[], script: string): Split {
   const tmux = all.filter(({ line, ppid }) => /^tmux |\/tmux /.test(line) && ppid === 1)
-  const agents = all.filter(({ line }) => line.trim() === `bash ${script}`)
+  const agents = all.filter(({ line }) => line.trim() === `bash ${script}` || line.includes(` ${fakeCli} `))
   return { ours: all.filter((one) => !tmux.includes(one) && !agents.includes(one)), agents, tmux }
 }
 
@@ -159,7 +160,7 @@ function tmuxPid(socket: string, env: Record<string, string>): number {
   return Number(execFileSync('tmux', ['-L', socket, 'display-message', '-p', '#{pid}'], { env, encoding: 'utf8' }))
 }
 
-/** What tmux uses of one core for the same programs. */
+/** Measures the part of one core that tmux uses for the same programs. */
 async function tmuxAlone({ folder, env }: BenchMachine): Promise<number> {
   const script = join(folder, 'drawing.sh')
   writeFileSync(script, drawing)

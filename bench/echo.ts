@@ -66,7 +66,7 @@ async function sent(machine: BenchMachine): Promise<{ echoMs: number; beginMs: n
   }
 }
 
-/** When the words were written to the terminal. */
+/** The moment at which the words were written to the terminal. */
 function seen({ pty }: Seat, words: string): Promise<number> {
   return new Promise((resolve) => {
     let tail = ''

@@ -5,7 +5,7 @@ export type Process = { pid: number; ppid: number; line: string; cpuMs: number }
 
 const ticksPerMs = 0.1
 
-/** These processes and all below them. */
+/** The processes of these roots, and all below them. */
 export function below(roots: readonly number[]): Process[] {
   const all = everyone()
   const found = all.filter(({ pid }) => roots.includes(pid))
@@ -21,13 +21,13 @@ export async function gone(text: string): Promise<void> {
   while (everyone().some(({ line }) => line.includes(text))) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
-/** What each of them used since it was looked at before, in parts of one core. */
+/** The part of one core that the processes have used since they were looked at before. */
 export function busyShare(before: readonly Process[], after: readonly Process[], ms: number): number {
   const used = new Map(before.map(({ pid, cpuMs }) => [pid, cpuMs]))
   return after.reduce((sum, { pid, cpuMs }) => sum + (used.has(pid) ? cpuMs - used.get(pid)! : 0), 0) / ms
 }
 
-/** What they hold in memory, each page counted once over all that share it. */
+/** The memory of the processes, in which each shared page is divided among those that share it. */
 export function memoryMB(processes: readonly Process[]): number {
   return processes.reduce((sum, { pid }) => {
     const kB = Number(/^Pss:\s+(\d+)/m.exec(text(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0)
@@ -41,7 +41,7 @@ function everyone(): Process[] {
 
 function read(pid: number): Process[] {
   const stat = text(`/proc/${pid}/stat`)
-  // Its name stands in brackets, and may hold anything.
+  // The name of the program stands in brackets, and may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   if (fields.length < 14) return []
   const cpuMs = (Number(fields[11]) + Number(fields[12])) / ticksPerMs

@@ -2,12 +2,14 @@ import type { Row } from './measure.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { acpMemory } from './acp-memory.ts'
-import { chat, chatMemory } from './chat.ts'
+import { chat, chatMemory, firstPaint } from './chat.ts'
 import { coordinator } from './coordinator.ts'
 import { crew } from './crew.ts'
+import { dashboard } from './dashboard.ts'
 import { diagnostics } from './diagnostics.ts'
 import { echo } from './echo.ts'
 import { failover } from './failover.ts'
+import { fleet } from './fleet.ts'
 import { hub } from './hub.ts'
 import { histories } from './histories.ts'
 import { longAnswer } from './long-answer.ts'
@@ -21,6 +23,7 @@ import { wall } from './wall.ts'
 // Arguments choose among them; without any, all are run.
 const benches: Record<string, () => Promise<Row[]>> = {
   start,
+  'first-paint': firstPaint,
   chat,
   'chat-memory': chatMemory,
   'acp-memory': acpMemory,
@@ -28,6 +31,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   failover,
   histories,
   hub,
+  fleet,
+  dashboard,
   'measured-rotation': measuredRotation,
   tokens,
   coordinator,

@@ -12,7 +12,7 @@ const claude = join(import.meta.dirname, '../test/real/clis/node_modules/.bin/cl
 const prompt = (n: number) => `Question ${n}: what does the parser do with a line that never ends?`
 const answer = 'It reads on until the buffer is full, then it cuts the line and says where the rest is. '.repeat(12)
 
-/** What a ten-turn conversation sends to the model through us, against the same CLI resumed by hand. */
+/** Measures the tokens that a ten-turn conversation sends to the model through termaite, against the same CLI resumed by hand. */
 export async function tokens(): Promise<Row[]> {
   if (!existsSync(claude)) {
     console.log('tokens: skipped, the real CLIs are not installed; npm run test:real installs them')

@@ -9,6 +9,14 @@ if (version[0] < 22 || (version[0] === 22 && version[1] < 19)) {
   )
   process.exit(2)
 }
+// Processes, terminals and the sandbox are those of Unix.
+if (process.platform === 'win32') {
+  process.stderr.write(
+    'termaite runs on Linux and macOS. On Windows it runs in WSL: install that with "wsl --install", open a terminal in it, ' +
+      'and install Node.js, your agent CLIs and termaite there.\n',
+  )
+  process.exit(2)
+}
 if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-v')) {
   process.stdout.on('error', function (error) {
     if (error.code === 'EPIPE') return
@@ -17,12 +25,183 @@ if (process.argv.length === 3 && (process.argv[2] === '--version' || process.arg
   })
   process.stdout.write(require('../package.json').version + '\n')
 } else {
-  // The cache is the difference between reading our code once and at every start. Not where Node would put it: in a
-  // folder that is everybody's, somebody else's code could lie in wait.
+  start()
+}
+
+function start() {
+  if (process.env.TERMAITE_MARKS) performance.mark('node')
+  var fs = require('fs')
+  var path = require('path')
+  var vm = require('vm')
+  var main = path.join(__dirname, '..', 'dist', 'main.cjs')
+  var text = fs.readFileSync(main, 'latin1')
+  // The build's own name: code that was compiled from another text must never run in the place of this one.
+  var folder = cacheFolder(path, text.slice(2, 18))
+  var modules = new Map()
+  var changed = false
+
+  process.on('exit', function ended(code) {
+    var listeners = process.listeners('exit')
+    listeners.slice(listeners.indexOf(ended) + 1).forEach(function (listener) {
+      listener.call(process, code)
+    })
+    if (process.env.TERMAITE_MARKS) writeMarks(fs, process.env.TERMAITE_MARKS)
+    keep()
+    // Everything is written and nothing waits any more: tearing down the heap of a process that ends only takes time. The
+    // listeners set the exit code.
+    process.exit()
+  })
+  // A chat may run for days, and be killed at its end: see src/base/compiled-code.ts.
+  process.once('termaite-compiled', function () {
+    keep()
+    // V8's flags change now, and it takes no compiled code any more.
+    changed = true
+  })
+  load(main, text)
+
+  function keep() {
+    if (folder) keepCompiled(fs, path, folder, modules)
+  }
+
+  /** Runs a file of the build as a CommonJS module, from its compiled code where there is one. */
+  function load(file, text) {
+    var known = modules.get(file)
+    if (known) return known.exports
+    var place = path.dirname(file)
+    var module = { exports: {}, script: undefined, compiled: 0 }
+    modules.set(file, module)
+    var cached = folder && !changed ? bytesOf(fs, path.join(folder, path.basename(file))) : undefined
+    // esbuild writes plain ASCII, and a string of single bytes takes the least time and room.
+    var body =
+      '(function(exports,require,module,__filename,__dirname){' + (text || fs.readFileSync(file, 'latin1')) + '\n})'
+    var script = new vm.Script(body, { filename: file, cachedData: cached })
+    if (!changed) module.script = script
+    if (cached && !script.cachedDataRejected) module.compiled = cached.length
+    var installed
+    script.runInThisContext().call(
+      module.exports,
+      module.exports,
+      function (name) {
+        if (name[0] === '.') return load(path.join(place, name))
+        if (name.startsWith('node:')) return process.getBuiltinModule(name)
+        // The modules of the start file go by numbers: see scripts/start-file.ts.
+        if (name.startsWith('start:')) return modules.get(main).exports(name.slice(6))
+        installed = installed || require('module').createRequire(file)
+        return installed(name)
+      },
+      module,
+      file,
+      place,
+    )
+    return module.exports
+  }
+}
+
+/**
+ * The folder of our compiled code: it is the difference between compiling our code once and at every start. Not where Node
+ * would put it: in a folder that is everybody's, somebody else's code could lie in wait.
+ */
+function cacheFolder(path, build) {
   var env = process.env
-  var place = env.XDG_CACHE_HOME || (env.HOME && env.HOME + '/.cache')
+  var place = env.NODE_COMPILE_CACHE || env.XDG_CACHE_HOME || (env.HOME && env.HOME + '/.cache')
   // It is written at the very end, when `uninstall` has taken it away.
-  if (process.argv[2] !== 'uninstall' && (env.NODE_COMPILE_CACHE || (place && place[0] === '/')))
-    require('node:module').enableCompileCache(env.NODE_COMPILE_CACHE || place + '/termaite')
-  import('../dist/main.js')
+  if (process.argv[2] === 'uninstall' || env.NODE_DISABLE_COMPILE_CACHE || !place || place[0] !== '/') return undefined
+  // One turn needs other functions than the chat or a command, and each start reads all that its folder has.
+  var args = process.argv.slice(2)
+  var isChat = args.length === 0 || args[0][0] === '-'
+  var kind = !args.includes('-p') ? (isChat ? 'chat' : 'rest') : args.includes('--ephemeral') ? 'ephemeral' : 'turn'
+  return path.join(place, 'termaite', build + '-' + process.version + '-' + process.arch, kind)
+}
+
+function bytesOf(fs, file) {
+  try {
+    return fs.readFileSync(file)
+  } catch (error) {
+    return undefined
+  }
+}
+
+/** Compiled code that is larger is left as it is: to read more of it would take longer than it saves. */
+var mostCompiled = 1536 * 1024
+
+/**
+ * Keeps the compiled code of each file that had none, with the functions that were called. The first run of a build may have done
+ * little, as one that failed at once: the code of the start file is kept anew when a run used more of its modules than those before.
+ * A start without compiled code is slower, so nothing here is an error.
+ */
+function keepCompiled(fs, path, folder, modules) {
+  try {
+    var made
+    modules.forEach(function (module, file) {
+      var used = module.exports.made && usedModules(fs, path.join(folder, 'modules'), module)
+      if (!module.script || (module.compiled && !used)) return
+      made = made || fs.mkdirSync(folder, { recursive: true, mode: 448 }) || folder
+      var code = module.script.createCachedData()
+      write(path.basename(file), code)
+      if (used) write('modules', used)
+      module.compiled = code.length
+    })
+    // A folder of its own for this build was made, which happens once for each build.
+    if (made && made !== folder) removeUnused(fs, path, path.dirname(folder))
+  } catch (error) {
+    // The disk may be full, or the folder may be somebody else's.
+  }
+
+  function write(name, bytes) {
+    var draft = path.join(folder, '.' + process.pid + '-' + name)
+    // The bytes must be on the disk before they have their name: V8 runs what it finds there.
+    var opened = fs.openSync(draft, 'w', 384)
+    fs.writeSync(opened, bytes)
+    fs.fsyncSync(opened)
+    fs.closeSync(opened)
+    fs.renameSync(draft, path.join(folder, name))
+  }
+}
+
+/** The modules of the start file that this run and those before it used, a letter for each; undefined where there is no more to keep. */
+function usedModules(fs, file, module) {
+  var known = module.compiled ? String(bytesOf(fs, file) || '') : ''
+  var made = module.exports.made
+  var used = ''
+  var isMore = !module.compiled
+  for (var number = 0; number < made.length; number++) {
+    isMore = isMore || (made[number] && known[number] !== 'x')
+    used += made[number] || known[number] === 'x' ? 'x' : '.'
+  }
+  return isMore && module.compiled <= mostCompiled ? used + known.slice(made.length) : undefined
+}
+
+/**
+ * Removes the compiled code of other builds that was not written for some days. A process of such a build goes on without it, and
+ * keeps it anew; it does not remove that of this build then, which is younger. So two versions can be used in turn.
+ */
+function removeUnused(fs, path, own) {
+  var before = Date.now() - 3 * 24 * 3600 * 1000
+  var all = path.dirname(own)
+  fs.readdirSync(all).forEach(function (name) {
+    var folder = path.join(all, name)
+    if (folder === own || !/^[0-9a-f]{16}-v\d+\.\d+\.\d+[\w.-]*$/.test(name)) return
+    try {
+      var kinds = fs.readdirSync(folder).map(function (kind) {
+        return path.join(folder, kind)
+      })
+      var written = [folder].concat(kinds).map(function (place) {
+        var stat = fs.lstatSync(place, { throwIfNoEntry: false })
+        return stat ? stat.mtimeMs : 0
+      })
+      if (Math.max.apply(null, written) < before) fs.rmSync(folder, { recursive: true, force: true })
+    } catch (error) {
+      // It may be somebody else's, or another process removes it right now.
+    }
+  })
+}
+
+/** Writes how far the run had come when; see src/base/mark.ts. */
+function writeMarks(fs, file) {
+  performance.mark('end')
+  var moments = {}
+  performance.getEntriesByType('mark').forEach(function (entry) {
+    if (!(entry.name in moments)) moments[entry.name] = entry.startTime
+  })
+  fs.writeFileSync(file, JSON.stringify(moments))
 }

@@ -1,16 +1,39 @@
+import { spawnSync } from 'node:child_process'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 type Pace = { concurrency: number; timeout: number }
 
-/** Runs each file in a process of its own, in this order, and reports in words with the failures at the end. */
+/**
+ * Runs each file in a process of its own, in this order, and reports in words with the failures at the end. The limit of the
+ * runner is one for each test: a process that does not end after its tests, because something of theirs still runs, would hold
+ * everything up. Such a process is killed when none has told anything for that time, and is a failure.
+ */
 export async function runTests(files: string[], { concurrency, timeout }: Pace): Promise<void> {
   // Our sources lose their types and are compiled once, not in each process anew.
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '..', 'node_modules', '.cache', 'termaite-tests', 'code')
   const tests = run({ files, concurrency, timeout, execArgv: ['--disable-warning=ExperimentalWarning'] })
+  const running = new Set<string>()
+  const silence = setTimeout(() => {
+    const names = [...running].map((file) => relative(process.cwd(), file))
+    console.log(`These tests told nothing for ${timeout / 1_000} s after their last one ended: ${names.join(', ')}`)
+    process.exitCode = 1
+    endChildren()
+  }, timeout)
+  tests.on('data', () => silence.refresh())
+  tests.on('test:dequeue', ({ name, file }) => name === file && running.add(name))
+  tests.on('test:complete', ({ name, file }) => name === file && running.delete(name))
   tests.on('test:fail', ({ todo }) => {
     if (todo === undefined || todo === false) process.exitCode = 1
   })
   for await (const words of tests.compose(new spec())) process.stdout.write(words)
+  clearTimeout(silence)
+}
+
+/** Kills the processes that this one has started. */
+function endChildren(): void {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+  for (const [, pid, parent, args] of stdout.matchAll(/^\s*(\d+)\s+(\d+)\s+(.*)$/gm))
+    if (Number(parent) === process.pid && args!.includes('.test.')) process.kill(Number(pid), 'SIGKILL')
 }

@@ -1,107 +1,136 @@
-import type { Metafile, Plugin } from 'esbuild'
-import { build } from 'esbuild'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import type { Metafile } from 'esbuild'
+import { transform } from 'esbuild'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ascii } from './common-js.ts'
 
-type Outputs = Metafile['outputs']
+/** The modules that the program needs before anything is loaded later, each with the number by which the others ask for it. */
+export type StartModules = { numbers: ReadonlyMap<string, number>; later: readonly string[] }
+
+/** Divides all modules into those that the main module imports, also by way of others, and those that are entries of chunks. */
+export function startModules(main: string, { inputs }: Metafile): StartModules {
+  const start = new Set<string>()
+  const visit = (path: string): void => {
+    if (start.has(path)) return
+    start.add(path)
+    for (const { path: next, kind, external } of inputs[path]!.imports)
+      if (kind === 'import-statement' && !external && next in inputs) visit(next)
+  }
+  visit(main)
+  const foreign = [...start].find((path) => !path.startsWith('src/'))
+  if (foreign !== undefined) throw new Error(`the start imports ${foreign}: load it later, with import()`)
+  const loaded = Object.values(inputs).flatMap(({ imports }) =>
+    imports.filter(({ kind, external }) => kind === 'dynamic-import' && !external).map(({ path }) => path),
+  )
+  const later = [...new Set(loaded)].filter((path) => !start.has(path)).sort()
+  return { numbers: new Map([...start].sort().map((path, number) => [path, number])), later }
+}
+
+/** The name under which chunks require a module of the start. */
+export const startName = (number: number) => `start:${number}`
 
 /**
- * Joins all that a start reads into one file. A splitter makes a chunk for every set of parts that share something, so
- * the more there is to load later, the more files a start would read, at half a millisecond each.
+ * Makes the one file that every run loads. Each module in it is a function that runs when one of its exports is first used, so that
+ * a run evaluates only the modules that it needs, and its compiled code holds only their functions. No module may do anything when
+ * it is evaluated that others rely on, and no imports may go in a circle: test/layers.test.ts looks for circles.
  */
-export async function joinStart(root: string, main: string, { outputs }: Metafile): Promise<void> {
-  const found = Object.entries(outputs).map(([path, output]) => [resolve(root, path), output] as const)
-  const all: Outputs = Object.fromEntries(found)
-  const joined = [...neededBy(main, all, root)]
-  /** What a chunk exports is exported by the one file, under a name that says which chunk's it was. */
-  const named = (path: string, name: string) => `c${joined.indexOf(path)}_${name}`
-  const exported = joined.map((path) => {
-    const names = all[path]!.exports.map((name) => `${name} as ${named(path, name)}`)
-    return `export { ${names.join(', ')} } from ${JSON.stringify(path)}`
-  })
-  const { outputFiles } = await build({
-    stdin: { contents: [...exported, `import ${JSON.stringify(main)}`].join('\n'), resolveDir: dirname(main) },
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node22',
-    packages: 'external',
-    minify: true,
-    write: false,
-    logLevel: 'warning',
-    plugins: [later(dirname(main))],
-  })
-  const late = Object.values(all).flatMap(({ imports }) => imports.filter(({ kind }) => kind === 'dynamic-import'))
-  const wanted = new Set(late.map(({ path }) => resolve(root, path)))
-  for (const path of joined)
-    // Who loads later what is here already is led to it.
-    if (wanted.has(path))
-      writeFileSync(path, `export{${ownNames(path)}}from${JSON.stringify(relative(dirname(path), main))}`)
-    else rmSync(path)
-  writeFileSync(main, runnable(outputFiles[0]!.text))
-  for (const path of Object.keys(all).filter((path) => !joined.includes(path)))
-    writeFileSync(path, runnable(repointed(path)))
-
-  function repointed(path: string): string {
-    const from = JSON.stringify(relative(dirname(path), main))
-    return readFileSync(path, 'utf8').replaceAll(
-      /\b(import|export)(?:\{([^{}]*)\}from)?"(\.[^"]*)"/g,
-      (whole, verb: string, list: string | undefined, to: string) => {
-        const chunk = resolve(dirname(path), to)
-        if (!joined.includes(chunk)) return whole
-        if (list === undefined) return `${verb}${from}`
-        return `${verb}{${list.split(',').map((one) => own(one, chunk))}}from${from}`
-      },
-    )
+export async function startFile(
+  root: string,
+  main: string,
+  { numbers }: StartModules,
+  parts: { chunkOf(path: string): string; define: Record<string, string> },
+): Promise<string> {
+  const builtins = new Map<string, number>()
+  const numberOf = (from: string, name: string): number => {
+    if (!name.startsWith('node:')) return numbers.get(join(dirname(from), name))!
+    const known = builtins.get(name) ?? numbers.size + builtins.size
+    builtins.set(name, known)
+    return known
   }
-
-  function ownNames(path: string): string[] {
-    return all[path]!.exports.map((name) => own(name, path))
-  }
-
-  function own(one: string, chunk: string): string {
-    const [name, as = name] = one.split(' as ')
-    return `${named(chunk, name!)} as ${as}`
-  }
-}
-
-/** The files that are read before the first line of `main` runs. */
-function neededBy(main: string, all: Outputs, root: string, seen = new Set<string>()): Set<string> {
-  seen.add(main)
-  for (const { path, kind, external } of all[main]!.imports) {
-    const needed = resolve(root, path)
-    if (kind === 'import-statement' && !external && !seen.has(needed)) neededBy(needed, all, root, seen)
-  }
-  return seen
-}
-
-/** What is loaded later stays where it is. */
-function later(folder: string): Plugin {
-  return {
-    name: 'later',
-    setup({ onResolve }) {
-      onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) =>
-        kind === 'dynamic-import'
-          ? { path: `./${relative(folder, join(resolveDir, path))}`, external: true }
-          : undefined,
-      )
+  const modules = await Promise.all([...numbers.keys()].map((path) => lazyModule(root, path)))
+  const makers = [
+    ...modules,
+    ...[...builtins.keys()].map((name) => `()=>process.getBuiltinModule(${JSON.stringify(name)})`),
+  ]
+  const { code } = await transform(
+    `const made=[];const makers=[${makers.join()}];
+     function ${ask}(number){return made[number]??=makers[number]()}
+     module.exports=${ask};${ask}.made=made;${ask}(${numbers.get(main)})`,
+    {
+      format: 'cjs',
+      platform: 'node',
+      target: 'node22',
+      minify: true,
+      // Installed packages are required: see toCommonJs.
+      supported: { 'dynamic-import': false },
+      sourcefile: 'module.mjs',
+      logLevel: 'warning',
+      logOverride: { 'commonjs-variable-in-esm': 'silent' },
     },
+  )
+  return ascii(`"use strict";${code}`)
+
+  async function lazyModule(root: string, path: string): Promise<string> {
+    const source = readFileSync(join(root, path), 'utf8')
+    if (source.includes(ask)) throw new Error(`${path} uses the name ${ask}, which the build needs`)
+    const { code } = await transform(source, {
+      loader: 'ts',
+      format: 'cjs',
+      platform: 'node',
+      target: 'node22',
+      define: { ...parts.define, 'import.meta.dirname': '__dirname' },
+      logLevel: 'warning',
+    })
+    return lazy(path, code)
+  }
+
+  function lazy(path: string, code: string): string {
+    const [, runtime, exported, , after] = wholeModule.exec(code) ?? [undefined, '', '', '', code]
+    const body = (after ?? '').replace(closingNote, '')
+    // esbuild writes its own functions in front of each module, most of which are for the exports alone.
+    const own = /\b__(?!dirname\b)[a-z]\w*\(/i.test(body) ? runtime : ''
+    const asked = new Map<string, number>()
+    const text = body
+      .replaceAll(required, (_whole, name: string, from: string) => {
+        asked.set(name, numberOf(path, from))
+        return ''
+      })
+      .replaceAll(/\bimport\("([^"]+)"\)/g, (whole, from: string) => loaded(path, from) ?? whole)
+    if (/\brequire\("[^"]*\.ts"\)/.test(text.replaceAll(/\(\)=>require\("[^"]*"\)/g, '')))
+      throw new Error(`${path} imports a module in a form that startFile does not know`)
+    const names = [...(exported ?? '').matchAll(/^\s*(\w+): \(\) => ([\w.]+),?$/gm)].map(([, as, name]) =>
+      name!.includes('.') ? `get ${as}(){return ${name}}` : `${as}:${name}`,
+    )
+    return `()=>{${own}${asking(`${text};return{${names.join()}}`, asked)}}`
+  }
+
+  function loaded(path: string, from: string): string | undefined {
+    if (from.startsWith('node:')) return `Promise.resolve(process.getBuiltinModule(${JSON.stringify(from)}))`
+    if (!from.startsWith('.')) return undefined
+    const number = numbers.get(join(dirname(path), from))
+    const module = number === undefined ? `require("${parts.chunkOf(join(dirname(path), from))}")` : `${ask}(${number})`
+    return `Promise.resolve().then(()=>${module})`
   }
 }
 
-/** What came from CommonJS asks for `require`, which no module has. */
-function runnable(code: string): string {
-  const required = /\brequire\b/.test(code)
-    ? 'const require=process.getBuiltinModule("node:module").createRequire(import.meta.url);'
-    : ''
-  return required + builtins(code)
-}
+/** The function by which the modules of the start get each other. */
+const ask = '$_'
 
-/** An import of Node's own modules runs all their getters, which loads much that nobody asked for; taking what is named does not. */
-function builtins(code: string): string {
-  return code.replaceAll(
-    /\bimport(?:\{([^{}]*)\}|\*as ([\w$]+) | ([\w$]+) )from"(node:[^"]+)";?/g,
-    (_whole, list: string | undefined, star: string | undefined, name: string | undefined, module: string) =>
-      `var ${star ?? name ?? `{${list!.replaceAll(' as ', ':')}}`}=process.getBuiltinModule("${module}");`,
+/** A module as esbuild writes it: its own functions, the exports, and the code. */
+const wholeModule =
+  /^([^]*?)var stdin_exports = \{\};\n__export\(stdin_exports, \{\n([^}]*)\}\);\n(module\.exports = .*\n)([^]*)$/
+const closingNote = /\/\/ Annotate the CommonJS export names for ESM import in node:\n[^]*$/
+const required = /^var (import_\w+) = require\("([^"]+)"\);\n/gm
+
+/** Puts a question for the module in the place of each name that it was imported as. */
+function asking(text: string, asked: ReadonlyMap<string, number>): string {
+  return text.replaceAll(
+    /\b(new )?(import_\w+)\.(\w+)/g,
+    (whole, made: string | undefined, name: string, what: string) => {
+      const number = asked.get(name)
+      if (number === undefined) return whole
+      const found = `${ask}(${number}).${what}`
+      return made === undefined ? found : `new (${found})`
+    },
   )
 }

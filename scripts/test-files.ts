@@ -1,48 +1,81 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
-/** Where the files lie that let several tests run in one process; a run beside this one has its own. */
+/** The folder of the files that let several tests run in one process; a run beside this one has its own. */
 const shared = join(root, 'node_modules', '.cache', 'termaite-tests', `shared-${process.pid}`)
 
-/** The tests whose path holds one of these parts, or all; those in `test/real` drive the real CLIs and run by themselves. */
+const isIn = (file: string, folder: string) => file.startsWith(join('test', folder, ''))
+
+/**
+ * The tests whose path holds one of these parts, or all. Those in `test/real` drive the real CLIs and have a runner of their own;
+ * those in `test/web` drive a browser and those in `test/binary` the single file, and run where they are asked for.
+ */
 export function testFiles(parts: readonly string[]): string[] {
   return globSync('test/**/*.test.ts', { cwd: root })
-    .filter((file) => !file.startsWith(join('test', 'real', '')))
-    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
+    .filter((file) => !isIn(file, 'real'))
+    .filter((file) =>
+      parts.length === 0 ? !isIn(file, 'web') && !isIn(file, 'binary') : parts.some((part) => file.includes(part)),
+    )
     .sort()
 }
 
+const partFlag = /^--part=(\d+)$/
+
+/** The arguments of a run without those that narrow it to a part. */
+export const withoutPart = (args: readonly string[]) => args.filter((word) => !partFlag.test(word))
+
 /**
- * The part of the files that CI runs with this commit. The next part comes with the next commit: all of them after every commit
- * would take too long.
+ * With `--part=3` a third of the files, as CI runs them: the next third comes with the next commit, because all of them with every
+ * commit would take too long. Without it all files.
  */
-export function partOfCommit(files: readonly string[], parts: number): string[] {
+export function partOfCommit(files: readonly string[], args: readonly string[]): string[] {
+  const parts = Number(args.map((word) => partFlag.exec(word)?.[1]).find((found) => found !== undefined) ?? 1)
   const commits = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout
   return files.filter((_, index) => index % parts === Number(commits.trim()) % parts)
 }
 
-/** A file that holds one of these starts processes of its own, or changes its own one for all that run in it. */
-const alone = /node:child_process|node:worker_threads|node-pty|process\.(?:on|chdir)\(|process\.env\.\w+ =/
+/** A file that holds one of these changes its own process for all that run in it. */
+const changesItsOwn = /node:worker_threads|process\.(?:on|chdir)\(|process\.env\.\w+ =[^=]/
+/** A file that holds one of these starts other processes. */
+const startsOthers = /node:child_process|node-pty/
+/** The tests in these folders do everything in processes of the built program, and keep nothing in their own. */
+const outside = ['cli', 'docs', 'screen']
+/** The source of the tests that share a process, where each of them starts others: enough of them run side by side then. */
+const sharedBytes = 40_000
 
 /**
- * One file for each process to run, the longest first, so that none is left to run at the end by itself. A test that
- * starts processes has one of its own; all others of a folder share one, because to load our sources costs more time
- * than most of them take.
+ * One file for each process to run, the longest first, so that none is left to run at the end by itself. Tests share processes
+ * where they can, because to load our sources costs more time than most of them take: those of a folder that start no others one
+ * process, and those that only drive the built program a few.
  */
 export function processesOf(files: readonly string[]): string[] {
-  const isAlone = (file: string) => reached(file, inTests).some((path) => alone.test(textOf(path)))
-  const groups = Map.groupBy(files, (file) => (isAlone(file) ? file : folderOf(file)))
+  const holds = (file: string, words: RegExp) => reached(file, inTests).some((path) => words.test(textOf(path)))
+  const filled = new Map<string, { name: string; bytes: number }>()
+  const processOf = (file: string): string => {
+    const folder = folderOf(file)
+    if (holds(file, changesItsOwn)) return file
+    if (!holds(file, startsOthers)) return folder
+    if (!outside.includes(folder)) return file
+    const bytes = sizeOf(file)
+    const last = filled.get(folder)
+    if (last && last.bytes + bytes <= sharedBytes) last.bytes += bytes
+    else filled.set(folder, { name: `${folder}-from-${basename(file, '.test.ts')}`, bytes })
+    return filled.get(folder)!.name
+  }
+  const groups = Map.groupBy(files, processOf)
   mkdirSync(shared, { recursive: true })
   process.on('exit', () => rmSync(shared, { recursive: true, force: true }))
   const processes = [...groups].map(([name, members]) => ({
     file: members.length === 1 ? join(root, members[0]!) : together(name, members),
-    size: members.reduce((sum, file) => sum + statSync(join(root, file)).size, 0),
+    size: members.reduce((sum, file) => sum + sizeOf(file), 0),
   }))
   return processes.sort((one, other) => other.size - one.size).map(({ file }) => file)
 }
+
+const sizeOf = (file: string) => statSync(join(root, file)).size
 
 /** The folder of `test` that a file lies in. */
 const folderOf = (file: string) => file.split(/[\\/]/)[1]!

@@ -5,7 +5,7 @@ import { existsSync, globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { runTests } from './run-tests.ts'
-import { partOfCommit } from './test-files.ts'
+import { partOfCommit, withoutPart } from './test-files.ts'
 
 const real = join(import.meta.dirname, '..', 'test', 'real')
 
@@ -41,11 +41,11 @@ await Promise.all(folders.map(install))
 // CI installs them while other tests run.
 if (process.argv.includes('--install')) process.exit(0)
 
-// Arguments narrow the run to files whose path holds one of them; CI runs one half with each commit.
-const wanted = process.argv.slice(2).filter((word) => word !== '--half')
+// Arguments narrow the run to files whose path holds one of them; CI runs a part with each commit.
+const wanted = withoutPart(process.argv.slice(2))
 const all = globSync(join(real, '*.test.ts'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
   .sort((one, other) => statSync(other).size - statSync(one).size)
-const files = process.argv.includes('--half') ? partOfCommit(all, 2) : all
-// They wait for processes more than they compute: side by side also on a small machine.
+const files = partOfCommit(all, process.argv)
+// These tests wait for processes more than they compute, so they run side by side on a small machine too.
 await runTests(files, { concurrency: Math.max(4, availableParallelism()), timeout: 600_000 })

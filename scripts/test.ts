@@ -1,14 +1,14 @@
 // Checks types, lint and format and runs the tests, side by side. Arguments narrow it to tests whose path holds one of them;
-// --unchecked runs the tests alone.
+// --unchecked runs the tests alone, --part=3 a third of them.
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { availableParallelism } from 'node:os'
 import { runTests } from './run-tests.ts'
-import { processesOf, testFiles } from './test-files.ts'
+import { partOfCommit, processesOf, testFiles, withoutPart } from './test-files.ts'
 
 const unchecked = process.argv.includes('--unchecked')
-const wanted = process.argv.slice(2).filter((word) => word !== '--unchecked')
-const files = testFiles(wanted)
+const wanted = withoutPart(process.argv.slice(2)).filter((word) => word !== '--unchecked')
+const files = partOfCommit(testFiles(wanted), process.argv)
 // Without a file the runner would look for some by itself, and find those that drive the real CLIs.
 if (files.length === 0) {
   console.error(`no test's path holds ${wanted.join(' or ')}`)

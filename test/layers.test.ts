@@ -22,7 +22,7 @@ const wings = [
   'languages',
 ]
 
-/** What each folder of src may import, beside itself. */
+/** The folders of src that each folder may import, beside itself. */
 const allowed: Record<string, string[]> = {
   base: [],
   core: ['base'],

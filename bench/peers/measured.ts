@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { modelServer } from '../../test/real/model-server.ts'
 import { rig } from '../../test/real/rig.ts'
 
-/** One run of a peer over so many tool rounds. */
+/** One run of a peer over a number of tool rounds. */
 export type Run = {
   firstRequestMs: number
   wallMs: number
@@ -28,7 +28,7 @@ export async function measured(peer: Peer, rounds: number, caches: string): Prom
   let began = 0
   let first = 0
   const files: string[] = []
-  const isTurn = (asked: Asked) => !asked.side && !peer.besides?.(asked)
+  const isTurn = (asked: Asked) => !asked.side && !peer.isSideRequest?.(asked)
   let turns = 0
   const model = await modelServer((asked) => {
     if (!isTurn(asked)) return { text: 'Files' }
@@ -95,7 +95,7 @@ function treeMB(pid: number): number {
       parents.set(Number(name), Number(/PPid:\s+(\d+)/.exec(status)?.[1]))
       sizes.set(Number(name), Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
     } catch {
-      // It ended while we looked.
+      // The process ended while we looked.
     }
   }
   const within = (one: number): boolean => one === pid || (parents.has(one) && within(parents.get(one)!))

@@ -12,7 +12,7 @@ export type Peer = {
   argv(prompt: string): readonly string[]
   read(file: string, asked: Asked): { tool: string; input: unknown }
   /** Whether a request is no part of the task, such as one for a title. */
-  besides?(asked: Asked): boolean
+  isSideRequest?(asked: Asked): boolean
   /** More settings below its home, beside the rig's. */
   files?(url: string): Record<string, string>
   env?: Record<string, string>
@@ -92,7 +92,7 @@ export const peers: readonly Peer[] = [
     rig: 'qwen',
     argv: (prompt) => [join(clis, 'node_modules', '.bin', 'opencode'), 'run', '--model', 'mock/mock-model', prompt],
     read: (file) => ({ tool: 'read', input: { filePath: file } }),
-    besides: ({ body }) => !body.tools,
+    isSideRequest: ({ body }) => !body.tools,
     files: (url) => ({ '.config/opencode/opencode.json': JSON.stringify(opencodeAt(url)) }),
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
   },
@@ -129,6 +129,6 @@ const piAt = (url: string) => ({
   ],
 })
 
-/** Whether it can be run here. */
+/** Whether the peer can be run here. */
 export const isThere = ({ name }: Peer) =>
   name === own.name || installed(name) || existsSync(join(clis, 'node_modules', '.bin', name))

@@ -24,7 +24,7 @@ for (const peer of peers) {
   }
   const caches = mkdtempSync(join(tmpdir(), 'termaite-bench-'))
   try {
-    // Nobody's first run counts: caches are filled in it.
+    // The first run of a peer does not count, because caches are filled in it.
     await measured(peer, 1, caches)
     const once = await several(() => measured(peer, 0, caches))
     const many = await several(() => measured(peer, rounds, caches))

@@ -26,7 +26,11 @@ const statement = new RegExp(
 const remedy =
   /^(?:(?:please|it|this|they|you can|you will|or|and|then|will|your \w+)\s+)*(?:try again|resets?\b|retry\b|renews?\b|upgrade\b|wait\b|add\b|check\b|see\b|visit\b|purchase\b|contact\b|switch\b|come back|regain\b|https?:|(?:for|until|on|at|in|by)\s|\d{10,13}$|\()/i
 
+/** Every such statement has one of these; most lines have none. */
+const mayStateLimit = /limit|quota|credits|requests|tokens|free usage/i
+
 function statesLimit(line: string): boolean {
+  if (!mayStateLimit.test(line)) return false
   const [said] = statement.exec(line) ?? []
   if (said === undefined) return false
   const rest = line.slice(line.indexOf(said) + said.length).split(/[.!·;|,]\s*(?=\S|$)|\s[-–—]\s/)

@@ -16,7 +16,7 @@ import { mentionedFiles, takePictures } from '../core/talk/pictures.ts'
 type Told = Pick<Turn, 'prompt' | 'files' | 'steered' | 'cwd'> & { history: readonly Entry[] }
 
 /**
- * What an agent is given of a turn with pictures: texts that say where each picture is that it does not get, the pictures that
+ * The parts of a turn with pictures that an agent is given: texts that say where each picture is that it does not get, the pictures that
  * it gets in the order of their mentions, and a note for the person about those that it does not get.
  */
 export type HandedOver = Pick<Turn, 'prompt' | 'steered'> & {
@@ -53,7 +53,7 @@ export async function handOverPictures(told: Told, parts: PictureParts): Promise
   return { prompt, steered, history, pictures: handover.pictures, notes: handover.notes() }
 }
 
-/** One text that was typed during a turn, for an agent that takes it now. */
+/** Prepares a text that was typed during a turn for an agent that takes it now. */
 export async function handOverTyped(
   typed: string,
   cwd: string,

@@ -11,7 +11,7 @@ import { projectRoot } from '../base/git.ts'
 import { carries, processTable } from '../base/process/process-table.ts'
 import { isWithin } from '../base/real-path.ts'
 import { markOf } from '../terminals/terminal-program.ts'
-import { profiles } from '../profiles/all.ts'
+import { allProfiles } from '../profiles/all.ts'
 import { wallOf } from '../safety/wall/wall.ts'
 import { profileOf } from '../settings/agent-settings.ts'
 import { homeOf } from './place.ts'
@@ -140,7 +140,7 @@ function withoutWall(agent: AgentSettings, none: string) {
 /** The folders of all other CLIs: their logins are not for this agent. */
 function foreignFolders(agent: AgentSettings, own: CliFiles | undefined, place: CliPlace): string[] {
   const mine = own?.folders ?? []
-  return profiles
+  return allProfiles()
     .filter(({ name }) => name !== profileOf(agent)?.name)
     .flatMap((profile) => profile.files?.(place).folders ?? [])
     .filter((folder) => !mine.some((one) => isWithin(folder, one) || isWithin(one, folder)))

@@ -10,7 +10,11 @@ import { openBorder } from '../safety/border.ts'
 export function borderOf(env: Io['env'], home: string): Border {
   return openBorder({
     env,
-    ownVariables: [...Object.values(providers).flatMap(({ keys }) => keys), 'TERMAITE_HUB_KEY'],
+    ownVariables: [
+      ...Object.values(providers).flatMap(({ keys }) => keys),
+      'TERMAITE_HUB_KEY',
+      'TERMAITE_LEDGER_PASSWORD',
+    ],
     kept: () => ({ ...keysInFile(home), ...keyFiles(home) }),
   })
 }

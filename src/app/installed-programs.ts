@@ -3,7 +3,7 @@ import type { Io } from '../core/io.ts'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { findOutside, isProgram } from '../base/program-path.ts'
-import { profiles } from '../profiles/all.ts'
+import { allProfiles } from '../profiles/all.ts'
 
 /** Finds a program on the PATH, but none that the project of `cwd` put there; undefined when it is not there. */
 export function findProgram(word: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>): string | undefined {
@@ -13,7 +13,7 @@ export function findProgram(word: string, { env, cwd }: Pick<Io, 'env' | 'cwd'>)
 
 /** Lists the known CLIs that are installed on this machine. */
 export function installedProfiles(at: Pick<Io, 'env' | 'cwd'>): Profile[] {
-  return profiles.filter(({ words }) => words.some((word) => findProgram(word, at) !== undefined))
+  return allProfiles().filter(({ words }) => words.some((word) => findProgram(word, at) !== undefined))
 }
 
 /** Whether a login has left a variable or a file. The file's contents are never read. */

@@ -4,11 +4,16 @@ import type { Settings } from '../settings/settings.ts'
 import type { Notice, Occasion } from '../core/talk/notice.ts'
 import { collect } from '../base/collect.ts'
 import { messageOf } from '../base/error-message.ts'
-import { titleOf } from '../core/talk/notice.ts'
+import { titleOf, wantsOccasion } from '../core/talk/notice.ts'
 import { stripAnsi } from '../base/ansi.ts'
+import { taskView, viewAddress } from './dashboard/page-link.ts'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
 
-export type Notify = (notice: Omit<Notice, 'at'>) => Promise<void>
+/**
+ * `view` is the part of the hub's page that shows the subject, as in agents/claude-1; without one it is that of the task, or
+ * the inbox. `local` rings this terminal alone, because the hub's own process tells the places elsewhere.
+ */
+export type Notify = (notice: Omit<Notice, 'at' | 'url'> & { view?: string }, local?: boolean) => Promise<void>
 
 /** How long a notifier may take. */
 const patienceMs = 10_000
@@ -17,20 +22,25 @@ export type NotifyParts = {
   io: Pick<Io, 'env' | 'err' | 'clock'>
   cwd: string
   mask(text: string): string
+  /** The address of the hub's page, where a hub runs. */
+  page?(): string | undefined
   /** Called once for each notifier that fails. */
   warn(words: string): void
 }
 
-type Way = { name: string; on?: readonly Occasion[]; send(notice: Notice): Promise<void> }
+type Way = { name: string; isLocal: boolean; on?: readonly Occasion[]; send(notice: Notice): Promise<void> }
 
 /** Opens the notifiers of the settings, which tell a person elsewhere what happens here. Sending never rejects, and no turn waits for it. */
 export function openNotify(settings: Pick<Settings, 'notify'>, parts: NotifyParts): Notify {
   const ways = settings.notify.map((way) => wayOf(way, parts))
   const failed = new Set<Way>()
-  return async (told) => {
-    const { io, mask, warn } = parts
-    const notice: Notice = { ...told, text: mask(told.text), at: new Date(io.clock.now()).toISOString() }
-    const wanted = ways.filter(({ on }) => on?.includes(notice.event) ?? true)
+  return async ({ view, ...told }, local = false) => {
+    const { io, mask, warn, page } = parts
+    const wanted = ways.filter(({ on, isLocal }) => wantsOccasion(on, told.event) && (isLocal || !local))
+    if (wanted.length === 0) return
+    const at = new Date(io.clock.now()).toISOString()
+    const url = viewAddress(page?.(), view ?? (told.task === undefined ? 'inbox' : taskView(told.task)))
+    const notice: Notice = defined({ ...told, text: mask(told.text), at, url })
     await Promise.all(
       wanted.map(async (way) => {
         try {
@@ -46,10 +56,12 @@ export function openNotify(settings: Pick<Settings, 'notify'>, parts: NotifyPart
 
 function wayOf(way: Settings['notify'][number], parts: NotifyParts): Way {
   const { io, cwd } = parts
-  if (typeof way === 'string') return { name: way, send: async (notice) => ring(way, notice, io) }
-  const on = way.on ? { on: way.on } : {}
-  if (way.ntfy !== undefined) return { name: 'ntfy', ...on, send: (notice) => post(way.ntfy!, notice, io.env) }
-  return { name: 'the command', ...on, send: (notice) => run(way.command!, notice, { env: io.env, cwd }) }
+  if (typeof way === 'string') return { name: way, isLocal: true, send: async (notice) => ring(way, notice, io) }
+  const { on, ntfy, command } = way
+  if (ntfy !== undefined)
+    return defined({ name: 'ntfy', isLocal: false, on, send: (notice: Notice) => post(ntfy, notice, io.env) })
+  const send = (notice: Notice) => run(command!, notice, { env: io.env, cwd })
+  return defined({ name: 'the command', isLocal: false, on, send })
 }
 
 /** Rings the terminal, if there is one. */
@@ -67,6 +79,7 @@ async function post(url: string, notice: Notice, env: Io['env']): Promise<void> 
       // Headers are Latin-1, so the title is encoded in the way that ntfy decodes.
       title: `=?UTF-8?B?${Buffer.from(titleOf(notice)).toString('base64')}?=`,
       tags: notice.event,
+      click: notice.url,
       priority: notice.event === 'done' || notice.event === 'progress' ? undefined : 'high',
       authorization: env.NTFY_TOKEN ? `Bearer ${env.NTFY_TOKEN}` : undefined,
     }) as Record<string, string>,
@@ -96,7 +109,8 @@ const longest = 200
 
 /** The sequences of a desktop notification, and a bell: a terminal uses the one that it knows, and shows nothing of the others. */
 export function desktopBytes(notice: Notice, env: Readonly<Record<string, string | undefined>>): string {
-  const [title, text] = [titleOf(notice), notice.text].map(plain)
+  const title = plain(titleOf(notice))
+  const text = [plain(notice.text), ...(notice.url === undefined ? [] : [plain(notice.url)])].join(' ')
   const sequences = [`\u001b]9;${title}: ${text}\u0007`, `\u001b]777;notify;${title};${text}\u0007`]
   return `${sequences.map((one) => (env.TMUX ? through(one) : one)).join('')}\u0007`
 }

@@ -144,7 +144,7 @@ export async function openSession(
   return kept.sessions[id] ? { id, ...made } : find(kept, wanted.name, line)!
 }
 
-/** Which of the project's current sessions an unnamed one is: the coordinator has a conversation of its own. */
+/** The line of current sessions that a session without a name belongs to: the coordinator has a conversation of its own. */
 type Line = 'current' | 'coordinator'
 
 const lineOf = ({ mode }: SessionOptions): Line => (mode === 'coordinator' ? 'coordinator' : 'current')
@@ -176,7 +176,11 @@ async function forked(
 }
 
 /** A session with the places of all the sessions that it takes over. */
-function openedSession(doc: ProjectDoc, id: string, seen: ReadonlySet<string> = new Set()): OpenSession | undefined {
+export function openedSession(
+  doc: ProjectDoc,
+  id: string,
+  seen: ReadonlySet<string> = new Set(),
+): OpenSession | undefined {
   const session = doc.sessions[id]
   if (!session || seen.has(id)) return undefined
   const { origin, ...own } = session
@@ -187,7 +191,10 @@ function openedSession(doc: ProjectDoc, id: string, seen: ReadonlySet<string> = 
 }
 
 function find(doc: ProjectDoc, name: string | undefined, line: Line = 'current'): OpenSession | undefined {
-  const id = name === undefined ? doc[line] : Object.keys(doc.sessions).find((key) => doc.sessions[key]!.name === name)
+  const named = () => Object.keys(doc.sessions).find((key) => doc.sessions[key]!.name === name)
+  // A session that has no name is named by its id.
+  const byId = name !== undefined && Object.hasOwn(doc.sessions, name) ? name : undefined
+  const id = name === undefined ? doc[line] : (named() ?? byId)
   return id === undefined ? undefined : openedSession(doc, id)
 }
 
@@ -196,7 +203,7 @@ const mostLines = 1_000
 
 /** Finds the newest unnamed session in the log, for a project whose document was lost, because the log is the truth. */
 async function newest(project: Project, doc: ProjectDoc, wanted: SessionOptions): Promise<OpenSession | undefined> {
-  // Which sessions were a coordinator's is known to the document alone.
+  // The document alone knows which sessions were a coordinator's.
   if (wanted.name !== undefined || lineOf(wanted) !== 'current') return undefined
   let lines = 0
   for await (const { item } of project.log.back()) {
@@ -233,7 +240,7 @@ function refuseOtherMode({ mode }: OpenSession, name: string, line: Line): void 
 function notThere(name: string | undefined): UsageError {
   return new UsageError(
     name === undefined
-      ? 'there is no conversation in this project yet.'
+      ? 'there is no conversation in this project yet. Begin one with: termaite -p "<request>"'
       : `--session: there is no session "${name}" in this project. \`termaite sessions\` lists them.`,
     1,
   )
@@ -243,8 +250,4 @@ function taken(name: string): UsageError {
   return new UsageError(
     `--new: the session "${name}" exists already; leave --new out to continue it, or choose another name.`,
   )
-}
-
-export function touch(project: Project, clock: Clock): Promise<ProjectDoc> {
-  return project.doc.update((now) => ({ ...now, path: project.root, lastUsed: clock.now() }))
 }

@@ -1,7 +1,7 @@
 import type { Io } from '../core/io.ts'
 import type { ProjectDoc } from './project.ts'
 import type { Clock } from '../base/clock.ts'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { UsageError } from '../core/io.ts'
 import { isMissing } from '../base/files.ts'
@@ -23,15 +23,20 @@ export function knownProjects(home: string): KnownProject[] {
   return slugs
     .flatMap((slug) => {
       try {
-        return [
-          { slug, ...(JSON.parse(readFileSync(join(home, 'projects', slug, 'project.json'), 'utf8')) as ProjectDoc) },
-        ]
+        const folder = join(home, 'projects', slug)
+        const doc = JSON.parse(readFileSync(join(folder, 'project.json'), 'utf8')) as ProjectDoc
+        return [{ slug, ...doc, lastUsed: Math.max(doc.lastUsed, lastWritten(join(folder, 'history.jsonl'))) }]
       } catch {
         return []
       }
     })
     .filter(({ path }) => typeof path === 'string')
     .sort((a, b) => b.lastUsed - a.lastUsed)
+}
+
+/** When the log of a project was last written: each turn writes to it, so that no turn needs to write the project's document. */
+function lastWritten(log: string): number {
+  return statSync(log, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
 export function latestProject(io: Io): string {

@@ -7,7 +7,7 @@ import { isAlive, isHere, ownerMark, ownerPid } from '../base/owner.ts'
 import { timeApart } from '../base/clock.ts'
 
 /** The commands of ours that run for long. A single turn has no note: its conversation names its process. */
-type LongRun = 'chat' | 'hub' | 'agent' | 'mcp server' | 'editor' | 'keeper'
+type LongRun = 'chat' | 'hub' | 'agent' | 'mcp server' | 'editor' | 'keeper' | 'link'
 
 /** A process of ours that runs now; without a pid it runs on another machine or in another container. */
 export type RunningProcess = {
@@ -20,6 +20,10 @@ export type RunningProcess = {
   about?: string
   /** The address that it serves. */
   url?: string
+  /** The address of its page for browsers elsewhere. */
+  page?: string
+  /** The terminal of the agent that it supervises, with the agent's name and the root of its project. */
+  terminal?: { id: string; agent: string; root: string }
 }
 
 type Note = Omit<RunningProcess, 'pid'> & { owner: string }
@@ -68,10 +72,13 @@ export function runningProcesses(home: string, now: number): RunningProcess[] {
     .toSorted((a, b) => a.since - b.since)
 }
 
-/** The address of the hub that runs on a home, if one does. */
-export function runningHubUrl(home: string): string | undefined {
-  return notesIn(home).find(({ note }) => note.process === 'hub' && isAlive(note.owner))?.note.url
+/** The hub that runs on a home, if one does. */
+export function runningHub(home: string): Pick<RunningProcess, 'url' | 'page'> | undefined {
+  return notesIn(home).find(({ note }) => note.process === 'hub' && isAlive(note.owner))?.note
 }
+
+/** The address of the hub that runs on a home, if one does. */
+export const runningHubUrl = (home: string) => runningHub(home)?.url
 
 function notesIn(home: string): { file: string; note: Note }[] {
   return namesIn(folderIn(home))

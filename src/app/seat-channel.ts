@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Io } from '../core/io.ts'
 import type { Leash } from '../core/work/agent.ts'
 import { spawn } from 'node:child_process'
+import { killChild } from '../base/process/kill-child.ts'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -9,7 +10,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { isSameKey } from '../faces/http-server.ts'
-import { thisProgram } from './mcp/own-program.ts'
+import { thisProgram } from '../base/own-program.ts'
 import { homeOf } from './place.ts'
 
 type Env = Io['env']
@@ -94,14 +95,14 @@ async function serveOne(
   number: number,
   { env, cwd, leash }: { env: Env; cwd: string; leash: Leash },
 ): Promise<void> {
-  const { node, file } = thisProgram()
-  const child = spawn(node, [file, ...servers[number]!], {
+  const [program, ...first] = thisProgram()
+  const child = spawn(program, [...first, ...servers[number]!], {
     cwd,
     env: { ...env, TERMAITE_LEASH: leash },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   child.on('error', () => socket.destroy())
-  socket.once('close', () => child.kill('SIGTERM'))
+  socket.once('close', () => killChild(child))
   await Promise.all([pipeline(socket, child.stdin), pipeline(child.stdout, socket)])
 }
 

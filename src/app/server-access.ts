@@ -14,7 +14,11 @@ import { isIP } from 'node:net'
  * Reads the key that clients of our servers must send, or makes it; the file is readable by its owner alone. A file that holds
  * no key is set aside.
  */
-export function keyIn(io: Io, home: string, name: 'mcp.key' | 'hub.key'): { key: string; file: string } {
+export function keyIn(
+  io: Io,
+  home: string,
+  name: 'mcp.key' | 'hub.key' | 'machine.key',
+): { key: string; file: string } {
   const file = join(home, name)
   if (lstatSync(file, { throwIfNoEntry: false }) && !holdsKey(file)) setAside(file, voiceOf(io))
   return { key: readKey(file) ?? makeKey(home, file), file }

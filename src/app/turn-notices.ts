@@ -3,12 +3,19 @@ import type { TurnObserver } from './turn-traces.ts'
 import { occasionOf } from '../core/talk/notice.ts'
 
 /** Sends what an agent reports during a turn to the notifiers of the person; undefined where the settings name none. */
-export function noticeObserver({ io, settings, border, place }: App): TurnObserver | undefined {
+export function noticeObserver({ io, settings, border, place, session }: App): TurnObserver | undefined {
   if (settings.notify.length === 0) return undefined
   const sent: Promise<void>[] = []
   const mask = border.toward('notice')
-  const opened = import('./notify.ts').then(({ openNotify }) =>
-    openNotify(settings, { io, cwd: place.root, mask, warn: (words) => io.err.write(`termaite: ${words}\n`) }),
+  const opened = Promise.all([import('./notify.ts'), import('./dashboard/page-link.ts')]).then(
+    ([{ openNotify }, { pageAddress, sessionView }]) => {
+      const warn = (words: string) => {
+        io.err.write(`termaite: ${words}\n`)
+      }
+      const page = () => pageAddress(io, settings, place.home)
+      const notify = openNotify(settings, { io, cwd: place.root, mask, warn, page })
+      return (notice: Parameters<typeof notify>[0]) => notify({ ...notice, view: sessionView(session.id) })
+    },
   )
   return {
     see(event) {

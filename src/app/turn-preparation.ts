@@ -2,7 +2,7 @@ import type { App } from './app.ts'
 import type { CompactionWatch } from './compaction.ts'
 import { compactIfFull } from './compaction.ts'
 import { unfinishedIn } from './unfinished-turns.ts'
-import { localTime } from '../base/local-time.ts'
+import { localTimeFrom } from '../base/local-time.ts'
 import { oneLine } from '../base/table.ts'
 
 /** Prepares the conversation for a turn: ends turns of dead processes, names unreadable lines and other running turns, and compacts a full view. */
@@ -13,7 +13,7 @@ export async function prepareTurn(app: App, watch: CompactionWatch): Promise<voi
   if (broken.length > 0) say(`termaite: ${unreadableLines(broken.length)}`)
   for (const { since, prompt, pid } of others)
     say(
-      `Another turn has been running in this project since ${localTime(since)}${pid === undefined ? ', on another machine, where its end cannot be seen' : ''}: ${oneLine(prompt, 60)}`,
+      `Another turn has been running in this project since ${localTimeFrom(io.clock.now(), since)}${pid === undefined ? ', on another machine, where its end cannot be seen' : ''}: ${oneLine(prompt, 60)}`,
     )
   await compactIfFull(app, view, watch)
 }

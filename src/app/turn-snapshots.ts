@@ -89,12 +89,12 @@ async function toldOnce(app: App, off: string): Promise<string[]> {
 }
 
 /** Waits for work beside the turn; returns a note if the work failed. */
-export async function orNote(what: string, work: Promise<unknown> | undefined): Promise<string[]> {
+export async function orNote(failure: string, work: Promise<unknown> | undefined): Promise<string[]> {
   try {
     await work
     return []
   } catch (error) {
-    return [`${what}: ${messageOf(error)}`]
+    return [`${failure}: ${messageOf(error)}`]
   }
 }
 

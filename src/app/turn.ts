@@ -11,11 +11,11 @@ import type { TurnSnapshots } from './turn-snapshots.ts'
 import type { TurnObserver } from './turn-traces.ts'
 import type { InnerWorks } from '../core/work/inner-work.ts'
 import { defined } from '../base/defined.ts'
+import { mark } from '../base/mark.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { markDanger } from './cards.ts'
 import { compactNow } from './compaction.ts'
 import { oneLine } from '../base/table.ts'
-import { touch } from './project.ts'
 import { formedAnswer } from '../mind/formed-answer.ts'
 import { recordCorrection } from './judgements.ts'
 import { openRotation } from './rotation.ts'
@@ -105,10 +105,6 @@ export async function* runOpened(
 
 async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const { prompt, signal, files, ask, steer, attended, exclusive } = request
-  const unremembered = orNote(
-    'termaite could not save that this project was used now',
-    app.ephemeral ? undefined : touch(app.project, app.io.clock),
-  )
   const snapshots = exclusive
     ? exclusiveSnapshots(app, prompt, signal)
     : (request.snapshots ?? openTurnSnapshots(app, prompt))
@@ -125,7 +121,11 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
     begin: async (turn: string, waits?: Turn['waits']) => {
       try {
         // A turn that goes on meanwhile says itself what it waits for.
-        const notes = await snapshots.begin(turn, holdsBack ? undefined : waits)
+        const taken = snapshots.begin(turn, holdsBack ? undefined : waits)
+        // The border reads its keys with the first text, which is here while git works and not when the agent waits for the history.
+        if (!app.ephemeral) app.border.to('vendor', '')
+        const notes = await taken
+        mark('snapshot')
         if (!holdsBack) waits?.('choosing the agent')
         return notes
       } finally {
@@ -133,13 +133,21 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
       }
     },
     // The snapshot is taken before the end is shown, so that a person who sees the end can undo the turn.
-    end: async (turn: string, waits?: Turn['waits']) => [
-      ...(await orNote('termaite could not draw the next agent', measured?.over())),
-      ...(await snapshots.end(turn, waits)),
-      ...(await unremembered),
-      ...(await leftNotes(app)),
-      ...((await traces?.trouble()) ?? []),
-    ],
+    end: async (turn: string, waits?: Turn['waits']) => {
+      mark('answer')
+      const taken = snapshots.end(turn, waits)
+      // Git has started by then, and processes are looked at while it works.
+      await new Promise((resolve) => setImmediate(resolve))
+      const left = await leftNotes(app)
+      const notes = [
+        ...(await orNote('termaite could not draw the next agent', measured?.over())),
+        ...(await taken),
+        ...left,
+        ...((await traces?.trouble()) ?? []),
+      ]
+      mark('second snapshot')
+      return notes
+    },
   }
   const { place, leash } = app
   const budget = app.budget.turn?.() ?? app.budget

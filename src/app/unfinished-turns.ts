@@ -34,7 +34,7 @@ export type UnfinishedTurn = {
 const unseenMs = 24 * 3_600_000
 
 /** The mark in the project's document is moved only when that saves this much reading, so that it is seldom written. */
-const farBytes = 256 * 1024
+const farBytes = 32 * 1024
 
 /** Without a mark, no more of the log is read back, so that a long history opens quickly. */
 const mostBytes = 2 * 1024 ** 2

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { defined } from './defined.ts'
+import { killChild } from './process/kill-child.ts'
 import { ownProgram } from './program-path.ts'
 
 export type RunOptions = {
@@ -9,6 +10,8 @@ export type RunOptions = {
   signal?: AbortSignal
   /** Called with each chunk of output; true ends the command. */
   enough?(chunk: Uint8Array): boolean
+  /** Called with each piece of the errors, as of a command that tells its progress there; true ends the command. */
+  heard?(text: string): boolean
 }
 
 /** The result of a command. Without a code it was ended or could not start; `error` then says why. */
@@ -23,16 +26,17 @@ export function collect(command: string, args: readonly string[], options: RunOp
     let err = ''
     let error: NodeJS.ErrnoException | undefined
     const done = (code?: number) => resolve(defined({ code, out: Buffer.concat(out), err, error }))
+    if (options.signal?.aborted) return done()
     // A program that is named without its path must not be one of the folder that it runs in.
     const child = spawn(ownProgram(command, options.env, options.cwd), args, {
       cwd: options.cwd,
       env: options.env,
-      stdio: 'pipe',
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       windowsHide: true,
     })
     // Children of the command may hold its pipes open after its end: the pipes are closed instead of waited for.
     const end = () => {
-      child.kill('SIGKILL')
+      killChild(child, 'SIGKILL')
       child.stdout?.destroy()
       child.stderr?.destroy()
     }
@@ -48,10 +52,12 @@ export function collect(command: string, args: readonly string[], options: RunOp
       out.push(chunk)
       if (options.enough?.(chunk)) end()
     })
-    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (err = (err + chunk).slice(-mostWords)))
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      err = (err + chunk).slice(-mostWords)
+      if (options.heard?.(chunk)) end()
+    })
     // A command that does not read its input closes the pipe: that is no failure.
     child.stdin?.on('error', () => {}).end(options.input)
-    if (options.signal?.aborted) end()
-    else options.signal?.addEventListener('abort', end, { once: true })
+    options.signal?.addEventListener('abort', end, { once: true })
   })
 }

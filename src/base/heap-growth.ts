@@ -1,5 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { keepCompiledCode } from './compiled-code.ts'
 
 /** How large the space for new objects may become. A larger one saves no time here. */
 const mostYoung = 16 * 1024 * 1024
@@ -11,6 +12,7 @@ const mostYoung = 16 * 1024 * 1024
  */
 export function limitHeapGrowth(): void {
   // The heap may double before it is cleaned.
+  keepCompiledCode()
   setFlagsFromString('--heap-growing-percent=100')
   const watch = new PerformanceObserver(() => {
     if (youngHeapBytes() < mostYoung) return

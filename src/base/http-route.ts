@@ -177,21 +177,26 @@ function nameOf(servername: string | undefined, host: string): string | undefine
   return process.getBuiltinModule('node:net').isIP(host) ? undefined : host
 }
 
-let trusted: string | undefined
+const trusted = new Set<string>()
+
+/** Variables that name a file with authorities; `NODE_EXTRA_CA_CERTS` is read by Node itself. */
+const authorityFiles = ['SSL_CERT_FILE', 'TERMAITE_HUB_CA'] as const
 
 /**
- * Trusts the authorities of `SSL_CERT_FILE`, beside those that Node trusts already; `NODE_EXTRA_CA_CERTS` is read by Node itself.
- * From then on the whole process trusts them, `fetch` included.
+ * Trusts the authorities of `SSL_CERT_FILE` and of `TERMAITE_HUB_CA`, beside those that Node trusts already. From then on the whole
+ * process trusts them, `fetch` included.
  */
 export function trustAuthorities(env: Env): void {
-  const file = env.SSL_CERT_FILE
-  if (!file || trusted === file) return
-  const { readFileSync } = process.getBuiltinModule('node:fs')
-  const tls = process.getBuiltinModule('node:tls')
-  try {
-    tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(file, 'utf8')])
-  } catch (error) {
-    throw fault(`SSL_CERT_FILE names ${file}, which cannot be used: ${messageOf(error)}`)
+  for (const name of authorityFiles) {
+    const file = env[name]
+    if (!file || trusted.has(file)) continue
+    const { readFileSync } = process.getBuiltinModule('node:fs')
+    const tls = process.getBuiltinModule('node:tls')
+    try {
+      tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(file, 'utf8')])
+    } catch (error) {
+      throw fault(`${name} names ${file}, which cannot be used: ${messageOf(error)}`)
+    }
+    trusted.add(file)
   }
-  trusted = file
 }

@@ -1,8 +1,16 @@
+import { sha256 } from './hash.ts'
+
 const letters = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** Makes an id that is unique over processes and sorts by time: ten letters of time, sixteen random ones. */
 export function newId(now: number): string {
   return lettered(now, 10) + randomName()
+}
+
+/** Makes an id as `newId` does, whose last letters are the hash of a name: the same name gets the same id again. */
+export function namedId(at: number, name: string): string {
+  const bytes: Iterable<number> = sha256().update(name).digest().subarray(0, 16)
+  return lettered(at, 10) + [...bytes].map((byte) => letters[byte % 32]).join('')
 }
 
 /** Makes a file name that no other process uses. */

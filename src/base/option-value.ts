@@ -17,7 +17,7 @@ export function optionValue(value: string, of: string): string {
 /** Why a text cannot be the value of an option; undefined when it can. */
 export function valueFault(value: string): string | undefined {
   if (value === '') return 'is empty'
-  if (value.startsWith('-')) return 'begins with "-", so that a program would take it for a flag'
+  if (value.startsWith('-')) return 'begins with "-", so a program would take it for a flag'
   if (/\p{Cc}/u.test(value)) return 'holds a control character'
   return undefined
 }

@@ -71,8 +71,12 @@ function processFields(pid: number, platform: string): [state: string, start: st
     encoding: 'utf8',
     env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },
   })
-  if (error) return undefined
-  const [state = '', ...start] = (stdout ?? '').trim().split(/\s+/)
+  return error ? undefined : parsePsFields(stdout)
+}
+
+/** Reads the line of `ps -o stat=,lstart=`; both are empty for a process that is gone. */
+export function parsePsFields(line: string): [state: string, start: string] {
+  const [state = '', ...start] = line.trim().split(/\s+/)
   return [state, start.join(' ')]
 }
 

@@ -1,10 +1,12 @@
 import type { Ran, RunOptions } from './collect.ts'
-import type { GitEnv } from './run-git.ts'
+import type { GitSetting } from './git-settings.ts'
+import type { GitEnv, RemoteProtocol } from './run-git.ts'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gitFolders, projectRoot } from './git.ts'
+import { fileSettings, personSettings, settingsText } from './git-settings.ts'
 import { withoutProject } from './program-path.ts'
 import { makeStop, runGit } from './run-git.ts'
 
@@ -22,6 +24,8 @@ export type GitRunOptions = Omit<RunOptions, 'cwd' | 'env'> & {
   filters?: boolean
   /** Lets git start itself, which some commands need. */
   starts?: boolean
+  /** Lets git reach another machine over this protocol; the address stands in the arguments. */
+  reaches?: RemoteProtocol
 }
 
 /**
@@ -31,7 +35,7 @@ export type GitRunOptions = Omit<RunOptions, 'cwd' | 'env'> & {
  * are called.
  */
 export function projectGit(env: GitEnv): Git {
-  const ran: Git['ran'] = async (at, args, { filters = false, starts = false, ...options } = {}) => {
+  const ran: Git['ran'] = async (at, args, { filters = false, starts = false, reaches, ...options } = {}) => {
     const cwd = typeof at === 'string' ? at : at.root
     const repository = typeof at === 'string' ? repositoryAt(at) : at
     if (!repository) return { code: 128, out: Buffer.alloc(0), err: `fatal: ${cwd} is not in a git repository\n` }
@@ -44,14 +48,19 @@ export function projectGit(env: GitEnv): Git {
     try {
       const places = { cwd, env, dir: repository.own, common: view.path, tree: repository.root }
       await view.configure(filters)
-      return await runGit(args, { ...options, ...places, ...(starts || filters ? {} : { stop: view.stop }) })
+      return await runGit(args, {
+        ...options,
+        ...places,
+        ...(starts || filters || reaches ? {} : { stop: view.stop }),
+        ...(reaches ? { reaches } : {}),
+      })
     } finally {
       view.remove()
     }
   }
   const filters = async (at: string) => {
-    const places = { cwd: '/', env: withoutProject(env, at), person: true }
-    const settings = settingsIn(await runGit(['config', '-z', '--list'], places))
+    const places = { cwd: '/', env: withoutProject(env, at) }
+    const settings = await personSettings(places)
     return settings.filter(({ key }) => isFilter(key)).map(({ key }) => key.split('.').slice(1, -1).join('.'))
   }
   const git = async (at: string | Repository, ...args: string[]) =>
@@ -102,6 +111,7 @@ const reading = new Set([
   'hash-object',
   'ls-files',
   'merge-base',
+  'rev-list',
   'rev-parse',
   'status',
 ])
@@ -122,15 +132,14 @@ function viewOf({ root, own, common }: Repository, given: GitEnv, writes: boolea
     stop: makeStop(join(path, 'stop')),
     async configure(filters: boolean) {
       const places = { cwd: '/', env, dir: own, common: path, tree: root }
-      const list = ['config', '-z', '--list']
       const files = ['config', 'config.worktree'].map((name, i) => join(i === 0 ? common : own, name)).filter(isFile)
       const [person, ...repository] = await Promise.all([
-        runGit(list, { ...places, person: true }),
-        ...files.map((file) => runGit([...list, '--no-includes', '--file', file], { cwd: '/', env })),
+        personSettings(places),
+        ...files.map((file) => fileSettings(file, env)),
       ])
       const settings = [
-        ...settingsIn(person).filter(({ key }) => isPlain(key) || (filters && isFilter(key))),
-        ...repository.flatMap(settingsIn).filter(({ key }) => isPlain(key) || isFormat(key)),
+        ...person.filter(({ key }) => isPlain(key) || (filters && isFilter(key))),
+        ...repository.flat().filter(({ key }) => isPlain(key) || isFormat(key)),
       ]
       writeFileSync(join(path, 'config'), settingsText(settings.flatMap((setting) => readable(setting, root))))
     },
@@ -149,18 +158,6 @@ function linkObjects(common: string, view: string): void {
   mkdirSync(join(view, 'objects'))
   const names = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
   for (const name of ['pack', ...names]) symlinkSync(join(objects, name), join(view, 'objects', name))
-}
-
-export type GitSetting = { key: string; value?: string }
-
-/** Reads what `git config -z --list` printed. A key without a value stands for true. */
-export function settingsIn({ code, out }: Ran): GitSetting[] {
-  if (code !== 0) return []
-  const lines = out.toString().split('\0').slice(0, -1)
-  return lines.map((entry) => {
-    const at = entry.indexOf('\n')
-    return at < 0 ? { key: entry } : { key: entry.slice(0, at), value: entry.slice(at + 1) }
-  })
 }
 
 /** Settings about bytes, names and identity. None of them makes git run a program or reach another folder. */
@@ -192,17 +189,6 @@ const isFormat = (key: string) =>
   key === 'core.repositoryformatversion' || /^extensions\.(?!partialclone$|worktreeconfig$)[^.]+$/.test(key)
 
 const isFilter = (key: string) => /^filter\..*\.(?:clean|smudge|process|required)$/s.test(key)
-
-/** Writes settings as a configuration file. */
-export function settingsText(settings: readonly GitSetting[]): string {
-  const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`
-  const lines = settings.map(({ key, value }) => {
-    const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')]
-    const within = first === last ? '' : ` ${quoted(key.slice(first + 1, last))}`
-    return `[${key.slice(0, first)}${within}]\n\t${key.slice(last + 1)}${value === undefined ? '' : ` = ${quoted(value)}`}\n`
-  })
-  return lines.join('')
-}
 
 /** Resolves the path of an excludes file, and leaves out one that is no file: git would wait for ever at a named pipe. */
 function readable(setting: GitSetting, root: string): GitSetting[] {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { hasProxy, proxyFor, routeTo, trustAuthorities } from './http-route.ts'
+import { sendRequest } from './http-request.ts'
+import { hasProxy, proxyFor, trustAuthorities } from './http-route.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -24,7 +25,12 @@ export function fetchFor(env: Env): typeof fetch {
 type Sent = { request: Request; method: string; headers: Headers; body: Buffer | undefined; env: Env }
 
 async function follow(url: URL, sent: Sent, left: number): Promise<Response> {
-  const answer = await sendOnce(url, sent)
+  const { method, body, env, request } = sent
+  const answer = await sendRequest(
+    url,
+    { method, body, headers: Object.fromEntries(sent.headers), signal: request.signal },
+    env,
+  )
   const status = answer.statusCode ?? 0
   const place = [301, 302, 303, 307, 308].includes(status) ? answer.headers.location : undefined
   if (place === undefined || sent.request.redirect === 'manual') return responseOf(answer)
@@ -37,23 +43,6 @@ async function follow(url: URL, sent: Sent, left: number): Promise<Response> {
   const again = status === 307 || status === 308 || sent.method === 'GET' || sent.method === 'HEAD'
   const same = again ? { method: sent.method, body: sent.body } : { method: 'GET', body: undefined }
   return follow(next, { ...sent, ...same, headers }, left - 1)
-}
-
-function sendOnce(url: URL, { request: { signal }, method, headers, body, env }: Sent): Promise<IncomingMessage> {
-  const route = routeTo(url, env)
-  const { request } = process.getBuiltinModule(route.module)
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted()
-    const options = { ...route.options, method, headers: { ...Object.fromEntries(headers), ...route.headers } }
-    const asked = request(url, options, resolve)
-    const stop = () => {
-      asked.destroy(signal.reason)
-    }
-    signal.addEventListener('abort', stop, { once: true })
-    asked.on('close', () => signal.removeEventListener('abort', stop))
-    asked.on('error', reject)
-    asked.end(body)
-  })
 }
 
 function responseOf(answer: IncomingMessage): Response {

@@ -29,14 +29,18 @@ export type GitPlaces = {
   person?: boolean
   /** A folder made by `makeStop`: git then cannot start itself. */
   stop?: string
+  /** The protocol over which git may reach another machine, by the person's own credentials and without ever asking for any. */
+  reaches?: RemoteProtocol
 }
+
+export type RemoteProtocol = 'https' | 'http' | 'ssh' | 'git'
 
 export type GitOptions = GitPlaces & Omit<RunOptions, 'cwd' | 'env'>
 
 /** Runs git to its end and collects its output. This file is the only place where termaite starts git. */
 export function runGit(args: readonly string[], options: GitOptions): Promise<Ran> {
-  const { input, signal, enough, cwd } = options
-  return collect(gitProgram(options), args, { ...defined({ input, signal, enough }), cwd, env: gitEnv(options) })
+  const { input, signal, enough, heard, cwd } = options
+  return collect(gitProgram(options), args, { ...defined({ input, signal, enough, heard }), cwd, env: gitEnv(options) })
 }
 
 /** Starts git with pipes, for output that is too long to collect. */
@@ -52,8 +56,6 @@ const overrides = [
   ['core.pager', 'cat'],
   ['core.editor', 'false'],
   ['core.askPass', 'false'],
-  ['core.sshCommand', 'false'],
-  ['credential.helper', ''],
   ['commit.gpgSign', 'false'],
   ['tag.gpgSign', 'false'],
   ['gpg.program', 'false'],
@@ -64,6 +66,12 @@ const overrides = [
   ['fetch.recurseSubmodules', 'false'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
+] as const
+
+/** Settings of a git that reaches no other machine. */
+const alone = [
+  ['core.sshCommand', 'false'],
+  ['credential.helper', ''],
 ] as const
 
 /**
@@ -84,7 +92,8 @@ export function makeStop(folder: string): string {
 }
 
 function gitEnv(places: GitPlaces): Record<string, string | undefined> {
-  const { dir, common, tree, index, objects, alternates = [], person = false, stop } = places
+  const { dir, common, tree, index, objects, alternates = [], stop, reaches } = places
+  const person = places.person === true || reaches !== undefined
   const where = {
     GIT_DIR: dir,
     GIT_COMMON_DIR: common,
@@ -95,7 +104,9 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
     GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates.length === 0 ? undefined : alternates.map(quoted).join(':'),
   }
   return {
-    ...withGitConfig(ownVariables(places.env), overrides),
+    ...(reaches === undefined
+      ? withGitConfig(ownVariables(places.env), [...overrides, ...alone])
+      : withGitConfig(remoteVariables(places.env), [...overrides, [`protocol.${reaches}.allow`, 'always']])),
     ...defined(where),
     ...(person ? {} : { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
     ...defined({ GIT_EXEC_PATH: stop }),
@@ -108,7 +119,7 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
     GIT_PAGER: 'cat',
     GIT_EDITOR: 'false',
     // Objects that a partial clone lacks are missing: they are not fetched.
-    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_ALLOW_PROTOCOL: reaches ?? 'none',
     GIT_NO_LAZY_FETCH: '1',
     // A file that is not in the local store of git-lfs stays a pointer, and the checkout goes on.
     GIT_LFS_SKIP_DOWNLOAD_ERRORS: '1',
@@ -123,6 +134,23 @@ const passed =
 
 const ownVariables = (env: GitEnv): GitEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => passed.test(name)))
+
+/** Variables by which the person's own credentials and the way to another machine are found. */
+const passedOn =
+  /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|GIT_SSH|GIT_SSH_COMMAND|GIT_SSL_CAINFO|SSL_CERT_(?:FILE|DIR)|https?_proxy|HTTPS?_PROXY|all_proxy|ALL_PROXY|no_proxy|NO_PROXY|GH_TOKEN|GITHUB_TOKEN|GITLAB_TOKEN|XDG_RUNTIME_DIR|DBUS_SESSION_BUS_ADDRESS)$/
+
+/** The variables with which git reaches a remote without asking anybody: a missing login makes it fail. */
+function remoteVariables(env: GitEnv): GitEnv {
+  const found = Object.entries(env).filter(([name]) => passed.test(name) || passedOn.test(name))
+  return {
+    ...Object.fromEntries(found),
+    GIT_ASKPASS: 'false',
+    SSH_ASKPASS: 'false',
+    // A program that always fails is asked in the place of the terminal, whatever command the person's settings name for SSH.
+    SSH_ASKPASS_REQUIRE: 'force',
+    GCM_INTERACTIVE: 'never',
+  }
+}
 
 /** Finds git on the PATH, never in the project: `node_modules/.bin` of a repository may hold a program of that name. */
 function gitProgram(places: GitPlaces): string {

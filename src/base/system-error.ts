@@ -4,7 +4,7 @@ const full = 'the disk is full; free some space and try again'
 const unwritable = 'set TERMAITE_HOME to a folder you can write, or make this one writable'
 const inTheWay = 'a file or folder of another kind is in the way; move it and try again'
 
-/** What each error of the file system means, and what to do next. */
+/** The meaning of each error of the file system, with what to do next. */
 const meanings: Record<string, string> = {
   EACCES: `you have no permission; ${unwritable}`,
   EPERM: `the system does not allow it; ${unwritable}`,

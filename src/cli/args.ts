@@ -1,29 +1,10 @@
 import type { CliCommand, Flags, Parsed } from './cli-command.ts'
-import { parseArgs } from 'node:util'
 import { usage } from './cli-command.ts'
 import { UsageError } from '../core/io.ts'
 
 export function parse(command: CliCommand, argv: readonly string[]): Parsed {
   const flags = command.flags ?? {}
-  const known: Flags = { ...flags, help: { short: 'h', help: '' } }
-  const options = Object.fromEntries(
-    Object.entries(known).map(([name, flag]) => [
-      name,
-      {
-        type: flag.value ? ('string' as const) : ('boolean' as const),
-        ...(flag.short ? { short: flag.short } : {}),
-        ...(flag.many ? { multiple: true } : {}),
-      },
-    ]),
-  )
-  let parsed: Parsed
-  const args = joined(argv, flags)
-  try {
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
-    parsed = { values: values as Parsed['values'], words: positionals }
-  } catch (error) {
-    throw new UsageError(`${flagFault(error as Error, known)} See: ${usage(command)} --help`)
-  }
+  const parsed = read(command, argv)
   for (const [name, flag] of Object.entries(flags)) {
     const value = parsed.values[name]
     if (value === '' && name !== 'prompt') throw new UsageError(`--${name} needs a <${flag.value}>, but it is empty.`)
@@ -34,29 +15,53 @@ export function parse(command: CliCommand, argv: readonly string[]): Parsed {
   return parsed
 }
 
-/** Joins each flag with its argument, because an argument may begin with "-" (an item of a Markdown list does). */
-function joined(argv: readonly string[], flags: Flags): string[] {
-  const args: string[] = []
-  for (let i = 0; i < argv.length; i++) {
-    const arg = argv[i]!
-    if (arg === '--') return [...args, ...argv.slice(i)]
-    const next = argv[i + 1]
-    const [name] =
-      Object.entries(flags).find(
-        ([long, { short, value }]) => value && (arg === `--${long}` || (short && arg === `-${short}`)),
-      ) ?? []
-    if (name === undefined || next === undefined) {
-      args.push(arg)
-      continue
-    }
+/**
+ * Reads the flags and words of a command line. Node has a parser too, which takes every start longer to load than the rest of the
+ * command line takes. The argument of a flag may begin with "-", as an item of a Markdown list does.
+ */
+function read(command: CliCommand, argv: readonly string[]): Parsed {
+  const known: Flags = { ...command.flags, help: { short: 'h', help: '' } }
+  const parsed: Parsed = { values: {}, words: [] }
+  const refuse = (why: string) => new UsageError(`${why} See: ${usage(command)} --help`)
+  const put = (name: string, value: string | boolean) => {
+    const before = parsed.values[name]
+    parsed.values[name] = known[name]!.many ? [...(Array.isArray(before) ? before : []), String(value)] : value
+  }
+  let at = 0
+  const following = (typed: string, name: string): string => {
+    const next = argv[++at]
+    const { value } = known[name]!
+    if (next === undefined) throw refuse(`--${name} needs a <${value}>.`)
     if (/^--?[a-z][\w-]*(=|$)/i.test(next))
       throw new UsageError(
-        `${arg} needs a <${flags[name]!.value}>, but the flag "${next}" follows. To use that as the value, write --${name}="${next}".`,
+        `${typed} needs a <${value}>, but the flag "${next}" follows. To use that as the value, write --${name}="${next}".`,
       )
-    args.push(`--${name}=${next}`)
-    i++
+    return next
   }
-  return args
+  const readLong = (arg: string) => {
+    const [, name = '', value] = /^--([^=]*)(?:=([^]*))?$/.exec(arg)!
+    if (!Object.hasOwn(known, name)) throw refuse(`there is no flag --${name.split(/\s/)[0]}.`)
+    const takesValue = known[name]!.value !== undefined
+    if (!takesValue && value !== undefined) throw refuse(`--${name} takes no value.`)
+    put(name, takesValue ? (value ?? following(arg, name)) : true)
+  }
+  /** Several flags may follow one "-", and the value of the last one may follow it at once. */
+  const readShort = (arg: string) => {
+    for (let place = 1; place < arg.length; place++) {
+      const [name, flag] = Object.entries(known).find(([, { short }]) => short === arg[place]) ?? []
+      if (name === undefined) throw refuse(`there is no flag -${arg[place]}.`)
+      if (flag!.value === undefined) put(name, true)
+      else return put(name, arg.slice(place + 1) || following(arg, name))
+    }
+  }
+  for (; at < argv.length; at++) {
+    const arg = argv[at]!
+    if (arg === '--') return { ...parsed, words: [...parsed.words, ...argv.slice(at + 1)] }
+    if (arg === '-' || !arg.startsWith('-')) parsed.words.push(arg)
+    else if (arg.startsWith('--')) readLong(arg)
+    else readShort(arg)
+  }
+  return parsed
 }
 
 function refuseExtraWords(command: CliCommand, { values, words }: Parsed): void {
@@ -71,19 +76,21 @@ function refuseExtraWords(command: CliCommand, { values, words }: Parsed): void 
     )
 }
 
-/** Says in our own words which flag Node's parser refused, and why. */
-function flagFault({ message }: Error, flags: Flags): string {
-  const flag = /'(?:-\w, )?(--?[^\s']+)/.exec(message)?.[1]
-  if (flag === undefined) return `${message.split(/\. |\n/)[0]!.replace(/\.$/, '')}.`
-  const known = flags[flag.replace(/^--/, '')]
-  if (known === undefined) return `there is no flag ${flag}.`
-  return known.value === undefined ? `${flag} takes no value.` : `${flag} needs a <${known.value}>.`
+const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const
+
+/** Reads a length of time (90d, 12h, 30m, 45s, or 0) in ms. */
+export function durationOf(flag: string, text: string): number {
+  const [, count, unit] = /^(\d{1,6})([dhms])$/.exec(text) ?? []
+  if (text === '0') return 0
+  if (count === undefined)
+    throw new UsageError(`--${flag}: found "${text}", allowed: a time such as 90d, 12h, 30m or 0.`)
+  return Number(count) * unitMs[unit as keyof typeof unitMs]
 }
 
 /** Reads a date or an age (7d, 12h, 30m) as a time. */
 export function sinceOf(text: string, now: number): number {
   const ago = /^(\d+)([dhm])$/.exec(text)
-  if (ago) return now - Number(ago[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[ago[2] as 'd' | 'h' | 'm']
+  if (ago) return now - Number(ago[1]) * unitMs[ago[2] as keyof typeof unitMs]
   // Date.parse reads a bare date as UTC, but a person means midnight in their own zone.
   const at = Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text)
   if (Number.isNaN(at))

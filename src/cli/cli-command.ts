@@ -34,3 +34,7 @@ export type Program = {
 export function usage({ name }: CliCommand): string {
   return name === 'termaite' ? 'termaite' : `termaite ${name}`
 }
+
+/** Flags that many commands have. */
+export const json = { json: { help: 'print JSON' } }
+export const yes = { yes: { short: 'y', help: 'answer yes instead of asking' } }

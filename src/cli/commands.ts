@@ -1,37 +1,30 @@
 import type { CliCommand } from './cli-command.ts'
-import { leashes } from '../core/work/agent.ts'
-import { hubRoles } from '../core/work/hub-key.ts'
-import { limitFlags, turnFlags } from './turn-flags.ts'
-import * as prompt from './commands/prompt.ts'
+import { json, yes } from './cli-command.ts'
+import { limitFlags } from './turn-flags.ts'
+import { crewCommands } from './crew-commands.ts'
 
-/** `termaite` without a command. Its code is loaded at once, because most runs are turns. */
-export const chatCommand: CliCommand = {
-  name: 'termaite',
-  words: '[prompt…]',
-  summary: 'One terminal for every coding agent you have: one conversation per project that never stops.',
-  flags: turnFlags,
-  examples: [
-    'termaite',
-    'termaite "why does the build fail?" -a claude',
-    'termaite -p "why does the build fail?"',
-    'git diff | termaite -p "review this"',
-    'termaite -p - --output-format json < prompt.txt',
-  ],
-  load: async () => prompt,
-}
+const session = { value: 'name', help: 'use the session with this name or id' }
 
-const json = { json: { help: 'print JSON' } }
-const hubServer = { value: 'url', help: 'the address of the hub (default: the hub on this machine, at port 3456)' }
-const session = { value: 'name', help: 'use the session with this name' }
-const yes = { yes: { short: 'y', help: 'answer yes instead of asking' } }
-
-/** Every other command: one row each. The help, the completion and the parser are made from these rows. */
+/** Every command beside the chat: one row each. The help, the completion and the parser are made from these rows. */
 export const commands: readonly CliCommand[] = [
   {
     name: 'setup',
-    summary: 'Find the agent CLIs and models on this machine and write settings.json.',
-    flags: { ...yes },
-    examples: ['termaite setup', 'termaite setup --yes'],
+    words: '[cli …]',
+    summary:
+      'Find the agent CLIs and models on this machine and write settings.json. At its end it offers to use what you have set up for those CLIs: MCP servers, commands, skills, subagents, instructions, rules and hooks. --use does this alone, for all CLIs or for some.',
+    flags: {
+      use: { help: 'only offer what you have set up for other CLIs' },
+      'dry-run': { help: 'with --use: only show what there is' },
+      undo: { help: 'with --use: take back what was taken into use' },
+      yes: { help: 'do not ask; with --use, hooks and rules that allow something are left out' },
+      ...json,
+    },
+    examples: [
+      'termaite setup',
+      'termaite setup --yes',
+      'termaite setup --use --dry-run',
+      'termaite setup --use --undo',
+    ],
     load: () => import('./commands/setup.ts'),
   },
   {
@@ -71,6 +64,20 @@ export const commands: readonly CliCommand[] = [
     load: () => import('./commands/sessions.ts'),
   },
   {
+    name: 'import',
+    words: '[claude|codex|gemini|qwen|copilot|pi|opencode …]',
+    summary:
+      'Copy this project’s earlier sessions of other CLIs from their own files, to search them here and to continue them. Shows them first; once more, it brings what is new. Nothing of it is told to another vendor unless you continue a session and the setting sharing allows it.',
+    flags: {
+      'dry-run': { help: 'only show what would be copied' },
+      undo: { help: 'remove the copies; the files of the other CLIs stay as they are' },
+      ...yes,
+      ...json,
+    },
+    examples: ['termaite import', 'termaite import claude codex --yes', 'termaite import --undo'],
+    load: () => import('./commands/import.ts'),
+  },
+  {
     name: 'usage',
     summary:
       'Show tokens and cost by agent, day, project or thinking framework. Each number says whether it was reported, parsed or estimated.',
@@ -78,9 +85,12 @@ export const commands: readonly CliCommand[] = [
       by: { value: 'what', choices: ['agent', 'day', 'project', 'framework'], help: 'what each row is about' },
       since: { value: 'time', help: 'count from this date, or from an age such as 7d or 12h' },
       all: { help: 'include every project' },
+      everywhere: {
+        help: 'also count your use of the CLIs outside termaite, from their own records; each request once',
+      },
       ...json,
     },
-    examples: ['termaite usage', 'termaite usage --by day --since 7d --all'],
+    examples: ['termaite usage', 'termaite usage --by day --since 7d --all', 'termaite usage --everywhere --all'],
     load: () => import('./commands/usage.ts'),
   },
   {
@@ -108,12 +118,12 @@ export const commands: readonly CliCommand[] = [
     name: 'review',
     words: '[range]',
     summary:
-      'Let an agent review changes without changing anything: the uncommitted ones, or those of a commit, a branch (main: since it was left) or a range (main..HEAD). Exits 0 when no finding is of severity high, 1 when one is or the review failed, 75 when no agent is free.',
+      'Let an agent review changes without changing anything: the uncommitted ones, or those of a commit, a branch (main: everything since you left it) or a range (main..HEAD). Exits 0 when no finding is of severity high, 1 when one is or the review failed, 75 when no agent is free.',
     flags: {
       agent: {
         short: 'a',
         value: 'name|auto',
-        help: 'the agent that reviews; one of another vendor than wrote the changes sees other faults',
+        help: 'the agent that reviews; one of another vendor than the author’s sees other faults',
       },
       focus: { value: 'text', help: 'what the reviewer should look at above all' },
       ...limitFlags,
@@ -270,171 +280,7 @@ export const commands: readonly CliCommand[] = [
     examples: ['termaite stop 01kq', 'termaite stop hub', 'termaite stop --all'],
     load: () => import('./commands/stop.ts'),
   },
-  {
-    name: 'crew',
-    words:
-      '[list|watch|spawn <agent> [task…]|send <slot> <text…>|answer <slot> [option]|read <slot>|wait <slot…>|kill <slot>|attach <slot>|artifact <slot>|logs <slot>|close]',
-    summary: 'Run agents side by side, each in its own terminal: start, prompt, wait for, chain and end them.',
-    flags: {
-      workspace: { short: 'w', value: 'name', help: 'use this crew instead of the project’s own' },
-      'depends-on': {
-        value: 'slots',
-        help: 'spawn: start when these slots are idle, for example 1,2; {{slot_1.output}} in the task becomes the answer of slot 1',
-      },
-      'depends-on-timeout': { value: 'seconds', help: 'spawn: how long to wait for those slots (default 300)' },
-      model: { value: 'model', help: 'spawn: the model, as the CLI names it' },
-      leash: { value: 'level', choices: leashes, help: 'spawn: how much the agent may do' },
-      'spawn-mode': { value: 'mode', choices: ['window', 'pane'], help: 'spawn: where the terminal opens' },
-      worktree: { help: 'spawn: work in a new git worktree made from HEAD' },
-      'worktree-name': { value: 'name', help: 'spawn: work in a new git worktree with this name' },
-      lines: { value: 'n', help: 'read, wait: how many of the last lines to print' },
-      clean: { help: 'read: leave out borders and empty space' },
-      'since-last': { help: 'read: print only what is new since the last read' },
-      pattern: { value: 'regex', help: 'read: wait until the output matches' },
-      timeout: { value: 'seconds', help: 'read, wait: how long to wait (default 30 for read, 120 for wait)' },
-      any: { help: 'wait: stop when one slot is idle instead of all' },
-      cwd: { value: 'dir', help: 'the folder that the agent works in' },
-      ...yes,
-      ...json,
-    },
-    examples: [
-      'termaite crew spawn claude "audit the code"',
-      'termaite crew spawn gemini "sum up: {{slot_1.output}}" --depends-on 1',
-      'termaite crew wait 2 && termaite crew artifact 2',
-      'termaite crew answer 1 yes',
-      'termaite crew attach 1',
-      'termaite crew watch',
-    ],
-    load: () => import('./commands/crew.ts'),
-  },
-  {
-    name: 'mcp',
-    words: '[serve|install <client>|remove <client>|list]',
-    summary:
-      'Let MCP clients run a crew: serve is the MCP server; install and remove edit a client’s settings, after showing you the change.',
-    flags: {
-      http: { value: '[host:]port', help: 'serve: use HTTP on this machine, with a key, instead of stdin and stdout' },
-      cwd: { value: 'dir', help: 'the folder that agents work in' },
-      'dry-run': { help: 'install, remove: show the change without making it' },
-      ...yes,
-      ...json,
-    },
-    examples: [
-      'termaite mcp install claude',
-      'termaite mcp install claude-desktop --cwd ~/project',
-      'termaite mcp serve',
-      'termaite mcp serve --http 3920',
-      'termaite mcp remove claude',
-    ],
-    load: () => import('./commands/mcp.ts'),
-  },
-  {
-    name: 'agent',
-    summary: 'Keep one agent working for hours on tasks from the hub, through crashes, silence and spent quotas.',
-    flags: {
-      start: { value: 'cli', help: 'the agent: claude, gemini, … or one from the settings' },
-      as: { value: 'workflow', help: 'the instructions to begin with: .agent/workflows/<workflow>.md (default orc)' },
-      resume: { help: 'resume the latest session of this project' },
-      slot: { value: 'number', help: 'instead of --start: give the hub’s tasks to the agent in this slot of the crew' },
-      server: hubServer,
-      tmux: { help: 'run the agent in a tmux window, which stays open when termaite ends' },
-      here: { help: 'work in the project itself, not in a worktree' },
-      leash: { value: 'level', choices: leashes, help: 'how much the agent may do' },
-      capability: {
-        value: 'word',
-        many: true,
-        help: 'something the agent can do, which tasks may ask for; repeatable',
-      },
-      'dry-run': { help: 'show the plan without starting anything' },
-      ...yes,
-    },
-    examples: ['termaite agent --start=claude', 'termaite agent --start=gemini --as=orc', 'termaite agent --resume'],
-    load: () => import('./commands/agent.ts'),
-  },
-  {
-    name: 'serve',
-    summary:
-      'Run the hub, where agents register and take tasks. It serves HTTP and MCP on this machine, and every client needs a key.',
-    flags: {
-      host: { value: 'address', help: 'the loopback address to listen on (default 127.0.0.1)' },
-      port: { value: 'number', help: 'the port to listen on (default 3456); 0 takes any free one' },
-      'public-url': { value: 'url', help: 'the https address of the proxy in front of the hub' },
-      'stdio-proxy': { help: 'connect an MCP client that only speaks stdio to the running hub' },
-      server: { ...hubServer, help: `with --stdio-proxy: ${hubServer.help}` },
-    },
-    examples: ['termaite serve', 'termaite serve --port 4000', 'termaite serve --public-url https://hub.example'],
-    load: () => import('./commands/serve.ts'),
-  },
-  {
-    name: 'dashboard',
-    summary:
-      'Print a link to the page of the hub, which shows every agent and task in a browser; runs the hub if none runs.',
-    flags: {
-      'read-only': { help: 'make a link to share: it shows agents and tasks, and changes nothing' },
-      session: { value: 'id', help: 'make a link to share that shows one session and nothing else' },
-      hours: { value: 'number', help: 'how long a link to share lasts (default 24, at most 720)' },
-      server: hubServer,
-    },
-    examples: ['termaite dashboard', 'termaite dashboard --read-only --hours 8'],
-    load: () => import('./commands/dashboard.ts'),
-  },
-  {
-    name: 'hub',
-    words: '[keys [list|add <name>|rotate <name>|revoke <name>]]',
-    summary: 'Give each client of the hub a key of its own. A new key is shown once; the hub keeps only its hash.',
-    flags: {
-      role: {
-        value: 'role',
-        choices: hubRoles,
-        help: 'add: what the client may do (default agent). An observer reads; an agent works on tasks; a member adds, answers and approves tasks; an admin is a member who also changes keys',
-      },
-      server: hubServer,
-      ...json,
-    },
-    examples: [
-      'termaite hub keys',
-      'termaite hub keys add build-server --role agent',
-      'termaite hub keys add anna --role member',
-      'termaite hub keys revoke anna',
-    ],
-    load: () => import('./commands/hub.ts'),
-  },
-  {
-    name: 'task',
-    words:
-      '[add <prompt…>|list|show <id>|diff <id>|answer <id> <words…>|cancel <id>|retry <id>|approve <id> [--merge]|reject <id> <words…>|comment <id> <words…>]',
-    summary: 'Add, list, answer and review the tasks of the hub.',
-    flags: {
-      server: hubServer,
-      merge: { help: 'approve: merge the task’s branch into the branch you are on, after asking' },
-      ...yes,
-      workspace: { value: 'path', help: 'add: the folder of the project (default: this one)' },
-      agent: { value: 'id', help: 'add: give the task to this agent while it is connected' },
-      capability: { value: 'word', many: true, help: 'add: something the agent must be able to do; repeatable' },
-      priority: { value: 'number', help: 'add: tasks with a higher number go first (default 0)' },
-      after: { value: 'id', many: true, help: 'add: start only when this task is done; repeatable' },
-      all: { help: 'list: include finished tasks' },
-      ...json,
-    },
-    examples: [
-      'termaite task add "make the flaky test in test/store steady"',
-      'termaite task list',
-      'termaite task answer 4kq2m8xz "the second one"',
-      'termaite task approve 4kq2m8xz --merge',
-    ],
-    load: () => import('./commands/task.ts'),
-  },
-  {
-    name: 'report',
-    summary: 'Sum up what the hub’s agents did: finished work, diffs, failures, open questions, tokens.',
-    flags: {
-      since: { value: 'time', help: 'report from this date, or from an age such as 7d or 12h (default 24h)' },
-      server: hubServer,
-      ...json,
-    },
-    examples: ['termaite report', 'termaite report --since 12h'],
-    load: () => import('./commands/report.ts'),
-  },
+  ...crewCommands,
   {
     name: 'acp',
     summary: 'Let an editor that speaks ACP (Zed, JetBrains, Neovim …) use termaite’s agents, over stdin and stdout.',
@@ -442,10 +288,21 @@ export const commands: readonly CliCommand[] = [
     load: () => import('./commands/acp.ts'),
   },
   {
+    name: 'help',
+    words: '[topic|words…]',
+    summary: 'Read a page about a part of termaite, or search all of them. Without a topic it lists them.',
+    examples: ['termaite help', 'termaite help getting-started', 'termaite help sandbox network'],
+    load: () => import('./commands/help.ts'),
+  },
+  {
     name: 'completion',
-    words: '<bash|zsh|fish>',
-    summary: 'Print a script that completes termaite’s commands and flags in your shell.',
-    examples: ['eval "$(termaite completion bash)"'],
+    words: '[bash|zsh|fish]',
+    summary: 'Complete termaite’s commands and flags in your shell: install the script, or print it.',
+    flags: {
+      install: { help: 'write the script where your shell finds it, and say where; the shell may be left out' },
+      uninstall: { help: 'take the script away again' },
+    },
+    examples: ['termaite completion --install', 'eval "$(termaite completion bash)"'],
     load: () => import('./commands/completion.ts'),
   },
 ]

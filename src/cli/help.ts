@@ -1,4 +1,5 @@
 import type { CliCommand, Flag, Flags } from './cli-command.ts'
+import { exit, exitMeanings } from '../core/exit-codes.ts'
 import { usage } from './cli-command.ts'
 
 /** Help texts fit the narrowest common terminal. */
@@ -14,7 +15,7 @@ export function helpText(command: CliCommand, more = ''): string {
     ...(more ? ['', more] : []),
     '',
     'Flags:',
-    ...columns(Object.entries(flags).map(([name, flag]) => [flagWords(name, flag), flagHelp(flag)])),
+    ...twoColumns(Object.entries(flags).map(([name, flag]) => [flagWords(name, flag), flagHelp(flag)])),
     '',
     command.examples.length > 1 ? 'Examples:' : 'Example:',
     ...command.examples.map((example) => `  ${example}`),
@@ -31,19 +32,24 @@ function usageLines(command: CliCommand): string[] {
   return forms.map((form, at) => `${at === 0 ? 'Usage:' : '      '} ${usage(command)} ${form}`)
 }
 
+/** The exit codes that more than one command has. */
+const exitWords = Object.entries(exit)
+  .filter(([name]) => name !== 'incomplete')
+  .map(([name, code]) => `${code} ${exitMeanings[name as keyof typeof exit].brief}`)
+  .join(', ')
+
 /** Makes the part of the main help that lists the commands, the keys and the exit codes. */
 export function overview(commands: readonly CliCommand[]): string {
   const chat =
     'Chat: opens in a terminal when there is no -p. Enter sends, Ctrl+J makes a new line, / and @ complete commands and files, Esc cancels the turn, Shift+Tab changes the leash, F1 lists the commands, /exit or Ctrl+D leaves.'
-  const exits =
-    'Exit: 0 done, 1 failed, 2 bad usage, 75 try later, 77 refused, 130 interrupted, 143 ended by SIGTERM. The chat exits with 0, or with 130 when leaving it cancelled a turn.'
+  const exits = `Exit: ${exitWords}. The chat exits with 0, or with 130 when leaving it cancelled a turn.`
   const rows = commands.map(({ name, summary }): [string, string] => [`termaite ${name}`, summary])
   const texts = [chat, exits].flatMap((text) => ['', ...wrapped(text, width, '      ')])
-  return ['Commands:', ...columns(rows), ...texts].join('\n')
+  return ['Commands:', ...twoColumns(rows), ...texts].join('\n')
 }
 
 /** Lays out two columns; long text in the right one wraps within it. */
-function columns(rows: readonly (readonly [string, string])[]): string[] {
+export function twoColumns(rows: readonly (readonly [string, string])[]): string[] {
   const left = Math.max(...rows.map(([name]) => name.length))
   const indent = ' '.repeat(left + 4)
   return rows.flatMap(([name, words]) => {

@@ -4,19 +4,23 @@ import type { EarlyFailure, Format } from '../faces/print.ts'
 import { createReadStream, fstatSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
+import { mark } from '../base/mark.ts'
 import { refusedPathWords } from '../base/system-error.ts'
 import { absolutePath } from '../base/program-path.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
 import { parse } from './args.ts'
-import { commands, chatCommand } from './commands.ts'
+import { chatCommand } from './chat-command.ts'
+import { commands } from './commands.ts'
 import { helpText, overview } from './help.ts'
 import { print, say, UsageError } from '../core/io.ts'
 import { version } from '../app/version.ts'
 import { slips } from '../base/nearest.ts'
+import { exit } from '../core/exit-codes.ts'
 
 /** Runs this process: hands in its streams and signals, and sets its exit code. */
 export async function runProcess(): Promise<void> {
+  mark('code')
   if (process.env.PATH !== undefined) process.env.PATH = absolutePath(process.env.PATH)
   // A bash whose input is a socket, as ours are, takes itself for a remote login and reads ~/.bashrc where no shell is above it.
   if (!(Number(process.env.SHLVL) > 0)) process.env.SHLVL = '1'
@@ -26,8 +30,8 @@ export async function runProcess(): Promise<void> {
     if (stop.signal.aborted) process.exit(code)
     stop.abort(code)
   }
-  process.on('SIGINT', onSignal(130))
-  process.on('SIGTERM', onSignal(143))
+  process.on('SIGINT', onSignal(exit.interrupted))
+  process.on('SIGTERM', onSignal(exit.ended))
   process.stdout.once('error', reportWriteError).on('error', () => {})
   // A closed stderr cannot be reported anywhere.
   process.stderr.on('error', () => {})
@@ -65,10 +69,10 @@ export async function runProcess(): Promise<void> {
 /** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
-    // Many programs have the commands "help" and "version", so these words must not reach an agent as a prompt.
-    if (argv[0] === 'help') return await run([...argv.slice(1, 2), '--help'], io)
+    // Many programs have the command "version", so this word must not reach an agent as a prompt.
     if (argv[0] === 'version' && argv.length === 1) return printed(io, version)
-    const named = commands.find(({ name }) => name === argv[0])
+    // The table of commands is not read for a flag, because most runs are turns and begin with one.
+    const named = argv[0]?.startsWith('-') ? undefined : commands.find(({ name }) => name === argv[0])
     const command = named ?? chatCommand
     const parsed = parse(command, named ? argv.slice(1) : argv)
     if (named && parsed.words.includes(''))
@@ -77,7 +81,13 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (parsed.values.version) return printed(io, version)
     if (!named && parsed.values.prompt === undefined) refuseMistypedCommand(parsed.words)
     const code = await command.load()
-    return await code.run(io, parsed, { chat: chatCommand, commands, run })
+    return await code.run(io, parsed, {
+      chat: chatCommand,
+      run,
+      get commands() {
+        return commands
+      },
+    })
   } catch (error) {
     return await failed(error, io, argv)
   }

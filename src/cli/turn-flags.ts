@@ -35,17 +35,21 @@ export const turnFlags: Flags = {
   continue: { short: 'c', help: 'continue the most recently used project' },
   new: { help: 'start a new session' },
   fork: { help: 'go on in a fork: a new session that begins with the one before, which stays as it is' },
-  session: { value: 'name', help: 'use the session with this name' },
+  session: { value: 'name', help: 'use the session with this name or id' },
   ephemeral: { help: 'read no history and keep none' },
   mode: {
     value: 'mode',
     choices: Object.keys(workModes),
-    help: 'chat: all agents take turns; agent: only termaite’s own; plan: they plan and change nothing',
+    help: 'chat: all agents take turns; agent: only termaite’s own; plan: it plans and changes nothing; coordinator: one agent sends workers',
   },
   think: { value: 'how', choices: thinkings, help: 'how agents think a request through before they act' },
   'think-calls': { value: 'n', help: 'how many extra calls thinking may make in a turn without asking (default 2)' },
   leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
-  effort: { value: 'level', choices: efforts, help: 'how hard the agent’s model thinks, where the agent can be told' },
+  effort: {
+    value: 'level',
+    choices: efforts,
+    help: 'how hard the agent’s model thinks, where the agent has such a setting',
+  },
   allow: {
     value: 'rule',
     many: true,
@@ -87,24 +91,35 @@ export function allowedCalls(given: string | undefined): { thinkCalls?: number }
   return { thinkCalls: number }
 }
 
+/** The amounts of --max-cost and --max-tokens. */
+export function spendingIn(values: Parsed['values']): { cost?: number; tokens?: number } {
+  return defined({ cost: numberIn(values, 'max-cost'), tokens: numberIn(values, 'max-tokens', { short: true }) })
+}
+
+/** A number of a flag; `short` ones may end in k or M, as in 500k. */
+function numberIn(values: Parsed['values'], name: string, { whole = false, short = false } = {}): number | undefined {
+  const given = text(values[name])
+  if (given === undefined) return undefined
+  const [, digits = given, unit = ''] = (short ? /^([\d.]+)([km])$/i : /^$/).exec(given) ?? []
+  const number = Number(digits) * ({ k: 1_000, m: 1_000_000 }[unit.toLowerCase()] ?? 1)
+  if (!(number > 0) || (whole && !Number.isInteger(number)))
+    throw new UsageError(
+      `--${name}: found "${given}", allowed: a ${whole ? 'whole ' : ''}number above 0${short ? ', as in 50000 or 50k' : ''}.`,
+    )
+  return short ? Math.round(number) : number
+}
+
 /** The limits that the flags set for this run; `agents` are those that may answer. */
 export function budgetIn(values: Parsed['values'], agents: readonly AgentSettings[]): Budget {
-  const limit = (name: string, whole = false) => {
-    const given = text(values[name])
-    if (given === undefined) return undefined
-    const number = Number(given)
-    if (!(number > 0) || (whole && !Number.isInteger(number)))
-      throw new UsageError(`--${name}: found "${given}", allowed: a ${whole ? 'whole ' : ''}number above 0.`)
-    return number
-  }
-  const [cost, tokens, steps] = [limit('max-cost'), limit('max-tokens'), limit('max-steps', true)]
+  const { cost, tokens } = spendingIn(values)
+  const steps = numberIn(values, 'max-steps', { whole: true })
   if (cost === undefined && tokens === undefined && steps === undefined) return noBudget
   const held = budget(defined({ cost, tokens, steps }))
   if (cost === undefined) return held
   const unknown = agents.filter((agent) => priceKnowledge(agent) === 'unknown').map(({ name }) => name)
   if (unknown.length > 0)
     throw new UsageError(
-      `--max-cost cannot be held, because nobody knows what an answer of ${unknown.join(', ')} costs. Use --max-tokens, or add -a and --only with an agent whose price is known.`,
+      `--max-cost cannot be held, because the price of an answer of ${unknown.join(', ')} is not known. Use --max-tokens, or add -a and --only with an agent whose price is known.`,
     )
   // A model on this machine costs nothing, and reports no cost.
   const free = agents.some((agent) => priceKnowledge(agent) === 'free')

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
 import { terminalText } from '../base/ansi.ts'
+import { exit } from './exit-codes.ts'
 
 /** The environment, streams, clock and signal of one run. They are handed in: no layer below reads them from the process. */
 export type Io = {
@@ -23,7 +24,7 @@ export class UsageError extends Error {
   override name = 'UsageError'
   readonly code: number
 
-  constructor(message: string, code = 2) {
+  constructor(message: string, code: number = exit.usage) {
     super(message)
     this.code = code
   }

@@ -18,7 +18,7 @@ export type CrewParts = {
   store: Store
   workspace: string
   clock: Clock
-  /** This process, and whether another one still runs. */
+  /** The mark of this process, and whether the process of another mark still runs. */
   owner: string
   alive(owner: string): boolean
   /** Whether this process is a keeper, which runs the agents that are spawned in it. */
@@ -52,7 +52,9 @@ export type KeeperParts = CrewParts & {
   host?: WorkerHost
 }
 
-/** What a coordinator gives the workers that its process runs, and what it is told of them. */
+/**
+ * The coordinator as the keeper of its workers sees it: the budget and time that it gives them, and the calls by which it learns of them.
+ */
 export type WorkerHost = {
   /** The budget that all of them share. */
   budget: Budget

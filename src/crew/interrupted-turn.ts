@@ -20,7 +20,7 @@ export async function interruptedTurn(
   if (!terminal && taken)
     return { over: crashed('its terminal was closed before its answer could be read: send the prompt again') }
   const { text } = prompt as EntryOf<'prompt'>
-  return { sent: taken || (terminal && (await showsPrompt(terminal, mark, text))) ? mark : undefined }
+  return { sent: taken || (terminal && (await hasPrompt(terminal, mark, text))) ? mark : undefined }
 }
 
 const crashed = (message: string): Outcome => ({ ok: false, failure: { kind: 'crash', message } })
@@ -39,8 +39,17 @@ export function outcomeOf(turn: string, entries: readonly Entry[]): Outcome | un
 /** How far back a prompt is looked for. */
 const historyRows = 2_000
 
-/** This much of a prompt's longest line tells it from other prompts. */
+/** The length from which a prompt's longest line tells that prompt from others. */
 const tellingLength = 60
+
+/**
+ * Whether a prompt was pasted: by the mark that the terminal keeps of the last one, because a busy program may not have drawn it yet
+ * and an earlier prompt may have had the same words; else by what the terminal shows.
+ */
+async function hasPrompt(terminal: Terminal, mark: string, prompt: string): Promise<boolean> {
+  const last = await terminal.lastMark?.()
+  return last === undefined ? showsPrompt(terminal, mark, prompt) : last === mark
+}
 
 /**
  * Whether a terminal shows a prompt, or has shown it: by its mark, or by its words where it carries no mark. Rows are

@@ -30,7 +30,7 @@ export function blobsOf(store: Store, workspace: string): Blobs {
 }
 
 export type WaitOptions = {
-  /** By `Clock.elapsed`. */
+  /** The time at which the wait ends, by `Clock.elapsed`. */
   until: number
   mode?: 'any' | 'all'
   signal?: AbortSignal

@@ -3,7 +3,7 @@ import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Failure, Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Blobs, Ref } from '../core/talk/store.ts'
-import type { Agent, Turn } from '../core/work/agent.ts'
+import type { Agent } from '../core/work/agent.ts'
 import type { KeeperParts } from './crew-parts.ts'
 import type { SlotLedger } from './slot-ledger.ts'
 import type { TurnResult } from './slot-moves.ts'
@@ -35,6 +35,8 @@ import { WorkerTurn } from './workers/worker-turn.ts'
 
 const retryMs = 1_000
 
+const flightOf = ({ id }: Send): Flight => ({ turn: id, mark: nonceOf(id) })
+
 /** Runs one slot in its keeper: prepares it, then runs turn after turn until the agent ends or the keeper leaves. */
 export class SlotRunner {
   readonly done: Promise<void>
@@ -51,7 +53,7 @@ export class SlotRunner {
   #watched: Terminal | undefined
   #exit: Exit | undefined
   #closing: Promise<Ref | undefined> | undefined
-  /** Whether the agent was opened here: if it still has no terminal then, it is one without. */
+  /** Whether this runner has opened the agent: an agent that still has no terminal after that is one without any. */
   #used = false
   /** Whether the slot had no terminal when this runner began. */
   #fresh = false
@@ -128,16 +130,24 @@ export class SlotRunner {
   async #prepare(found: LivingSlot): Promise<void> {
     const { flight, worktree, cwd, worker } = found
     this.#fresh = (await this.#find(found)) === undefined
-    if (!flight) await this.#conversation.settle()
+    const begun = flight ? undefined : await this.#begun(found)
+    if (begun) await this.#edit((slot) => turnBegun(slot, begun, flightOf(begun)))
+    else if (!flight) await this.#conversation.settle()
     await this.#edit((slot) => (slot.state === 'asking' ? withoutQuestions(slot) : slot))
     const { worktrees, host } = this.#parts
-    const given = worker && !flight ? await host?.begin?.({ ...found, worker }, this.#stop.signal) : undefined
+    const given = worker && !flight && !begun ? await host?.begin?.({ ...found, worker }, this.#stop.signal) : undefined
     if (given) await this.#edit((slot) => withPlace(slot, given))
     if (!worktree || worktree.made) return
     if (!worktrees) throw new Error('a worktree needs a git repository, but this project is not one')
     const made = await worktrees.make(worktree, cwd)
     await this.#edit((slot) => ({ ...slot, cwd: made.cwd, worktree: made.worktree }))
     for (const text of made.notes) await this.#conversation.append({ type: 'note', text }, 'termaite')
+  }
+
+  /** The queued prompt that a dead process had kept in the log, and had not noted as under way: its turn goes on. */
+  async #begun({ queue: [send] }: LivingSlot): Promise<Send | undefined> {
+    const { entries } = send ? await this.#conversation.read() : { entries: [] }
+    return entries.some(({ type, turn }) => type === 'prompt' && turn === send?.id) ? send : undefined
   }
 
   #open(slot: LivingSlot): Agent {
@@ -169,10 +179,10 @@ export class SlotRunner {
       mask: this.#parts.mask,
     })
     // The flight is kept before anything is typed.
-    const takeOff = ({ id: turn }: Turn) => this.#edit((slot) => turnBegun(slot, send, { turn, mark: nonceOf(turn) }))
+    const takeOff = () => this.#edit((slot) => turnBegun(slot, send, flightOf(send)))
     const agent = announced(this.#open(slot), takeOff)
     this.#sending = send
-    await this.#follow(this.#conversation.converse(agent, text, this.#world(slot)))
+    await this.#follow(this.#conversation.converse(agent, text, this.#world(slot), send.id))
   }
 
   /** Goes on with a turn that another process left. */

@@ -11,7 +11,7 @@ export const slotStates = ['held', 'starting', 'busy', 'idle', 'asking', 'exited
 
 export type SlotState = (typeof slotStates)[number]
 
-/** A prompt that is to be sent to an agent; the id tells two equal texts apart. */
+/** A prompt that is to be sent to an agent. Its id is that of its turn, by which a later process knows whether the turn had begun. */
 export type Send = { id: string; text: string }
 
 /** A turn under way. It is kept before its prompt is typed, so that no prompt is typed twice. */
@@ -19,7 +19,7 @@ export type Flight = {
   turn: string
   /** The mark in the prompt, by which it is found on the screen. */
   mark: string
-  /** Whether the agent was seen at work on it. */
+  /** Whether the agent was seen at work on the turn. */
   taken?: true
 }
 
@@ -47,9 +47,9 @@ type SlotBase = {
   path?: string
   /** The slots that must have finished before it starts. */
   needs: number[]
-  /** How long it waits for them, in ms. */
+  /** How long the slot waits for the slots that it needs, in ms. */
   patience: number
-  /** When its state began. */
+  /** When the slot came into its present state. */
   since: number
   /** The process that runs it; without one, the next keeper takes it. */
   owner?: string

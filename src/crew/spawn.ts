@@ -23,7 +23,7 @@ export type Spawn = {
   path?: string
   dependsOn?: readonly number[]
   dependsOnTimeoutMs?: number
-  /** Whether it works in a worktree of its own; a text is the worktree's name. */
+  /** Whether the agent works in a worktree of its own; a text is the worktree's name. */
   worktree?: boolean | string
   /** Makes the agent a worker. Beyond the limits of the crew a worker is held, where another agent is refused. */
   worker?: Worker

@@ -21,8 +21,8 @@ export function auditTable(entries: readonly AuditEntry[], newest: number): stri
   )
 }
 
-/** What is shown of an act whose process stopped before the act was closed. */
-export const endUnknown = 'began, end unknown: termaite stopped'
+/** The words for an act whose process stopped before the act was closed. */
+const endUnknown = 'began, end unknown: termaite stopped'
 
 function cameOf(entry: AuditEntry): string {
   if (entry.type === 'execution') return entry.ok ? 'ok' : 'failed'

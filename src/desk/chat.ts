@@ -1,5 +1,6 @@
 import type { DeskAppParts } from './desk-app.ts'
 import { localTime } from '../base/local-time.ts'
+import { keepCompiledCode } from '../base/compiled-code.ts'
 import { readyWatchdog } from '../base/process/watchdog.ts'
 import { openChat } from '../faces/chat/chat.ts'
 import { openLines } from '../faces/chat/line-chat.ts'
@@ -12,8 +13,9 @@ import { scanAtStart } from '../app/native/machine-facts.ts'
 import { setupCommand } from './slash/setup.ts'
 import { slashCommands } from './slash/slash-commands.ts'
 import { noteProcess } from '../app/running-processes.ts'
+import { exit } from '../core/exit-codes.ts'
 
-export type ChatOptions = DeskAppParts & {
+type ChatOptions = DeskAppParts & {
   /** The prompt of the first turn, given on the command line. */
   prompt?: string
   agent?: string
@@ -60,7 +62,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
     )
   if (fault !== undefined) say(io, `termaite: the chat crashed: ${fault}. The conversation is kept.`)
   say(io, desk.app().ephemeral ? 'This chat was not kept.' : `Continue with: ${resumeCommand(desk)}`)
-  return fault !== undefined ? 1 : cut ? 130 : 0
+  return fault !== undefined ? exit.failed : cut ? exit.interrupted : exit.done
 }
 
 /**
@@ -68,6 +70,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
  * up to 128 MB of which next to nothing is live, and would not give it back.
  */
 async function keepYoungHeapSmall(): Promise<void> {
+  keepCompiledCode()
   const { setFlagsFromString } = await import('node:v8')
   setFlagsFromString('--semi-space-growth-factor=1')
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
 import { messageOf } from '../base/error-message.ts'
 
-export type CommandRunnerParts = { audience: Audience; cards: Cards; clock: Clock; done(): Promise<void> }
+type CommandRunnerParts = { audience: Audience; cards: Cards; clock: Clock; done(): Promise<void> }
 
 /** Runs slash commands. Several may run at once; Esc cancels the newest first. */
 export class CommandRunner {

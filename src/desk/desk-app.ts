@@ -56,9 +56,9 @@ export class DeskApp {
   static async open(parts: DeskAppParts): Promise<DeskApp> {
     const { io, place, settings, wishes } = parts
     const spare = await fallbackNative(settings, wishes.mode ?? 'chat', parts)
-    const station = new DeskApp(parts, await openApp(io, place, withFallback(settings, spare), wishes))
-    station.#spare = spare
-    return station
+    const deskApp = new DeskApp(parts, await openApp(io, place, withFallback(settings, spare), wishes))
+    deskApp.#spare = spare
+    return deskApp
   }
 
   /** Whether no agent can take a turn. */
@@ -156,7 +156,8 @@ export class DeskApp {
   async #makeCurrent(id: string): Promise<'current' | 'coordinator'> {
     let line: 'current' | 'coordinator' = 'current'
     await this.app.project.doc.update((now) => {
-      if (!Object.hasOwn(now.sessions, id)) throw new UsageError(`there is no session ${id} in this project.`)
+      if (!Object.hasOwn(now.sessions, id))
+        throw new UsageError(`there is no session ${id} in this project. /sessions lists them.`)
       line = now.sessions[id]!.mode ?? 'current'
       return { ...now, [line]: id }
     })

@@ -12,7 +12,7 @@ import type { TurnRunner } from './turn-runner.ts'
 import type { BackgroundCommands } from '../tools/shell/background-commands.ts'
 import { UsageError } from '../core/io.ts'
 
-/** What a slash command can read and change at the desk. */
+/** Everything that a slash command can read and change at the desk. */
 export interface DeskControls {
   /** The current app. `open` and `reload` replace it. */
   app(): App
@@ -51,10 +51,10 @@ export interface DeskControls {
   lastAnswer(): Promise<string | undefined>
 }
 
-export type DeskControlsParts = {
-  station: DeskApp
-  work: TurnRunner
-  ledger: DeskStatus
+type DeskControlsParts = {
+  deskApp: DeskApp
+  turns: TurnRunner
+  status: DeskStatus
   /** Runs a switch to another session, and shows that session afterwards. */
   moving(move: () => Promise<void>): Promise<void>
   send(prompt: string, terms?: CommandTerms): void
@@ -70,66 +70,66 @@ export class LiveDeskControls implements DeskControls {
     this.#parts = parts
   }
 
-  app = (): App => this.#parts.station.app
+  app = (): App => this.#parts.deskApp.app
 
-  standing = (): Standing => this.#parts.ledger.now
+  standing = (): Standing => this.#parts.status.now
 
-  jobs = () => this.#parts.work.jobs
+  jobs = () => this.#parts.turns.jobs
 
-  inside = () => this.#parts.work.inside
+  inside = () => this.#parts.turns.inside
 
   moveToBackground(): boolean {
-    return this.#parts.work.front?.move() ?? false
+    return this.#parts.turns.front?.move() ?? false
   }
 
   async open(session: WantedSession): Promise<void> {
-    const { station, work, moving } = this.#parts
-    if (work.busy) throw new UsageError(atWork)
-    await moving(() => station.enter(session))
+    const { deskApp, turns, moving } = this.#parts
+    if (turns.busy) throw new UsageError(atWork)
+    await moving(() => deskApp.enter(session))
   }
 
   async reload(): Promise<void> {
-    await this.#parts.station.reload()
-    await this.#parts.ledger.stand()
+    await this.#parts.deskApp.reload()
+    await this.#parts.status.stand()
   }
 
   aim(agent: string | undefined): void {
-    this.#parts.work.aim(agent)
+    this.#parts.turns.aim(agent)
     this.#showStatus()
   }
 
   stay(agent: string | undefined): void {
-    this.#parts.work.stay(agent)
+    this.#parts.turns.stay(agent)
     this.#showStatus()
   }
 
   setStrategy(strategy: Strategy): void {
-    this.#parts.station.setStrategy(strategy)
+    this.#parts.deskApp.setStrategy(strategy)
     this.#showStatus()
   }
 
   setLeash(leash: Leash): void {
-    this.#parts.station.setLeash(leash)
+    this.#parts.deskApp.setLeash(leash)
     this.#showStatus()
   }
 
   async setThinking(how: Thinking): Promise<void> {
-    await this.#parts.station.setThinking(how)
-    await this.#parts.ledger.stand()
+    await this.#parts.deskApp.setThinking(how)
+    await this.#parts.status.stand()
   }
 
   setModel(agent: string, choice: ModelChoice): void {
-    this.#parts.station.setModel(agent, choice)
+    this.#parts.deskApp.setModel(agent, choice)
     this.#showStatus()
   }
 
   async setMode(mode: WorkMode): Promise<string[]> {
-    const { station, work, moving } = this.#parts
+    const { deskApp, turns, moving } = this.#parts
     const crosses = (mode === 'coordinator') !== (this.app().mode === 'coordinator')
-    if (crosses && work.busy) throw new UsageError(atWork)
+    if (crosses && turns.busy) throw new UsageError(atWork)
     let words: string[] = []
     const change = async () => {
-      words = await station.setMode(mode)
+      words = await deskApp.setMode(mode)
     }
     await (crosses ? moving(change) : change())
     this.#showStatus()
@@ -137,17 +137,17 @@ export class LiveDeskControls implements DeskControls {
   }
 
   leavePlan(): void {
-    this.#parts.station.leavePlan()
+    this.#parts.deskApp.leavePlan()
     this.#showStatus()
   }
 
   /** Shows the new status; the change does not wait for the screens. */
   #showStatus(): void {
-    void this.#parts.ledger.stand()
+    void this.#parts.status.stand()
   }
 
   async begin(prompt: string, make: TurnMaker): Promise<void> {
-    if (!this.#parts.work.begin(prompt, make)) throw new UsageError(atWork)
+    if (!this.#parts.turns.begin(prompt, make)) throw new UsageError(atWork)
   }
 
   send(prompt: string, terms?: CommandTerms): void {
@@ -155,10 +155,10 @@ export class LiveDeskControls implements DeskControls {
   }
 
   lastAnswer(): Promise<string | undefined> {
-    return this.#parts.station.pages.lastAnswer()
+    return this.#parts.deskApp.pages.lastAnswer()
   }
 
   prompts(most: number): Promise<PlacedPrompt[]> {
-    return this.#parts.station.pages.prompts(most)
+    return this.#parts.deskApp.pages.prompts(most)
   }
 }

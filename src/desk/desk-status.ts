@@ -11,7 +11,7 @@ import { nextAgent } from '../mind/rotation/agent-order.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 import { defaultThinking } from '../app/thinking/thinking-choice.ts'
 
-export type DeskStatusParts = {
+type DeskStatusParts = {
   app(): App
   aimed(): string | undefined
   /** Whether the aimed agent takes all turns. */
@@ -111,7 +111,7 @@ export class DeskStatus {
   }
 }
 
-export type KnownStatus = {
+type KnownStatus = {
   view: readonly Entry[]
   spent: SpentInView
   health: Health
@@ -122,7 +122,7 @@ export type KnownStatus = {
 }
 
 /** Makes the status from the known facts. */
-export function standingOf(app: App, known: KnownStatus): Standing {
+function standingOf(app: App, known: KnownStatus): Standing {
   const { settings, session, place, io } = app
   const now = io.clock.now()
   const said = viewTokens(known.view)

@@ -59,8 +59,9 @@ export class ProjectEditorDesks implements EditorDesks {
       const of = cwd === undefined ? {} : { project: slugOf(placeOf(io, cwd).root) }
       const found = await index.sessions(of)
       return found.slice(0, mostListed).flatMap((session) => {
-        const { id, path, last } = session
-        return path === undefined ? [] : [{ session: id, cwd: path, title: title(session), last }]
+        const { id, path, last, cli } = session
+        // An editor resumes a session by its id; an imported one is only read.
+        return path === undefined || cli !== undefined ? [] : [{ session: id, cwd: path, title: title(session), last }]
       })
     } finally {
       await index.close()
@@ -89,8 +90,8 @@ export class ProjectEditorDesks implements EditorDesks {
     const added = setFolders(folders, { ...place, env: io.env })
     for (const warning of added.warnings) say(io, `termaite: ${warning}`)
     const wishes = { fresh: session === undefined, budget: noBudget, folders: added.folders }
-    const station = await DeskApp.open({ io, place, settings, read, wishes })
-    const desk = new ProjectDesk(station, {
+    const deskApp = await DeskApp.open({ io, place, settings, read, wishes })
+    const desk = new ProjectDesk(deskApp, {
       commands: (controls, warn, changed) => slashCommands(controls, warn, changed, ({ screen }) => !screen),
       firstStart: setupCommand,
       leashKey: leashKeyCommand,
@@ -148,7 +149,7 @@ function modesOf(settings: Settings): EditorDesk['modes'] {
 type Named = readonly { name: string; value: string }[]
 
 /** Turns an editor's MCP servers into the form of the settings. */
-export function serversOf(servers: readonly McpServer[]): Record<string, unknown> {
+function serversOf(servers: readonly McpServer[]): Record<string, unknown> {
   return Object.fromEntries(servers.flatMap((server) => (written(server) ? [[server.name, written(server)]] : [])))
 }
 

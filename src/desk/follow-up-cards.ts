@@ -17,7 +17,7 @@ import { profileOf } from '../settings/agent-settings.ts'
 import { isPlan, buildPrompt, planAnswer, planQuestion } from '../agents/native/plan-card.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
-export type FollowUpParts = { controls: DeskControls; errands: CommandRunner }
+type FollowUpParts = { controls: DeskControls; runner: CommandRunner }
 
 /** Cards after a turn: the agent's questions, its plan for approval, or what an unknown failure meant. */
 export class FollowUpCards {
@@ -62,7 +62,7 @@ export class FollowUpCards {
     const run: Command['run'] = (args, world) =>
       command.run(args, { ...world, signal: AbortSignal.any([world.signal, instead]) })
     // The command shows its own errors; the desk goes on beside its card.
-    void this.#parts.errands.run({ ...command, run }, '')
+    void this.#parts.runner.run({ ...command, run }, '')
   }
 }
 
@@ -150,7 +150,7 @@ export function leftCard(left: readonly LeftProcess[], clock: Clock): Command {
 }
 
 /** Asks the questions that a turn ended with; the answers become the next prompt. Leaving the card lets the user type instead. */
-export function answerCard(asks: readonly Question[], by: string | undefined, send: (prompt: string) => void): Command {
+function answerCard(asks: readonly Question[], by: string | undefined, send: (prompt: string) => void): Command {
   return {
     name: 'answer',
     help: 'Answer the questions of the last turn.',
@@ -171,10 +171,10 @@ function labelOf({ options }: Question, pick: string): string {
   return options.find(({ id }) => id === pick)?.label ?? pick
 }
 
-export type Approval = { build(prompt: string): void; change(wish: string): void }
+type Approval = { build(prompt: string): void; change(wish: string): void }
 
 /** Asks for approval of a plan; an approved plan is the prompt of the turn that builds it. */
-export function planCard(plan: string, by: string | undefined, { build, change }: Approval): Command {
+function planCard(plan: string, by: string | undefined, { build, change }: Approval): Command {
   return {
     name: 'approve',
     help: 'Build, change or drop the last plan.',

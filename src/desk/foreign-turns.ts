@@ -18,7 +18,7 @@ export type ForeignTurn = {
   /** The entries that are not on the screen yet. */
   fresh: Entry[]
   over: boolean
-  /** What the screen says about its process. */
+  /** The words on the screen about the process of the turn. */
   told?: string
 }
 

@@ -26,7 +26,7 @@ type Followed = {
   heardAt: number
 }
 
-export type OtherProcessesParts = {
+type OtherProcessesParts = {
   app(): App
   audience: Audience
   /** Called with every event before it is shown. */
@@ -309,7 +309,7 @@ export class OtherProcesses {
   }
 }
 
-/** What a stopped process needs to go on; undefined where the process is not stopped. */
+/** Says how a stopped process is continued; undefined where the process is not stopped. */
 function stoppedWords(owner: string): string | undefined {
   const pid = ownerPid(owner)
   return isStopped(owner) ? `its process ${pid} is stopped, and goes on with: kill -CONT ${pid}` : undefined

@@ -1,7 +1,7 @@
 import type { RunningTurns } from '../core/talk/running-turns.ts'
 import type { Command, CommandList, CommandScreen } from '../core/talk/command.ts'
 import type { Leash } from '../core/work/agent.ts'
-import type { ChatDesk, DeskEvents, NamedResource, Standing, PastedPictures } from '../faces/chat/chat-desk.ts'
+import type { ChatDesk, DeskEvents, PromptSources, Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import type { TurnSummary } from './turn-summary.ts'
 import type { DeskControls } from './desk-controls.ts'
@@ -9,13 +9,10 @@ import type { Page } from './history-pages.ts'
 import type { DeskApp } from './desk-app.ts'
 import { messageOf } from '../base/error-message.ts'
 import { withoutPictureLinks } from '../core/talk/pictures.ts'
-import { openFinder } from '../tools/file-finder.ts'
 import { closeNative, leaveSession } from '../app/native/native-parts.ts'
-import { promptCommand } from '../tools/mcp/server-status.ts'
 import { personServers } from '../app/native/person-servers.ts'
 import { nativeAgents } from '../settings/enabled-agents.ts'
 import { unreadableLines } from '../app/turn-preparation.ts'
-import { pastedPaths, pastedPicture } from '../app/attachments/attachments.ts'
 import { Audience } from './audience.ts'
 import { Cards } from '../app/cards.ts'
 import { OtherProcesses } from './other-processes.ts'
@@ -26,7 +23,8 @@ import { DeskStatus } from './desk-status.ts'
 import { PromptQueue } from '../app/prompt-queue.ts'
 import { FollowUpCards } from './follow-up-cards.ts'
 import { PromptSender } from './prompt-sender.ts'
-import { pastPrompts } from './history-pages.ts'
+import { ProjectSources } from './project-sources.ts'
+import { TypedCommands } from './typed-commands.ts'
 import { WaitingPrompt } from './waiting-prompt.ts'
 import { TurnRunner } from './turn-runner.ts'
 
@@ -34,7 +32,7 @@ import { TurnRunner } from './turn-runner.ts'
 const firstPage = 200
 
 /** The desk's slash commands, and the one that runs when no agent is configured. */
-export type DeskWords = {
+type DeskWords = {
   commands(controls: DeskControls, warn: (words: string) => void, changed: () => void): CommandList
   firstStart(controls: DeskControls): Command
   /** The command that changes the leash when a key is pressed. */
@@ -47,6 +45,7 @@ export type DeskWords = {
 export class ProjectDesk implements ChatDesk {
   readonly commands: CommandList
   readonly controls: DeskControls
+  readonly sources: PromptSources
   #leashKey: Command
   #warnings: string[]
   #deskApp: DeskApp
@@ -69,7 +68,7 @@ export class ProjectDesk implements ChatDesk {
   #commandRunner: CommandRunner
   #followUps: FollowUpCards
   #sender: PromptSender
-  #finder: ReturnType<typeof openFinder> | undefined
+  #typed: TypedCommands
   #started: Promise<void> | undefined
   #greeted = false
   #firstPage: Page = { entries: [], more: false, through: -1 }
@@ -77,14 +76,15 @@ export class ProjectDesk implements ChatDesk {
   /** The start of the MCP servers, which is over before they are closed. */
   #opening: Promise<unknown> | undefined
 
-  constructor(station: DeskApp, words: DeskWords) {
-    this.#deskApp = station
-    const { audience, cards, line } = { audience: this.#audience, cards: this.#cards, line: this.#queue }
+  constructor(deskApp: DeskApp, words: DeskWords) {
+    this.#deskApp = deskApp
+    this.sources = new ProjectSources(this.app, this.#closed.signal)
+    const { audience, cards, queue } = { audience: this.#audience, cards: this.#cards, queue: this.#queue }
     this.#turns = new TurnRunner({
       app: this.app,
       audience,
       cards,
-      line,
+      queue,
       seen: (event) => this.#status.see(event),
       over: (seen, prompt) => this.#over(seen, prompt),
       giveBack: (prompt) => this.#commandRunner.screen?.fill(prompt),
@@ -114,9 +114,9 @@ export class ProjectDesk implements ChatDesk {
       },
     })
     this.controls = new LiveDeskControls({
-      station,
-      work: this.#turns,
-      ledger: this.#status,
+      deskApp,
+      turns: this.#turns,
+      status: this.#status,
       moving: (move) => this.#move(move),
       send: (prompt, terms) => {
         if (terms) this.#turns.setTerms(prompt, terms)
@@ -124,7 +124,7 @@ export class ProjectDesk implements ChatDesk {
       },
     })
     this.#leashKey = words.leashKey(this.controls)
-    this.#followUps = new FollowUpCards({ controls: this.controls, errands: this.#commandRunner })
+    this.#followUps = new FollowUpCards({ controls: this.controls, runner: this.#commandRunner })
     this.#warnings = [...this.app().settings.warnings, ...this.app().warnings]
     this.commands = words.commands(
       this.controls,
@@ -137,12 +137,18 @@ export class ProjectDesk implements ChatDesk {
         void this.#audience.tell({ type: 'commands' })
       },
     )
+    this.#typed = new TypedCommands({
+      app: this.app,
+      commands: this.commands,
+      runner: this.#commandRunner,
+      send: (prompt) => this.#send(prompt),
+    })
     this.#sender = new PromptSender({
-      station,
-      work: this.#turns,
-      elsewhere: this.#others,
-      errands: this.#commandRunner,
-      line,
+      deskApp,
+      turns: this.#turns,
+      others: this.#others,
+      runner: this.#commandRunner,
+      queue,
       audience,
       firstStart: words.firstStart(this.controls),
       say: (text, how) => this.#say(text, how),
@@ -169,36 +175,8 @@ export class ProjectDesk implements ChatDesk {
     const typed = text.trim()
     const [, name, args = ''] = /^\/(\S+)\s*([^]*)$/.exec(typed) ?? []
     // A path such as /etc/hosts is a prompt.
-    if (name !== undefined && !name.includes('/')) this.#command(name, args.trim())
+    if (name !== undefined && !name.includes('/')) this.#typed.run(name, args.trim())
     else if (typed !== '') this.#send(text)
-  }
-
-  /** Runs a command, which shows its own errors; the input stays open meanwhile. A name that nobody knows opens the palette. */
-  #command(name: string, args: string, again = true): void {
-    const command = this.commands.find((one) => one.name === name)
-    if (command) void this.#commandRunner.run(command, args)
-    // The file of the command may be new.
-    else if (again && this.commands.refresh) void this.#look().then(() => this.#command(name, args, false))
-    else if (name.includes(':')) void this.#sendServed(name, args)
-    else this.#commandRunner.screen?.palette(name)
-  }
-
-  /** Sends a prompt of an MCP server that is not in the list: the turn waits for the server, and says why it cannot be used. */
-  async #sendServed(name: string, args: string): Promise<void> {
-    const servers = await personServers(this.app())
-      .names()
-      .catch(() => [])
-    const isServed = servers.some((server) => name.startsWith(promptCommand(server, '')))
-    const text = `/${name} ${args}`.trimEnd()
-    if (isServed) return this.#send(text)
-    const { screen } = this.#commandRunner
-    screen?.fill(text)
-    screen?.palette(name)
-  }
-
-  /** Looks for commands in files again; the screens are told of a change. */
-  async #look(): Promise<void> {
-    await this.commands.refresh?.().catch(() => {})
   }
 
   runShell(command: string): void {
@@ -229,33 +207,6 @@ export class ProjectDesk implements ChatDesk {
 
   answer(ask: string, picks?: string[]): void {
     if (!this.#cards.answer(ask, picks)) this.#others.answer(ask, picks)
-  }
-
-  files(typed: string, most: number, signal: AbortSignal): Promise<string[]> {
-    const { place, io } = this.app()
-    this.#finder ??= openFinder(place.cwd, { env: io.env, clock: io.clock, signal: this.#closed.signal })
-    return this.#finder.find(typed, most, signal)
-  }
-
-  async resources(typed: string, signal: AbortSignal): Promise<NamedResource[]> {
-    const { native, settings } = this.app()
-    // A person without an agent of ours has started none of these servers, and an @ does not start them.
-    if (!native.state.servers && nativeAgents(settings).length === 0) return []
-    const servers = await (native.state.servers ?? personServers(this.app()).open())
-    return servers?.mentions(typed, signal) ?? []
-  }
-
-  keepPicture(bytes: Uint8Array, name: string): Promise<PastedPictures | undefined> {
-    return pastedPicture(bytes, name, this.app().blobs)
-  }
-
-  keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined> {
-    const { place, io, blobs } = this.app()
-    return pastedPaths(readings, { cwd: place.cwd, home: io.env.HOME }, blobs)
-  }
-
-  sentPrompts(): Promise<string[]> {
-    return pastPrompts(this.app().project.log)
   }
 
   setLeash(leash: Leash): void {
@@ -338,7 +289,7 @@ export class ProjectDesk implements ChatDesk {
     for (const text of this.#warnings) this.#say(text)
     if (broken.length > 0) this.#say(unreadableLines(broken.length), 'error')
     await this.#takeUp()
-    await this.#look()
+    await this.#typed.look()
     const lines = await greeting(app, view, this.#status.now)
     if (lines.length > 0) this.#say(lines.join('\n'))
     // The servers start behind the first screen, so that the first turn and the first completion find them ready.
@@ -395,7 +346,7 @@ export class ProjectDesk implements ChatDesk {
     await this.#status.refresh()
     this.#followUps.after(seen)
     // The turn may have written a command; nobody waits for the list.
-    void this.#look()
+    void this.#typed.look()
   }
 
   /** Reads the settings again after the folder was trusted during a turn. */

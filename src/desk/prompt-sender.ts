@@ -9,12 +9,12 @@ import { oneLine } from '../base/table.ts'
 import { withoutPictureLinks } from '../core/talk/pictures.ts'
 import { atDesk, noAgentWords } from '../settings/enabled-agents.ts'
 
-export type PromptSenderParts = {
-  station: DeskApp
-  work: TurnRunner
-  elsewhere: OtherProcesses
-  errands: CommandRunner
-  line: PromptQueue
+type PromptSenderParts = {
+  deskApp: DeskApp
+  turns: TurnRunner
+  others: OtherProcesses
+  runner: CommandRunner
+  queue: PromptQueue
   audience: Audience
   /** The command that runs when no agent is configured. */
   firstStart: Command
@@ -30,10 +30,10 @@ export class PromptSender {
   }
 
   send(prompt: string): void {
-    const { station, work, elsewhere } = this.#parts
+    const { deskApp, turns, others } = this.#parts
     // Neither rejects: the setup shows its own errors, and another process that does not answer counts as gone.
-    if (station.nobody) void this.#setUpAndSend(prompt)
-    else if (work.busy || !(elsewhere.busy || elsewhere.isMeeting)) work.submit(prompt)
+    if (deskApp.nobody) void this.#setUpAndSend(prompt)
+    else if (turns.busy || !(others.busy || others.isMeeting)) turns.submit(prompt)
     else void this.#sendElsewhere(prompt)
   }
 
@@ -44,9 +44,9 @@ export class PromptSender {
 
   /** Runs the setup when no agent is configured. Agents that are all disabled are only reported. */
   async setUp(): Promise<void> {
-    const { station, errands, firstStart, say } = this.#parts
-    const { settings } = station.app
-    if (settings.agents.length === 0) await errands.run(firstStart, '')
+    const { deskApp, runner, firstStart, say } = this.#parts
+    const { settings } = deskApp.app
+    if (settings.agents.length === 0) await runner.run(firstStart, '')
     else say(noAgentWords(settings, atDesk), 'error')
   }
 
@@ -58,18 +58,18 @@ export class PromptSender {
   }
 
   #sendOrGiveBack(prompt: string): void {
-    if (this.#parts.station.nobody) this.#parts.errands.screen?.fill(prompt)
+    if (this.#parts.deskApp.nobody) this.#parts.runner.screen?.fill(prompt)
     else this.send(prompt)
   }
 
   async #sendElsewhere(prompt: string): Promise<void> {
-    const { work, elsewhere, line, audience, say } = this.#parts
+    const { turns, others, queue, audience, say } = this.#parts
     const sent = audience.send(prompt)
-    await elsewhere.met()
-    const taken = await elsewhere.steer(prompt)
+    await others.met()
+    const taken = await others.steer(prompt)
     audience.unsend(sent)
     if (taken) say(`Sent to the turn that runs in the other process: ${oneLine(withoutPictureLinks(prompt), 200)}`)
-    else if (elsewhere.busy) line.add(prompt)
-    else work.submit(prompt)
+    else if (others.busy) queue.add(prompt)
+    else turns.submit(prompt)
   }
 }

@@ -9,9 +9,11 @@ export async function sessionNamed(
   typed: string | undefined,
 ): Promise<Session> {
   const sessions = await index.sessions(of)
-  const [latest] = sessions
+  // An imported session is only meant where it is named.
+  const latest = sessions.find(({ cli }) => cli === undefined) ?? sessions[0]
   if (typed === undefined && latest) return latest
-  if (typed === undefined) throw new UsageError('there is no conversation in this project yet.', 1)
+  if (typed === undefined)
+    throw new UsageError('there is no conversation in this project yet. Begin one with: termaite -p "<request>"', 1)
   const everywhere = await index.sessions()
   const matching = everywhere.filter(({ id }) => id.startsWith(typed))
   const named = sessions.filter(({ name }) => name === typed)
@@ -52,9 +54,12 @@ export function sessionTree(latestFirst: readonly Session[], known: Readonly<Rec
     .flat()
 }
 
-/** The title of a session in a tree; a fork has an arrow before it, and a conversation of the coordinator says so. */
-export const treeTitle = ({ session, depth, mode }: SessionNode): string =>
-  [depth > 0 ? `${'  '.repeat(depth - 1)}↳ ` : '', mode ? `${mode}: ` : '', title(session)].join('')
+/** The title of a session in a tree; a fork has an arrow before it, and a conversation of the coordinator or of another CLI says so. */
+export const treeTitle = ({ session, depth, mode }: SessionNode): string => {
+  const { cli } = session
+  const kind = mode ?? (cli === undefined ? undefined : `from ${cli}`)
+  return [depth > 0 ? `${'  '.repeat(depth - 1)}↳ ` : '', kind ? `${kind}: ` : '', title(session)].join('')
+}
 
 export function title(session: Session): string {
   return session.name ?? oneLine(session.first ?? '', 60)

@@ -4,8 +4,9 @@ import type { Leash } from '../core/work/agent.ts'
 import type { FileSettings } from '../settings/settings-schema.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import type { Wall } from '../safety/wall/wall.ts'
+import { projectRoot } from '../base/git.ts'
 import { withoutProject } from '../base/program-path.ts'
-import { profiles } from '../profiles/all.ts'
+import { allProfiles } from '../profiles/all.ts'
 import { installedProfiles } from '../app/installed-programs.ts'
 import { nativeOffers, sourcesOf, cliOffer } from '../app/offers/agent-offers.ts'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
@@ -16,7 +17,7 @@ import { wallOf } from '../safety/wall/wall.ts'
 import { unwalledWords } from '../app/native/wall-words.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
-export type SetupWorld = Person & {
+type SetupWorld = Person & {
   say(text: string, how?: 'error'): void
   env: Record<string, string | undefined>
   /** The folder that the setup runs in: a program of its project is no CLI of this machine. */
@@ -25,6 +26,8 @@ export type SetupWorld = Person & {
   clock: Clock
   sources?: Sources
   wall?: Wall
+  /** Whether a person answers: what they have set up for other CLIs is only taken into use then. */
+  attended?: boolean
 }
 
 /** Finds the CLIs and models on this machine, asks which agents take turns and what they may do, and writes the settings. */
@@ -42,9 +45,44 @@ export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing 
     world.say('Nothing was changed.')
     return 'left'
   }
-  const file = replaceSettings(world.home, settingsFor(plan), world.clock.now())
-  world.say(writtenWords(file, plan))
+  const { file, copies } = await replaceSettings(world.home, settingsFor(plan), world.clock.now())
+  const kept = copies.map((copy) => `The settings before are kept as ${copy}; what you had added is only there now.`)
+  world.say([writtenWords(file, plan), ...kept].join('\n'))
+  const past = await pastWords(world)
+  if (past !== undefined) world.say(past)
+  await offerOthers(world)
   return 'written'
+}
+
+/** Offers what the person has set up for other CLIs; where nobody answers, it is only said that there is something. */
+async function offerOthers(world: SetupWorld): Promise<void> {
+  const { env, cwd, home, clock } = world
+  const [{ offerBelongings, newThings }, { hasBelongings }, { fileStore }] = await Promise.all([
+    import('./belongings-offer.ts'),
+    import('../app/belongings/found-things.ts'),
+    import('../store/files/file-store.ts'),
+  ])
+  const store = fileStore(home, { clock, tell: (words) => world.say(words, 'error') })
+  const offers = { ...world, place: { home, cwd, root: projectRoot(cwd), env }, store }
+  const known = allProfiles().filter(hasBelongings)
+  if (world.attended) await offerBelongings(offers, known)
+  else {
+    const words = await newThings(offers, known)
+    if (words !== undefined) world.say(words)
+  }
+}
+
+/** Offers the earlier sessions of other CLIs in this project, where there are any. Their files are only counted here. */
+async function pastWords({ env, cwd }: SetupWorld): Promise<string | undefined> {
+  const { countPast } = await import('../app/import/past-session.ts')
+  const { hasPast } = await import('../app/import/session-files.ts')
+  const counts: string[] = []
+  for (const profile of allProfiles().filter(hasPast)) {
+    const count = await countPast(profile, { home: env.HOME ?? '', env }, projectRoot(cwd)).catch(() => 0)
+    if (count > 0) counts.push(`${count} of ${profile.title}`)
+  }
+  if (counts.length === 0) return undefined
+  return `There are earlier sessions in this project: ${counts.join(', ')}. To search and continue them here: termaite import`
 }
 
 async function choices(world: SetupWorld, found: readonly Offer[]): Promise<SetupPlan | undefined> {
@@ -87,8 +125,10 @@ function foundLines(found: readonly Offer[]): string[] {
 
 function nothingWords(): string {
   return [
-    'no agent CLI is installed here. Install one, then run setup again:',
-    ...profiles.slice(0, 4).map(({ title, install }) => `  ${title.padEnd(12)} ${install}`),
+    'no agent CLI is installed here. Install one, then run termaite setup (/setup in the chat):',
+    ...allProfiles()
+      .slice(0, 4)
+      .map(({ title, install }) => `  ${title.padEnd(12)} ${install}`),
     'Or set the key of a provider (ANTHROPIC_API_KEY, GROQ_API_KEY, …) or start Ollama for termaite’s own agent.',
     'Or watch termaite work without any agent: termaite demo',
   ].join('\n')
@@ -108,15 +148,15 @@ function writtenWords(file: string, plan: SetupPlan): string {
 const trusted = 'to let it do everything, give it "enabled": true and "leash": "all" with: termaite config edit'
 
 /** The agents that were found, the chosen ones in their order, their leash, and the leash of our own agent. */
-export type SetupPlan = { found: readonly Offer[]; chosen: readonly Offer[]; leash: Leash; own: Leash }
+type SetupPlan = { found: readonly Offer[]; chosen: readonly Offer[]; leash: Leash; own: Leash }
 
 /** The chosen agents that can be held to the leash. */
-export function heldIn({ chosen, leash }: SetupPlan): Offer[] {
+function heldIn({ chosen, leash }: SetupPlan): Offer[] {
   return chosen.filter((offer) => offer.means(leash) !== undefined)
 }
 
 /** Writes down every agent that was found, so that enabling one later means changing one word. */
-export function settingsFor(plan: SetupPlan): FileSettings {
+function settingsFor(plan: SetupPlan): FileSettings {
   const held = heldIn(plan)
   const agents = [...held, ...plan.found.filter((offer) => !held.includes(offer))].map((offer) => ({
     ...offer.settings(plan.leash),
@@ -127,22 +167,27 @@ export function settingsFor(plan: SetupPlan): FileSettings {
 }
 
 /** The settings files that already exist. */
-export function settingsIn(home: string): string[] {
+function settingsIn(home: string): string[] {
   return ['settings.json', 'config.yaml'].map((name) => join(home, name)).filter(existsSync)
 }
 
-/** Writes the new settings before it moves an old config.yaml away, which would be read beside them. */
-export function replaceSettings(home: string, settings: FileSettings, now: number): string {
+/** Writes the new settings before it moves an old config.yaml away, which would be read beside them. Returns the copies of the old ones too. */
+async function replaceSettings(
+  home: string,
+  settings: FileSettings,
+  now: number,
+): Promise<{ file: string; copies: string[] }> {
   const before = settingsIn(home)
   const moment = new Date(now).toISOString().replaceAll(/[:.]/g, '-')
-  for (const old of before) copyFileSync(old, `${old}.${moment}.bak`)
-  const file = writeSettings(home, settings)
+  const copies = before.map((old) => `${old}.${moment}.bak`)
+  for (const [index, old] of before.entries()) copyFileSync(old, copies[index]!)
+  const file = await writeSettings(home, settings)
   for (const old of before) if (old !== file) rmSync(old)
-  return file
+  return { file, copies }
 }
 
 /** How the setup asks the person. The marked options of a question are the default, else its first option. */
-export type Person = { ask: Ask; signal: AbortSignal }
+type Person = { ask: Ask; signal: AbortSignal }
 
 /** Asks which agents take turns, and in what order; undefined when the user cancels. */
 export async function chooseAgents(person: Person, found: readonly Offer[]): Promise<Offer[] | undefined> {
@@ -188,7 +233,7 @@ export async function mayReplace(person: Person, before: readonly string[]): Pro
   return picks?.includes('replace') === true
 }
 
-export function leashOn(offer: Offer, leash: Leash): string {
+function leashOn(offer: Offer, leash: Leash): string {
   return offer.means(leash) ?? 'has no setting for this leash'
 }
 

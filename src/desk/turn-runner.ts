@@ -20,11 +20,11 @@ import { prepareTurn } from '../app/turn-preparation.ts'
 import { runTurn } from '../app/turn.ts'
 import { closingOf, TurnSummary } from './turn-summary.ts'
 
-export type TurnRunnerParts = {
+type TurnRunnerParts = {
   app(): App
   audience: Audience
   cards: Cards
-  line: PromptQueue
+  queue: PromptQueue
   /** Called with every event of a turn before it is shown. */
   seen(event: Event): void
   /** Called when a turn has ended; another may begin right after. */
@@ -59,7 +59,7 @@ export class TurnRunner {
     cancel: () => {
       this.cancel()
     },
-    steer: (text) => (this.#parts.line.add(text), true),
+    steer: (text) => (this.#parts.queue.add(text), true),
     answer: (ask, picks) => this.#parts.cards.answer(ask, picks),
   }
 
@@ -98,7 +98,7 @@ export class TurnRunner {
 
   /** Starts a turn, or queues the prompt behind the running one. */
   submit(prompt: string): void {
-    if (this.busy) this.#parts.line.add(prompt)
+    if (this.busy) this.#parts.queue.add(prompt)
     else this.#idle = this.#run(prompt)
   }
 
@@ -111,7 +111,7 @@ export class TurnRunner {
 
   /** Starts the next queued prompt if no turn runs. */
   goOn(): void {
-    const next = this.busy ? undefined : this.#parts.line.next()
+    const next = this.busy ? undefined : this.#parts.queue.next()
     if (next !== undefined) this.submit(next)
   }
 
@@ -156,10 +156,10 @@ export class TurnRunner {
   cancel(): boolean {
     if (this.#stop && !this.#stop.signal.aborted) {
       this.#stop.abort()
-      const { line, giveBack } = this.#parts
+      const { queue, giveBack } = this.#parts
       // A user who cancels wants to think again, so queued prompts go back into the input instead of being sent. A prompt
       // sent after the cancel is intended, and waits for the end of the cancelled turn.
-      for (const typed of line.takeAll().reverse()) giveBack(typed)
+      for (const typed of queue.takeAll().reverse()) giveBack(typed)
       // The cancel does not wait for the screens.
       void this.#parts.audience.tell({ type: 'stopping' })
     }
@@ -204,9 +204,9 @@ export class TurnRunner {
   }
 
   async #run(first: string, make: TurnMaker = runTurn): Promise<void> {
-    const { audience, line, app, giveBack } = this.#parts
+    const { audience, queue, app, giveBack } = this.#parts
     let prompt: string | undefined = first
-    for (let how = make; prompt !== undefined; [prompt, how] = [line.next(), runTurn]) {
+    for (let how = make; prompt !== undefined; [prompt, how] = [queue.next(), runTurn]) {
       const stop = (this.#stop = new AbortController())
       this.running = true
       const { aimed } = this
@@ -232,7 +232,7 @@ export class TurnRunner {
     aimed: string | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const { audience, cards, line } = this.#parts
+    const { audience, cards, queue } = this.#parts
     const app = this.#parts.app()
     this.#serve(app)
     const say: Audience['say'] = (text, how) => audience.say(text, how)
@@ -268,7 +268,7 @@ export class TurnRunner {
       terms,
       steer: async (until) => {
         if (signal.aborted) return []
-        const typed = await line.steer(until && AbortSignal.any([until, signal]))
+        const typed = await queue.steer(until && AbortSignal.any([until, signal]))
         const whole = await Promise.all(typed.map(attached))
         return whole.map(({ prompt, files }) => withPictures(prompt, files))
       },

@@ -8,7 +8,7 @@ import { SteadyTime, within } from '../base/clock.ts'
 import { whyChosen } from '../mind/rotation/agent-order.ts'
 import { SpentInView } from './desk-status.ts'
 
-/** What the desk saw of one turn. */
+/** The course of one turn as the desk saw it. */
 export class TurnSummary {
   turn = ''
   by: string | undefined

@@ -1,12 +1,12 @@
-import type { Index, UsageBy, UsageRow, VerdictRow } from '../store/index/conversation-index.ts'
+import type { ActivityRow, Index, UsageBy, UsageRow, VerdictRow } from '../store/index/conversation-index.ts'
 import { duration } from '../faces/chat/numbers.ts'
 import { table } from '../base/table.ts'
 
-/** What a row of the usage table can stand for. */
+/** The things that a row of the usage table can stand for. */
 export const usageRows = ['agent', 'day', 'project', 'framework'] as const satisfies readonly UsageBy[]
 
 /** How the answers of one agent were judged; `unjudged` are those that nobody has judged or checked. */
-export type AgentResults = { agent: string; good: number; bad: number; unjudged: number }
+type AgentResults = { agent: string; good: number; bad: number; unjudged: number }
 
 /** How many results are counted at the most: those of the newest turns. */
 const mostResults = 5_000
@@ -25,13 +25,24 @@ export async function agentResults(index: Index, of: { since?: number; project?:
   return [...counts.values()].sort((a, b) => (a.agent < b.agent ? -1 : 1))
 }
 
-/** Writes usage as a table, and below it the thinking verdicts and how answers were judged, where there are any. */
-export function usageTable(
-  by: UsageBy,
-  rows: readonly UsageRow[],
-  verdicts: readonly VerdictRow[],
-  results: readonly AgentResults[],
-): string {
+/** Counts turns, failures and the time without quota, by the rows of the table; turns are not counted by framework. */
+export async function activityOf(
+  index: Index,
+  of: { by: UsageBy; now: number; since?: number; project?: string },
+): Promise<ActivityRow[]> {
+  const { by, ...rest } = of
+  return by === 'framework' ? [] : index.activity({ by, ...rest })
+}
+
+type UsageParts = {
+  used: readonly UsageRow[]
+  done: readonly ActivityRow[]
+  verdicts: readonly VerdictRow[]
+  results: readonly AgentResults[]
+}
+
+/** Writes usage as a table, and below it what was done, the thinking verdicts and how answers were judged, where there are any. */
+export function usageTable(by: UsageBy, { used: rows, done, verdicts, results }: UsageParts): string {
   const used = table([[by.toUpperCase(), 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'SOURCE'], ...rows.map(cells)])
   const thought = verdicts.some(({ framework }) => framework !== 'direct')
   const parts = [used]
@@ -39,22 +50,57 @@ export function usageTable(
     parts.push(`RESULTS\n${table([resultHead, ...results.map(resultCells)])}`)
   if (thought && by !== 'day' && by !== 'project')
     parts.push(`THINKING\n${table([thoughtHead, ...verdicts.map(thoughtCells)])}`)
+  if (done.length > 0)
+    parts.push(
+      `TURNS\n${table([[by.toUpperCase(), 'ANSWERED', 'FAILED TRIES', 'OUT OF QUOTA'], ...done.map(doneCells)])}`,
+    )
   return parts.join('\n\n')
 }
+
+/** Writes our own counts and those of the CLIs' own records as one table, with their sum. */
+export function everywhereTable(by: UsageBy, rows: readonly (UsageRow & { outside?: true })[]): string {
+  const sum = (of: (row: UsageRow) => number) => rows.reduce((total, row) => total + of(row), 0)
+  const total: UsageRow = {
+    key: 'total',
+    source: 'parsed',
+    count: sum(({ count }) => count),
+    input: sum(({ input }) => input),
+    output: sum(({ output }) => output),
+    cached: sum(({ cached }) => cached),
+    priced: sum(({ priced }) => priced),
+    ...(rows.some(({ cost }) => cost !== undefined) ? { cost: sum(({ cost }) => cost ?? 0) } : {}),
+  }
+  return table([
+    [by.toUpperCase(), 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'WHERE'],
+    ...rows.map((row) => [
+      ...(row.outside ? numbers(row, 'requests') : numbers(row)),
+      row.outside ? 'the CLI’s own records' : `termaite, ${row.source}`,
+    ]),
+    [...numbers(total, 'counts'), ''],
+  ])
+}
+
+const doneCells = ({ key, turns, failures, parkedMs }: ActivityRow) => [
+  key,
+  number(turns),
+  number(failures),
+  parkedMs === 0 ? '' : duration(parkedMs),
+]
 
 const resultHead = ['AGENT', 'GOOD', 'BAD', 'NOT JUDGED']
 
 const resultCells = ({ agent, good, bad, unjudged }: AgentResults) => [agent, ...[good, bad, unjudged].map(number)]
 
-function cells(row: UsageRow): string[] {
-  const known = row.priced < row.count && row.cost !== undefined ? ` (${row.priced} of ${row.count} turns)` : ''
+const cells = (row: UsageRow): string[] => [...numbers(row), row.source]
+
+function numbers(row: UsageRow, what = 'turns'): string[] {
+  const known = row.priced < row.count && row.cost !== undefined ? ` (${row.priced} of ${row.count} ${what})` : ''
   return [
     row.key,
     number(row.input),
     number(row.cached),
     number(row.output),
     row.cost === undefined ? 'not known' : `$${row.cost.toFixed(4)}${known}`,
-    row.source,
   ]
 }
 

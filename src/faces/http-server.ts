@@ -1,36 +1,86 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
+import type { TlsFiles } from './tls-files.ts'
+import type { WrongKeys } from './wrong-keys.ts'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
-import { isIP } from 'node:net'
+import { createServer as createTlsServer } from 'node:https'
+import { plainAddress } from '../base/address-ranges.ts'
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/node'
 
-export type HttpServer = { url: string; close(): Promise<void> }
+export type HttpServer = { url: string; port: number; close(): Promise<void> }
 
 /** How long a caller may take to send its headers and its whole request. The answer may take as long as it needs. */
 export type Patience = { headersMs: number; requestMs: number }
 
+const tlsManner = { minVersion: 'TLSv1.2', handshakeTimeout: 10_000 } as const
+
 const usualPatience: Patience = { headersMs: 10_000, requestMs: 120_000 }
+
+/** Answers a request. A mistake in the answer cuts the connection, because nobody else can be told of it. */
+type Answerer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
+
+type ListenOptions = {
+  host: string
+  port: number
+  /** The certificate with which the server speaks HTTPS, and the words about one that cannot be used. */
+  tls?: TlsFiles
+  clock?: Clock
+  tell?(words: string): void
+  patience?: Patience
+  /** Takes over a connection that is to become a WebSocket. */
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
+}
 
 /** Listens at an address until it is closed; connections that are still open then are cut. */
 export async function listenHttp(
-  answer: RequestListener,
-  { host, port, patience = usualPatience }: { host: string; port: number; patience?: Patience },
+  answer: Answerer,
+  { host, port, tls, clock, tell = () => {}, patience = usualPatience, upgrade }: ListenOptions,
 ): Promise<HttpServer> {
   const { headersMs, requestMs } = patience
   const limits = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: headersMs / 2 }
-  const server = createServer(limits, answer)
+  // Clients that offer HTTP/2 in the same way are answered as ever.
+  const isSocket = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket'
+  // A mistake in the answer to one request must not end the server for everybody.
+  const guarded: RequestListener = (request, response) => {
+    ;(async () => answer(request, response))().catch(() => response.destroy())
+  }
+  const manner = { ...limits, shouldUpgradeCallback: isSocket }
+  const over = new AbortController()
+  let server: Server
+  if (tls) {
+    const secure = createTlsServer({ ...manner, ...tls.pair, ...tlsManner }, guarded)
+    // The server takes a renewed certificate with the next connection; those that are open stay.
+    const renew = () => secure.setSecureContext({ ...tls.pair, minVersion: tlsManner.minVersion })
+    if (clock) void tls.follow(clock, over.signal, renew, tell)
+    server = secure
+  } else server = createServer(manner, guarded)
+  // A connection that has not finished its handshake is known to nobody else.
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  if (upgrade)
+    server.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => socket.destroy())
+      upgrade(request, socket, head).catch(() => socket.destroy())
+    })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
   const { port: bound } = server.address() as AddressInfo
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    port: bound,
     async close() {
+      over.abort('closed')
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
       await closed
     },
   }
@@ -40,17 +90,17 @@ export async function listenHttp(
 export const ownNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 /** Returns the caller of a request that may go on; a request that may not has been answered already. */
-type AccessCheck<Caller> = (request: IncomingMessage, response: ServerResponse) => Caller | undefined
+type AccessCheck<Caller> = (request: IncomingMessage, response: ServerResponse) => Promise<Caller | undefined>
 
 export type AccessOptions<Caller> = {
   /** The client that a key belongs to; undefined for a key that is not known. */
-  callerOf(key: string): Caller | undefined
+  callerOf(key: string): Promise<Caller | undefined>
   /** The client whose browser sends a request that carries no key; undefined where the browser is not signed in. */
-  browserOf?(request: IncomingMessage): Caller | undefined
-  clock: Clock
-  names?: readonly string[]
-  /** Whether a proxy in front of the server says in X-Forwarded-For where a request comes from. */
-  proxied?: boolean
+  browserOf?(request: IncomingMessage): Promise<Caller | undefined>
+  wrong: WrongKeys
+  /** Whether a request names this server; one that does not has been answered. */
+  isForUs?(request: IncomingMessage, response: ServerResponse): boolean
+  addressOf?(request: IncomingMessage): string
 }
 
 /**
@@ -58,17 +108,14 @@ export type AccessOptions<Caller> = {
  * others have sent from the same address: only wrong keys have to wait.
  */
 export function accessCheck<Caller>(options: AccessOptions<Caller>): AccessCheck<Caller> {
-  const { callerOf, browserOf, clock, names = ownNames, proxied = false } = options
-  const byName = nameCheck(names)
-  const wrongKeys = new WrongKeyCheck(clock, proxied)
-  return (request, response) => {
-    if (!byName(request, response)) return undefined
-    const { authorization } = request.headers
-    const key = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
-    const known = authorization === undefined ? browserOf?.(request) : undefined
-    const caller = key === undefined ? known : callerOf(key)
+  const { callerOf, browserOf, wrong, isForUs = nameCheck(ownNames), addressOf = peerOf } = options
+  return async (request, response) => {
+    if (!isForUs(request, response)) return undefined
+    const key = bearerIn(request)
+    const known = request.headers.authorization === undefined ? await browserOf?.(request) : undefined
+    const caller = key === undefined ? known : await callerOf(key)
     if (caller !== undefined) return caller
-    if (wrongKeys.allows(request, response))
+    if (key === undefined || mayTryAgain(wrong, response, addressOf(request), key))
       refuseRequest(response, 401, 'the key is missing or wrong: send it as "Authorization: Bearer <key>"', {
         'www-authenticate': 'Bearer realm="termaite"',
       })
@@ -76,32 +123,27 @@ export function accessCheck<Caller>(options: AccessOptions<Caller>): AccessCheck
   }
 }
 
+const peerOf = ({ socket }: IncomingMessage) => plainAddress(socket.remoteAddress ?? '')
+
+/** Counts a wrong key; false when its sender has to wait, and has been told so. */
+export function mayTryAgain(wrong: WrongKeys, response: ServerResponse, address: string, key: string): boolean {
+  const seconds = wrong.count(address, key)
+  if (seconds === 0) return true
+  refuseRequest(response, 429, `too many wrong keys were sent; try again in ${seconds} s`, {
+    'retry-after': String(seconds),
+  })
+  return false
+}
+
+/** The key that a request carries. */
+export const bearerIn = ({ headers }: IncomingMessage): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+
 /** Lets requests go on that name this machine as their host and their origin; others have been answered when it returns false. */
-export function nameCheck(names: readonly string[]): (request: IncomingMessage, response: ServerResponse) => boolean {
+function nameCheck(names: readonly string[]): (request: IncomingMessage, response: ServerResponse) => boolean {
   const byHost = hostHeaderValidation([...names])
   const byOrigin = originValidation([...names])
   return (request, response) => byHost(request, response) && byOrigin(request, response)
-}
-
-/** Answers the requests of addresses that have sent too many wrong keys or links. */
-export class WrongKeyCheck {
-  #keys: WrongKeys
-  #proxied: boolean
-
-  constructor(clock: Clock, proxied: boolean) {
-    this.#keys = new WrongKeys(clock)
-    this.#proxied = proxied
-  }
-
-  /** Counts a wrong key; false when its address has to wait, and has been told so. */
-  allows(request: IncomingMessage, response: ServerResponse): boolean {
-    const seconds = this.#keys.count(addressOf(request, this.#proxied))
-    if (seconds === 0) return true
-    refuseRequest(response, 429, `too many wrong keys came from your address; try again in ${seconds} s`, {
-      'retry-after': String(seconds),
-    })
-    return false
-  }
 }
 
 /** A hash has the same length for every key, so the time of the comparison reveals nothing about the right one. */
@@ -110,57 +152,6 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
 /** Compares a key with the right one in a time that does not depend on either. */
 export const isSameKey = (key: string, right: string) => timingSafeEqual(digest(key), digest(right))
 
-/** Wrong keys that an address may send before it has to wait. */
-const freeTries = 10
-const longestWaitSeconds = 60
-/** An address that sends no wrong key for this long has all its free tries again. */
-const forgetMs = 10 * 60_000
-
-/** Counts the wrong keys of each address: after the free tries each further one is followed by a longer wait. */
-export class WrongKeys {
-  #clock: Clock
-  /** The address that was counted last is last. */
-  #addresses = new Map<string, { count: number; at: number; until: number }>()
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  get size(): number {
-    return this.#addresses.size
-  }
-
-  /** Counts a wrong key; returns how many seconds the address has to wait, 0 where it has not. */
-  count(address: string): number {
-    const now = this.#clock.elapsed()
-    const known = this.#addresses.get(address)
-    if (known && now < known.until) return Math.ceil((known.until - now) / 1000)
-    const count = known && now - known.at < forgetMs ? known.count + 1 : 1
-    const wait = count < freeTries ? 0 : Math.min(longestWaitSeconds, 2 ** (count - freeTries))
-    this.#addresses.delete(address)
-    this.#addresses.set(address, { count, at: now, until: now + wait * 1000 })
-    dropOldest(this.#addresses)
-    return 0
-  }
-}
-
-/** The address that a request comes from. One IPv6 network counts as one address, because its owner can use all of it. */
-function addressOf({ socket, headers }: IncomingMessage, proxied: boolean): string {
-  // The proxy adds the address that it sees at the end; everything before it was sent by the client.
-  const told = proxied
-    ? String(headers['x-forwarded-for'] ?? '')
-        .split(',')
-        .at(-1)!
-        .trim()
-    : ''
-  const address = (isIP(told) === 0 ? (socket.remoteAddress ?? '') : told).replace(/^::ffff:(?=[\d.]+$)/i, '')
-  if (isIP(address) !== 6) return address
-  const [before = '', after = ''] = address.split('::')
-  const groups = [before, after].map((half) => (half === '' ? [] : half.split(':')))
-  const zeros = address.includes('::') ? Array<string>(8 - groups[0]!.length - groups[1]!.length).fill('0') : []
-  return [...groups[0]!, ...zeros, ...groups[1]!].slice(0, 4).join(':')
-}
-
 /** Answers with an error and closes the connection, because a body may still be on its way. */
 export function refuseRequest(
   response: ServerResponse,
@@ -168,7 +159,8 @@ export function refuseRequest(
   message: string,
   headers: Record<string, string> = {},
 ): void {
-  response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers })
+  const own = { 'x-content-type-options': 'nosniff', 'cross-origin-resource-policy': 'same-origin' }
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...own, ...headers })
   response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32000, message }, id: null }))
 }
 

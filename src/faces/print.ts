@@ -10,6 +10,7 @@ import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
 import { localTime } from '../base/local-time.ts'
 import { retryWords, thoughtWords } from './chat/numbers.ts'
 import { failureSentence } from '../core/talk/outcome.ts'
+import { exit } from '../core/exit-codes.ts'
 
 export type Format = 'text' | 'json' | 'stream-json'
 
@@ -96,13 +97,13 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
 const reports: ReadonlySet<FailureKind> = new Set(['unmet', 'unfinished'])
 
 export function exitCode(outcome: Outcome): number {
-  if (outcome.ok) return outcome.denials?.length ? 77 : 0
+  if (outcome.ok) return outcome.denials?.length ? exit.refused : exit.done
   const { kind, retryAt } = outcome.failure
-  if (kind === 'quota' || kind === 'busy') return 75
+  if (kind === 'quota' || kind === 'busy') return exit.later
   // An unfinished turn can go on at once, unless it waits for its provider.
-  if (kind === 'unfinished' && retryAt !== undefined) return 75
-  if (kind === 'denied') return 77
-  return kind === 'aborted' ? 130 : 1
+  if (kind === 'unfinished' && retryAt !== undefined) return exit.later
+  if (kind === 'denied') return exit.refused
+  return kind === 'aborted' ? exit.interrupted : exit.failed
 }
 
 async function printText(page: PrintTarget, outcome: Outcome): Promise<void> {

@@ -6,6 +6,7 @@ import { messageOf } from '../base/error-message.ts'
 import { nobody } from '../core/talk/question.ts'
 import { exactText, questionParts } from './question-text.ts'
 import { TypingPause } from './typing-pause.ts'
+import { exit } from '../core/exit-codes.ts'
 
 /** Asks the person for a yes. Without a terminal to ask on it throws a UsageError that names --yes. */
 export async function confirm(io: Io, question: string, yes: boolean): Promise<boolean> {
@@ -43,7 +44,7 @@ export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = 
     io.signal.addEventListener('abort', interrupted)
     withdrawn?.addEventListener('abort', gone)
     // A terminal in raw mode hands over Ctrl+C as a key, not as a signal.
-    lines.on('SIGINT', () => leave(130))
+    lines.on('SIGINT', () => leave(exit.interrupted))
     lines.on('close', () => {
       io.signal.removeEventListener('abort', interrupted)
       withdrawn?.removeEventListener('abort', gone)
@@ -128,7 +129,7 @@ async function typedEarly(io: Io, withdrawn: AbortSignal): Promise<string> {
   const read = (data: Buffer | string) => {
     early += data.toString()
     pause.typed()
-    code ||= /\x03/.test(early) ? 130 : /\x04/.test(early) ? 1 : 0
+    code ||= /\x03/.test(early) ? exit.interrupted : /\x04/.test(early) ? 1 : 0
     if (code > 0) left.abort()
   }
   input.setRawMode(true)

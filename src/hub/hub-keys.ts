@@ -1,13 +1,17 @@
 import type { Clock } from '../base/clock.ts'
+import type { HubInviteBook } from '../core/work/hub-invite.ts'
 import type { HubCaller, HubKey, HubKeyBook, HubRole } from '../core/work/hub-key.ts'
 import { defined } from '../base/defined.ts'
 import { randomBytes } from 'node:crypto'
-import { Ages } from './ages.ts'
+import { UseTimes } from './use-times.ts'
 import { hashOf, isSameHash, newSecret } from './secret.ts'
 import { HubError } from './task-rules.ts'
 
 /** A key as it is listed: without anything from which its secret could be learned. */
-export type ListedKey = Omit<HubKey, 'hash'>
+export type ListedKey = Omit<HubKey, 'hash' | 'old'> & {
+  /** The end of the secret before the present one, while that is still accepted. */
+  oldEnds?: number
+}
 
 /** A new key. Its secret is shown here once and kept nowhere. */
 export type NewKey = { key: ListedKey; secret: string }
@@ -26,88 +30,157 @@ const own = { id: 'own', name: 'user', role: 'admin' } as const
 
 /** A lent key that is not used for this time ends: its run is over, and the process that lent it could not say so. */
 const lentMs = 24 * 3_600_000
-/** The time of the last use is written at most this often. */
-const markMs = 10 * 60_000
+/** A key that has ended by itself is listed for this time, so that people see why a client stands still. */
+const listedMs = 30 * 24 * 3_600_000
+/** How long the old secret of a rotated key is accepted where the person says nothing else, and at most. */
+export const usualGraceMs = 3_600_000
+export const mostGraceMs = 30 * 24 * 3_600_000
+/** The longest life of a key that ends by itself. */
+export const mostLifeMs = 10 * 365 * 24 * 3_600_000
 
 /** Names that the hub writes itself, or that look like an id. */
 const reserved = /^(?:user|own|hub|termaite|unknown|key-.*)$/i
 
-/** Called with the id of a key that has ended, and the caller whose request ended it. */
-type KeyFollower = (id: string, by: HubCaller) => void
+export const isReserved = (name: string) => reserved.test(name)
 
-type Parts = { book: HubKeyBook; own: OwnKey; clock: Clock }
+/** Called with the id of a key that has ended, and the caller whose request ended it; the request waits for it. */
+type KeyFollower = (id: string, by: HubCaller) => void | Promise<void>
+
+/** How long the old secret is accepted, and how long the key with the new one lasts. */
+export type Rotation = { graceMs?: number; lifeMs?: number }
+
+/** `invites`: where a name may still be invited; revoking its key ends that too. */
+type Parts = { book: HubKeyBook; own: OwnKey; clock: Clock; invites?: Pick<HubInviteBook, 'removeNamed'> }
 
 /** The keys of the hub's clients, each with a name and a role. */
 export class HubKeys {
   #book: HubKeyBook
   #own: OwnKey
+  #invites: Parts['invites']
   #clock: Clock
-  /** How long ago each key was used, and how long ago that was written down. */
-  #useAges: Ages
-  #markAges: Ages
+  #uses: UseTimes
   #followers = new Set<KeyFollower>()
 
-  constructor({ book, own, clock }: Parts) {
+  constructor({ book, own, clock, invites }: Parts) {
     this.#book = book
+    this.#invites = invites
     this.#own = own
     this.#clock = clock
-    this.#useAges = new Ages(clock)
-    this.#markAges = new Ages(clock)
+    this.#uses = new UseTimes({ clock, write: (id, at) => book.markUsed(id, at) })
   }
 
   /** The client that a secret belongs to. */
-  callerOf(secret: string): HubCaller | undefined {
+  async callerOf(secret: string): Promise<HubCaller | undefined> {
     const hash = hashOf(secret)
     const isOwn = isSameHash(hash, hashOf(this.#own.secret()))
-    const key = this.#book.withHash(hash)
+    const key = await this.#book.withHash(hash)
     if (isOwn) return { ...own }
-    if (!key || !isSameHash(key.hash, hash) || this.#isOver(key)) return undefined
-    this.#useAges.touch(key.id)
-    if (this.#markAges.of(key.id) > markMs) this.#markUsed(key.id)
-    return { id: key.id, name: key.name, role: key.role }
+    if (!key || this.#isOver(key)) return undefined
+    const { id, name, role, old } = key
+    const isNow = isSameHash(key.hash, hash)
+    if (!isNow && !(old && isSameHash(old.hash, hash) && this.#clock.now() < old.ends)) return undefined
+    this.#uses.use(id)
+    const ends = Math.min(key.ends ?? Infinity, isNow ? Infinity : old!.ends)
+    return defined({ id, name, role, ends: ends === Infinity ? undefined : ends })
   }
 
-  list(): ListedKey[] {
-    this.#sweep()
-    return [{ ...own, made: this.#own.made(), by: own.name }, ...this.#book.all().map(listed)]
+  /** Whether each of some secrets, by its hash, is still accepted: its key may have ended by itself, or at another hub. */
+  async accepted(): Promise<(hash: string) => boolean> {
+    const now = this.#clock.now()
+    const keys = (await this.#book.all()).filter((key) => !this.#isOver(key))
+    const hashes = keys.flatMap(({ hash, old }) => (old && now < old.ends ? [hash, old.hash] : [hash]))
+    const all = new Set([hashOf(this.#own.secret()), ...hashes])
+    return (hash) => all.has(hash)
   }
 
-  add(name: string, role: HubRole, by: HubCaller): NewKey {
+  async list(): Promise<ListedKey[]> {
+    await this.#sweep()
+    const now = this.#clock.now()
+    return [
+      { ...own, made: this.#own.made(), by: own.name },
+      ...(await this.#book.all()).map((key) => listed(key, now)),
+    ]
+  }
+
+  /** Makes a key, which ends by itself after `lifeMs` where that is said. */
+  async add(name: string, role: HubRole, by: HubCaller, lifeMs?: number): Promise<NewKey> {
     checkName(name)
-    this.#sweep()
-    return this.#made({ name, role, by: by.name }, by)
+    await this.#sweep()
+    return this.#made({ name, role, by: by.name, ...this.#span(lifeMs) }, by)
+  }
+
+  /** Throws where a key of this name and life cannot be made. */
+  async checkFree(name: string, lifeMs?: number): Promise<void> {
+    checkName(name)
+    this.#span(lifeMs)
+    await this.#sweep()
+    if ((await this.#book.all()).some((key) => sameName(key.name, name))) throw taken(name)
+  }
+
+  /** Makes a key of the role `agent` whose secret its client alone knows. The same request again gets the same key. */
+  async admit(wish: { name: string; hash: string; by: string; lifeMs?: number }): Promise<ListedKey> {
+    const { name, hash, by, lifeMs } = wish
+    const known = await this.withSecretHash(hash)
+    if (known?.name === name && known.role === 'agent') return known
+    const id = `key-${randomBytes(4).toString('hex')}`
+    const made = { id, name, role: 'agent' as const, hash, by, ...this.#span(lifeMs) }
+    if (known || !(await this.#book.put(made))) throw taken(name)
+    this.#uses.begin(id)
+    return listed(made, made.made)
+  }
+
+  /** The key whose present secret has this hash, as long as it is accepted. */
+  async withSecretHash(hash: string): Promise<ListedKey | undefined> {
+    const key = (await this.#book.all()).find((each) => each.hash === hash)
+    return key && !this.#isOver(key) ? listed(key, this.#clock.now()) : undefined
   }
 
   /** Makes a key of the role `agent` for one run. A key that the same client lent to this name before ends. */
-  lend(name: string, by: HubCaller): NewKey {
+  async lend(name: string, by: HubCaller): Promise<NewKey> {
     checkName(name)
-    this.#sweep()
-    const before = this.#book.all().find((key) => sameName(key.name, name) && key.lent && key.by === by.name)
-    return this.#made({ name, role: 'agent', by: by.name, lent: true }, by, before?.id)
+    await this.#sweep()
+    const before = (await this.#book.all()).find((key) => sameName(key.name, name) && key.lent && key.by === by.name)
+    return this.#made({ name, role: 'agent', by: by.name, lent: true, ...this.#span() }, by, before)
   }
 
-  /** Gives a key a new secret; the old one ends at once. The own key's new secret is only in its file. */
-  rotate(nameOrId: string, by: HubCaller): NewKey | { file: string } {
+  /**
+   * Gives a key a new secret. The old one is accepted for `graceMs` more, so that every client can be given the new one meanwhile;
+   * with 0 it ends at once, together with its connections and sign-ins. A key that ends by itself gets as much time as it had, or
+   * `lifeMs`. The own key's new secret is only in its file, where the commands of this machine find it, and the old one ends at once.
+   */
+  async rotate(
+    nameOrId: string,
+    by: HubCaller,
+    { graceMs = usualGraceMs, lifeMs }: Rotation = {},
+  ): Promise<NewKey | { file: string }> {
+    if (!(graceMs >= 0 && graceMs <= mostGraceMs))
+      throw new HubError('wrong', 'The old secret of a key is accepted for at most 30 days more.')
     if (isOwn(nameOrId)) {
       this.#own.renew()
-      this.#ended(own.id, by)
+      await this.#ended(own.id, by)
       return { file: this.#own.file }
     }
-    const { id, name, role, lent } = this.#find(nameOrId)
-    return this.#made(defined({ name, role, by: by.name, lent }), by, id)
+    const before = await this.#find(nameOrId)
+    const { id, name, role, lent, used, hash } = before
+    const life = lifeMs ?? (before.ends === undefined ? undefined : before.ends - before.made)
+    const next = { name, role, by: by.name, lent, ...this.#span(life) }
+    if (graceMs === 0 || this.#isOver(before)) return this.#made(defined(next), by, before)
+    const old = { hash, ends: next.made + graceMs }
+    return this.#made(defined({ ...next, id, used, old }), by, before)
   }
 
   /** Ends a key; open connections of its client are cut, except that of the request itself. */
-  revoke(nameOrId: string, by: HubCaller): ListedKey {
+  async revoke(nameOrId: string, by: HubCaller): Promise<ListedKey> {
     if (isOwn(nameOrId))
       throw new HubError(
         'conflict',
         `The key of ${own.name} is this machine's own and cannot be revoked. Replace it with: termaite hub keys rotate ${own.name}`,
       )
-    const key = this.#find(nameOrId)
-    if (!this.#book.remove(key.id)) throw absent(nameOrId)
-    this.#ended(key.id, by)
-    return listed(key)
+    const key = await this.#find(nameOrId)
+    if (!(await this.#book.remove(key.id))) throw absent(nameOrId)
+    await this.#invites?.removeNamed(key.name)
+    await this.#ended(key.id, by)
+    return listed(key, this.#clock.now())
   }
 
   /** Calls the listener for every key that ends. */
@@ -115,52 +188,54 @@ export class HubKeys {
     this.#followers.add(listener)
   }
 
-  #made(key: Pick<HubKey, 'name' | 'role' | 'by' | 'lent'>, by: HubCaller, instead?: string): NewKey {
+  async #made(key: Omit<HubKey, 'id' | 'hash'> & { id?: string }, by: HubCaller, instead?: HubKey): Promise<NewKey> {
     const secret = newSecret()
-    const made = { id: `key-${randomBytes(4).toString('hex')}`, made: this.#clock.now(), ...key, hash: hashOf(secret) }
-    if (!this.#book.put(made, instead))
+    const made = { id: `key-${randomBytes(4).toString('hex')}`, ...key, hash: hashOf(secret) }
+    if (!(await this.#book.put(made, instead)))
       throw new HubError(
         'conflict',
-        `There is a key named ${key.name} already. Choose another name, or revoke that key.`,
+        instead
+          ? `The key of ${key.name} was changed by somebody else at this moment. Look at it and try again: termaite hub keys`
+          : takenWords(key.name),
       )
-    this.#useAges.touch(made.id)
-    if (instead !== undefined) this.#ended(instead, by)
-    return { key: listed(made), secret }
+    this.#uses.begin(made.id)
+    if (instead && instead.id !== made.id) await this.#ended(instead.id, by)
+    return { key: listed(made, made.made), secret }
   }
 
-  #find(nameOrId: string): HubKey {
-    const all = this.#book.all()
+  /** When a key that is made now begins, and when it ends by itself. */
+  #span(lifeMs?: number): Pick<HubKey, 'made' | 'ends'> {
+    const made = this.#clock.now()
+    if (lifeMs === undefined) return { made }
+    if (!(lifeMs > 0 && lifeMs <= mostLifeMs))
+      throw new HubError('wrong', 'A key that ends by itself lasts more than no time and at most ten years.')
+    return { made, ends: made + lifeMs }
+  }
+
+  async #find(nameOrId: string): Promise<HubKey> {
+    const all = await this.#book.all()
     const found = all.find(({ id }) => id === nameOrId) ?? all.find(({ name }) => sameName(name, nameOrId))
     if (!found) throw absent(nameOrId)
     return found
   }
 
-  #isOver({ id, lent, made, used = made }: HubKey): boolean {
-    this.#useAges.learn(id, used)
-    return lent === true && this.#useAges.of(id) > lentMs
+  #isOver({ id, lent, made, used = made, ends = Infinity }: HubKey): boolean {
+    const age = this.#uses.age(id, used)
+    return this.#clock.now() >= ends || (lent === true && age > lentMs)
   }
 
-  #sweep(): void {
-    for (const key of this.#book.all()) if (this.#isOver(key) && this.#book.remove(key.id)) this.#forget(key.id)
-  }
-
-  #forget(id: string): void {
-    this.#useAges.forget(id)
-    this.#markAges.forget(id)
-  }
-
-  #markUsed(id: string): void {
-    try {
-      this.#book.markUsed(id, this.#clock.now())
-      this.#markAges.touch(id)
-    } catch {
-      // A full disk keeps nobody out; the time is written with a later request.
+  /** Removes lent keys that nobody uses, and keys that ended by themselves long ago. */
+  async #sweep(): Promise<void> {
+    const now = this.#clock.now()
+    for (const key of await this.#book.all()) {
+      const isGone = key.lent ? this.#isOver(key) : now >= (key.ends ?? Infinity) + listedMs
+      if (isGone && (await this.#book.remove(key.id))) this.#uses.forget(key.id)
     }
   }
 
-  #ended(id: string, by: HubCaller): void {
-    this.#forget(id)
-    for (const listener of this.#followers) listener(id, by)
+  async #ended(id: string, by: HubCaller): Promise<void> {
+    this.#uses.forget(id)
+    for (const listener of this.#followers) await listener(id, by)
   }
 }
 
@@ -168,8 +243,8 @@ const sameName = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
 const isOwn = (nameOrId: string) => nameOrId === own.id || sameName(nameOrId, own.name)
 
-function listed({ hash: _, ...key }: HubKey): ListedKey {
-  return key
+function listed({ hash: _, old, ...key }: HubKey, now: number): ListedKey {
+  return defined({ ...key, oldEnds: old && now < old.ends ? old.ends : undefined })
 }
 
 function checkName(name: string): void {
@@ -178,9 +253,12 @@ function checkName(name: string): void {
       'wrong',
       `The name of a key has 1 to 64 letters, digits, ".", "_" and "-", and begins with a letter or digit.`,
     )
-  if (reserved.test(name))
-    throw new HubError('wrong', `The name ${name} is kept for the hub itself. Choose another name.`)
+  if (isReserved(name)) throw new HubError('wrong', `The name ${name} is kept for the hub itself. Choose another name.`)
 }
+
+const takenWords = (name: string) => `There is a key named ${name} already. Choose another name, or revoke that key.`
+
+const taken = (name: string) => new HubError('conflict', takenWords(name))
 
 function absent(nameOrId: string): HubError {
   return new HubError('missing', `There is no key ${nameOrId}. Show the keys with: termaite hub keys`)

@@ -1,379 +1,302 @@
 import type { Clock } from '../base/clock.ts'
-import type { Spent } from '../core/work/budget.ts'
-import type { HubChange, HubLedger } from '../core/work/hub-ledger.ts'
-import type {
-  AgentQuestion,
-  HeldTask,
-  HubAgent,
-  Task,
-  TaskNote,
-  TaskOf,
-  TaskResult,
-  TaskState,
-  WorkingTask,
-} from '../core/work/task.ts'
-import type { InboxMark, InboxRow } from '../core/work/inbox.ts'
+import type { AgentStatus } from '../core/work/agent-status.ts'
+import type { HubChange, HubLedger, LedgerLook, WorkRequest } from '../core/work/hub-ledger.ts'
+import type { SpendingCaps } from '../core/work/spending-cap.ts'
+import type { KeptText } from '../core/work/task-try.ts'
+import type { HubAgent, Task } from '../core/work/task.ts'
+import type { WorkMerger } from '../core/work/work-merger.ts'
+import type { RoundRows } from './round-rows.ts'
+import type { SentAttachment } from './task-attachments.ts'
 import type { NewTask } from './task-rules.ts'
 import type { Given } from './waiting-agents.ts'
 import { defined } from '../base/defined.ts'
-import { allowedAnswers, optionLines, picksIn } from '../core/talk/consent.ts'
-import { inboxItems, inboxRows, markKey } from '../core/work/inbox.ts'
-import { Dispatcher } from './dispatch.ts'
-import { HubRecords } from './hub-records.ts'
-import {
-  acknowledged,
-  approved,
-  blocked,
-  cancelled,
-  noted,
-  progressed,
-  queuedAgain,
-  redirected,
-  responded,
-  withSpent,
-} from './task-moves.ts'
-import { heldTask, HubError, isFinished, newTask, taskIn, workedOn } from './task-rules.ts'
+import { newId } from '../base/id.ts'
+import { AgentOrders } from './agent-orders.ts'
+import { AgentReports } from './agent-reports.ts'
+import { AgentWaits } from './agent-waits.ts'
+import { HubInbox } from './hub-inbox.ts'
+import { agentsIn, HubLooks } from './hub-looks.ts'
+import { LedgerDisk } from './ledger-disk.ts'
+import { OpenQuestions } from './open-questions.ts'
+import { OperatorOrders } from './operator-orders.ts'
+import { renewedPlace } from './pipeline-rules.ts'
+import { Pipelines } from './pipelines.ts'
+import { Retention } from './retention.ts'
+import { Rounds, taskWish } from './rounds.ts'
+import { roundRules } from './settling.ts'
+import { SsoPeople } from './sso-people.ts'
+import { SpendingLimits } from './spending-limits.ts'
+import { TaskAttachments } from './task-attachments.ts'
+import { cancelled, queuedAgain, redirected } from './task-moves.ts'
+import { checkNotMerging, TaskReviews } from './task-reviews.ts'
+import { ackMs, HubError, isFinished, newTask, taskIn } from './task-rules.ts'
+import { TaskTexts } from './task-texts.ts'
+import { TaskWork } from './task-work.ts'
+import { WaitingAgents } from './waiting-agents.ts'
 
-type HubParts = { ledger: HubLedger; clock: Clock; published(changes: readonly HubChange[]): void }
+type HubParts = {
+  ledger: HubLedger
+  clock: Clock
+  /** Called with the changes that this hub has made, once they are durable. */
+  published(changes: readonly HubChange[]): void
+  caps?: SpendingCaps
+  /** Hides secrets in results that are handed on to another agent. */
+  mask?(text: string): string
+  /** Merges approved work on this machine. */
+  merger?: WorkMerger
+  /** The name of this hub among those that share the ledger. */
+  id?: string
+  /** Called with the time in ms that a task was ready before it was given out. */
+  woke?(ms: number): void
+  /** Called for each round that the ledger did not take. */
+  failed?(): void
+  /** Finished tasks are removed this long after they were last touched; without it they are kept. */
+  keepFinishedMs?: number
+}
 
-export type Registration = Pick<HubAgent, 'id' | 'role' | 'name' | 'capabilities' | 'workspace' | 'source'>
+export type Registration = Pick<HubAgent, 'id' | 'role' | 'name' | 'capabilities' | 'workspace' | 'source'> &
+  Pick<HubAgent, 'workspaces' | 'version' | 'protocol'> &
+  Pick<AgentStatus, 'machine'>
 
-export type Response = TaskResult & { status: 'COMPLETED' | 'FAILED' | 'BLOCKED' | 'IN_REVIEW' }
+/** A task as it is added: its files are named by the ids of their uploads. */
+export type AddedTask = Omit<NewTask, 'attachments'> & { attachments?: SentAttachment[] }
+
+/** The pause before the next try when the ledger cannot be written. */
+const retryMs = 5_000
+/** How often the hub looks for old tasks, texts that nothing names and merges that were broken off. */
+const tidyMs = 3_600_000
 
 /** The hub without HTTP: agents, tasks, and which agent does which task. Every change is durable before it is answered. */
-export class Hub {
-  #records: HubRecords
+export class Hub extends HubLooks {
+  readonly id: string
+  /** The disk of the ledger. */
+  readonly disk: LedgerDisk
+  readonly inbox: HubInbox
+  readonly orders: AgentOrders
+  readonly operators: OperatorOrders
+  readonly attachments: TaskAttachments
+  readonly reports: AgentReports
+  readonly people: SsoPeople
+  readonly pipelines: Pipelines
+  readonly questions: OpenQuestions
+  readonly retention: Retention
+  readonly reviews: TaskReviews
+  /** Long texts of tasks, such as diffs. */
+  readonly texts: TaskTexts
+  readonly work: TaskWork
+  #ledger: HubLedger
   #clock: Clock
-  #dispatcher: Dispatcher
-  /** The task that each agent works on, or worked on last. */
-  #lastTask = new Map<string, string>()
+  #rounds: Rounds
+  #waits: AgentWaits
+  #limits: SpendingLimits
+  #keepFinishedMs: number | undefined
+  /** Called when something has changed at the hub: those who wait for the end of a task look again. */
+  #watchers = new Set<() => void>()
+  /** The sleep of `run`, and when it ends by `Clock.elapsed`. */
+  #sleep = { until: Infinity, wake: new AbortController() }
 
-  constructor({ ledger, clock, published }: HubParts) {
+  constructor({
+    ledger,
+    clock,
+    published,
+    caps = {},
+    merger,
+    mask = (text) => text,
+    id = newId(clock.now()),
+    woke,
+    failed,
+    keepFinishedMs,
+  }: HubParts) {
+    const limits = new SpendingLimits(caps)
+    super(ledger, limits)
+    this.id = id
+    this.#ledger = ledger
     this.#clock = clock
-    this.#records = new HubRecords({ ledger, clock, published })
-    this.#dispatcher = new Dispatcher(this.#records, clock)
+    this.#limits = limits
+    this.#keepFinishedMs = keepFinishedMs
+    this.retention = new Retention(ledger)
+    const waiting = new WaitingAgents(clock)
+    const texts = (this.texts = new TaskTexts(ledger.blobs))
+    const rounds: Pick<Rounds, 'wish'> = { wish: (wish) => this.#rounds.wish(wish) }
+    const waits = (this.#waits = new AgentWaits({ rounds, waiting, clock, hub: id }))
+    const handing = { mask, beginningOf: (text: KeptText, bytes: number) => texts.beginning(text, bytes) }
+    const pipelines = (this.pipelines = new Pipelines({ rounds, ledger, handing, taskCap: caps.task }))
+    this.#rounds = new Rounds({
+      ledger,
+      hub: id,
+      waiting,
+      rules: roundRules({ limits, pipelines }),
+      published: (changes) => {
+        published(changes)
+        if (changes.length > 0) this.#changed()
+      },
+      // A retry, a deadline or a schedule of a round may be due before the sleep ends.
+      due: (ms) => {
+        if (clock.elapsed() + ms < this.#sleep.until) this.#sleep.wake.abort('due')
+      },
+      missed: (gift) => waits.missed(gift),
+      ...defined({ woke, failed }),
+    })
+    const disk = (this.disk = new LedgerDisk(ledger, clock))
+    const days = (look: LedgerLook) => this.daysIn(look)
+    this.inbox = new HubInbox({ rounds, ledger, agents: agentsIn, days, disk: () => disk.full() })
+    this.attachments = new TaskAttachments(ledger.blobs)
+    this.orders = new AgentOrders({ rounds, ledger })
+    this.operators = new OperatorOrders({ rounds, ledger })
+    this.reports = new AgentReports({ rounds, limits })
+    this.people = new SsoPeople({ rounds, ledger, clock })
+    this.questions = new OpenQuestions({ rounds, limits })
+    this.work = new TaskWork({ rounds, ledger, texts })
+    this.reviews = new TaskReviews(defined({ rounds, ledger, texts, limits, merger, hub: id }))
   }
 
-  get seq(): number {
-    return this.#records.seq
+  /** How many agents wait at this hub. */
+  get waitingAgents(): number {
+    return this.#waits.size
   }
 
-  /** Resolves when every change is durable. Readers wait for it, so that nobody is told what a power cut could undo. */
-  kept(): Promise<void> {
-    return this.#dispatcher.kept()
+  register({ machine, ...as }: Registration): Promise<HubAgent> {
+    return this.#rounds.wish({
+      reads: () => ({ agents: [as.id] }),
+      decide: (rows) => {
+        const known: Partial<HubAgent> = rows.knownAgent(as.id) ?? {}
+        const { evicted: _, registered = rows.now, inbox = [], ...was } = known
+        const status = machine === undefined ? was.status : { ...was.status, machine }
+        rows.know(defined({ ...was, registered, inbox, ...defined(as), status, seen: rows.now }))
+        return rows.hear(as.id)
+      },
+    })
   }
 
-  tasks(): Task[] {
-    return [...this.#records.tasks.values()]
-  }
-
-  agents(): HubAgent[] {
-    return [...this.#records.agents.values()]
-  }
-
-  task(id: string): Task {
-    const task = this.#records.tasks.get(id)
-    if (!task) throw new HubError('missing', `There is no task ${id}.`)
-    return task
-  }
-
-  agent(id: string): HubAgent {
-    const agent = this.#records.agents.get(id)
-    if (!agent) throw new HubError('missing', `No agent ${id} is registered. Call register_agent first.`)
-    return agent
-  }
-
-  /** Whether an agent waits for a prompt or is present at all, and the task that it has. */
-  standing(id: string): { waits: boolean; about: boolean; task?: HeldTask } {
-    const agent = this.agent(id)
-    const task = this.#dispatcher.heldBy(id)
-    return { waits: this.#dispatcher.waiting.has(id), about: this.#dispatcher.isPresent(agent), task }
-  }
-
-  async register(as: Registration): Promise<HubAgent> {
-    const now = this.#clock.now()
-    const { evicted: _, ...was } = this.#records.agents.get(as.id) ?? { registered: now, inbox: [] as string[] }
-    const agent: HubAgent = { ...was, ...defined(as), seen: now }
-    this.#records.know(agent)
-    await this.#dispatcher.go()
-    return agent
-  }
-
-  async add(wanted: NewTask): Promise<Task> {
-    const known = wanted.id === undefined ? undefined : this.#records.tasks.get(wanted.id)
-    // A request that is sent again because its answer got lost.
-    if (known?.prompt === wanted.prompt) return this.#answered(known.id)
-    const task = newTask(wanted, this.#records.tasks, this.#clock.now())
-    this.#records.add(task)
-    return this.#answered(task.id)
+  async add({ attachments: sent, ...wanted }: AddedTask): Promise<Task> {
+    const attachments = await this.attachments.of(sent)
+    // The id is chosen before the round, which may have to be repeated.
+    const id = wanted.id ?? newId(this.#clock.now())
+    const needs = wanted.needs ?? []
+    return this.#rounds.wish({
+      reads: () => ({ tasks: [id], needs }),
+      decide: (rows) => {
+        const known = rows.tasks.known(id)
+        // A request that is sent again because its answer got lost.
+        if (known?.prompt === wanted.prompt) return known
+        const capped = { ...wanted, id, attachments, cap: wanted.cap ?? this.#limits.taskCap }
+        rows.tasks.add(
+          newTask(capped, { has: (one) => (one === id ? known : rows.tasks.need(one)) !== undefined }, rows.now),
+        )
+        return rows.tasks.get(id)
+      },
+    })
   }
 
   /** Waits for a task, a message or an eviction. A task that the agent already has is offered again, so that a lost answer costs nothing. `until`: by `Clock.elapsed`. */
-  async wait(id: string, until: number, connection: AbortSignal): Promise<Given> {
-    this.#heardOf(id)
-    // To take a task from an agent at work is worse than to offer one in vain.
-    if (await isClosed(connection, this.#dispatcher.heldBy(id) ? 8 : 3)) return { type: 'idle' }
-    const agent = this.agent(id)
-    if (agent.evicted !== undefined) {
-      const why = agent.evicted
-      this.#records.forget(id)
-      await this.#dispatcher.go()
-      return { type: 'evict', why }
-    }
-    const [text, ...inbox] = agent.inbox
-    if (text !== undefined) {
-      this.#records.know({ ...agent, inbox })
-      await this.#dispatcher.go()
-      return { type: 'told', text }
-    }
-    const held = this.#dispatcher.heldBy(id)
-    const given = this.#dispatcher.wait(id, until, connection)
-    if (held) this.#dispatcher.takeBack(held, id, 'its agent asked for work again without an answer')
-    try {
-      await this.#dispatcher.go()
-    } catch (error) {
-      // The agent gets the error, and does not wait any more.
-      this.#dispatcher.waiting.take(id)?.({ type: 'idle' })
-      throw error
-    }
-    return given
+  async wait(id: string, until: number, connection: AbortSignal, asked?: WorkRequest): Promise<Given> {
+    const given = await this.#waits.wait(id, until, connection, asked)
+    return given.type === 'task' ? { ...given, task: await this.reviews.forAgent(given.task) } : given
   }
 
-  async ack(taskId: string, agentId: string): Promise<Task> {
-    this.#working(taskId, agentId)
-    return this.#answered(taskId)
+  cancel(ticket: string, by: string, why = 'cancelled'): Promise<Task> {
+    return this.#rounds.wish(
+      taskWish(ticket, (rows, task) => {
+        checkNotMerging(task)
+        if (isFinished(task)) throw new HubError('conflict', `Task ${task.id} is already ${task.state}.`)
+        rows.tasks.replace(cancelled(task, { at: rows.now, by, why }))
+      }),
+    )
   }
 
-  async progress(taskId: string, agentId: string, text: string, percentage?: number): Promise<Task> {
-    const task = this.#working(taskId, agentId)
-    this.#records.replace(progressed(task, this.#note(task.agent, 'progress', text, percentage)))
-    return this.#answered(taskId)
-  }
-
-  /** The agent needs an answer: the task waits for it, and the agent is free for other tasks. */
-  async block(taskId: string, agentId: string, why: string, question: string): Promise<Task> {
-    const task = this.#working(taskId, agentId)
-    this.#records.replace(blocked(task, why, this.#note(task.agent, 'question', question)))
-    return this.#answered(taskId)
-  }
-
-  /** Keeps an open question of an agent, which goes on with its task once it is answered; undefined withdraws it. */
-  async ask(agentId: string, asked: Omit<AgentQuestion, 'at'> | undefined): Promise<HubAgent> {
-    this.#heardOf(agentId)
-    const agent = this.agent(agentId)
-    const asks = asked && { ...asked, at: this.#clock.now() }
-    if (asks?.task !== undefined) heldTask(this.task(asks.task), agentId)
-    this.#records.know(defined({ ...agent, asks, answered: asks ? undefined : agent.answered }))
-    const task = this.#taskOf(asks)
-    if (asks && task) this.#records.replace(noted(task, this.#note(agentId, 'question', questionWords(asks))))
-    await this.#dispatcher.go()
-    return this.agent(agentId)
-  }
-
-  /** Answers the open question of an agent. */
-  async answerAgent(agentId: string, text: string, by: string): Promise<HubAgent> {
-    const agent = this.agent(agentId)
-    const { asks } = agent
-    if (!asks) throw new HubError('conflict', `Agent ${agentId} has no open question.`)
-    const picks = picksIn(asks, text.split(/\s+/))
-    if (!picks) throw new HubError('wrong', `Found "${text}", allowed: ${allowedAnswers(asks)}.`)
-    this.#records.know(defined({ ...agent, asks: undefined, answered: { ask: asks.id, picks, by } }))
-    const task = this.#taskOf(asks)
-    if (task) this.#records.replace(noted(task, this.#note(by, 'answer', text)))
-    await this.#dispatcher.go()
-    return this.agent(agentId)
-  }
-
-  /** Answers a blocked task, which goes back to the agent that asked while that agent is present, or a question of the agent that has the task. */
-  async answer(taskId: string, text: string, by: string): Promise<Task> {
-    const { agent } = this.task(taskId)
-    const asks = agent === undefined ? undefined : this.#records.agents.get(agent)?.asks
-    if (agent !== undefined && asks?.task === taskId) {
-      await this.answerAgent(agent, text, by)
-      return this.task(taskId)
-    }
-    const task = this.#in(taskId, 'BLOCKED', 'has no open question')
-    const note = this.#note(by, 'answer', text)
-    this.#records.replace(queuedAgain(task, { at: note.at, by, note, wish: task.agent }))
-    return this.#answered(taskId)
-  }
-
-  async respond(taskId: string, agentId: string, { status, ...result }: Response): Promise<Task> {
-    if (status === 'BLOCKED') return this.block(taskId, agentId, result.message, result.message)
-    const known = this.task(taskId)
-    // A response that is sent again because our answer got lost.
-    if (known.agent === agentId && known.state === status && isSame(known.result, result)) return this.#answered(taskId)
-    const task = this.#working(taskId, agentId)
-    this.#records.replace(responded(task, status, result, this.#note(task.agent, 'response', result.message)))
-    return this.#answered(taskId)
-  }
-
-  async cancel(taskId: string, by: string, why = 'cancelled'): Promise<Task> {
-    const task = this.task(taskId)
-    if (isFinished(task)) throw new HubError('conflict', `Task ${taskId} is already ${task.state}.`)
-    this.#records.replace(cancelled(task, { at: this.#clock.now(), by, why }))
-    return this.#answered(taskId)
-  }
-
-  async retry(taskId: string, by: string): Promise<Task> {
-    const task = this.task(taskId)
-    if (task.state !== 'FAILED' && task.state !== 'CANCELLED')
-      throw new HubError('conflict', `Task ${taskId} is ${task.state}: only a failed or cancelled task can be retried.`)
-    this.#records.replace(queuedAgain(task, { at: this.#clock.now(), by, returns: 0 }))
-    return this.#answered(taskId)
+  retry(ticket: string, by: string): Promise<Task> {
+    return this.#rounds.wish(
+      taskWish(ticket, (rows, task) => {
+        if (task.state !== 'FAILED' && task.state !== 'CANCELLED')
+          throw new HubError(
+            'conflict',
+            `Task ${task.id} is ${task.state}: only a failed or cancelled task can be retried.`,
+          )
+        const queued = queuedAgain(task, { at: rows.now, by, returns: 0 })
+        rows.tasks.replace(renewedPlace(this.#limits.renewed(rows, queued, by), rows.now))
+      }),
+    )
   }
 
   /** Changes the priority of a task that waits, or the agent that it is meant for; an empty agent is anybody. */
-  async redirect(taskId: string, by: string, change: { priority?: number; wish?: string }): Promise<Task> {
-    const task = this.#in(taskId, 'QUEUED', 'does not wait in the queue')
-    if (change.wish) this.agent(change.wish)
-    const words = [
-      ...(change.priority === undefined ? [] : [`priority ${change.priority}`]),
-      ...(change.wish === undefined ? [] : [change.wish === '' ? 'for any agent' : `for ${change.wish}`]),
-    ]
-    if (words.length === 0) throw new HubError('wrong', 'Name a priority, or the agent that the task is meant for.')
-    this.#records.replace(redirected(task, change, this.#note(by, 'comment', `Changed: ${words.join(', ')}.`)))
-    return this.#answered(taskId)
-  }
-
-  /** Approves a task in review; a client that worked on the task cannot approve it. */
-  async approve(taskId: string, by: string): Promise<Task> {
-    const task = this.#in(taskId, 'IN_REVIEW', 'is not in review')
-    if (workedOn(task, by))
-      throw new HubError('forbidden', `${by} worked on task ${taskId} and cannot approve it: another person has to.`)
-    this.#records.replace(approved(task, { at: this.#clock.now(), by }))
-    return this.#answered(taskId)
-  }
-
-  /** Sends a task in review back to the agent that did it, with what is wrong. */
-  async reject(taskId: string, text: string, by: string): Promise<Task> {
-    const task = this.#in(taskId, 'IN_REVIEW', 'is not in review')
-    const note = this.#note(by, 'comment', text)
-    this.#records.replace(queuedAgain(task, { at: note.at, by, note, wish: task.agent }))
-    return this.#answered(taskId)
-  }
-
-  async comment(taskId: string, text: string, by: string): Promise<Task> {
-    this.#records.replace(noted(this.task(taskId), this.#note(by, 'comment', text)))
-    return this.#answered(taskId)
-  }
-
-  marks(): InboxMark[] {
-    return [...this.#records.marks.values()]
-  }
-
-  /** The inbox of a person: everything that waits for an answer, a review or a look. */
-  inbox(person: string): InboxRow[] {
-    return inboxRows(person, inboxItems(this.tasks(), this.agents()), this.#records.marks, this.#clock.now())
-  }
-
-  /** Keeps what a person has done with an item, or who takes care of it. */
-  async mark(person: string, { item, owner, ...own }: Omit<InboxMark, 'person'>): Promise<void> {
-    if (!inboxItems(this.tasks(), this.agents()).some(({ id }) => id === item))
-      throw new HubError('missing', `Nothing in the inbox is called "${item}": somebody may have answered it already.`)
-    if (owner !== undefined) this.#records.mark(defined({ item, owner: owner === '' ? undefined : owner }))
-    const known = this.#records.marks.get(markKey({ item, person }))
-    if (Object.keys(defined(own)).length > 0) this.#records.mark({ ...known, ...defined(own), item, person })
-    await this.#dispatcher.go()
-  }
-
-  /** Sends a message to every agent of a workspace, or to all: each gets it the next time it waits. */
-  async broadcast(text: string, workspace?: string): Promise<number> {
-    const told = this.agents().filter((agent) => workspace === undefined || agent.workspace === workspace)
-    for (const agent of told) {
-      const give = this.#dispatcher.waiting.take(agent.id)
-      if (give) give({ type: 'told', text })
-      else this.#records.know({ ...agent, inbox: [...agent.inbox, text] })
+  redirect(ticket: string, by: string, change: { priority?: number; wish?: string }): Promise<Task> {
+    const rule = (rows: RoundRows, known: Task) => {
+      const task = taskIn(known, 'QUEUED', 'does not wait in the queue')
+      if (change.wish) rows.agent(change.wish)
+      const words = [
+        ...(change.priority === undefined ? [] : [`priority ${change.priority}`]),
+        ...(change.wish === undefined ? [] : [change.wish === '' ? 'for any agent' : `for ${change.wish}`]),
+      ]
+      if (words.length === 0) throw new HubError('wrong', 'Name a priority, or the agent that the task is meant for.')
+      rows.tasks.replace(redirected(task, change, rows.note(by, 'comment', `Changed: ${words.join(', ')}.`)))
     }
-    await this.#dispatcher.go()
-    return told.length
-  }
-
-  async evict(id: string, why: string): Promise<void> {
-    const agent = this.agent(id)
-    const give = this.#dispatcher.waiting.take(id)
-    const { task } = this.standing(id)
-    if (task) this.#dispatcher.takeBack(task, 'hub', `its agent was removed from the hub: ${why}`)
-    if (give) this.#records.forget(id)
-    else this.#records.know({ ...agent, evicted: why })
-    await this.#dispatcher.go().catch((error: unknown) => {
-      give?.({ type: 'idle' })
-      throw error
-    })
-    give?.({ type: 'evict', why })
+    return this.#rounds.wish(taskWish(ticket, rule, () => ({ agents: [change.wish || []].flat() })))
   }
 
   /** Resolves when a task is finished, blocked or in review, or when the time is over. */
   async settled(id: string, until: number, signal: AbortSignal): Promise<Task> {
-    const rests = () => isFinished(this.task(id)) || ['BLOCKED', 'IN_REVIEW'].includes(this.task(id).state)
-    while (!rests() && !signal.aborted && this.#clock.elapsed() < until)
-      await this.#records.nextChange(this.#clock, until, signal)
-    return this.task(id)
+    for (;;) {
+      const changed = new AbortController()
+      const wake = () => changed.abort('changed')
+      this.#watchers.add(wake)
+      try {
+        const task = await this.task(id)
+        if (isFinished(task) || task.state === 'BLOCKED' || task.state === 'IN_REVIEW') return task
+        if (signal.aborted || this.#clock.elapsed() >= until) return task
+        await this.#clock.sleep(until - this.#clock.elapsed(), AbortSignal.any([signal, changed.signal]))
+      } finally {
+        this.#watchers.delete(wake)
+      }
+    }
   }
 
-  /** Keeps an agent's report of what it has used in all; the new part of it belongs to the task that it works on, or did last. */
-  async spent(id: string, all: Spent): Promise<void> {
-    const { tokens = 0, cost = 0, priced = 0 } = this.agent(id)
-    const task = this.#records.tasks.get(this.#lastTask.get(id) ?? '')
-    // An agent that was started again counts from zero.
-    const since = all.tokens < tokens ? { tokens: 0, cost: 0, priced: 0 } : { tokens, cost, priced }
-    const more = defined({
-      tokens: all.tokens - since.tokens,
-      cost: all.cost === undefined ? undefined : all.cost - since.cost,
-      priced: all.priced === undefined ? undefined : all.priced - since.priced,
+  /**
+   * Settles the leftovers of an earlier process: diffs inside tasks of an older termaite, and merges whose end is not known. Called once,
+   * before anybody is served.
+   */
+  async settle(): Promise<void> {
+    await this.#ledger.adopt?.((task) => this.texts.withMovedDiffs(task))
+    await this.reviews.settleMerges()
+  }
+
+  /** Does everything whose time has come, such as taking tasks back from agents that fell silent, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const quiet = this.#ledger.listen(({ seq, claimable }) => {
+      this.#rounds.heard(seq, claimable)
+      this.#changed()
     })
-    if (task && more.tokens > 0) this.#records.replace(withSpent(task, more))
-    this.#records.know({ ...this.agent(id), ...defined(all), seen: this.#clock.now() })
-    await this.#dispatcher.go()
+    const tidied = this.#tidy(signal)
+    while (!signal.aborted) {
+      // A round even when nothing is due, because wishes lapse with time. After a failure of the ledger the hub tries again.
+      const next = await this.#rounds
+        .sweep()
+        .then(() => this.#ledger.untilDue())
+        .catch(() => retryMs)
+      const pause = Math.max(0, Math.min(next ?? ackMs, ackMs))
+      this.#sleep = { until: this.#clock.elapsed() + pause, wake: new AbortController() }
+      await this.#clock.sleep(pause, AbortSignal.any([signal, this.#sleep.wake.signal]))
+    }
+    quiet()
+    this.#waits.close()
+    await this.#rounds.over()
+    await tidied
   }
 
-  /** Takes back tasks whose agents fall silent, until the signal aborts. */
-  run(signal: AbortSignal): Promise<void> {
-    return this.#dispatcher.run(signal)
+  /**
+   * Removes old finished tasks where that is wished, removes texts that no task names, and ends merges that another hub has broken
+   * off. A step that fails is tried again the next time.
+   */
+  async #tidy(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const keptMs = this.#keepFinishedMs
+      if (keptMs !== undefined) await this.retention.removeAll(keptMs, signal).catch(() => {})
+      await this.#ledger.sweep().catch(() => {})
+      if (this.#ledger.isShared) await this.reviews.settleMerges().catch(() => {})
+      await this.#clock.sleep(tidyMs, signal)
+    }
   }
 
-  #taskOf(asks: AgentQuestion | undefined): Task | undefined {
-    return asks?.task === undefined ? undefined : this.#records.tasks.get(asks.task)
+  #changed(): void {
+    for (const wake of this.#watchers) wake()
   }
-
-  #answered(taskId: string): Promise<Task> {
-    return this.#dispatcher.go().then(() => this.task(taskId))
-  }
-
-  #heardOf(id: string): void {
-    this.#records.hear(this.agent(id))
-  }
-
-  /** The task of an agent that goes on with it, which acknowledges it too. */
-  #working(taskId: string, agentId: string): WorkingTask {
-    this.#heardOf(agentId)
-    const task = heldTask(this.task(taskId), agentId)
-    this.#lastTask.set(agentId, taskId)
-    return task.state === 'PENDING_ACK' ? this.#records.replace(acknowledged(task, this.#clock.now())) : task
-  }
-
-  #in<S extends TaskState>(taskId: string, state: S, words: string): TaskOf<S> {
-    return taskIn(this.task(taskId), state, words)
-  }
-
-  #note(by: string, kind: TaskNote['kind'], text: string, percentage?: number): TaskNote {
-    return defined({ at: this.#clock.now(), by, kind, text, percentage })
-  }
-}
-
-/** A question with its options, as one text. */
-function questionWords(asks: AgentQuestion): string {
-  return [asks.text, ...optionLines(asks)].join('\n')
-}
-
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-
-/**
- * Whether the agent has closed its connection. A request may be read long after the agent hung up, with the hang-up right
- * behind it: a few turns of the event loop later it is known, and no task goes to a connection that is gone.
- */
-async function isClosed(connection: AbortSignal, turns: number): Promise<boolean> {
-  for (let turn = 0; turn < turns && !connection.aborted; turn++)
-    await new Promise<void>((resolve) => setImmediate(resolve))
-  return connection.aborted
 }

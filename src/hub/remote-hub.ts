@@ -1,6 +1,10 @@
+import type { AgentStatus } from '../core/work/agent-status.ts'
 import type { Spent } from '../core/work/budget.ts'
 import type { HubAgent, Task } from '../core/work/task.ts'
-import type { Registration, Response } from './hub.ts'
+import type { Registration } from './hub.ts'
+import type { LateWork, Response } from './task-work.ts'
+import type { AgentNow } from './hub-looks.ts'
+import type { KeptText, TryBundle } from '../core/work/task-try.ts'
 import type { Given } from './waiting-agents.ts'
 
 /** The hub answered and refused the request; the message says why. */
@@ -16,7 +20,9 @@ export class HubRefused extends Error {
 /** No hub answered at its address. */
 export class HubAway extends Error {}
 
-export type AgentNow = HubAgent & { waits: boolean; about: boolean; task?: string }
+/** A server answered whose certificate cannot be trusted. The message says why and what to do. */
+export class HubUntrusted extends HubAway {}
+
 export type GivenTicket = Exclude<Given, { type: 'task' }> | { type: 'task'; task: Task; ticket: string }
 
 /** The hub as an agent's process sees it. Every call rejects with HubAway or HubRefused. */
@@ -26,7 +32,16 @@ export interface RemoteHub {
   wait(agent: string, seconds: number, signal: AbortSignal): Promise<GivenTicket>
   agent(id: string): Promise<AgentNow>
   spent(agent: string, all: Spent): Promise<object>
+  report(agent: string, status: AgentStatus): Promise<object>
   task(id: string): Promise<Task>
+  /** The content of a file of a task; files are numbered from 1. */
+  attachment(id: string, number: number, signal?: AbortSignal): Promise<Uint8Array>
   tell(id: string, verb: string, body?: object, signal?: AbortSignal): Promise<Task>
+  sendText(ticket: string, text: string, signal?: AbortSignal): Promise<KeptText>
+  /** The ids of the parts of a bundle that the hub does not have yet, and one part as it is sent. */
+  bundleMissing(ticket: string, bundle: TryBundle, signal?: AbortSignal): Promise<string[]>
+  sendPart(ticket: string, bytes: Uint8Array, signal?: AbortSignal): Promise<KeptText>
+  /** Keeps the work of a task that the agent has lost. */
+  late(ticket: string, agent: string, work: LateWork, signal?: AbortSignal): Promise<Task>
   respond(ticket: string, agent: string, response: Response, signal?: AbortSignal): Promise<Task>
 }

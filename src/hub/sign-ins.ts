@@ -4,7 +4,7 @@ import type { LinkRole, SignIn, SignInBook, SignInLink } from '../core/work/sign
 import { randomBytes } from 'node:crypto'
 import { defined } from '../base/defined.ts'
 import { linkRoles } from '../core/work/sign-in.ts'
-import { Ages } from './ages.ts'
+import { UseTimes } from './use-times.ts'
 import { hashOf, isSameHash, newSecret } from './secret.ts'
 import { HubError } from './task-rules.ts'
 
@@ -27,10 +27,12 @@ const onceMs = 10 * 60_000
 /** The longest life of a link that lasts, and of a sign-in that nobody uses. */
 export const longestHours = 30 * 24
 const idleMs = longestHours * hourMs
-/** The time of the last use is written at most this often. */
-const markMs = 10 * 60_000
 /** Browsers name themselves at length; this much of it is kept. */
 const longestBrowser = 200
+
+/** The most open links of one person, and the most browsers of one person that are signed in. */
+export const mostLinks = 100
+export const mostSignIns = 200
 
 /** Called with the id of a sign-in that has ended, and the caller whose request ended it. */
 type SignInFollower = (id: string, by: HubCaller | undefined) => void
@@ -39,21 +41,21 @@ type SignInFollower = (id: string, by: HubCaller | undefined) => void
 export class SignIns {
   #book: SignInBook
   #clock: Clock
-  #useAges: Ages
-  #markAges: Ages
+  #uses: UseTimes
   #followers = new Set<SignInFollower>()
 
   constructor({ book, clock }: { book: SignInBook; clock: Clock }) {
     this.#book = book
     this.#clock = clock
-    this.#useAges = new Ages(clock)
-    this.#markAges = new Ages(clock)
+    this.#uses = new UseTimes({ clock, write: (id, at) => book.markUsed(id, at) })
   }
 
   /** Makes a link: for one use within ten minutes, or for any number of uses within the wished hours. */
-  makeLink({ role, session, hours }: LinkWish, by: HubCaller): NewLink {
+  async makeLink({ role, session, hours }: LinkWish, by: HubCaller): Promise<NewLink> {
     checkWish({ role, session, hours }, by)
-    this.#sweep()
+    await this.#sweep()
+    // A link that is made in a browser ends with the key that the browser itself came by.
+    const browser = (await this.#book.all()).find(({ id }) => id === by.id)
     const secret = newSecret()
     const now = this.#clock.now()
     const link: SignInLink = defined({
@@ -61,21 +63,25 @@ export class SignIns {
       name: by.name,
       role,
       session,
-      key: by.id,
+      key: browser?.key ?? by.id,
       made: now,
       ends: now + (hours === undefined ? onceMs : hours * hourMs),
       hash: hashOf(secret),
       once: hours === undefined,
     })
-    this.#book.putLink(link)
+    if (!(await this.#book.putLink(link, mostLinks)))
+      throw new HubError(
+        'conflict',
+        `${by.name} has ${mostLinks} open links already. End some of them on the page under Sign-ins.`,
+      )
     return { link: listedLink(link), secret }
   }
 
   /** Signs a browser in by the secret of its link; undefined when the link was used, has ended or never existed. */
-  enter(secret: string, browser: string): NewSignIn | undefined {
-    this.#sweep()
+  async enter(secret: string, browser: string): Promise<NewSignIn | undefined> {
+    await this.#sweep()
     const hash = hashOf(secret)
-    const link = this.#book.links().find((each) => isSameHash(each.hash, hash))
+    const link = (await this.#book.links()).find((each) => isSameHash(each.hash, hash))
     if (!link) return undefined
     const [cookie, page] = [newSecret(), newSecret()]
     const now = this.#clock.now()
@@ -93,50 +99,62 @@ export class SignIns {
       cookieHash: hashOf(cookie),
       pageHash: hashOf(page),
     })
-    if (!this.#book.put(signIn)) return undefined
-    this.#useAges.touch(signIn.id)
+    if (!(await this.#book.put(signIn))) return undefined
+    this.#uses.begin(signIn.id)
+    await this.#makeRoom(name, signIn.id)
     return { signIn: listedSignIn(signIn), cookie, page }
   }
 
   /** The caller that both secrets of a browser belong to. */
-  callerOf(cookie: string, page: string): HubCaller | undefined {
+  async callerOf(cookie: string, page: string): Promise<HubCaller | undefined> {
     const hash = hashOf(cookie)
-    const found = this.#book.withCookie(hash)
+    const found = await this.#book.withCookie(hash)
     if (!found || !isSameHash(found.cookieHash, hash) || !isSameHash(found.pageHash, hashOf(page))) return undefined
     if (this.#isOver(found)) return undefined
-    this.#useAges.touch(found.id)
-    if (this.#markAges.of(found.id) > markMs) this.#markUsed(found.id)
-    return defined({ id: found.id, name: found.name, role: found.role, session: found.session })
+    this.#uses.use(found.id)
+    const { id, name, role, session, ends } = found
+    return defined({ id, name, role, session, ends })
   }
 
   /** The links that a client may see: an admin sees all, every other client its own. */
-  links(by: HubCaller): ListedLink[] {
-    this.#sweep()
-    return this.#book.links().flatMap((link) => (isTheirs(link, by) ? [listedLink(link)] : []))
+  async links(by: HubCaller): Promise<ListedLink[]> {
+    await this.#sweep()
+    return (await this.#book.links()).flatMap((link) => (isTheirs(link, by) ? [listedLink(link)] : []))
   }
 
-  list(by: HubCaller): ListedSignIn[] {
-    this.#sweep()
-    return this.#book.all().flatMap((signIn) => (isTheirs(signIn, by) ? [listedSignIn(signIn)] : []))
+  async list(by: HubCaller): Promise<ListedSignIn[]> {
+    return (await this.all()).filter((signIn) => isTheirs(signIn, by))
+  }
+
+  /** The sign-ins of everybody. */
+  async all(): Promise<ListedSignIn[]> {
+    await this.#sweep()
+    return (await this.#book.all()).map(listedSignIn)
+  }
+
+  /** The ids of all sign-ins that hold. */
+  async holding(): Promise<Set<string>> {
+    return new Set((await this.#book.all()).filter((each) => !this.#isOver(each)).map(({ id }) => id))
   }
 
   /** Ends a sign-in, or a link with all of its sign-ins. A browser can always end its own sign-in. */
-  end(id: string, by: HubCaller): void {
-    const link = this.#book.links().find((each) => each.id === id)
-    const signIns = this.#book.all().filter((each) => each.id === id || each.link === id)
-    const [first] = [...(link ? [link] : []), ...signIns]
+  async end(id: string, by: HubCaller): Promise<void> {
+    const link = (await this.#book.links()).find((each) => each.id === id)
+    const known = await this.#book.all()
+    const [first] = [...(link ? [link] : []), ...known.filter((each) => each.id === id || each.link === id)]
     if (!first)
       throw new HubError('missing', `There is no sign-in and no link ${id}. The page lists them under Sign-ins.`)
     if (by.id !== id && !isTheirs(first, by))
       throw new HubError('forbidden', `${id} belongs to ${first.name}: only an admin can end it.`)
-    if (link) this.#book.removeLink(link.id)
-    for (const signIn of signIns) this.#remove(signIn.id, by)
+    // The link goes first, so that no browser comes in by it after the sign-ins were read.
+    if (link) await this.#book.removeLink(link.id)
+    for (const each of await this.#book.all()) if (each.id === id || each.link === id) await this.#remove(each.id, by)
   }
 
   /** Ends every link and sign-in that a key has made, because the key has ended. */
-  endOf(key: string, by: HubCaller): void {
-    for (const link of this.#book.links()) if (link.key === key) this.#book.removeLink(link.id)
-    for (const signIn of this.#book.all()) if (signIn.key === key) this.#remove(signIn.id, by)
+  async endOf(key: string, by: HubCaller): Promise<void> {
+    for (const link of await this.#book.links()) if (link.key === key) await this.#book.removeLink(link.id)
+    for (const signIn of await this.#book.all()) if (signIn.key === key) await this.#remove(signIn.id, by)
   }
 
   /** Calls the listener for every sign-in that ends. */
@@ -145,30 +163,29 @@ export class SignIns {
   }
 
   #isOver({ id, made, ends, used = made }: SignIn): boolean {
-    this.#useAges.learn(id, used)
-    return (ends !== undefined && this.#clock.now() >= ends) || this.#useAges.of(id) > idleMs
+    const age = this.#uses.age(id, used)
+    return (ends !== undefined && this.#clock.now() >= ends) || age > idleMs
   }
 
-  #sweep(): void {
+  async #sweep(): Promise<void> {
     const now = this.#clock.now()
-    for (const link of this.#book.links()) if (now >= link.ends) this.#book.removeLink(link.id)
-    for (const signIn of this.#book.all()) if (this.#isOver(signIn)) this.#remove(signIn.id, undefined)
+    for (const link of await this.#book.links()) if (now >= link.ends) await this.#book.removeLink(link.id)
+    for (const signIn of await this.#book.all()) if (this.#isOver(signIn)) await this.#remove(signIn.id, undefined)
   }
 
-  #remove(id: string, by: HubCaller | undefined): void {
-    if (!this.#book.remove(id)) return
-    this.#useAges.forget(id)
-    this.#markAges.forget(id)
+  /** Ends the sign-ins of a person that were used longest ago, where a link that is shared has brought too many. */
+  async #makeRoom(name: string, newest: string): Promise<void> {
+    const theirs = (await this.#book.all()).filter((each) => each.name === name && each.id !== newest)
+    const ages = theirs.map(({ id, role, made, used = made }) => ({ id, role, age: this.#uses.age(id, used) }))
+    // Browsers that only read go before those that the person acts with.
+    const order = ages.toSorted((a, b) => linkRoles.indexOf(a.role) - linkRoles.indexOf(b.role) || b.age - a.age)
+    for (const { id } of order.slice(0, Math.max(0, theirs.length + 1 - mostSignIns))) await this.#remove(id, undefined)
+  }
+
+  async #remove(id: string, by: HubCaller | undefined): Promise<void> {
+    if (!(await this.#book.remove(id))) return
+    this.#uses.forget(id)
     for (const listener of this.#followers) listener(id, by)
-  }
-
-  #markUsed(id: string): void {
-    try {
-      this.#book.markUsed(id, this.#clock.now())
-      this.#markAges.touch(id)
-    } catch {
-      // A full disk keeps nobody out; the time is written with a later request.
-    }
   }
 }
 
@@ -177,6 +194,11 @@ function checkWish({ role, session, hours }: LinkWish, by: HubCaller): void {
     throw new HubError('wrong', 'A link for a guest names the session that it shows, and no other link names one.')
   if (linkRoles.indexOf(role) > linkRoles.indexOf(by.role as LinkRole))
     throw new HubError('forbidden', `${by.name} has the role ${by.role} and cannot make a link with the role ${role}.`)
+  if (hours === undefined && by.sso)
+    throw new HubError(
+      'forbidden',
+      `${by.name} is signed in by the proxy in front of the hub, and a link would last longer than that. Open the page through the proxy in the other browser, or make a link that only reads and lasts some hours.`,
+    )
   if (hours === undefined) return
   if (role !== 'guest' && role !== 'observer')
     throw new HubError('wrong', 'A link that can be used more than once only reads: its role is observer or guest.')

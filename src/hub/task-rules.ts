@@ -1,7 +1,12 @@
+import type { Attachment } from '../core/work/attachment.ts'
 import type { WorkItem } from '../core/work/dependencies.ts'
-import type { FinishedTask, HeldTask, QueuedTask, Task, TaskOf, TaskState } from '../core/work/task.ts'
+import type { LedgerLook } from '../core/work/hub-ledger.ts'
+import type { SpendingCap } from '../core/work/spending-cap.ts'
+import type { TaskOrigin } from '../core/work/workspace.ts'
+import type { BlockedTask, FinishedTask, HeldTask, QueuedTask, Task, TaskOf, TaskState } from '../core/work/task.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
+import { removedWords } from '../core/work/retention.ts'
 
 /** A task that is not acknowledged goes back to the queue after this time. */
 export const ackMs = 30_000
@@ -13,10 +18,10 @@ export function leaseMs({ state }: HeldTask): number {
   return state === 'PENDING_ACK' ? ackMs : staleMs
 }
 
-/** A request that the hub refuses: its subject is missing, belongs to another agent or is in another state, the request is wrong, or its caller may not make it. */
+/** A request that the hub refuses: its subject is missing or was removed, belongs to another agent or is in another state, the request is wrong or too long, or its caller may not make it. */
 export class HubError extends Error {
   override name = 'HubError'
-  readonly kind: 'missing' | 'conflict' | 'wrong' | 'forbidden'
+  readonly kind: 'missing' | 'gone' | 'conflict' | 'wrong' | 'long' | 'forbidden'
 
   constructor(kind: HubError['kind'], message: string) {
     super(message)
@@ -24,35 +29,65 @@ export class HubError extends Error {
   }
 }
 
+/** A task that a request names and that is not there; it may have been removed. */
+export class NoTask extends HubError {
+  readonly task: string
+
+  constructor(task: string, words = `There is no task ${task}.`, kind: HubError['kind'] = 'missing') {
+    super(kind, words)
+    this.task = task
+  }
+}
+
+/** The refusal of a request that names a task which is not there: says so where the task was removed. */
+export async function explained(look: LedgerLook, missing: NoTask): Promise<HubError> {
+  const [exact] = await look.removed([missing.task])
+  if (exact) return new HubError('gone', removedWords(exact))
+  // A person types the beginning or the end of an id.
+  const alike = missing.task.length < shortestName ? [] : await look.removedLike(missing.task)
+  return alike.length === 1 ? new HubError('gone', removedWords(alike[0]!)) : missing
+}
+
+const shortestName = 4
+
 export type NewTask = {
   /** Chosen by the caller, so that a request which is sent again because its answer got lost adds no second task. */
   id?: string
   prompt: string
   workspace: string
+  origin?: TaskOrigin
   wish?: string
   capabilities?: string[]
   priority?: number
   needs?: string[]
+  attachments?: Attachment[]
+  /** An empty cap is none, whatever the settings say. */
+  cap?: SpendingCap
   by: string
 }
 
 /** Makes a queued task; throws a HubError when it is not possible. */
-export function newTask(wanted: NewTask, known: ReadonlyMap<string, Task>, now: number): QueuedTask {
-  const { id, by, prompt, workspace, wish, capabilities = [], priority = 0, needs = [] } = wanted
+export function newTask(wanted: NewTask, known: { has(id: string): boolean }, now: number): QueuedTask {
+  const { id, by, prompt, workspace, origin, wish, attachments } = wanted
+  const { capabilities = [], priority = 0, needs = [], cap = {} } = wanted
   if (id !== undefined && known.has(id)) throw new HubError('wrong', `Task ${id} exists already, with another prompt.`)
   if (id !== undefined && !/^[\w-]{8,64}$/.test(id))
     throw new HubError('wrong', 'A task id has 8 to 64 letters, digits, "_" and "-".')
   if (prompt.trim() === '') throw new HubError('wrong', 'A task needs a prompt.')
   const strange = needs.find((need) => !known.has(need))
-  if (strange !== undefined) throw new HubError('wrong', `There is no task ${strange} to depend on.`)
+  if (strange !== undefined) throw new NoTask(strange, `There is no task ${strange} to depend on.`, 'wrong')
   return defined({
     id: id ?? newId(now),
     prompt,
+    by,
+    attachments,
     workspace,
+    origin: origin && defined(origin),
     priority,
     capabilities,
     needs,
     wish,
+    cap: Object.keys(defined(cap)).length > 0 ? defined(cap) : undefined,
     state: 'QUEUED',
     created: now,
     moved: now,
@@ -65,6 +100,11 @@ export function newTask(wanted: NewTask, known: ReadonlyMap<string, Task>, now: 
 /** Whether an agent has the task. */
 export function isHeld(task: Task): task is HeldTask {
   return task.state === 'PENDING_ACK' || task.state === 'ASSIGNED' || task.state === 'IN_PROGRESS'
+}
+
+/** Whether the hub has paused a task at this agent, because its cap was passed. */
+export function isPausedAt(task: Task, agent: string): task is BlockedTask {
+  return task.state === 'BLOCKED' && task.options !== undefined && task.agent === agent
 }
 
 export function isFinished(task: Task): task is FinishedTask {
@@ -82,6 +122,11 @@ export function workedOn(task: Task, name: string): boolean {
 /** Returns a task that this agent has. */
 export function heldTask(task: Task, agent: string): HeldTask {
   if (isHeld(task) && task.agent === agent) return task
+  if (isPausedAt(task, agent))
+    throw new HubError(
+      'conflict',
+      `Task ${task.id} is paused: ${task.why}. Stop working on it now and call wait_for_prompt: you get the task again when a person lets it go on.`,
+    )
   const now = `it is ${task.state}${task.agent === undefined ? '' : `, with ${task.agent}`}`
   throw new HubError(
     'conflict',

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { HubAgent, OfferedTask, QueuedTask } from '../core/work/task.ts'
+import type { OfferedTask } from '../core/work/task.ts'
 
 /** The answer to an agent that waits: a task, a message, its eviction, or nothing yet. */
 export type Given =
@@ -8,54 +8,86 @@ export type Given =
   | { type: 'evict'; why: string }
   | { type: 'idle' }
 
-type Waiter = { since: number; give(given: Given): void; connection: AbortSignal }
+/** An agent that waits at this hub: the number of its connection, and when its time is over by `Clock.elapsed`. */
+export type Waiter = {
+  agent: string
+  number: number
+  until: number
+  connection: AbortSignal
+  /** Whether the ledger knows of the wait; before that the agent is given nothing. */
+  isEntered: boolean
+  give(given: Given): void
+}
 
-/** An agent that waits for a task, and since when by `Clock.elapsed`. */
-type Waiting = { agent: HubAgent; since: number }
-
-/** The agents that wait for a prompt, each on one open connection. */
+/** The agents that wait for a prompt at this hub, each on one open connection. The one that has waited longest comes first. */
 export class WaitingAgents {
+  #clock: Clock
   #waiting = new Map<string, Waiter>()
+  #number = 0
 
-  has(agent: string): boolean {
-    return this.#waiting.has(agent)
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
-  /** The agents whose connection is open. */
-  all(agents: ReadonlyMap<string, HubAgent>): Waiting[] {
-    return [...this.#waiting].flatMap(([id, { since, connection }]) => {
-      const agent = connection.aborted ? undefined : agents.get(id)
-      return agent ? [{ agent, since }] : []
-    })
+  get size(): number {
+    return this.#waiting.size
   }
 
-  /** Waits until something is given, the time is over, or the connection is closed. A newer wait of the same agent replaces this one. */
-  async wait(agent: string, clock: Clock, until: number, connection: AbortSignal): Promise<Given> {
+  /** Takes out everybody whose wait is known to the ledger and whose connection is open: only the caller gives them anything, until it puts them back. */
+  take(): Waiter[] {
+    const open = [...this.#waiting.values()].filter(({ isEntered, connection }) => isEntered && !connection.aborted)
+    for (const { agent } of open) this.#waiting.delete(agent)
+    return open
+  }
+
+  /** Puts a waiter back that got nothing, unless its time is over or the same agent waits anew. */
+  putBack(waiter: Waiter): void {
+    const { agent, until, connection, give } = waiter
+    const isOver = connection.aborted || this.#clock.elapsed() >= until
+    if (isOver || this.#waiting.has(agent)) give({ type: 'idle' })
+    else this.#waiting.set(agent, waiter)
+  }
+
+  /**
+   * Waits until something is given, the time is over by `Clock.elapsed`, or the connection is closed. A newer wait of the same
+   * agent ends this one.
+   */
+  wait(agent: string, until: number, connection: AbortSignal): { number: number; given: Promise<Given> } {
     this.#waiting.get(agent)?.give({ type: 'idle' })
-    const over = new AbortController()
+    this.#waiting.delete(agent)
     const { promise, resolve } = Promise.withResolvers<Given>()
-    const waiter: Waiter = { since: clock.elapsed(), give: resolve, connection }
+    const waiter: Waiter = { agent, number: ++this.#number, until, connection, isEntered: false, give: resolve }
     this.#waiting.set(agent, waiter)
+    return { number: waiter.number, given: this.#ended(waiter, promise) }
+  }
+
+  async #ended(waiter: Waiter, given: Promise<Given>): Promise<Given> {
+    const { agent, until, connection, give } = waiter
+    const over = new AbortController()
     const signal = AbortSignal.any([connection, over.signal])
     // The promise below is waited for.
-    void clock.sleep(Math.max(0, until - clock.elapsed()), signal).then(() => {
+    void this.#clock.sleep(Math.max(0, until - this.#clock.elapsed()), signal).then(() => {
       // A waiter that was taken out is about to be given something, in time or not.
-      if (this.#waiting.get(agent) === waiter || connection.aborted) resolve({ type: 'idle' })
+      if (this.#waiting.get(agent) === waiter || connection.aborted) give({ type: 'idle' })
     })
     try {
-      return await promise
+      return await given
     } finally {
       over.abort('over')
       if (this.#waiting.get(agent) === waiter) this.#waiting.delete(agent)
     }
   }
 
-  /** Takes out a waiter with an open connection, so that only the caller gives it anything. */
-  take(agent: string): ((given: Given) => void) | undefined {
+  /** The ledger knows of a wait now. */
+  enter(agent: string, number: number): void {
     const waiter = this.#waiting.get(agent)
-    if (!waiter || waiter.connection.aborted) return undefined
-    this.#waiting.delete(agent)
-    return waiter.give
+    if (waiter?.number === number) waiter.isEntered = true
+  }
+
+  /** Ends the wait of an agent without anything. */
+  end(agent: string, number: number): void {
+    const waiter = this.#waiting.get(agent)
+    if (waiter?.number === number) waiter.give({ type: 'idle' })
   }
 
   /** Ends every wait. */
@@ -63,24 +95,4 @@ export class WaitingAgents {
     for (const { give } of this.#waiting.values()) give({ type: 'idle' })
     this.#waiting.clear()
   }
-}
-
-type Match = { task: QueuedTask; agent: HubAgent }
-
-/** Matches tasks, in their order, with agents: the agent that a task is meant for, else the one that has waited longest. */
-export function match(
-  tasks: Iterable<QueuedTask>,
-  waiting: readonly Waiting[],
-  mayHave: (task: QueuedTask, agent: HubAgent) => boolean,
-): Match[] {
-  const left = waiting.toSorted((a, b) => a.since - b.since).map(({ agent }) => agent)
-  const matches: Match[] = []
-  for (const task of tasks) {
-    const meant = left.findIndex((agent) => agent.id === task.wish && mayHave(task, agent))
-    const at = meant >= 0 ? meant : left.findIndex((agent) => mayHave(task, agent))
-    if (at >= 0) matches.push({ task, agent: left.splice(at, 1)[0]! })
-    // There may be far more tasks than agents that wait.
-    if (left.length === 0) break
-  }
-  return matches
 }

@@ -15,7 +15,7 @@ export type ProblemChange = {
   after: FileProblems & { text: string }
 }
 
-/** What a server says after an edit: of the files that were edited, and of others that are open. */
+/** The problems that a server reports after an edit: in the files that were edited, and in others that are open. */
 export type EditProblems = { title: string; edited: readonly ProblemChange[]; others: readonly ProblemChange[] }
 
 /** A file with more errors than this has lost its meaning for the server: the rest is only counted. */
@@ -156,7 +156,7 @@ export function newErrors({ before, after }: ProblemChange): { fresh: Problem[];
   return { old, fresh: after.errors.filter((error) => !old.includes(error)) }
 }
 
-/** Where a line of the old text is in the new one; undefined for a line of the part that was edited. */
+/** Maps a line of the old text to its place in the new text; undefined for a line of the part that was edited. */
 function lineMap(before: string, after: string): (line: number) => number | undefined {
   const [old, fresh] = [before.split('\n'), after.split('\n')]
   const most = Math.min(old.length, fresh.length)

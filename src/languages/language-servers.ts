@@ -139,7 +139,7 @@ export class LanguageServers {
     seconds: number | undefined,
   ): Promise<Report | undefined> {
     const { clock } = this.#parts
-    // What a late answer would say of an earlier edit, this answer says too.
+    // This answer also covers everything that a late answer would say about an earlier edit.
     this.#late = this.#late.filter((one) => one.session !== session)
     const { isFirst } = session
     const over = new AbortController()

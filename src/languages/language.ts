@@ -8,7 +8,7 @@ export type Language = (typeof languages)[number]
 /** The languages whose errors are reported, and how many seconds an edit waits for them, if the usual time does not suit. */
 export type Diagnostics = { languages: readonly Language[]; seconds?: number }
 
-/** What the settings say of it: all languages on or off, or some; those that are not named are on. */
+/** The setting for diagnostics: all languages on or off, or some of them; languages that are not named are on. */
 export type DiagnosticsSetting = boolean | (Partial<Record<Language, boolean>> & { seconds?: number })
 
 /** Applies a setting to what was on before: it can only switch languages off. */

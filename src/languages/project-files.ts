@@ -23,7 +23,7 @@ export class ProjectFiles {
     this.#server = server
   }
 
-  /** What changed since the last call, and whether packages were installed since then. The first call finds nothing new. */
+  /** The files that changed since the last call, and whether packages were installed since then. The first call finds nothing new. */
   async changes(): Promise<{ events: FileEvent[]; installed: boolean }> {
     const [now, stamps] = await Promise.all([this.#look(), this.#stamps()])
     const was = this.#known

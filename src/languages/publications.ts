@@ -6,7 +6,10 @@ import type { RawDiagnostic } from './server-table.ts'
 /** How long nothing must come after a publication until it counts as complete: with the file's version, and without it. */
 const settleMs = { versioned: 100, plain: 300 }
 
-/** What a server published of the open files by itself: the last publication of each, numbered as they came. */
+/**
+ * The diagnostics that a server published by itself for the open files: the last publication of each file, numbered in the order of
+ * arrival.
+ */
 export class Publications {
   #clock: Clock
   #last = new Map<string, Published & { at: number }>()

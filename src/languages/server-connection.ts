@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { MessageConnection } from 'vscode-jsonrpc/node'
+import type { DataCallback, Disposable, MessageConnection } from 'vscode-jsonrpc/node'
 import type { Run } from '../base/process/run.ts'
 import type { FoundServer } from './server-search.ts'
 import type { RawDiagnostic } from './server-table.ts'
@@ -27,7 +27,7 @@ export type EncloseServer = (
 
 export type ConnectionParts = { clock: Clock; version: string; enclose: EncloseServer }
 
-/** What a server published of one file. */
+/** The diagnostics that a server published for one file. */
 export type Published = { version?: number; items: RawDiagnostic[] }
 
 /** An open connection to a server that has answered `initialize`. */
@@ -81,12 +81,15 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
   const read = [
     pour(run, guarded, (bytes) => {
       if ((count.bytes += bytes) > mostBytes) drop('it sent more than 64 MB for one edit')
-      // What a server that is being ended still sends would only delay its end.
+      // Messages of a server that is being ended would only delay its end.
       return why === ''
     }),
     errors.read(run.stderr),
   ]
-  const reader = new StreamMessageReader(guarded)
+  const reader = new CountingReader(guarded, () => {
+    if (++count.messages > mostMessages) drop(`it sent more than ${mostMessages} reports and questions for one edit`)
+    return why === ''
+  })
   // The library would set one timer after another for a message that never comes whole, also after the server's end.
   reader.partialMessageTimeout = 0
   const talk = createMessageConnection(reader, new StreamMessageWriter(run.stdin))
@@ -96,19 +99,12 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
     talk.dispose()
     lost.abort(new Error(why || [errors.text, `it ended with ${exit.code ?? exit.signal}`].filter(Boolean).join('; ')))
   })
-  const isTooMuch = () => {
-    if (++count.messages > mostMessages) drop(`it sent more than ${mostMessages} reports and questions for one edit`)
-  }
   const listeners: ((uri: string, published: Published) => void)[] = []
   const work = new Set<unknown>()
-  talk.onRequest((method, params) => {
-    isTooMuch()
-    return answerTo(method, params, found)
-  })
+  talk.onRequest((method, params) => answerTo(method, params, found))
   talk.onNotification((method, params) => {
     if (method === '$/progress') return noteProgress(params, work)
-    if (method !== 'textDocument/publishDiagnostics') return
-    isTooMuch()
+    if (method !== publishes) return
     const { uri, version: of, diagnostics } = (params ?? {}) as Record<string, unknown>
     if (typeof uri !== 'string' || !Array.isArray(diagnostics)) return
     const published: Published = { items: diagnostics as RawDiagnostic[] }
@@ -165,6 +161,29 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
   }
 }
 
+const publishes = 'textDocument/publishDiagnostics'
+
+/**
+ * Counts reports and questions as soon as they are read, and hands them on only while they are wanted. The library handles one message
+ * at a time, so that a server that floods would have sent thousands of others before the last one that is allowed is handled.
+ */
+class CountingReader extends StreamMessageReader {
+  #isWanted: () => boolean
+
+  constructor(from: PassThrough, isWanted: () => boolean) {
+    super(from)
+    this.#isWanted = isWanted
+  }
+
+  override listen(take: DataCallback): Disposable {
+    return super.listen((message) => {
+      const { method, id } = message as { method?: unknown; id?: unknown }
+      const isCounted = method === publishes || (method !== undefined && id !== undefined)
+      if (!isCounted || this.#isWanted()) take(message)
+    })
+  }
+}
+
 /** Whether an error only says that the other side reads no more. */
 const isClosed = (error: unknown) => ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(errorCode(error) ?? '')
 
@@ -209,7 +228,7 @@ async function pour(run: Run, into: PassThrough, isWanted: (bytes: number) => bo
   into.end()
 }
 
-/** What the editor that the server speaks to can do: no more than what we need. */
+/** The parameters of `initialize`, which tell the server the abilities of its editor: only those that termaite needs. */
 function greeting({ server, root, options }: FoundServer, version: string) {
   const uri = pathToFileURL(root).href
   return {

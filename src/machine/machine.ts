@@ -5,7 +5,10 @@ import { hostname } from 'node:os'
 import { messageOf } from '../base/error-message.ts'
 import { shortHash } from '../base/hash.ts'
 
-/** What is known of the machine. Without `scannedAt` it comes from a quick scan. `asked` is when a person last requested a scan: sessions that began before are told the new facts. */
+/**
+ * The known facts of the machine. Without `scannedAt` they come from a quick scan. `asked` is when a person last requested a scan:
+ * sessions that began before are told the new facts.
+ */
 export type Known = { spec: SystemSpec; scannedAt?: number; asked?: number; fresh: boolean }
 
 /** The result of a scan; `unkept` says why it could not be kept. */

@@ -15,7 +15,7 @@ const megabyte = 1024 * 1024
 /** How large an image may be: in bytes, and in points on its longer side. */
 type ImageLimits = { bytes: number; points?: number }
 
-/** What the providers of each wire take; a larger image would make them refuse the whole request. */
+/** The images that the providers of each wire take; a larger one would make them refuse the whole request. */
 const limits: Record<WireName, ImageLimits> = {
   // "image exceeds 5 MB maximum", "image dimensions exceed max allowed size: 8000 pixels"
   anthropic: { bytes: 5 * megabyte, points: 8000 },

@@ -12,9 +12,9 @@ export type Price = {
 }
 
 /**
- * What is known of a model. `thinks`: how a request says how hard to think (adaptively, by a budget of tokens, by an effort, by
- * a level); without it the request says nothing. `blind`: the model cannot see images. `edits`: the form in which the model was
- * trained to change files; without it by texts to replace, which every model can do.
+ * The known facts of a model. `thinks`: how a request says how hard to think (adaptively, by a budget of tokens, by an effort, by a
+ * level); without it the request says nothing. `blind`: the model cannot see images. `edits`: the form in which the model was trained to
+ * change files; without it by texts to replace, which every model can do.
  */
 export type Known = {
   window: number

@@ -55,7 +55,7 @@ export type Reader = {
   read(data: string): Iterable<WireEvent>
   /** Called when the stream is over. If no `end` came, the stream was cut. */
   close(): Iterable<WireEvent>
-  /** What the provider has reported so far, where its format reports anything before the end. */
+  /** The usage that the provider has reported so far, where its format reports any before the end. */
   counted?(): ReportedUsage | undefined
 }
 
@@ -75,7 +75,7 @@ export type Wire = {
   framing: 'events' | 'lines'
   request(request: ModelRequest, to: Target, images: Images): WireRequest
   reader(to: Target): Reader
-  /** Whether a request may end with the beginning of the answer, which the model then continues. Without it, it may not. */
+  /** Whether a request may end with the beginning of the answer, which the model then continues. Without this method, no request may. */
   prefills?(to: Target, begun: readonly string[]): boolean
   /** Asks the server about the model, before the first request. */
   prepare?(to: Target, aside: SideRequest): Promise<Trouble | undefined>

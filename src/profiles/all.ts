@@ -12,27 +12,35 @@ import { pi } from './pi.ts'
 import { qwen } from './qwen/qwen.ts'
 import { programOf } from './shared/command-words.ts'
 
-/** Every known CLI; a new one is a file in this folder and a row here. */
-export const profiles: readonly Profile[] = [
-  claude,
-  gemini,
-  codex,
-  opencode,
-  qwen,
-  copilot,
-  pi,
-  amp,
-  cline,
-  crush,
-  aider,
-]
+/**
+ * Every known CLI by its name, which is also the program that it is started by; a new one is a file in this folder and a row here.
+ * A profile is made when it is first asked for, because a start needs few of them.
+ */
+const rows: Readonly<Record<string, () => Profile>> = {
+  claude: () => claude,
+  gemini: () => gemini,
+  codex: () => codex,
+  opencode: () => opencode,
+  qwen: () => qwen,
+  copilot: () => copilot,
+  pi: () => pi,
+  amp: () => amp,
+  cline: () => cline,
+  crush: () => crush,
+  aider: () => aider,
+}
+
+export const profileNames: readonly string[] = Object.keys(rows)
+
+export function allProfiles(): Profile[] {
+  return Object.values(rows).map((profile) => profile())
+}
 
 /** The profile of a command that a person wrote, by the program it starts. */
 export function profileFor(command: string): Profile | undefined {
-  const program = programOf(command)
-  return profiles.find(({ words }) => words.some((word) => word === program))
+  return profileNamed(programOf(command) ?? '')
 }
 
 export function profileNamed(name: string): Profile | undefined {
-  return profiles.find((profile) => profile.name === name)
+  return Object.hasOwn(rows, name) ? rows[name]!() : undefined
 }

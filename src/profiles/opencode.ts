@@ -4,6 +4,7 @@ import type { Sign } from './shared/failure-signs.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { join } from 'node:path'
+import { opencodePast } from './opencode-past.ts'
 import { acpLeashes } from './shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from './shared/failure-signs.ts'
 import { commandLine, hasFlag, option, quote } from './shared/command-words.ts'
@@ -117,6 +118,8 @@ export const opencode: Profile = {
     entry: ({ command, args }) => ({ type: 'local', command: [command, ...args], enabled: true }),
   },
   unsafe: /\s--auto\b/,
+  past: opencodePast,
+  belongings: async () => (await import('./opencode-belongings.ts')).opencodeBelongings,
 }
 
 /** Tools that a leash takes away; a call to any other unknown tool is the model's own mistake. */

@@ -3,6 +3,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { join } from 'node:path'
+import { piPast } from './pi-past.ts'
 import { providerSignsAfter, readSigns, readMessage } from './shared/failure-signs.ts'
 import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
@@ -71,6 +72,8 @@ export const pi: Profile = {
     const own = env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent')
     return { folders: [own], sessions: [join(own, 'sessions')], returned: [{ path: join(own, 'auth.json') }] }
   },
+  past: piPast,
+  belongings: async () => (await import('./pi-belongings.ts')).piBelongings,
 }
 
 /** `pi -p --mode json`. pi exits with 0 whatever happened, so its messages decide. */

@@ -7,7 +7,7 @@ import { beginning, hashOf, hashOfText } from './audit-entry.ts'
 export type UnclosedAct = Extract<AuditEntry, { type: 'begin' }> & { owner: string }
 
 /**
- * What a check of the audit found. `whole`: nothing is missing and nothing was edited. `incomplete`: entries are missing, and the
+ * The findings of a check of the audit. `whole`: nothing is missing and nothing was edited. `incomplete`: entries are missing, and the
  * others are as they were written. `changed`: somebody edited the file. Each fault is a sentence that names the entry.
  */
 export type AuditCheck = {

@@ -1,8 +1,8 @@
 import { keptSecrets, mask, secretVariables, valueMask } from './redaction.ts'
 
 /**
- * What is masked on the way to each destination. `own`: only termaite's own keys, because the text is worked with there and
- * a masked line could not be edited. `all`: everything that looks like a secret, because the text leaves the work there.
+ * The secrets that are masked on the way to each destination. `own`: only termaite's own keys, because the text is worked with there and a
+ * masked line could not be edited. `all`: everything that looks like a secret, because the text leaves the work there.
  */
 export const destinations = {
   /** The tool results of the agent that works, which its vendor may have. The history keeps the same bytes. */
@@ -26,7 +26,7 @@ export type Destination = keyof typeof destinations
 
 type Mask = (text: string) => string
 
-/** The one place that decides which secrets a text keeps on its way to a destination. */
+/** The only place that decides which secrets a text keeps on its way to a destination. */
 export type Border = {
   to(destination: Destination, text: string): string
   /** The mask of one destination, for code that sends text to no other place. */

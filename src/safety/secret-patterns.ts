@@ -49,7 +49,11 @@ const keyPair = /(?<![0-9A-Za-z])((?:AKIA|ASIA)[0-9A-Z]{16}[\s,:;|"']{1,8})[0-9A
 const armour =
   /(-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----)(?:(?:[^-]|-(?!----)){0,32768}(-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----)|(?:(?:\s|\\[nr]){1,8}[0-9A-Za-z+/=]{32,512}){1,512})/g
 
+/** The beginnings of all these. Most texts have none, and compiling the whole patterns takes milliseconds. */
+const mayHoldToken = new RegExp(['-----BEGIN', ...shapes.map(({ keep }) => keep)].join('|'))
+
 export function maskTokens(text: string): string {
+  if (!mayHoldToken.test(text)) return text
   return text
     .replace(armour, (_, begin: string, end = '') => `${begin}${masked}${end}`)
     .replace(keyPair, (_, id: string) => id + masked)
@@ -88,7 +92,11 @@ const bearer = /\b(bearer\s{1,4})([\w.~+/=-]{16,})/gi
 const cookie = /\b((?:set-)?cookie\\{0,3}["']?\s{0,4}:\s{0,4}\\{0,3}["']?[\w.-]{1,64}=)([^\s;"'\\…]{8,})/gi
 const address = /(?<![\w+.-])([a-z][a-z\d+.-]{1,20}:\/\/[^\s:@/'"`]{0,128}:)([^\s@/'"`]{1,256})@/gi
 
+/** Every name that marks a value as secret has one of these, and so has every header and every address with a password. */
+const mayHoldAssignment = /pass|secret|token|credential|key|[_-]pat|authorization|bearer|cookie|:\/\//i
+
 export function maskAssignments(text: string): string {
+  if (!mayHoldAssignment.test(text)) return text
   const plain = text
     .replace(address, (all, before: string, secret: string) => (isPlaceholder(secret) ? all : `${before}${masked}@`))
     .replace(header, (all, before: string, secret: string) => (/\d/.test(secret) ? before + masked : all))

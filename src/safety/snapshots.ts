@@ -35,7 +35,7 @@ export type CopiedFiles = {
   /** Counts the files as they are now as unchanged: what made the copy ready is no work that is brought back. */
   begin(): Promise<void>
   changed(): Promise<CopyChanges>
-  bringBack(what?: CopyJoin): Promise<CopyResult>
+  bringBack(wanted?: CopyJoin): Promise<CopyResult>
   forget(): void
 }
 
@@ -73,7 +73,7 @@ export interface Snapshots {
   /** Reads the changes of a copy that is gone, by the snapshots that its `CopyChanges` name. */
   copyChanges(base: string, tree: string): Promise<CopyChanges>
   /** Brings such changes into the project, as `bringBack` of the copy would. */
-  bringIn(changes: Pick<CopyChanges, 'base' | 'tree'>, what?: Pick<CopyJoin, 'only' | 'over'>): Promise<CopyResult>
+  bringIn(changes: Pick<CopyChanges, 'base' | 'tree'>, wanted?: Pick<CopyJoin, 'only' | 'over'>): Promise<CopyResult>
   /** Plans how to undo a turn. */
   planUndo(turn: string): Promise<UndoPlan>
   /** Undoes a turn. `as`: the name of the undo, where it is a part of another one. */

@@ -35,7 +35,7 @@ export function loosestLeash(settings: Settings): Leash {
   return leashes.findLast((leash) => own.includes(leash)) ?? settings.leash
 }
 
-/** What a person types to set up agents and to edit the settings: a shell command, or a slash command in the chat. */
+/** The commands that a person types to set up agents and to edit the settings: shell commands, or slash commands in the chat. */
 type SetupHints = { setup: string; edit: string }
 
 const inShell: SetupHints = { setup: 'Run `termaite setup`', edit: 'termaite config edit' }
@@ -46,5 +46,5 @@ export function noAgentWords({ agents }: Settings, { setup, edit } = inShell): s
   if (agents.length === 0)
     return `no agent is configured yet. ${setup} to find the agents on this machine, or \`termaite demo\` to see it work without any.`
   const names = agents.map(({ name }) => name).join(', ')
-  return `every agent is disabled: ${names}. Enable one with: ${edit}`
+  return `every agent is disabled, by your settings or by those of the project (.termaite/settings.json): ${names}. Enable one with: ${edit}`
 }

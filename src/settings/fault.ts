@@ -1,5 +1,4 @@
-import type { Fault, Path } from '../core/work/shape.ts'
-import { nearest } from '../base/nearest.ts'
+import type { Path } from '../core/work/shape.ts'
 import { UsageError } from '../core/io.ts'
 
 /** A parsed settings file that knows the line of each key. */
@@ -52,17 +51,4 @@ export class FaultCollector {
 export function syntaxFaults(file: string, errors: readonly { line: number; words: string }[]): SettingsFault[] {
   const lines = [...new Map(errors.toReversed().map((error) => [error.line, error])).values()].toReversed()
   return lines.map(({ line, words }) => ({ file, line, key: '', words }))
-}
-
-/** A fault in the words of somebody who edits the file. */
-export function faultWords(fault: Fault): string {
-  if (fault.is === 'missing') return `missing; ${fault.wants} is needed`
-  if (fault.is === 'unknown') return unknownKey(String(fault.path.at(-1)), fault.known)
-  return `found ${fault.found}${fault.near === undefined ? `, allowed: ${fault.wants}` : `; did you mean "${fault.near}"?`}`
-}
-
-function unknownKey(key: string, known: readonly string[]): string {
-  const near = nearest(key, known)
-  if (near !== undefined) return `unknown key; did you mean "${near}"?`
-  return `unknown key; allowed: ${known.filter((other) => !other.startsWith('$')).join(', ')}`
 }

@@ -1,10 +1,21 @@
 import type { OwnRow } from '../models/model-windows.ts'
 import { readFileSync } from 'node:fs'
-import { boolean, faultsIn, integer, mapOf, number, object, oneOf, optional, string } from '../core/work/shape.ts'
+import {
+  boolean,
+  faultWords,
+  faultsIn,
+  integer,
+  mapOf,
+  number,
+  object,
+  oneOf,
+  optional,
+  string,
+} from '../core/work/shape.ts'
 import { providers } from '../models/provider.ts'
 import { useOwnRows } from '../models/model-windows.ts'
 import { messageOf } from '../base/error-message.ts'
-import { faultWords, SettingsError } from './fault.ts'
+import { SettingsError } from './fault.ts'
 import { checked } from './settings-file.ts'
 
 const dollars = number(0)

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { editFile } from '../base/editor.ts'
 import { UsageError } from '../core/io.ts'
 import { replaceFile } from '../base/files.ts'
-import { listForm } from './settings-schema.ts'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
@@ -22,7 +21,7 @@ export type Edit = {
 
 /** Opens the settings in the user's editor until they are valid or the user leaves them; returns the fault that remains. */
 export async function editSettings(edit: Edit): Promise<UsageError | undefined> {
-  const file = fileIn(edit.home)
+  const file = await fileIn(edit.home)
   for (;;) {
     await edit.open(() => openEditor(file, edit.env))
     const wrong = await faultOf(edit.validate())
@@ -38,10 +37,12 @@ const options = consentOptions({
 })
 
 /** The settings file in use. A new settings.json is only made when there is no config.yaml, which it would override. */
-function fileIn(home: string): string {
+async function fileIn(home: string): Promise<string> {
   const [json, yaml] = [join(home, 'settings.json'), join(home, 'config.yaml')]
+  // The schema of an earlier version would have the editor complain about newer settings.
+  if (existsSync(join(home, schemaFile))) await writeSchema(home)
   if (existsSync(json)) return json
-  return existsSync(yaml) ? yaml : writeSettings(home, { agents: [] })
+  return existsSync(yaml) ? yaml : await writeSettings(home, { agents: [] })
 }
 
 async function openEditor(file: string, env: Edit['env']): Promise<void> {
@@ -60,13 +61,19 @@ async function faultOf(validation: Promise<void>): Promise<UsageError | undefine
 }
 
 /** Writes the settings whole, with a schema beside them so that an editor can help. */
-export function writeSettings(home: string, settings: FileSettings): string {
+export async function writeSettings(home: string, settings: FileSettings): Promise<string> {
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const file = join(home, 'settings.json')
-  replaceFile(
-    join(home, 'settings.schema.json'),
-    `${JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...listForm.json('full') }, null, 2)}\n`,
-  )
-  replaceFile(file, `${JSON.stringify({ $schema: './settings.schema.json', ...settings }, null, 2)}\n`)
+  await writeSchema(home)
+  replaceFile(file, `${JSON.stringify({ $schema: `./${schemaFile}`, ...settings }, null, 2)}\n`)
   return file
+}
+
+/** The schema of the settings, beside them in termaite's home: a name without a folder works wherever termaite is installed. */
+const schemaFile = 'settings.schema.json'
+
+/** Writes the schema that this version of termaite reads the settings by. */
+async function writeSchema(home: string): Promise<void> {
+  const { settingsSchema } = await import('./settings-json-schema.ts')
+  replaceFile(join(home, schemaFile), `${JSON.stringify(settingsSchema(), null, 2)}\n`)
 }

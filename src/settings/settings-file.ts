@@ -4,9 +4,10 @@ import type { Fault, Path, Shape } from '../core/work/shape.ts'
 import { readFileSync } from 'node:fs'
 import { parseHooks } from '../safety/hooks/hook-config.ts'
 import { parseRule } from '../safety/rules/permission-rule.ts'
-import { faultsIn, pathText } from '../core/work/shape.ts'
-import { faultWords, SettingsError } from './fault.ts'
-import { custom, listForm, mapForm } from './settings-schema.ts'
+import { faultWords, faultsIn, pathText } from '../core/work/shape.ts'
+import { SettingsError } from './fault.ts'
+import { custom, reservedNames } from './agent-schema.ts'
+import { listForm, mapForm } from './settings-schema.ts'
 
 /** Explains why a file cannot be read, and what to do, by the system's error code. */
 const unreadable: Record<string, string> = {
@@ -40,7 +41,7 @@ export async function checked(file: string, text: string, problems: ProblemsOf):
   return source.value
 }
 
-/** What is wrong with one setting, in the words of somebody who edits the file. */
+/** A fault of one setting, in the words of somebody who edits the file. */
 type Problem = { path: Path; words: string }
 type ProblemsOf = (value: unknown) => Problem[]
 
@@ -115,7 +116,7 @@ function agentFaults(settings: FileSettings, key: (agent: Agent, index: number) 
     seen.add(agent.name)
     return [
       ...(twice ? [wrongName(`"${agent.name}" twice`, 'a name no other agent has')] : []),
-      ...(['auto', 'user', 'termaite'].includes(agent.name)
+      ...(reservedNames.includes(agent.name)
         ? [wrongName(`"${agent.name}"`, 'any name but auto, user and termaite')]
         : []),
       ...(agent.kind !== 'native' && agent.command === undefined && (agent.profile ?? custom) === custom

@@ -1,57 +1,68 @@
 import type { Language } from '../languages/language.ts'
 import type { Shape, TypeOf } from '../core/work/shape.ts'
-import { leashes, strategies } from '../core/work/agent.ts'
+import { strategies } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
-import { efforts } from '../core/work/effort.ts'
+import { machineOffers } from '../core/work/machine-standing.ts'
 import { languages } from '../languages/language.ts'
-import { profiles } from '../profiles/all.ts'
+import { hooksSchema } from '../safety/hooks/hook-config.ts'
 import { modes } from '../safety/rules/permission-modes.ts'
+import { rulePattern } from '../safety/rules/permission-rule.ts'
 import { occasions } from '../core/talk/notice.ts'
+import { about, anything, either, integer, list, mapOf, Misfit, object, oneOf, string } from '../core/work/shape.ts'
+import { agentList, agentMap } from './agent-schema.ts'
 import {
-  anything,
-  boolean,
-  either,
-  integer,
-  list,
-  mapOf,
-  Misfit,
-  numberAbove,
-  object,
-  oneOf,
-  optional,
-  string,
-} from '../core/work/shape.ts'
+  amount,
+  count,
+  described,
+  filled,
+  flag,
+  leash,
+  meaningOfLeash,
+  name,
+  numberFrom0,
+  setting,
+  spawnMode,
+  text,
+} from './setting-shapes.ts'
 
-/** The profile name that stops termaite from guessing a profile by the command's first word. */
-export const custom = 'custom'
+/** A permission rule; settings-file.ts says what is wrong with one. */
+const rule = described(text, { pattern: rulePattern.source })
+const hooks = described(mapOf(anything()), hooksSchema)
+const servers = mapOf(anything())
 
-const text = string()
-const filled = string({ matches: /\S/, wants: 'a string that is not empty' })
-const name = string({
-  matches: /^(?!-)[\w.-]+$/,
-  wants: 'letters, digits, ".", "_" and "-", without a "-" at its beginning',
+const cap = object({
+  cost: setting('Dollars.', amount),
+  tokens: setting('Tokens.', count),
 })
-const modelText = string({ matches: /^(?!-)/, wants: 'the name of a model, which does not begin with "-"' })
-const variable = string({ matches: /^[A-Za-z_]\w*$/, wants: 'the name of an environment variable' })
-const flag = boolean()
-const count = integer(1)
-const amount = numberAbove(0)
-const numberFrom0 = integer(0)
 
-const leash = oneOf(...leashes)
+const age = string({ matches: /^(?:\d{1,6}[dh])+$/, wants: 'a time such as 90d or 12h' })
 const mode = oneOf(...modes)
 const sharing = oneOf('all', 'ask')
-const forbidding = { ask: optional(list(text)), deny: optional(list(text)) }
-const spawnMode = oneOf('window', 'pane')
+const forbidding = {
+  ask: setting('Rules for calls that are asked about, even where another rule allows them.', list(rule)),
+  deny: setting('Rules for calls that are refused; these come before all others.', list(rule)),
+}
 
-/** Whether errors of language servers are reported: for all languages, or for some; `seconds` says how long an edit waits for them. */
-const languageFlags = Object.fromEntries(languages.map((name) => [name, optional(flag)])) as Record<
-  Language,
-  Shape<boolean | undefined>
->
-const diagnostics = either(flag, object({ ...languageFlags, seconds: optional(amount) }))
+const languageFlags = Object.fromEntries(
+  languages.map((each) => [each, setting(`Whether errors of ${each} are reported.`, flag)]),
+) as Record<Language, Shape<boolean | undefined>>
+const diagnostics = either(
+  flag,
+  object({ ...languageFlags, seconds: setting('How long an edit waits for the errors.', amount) }),
+)
 
-const places = object({ ntfy: optional(filled), command: optional(filled), on: optional(list(oneOf(...occasions))) })
+const places = object({
+  ntfy: setting(
+    'The address of an ntfy topic. A token for its server is read from NTFY_TOKEN.',
+    string({
+      matches:
+        /^[Hh][Tt][Tt][Pp][Ss]?:\/\/(?:[^\s/?#@]+@)?(?:[^\s/?#@:\\[\]]+|\[[\dA-Fa-f:.]+\])(?::\d{1,5})?(?:[/?#]\S*)?$/,
+      wants: 'the http(s) address of a topic',
+    }),
+  ),
+  command: setting('A command that gets the notice as JSON on its standard input.', filled),
+  on: setting('The occasions that are reported here. Default: all of them.', list(oneOf(...occasions))),
+})
 
 /** A place to send notices to: exactly one of `ntfy` and `command`. */
 const place: Shape<TypeOf<typeof places>> = {
@@ -62,126 +73,201 @@ const place: Shape<TypeOf<typeof places>> = {
     const read = places.read(value, at)
     if (at.faults?.length !== before) return read
     const { ntfy, command } = read
-    const fault = { is: 'wrong' as const, path: at.path, found: JSON.stringify(value), wants: place.wants }
-    if ((ntfy === undefined) === (command === undefined)) throw new Misfit(fault)
-    if (ntfy !== undefined && !/^https?:$/.test(URL.parse(ntfy)?.protocol ?? ''))
-      throw new Misfit({
-        ...fault,
-        path: [...at.path, 'ntfy'],
-        found: JSON.stringify(ntfy),
-        wants: 'the http(s) address of a topic',
-      })
+    if ((ntfy === undefined) === (command === undefined))
+      throw new Misfit({ is: 'wrong', path: at.path, found: JSON.stringify(value), wants: place.wants })
     return read
   },
 }
 
-const agentFields = {
-  command: optional(filled),
-  args: optional(list(text)),
-  timeoutSeconds: optional(amount),
-  silenceSeconds: optional(amount),
-  retrySeconds: optional(numberFrom0),
-  kind: optional(oneOf('pipe', 'screen', 'acp', 'native')),
-  profile: optional(oneOf(...profiles.map(({ name }) => name), custom)),
-  enabled: optional(flag),
-  leash: optional(leash),
-  wall: optional(flag),
-  ownView: optional(flag),
-  env: optional(mapOf(text)),
-  keys: optional(list(variable)),
-  model: optional(modelText),
-  baseURL: optional(text),
-  apiKeyEnv: optional(text),
-  effort: optional(oneOf(...efforts)),
-  description: optional(text),
-  idle_pattern: optional(text),
-  ready_pattern: optional(text),
-  spawn_mode: optional(spawnMode),
-  response_fence: optional(flag),
-}
-
-/** Commands by patterns such as `*.ts` or `src/**`; the path of the file is `$FILE`, or stands behind the command. */
 const formatters = mapOf(filled)
+const meaningOfFormatter =
+  'Commands that format a file after an edit, by a pattern of its path such as *.ts or src/**. The path is $FILE, or stands behind the command.'
+
+const hub = object({
+  url: setting('The address of the hub (http://localhost:3456).', text),
+  innerUrl: setting('Where the other hubs of the same ledger reach this one.', filled),
+  clone: setting('What agents of this machine may clone with --clone, as in github.com/acme/*.', list(filled)),
+  push: setting('Whether agents push the branches of their tasks, as with --push (false).', flag),
+  merge: setting('Whether the hub may have this machine merge approved work in its clones (false).', flag),
+  taskCap: setting('The most that a task uses before it is paused and a person is asked, where it names no cap.', cap),
+  dayCap: setting('The most that a workspace uses on one day before a person is asked.', cap),
+  ledger: setting(
+    'The database where the hub keeps its tasks, as in postgres://termaite@db.example/termaite. Default: the file hub.db.',
+    filled,
+  ),
+  ledgerPasswordFile: setting('A file with the password of that database.', filled),
+  publicUrl: setting('The https address of the proxy in front of the hub, as with --public-url.', filled),
+  tls: setting(
+    'The files of a certificate, as with --tls-cert and --tls-key.',
+    object({ cert: about('The certificate (PEM, with its chain).', filled), key: about('Its private key.', filled) }),
+  ),
+  behindProxy: setting('The addresses of the proxies in front of the hub, as with --behind-proxy.', list(filled)),
+  keepFinished: setting(
+    'How long finished tasks are kept after they were last touched, such as 90d. Default: for good.',
+    age,
+  ),
+  keepChanges: setting(
+    'How many changes are kept for followers that fall behind (50000 in a file, 100000 in PostgreSQL).',
+    integer(1_000, 10_000_000),
+  ),
+  auditDays: setting('How many days the audit of acts at the hub is kept (400).', count),
+  metricsFrom: setting('Addresses that read the numbers of the hub (/metrics) without a key.', list(filled)),
+  sso: setting(
+    'People whom the proxy has signed in.',
+    object({
+      header: about('The header with the name of the person.', filled),
+      from: setting('The addresses from which it is believed. Default: those of hub.behindProxy.', list(filled)),
+      secretFile: setting('A file with a secret that the proxy sends besides.', filled),
+      role: setting('The role of a person without another one.', oneOf('observer', 'member', 'admin')),
+      roleHeader: setting('The header with the groups of the person.', filled),
+      roles: setting('The role of each group.', mapOf(oneOf('observer', 'member', 'admin'), filled)),
+    }),
+  ),
+})
 
 const common = {
-  $schema: optional(text),
-  rotationStrategy: optional(oneOf(...strategies)),
-  timeoutSeconds: optional(amount),
-  silenceSeconds: optional(amount),
-  /** How long termaite's own agent tries again while its provider is busy or broken and no other agent is free. */
-  retrySeconds: optional(numberFrom0),
-  cooldown: optional(object({ failures: optional(count), seconds: optional(amount), maxSeconds: optional(amount) })),
-  /** How many steps termaite’s own agent makes in a turn that nobody watches (50); `--max-steps` wins. */
-  maxSteps: optional(count),
-  /** After how many steps of one turn a person who watches is asked whether the agent should go on (100). */
-  askEverySteps: optional(count),
-  leash: optional(leash),
-  sharing: optional(sharing),
-  metaInstruction: optional(either(flag, text)),
-  permissions: optional(object({ mode: optional(mode), allow: optional(list(text)), ...forbidding })),
-  mcpServers: optional(mapOf(anything())),
-  hooks: optional(mapOf(anything())),
-  sandbox: optional(
+  $schema: setting('The address of this schema, for editors.', text),
+  rotationStrategy: setting(
+    'How the agent of a turn is chosen. round-robin: the next one each time; exhaustion: the same until it is out of quota; random; measured: by their results in this project.',
+    oneOf(...strategies),
+  ),
+  timeoutSeconds: setting('How long a whole turn may take.', amount),
+  silenceSeconds: setting(
+    'How long an agent may be silent in a turn: no output, no running tool, no changed file.',
+    amount,
+  ),
+  retrySeconds: setting(
+    'How long termaite’s own agent tries again while its provider is busy or broken and no other agent is free.',
+    numberFrom0,
+  ),
+  cooldown: setting(
+    'When an agent that fails is left out for a while.',
     object({
-      enabled: optional(flag),
-      network: optional(oneOf('rule', 'all', 'none')),
-      /** Variables that commands in the sandbox are given, beside those that hold no secret. */
-      env: optional(list(filled)),
+      failures: setting('After how many failures in a row.', count),
+      seconds: setting('For how long at first; each further time twice as long.', amount),
+      maxSeconds: setting('For how long at most.', amount),
     }),
   ),
-  /** The setting for AGENTS.md and the like in a folder that is not trusted, for our own agent. */
-  untrustedInstructions: optional(oneOf('leave', 'text')),
-  /** Whether termaite’s own agent is told the errors that an installed language server finds after an edit (true). */
-  diagnostics: optional(diagnostics),
-  /** The command that formats a file after an edit, by a pattern of its path; "off" turns off those of projects too. */
-  formatter: optional(either(oneOf('off'), formatters)),
-  web: optional(object({ search: optional(filled), allowed: optional(list(filled)) })),
-  thinking: optional(oneOf(...thinkings)),
-  /**
-   * How many extra calls to agents a framework may make in one turn before it asks the person. Where no person can be
-   * asked, the tool `think` makes no more calls than this.
-   */
-  thinkingCalls: optional(integer(0)),
-  advisors: optional(mapOf(name, oneOf(...advisorRoles))),
-  terminals: optional(
+  maxSteps: setting(
+    'How many steps termaite’s own agent makes in a turn that nobody watches; --max-steps wins.',
+    count,
+  ),
+  askEverySteps: setting(
+    'After how many steps of one turn a person who watches is asked whether the agent should go on.',
+    count,
+  ),
+  leash: setting(`How much the agents may do. ${meaningOfLeash}.`, leash),
+  sharing: setting(
+    'Whether a conversation may reach another vendor than before. all: always; ask: after a yes.',
+    sharing,
+  ),
+  metaInstruction: setting(
+    'Whether agents are asked to close with a summary for the next agent, or the words that ask them.',
+    either(flag, text),
+  ),
+  permissions: setting(
+    'Permission rules of termaite’s own agent: Tool or Tool(pattern). deny comes before ask, ask before allow.',
     object({
-      host: optional(oneOf('auto', 'tmux', 'pty')),
-      spawn_mode: optional(spawnMode),
-      /** A command that opens a window of the desktop, such as `xterm -e`: each agent of a crew is then shown in one. */
-      desktop_window: optional(filled),
+      mode: setting('How strict the rules are where none of them fits.', mode),
+      allow: setting('Rules for calls that need no question.', list(rule)),
+      ...forbidding,
     }),
   ),
-  crew: optional(object({ perWorkspace: optional(count), total: optional(count), setup: optional(filled) })),
-  /**
-   * The limits of one turn of a coordinator and all its workers together: workers (20), steps of the workers (500), tokens
-   * (10000000), cost in dollars (no limit) and minutes (120).
-   */
-  coordinator: optional(
+  mcpServers: setting('MCP servers whose tools termaite’s own agent may call, by name; see docs/mcp.md.', servers),
+  hooks: setting('Commands that run at events of a turn, in the format of Claude Code.', hooks),
+  sandbox: setting(
+    'The sandbox in which shell commands of termaite’s own agent run.',
     object({
-      workers: optional(count),
-      steps: optional(count),
-      tokens: optional(count),
-      cost: optional(amount),
-      minutes: optional(amount),
+      enabled: setting('Whether commands run in the sandbox, where the machine has one.', flag),
+      network: setting(
+        'Whether commands in the sandbox reach the network. rule: after a rule or a yes; all; none.',
+        oneOf('rule', 'all', 'none'),
+      ),
+      env: setting('Variables that commands in the sandbox are given, beside those without a secret.', list(filled)),
     }),
   ),
-  hub: optional(object({ url: optional(text) })),
-  notify: optional(list(either(oneOf('desktop', 'bell'), place))),
-  /** Folders beside the project that agents may read and change like it; relative ones begin at the project. */
-  additionalFolders: optional(list(filled)),
-  screenReader: optional(flag),
+  untrustedInstructions: setting(
+    'What termaite’s own agent is shown of AGENTS.md and the like in a folder that is not trusted. leave: only where they are; text: their text, as a stranger’s.',
+    oneOf('leave', 'text'),
+  ),
+  diagnostics: setting(
+    'Whether termaite’s own agent is told the errors that an installed language server finds after an edit.',
+    diagnostics,
+  ),
+  formatter: setting(`${meaningOfFormatter} "off" turns off those of projects too.`, either(oneOf('off'), formatters)),
+  web: setting(
+    'What termaite’s own agent may use of the web.',
+    object({
+      search: setting('The search provider.', filled),
+      allowed: setting('Private hosts that may be fetched from.', list(filled)),
+    }),
+  ),
+  thinking: setting(
+    'How agents think a request through before they act. Default: auto in the chat and in agent mode, else off.',
+    oneOf(...thinkings),
+  ),
+  thinkingCalls: setting(
+    'How many extra calls to agents a framework may make in one turn before it asks. Where no person can be asked, the tool think makes no more calls than this.',
+    numberFrom0,
+  ),
+  advisors: setting('The agent for a role of a thinking framework.', mapOf(name, oneOf(...advisorRoles))),
+  terminals: setting(
+    'The terminals of agents.',
+    object({
+      host: setting(
+        'tmux, or terminals inside termaite (pty); auto takes tmux where it is.',
+        oneOf('auto', 'tmux', 'pty'),
+      ),
+      spawn_mode: setting('Where a terminal opens in tmux.', spawnMode),
+      desktop_window: setting(
+        'A command that opens a window of the desktop, such as xterm -e: each agent of a crew is then shown in one.',
+        filled,
+      ),
+    }),
+  ),
+  crew: setting(
+    'Agents side by side.',
+    object({
+      perWorkspace: setting('How many agents of one crew run at once.', count),
+      total: setting('How many agents of all crews run at once.', count),
+      setup: setting('The command that prepares a new worktree, such as npm ci.', filled),
+    }),
+  ),
+  coordinator: setting(
+    'The limits of one turn of a coordinator and all its workers together.',
+    object({
+      workers: setting('Workers.', count),
+      steps: setting('Steps of all workers.', count),
+      tokens: setting('Tokens.', count),
+      cost: setting('Dollars (no limit).', amount),
+      minutes: setting('Minutes.', amount),
+    }),
+  ),
+  hub: setting('The hub: where agents register and take tasks.', hub),
+  link: setting(
+    'The link of this machine to a hub elsewhere.',
+    object({
+      name: setting('The name of this machine at the hub. Default: its host name.', filled),
+      offer: setting('What people at the hub may see and do here.', list(oneOf(...machineOffers))),
+    }),
+  ),
+  notify: setting(
+    'Where notices go while nobody looks at the terminal.',
+    list(either(oneOf('desktop', 'bell'), place)),
+  ),
+  additionalFolders: setting(
+    'Folders beside the project that agents may read and change like it; relative ones begin at the project.',
+    list(filled),
+  ),
+  screenReader: setting('Whether the chat is shown as plain lines for a screen reader.', flag),
 }
 
+const meaningOfAgents = 'The agents, in the order in which they take turns: a list, or a map from name to agent.'
+
 /** The user's file with its agents in a list. */
-export const listForm = object({
-  ...common,
-  agents: optional(list(object({ name, contextWindowTokens: count, ...agentFields }))),
-})
+export const listForm = object({ ...common, agents: setting(meaningOfAgents, agentList) })
 /** The user's file with its agents in a map from name to agent. */
-export const mapForm = object({
-  ...common,
-  agents: optional(mapOf(object({ contextWindowTokens: optional(count), ...agentFields }), name)),
-})
+export const mapForm = object({ ...common, agents: setting(meaningOfAgents, agentMap) })
 
 export const projectFile = '.termaite/settings.json'
 
@@ -190,21 +276,46 @@ export const projectFile = '.termaite/settings.json'
  * It cannot define an agent's command.
  */
 export const projectForm = object({
-  $schema: optional(text),
-  leash: optional(leash),
-  permissions: optional(object({ mode: optional(mode), ...forbidding })),
-  agents: optional(
-    either(list(name), mapOf(object({ enabled: optional(flag), leash: optional(leash), wall: optional(flag) }), name)),
+  $schema: setting('The address of this schema, for editors.', text),
+  leash: setting(`The most that agents may do in this project. ${meaningOfLeash}.`, leash),
+  permissions: setting(
+    'Permission rules that hold in this project besides those of the person.',
+    object({ mode: setting('The loosest mode of the rules.', mode), ...forbidding }),
   ),
-  vendors: optional(list(filled)),
-  additionalFolders: optional(list(filled)),
-  sharing: optional(sharing),
-  sandbox: optional(object({ network: optional(oneOf('rule', 'none')) })),
-  diagnostics: optional(either(flag, object(languageFlags))),
-  mcpServers: optional(mapOf(anything())),
-  hooks: optional(mapOf(anything())),
-  crew: optional(object({ setup: optional(filled) })),
-  formatter: optional(formatters),
+  agents: setting(
+    'The agents that may work here: a list of names, or limits by name.',
+    either(
+      list(name),
+      mapOf(
+        object({
+          enabled: setting('false keeps the agent out of this project.', flag),
+          leash: setting('The most that this agent may do here.', leash),
+          wall: setting('true puts this CLI behind termaite’s sandbox.', flag),
+        }),
+        name,
+      ),
+    ),
+  ),
+  vendors: setting('The vendors whose agents may work here, such as Anthropic.', list(filled)),
+  additionalFolders: setting('Folders beside the project that agents may read and change like it.', list(filled)),
+  sharing: setting('ask: before a conversation of this project reaches another vendor.', sharing),
+  sandbox: setting(
+    'The sandbox of shell commands in this project.',
+    object({
+      network: setting('Whether commands in the sandbox reach the network.', oneOf('rule', 'none')),
+    }),
+  ),
+  diagnostics: setting(
+    'Whether errors of language servers are reported after edits in this project.',
+    either(flag, object(languageFlags)),
+  ),
+  mcpServers: setting('MCP servers of this project, by name; see docs/mcp.md.', servers),
+  hooks: setting('Commands that run at events of a turn; those of a project always run in the sandbox.', hooks),
+  crew: setting(
+    'Crews in this project.',
+    object({ setup: setting('The command that prepares a new worktree, such as npm ci.', filled) }),
+  ),
+  formatter: setting(meaningOfFormatter, formatters),
 })
 
 export type ProjectSettings = TypeOf<typeof projectForm>

@@ -56,7 +56,10 @@ export type Settings = {
   diagnostics: Diagnostics
   /** The native agent's search provider, and the private hosts that it may fetch from. */
   web: NonNullable<FileSettings['web']>
-  /** What formats files after edits in a trusted folder; the first whose pattern fits is used. Undefined: the person turned it off. */
+  /**
+   * The formatters that run after edits in a trusted folder; the first whose pattern fits is used. Undefined: the person turned formatting
+   * off.
+   */
   formatters: readonly Formatter[] | undefined
   /** Whether shell commands run in the system's sandbox, whether they reach the network from there, and further variables they get. */
   sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none'; env?: readonly string[] }
@@ -72,6 +75,8 @@ export type Settings = {
   advisors: Record<string, string>
   /** The hub where agents register and take tasks. */
   hub: NonNullable<FileSettings['hub']>
+  /** The link of this machine to a hub elsewhere; a project cannot change it. */
+  link: NonNullable<FileSettings['link']>
   /** Where notices go while the user is not looking at the terminal. */
   notify: NonNullable<FileSettings['notify']>
   /** Folders beside the project that agents may read and change like it. */
@@ -86,6 +91,32 @@ export type Formatter = { pattern: string; command: string; project?: true }
 export function formattersOf(said: Readonly<Record<string, string>> = {}): Formatter[] {
   return Object.entries(said).map(([pattern, command]) => ({ pattern, command }))
 }
+
+/** The settings of a person who wrote none. */
+export const usualSettings = {
+  rotationStrategy: 'round-robin',
+  timeoutSeconds: 3600,
+  silenceSeconds: 300,
+  retrySeconds: 600,
+  cooldown: { failures: 3, seconds: 60, maxSeconds: 1800 },
+  maxSteps: usualSteps.most,
+  askEverySteps: usualSteps.askEvery,
+  leash: 'ask',
+  sharing: 'all',
+  metaInstruction: true,
+  permissions: { mode: 'default' },
+  mcpServers: {},
+  sandbox: { enabled: true, network: 'rule' },
+  untrustedInstructions: 'leave',
+  diagnostics: true,
+  terminals: { host: 'auto', spawn_mode: 'window' },
+  crew: { perWorkspace: 10, total: 20 },
+  coordinator: usualLimits,
+  thinkingCalls: 2,
+  notify: [],
+  additionalFolders: [],
+  screenReader: false,
+} as const
 
 export type Places = { home: string; project?: string }
 
@@ -131,7 +162,9 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     ),
   )
   const effort = await collector.read(() => choice('effort', [overrides.effort], efforts))
-  const permissions = await collector.read(() => permissionsOf(user.permissions, overrides))
+  const permissions = await collector.read(() =>
+    permissionsOf({ ...usualSettings.permissions, ...user.permissions }, overrides),
+  )
   const narrow = places.project === undefined ? undefined : await collector.read(() => projectPart(places))
   collector.check()
   const thinking = withEffort(
@@ -139,37 +172,39 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     effort,
   )
   warnings.push(...thinking.warnings)
+  const said = { ...usualSettings, ...user }
   const own: Settings = {
-    rotationStrategy: strategy ?? 'round-robin',
-    timeoutSeconds: user.timeoutSeconds ?? 3600,
-    silenceSeconds: user.silenceSeconds ?? 300,
-    retrySeconds: user.retrySeconds ?? 600,
-    cooldown: { failures: 3, seconds: 60, maxSeconds: 1800, ...user.cooldown },
-    steps: { most: user.maxSteps ?? usualSteps.most, askEvery: user.askEverySteps ?? usualSteps.askEvery },
-    leash: leashOfRun ?? user.leash ?? 'ask',
-    sharing: user.sharing ?? 'all',
-    metaInstruction: metaText(user.metaInstruction),
-    screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? user.screenReader ?? false,
+    rotationStrategy: strategy ?? said.rotationStrategy,
+    timeoutSeconds: said.timeoutSeconds,
+    silenceSeconds: said.silenceSeconds,
+    retrySeconds: said.retrySeconds,
+    cooldown: { ...usualSettings.cooldown, ...user.cooldown },
+    steps: { most: said.maxSteps, askEvery: said.askEverySteps },
+    leash: leashOfRun ?? said.leash,
+    sharing: said.sharing,
+    metaInstruction: metaText(said.metaInstruction),
+    screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? said.screenReader,
     // A leash given for this run wins over the agent's own.
     agents: thinking.agents,
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),
     permissions: permissions!,
-    mcpServers: user.mcpServers ?? {},
+    mcpServers: said.mcpServers,
     hooks: hooksOf(user.hooks),
-    sandbox: { enabled: true, network: 'rule', ...user.sandbox },
-    untrustedInstructions: user.untrustedInstructions ?? 'leave',
-    diagnostics: diagnosticsOf(user.diagnostics),
+    sandbox: { ...usualSettings.sandbox, ...user.sandbox },
+    untrustedInstructions: said.untrustedInstructions,
+    diagnostics: diagnosticsOf(said.diagnostics),
     web: user.web ?? {},
     formatters: user.formatter === 'off' ? undefined : formattersOf(user.formatter),
-    terminals: { host: 'auto', spawn_mode: 'window', ...user.terminals },
-    crew: { perWorkspace: 10, total: 20, ...user.crew },
-    coordinator: { ...usualLimits, ...user.coordinator },
+    terminals: { ...usualSettings.terminals, ...user.terminals },
+    crew: { ...usualSettings.crew, ...user.crew },
+    coordinator: { ...usualSettings.coordinator, ...user.coordinator },
     thinking: user.thinking,
-    thinkingCalls: user.thinkingCalls ?? 2,
+    thinkingCalls: said.thinkingCalls,
     advisors: user.advisors ?? {},
     hub: user.hub ?? {},
-    notify: user.notify ?? [],
-    additionalFolders: user.additionalFolders ?? [],
+    link: user.link ?? {},
+    notify: [...said.notify],
+    additionalFolders: said.additionalFolders,
     warnings,
   }
   return narrow ? narrow(own, leashOfRun === undefined) : own

@@ -1,20 +1,12 @@
 import type { Source } from './fault.ts'
-import { isNode, LineCounter, parseDocument } from 'yaml'
+import { parseLocated } from '../base/yaml-parser.ts'
 import { SettingsError, syntaxFaults } from './fault.ts'
 
 export function parseYaml(file: string, text: string): Source {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
-  const errors = document.errors.map(({ pos, message }) => ({
-    line: lines.linePos(pos[0]).line,
-    words: `is not YAML: ${message.split('\n')[0]!.replace(/ at line .*/, '')}`,
-  }))
-  if (errors.length > 0) throw new SettingsError(syntaxFaults(file, errors))
-  return {
-    value: document.toJS() ?? {},
-    lineOf(path) {
-      const node = document.getIn(path, true)
-      return isNode(node) && node.range ? lines.linePos(node.range[0]).line : undefined
-    },
+  const { value, errors, placeOf } = parseLocated(text)
+  if (errors.length > 0) {
+    const faults = errors.map(({ line, words }) => ({ line, words: `is not YAML: ${words}` }))
+    throw new SettingsError(syntaxFaults(file, faults))
   }
+  return { value: value ?? {}, lineOf: (path) => placeOf(path)?.line }
 }

@@ -91,7 +91,7 @@ function memoryDoc<T>(docs: Map<string, string>, name: string, initial: T): Doc<
   }
 }
 
-class MemoryBlobs implements Blobs {
+export class MemoryBlobs implements Blobs {
   #bodies = new Map<string, Buffer>()
 
   async put(body: string | Uint8Array, media: string): Promise<Ref> {
@@ -120,8 +120,21 @@ class MemoryBlobs implements Blobs {
     yield body
   }
 
+  async bytes(sha: string): Promise<number> {
+    return this.#bodies.get(sha)?.length ?? 0
+  }
+
   place(): undefined {
     return undefined
+  }
+
+  keepOnly(shas: ReadonlySet<string>): Promise<void> {
+    return this.removeAll(async (sha) => !shas.has(sha))
+  }
+
+  /** Removes every body that `isOver` says so of. When a body was written is not known here. */
+  async removeAll(isOver: (sha: string, written: () => Promise<number>) => Promise<boolean>): Promise<void> {
+    for (const sha of [...this.#bodies.keys()]) if (await isOver(sha, async () => -Infinity)) this.#bodies.delete(sha)
   }
 
   async clear(): Promise<void> {

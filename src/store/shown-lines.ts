@@ -1,6 +1,6 @@
 import type { IBuffer, Terminal as Emulator } from '@xterm/headless'
 
-/** The screen is looked at after so many bytes, so that no more lines scroll off between two looks than are remembered. */
+/** The number of bytes after which the screen is read, so that no more lines scroll off between two readings than are remembered. */
 const pieceBytes = 8 * 1024
 const remembered = 3 * pieceBytes
 

@@ -23,6 +23,24 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
+/** Opens a database that ends with this process. */
+export function memoryDatabase(): DatabaseSync {
+  return new (sqlite().DatabaseSync)(':memory:')
+}
+
+/** Runs work whose changes are all stored or none: none when it throws or returns false. */
+export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec(result === false ? 'ROLLBACK' : 'COMMIT')
+    return result
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
 /** Runs `work` in a write transaction, once no other process is in one. A dead process holds no transaction. */
 export function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
   // There is no await between begin and commit, so that no other code of this process writes between them.

@@ -30,3 +30,12 @@ export function shortWrite(path: string, written: number, wanted: number): Store
   const cause = Object.assign(new Error(`only ${written} of ${wanted} bytes were written`), { code: 'ENOSPC' })
   return storeError('write', path, cause)
 }
+
+/** Runs work whose errors name the file and say what to do. */
+export function named<T>(verb: Parameters<typeof storeError>[0], path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw storeError(verb, path, error)
+  }
+}

@@ -1,14 +1,14 @@
 import type { Proc } from '../base/process/process-table.ts'
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
-import { processTable } from '../base/process/process-table.ts'
+import { parseStat, processFile, processTable } from '../base/process/process-table.ts'
 import { layerName } from './terminal-program.ts'
 
 /** Counts the processes below a terminal's program; `root` is the shell that termaite put around it. */
 export async function childrenOf(root: number): Promise<number> {
   const below = await descendants(root)
   const lines = await commandLines(below)
-  return Math.max(0, below.filter((pid) => !isLayer(lines.get(pid) ?? '')).length - 1)
+  return Math.max(0, below.filter((pid) => isCounted(pid, lines.get(pid) ?? '')).length - 1)
 }
 
 /** Every process below the root, which is not among them. */
@@ -41,9 +41,12 @@ function childrenFromTable(table: readonly Proc[]): ChildrenOf {
   return (parent) => table.filter(({ ppid }) => ppid === parent).map(({ pid }) => pid)
 }
 
-/** Whether a command line is one of our shells, or a fork of it before its exec; a zombie has an empty command line. */
-function isLayer(line: string): boolean {
-  return line === '' || line.split(' ').includes(layerName)
+/** Says whether a process is the person's, and not one of our shells or a fork of it before its exec. */
+function isCounted(pid: number, line: string): boolean {
+  if (line !== '') return !line.split(' ').includes(layerName)
+  // Zombies have no command line, but neither has a living process at the moment of its exec.
+  const stat = processFile(pid, 'stat')
+  return stat !== undefined && parseStat(pid, stat.toString('latin1')) !== undefined
 }
 
 /** Command lines with a space between the words, as ps prints them. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { Exit, Screen, Terminal, TerminalHost } from '../core/screen/terminal.ts'
+import type { Exit, Picture, Screen, Terminal, TerminalHost } from '../core/screen/terminal.ts'
 import { Channel } from '../base/channel.ts'
 import { realClock } from '../base/clock.ts'
 import { defined } from '../base/defined.ts'
@@ -60,6 +60,7 @@ function start(
   const keys = input[Symbol.asyncIterator]()
   const closed = new AbortController()
   let touched = 0
+  let lastMark: string | undefined
   const tty: Tty = {
     ...place,
     print: (text) => screen.print(text),
@@ -86,11 +87,16 @@ function start(
       if (person) touched = clock.now()
       await input.push(text)
     },
-    paste: (text) => input.push(pasteBytes(text)),
+    async paste(text, person = false, mark) {
+      if (person) touched = clock.now()
+      await input.push(pasteBytes(text))
+      lastMark = mark ?? lastMark
+    },
+    lastMark: async () => lastMark,
     press: (key) => input.push(keyBytes(key)),
     resize: async (cols, rows) => screen.resize(cols, rows),
     screen: async () => screen.screen(),
-    paint: async () => screen.paint(),
+    paint: async (above) => screen.paint(above),
     history: async (rows) => screen.history(rows),
     retitle: async (title) => screen.retitle(title),
     children: async () => tty.children,
@@ -162,10 +168,13 @@ class ScriptedScreen {
     })
   }
 
-  paint(): { at: number; text: string } {
-    const { rows, cursor } = this.screen()
+  paint(above = 0): Picture {
+    const { rows, cols, cursor } = this.screen()
     const at = this.#bytes.reduce((sum, { length }) => sum + length, 0)
-    return { at, text: `\u001b[2J\u001b[H${rows.join('\r\n')}\u001b[${cursor.row + 1};${cursor.col + 1}H` }
+    const gone = this.#folded().slice(0, -this.#height)
+    const drawn = [...gone.slice(Math.max(0, gone.length - above)), ...rows].join('\r\n')
+    const text = `\u001b[2J\u001b[H${drawn}\u001b[${cursor.row + 1};${cursor.col + 1}H`
+    return { at, text, cols, rows: rows.length }
   }
 
   end(): void {

@@ -35,7 +35,7 @@ export type ToolSet = {
   busy(): boolean
   /** The commands in the background, and those that could be sent there. */
   jobs: BackgroundCommands
-  /** What happened in the background since the last call, in words for the model. */
+  /** Events in the background since the last call, in words for the model. */
   news(): Promise<string | undefined>
   /** Ends the background commands. */
   close(): Promise<void>

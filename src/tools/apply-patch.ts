@@ -69,7 +69,7 @@ function accesses(file: FilePatch, cwd: string): PathAccess[] {
   return [path, ...(to === undefined ? [] : [resolve(cwd, to)])].map((path) => ({ access: 'write', path }))
 }
 
-/** What a person sees before saying yes: each hunk with its lines before and after it. */
+/** The parts of a patch that a person sees before saying yes: each hunk with its lines before and after it. */
 function shownOf(file: FilePatch): Shown[] {
   const { path } = file
   if (file.does === 'delete') return [{ type: 'text', text: `Deletes ${path}.` }]
@@ -82,7 +82,7 @@ function shownOf(file: FilePatch): Shown[] {
   ]
 }
 
-/** What becomes of one file: `was` is the file before the patch, `body` its content after it, `at` its place after it. */
+/** The planned change of one file: `was` is the file before the patch, `body` its content after it, `at` its place after it. */
 type Plan = { path: string; at: string; was?: WholeFile; body?: Buffer; moves?: true; words: string }
 
 /** Reads all files of the patch and makes their new contents. Throws an error with every file that cannot be patched. */

@@ -16,7 +16,7 @@ const input = parser({
 })
 
 /** Behind a wall code sees only its own processes. */
-const whyOutside = 'it looks at the machine itself, so that it runs outside the sandbox'
+const whyOutside = 'it looks at the machine itself, so it runs outside the sandbox'
 
 /** Runs code in interpreters that live until `close`. Each folder has its own, because agents in worktrees see other files. */
 export function replTool(parts: ShellParts): { tool: Tool; close(): Promise<void> } {

@@ -18,7 +18,7 @@ const input = parser({
 export function sendNotification(): Tool {
   return defineTool({
     name: 'send_notification',
-    // It changes nothing, but it disturbs a person, which a planner must not do.
+    // A notification changes nothing, but it disturbs a person, which a planner must not do.
     risk: 'run',
     onDemand: 'always',
     reports: true,

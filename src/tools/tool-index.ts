@@ -51,7 +51,7 @@ export function toolIndex(frame: readonly Tool[], rest: readonly Tool[], servers
   return [{ ...tool, description: lines.join('\n') }]
 }
 
-/** What was sent, as far as it can be read; `run` says what is wrong with the rest. */
+/** The input as far as it can be read; `run` says what is wrong with the rest. */
 function readInput(sent: unknown): { name?: string; input?: Record<string, unknown> } {
   try {
     return input.parse(sent)

@@ -7,7 +7,7 @@ import type { Fetch } from './web/web-request.ts'
 /** A skill; its text is read when it is loaded. */
 export type Skill = { name: string; description: string; body(): string | Promise<string> }
 
-/** What the tools of one agent need. A missing optional part leaves out the tool that needs it. */
+/** The parts that the tools of one agent need. A missing optional part leaves out the tool that needs it. */
 export type ToolParts = {
   /** The project's real path: a listing marks links that lead out of it. */
   root: string

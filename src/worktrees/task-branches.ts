@@ -1,10 +1,11 @@
 import type { Io } from '../core/io.ts'
-import type { TaskWorkspace } from '../core/work/task-source.ts'
+import type { TaskChanges, TaskWorkspace } from '../core/work/task-source.ts'
 import type { Worktree, Worktrees } from '../core/work/worktree.ts'
 import type { FileChange } from '../core/work/task-changes.ts'
 import type { Git, Repository } from '../base/project-git.ts'
 import { anyChange, nestedRepositoriesIn } from '../base/git.ts'
 import { parseNumstat } from '../core/work/task-changes.ts'
+import { longestText } from '../core/work/task-try.ts'
 import { checkedGit, projectGit } from '../base/project-git.ts'
 import { hasBranch } from './worktree-git.ts'
 
@@ -20,9 +21,6 @@ const taskBranches = 'termaite/task-'
 /** The branch of a task. */
 export const branchOf = (task: string) => `${taskBranches}${task.slice(-8)}`
 
-/** The hub takes no longer diff, and a person reads no longer one. */
-const longestDiff = 512 * 1024
-
 /** Work in the agent's own worktree: each task is a branch from the project's HEAD, and ends as a commit on it. */
 export function worktreeWorkspace(
   io: Pick<Io, 'env'>,
@@ -33,12 +31,7 @@ export function worktreeWorkspace(
   const { path, base } = worktree
   const git = projectGit(io.env)
   const here = (...args: string[]) => git(path, ...args)
-  /** Commits everything. */
-  const commit = async (subject: string) => {
-    await addAll(git, path)
-    if ((await here('diff', '--cached', '--name-only')) === '') return
-    await here(...(await ownName(git, path)), 'commit', '-q', '--no-verify', '-m', subject)
-  }
+  const commit = (subject: string) => commitAll(git, path, subject)
   return {
     async begin(task) {
       const branch = branchOf(task)
@@ -52,15 +45,18 @@ export function worktreeWorkspace(
     async end(task, message) {
       const branch = branchOf(task)
       if ((await here('rev-parse', '--abbrev-ref', 'HEAD')) !== branch) return undefined
-      await commit(subjectOf(message))
+      await commit(message)
       const from = await git(root, 'merge-base', 'HEAD', branch)
-      const [diff, files] = await Promise.all([diffOf(git, path, from, branch), filesOf(git, path, from, branch)])
+      const changes = await changesOf(git, path, from, branch)
       // The branch is left, so that a person can check it out for a review.
       await here('checkout', '-q', '--detach')
-      if (diff === '') await sweepBranch(git, root, branch)
-      const whole = diff.length <= longestDiff
-      const cut = whole ? diff : `${diff.slice(0, longestDiff)}\n… the rest is on ${branch}\n`
-      return { branch, worktree: path, files, diff: cut }
+      if (changes.diff === '') await sweepBranch(git, root, branch)
+      return changes
+    },
+    async restore() {
+      // Everything was committed before, so that this is only what the checks wrote; ignored files stay.
+      await here('reset', '-q', '--hard')
+      await here('clean', '-f', '-d', '-q')
     },
     async clear() {
       const last = await here('rev-parse', '--abbrev-ref', 'HEAD')
@@ -77,6 +73,19 @@ export function worktreeWorkspace(
   }
 }
 
+/** Commits everything in a worktree, under the first line of a message. */
+export async function commitAll(git: Git, path: string, message: string): Promise<void> {
+  await addAll(git, path)
+  if ((await git(path, 'diff', '--cached', '--name-only')) === '') return
+  await git(path, ...(await ownName(git, path)), 'commit', '-q', '--no-verify', '-m', subjectOf(message))
+}
+
+/** The changes of a branch since the commit that it began at. */
+export async function changesOf(git: Git, path: string, from: string, branch: string): Promise<TaskChanges> {
+  const [diff, last] = await Promise.all([diffOf(git, path, from, branch), git(path, 'rev-parse', branch)])
+  return { branch, worktree: path, base: from, commit: last, ...keptOf(diff, branch) }
+}
+
 /** Arguments that give a commit our own name where the person has set none, because git refuses a commit without one. */
 export const ownName = (git: Git, at: string) =>
   git(at, 'config', 'user.email').then(
@@ -84,10 +93,20 @@ export const ownName = (git: Git, at: string) =>
     () => ['-c', 'user.name=termaite', '-c', 'user.email=termaite@localhost'],
   )
 
+/** The diff as the hub keeps it: the end of one that is too long is left out, from the beginning of a line. */
+function keptOf(diff: Buffer, branch: string): { diff: string; cut?: true } {
+  if (diff.length <= longestDiff) return { diff: diff.toString() }
+  const whole = diff.subarray(0, diff.lastIndexOf('\n', longestDiff) + 1).toString()
+  return { diff: `${whole}… the rest of the diff is too long. It is on the branch ${branch}.\n`, cut: true }
+}
+
+/** A mask may lengthen a diff, and the last line is added to one that is cut. */
+const longestDiff = longestText - 1024 * 1024
+
 /** Returns the diff byte for byte: spaces at its end are part of it. */
-async function diffOf(git: Git, cwd: string, from: string, branch: string): Promise<string> {
+async function diffOf(git: Git, cwd: string, from: string, branch: string): Promise<Buffer> {
   const args = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--submodule=short', from, branch]
-  return (await checkedGit(git, cwd, args)).toString()
+  return checkedGit(git, cwd, args)
 }
 
 /** The changed files with their counts. */

@@ -12,6 +12,8 @@ export type LocalWork = {
   /** The work tree that the changes would be merged into. */
   root: string
   branch: string
+  /** The last commit of the branch. */
+  commit: string
   /** The branch that is checked out in `root`; undefined where HEAD names a commit. */
   into: string | undefined
   files: FileChange[]
@@ -27,15 +29,23 @@ export async function localWork(env: Environment, root: string, task: string): P
   const git = projectGit(env)
   const branch = branchOf(task)
   if (!(await hasBranch(git, root, branch))) return undefined
-  const [into, base, merged, worktree] = await Promise.all([
+  const [commit, into, base, merged, worktree] = await Promise.all([
+    git(root, 'rev-parse', branch),
     git(root, 'rev-parse', '--abbrev-ref', 'HEAD').catch(() => 'HEAD'),
     git(root, 'merge-base', 'HEAD', branch).catch(() => undefined),
     isAncestor(git, root, branch, 'HEAD'),
     worktreeOf(git, root, branch),
   ])
   const files = base === undefined ? [] : await filesOf(git, root, base, branch)
-  const known = { root, branch, into: into === 'HEAD' ? undefined : into, files, merged }
+  const known = { root, branch, commit, into: into === 'HEAD' ? undefined : into, files, merged }
   return worktree === undefined ? known : { ...known, worktree }
+}
+
+/** The commit of a work tree that has another commit merged; undefined where it is not merged. */
+export async function mergeOf(env: Environment, root: string, commit: string): Promise<{ commit: string } | undefined> {
+  const git = projectGit(env)
+  if (!existsSync(root) || !(await isAncestor(git, root, commit, 'HEAD'))) return undefined
+  return { commit: await git(root, 'rev-parse', 'HEAD') }
 }
 
 /** Whether two folders belong to one repository. */

@@ -98,7 +98,7 @@ test('a thread that needs a login is no lost thread', async () => {
   assert.deepEqual((await failure({ steps: [], loads: true, loadError }, { history }))?.kind, 'auth')
 })
 
-test('how it stopped decides what the answer is', async () => {
+test('the stop reason of an ACP turn decides its outcome', async () => {
   const ended = async (script: AcpScript) => {
     await using it = await ground()
     const events = await played(it, script)
@@ -132,7 +132,7 @@ test('how it stopped decides what the answer is', async () => {
   })
 })
 
-test('the session is held to the leash by a mode or an option, and what cannot be held is not asked', async () => {
+test('the session is held to the leash by a mode or an option, and an agent that cannot be held is not asked', async () => {
   const modes = {
     currentModeId: 'free',
     availableModes: [
@@ -180,7 +180,7 @@ test('the session is held to the leash by a mode or an option, and what cannot b
   })
 })
 
-test('what speaks no ACP, or cannot be held to the leash at all, is not started', async () => {
+test('a program that speaks no ACP, or that cannot be held to the leash at all, is not started', async () => {
   await using it = await ground()
   const composed = { command: undefined, args: undefined } as object
   const profile = profileOf({ acp: facts() })

@@ -10,7 +10,7 @@ const typeOf = (value: unknown) => (value === null ? 'null' : Array.isArray(valu
 const fitsType = (type: string, value: unknown) =>
   type === 'integer' ? Number.isInteger(value) : type === typeOf(value)
 
-/** What of a value the schema does not allow: as much of JSON Schema as ACP's own schema uses. */
+/** The parts of a value that the schema does not allow: as much of JSON Schema as ACP's own schema uses. */
 function faults(schema: Schema, value: unknown, path: string): string[] {
   if (schema.$ref) return faults($defs[schema.$ref.replace('#/$defs/', '')]!, value, path)
   const found: string[] = []
@@ -54,7 +54,7 @@ export function frameFaults(ours: readonly any[], theirs: readonly any[]): strin
     const method = frame.method ?? asked.get(frame.id)
     const side = frame.method === undefined ? 'Response' : frame.id === undefined ? 'Notification' : 'Request'
     const schema = shapeOf(method, side)
-    // What an agent asks beyond the protocol is answered as it likes.
+    // A request of an agent beyond the protocol may be answered in any way.
     if (!schema && side === 'Response') return []
     if (!schema) return [`${method} is no ${side} of ACP`]
     return faults(schema, side === 'Response' ? frame.result : frame.params, `${method} ${side}`)

@@ -34,12 +34,12 @@ const run = (command: string, id = 'c1') =>
 
 const script = (...steps: AcpStep[]): AcpScript => ({ steps: [...steps, { say: 'Done.' }] })
 
-/** What the agent was answered: the option, or that the question is off. */
+/** The answers that the agent got: the chosen option, or that the question was withdrawn. */
 async function outcomes(it: { answers(): Promise<any[]> }): Promise<string[]> {
   return (await it.answers()).map(({ result }) => result.outcome.optionId ?? result.outcome.outcome)
 }
 
-test('each leash answers for itself what it can, and a person the rest', async () => {
+test('each leash answers the questions that it can decide, and a person answers the rest', async () => {
   const answered: Record<string, unknown> = {}
   for (const leash of ['read', 'ask', 'edit', 'all'] as Leash[]) {
     await using it = await ground()
@@ -70,7 +70,7 @@ test('each leash answers for itself what it can, and a person the rest', async (
   })
 })
 
-test('a card shows the command or the diff, what each answer is with the narrowest first, and hides no character', async () => {
+test('a card shows the command or the diff and the meaning of each answer, the narrowest first, and hides no character', async () => {
   await using it = await ground()
   const { cards, ask } = person(['reject'], ['never'])
   const events = await played(it, script(edit('$CWD/a.txt', 'a'), run('rm -rf x #\b\b\b\b', 'b')), { ask })
@@ -114,7 +114,7 @@ test('a card shows the command or the diff, what each answer is with the narrowe
   )
 })
 
-test('the time that somebody thinks at a card is not the time of the turn', async () => {
+test('the time that a person thinks at a card does not count as time of the turn', async () => {
   await using it = await ground()
   const clock = new HandClock()
   const ask = async () => {
@@ -180,7 +180,7 @@ test('a question that the agent takes back itself is withdrawn, and the turn goe
   assert.deepEqual(events.at(-1), { type: 'end', outcome: { ok: true, text: 'Done.' } })
 })
 
-test('an "always" of an agent that forgets it is kept for it until the turn ends', async () => {
+test('an "always" for an agent that forgets is kept by termaite until the turn ends', async () => {
   await using it = await ground()
   const acp = { command: () => '', leashes: { ask: 'asks' }, failure: () => undefined, forgets: true as const }
   const { cards, ask } = person(['always'], ['always'], ['once'])
@@ -240,7 +240,7 @@ test('a form is a card for each of its fields', async () => {
   )
 })
 
-test('an agent that fetches what was typed meanwhile gets it, and steers', async () => {
+test('an agent that asks for text typed meanwhile gets it, and steers', async () => {
   await using it = await ground()
   const steering = { method: 'own/typed', answer: (texts: string[]) => ({ texts }) }
   const profile = profileOf({

@@ -24,7 +24,7 @@ const create = (command: string, more = {}): AcpStep => ({
 })
 const script = (...steps: AcpStep[]): AcpScript => ({ steps: [...steps, { say: 'Done.' }] })
 
-/** What a request came to: its result, or the words of its error. */
+/** The end of a request: its result, or the words of its error. */
 const came = ({ result, error }: any) => (error ? error.message : result)
 
 test('files are read in the project alone, whole or by lines', async () => {
@@ -166,7 +166,7 @@ test('a yes to a command is for once, in its place and without other variables; 
   })
 })
 
-test('an always for edits is for files of the project, and not for what Git runs', async () => {
+test('an "always" for edits covers files of the project, and not files that Git runs', async () => {
   await using it = await ground()
   await mkdir(join(it.cwd, '.git', 'hooks'))
   const content = [{ type: 'diff', path: '$CWD/a.txt', newText: 'new\n' }]
@@ -211,7 +211,7 @@ test('commands run as the leash allows, in the project alone', async () => {
   })
 })
 
-test('a terminal tells what it printed and how it ended, belongs to its call, and none outlives the turn', async () => {
+test('a terminal returns its output and its exit, belongs to its call, and none outlives the turn', async () => {
   await using it = await ground()
   const of = (request: any, terminalId: string): AcpStep => ({ request, params: { terminalId }, fails: true })
   const events = await played(

@@ -21,7 +21,7 @@ export const running = () => alive(label)
 
 type Wrong = { code: number; message: string; data?: unknown }
 
-/** What a scripted agent does with a prompt, one after the other. `$CWD` stands for its working folder, `"$1"` for its first terminal. */
+/** The steps of a scripted agent after a prompt, in order. `$CWD` stands for its working folder, `"$1"` for its first terminal. */
 export type AcpStep =
   | { say: string }
   | { update: object }
@@ -41,16 +41,16 @@ export type AcpScript = {
   version?: number
   loads?: boolean
   resumes?: boolean
-  /** Whether it says that it takes pictures. */
+  /** Whether the agent says that it takes pictures. */
   takesPictures?: boolean
-  /** Whether it says that it takes further folders. */
+  /** Whether the agent says that it takes further folders. */
   takesFolders?: boolean
   replays?: object[]
   made?: Partial<NewSessionResponse>
   newError?: Wrong
   loadError?: Wrong
   modeError?: Wrong
-  /** Whether it stays when its input ends. */
+  /** Whether the agent stays when its input ends. */
   stays?: boolean
 }
 

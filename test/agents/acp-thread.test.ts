@@ -21,7 +21,7 @@ const history: Entry[] = [
 
 const script: AcpScript = { steps: [{ say: 'Here.' }], session: 'thread-2' }
 
-/** What the agent was asked to do, and which of the earlier words were said to it again. */
+/** The requests that the agent got, and the earlier words that were repeated to it. */
 async function asked(over: Partial<AcpScript>) {
   await using it = await ground()
   const events = await played(it, { ...script, ...over }, { history, prompt: 'third question' })
@@ -42,7 +42,7 @@ const end = { type: 'end', outcome: { ok: true, text: 'Here.' } }
 const all = ['first question', 'first answer', 'second question', 'second answer', 'third question']
 const news = ['second question', 'second answer', 'third question']
 
-test('a thread is resumed where the agent can, and told only what it missed', async () => {
+test('a thread is resumed where the agent can resume, and the agent is told only what it missed', async () => {
   assert.deepEqual(await asked({ resumes: true, loads: true, session: 'thread-1' }), {
     methods: ['session/resume', 'session/prompt'],
     session: 'thread-1',
@@ -53,7 +53,7 @@ test('a thread is resumed where the agent can, and told only what it missed', as
   })
 })
 
-test('where it can only load, what it replays is not shown again, also when it comes late', async () => {
+test('an agent that can only load a session replays it: the replay is not shown again, also when it comes late', async () => {
   const chunk = (sessionUpdate: string, text: string) => ({ sessionUpdate, content: { type: 'text', text } })
   const replays = [chunk('user_message_chunk', 'first question'), chunk('agent_message_chunk', 'first answer')]
   assert.deepEqual(await asked({ loads: true, replays, session: 'thread-1' }), {

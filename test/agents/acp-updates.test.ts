@@ -88,7 +88,7 @@ test('words, thoughts, a plan and a tool with its diff are told in their order, 
   ])
 })
 
-test('a call is told once it says what it does, and ends as it ended', async () => {
+test('a call is reported once its input says what it does, and ends with its own result', async () => {
   await using it = await ground()
   const events = await played(it, {
     steps: [

@@ -34,7 +34,7 @@ test('a turn that is cancelled while its wall is built ends the command, and the
   assert.deepEqual([wall.up, wall.down, await running()], [['bash'], ['bash'], []])
 })
 
-test('so does one of an agent that speaks ACP', async () => {
+test('the command of an agent that speaks ACP is enclosed too', async () => {
   await using it = await ground()
   const stop = new AbortController()
   const wall = noted(() => stop.abort())

@@ -5,7 +5,7 @@ import { pipeAgent } from '../../src/agents/pipe/pipe-agent.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { turnOf } from '../contract/agent.ts'
 
-/** A process of its own that takes answers of so many bytes and tells its peak memory in MB after each. */
+/** Takes answers of a given number of bytes in a process of its own, and prints the peak memory in MB after each. */
 const home = await mkdtemp(join(tmpdir(), 'termaite-long-'))
 const blobs = fileStore(home).blobs('output')
 for (const bytes of process.argv.slice(2).map(Number)) {

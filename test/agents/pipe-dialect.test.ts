@@ -57,7 +57,7 @@ test('its prompt goes through the dialect, and stdin is closed after it', limit,
   assert.deepEqual(events.at(-1), end('<message from="user">\nhello\n</message>'))
 })
 
-test('a line that is not of its format is told once, and bounded', limit, async () => {
+test('a line of another format is reported once, and bounded', limit, async () => {
   const events = await eventsOf(say(speaking('x'.repeat(300), 'again', end('fine'))), turnOf())
   assert.deepEqual(events, [
     { type: 'note', text: `sayer printed a line that could not be read: ${'x'.repeat(200)}` },
@@ -88,7 +88,7 @@ test('a good end in the dialect outweighs last words that look like an error', l
   assert.deepEqual(events.at(-1), end('the quota is 5'))
 })
 
-test('an end without text is no answer, and names what was not allowed', limit, async () => {
+test('an end without text is no answer, and names the denials', limit, async () => {
   const empty = (denials?: string[]) => say(speaking({ type: 'end', outcome: { ok: true, text: ' ', denials } }))
   assert.deepEqual(failureIn(await eventsOf(empty(), turnOf())), {
     kind: 'crash',

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 test('an answer of 200 MB is kept whole in memory that stays flat', { timeout: 60_000 }, async () => {
   const sizes = [1_000_000, 200_000_000]
-  // A heap that could not hold a third of it: whoever keeps the answer in memory dies.
+  // The heap could not hold a third of the answer: a program that keeps the answer in memory dies.
   const flags = ['--max-old-space-size=48', '--max-semi-space-size=4']
   const script = join(import.meta.dirname, 'long-answer.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, script, ...sizes.map(String)])

@@ -77,7 +77,7 @@ test('a question hides no character, and its time is not the time of the turn', 
   assert.deepEqual([asked, events.at(-1)], [['rm x\\u000d'], end('[yes]')])
 })
 
-test('a file that is to be written whole is shown with what is in it now', limit, async () => {
+test('a file that is to be written whole is shown beside its present content', limit, async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'termaite-shown-'))
   try {
     await writeFile(join(cwd, 'here.txt'), 'old\n')
@@ -136,7 +136,7 @@ test('text typed during the turn goes to stdin as the dialect wants it, until th
   assert.deepEqual([events.at(-1), ids.size, ended], [end('<left> <right> <back>'), 3, [true]])
 })
 
-test('a CLI that cannot be steered is not asked for what was typed', limit, async () => {
+test('a CLI that cannot be steered is not asked for typed text', limit, async () => {
   let asked = 0
   const steer = async () => {
     asked++

@@ -5,18 +5,22 @@ import { failureIn, piped, profileOf, running } from './pipe-rig.ts'
 
 const limit = { timeout: 20_000 }
 
-test('a CLI that was refused and would try for minutes is ended with what it said', limit, async () => {
-  const profile = profileOf({
-    command: () => `echo 'refused, trying ag' >&2; sleep 0.02; echo 'refused for good' >&2; sleep 77`,
-    retrying: (line) => (line === 'refused for good' ? { kind: 'busy', message: line, retryAt: 7 } : undefined),
-  })
-  assert.deepEqual(failureIn(await eventsOf(piped({ profile }), turnOf())), {
-    kind: 'busy',
-    message: 'refused for good',
-    retryAt: 7,
-  })
-  assert.deepEqual(await running(), [])
-})
+test(
+  'a CLI that was refused and would retry for minutes is ended, with its own words as the failure',
+  limit,
+  async () => {
+    const profile = profileOf({
+      command: () => `echo 'refused, trying ag' >&2; sleep 0.02; echo 'refused for good' >&2; sleep 77`,
+      retrying: (line) => (line === 'refused for good' ? { kind: 'busy', message: line, retryAt: 7 } : undefined),
+    })
+    assert.deepEqual(failureIn(await eventsOf(piped({ profile }), turnOf())), {
+      kind: 'busy',
+      message: 'refused for good',
+      retryAt: 7,
+    })
+    assert.deepEqual(await running(), [])
+  },
+)
 
 test('words of an answer about a retry end nothing', limit, async () => {
   const profile = profileOf({

@@ -88,14 +88,18 @@ test('without a thread the agent is given the whole view', limit, async () => {
   assert.deepEqual(await answerOf(agent, history), [{ type: 'reply', text: `read fresh m1\n${told(history)}` }])
 })
 
-test('on its thread the agent is given only what it missed, and the thread is named again', limit, async () => {
-  const seen = [...answered('t1', 'other'), ...answered('t2', 'sayer', 'k1')]
-  const missed = answered('t3', 'other')
-  assert.deepEqual(await answerOf(piped({ profile: profileOf(resumer) }), [...seen, ...missed]), [
-    { type: 'thread', key: 'k1' },
-    { type: 'reply', text: `ask k1 any\n${told(missed)}` },
-  ])
-})
+test(
+  'on its thread the agent is given only the entries that it missed, and the thread is named again',
+  limit,
+  async () => {
+    const seen = [...answered('t1', 'other'), ...answered('t2', 'sayer', 'k1')]
+    const missed = answered('t3', 'other')
+    assert.deepEqual(await answerOf(piped({ profile: profileOf(resumer) }), [...seen, ...missed]), [
+      { type: 'thread', key: 'k1' },
+      { type: 'reply', text: `ask k1 any\n${told(missed)}` },
+    ])
+  },
+)
 
 test('a lost thread is begun anew in the same turn, with the whole view', limit, async () => {
   const history = answered('t1', 'sayer', 'gone')
@@ -156,7 +160,7 @@ test('an agent whose model could be a flag is not started, and says why', limit,
       failure: {
         kind: 'missing',
         message:
-          'sayer was not started: --model: "--dangerously-skip-permissions" begins with "-", so that a program would take it for a flag',
+          'sayer was not started: --model: "--dangerously-skip-permissions" begins with "-", so a program would take it for a flag',
       },
     },
   })

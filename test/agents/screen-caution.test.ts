@@ -20,7 +20,7 @@ const showing = (text: string) => async (tty: Tty) => {
   return 0
 }
 
-test('nothing is typed into an unknown screen, and the failure says so', async () => {
+test('no key is typed into an unknown screen, and the failure says so', async () => {
   const clock = new HandClock()
   const { agent, typed, stage } = played(clock, showing('Choose a colour scheme\n(o) dark ( ) light\n'))
   const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
@@ -234,7 +234,7 @@ for (const [limit, message] of [
   ['silenceMs', 'faker was silent for 5 s and was ended; raise silenceSeconds if it needs longer'],
   ['timeoutMs', 'faker took longer than 5 s and was ended; raise timeoutSeconds if it needs longer'],
 ] as const)
-  test(`one that never answers is stopped by its ${limit}, and can be asked again`, async () => {
+  test(`a program that never answers is stopped by its ${limit}, and can be asked again`, async () => {
     const clock = new HandClock()
     const stage = stageOf('scripted', clock)
     const { agent } = faked(stage, ['never'], { spec: { [limit]: 5_000 } })
@@ -335,7 +335,7 @@ test('a long prompt is put into a file of ours alone, and the agent is told to r
   await stage.close()
 })
 
-test('an own command without marks is done when it is quiet and has said something', async () => {
+test('a command without marks is done when it is quiet and has printed something', async () => {
   const clock = new HandClock()
   const program = async (tty: Tty) => {
     tty.print('calculator\n')

@@ -42,6 +42,34 @@ test('a prompt that was pasted before a crash is followed, and not pasted again'
   await stage.close()
 })
 
+test('the agent is said to be at work once the prompt was pasted, with its mark, and not before', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, [])
+  await turning(clock, agent.start!(new AbortController().signal))
+  const terminal = agent.terminal!
+  const { paste } = terminal
+  const [called, pasting] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  terminal.paste = async (...args) => {
+    called.resolve()
+    await pasting.promise
+    await paste(...args)
+  }
+  const told: string[] = []
+  const ended = (async () => {
+    for await (const { type } of agent.turn(turnOf({ id: 'a', clock, cwd: stage.cwd }))) told.push(type)
+  })()
+  await turning(clock, called.promise)
+  await clock.turn(1_000)
+  assert.deepEqual(told, [])
+  pasting.resolve()
+  await turning(clock, ended)
+  assert.equal(told[0], 'state')
+  assert.equal(await terminal.lastMark!(), nonceOf('a'))
+  await agent.close()
+  await stage.close()
+})
+
 test('a prompt that was pasted and not entered is entered, and one that is not there is reported as lost', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
@@ -80,7 +108,7 @@ test('a prompt that was pasted into a composer which is then no longer idle is e
   await stage.close()
 })
 
-test('a program that is detached goes on, and one that is closed is ended, whoever opened it', async () => {
+test('a program that is detached goes on, and one that is closed is ended, whichever process opened it', async () => {
   const clock = new HandClock()
   const stage = stageOf('scripted', clock)
   const { agent } = faked(stage, ['never'])

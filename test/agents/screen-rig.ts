@@ -20,7 +20,7 @@ import { profileOf } from './pipe-rig.ts'
 
 const program = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 
-/** Where fake CLIs run: terminals in memory, tmux, or PTYs of our own. */
+/** The surroundings of fake CLIs: terminals in memory, tmux, or PTYs of our own. */
 export type Stage = {
   host: TerminalHost
   clock: Clock
@@ -55,7 +55,7 @@ function realStage(kind: 'tmux' | 'pty', cwd: string, clock: Clock): Stage {
     gate() {
       const word = join(cwd, `gate-${randomName()}`)
       execFileSync('mkfifo', [word])
-      // Whoever opens a fifo waits for its reader: it is done once, and beside the test.
+      // Opening a fifo waits for its reader, so it is done once, in a process beside the test.
       const child = once(() => spawn('sh', ['-c', `: > '${word}'`]))
       return { word, open: () => child().unref() }
     },

@@ -40,7 +40,7 @@ test('the answer is between the prompt and the composer', () => {
   assert.equal(rowsText(since(now, 'new', before).rows, 80, reader), 'new answer\nsecond line')
 })
 
-test('the same prompt again is told from the first by what stood there before', () => {
+test('the same prompt again is told from the first by the rows before it', () => {
   const before = ['> go on', 'one', '> ']
   const now = ['> go on', 'one', '> go on', 'two: you said', 'go on', '> ']
   assert.deepEqual(since(now, 'go on', before).rows, ['two: you said', 'go on'])
@@ -52,7 +52,7 @@ test('without an idle mark the composer is where the cursor is', () => {
   assert.deepEqual(rowsSince(now, { text: 'echo hi', before }, {}), { rows: ['hi'], whole: true })
 })
 
-test('a prompt that is shown as something else is passed over by what stood there before', () => {
+test('a prompt that is shown as something else is skipped by the rows before it', () => {
   const before = ['> first', 'one', '> ']
   const now = ['> first', 'one', '> [Pasted 3 lines]', 'two', '> ']
   assert.deepEqual(since(now, 'a\nb\nc', before), { rows: ['> [Pasted 3 lines]', 'two'], whole: true })
@@ -64,7 +64,7 @@ test("the composer's rows are no part of an answer, also while the program works
   assert.equal(rowsText(since(now, 'do it', before).rows, 80, reader), 'half')
 })
 
-test('where neither the prompt nor what stood before is in sight, the beginning is missing', () => {
+test('without the prompt and the earlier rows in sight, the answer is marked as cut at its beginning', () => {
   assert.deepEqual(since(['row 61', 'row 62', '> '], 'count', ['> old', 'x', '> ']), {
     rows: ['row 61', 'row 62'],
     whole: false,
@@ -89,7 +89,7 @@ test('property: an answer between its prompt and the composer comes back whole',
   )
 })
 
-/** What is told of a screen that goes through these texts. */
+/** The text that is reported of a screen that goes through these texts. */
 async function told(...texts: string[]): Promise<string> {
   let said = ''
   const telling = new ScreenReporter(async (event: Event) => void (said += event.type === 'text' ? event.delta : ''))
@@ -105,11 +105,11 @@ test('text that grows, scrolls or is drawn again is emitted once', async () => {
   assert.equal(await told('a\nb\nc', 'x\nb\nc', 'x\nb\nc\nd'), 'a\nb\nx\nc\nd')
 })
 
-test('a last line that changes all the time is told when it stands still', async () => {
+test('a last line that changes all the time is reported when it stands still', async () => {
   assert.equal(await told('a\n1 s', 'a\n2 s', 'a\n3 s', 'a\ndone'), 'a\ndone')
 })
 
-test('however much is drawn, no more than a bounded part is told', async () => {
+test('however much is drawn, only a bounded part is reported', async () => {
   const lines = (from: number) => Array.from({ length: 1000 }, (_, at) => `${from + at} ${'x'.repeat(90)}`).join('\n')
   const said = await told(...Array.from({ length: 50 }, (_, at) => lines(at * 1000)))
   assert.ok(said.length > 200_000 && said.length < 500_000, `${said.length} characters`)

@@ -10,7 +10,7 @@ import { turnOf } from '../contract/agent.ts'
 import { faked, kinds, lacks, stageOf } from './screen-rig.ts'
 import { sized } from '../full.ts'
 
-/** Real terminals play the scenes marked for them, once; in a full run every host plays every scene so many times. */
+/** Real terminals play the scenes marked for them, once; in a full run every host plays every scene this many times. */
 const times = sized(0, 20)
 
 type Seen = { states: string[]; text: string; outcome: Outcome | undefined }

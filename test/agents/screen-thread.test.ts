@@ -66,7 +66,7 @@ function journalled(clock: Clock, said: (turn: number) => object, over: Over = {
   return made
 }
 
-test('the journal of a CLI says the whole answer, what it cost and its thread; an older turn of the same words does not count', async () => {
+test('the journal of a CLI has the whole answer, its cost and its thread; an older turn of the same words does not count', async () => {
   const clock = new HandClock()
   const { agent, stage } = journalled(clock, (turn) => ({ answer: `whole answer ${turn}` }))
   for (const turn of [1, 2]) {
@@ -196,7 +196,7 @@ const history = (key: string): Entry[] => [
 const pastedIn = (typed: string[]) =>
   typed.filter((text) => text.startsWith('\u001b[200~')).map((text) => text.slice(6, -6).replaceAll('\r', '\n'))
 
-test('a running program is given what it missed, and a new one the whole view', async () => {
+test('a running program is given the entries that it missed, and a new one the whole view', async () => {
   const clock = new HandClock()
   const { agent, typed, stage } = played(
     clock,

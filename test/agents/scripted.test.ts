@@ -52,7 +52,7 @@ test('a wait lasts as long as the clock says', async () => {
   assert.equal(agent.running, false)
 })
 
-test('a question goes to whoever is asked, and the script goes on by the picks', async () => {
+test('a question goes to the person of the turn, and the script goes on by the picks', async () => {
   const agent = scriptedAgent('a', [
     [{ ask: question }, { ask: question, then: (picks) => [{ say: `picked ${picks}` }] }],
   ])

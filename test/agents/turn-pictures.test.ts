@@ -26,7 +26,7 @@ async function place(t: TestContext) {
 const sent = (bytes: Buffer) => ({ media: 'image/png', data: bytes.toString('base64') })
 const bodies = [png(1, 1), png(2, 2), png(3, 3)] as const
 
-test('an agent that takes pictures gets those of the history, the prompt and what was typed, in this order', async (t) => {
+test('an agent that takes pictures gets those of the history, the prompt and the typed text, in this order', async (t) => {
   const { cwd, blobs, keep } = await place(t)
   const [a, b, c] = [await keep(bodies[0]), await keep(bodies[1]), await keep(bodies[2])]
   const make = entryMaker()
@@ -42,7 +42,7 @@ test('an agent that takes pictures gets those of the history, the prompt and wha
   })
 })
 
-test('an agent that takes none is told where each is: in the project while it is the same, else as a copy', async (t) => {
+test('an agent that takes no pictures is told where each is: in the project while it is the same, else as a copy', async (t) => {
   const { cwd, blobs, keep, path } = await place(t)
   const [a, b] = [await keep(bodies[0]), await keep(bodies[1])]
   writeFileSync(join(cwd, 'a.png'), bodies[0])
@@ -83,7 +83,7 @@ test('a file outside of the project is not named, and an agent that changes the 
   assert.deepEqual(readFileSync(blobs.place(ref)), bodies[0])
 })
 
-test('a picture beyond the limits is named with the reason, and one that is lost is said to be', async (t) => {
+test('a picture beyond the limits is named with the reason, and so is one that is lost', async (t) => {
   const { cwd, blobs, keep, path } = await place(t)
   const [heavy, wide] = [await keep(png(1, 1, 2000)), await keep(png(50, 1))]
   const lost = { sha: 'f'.repeat(64), media: 'image/png', bytes: 3 }
@@ -136,7 +136,7 @@ test('the oldest of very many are named by their path, and a picture without a m
   assert.equal(blind.prompt, `go\n[a picture goes with this message; the picture is at ${path(last.sha)}]`)
 })
 
-test('what is typed during a turn is handed over like a prompt', async (t) => {
+test('text that is typed during a turn is handed over like a prompt', async (t) => {
   const { cwd, blobs, keep, path } = await place(t)
   const ref = await keep(bodies[0])
   const typed = `wait, ${linkedPicture({ number: 4, name: 'a.png', width: 1, height: 1 }, ref)}`

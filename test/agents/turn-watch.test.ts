@@ -44,7 +44,7 @@ function watched(ask: Ask, attended = true, timeoutMs = 60_000) {
   return { clock, over, stopped, watch }
 }
 
-/** Somebody who answers when the test says so, with whether the question was withdrawn meanwhile. */
+/** A person who answers when the test says so, and who knows whether the question was withdrawn meanwhile. */
 function slowly() {
   const asked: Question[] = []
   const answers: ((pick: string | undefined) => void)[] = []
@@ -185,7 +185,7 @@ test(
   },
 )
 
-test('a clock that somebody sets forward or back ends nothing early, and puts nothing off', async () => {
+test('setting the clock forward or back ends no turn early, and delays no timeout', async () => {
   const day = 86_400_000
   for (const jump of [day, -day]) {
     const { clock, over, stopped } = watched(nobody, false)

@@ -63,7 +63,7 @@ test('a folder that is replaced by a link later counts no more', (t) => {
   assert.deepEqual(folders.now, [])
 })
 
-test('of the folders that settings name, a bad one is only warned about, and an AGENTS.md is named', (t) => {
+test('a bad folder in the settings only brings a warning, and the AGENTS.md of a good one is named', (t) => {
   const { home, place } = ground(t)
   writeFileSync(join(home, 'code/shared/AGENTS.md'), '# how\n')
   const shared = join(home, 'code/shared')
@@ -119,7 +119,7 @@ test('/add-dir asks, lists, remembers for the project, and takes back', async (t
     `${shared} is closed to agents again. A command or server that still runs keeps it until it ends.`,
   ])
   assert.deepEqual([seat.app.native.folders.now, (await seat.app.project.doc.read()).folders], [[], []])
-  assert.deepEqual(await typed('/add-dir remove x'), ['error', 'no folder was added.'])
+  assert.deepEqual(await typed('/add-dir remove x'), ['error', 'no folder was added, so there is none to remove.'])
   assert.deepEqual(await seat.complete('add-dir', '../sh'), ['../shared/'])
   assert.deepEqual(await seat.complete('add-dir', `${seat.folder}/sh`), [`${shared}/`])
 })

@@ -20,7 +20,7 @@ import { realClock } from '../../src/base/clock.ts'
 import { drain } from '../../src/base/relay.ts'
 import { take } from '../../src/core/work/verbs.ts'
 import { providers } from '../../src/models/provider.ts'
-import { profiles } from '../../src/profiles/all.ts'
+import { allProfiles } from '../../src/profiles/all.ts'
 import { foreignKeys, providerKeys } from '../../src/core/work/key-variables.ts'
 import { openBorder } from '../../src/safety/border.ts'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -88,7 +88,7 @@ async function machine(t: TestContext) {
   return { io, env, folder, dump, project, home, settings: read, keysIn: (name: string) => keysOf(join(dump, name)) }
 }
 
-/** Which of the keys a program had in its environment, by the file that it wrote. */
+/** The keys that a program had in its environment, by the file that it wrote. */
 function keysOf(file: string): Keys {
   const entries = readFileSync(file, 'utf8')
     .split('\0')
@@ -97,7 +97,7 @@ function keysOf(file: string): Keys {
 }
 
 const { GH_TOKEN, AWS_SECRET_ACCESS_KEY, TAVILY_API_KEY } = keys
-/** What is no key to a model: the person's other programs need it, and so do the CLIs' own commands. */
+/** Variables that are no key to a model: the person's other programs need them, and so do the CLIs' own commands. */
 const theirs = { GH_TOKEN, AWS_SECRET_ACCESS_KEY, TAVILY_API_KEY }
 const { ANTHROPIC_API_KEY, CLAUDE_CODE_OAUTH_TOKEN, OPENAI_API_KEY, OPENAI_API_KEY_WORK } = keys
 const { GEMINI_API_KEY, GROQ_API_KEY, MY_MODEL_KEY } = keys
@@ -112,7 +112,7 @@ test('over a pipe and ACP each CLI has its own keys alone; a command without a p
   }
   const roster = openRoster(settings, parts)
   const had: Record<string, Keys> = {}
-  // Not at `read`: a command without a profile runs behind a wall there, and could write nothing down.
+  // The leash is not `read`: a command without a profile runs behind a wall there, and could write nothing down.
   for (const [name, file = name] of [['claude'], ['gemini'], ['opencode'], ['mine'], ['closed'], ['lent', 'claude']]) {
     const agent = roster.open(name!, { cwd: project, leash: 'ask' })
     await drain(take(agent, turnOf({ cwd: project, leash: 'ask' })))
@@ -211,7 +211,10 @@ test('a command of our own agent, a hook and the setup of a worktree have no key
 })
 
 test('every key that a profile or a provider uses is known, so that it is kept from the others', () => {
-  const used = [...profiles.flatMap((profile) => profile.keys), ...Object.values(providers).flatMap(({ keys }) => keys)]
+  const used = [
+    ...allProfiles().flatMap((profile) => profile.keys),
+    ...Object.values(providers).flatMap(({ keys }) => keys),
+  ]
   const known = new Set(foreignKeys([]))
   assert.deepEqual(
     used.filter((name) => !known.has(name)),

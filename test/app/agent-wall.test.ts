@@ -83,7 +83,7 @@ function answerIn(events: Event[]): string | undefined {
   return end.outcome.ok ? end.outcome.text : end.outcome.failure.message
 }
 
-test('a wall stands around whoever only advises, and around a command without a profile that may only read', () => {
+test('a wall stands around an agent that only advises, and around a command without a profile that may only read', () => {
   const claude: AgentSettings = { name: 'claude', kind: 'pipe', profile: 'claude' }
   const table = (['read', 'ask', 'edit', 'all'] as const).map((leash) => [
     leash,
@@ -175,7 +175,7 @@ const keeper = [
 ].join('\n')
 
 test(
-  'of the files of a CLI its sessions stay, and the state in files that hold settings too',
+  'the sessions of a walled CLI stay, and so does the state in files that hold settings too',
   { skip },
   async (context) => {
     const it = machine(context, {

@@ -8,7 +8,7 @@ import { memoryStore } from '../../src/store/memory-store.ts'
 import { openRoster } from '../../src/app/roster.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 
-test('what a person allows for one seat goes beyond what the agent is held to, step by step', async (t) => {
+test('a person loosens the leash of one seat step by step, up to `all`', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'termaite-allowed-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
   const agents = [{ name: 'claude', profile: 'claude', leash: 'read', contextWindowTokens: 1000 }]

@@ -36,7 +36,7 @@ function project(context: TestContext, files: Record<string, string | Buffer>) {
 const file = (path: string, body: string, lines = '') =>
   `<file path="${path}"${lines && ` lines="${lines}"`}>\n${body}\n</file>`
 
-test('a file, a part of it and a folder are read from where one stands', async (t) => {
+test('a file, a part of it and a folder are read from the working folder', async (t) => {
   const { typed } = project(t, { 'src/a.ts': 'one\ntwo\nthree\n', 'src/b c.ts': 'B', 'src/deep/x': '', 'top.md': 'T' })
   assert.deepEqual(await typed('Compare @a.ts and @"b c.ts", @a.ts:2-9 (and @../top.md).', 'src'), {
     prompt: [
@@ -56,7 +56,7 @@ test('a file, a part of it and a folder are read from where one stands', async (
   })
 })
 
-test('what does not resolve stays as it is; only what is plainly a path is missed aloud', async (t) => {
+test('an @ reference that does not resolve stays as it is; only a plain path brings a warning', async (t) => {
   const { typed } = project(t, { 'a.ts': 'A', 'v1.2': 'version' })
   const prompt = 'ask @alice at me@a.ts about @scope/package, @gone.ts and @gone/: `@a.ts`'
   assert.deepEqual(await typed(prompt), {
@@ -74,7 +74,7 @@ test('a file whose name looks like a part of another one is meant itself', async
   assert.deepEqual(await typed('@b.ts:7'), { prompt: '@b.ts:7', warnings: ['@b.ts:7: the file has only 3 lines'] })
 })
 
-test('outside the project only what the person names by its whole path', async (t) => {
+test('outside the project only paths are attached that the person names whole', async (t) => {
   const { folder, root, typed } = project(t, { 'a.ts': 'A' })
   writeFileSync(join(folder, 'letter'), 'S')
   symlinkSync(join(folder, 'letter'), join(root, 'link'))
@@ -95,7 +95,7 @@ const refOf = (bytes: Buffer) => ({
   bytes: bytes.length,
 })
 
-test('a picture goes beside the words, once, and is mentioned where it was meant; one that cannot be sent is told of', async (t) => {
+test('a picture goes beside the words, once, and is mentioned in its place; a warning names one that cannot be sent', async (t) => {
   const bytes = png(64, 48)
   const { typed } = project(t, {
     'shot.png': bytes,
@@ -179,7 +179,7 @@ test('pasted paths become pictures where they name some; everything else stays a
   })
 })
 
-test('no text, no file, not readable: a line each', async (t) => {
+test('files that are binary, special or unreadable each have a warning', async (t) => {
   const { root, typed } = project(t, { 'a.bin': Buffer.from([80, 0, 75]), 'shut/a.ts': 'A' })
   execFileSync('mkfifo', [join(root, 'pipe')])
   const special = 'a pipe, a socket or a device cannot be attached'
@@ -207,7 +207,7 @@ test(
   },
 )
 
-test('a long file is cut between characters, and so is all of it together', async (t) => {
+test('a long file is cut between characters, and so are all files together', async (t) => {
   const long = 'ä'.repeat(mostBytes.file)
   const { typed } = project(t, { 'long.md': `x${long}`, ...many(), 'short.md': 'S', 'lines.md': `1\n${long}\n3` })
   const cut = await typed('@long.md')

@@ -40,7 +40,7 @@ test('an @ in the output of a command line attaches no file', () => {
   )
 })
 
-test('commands in files: whose they are, what they say, and that none takes the place of termaite’s own', (t) => {
+test('commands in files: their owner, their text, and that none replaces one of termaite’s own', (t) => {
   const { at, ground } = groundOf(t, {
     'repo/.termaite/commands/ship.md': 'Ship it.',
     'repo/.claude/commands/ship.md': 'Another.',

@@ -9,7 +9,7 @@ import { realClock } from '../../src/base/clock.ts'
 import { run } from '../../src/cli/run.ts'
 
 for (const debug of ['0', '1'])
-  test(`what breaks says so without a key, ${debug === '1' ? 'with' : 'without'} its stack`, async (t) => {
+  test(`an unexpected error is reported without a key, ${debug === '1' ? 'with' : 'without'} its stack`, async (t) => {
     const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
     t.after(() => rmSync(home, { recursive: true, force: true }))
     writeFileSync(join(home, 'credentials.json'), '{"groq":"put-away-99c1"}', { mode: 0o600 })

@@ -8,7 +8,7 @@ import { SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { sweepTerminals } from '../../src/app/crew/crew-terminals.ts'
 
-test('what is left of terminals is looked at once, but for those that are fresh or that an agent has', async (t) => {
+test('leftovers of terminals are looked at once, except for those that are fresh or that an agent has', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
   const folder = join(home, 'terminals')

@@ -75,7 +75,7 @@ test('a clean one goes with its branch; one that holds changes or commits stays,
   assert.equal((await make('changed')).branch, 'termaite/changed-2')
 })
 
-test('it is made ready by a command where the project is trusted; one that fails says why', async (context) => {
+test('the setup command prepares a new worktree where the project is trusted; one that fails says why', async (context) => {
   const ready = repository(context, { setup: 'echo ready > made.txt' })
   const made = await ready.worktrees.make(ready.worktrees.plan('a'), ready.root)
   assert.equal(readFileSync(join(made.worktree.path, 'made.txt'), 'utf8'), 'ready\n')
@@ -96,14 +96,14 @@ test('it is made ready by a command where the project is trusted; one that fails
 
 test('our own agent is our own chat, in a session of its own', () => {
   const agent = { name: 'my own', kind: 'native' as const, contextWindowTokens: 1 }
-  const { screen } = ownProfile(agent, { node: '/usr/bin/node', file: '/opt/termaite.cjs' })
+  const { screen } = ownProfile(agent, ['/usr/bin/node', '/opt/termaite.cjs'])
   assert.equal(
     screen!.command({ leash: 'edit', thread: 'one' }),
     "/usr/bin/node /opt/termaite.cjs --agent 'my own' --mode agent --think off --leash edit --session one",
   )
 })
 
-test('what is typed after `termaite crew` is a tool’s input', () => {
+test('the words after `termaite crew` are the input of a tool', () => {
   const typed = (verb: string, words: string[], values = {}) => toolVerbs[verb]!.input(words, values)
   assert.deepEqual(
     typed('spawn', ['claude', 'fix', 'it'], {
@@ -127,7 +127,7 @@ test('what is typed after `termaite crew` is a tool’s input', () => {
   })
 })
 
-test('a crew is listed as wide as the terminal is, and what somebody has to act on stands whole below its slot', () => {
+test('the list of a crew is as wide as the terminal, and anything that a person has to act on stands whole below its slot', () => {
   const at = Date.parse('2026-11-15T10:41:00Z')
   const made = (id: number, more: Partial<StoredSlot>): Slot =>
     parseSlot({
@@ -178,7 +178,7 @@ test('a crew is listed as wide as the terminal is, and what somebody has to act 
   ])
 })
 
-test('an option is picked by its number, its id, its name or how that begins, and never by what may mean two', () => {
+test('an option is picked by its number, its id, its name or the beginning of that, and never by an ambiguous word', () => {
   const options = [
     { id: 'no', label: 'No, exit' },
     { id: 'once', label: 'Yes' },

@@ -16,6 +16,7 @@ import { withAttachments } from '../../src/app/attachments/attachments.ts'
 import { UsageError } from '../../src/core/io.ts'
 import { noBudget } from '../../src/core/work/budget.ts'
 import { faultCard, leftCard } from '../../src/desk/follow-up-cards.ts'
+import { chooseFrom, mayRun, writeQuestion } from '../../src/desk/belongings-offer.ts'
 import { chooseAgents, chooseLeash, mayReplace } from '../../src/desk/setup.ts'
 import { clearCommand } from '../../src/desk/slash/clear.ts'
 import { connectCommand } from '../../src/desk/slash/connect.ts'
@@ -24,6 +25,8 @@ import { rememberCommand } from '../../src/desk/slash/remember.ts'
 import { leashKeyCommand } from '../../src/desk/slash/leash.ts'
 import { startTree } from '../../src/mind/think/decompose/saved-trees.ts'
 import { offerRevert } from '../../src/mind/think/revert-offer.ts'
+import type { OfferWorld } from '../../src/desk/belongings-offer.ts'
+import type { Offered } from '../../src/app/belongings/offers.ts'
 import type { WorkerSlot } from '../../src/crew/slot.ts'
 import { conflictCard, strayCard } from '../../src/crew/workers/merge-card.ts'
 import { claudeQuestions as claudeSteps } from '../../src/profiles/claude/claude-questions.ts'
@@ -207,6 +210,17 @@ export async function everyCard(): Promise<Record<string, Question>> {
     whilePaused: <T>(work: () => Promise<T>) => work(),
     browse: async () => {},
   })
+  const theirs: Offered = {
+    thing: {
+      kind: 'hook',
+      event: 'Stop',
+      command: 'notify-send done',
+      source: { cli: 'claude', title: 'Claude Code', file: '/home/ada/.claude/settings.json', owner: 'person' },
+    },
+    written: { as: 'item', file: '/home/ada/.termaite/settings.json', keys: ['hooks', 'Stop'], value: {} },
+    standing: 'new',
+  }
+  const offering = { place: { home: folder, root: folder, cwd: folder, env: {} }, signal } as unknown as OfferWorld
   const confirm = { message: 'Deploy?', requestedSchema: { type: 'object' as const, properties: {} } }
   const cards: Record<string, Question> = {
     permission: await permission([push], 'it sends commits to a remote'),
@@ -263,6 +277,9 @@ export async function everyCard(): Promise<Record<string, Question>> {
     'setup-agents': await asked(({ ask }) => chooseAgents({ ask, signal }, offers)),
     'setup-leash': await asked(({ ask }) => chooseLeash({ ask, signal }, offers)),
     'setup-replace': await asked(({ ask }) => mayReplace({ ask, signal }, ['~/.termaite/settings.json'])),
+    'use-things': await asked(({ ask }) => chooseFrom({ ...offering, ask }, [theirs, theirs], 'Use them?', '')),
+    'use-hook': await asked(({ ask }) => mayRun({ ...offering, ask }, theirs)),
+    'use-write': await writeQuestion(offering, { edits: [], links: [{ path: '/a', target: '/b' }] }),
     'leash-all': await asked(({ ask }) => leashKeyCommand(controls).run('all', world(ask))),
     clear: await asked(({ ask }) => clearCommand(controls).run('', world(ask))),
     'stop-agent': await asked(({ ask }) => workersCommand(working()).run('stop critic', world(ask))),

@@ -8,7 +8,7 @@ import { cloudHome } from '../models/clouds/cloud-rig.ts'
 import { fallbackNative, withFallback } from '../../src/app/offers/fallback-agent.ts'
 import { plain, seated } from './seat.ts'
 
-/** Somebody without an agent of our own, with these keys and these servers. */
+/** A person without an agent of our own, with these keys and these servers. */
 async function lacking(t: TestContext, env: Record<string, string>, servers: LocalServer[] = [], settings = cli) {
   const { io, app, home } = await seated(t, settings, env)
   let looked = 0
@@ -47,7 +47,7 @@ test('a key that was put away counts, then a server of this machine; a name that
   assert.deepEqual((await local.spare('agent'))?.agent.model, 'ollama/qwen3')
 })
 
-test('without any model it is said what to do', async (t) => {
+test('without any model the person is told what to do', async (t) => {
   const { spare } = await lacking(t, {})
   await assert.rejects(spare('agent'), {
     message:

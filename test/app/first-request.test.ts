@@ -13,7 +13,7 @@ import { providerOf } from '../../src/models/provider.ts'
 import { anthropic } from '../../src/models/wires/anthropic.ts'
 import { seat } from '../tools/seat.ts'
 
-/** What pi 0.87.1 sends first, for the same prompt in `npm run bench:peers`. */
+/** The size of the first request of pi 0.87.1, for the same prompt in `npm run bench:peers`. */
 const pi = 5789
 
 const machine: SystemSpec = {

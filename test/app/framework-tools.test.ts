@@ -37,7 +37,7 @@ const turnIn = (cwd: string): Turn => ({
   steer: async () => [],
 })
 
-test('hands run under the rules of our own agent, signed by termaite; an interpreter keeps what it knows until the run ends', async (t) => {
+test('tools of frameworks run under the rules of our own agent, signed by termaite; an interpreter keeps its state until the run ends', async (t) => {
   const seat = await seated(t, { agents: [], sandbox: { enabled: false } })
   // Processes end in their own time.
   const app = { ...seat.app, native: { ...seat.app.native, clock: realClock } }
@@ -61,7 +61,7 @@ test('hands run under the rules of our own agent, signed by termaite; an interpr
   assert.equal(app.native.state.toolboxes.size, 0)
 })
 
-test('what anybody proposes is done on the whole leash only where all of them have it', async (t) => {
+test('a proposed command runs on the leash `all` only where every agent has that leash', async (t) => {
   const agent = (name: string, leash: string) => ({ name, command: 'cat', leash, contextWindowTokens: 1000 })
   const asked: (string | undefined)[] = []
   const ask: Turn['ask'] = async (question) => void asked.push(question.agent)
@@ -108,7 +108,7 @@ test(
   },
 )
 
-test('what a check reads is a file of the project: none outside, no secret, no way round by a link', async (t) => {
+test('a check reads only files of the project: none outside, no secret, and none through a link', async (t) => {
   const { app } = await seated(t, { agents: [] })
   const at = (name: string) => join(app.place.cwd, name)
   writeFileSync(at('plain.txt'), 'words')
@@ -122,7 +122,7 @@ test('what a check reads is a file of the project: none outside, no secret, no w
 })
 
 test(
-  'code about the machine is asked for, and then sees it; what runs behind the wall does not',
+  'code about the machine is asked for, and then sees the machine; code behind the wall does not',
   { skip: noSandbox },
   async (t) => {
     const agents = [{ name: 'one', command: 'cat', leash: 'edit', contextWindowTokens: 1000 }]
@@ -144,7 +144,7 @@ test(
     assert.equal(await sees(true, ['once']), 'true')
     assert.match(await sees(true), /nobody was there to say yes/)
     assert.deepEqual(asked.length, 2)
-    assert.match(asked[0]!, /it looks at the machine itself, so that it runs outside the sandbox/)
+    assert.match(asked[0]!, /it looks at the machine itself, so it runs outside the sandbox/)
     await closeNative(app.native)
   },
 )

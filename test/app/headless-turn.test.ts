@@ -59,7 +59,7 @@ function peerAt(home: string, t: TestContext) {
   })
 }
 
-test('what another process says while a turn runs reaches its agent, and is kept', { timeout: 20_000 }, async (t) => {
+test('text from another process reaches the agent of a running turn, and is kept', { timeout: 20_000 }, async (t) => {
   const { home, err, events } = await reached(t, async function* (turn) {
     const texts = [...(await turn.steer(turn.signal)), ...(await turn.steer())]
     yield { type: 'reply', text: texts.join(' ') }

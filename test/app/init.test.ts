@@ -103,7 +103,7 @@ test('an AGENTS.md that is there is shown beside the new one, and kept as a copy
   assert.deepEqual(seat.said.at(-1), ['note', `${file(seat)} was written; the previous version is in ${backup}`])
 })
 
-test('without a yes nothing is written, and without a change nobody is asked', async (t) => {
+test('without a yes nothing is written, and without a change no question is asked', async (t) => {
   const seat = await seated(t, told({ amber: answers(document) }))
   assert.deepEqual((await seat.type('/init')).at(-1), ['note', 'Nothing was written.'])
   assert.equal(existsSync(file(seat)), false)
@@ -142,7 +142,7 @@ test('an agent that fails is told, and the next one is asked', async (t) => {
   assert.equal(readFileSync(file(seat), 'utf8'), document)
 })
 
-test('what was changed while the card was open is not overwritten', async (t) => {
+test('a file that was changed while the card was open is not overwritten', async (t) => {
   const seat = await seated(t, told({ amber: answers(document) }))
   const { ask } = seat.world
   seat.world.ask = async (...question) => {

@@ -19,7 +19,7 @@ import { join } from 'node:path'
 import { carryOut, planInstall, planRemoval, wiredClients } from '../../src/app/mcp/mcp-entries.ts'
 import { clients } from '../../src/app/mcp/clients.ts'
 import { readConfig, refuseUnwritable } from '../../src/mcp-config/config-file.ts'
-import { ownStart } from '../../src/app/mcp/own-program.ts'
+import { ownStart } from '../../src/app/mcp/own-start.ts'
 
 const start = { command: 'termaite', args: ['mcp', 'serve'] }
 
@@ -68,7 +68,7 @@ test('every client can be wired, is found wired, and is as it was after', (conte
   }
 })
 
-test('what somebody else changed since stays changed', (context) => {
+test('an entry that another program changed since stays changed', (context) => {
   const { path, install, remove } = homeOf(context)
   writeFileSync(path, '{\n  "a": 1\n}\n')
   install()
@@ -143,10 +143,13 @@ test('we are started by our name where a shell finds us, else by whole paths', (
   const [bin, file] = [join(home, 'bin'), join(home, 'termaite.cjs')]
   mkdirSync(bin)
   writeFileSync(file, '')
-  const program = { node: '/node', file }
+  const program = ['/node', file] as const
   const whole = { command: '/node', args: [file, 'mcp', 'serve'] }
   assert.deepEqual(ownStart(client, program, bin), whole)
   symlinkSync(file, join(bin, 'termaite'))
   assert.deepEqual(ownStart(client, program, `/nowhere:${bin}`), start)
   assert.deepEqual(ownStart({ ...client, desktop: true }, program, bin), whole)
+  // The single-file build has no file beside its executable.
+  assert.deepEqual(ownStart(client, [file], bin), start)
+  assert.deepEqual(ownStart(client, [file]), { command: file, args: ['mcp', 'serve'] })
 })

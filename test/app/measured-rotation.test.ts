@@ -19,7 +19,7 @@ const settings = {
   thinking: 'off',
 }
 
-/** Keeps judged results of an agent in the project: of `many` turns so many were good. */
+/** Keeps judged results of an agent in the project: `good` of its `many` turns were good. */
 async function past({ app, clock }: Seat, agent: string, good: number, many: number, kind?: Framework) {
   for (let one = 0; one < many; one++) {
     await clock.turn(1)
@@ -136,7 +136,7 @@ test('a word of the person changes who is next, with the same draw; a draw of an
   assert.equal(drawIn(seat).seed, Math.floor(0.1 * 2 ** 32))
 })
 
-test('where the results cannot be read, the agents are asked in the configured order and the turn says why', async (t) => {
+test('when the results cannot be read, the agents are asked in the configured order and the turn says why', async (t) => {
   const seat = await seated(t, settings)
   seat.app = { ...seat.app, place: { ...seat.app.place, home: join(seat.home, 'settings.json') } }
   const { by, notes } = await taken(seat, 'x')

@@ -182,7 +182,7 @@ test('a command reaches the network where a rule or a yes gives it one', async (
   )
 })
 
-test('what needs the machine itself was asked for, and runs outside; a reader never does', async () => {
+test('a command that needs the machine itself was asked for, and runs outside; a reader never does', async () => {
   const away = [
     'git push',
     'ls && git fetch',
@@ -253,7 +253,7 @@ test('a package script that changes after it was judged does not lead outside, n
   assert.deepEqual(places, ['write sockets', 'yes', 'write sockets', 'yes'])
 })
 
-test('behind the wall the environment has no keys, what the settings name, and caches of the project’s own', async () => {
+test('behind the wall the environment has no keys, the variables of the settings, and caches of the project’s own', async () => {
   const env = { GROQ_API_KEY: 'made-up', GH_TOKEN: 'made-up', APP_MODE: 'x', OTHER: 'x', EDITOR: 'vi' }
   const { walls, call, parts, seat } = held({ env })
   seat.settings.sandbox.env = ['APP_MODE']
@@ -282,7 +282,7 @@ test('commands of a turn share a room; readers have another, and it closes with 
   assert.deepEqual(opened, ['open', 'open', 'close /scratch/1', 'close /scratch/2'])
 })
 
-test('what a command must not leave behind is told to the model and to the person', async () => {
+test('files that a command must not leave behind are named to the model and to the person', async () => {
   const { walls, call, parts } = held({})
   const { settle } = await walls.shell('git commit -m x', call())
   assert.deepEqual(await settle?.(), ['The file .git/commondir was removed.'])
@@ -394,7 +394,7 @@ test('a failure that is not the sandbox’s is left alone, and so is a command t
   })
 })
 
-test('where there is no sandbox it is said once in a project, and on asking', async () => {
+test('a missing sandbox is reported once in a project, and on request', async () => {
   const { parts, seat, walls, call } = held({}, without)
   assert.deepEqual(await walls.shell('ls', call()), { argv: ['bash', '-c', 'ls'] })
   await walls.shell('ls', call())
@@ -429,7 +429,7 @@ test('the person is told what holds the commands of each leash', async () => {
   )
 })
 
-test('the model is told in a sentence', () => {
+test('the model is told about the sandbox in a sentence', () => {
   assert.equal(wallPrompt('all', undefined), 'Commands run without a sandbox.')
   assert.equal(
     wallPrompt('edit', { network: 'asked' }),

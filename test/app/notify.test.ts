@@ -10,8 +10,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { desktopBytes, openNotify } from '../../src/app/notify.ts'
-import { faultsIn } from '../../src/core/work/shape.ts'
-import { faultWords } from '../../src/settings/fault.ts'
+import { faultWords, faultsIn } from '../../src/core/work/shape.ts'
 import { listForm } from '../../src/settings/settings-schema.ts'
 
 const notice = { event: 'asking', agent: 'claude', workspace: '/w', text: 'May I; \u001b[31mrun\u0007 it?' } as const
@@ -51,7 +50,7 @@ test('a desktop is told in the two ways that terminals know, and nothing in a te
   )
 })
 
-test('ntfy gets the words, the title and its token; what fails is said once and breaks nothing', async (t) => {
+test('ntfy gets the words, the title and its token; a failure is reported once and breaks nothing', async (t) => {
   const asked: unknown[] = []
   const server = createServer(async (request, response) => {
     const { title, tags, priority, authorization } = request.headers
@@ -69,7 +68,7 @@ test('ntfy gets the words, the title and its token; what fails is said once and 
   assert.deepEqual(warned, ['notify: the command failed: no', 'notify: ntfy failed: the server answered with HTTP 500'])
 })
 
-test('what is no notifier is refused in the words of the settings', () => {
+test('a value that is no notifier is refused in the words of the settings', () => {
   const words = (notify: unknown) => {
     const [fault] = faultsIn(listForm, { notify })
     return fault && faultWords(fault)
@@ -79,4 +78,39 @@ test('what is no notifier is refused in the words of the settings', () => {
   assert.equal(words([{}]), 'found {}, allowed: one of "desktop", "bell" or an object with either "ntfy" or "command"')
   assert.match(words([{ ntfy: 'mine' }])!, /allowed: the http\(s\) address of a topic/)
   assert.match(words([{ command: 'x', on: ['askin'] }])!, /did you mean "asking"/)
+})
+
+test('a notice names the address of its subject on the page, without a secret, and rings the terminal alone when the hub tells', async (t) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'termaite-notify-'))
+  t.after(() => rmSync(cwd, { recursive: true, force: true }))
+  const err = Object.assign(new PassThrough().setEncoding('utf8'), { isTTY: true })
+  const io = { env: { PATH: process.env.PATH }, err, clock: new HandClock(0) }
+  let page: string | undefined = 'https://hub.example'
+  const notify: Ways = ['desktop', { command: 'cat >> told', on: ['done'] }]
+  const tell = openNotify({ notify }, { io, cwd, mask: (text) => text, warn: assert.fail, page: () => page })
+  const done = { event: 'done', agent: 'claude', workspace: '/w', text: 'Fine.' } as const
+  await tell({ ...done, task: '01ab' })
+  await tell({ ...done, event: 'review', view: 'agents/a%20b' })
+  await tell({ ...done, event: 'failed' })
+  page = undefined
+  await tell(done)
+  await tell(done, true)
+  const told = readFileSync(join(cwd, 'told'), 'utf8').trim().split('\n')
+  assert.deepEqual(
+    told.map((line) => (JSON.parse(line) as { event: string; url?: string }).url),
+    [
+      'https://hub.example/#/tasks/01ab',
+      'https://hub.example/#/agents/a%20b',
+      'https://hub.example/#/inbox',
+      undefined,
+    ],
+  )
+  const rung = String(err.read()).match(/\]9;[^\u0007]*/g)
+  assert.deepEqual(rung, [
+    ']9;claude is done: Fine. https://hub.example/#/tasks/01ab',
+    ']9;claude wants a review: Fine. https://hub.example/#/agents/a%20b',
+    ']9;claude failed: Fine. https://hub.example/#/inbox',
+    ']9;claude is done: Fine.',
+    ']9;claude is done: Fine.',
+  ])
 })

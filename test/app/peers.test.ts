@@ -19,7 +19,7 @@ test('a turn has the first moment to itself, and one that is over by then is nev
   const long = serveTurns(home, new RunningTurns(), clock)
   await clock.turn(100)
   while ((await socketsOf(home)).length === 0) await new Promise(setImmediate)
-  // Nobody is a peer of their own.
+  // A process is no peer of its own.
   assert.deepEqual([await peers(home, realClock), await peerOf(home, 't1', realClock)], [[], undefined])
   await long.close()
   assert.deepEqual([await socketsOf(home), clock.asleep], [[], 0])

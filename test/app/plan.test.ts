@@ -24,7 +24,7 @@ import { plain, seated } from './seat.ts'
 
 type Call = { tool: string; input: unknown }
 
-/** What a model could try, by every tool there is and some there are not. */
+/** Everything that a model could try: every tool there is, and some that do not exist. */
 const tries: readonly Call[] = [
   { tool: 'file_creator', input: { file_path: 'new.txt', content: 'x' } },
   { tool: 'file_creator', input: { file_path: 'a.txt', content: 'x' } },

@@ -95,7 +95,7 @@ test('a room is a worktree with the files as they are now, and goes without a tr
   assert.equal(before.hooked, false)
 })
 
-test('whoever works in a room stands where it would in the project', async (t) => {
+test('an agent in a copy has the same working folder as in the project', async (t) => {
   const { seat } = await desk(t)
   const app = { ...seat.app, place: { ...seat.app.place, cwd: join(seat.project, 'src') } }
   const room = await openProjectCopies(app, kept)!.open(signal)
@@ -103,7 +103,7 @@ test('whoever works in a room stands where it would in the project', async (t) =
   await room.drop()
 })
 
-test('whom the person asked for works there', async (t) => {
+test('the agent that the person asked for works in the copy', async (t) => {
   const { seat } = await desk(t)
   seat.configure(plain({ own: 'cat >/dev/null; echo own', other: 'cat >/dev/null; pwd' }, { leash: 'edit' }))
   await seat.open()
@@ -118,7 +118,7 @@ test('whom the person asked for works there', async (t) => {
   await room.drop()
 })
 
-test('two rooms that changed the same file cannot both be brought back, also when both try at once', async (t) => {
+test('two copies that changed the same file cannot both be brought back, also when both try at once', async (t) => {
   const { project, state, apart } = await desk(t)
   const before = state()
   const rooms = await Promise.all([apart.open(signal), apart.open(signal)])
@@ -174,7 +174,7 @@ test('a room is made ready as a worktree of a crew is; where that fails there is
   assert.deepEqual(broken.state(), before)
 })
 
-test('a cancel ends what makes a room ready, with all it started, and the room goes', async (t) => {
+test('a cancel ends the setup of a copy with all its processes, and removes the copy', async (t) => {
   const { label } = labelled()
   const setup = '(sleep 1000 & sleep 1000); echo'
   t.after(() => killLabelled(label))
@@ -190,7 +190,7 @@ test('a cancel ends what makes a room ready, with all it started, and the room g
   assert.deepEqual([await alive(label), state()], [[], before])
 })
 
-test('what a process left behind that is gone is swept at the next start; what another is at work in is not', async (t) => {
+test('copies that a dead process left are swept at the next start; those that a living process works in stay', async (t) => {
   const { seat, project, state } = await desk(t)
   const before = state()
   const now = seat.clock.now()

@@ -129,7 +129,7 @@ test('a result is shown and brought in later, and a file that changed since is r
 
   await seat.clock.turn(25 * 3_600_000)
   assert.deepEqual(await seat.type('/race show'), [
-    ['error', 'the results of the last race are gone: they are kept for a day.'],
+    ['error', 'the results of the last race are gone: they are kept for a day. Race again for new ones.'],
   ])
 })
 
@@ -158,7 +158,7 @@ test('a race that cannot begin says why before any agent is asked', async (t) =>
   await seat.open()
   assert.match(
     await said('/race fix it -a amber,birch'),
-    /^amber may only read \("leash": "read" in the settings\), so that it cannot race\. These can: birch\./,
+    /^amber may only read \("leash": "read" in the settings\), so it cannot race\. These can: birch\./,
   )
   assert.deepEqual(await seat.complete('race', 'fix it -a amber,b'), ['fix it -a amber,birch'])
 })

@@ -80,7 +80,7 @@ test('staged, unstaged and new files are the uncommitted changes, with the numbe
   )
 })
 
-test('what cannot be shown is named with the reason: binary, submodule, secret, generated, link, large', async (t) => {
+test('files that cannot be shown are named with the reason: binary, submodule, secret, generated, link, large', async (t) => {
   const at = await project(t)
   const inner = join(at, '..', 'inner')
   mkdirSync(inner)
@@ -136,8 +136,9 @@ test('a range, a commit, a branch and the first commit are each compared with th
   const run = projectGit({ PATH: process.env.PATH, HOME: at })
   assert.deepEqual((await branchNames(run, at)).sort(), ['feature', 'main'])
   await assert.rejects(changes(at, 'mian'), { message: 'there is no branch or commit "mian" in this repository.' })
-  await assert.rejects(changes(at, '--output=/tmp/x'), /is no range/)
-  assert.equal(existsSync('/tmp/x'), false)
+  const out = join(at, '..', 'written')
+  await assert.rejects(changes(at, `--output=${out}`), /is no range/)
+  assert.equal(existsSync(out), false)
 })
 
 test('a repository without a commit, and a folder without a repository', async (t) => {
@@ -326,7 +327,7 @@ test('an answer that has no findings is asked for again, and then the review fai
   assert.match(seat.said.at(-1)![1], /does not hold to the output schema: there is no JSON in it \(asked 3 times\)/)
 })
 
-test('nothing to review spends nothing, and bad words are refused', async (t) => {
+test('a review without changes spends nothing, and bad scopes are refused', async (t) => {
   const seat = await reviewing(t, reader(says(answer)), { ...reader('cat', 'birch'), leash: 'all' })
   git(seat.project, 'commit', '-qam', 'two')
   const typed = async (line: string) => (await seat.type(line)).at(-1)

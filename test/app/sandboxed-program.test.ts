@@ -53,7 +53,7 @@ test(
   },
 )
 
-test('where no sandbox is installed there is no such tool; one that does not work says so', async (t) => {
+test('the sandboxed program is missing without an installed sandbox, and reports one that does not work', async (t) => {
   const folder = folderOf(t)
   const bin = join(folder, 'bin')
   mkdirSync(bin)

@@ -27,7 +27,7 @@ import { inMode } from '../../src/settings/work-mode.ts'
 
 type Said = [how: string, text: string]
 
-/** Somebody who types commands at a desk of their own: a real app on a temporary home, and a hold that does what it is told. */
+/** A person who types commands at a desk of their own: a real app on a temporary home, and controls that note what they are told. */
 export class Seat {
   readonly folder: string
   readonly project: string
@@ -36,9 +36,9 @@ export class Seat {
   readonly clock = new HandClock()
   readonly said: Said[] = []
   readonly asked: Question[] = []
-  /** What the hold and the screen were told, in order. */
+  /** The calls of the controls and of the screen, in order. */
   readonly turned: unknown[] = []
-  /** What the person answers, in order; nothing left means that nobody answers. */
+  /** The answers of the person, in order; once none is left, nobody answers. */
   readonly answers: (string[] | undefined)[] = []
   readonly agents: AgentStanding[] = []
   readonly stop = new AbortController()

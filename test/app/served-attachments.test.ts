@@ -55,7 +55,7 @@ function typing(t: TestContext, scripts: Record<string, Script>) {
 const resource = (server: string, uri: string, body: string) =>
   `<resource server="${server}" uri="${uri}">\n${body}\n</resource>`
 
-test('resources stand behind the prompt like files, each read once; what was typed is found again', async (t) => {
+test('resources stand behind the prompt like files, each read once; the typed prompt can be restored', async (t) => {
   const { cwd, typed, waited } = typing(t, { s: { data: 'usual' } })
   writeFileSync(join(cwd, 'a.ts'), 'A')
   const asked = 'Compare @s:notes://today, @a.ts, @s:notes://today and @s:art://dot.'
@@ -90,7 +90,7 @@ test('a file of the same name is the file; other words with a colon start no ser
   assert.equal(counts.opened, 0)
 })
 
-test('what cannot be read stays as it is, and says what failed and what to do', async (t) => {
+test('a resource that cannot be read stays as it is, with what failed and what to do', async (t) => {
   const { typed } = typing(t, { s: { data: 'usual' }, dead: { dead: 'no database' }, long: { data: 'usual' } })
   const prompt = '@s:notes://none @nosuch:a://b @dead:a://b'
   const { warnings, ...rest } = await typed(prompt)
@@ -171,7 +171,7 @@ test('the messages of a hostile prompt are bounded, and cannot leave their tag',
   assert.deepEqual([read.prompt.match(/<\/resource>/g)!.length, read.prompt.includes('<message from')], [1, false])
 })
 
-test('arguments are read by position, by name and quoted; the last takes the rest, and what is written is read again', () => {
+test('arguments are read by position, by name and quoted; the last takes the rest, and written arguments are read again', () => {
   const prompt = { name: 'p', arguments: [{ name: 'a', required: true as const }, { name: 'b' }, { name: 'c' }] }
   const read = (typed: string) => promptValues(prompt, typed)
   assert.deepEqual(read(''), {})

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { SupervisedKeys } from '../../src/faces/attach/attach-keys.ts'
 import { OutputFilter } from '../../src/faces/attach/output-filter.ts'
-import { profiles } from '../../src/profiles/all.ts'
+import { allProfiles } from '../../src/profiles/all.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { TokenMeter } from '../../src/mind/supervise/token-meter.ts'
 import { TerminalLog } from '../../src/store/terminal-log.ts'
@@ -42,7 +42,7 @@ const state = (id: string, agent = 'claude') => ({
   owner: '',
 })
 
-test('the newest session of an agent is found; what is damaged or came with the repository is not used', async (t) => {
+test('the newest session of an agent is found; damaged ones and those that came with the repository are not used', async (t) => {
   const root = folderOf(t)
   const clock = new HandClock(1_000)
   const first = new SupervisedSession(root, state('a'), clock)
@@ -156,7 +156,7 @@ test('each CLI is lent a server in its own way, and no key is in the words', () 
   const start = { command: '/no de', args: ['a', '--b'], env: { TERMAITE_HUB: 'http://x' } }
   const server = { name: 'hub', ...start, patient: { args: ['a', '--long'], ms: 600_000 } }
   const lent = Object.fromEntries(
-    profiles.flatMap(({ name, screen }) => (screen?.lends ? [[name, screen.lends(server, '/f')]] : [])),
+    allProfiles().flatMap(({ name, screen }) => (screen?.lends ? [[name, screen.lends(server, '/f')]] : [])),
   )
   const patient = { ...start, args: ['a', '--long'], timeout: 600_000 }
   const text = (entry: object) => JSON.stringify({ mcpServers: { hub: entry } })

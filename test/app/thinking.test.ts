@@ -10,7 +10,7 @@ import { frameworkResources, readersOf, openLabeller } from '../../src/app/think
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { seated } from './seat.ts'
 
-test('how a turn is thought through: what was said for it, for the run, for the project, in the settings, then by who asks', async (t) => {
+test('the thinking of a turn is set by the turn, the run, the project, the settings, then by the kind of run', async (t) => {
   const { app } = await seated(t, { agents: [] })
   const chat = { aimed: false, chat: true }
   const printed = { aimed: false, chat: false }
@@ -61,7 +61,7 @@ test('readers are those that can be held to reading, one of each vendor before a
   )
 })
 
-test('of several agents of ours the cheapest names the framework', async (t) => {
+test('the cheapest of several native agents names the framework', async (t) => {
   const priced = ['compatible/any', 'anthropic/claude-opus-4-6', 'anthropic/claude-haiku-5-5', 'ollama/x']
   const agents = priced.map((model, at) => ({
     name: `a${at}`,
@@ -77,7 +77,7 @@ test('of several agents of ours the cheapest names the framework', async (t) => 
   assert.deepEqual(await Promise.all(tellers), ['a3', 'a2', 'a1', 'a0'])
 })
 
-test('who only reads is said by the settings: neither a leash for one run nor a tighter one makes or unmakes it', async (t) => {
+test('the settings alone say which agent only reads: no leash for one run changes it', async (t) => {
   const own = { agents: roster.agents.slice(2, 4) }
   for (const leash of ['read', 'all']) {
     const { app } = await seated(t, own, { TERMAITE_LEASH: leash })
@@ -85,7 +85,7 @@ test('who only reads is said by the settings: neither a leash for one run nor a 
   }
 })
 
-test('who is parked, cooling down or out is not asked; where nobody is left it says why', async (t) => {
+test('an agent that is parked, cooling down or out is not asked; where none is left the reason is given', async (t) => {
   const { app } = await seated(t, roster)
   const until = app.io.clock.now() + 60_000
   const parked = { failures: 0, parked: { until, why: 'spent' } }
@@ -104,7 +104,7 @@ test('who is parked, cooling down or out is not asked; where nobody is left it s
   })
 })
 
-test('/think says, sets and tells what it knows; with a request it is for that one only', async (t) => {
+test('/think shows and sets the thinking of the project; with a request it holds for that one only', async (t) => {
   const seat = await seated(t, {
     agents: [{ name: 'own', command: 'cat >/dev/null; echo fine', contextWindowTokens: 1000 }],
   })
@@ -123,7 +123,7 @@ test('/think says, sets and tells what it knows; with a request it is for that o
   ])
 })
 
-test('whom the person set for a role is asked only while it can be held to reading; a stranger is told of', async (t) => {
+test('the agent that the person set for a role is asked only while it can be held to reading; a note names an unknown one', async (t) => {
   const advisors = { chair: 'own', judge: 'gemini', critic: 'nobody' }
   const { app } = await seated(t, { ...roster, advisors })
   assert.deepEqual(app.settings.warnings, [

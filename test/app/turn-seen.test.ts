@@ -20,13 +20,13 @@ const verdict = (framework: 'consensus' | 'direct', by: string): Event => ({
   by,
 })
 
-test('what an adviser spent is counted once, however it is seen', () => {
+test('the usage of an advisor is counted once, however it is reported', () => {
   const usage = { type: 'usage', input: 90, output: 10, source: 'reported', by: 'gemini' } as const
   const inner: Event = { type: 'inner', role: 'enumerator', event: usage }
   assert.deepEqual(seen(usage, inner).spent, { used: 100, source: 'reported' })
 })
 
-test('a turn that was thought through is of whoever acted in it, not of who reported', () => {
+test('a turn that was thought through belongs to the agent that acted, not to termaite, which reported', () => {
   const thought = { framework: 'consensus', calls: 6 }
   const spent = undefined
   assert.deepEqual(seen(reply('claude'), reply('termaite'), verdict('consensus', 'claude')), {

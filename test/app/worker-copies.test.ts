@@ -106,7 +106,7 @@ const envelopeOf = ({ id, agent, worker: { name, role } }: WorkerSlot): Envelope
   status: 'completed',
 })
 
-test('what a verifier of another program changes by its commands stays behind, is told, and asks nobody', async (t) => {
+test('files that a verifier of another program changes by its commands stay behind, are named, and need no question', async (t) => {
   const { begin, settle, write, read, asked, log } = await rig(t, { held: false })
   const { slot, at } = await begin(1, { role: 'verifier', apart: {} })
   write(at, 'report.xml', '<passed/>\n')
@@ -157,7 +157,7 @@ test('two workers with distinct scopes: both changes are in the project, the dif
   assert.deepEqual(result?.type === 'result' && result.data, [{ path: 'src/a.txt', before: 'a\n', after: 'changed\n' }])
 })
 
-test('a check that fails makes the work partial, with what it printed as a risk', async (t) => {
+test('a check that fails makes the work partial, with its output as a risk', async (t) => {
   const checks = [{ command: 'npm test', passed: false, evidence: '`npm test` exited with 1:\n2 tests failed' }]
   const { write, begin, settle } = await rig(t, { checks })
   const { slot, at } = await begin(1)

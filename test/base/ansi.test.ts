@@ -57,7 +57,7 @@ const piece = fc.oneof(
 )
 const raw = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
 
-test('any cut into chunks gives what the whole gives', () => {
+test('any cut into chunks gives the result of the whole', () => {
   fc.assert(
     fc.property(raw, fc.array(fc.nat(200)), (text, cuts) => {
       const bytes = new TextEncoder().encode(text)

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { coalesced } from '../../src/base/process/process-table.ts'
 
-test('those who ask while a look is under way share the next one', async () => {
+test('calls that come while a look is under way share the next one', async () => {
   const looks: PromiseWithResolvers<string>[] = []
   const look = coalesced(() => {
     looks.push(Promise.withResolvers<string>())

@@ -6,7 +6,7 @@ import { collect } from '../../src/base/collect.ts'
 const sh = (script: string, more: Partial<Parameters<typeof collect>[2]> = {}) =>
   collect('sh', ['-c', script], { cwd: tmpdir(), env: { PATH: process.env.PATH }, ...more })
 
-test('a command gives its code and what it said, and takes its input', async () => {
+test('a command gives its exit code and its output, and takes its input', async () => {
   assert.deepEqual(await sh('cat; echo oops >&2; exit 3', { input: 'in' }), {
     code: 3,
     out: Buffer.from('in'),

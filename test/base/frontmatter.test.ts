@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { stringify } from 'yaml'
 import { frontmatter } from '../../src/base/frontmatter.ts'
 
-test('fields as people write them', () => {
+test('fields are read as people write them', () => {
   const text = [
     '\uFEFF---  ',
     'name: pdf',
@@ -66,7 +66,7 @@ test('a text without one is all body, and one that does not end is none', () => 
   assert.equal(frontmatter('---\nname: x\nbody'), undefined)
 })
 
-test('what a YAML writer writes in a line is read as it was meant, and no text breaks it', () => {
+test('a line of a YAML writer is read as it was meant, and no text breaks the reader', () => {
   const value = fc.stringMatching(/^[ -~äß]{1,60}$/).filter((text) => text.trim() === text && text !== '')
   fc.assert(
     fc.property(value, (description) => {

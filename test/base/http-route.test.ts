@@ -27,7 +27,7 @@ import { blobs, eventsOf, hello, sse } from '../models/tap.ts'
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url))
 const authority = fixture('ca.pem')
 
-/** What a server was asked, and through what. */
+/** The requests that a server got, and the way each of them came. */
 const asked: string[] = []
 const seen = () => asked.splice(0)
 
@@ -171,7 +171,7 @@ test('with the authority of SSL_CERT_FILE the provider answers, over a connectio
   assert.deepEqual(seen(), ['secure: GET provider.test/again'])
 })
 
-test('an authority that cannot be read is told', async () => {
+test('a certificate authority that cannot be read is reported', async () => {
   const [message] = (await failure({ SSL_CERT_FILE: '/nowhere/ca.pem' })) as [string]
   assert.match(message, /SSL_CERT_FILE names \/nowhere\/ca\.pem, which cannot be used: /)
 })

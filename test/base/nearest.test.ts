@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { slips } from '../../src/base/nearest.ts'
 
-test('each slip of the finger counts once', () => {
+test('each typing slip counts once', () => {
   const words: [string, string, number][] = [
     ['undo', 'undo', 0],
     ['udno', 'undo', 1],

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..', '..', 'src')
 
 /** Files that name git without starting it: lists of programs that a machine may have. */
-const lists = ['machine/machine-summary.ts', 'machine/program-search.ts']
+const lists = ['core/work/workspace.ts', 'machine/machine-summary.ts', 'machine/program-search.ts']
 
 /** The rules judge commands of git; they start none. */
 const isShellRule = (file: string) => /^safety\/(?:shell|rules)\//.test(file)

@@ -8,7 +8,7 @@ import { isAlive, isHere, ownerMark, ownerPid, processStart } from '../../src/ba
 const [place, boot, pid, start] = ownerMark().split(',') as [string, string, string, string]
 const mark = (...parts: (string | number)[]) => parts.join(',')
 
-test('this process has one mark, and lives', () => {
+test('this process has one owner mark, and lives', () => {
   assert.equal(ownerMark(), ownerMark())
   assert.equal(ownerPid(ownerMark()), process.pid)
   assert.match(ownerMark(), /^[\w.%-]+,[\w-]*,\d+,.+$/)
@@ -27,7 +27,7 @@ test('a pid that came again, another boot, another machine', () => {
   )
 })
 
-test('a child lives until it is killed, also while nobody has buried it', async () => {
+test('a child lives until it is killed, also while its parent has not collected it', async () => {
   const child = spawn(process.execPath, ['-e', 'process.stdout.write("up"); setInterval(() => {}, 1000)'])
   await once(child.stdout, 'data')
   const owner = mark(place, boot, child.pid!, processStart(child.pid!)!)
@@ -54,13 +54,9 @@ test('a process is not called dead because too many files are open to look at it
   assert.equal(stdout, 'EMFILE true false\n')
 })
 
-test(
-  'where there is no /proc, ps tells the same story',
-  { skip: spawnSync('ps').error && 'there is no ps here' },
-  () => {
-    const first = processStart(process.pid, 'darwin')
-    assert.match(first ?? '', /^\w{3} \w{3} +\d+ [\d:]{8} \d{4}$/)
-    assert.equal(processStart(process.pid, 'darwin'), first)
-    assert.equal(processStart(2 ** 22 + 1, 'darwin'), undefined)
-  },
-)
+test('without /proc, ps gives the same owners', { skip: spawnSync('ps').error && 'there is no ps here' }, () => {
+  const first = processStart(process.pid, 'darwin')
+  assert.match(first ?? '', /^\w{3} \w{3} +\d+ [\d:]{8} \d{4}$/)
+  assert.equal(processStart(process.pid, 'darwin'), first)
+  assert.equal(processStart(2 ** 22 + 1, 'darwin'), undefined)
+})

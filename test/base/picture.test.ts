@@ -7,7 +7,7 @@ import { gif, jpeg, png, webp } from '../picture-bodies.ts'
 const size = fc.integer({ min: 1, max: 16_000 })
 const cut = 'it is damaged: its end is missing'
 
-test('the bytes of a picture say what it is and how large', () => {
+test('the bytes of a picture give its type and its size', () => {
   fc.assert(
     fc.property(size, size, (width, height) => {
       const small = [Math.min(width, 60), Math.min(height, 60)] as const
@@ -28,7 +28,7 @@ test('a picture that was cut anywhere is damaged or no picture, and nothing is r
     }
 })
 
-test('any bytes have an answer', () => {
+test('property: any bytes have a media type or none, and nothing throws', () => {
   const begins = [png(1, 1), jpeg(1, 1), gif(1, 1), webp(1, 1)].map((body) => body.subarray(0, 16))
   fc.assert(
     fc.property(fc.constantFrom(...begins, Buffer.alloc(0)), fc.uint8Array({ maxLength: 200 }), (begin, rest) => {

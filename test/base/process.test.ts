@@ -75,7 +75,7 @@ const escapes: [string, string][] = [
   ['a session that ignores SIGTERM', `trap '' TERM; setsid sleep 77 & wait; sleep 78`],
 ]
 for (const [name, script] of escapes)
-  test(`whoever left the group is ended too: ${name}`, limit, async () => {
+  test(`a process that left the group is ended too: ${name}`, limit, async () => {
     const clock = new HandClock()
     const { run, left } = await bash(script, clock)
     await grown(left, 'sleep 77')
@@ -91,7 +91,7 @@ test('a group is ended even when the processes around it cannot be looked at', l
   assert.deepEqual(await left(), [])
 })
 
-test('whoever left the group and emptied its environment is found by its parents', limit, async () => {
+test('a process that left the group and emptied its environment is found by its parents', limit, async () => {
   const { run } = await bash('env -i setsid sleep 77 & wait')
   const below = async () => (await fromPs()).filter((proc) => proc.ppid === run.pid)
   await until(async () => (await below()).some((proc) => proc.group !== run.pid))
@@ -148,7 +148,7 @@ test(
   },
 )
 
-test('what is below a run carries the marks of all runs above it', limit, async () => {
+test('processes below a run carry the marks of all runs above it', limit, async () => {
   const { run, out } = await bash('echo $TERMAITE_RUN', realClock, { TERMAITE_RUN: 'outer' })
   await run.exited
   assert.match(await out, /^outer:[0-9a-z]{26}\n$/)
@@ -160,7 +160,7 @@ test('a process table row is read whatever the process is called, and the dead a
   assert.equal(parseStat(7, `7 (sh) Z ${rest}`), undefined)
 })
 
-test('where there is no /proc, ps tells the same', limit, async () => {
+test('without /proc, ps gives the same processes', limit, async () => {
   const own = (await fromPs()).find((proc) => proc.pid === process.pid)
   assert.deepEqual({ ppid: own?.ppid, start: own?.start }, { ppid: process.ppid, start: '' })
 })

@@ -45,7 +45,7 @@ test('a program is never found in a relative folder or inside the project, also 
   assert.equal(absolutePath(path.PATH), [at('project/node_modules/.bin'), at('linked'), at('bin')].join(delimiter))
 })
 
-test('where the home is the project, its programs are the person’s own', (t) => {
+test('when the home is the project, its programs are the person’s own', (t) => {
   const { at, env } = shadows(t)
   assert.equal(
     findOutside('gemini', { ...env('project/node_modules/.bin'), HOME: at('project') }, at('project')),
@@ -65,7 +65,7 @@ test('a command line starts the program outside where the project would choose a
   assert.deepEqual(unshadowedArgv(['bash', '-c', 'gemini'], path, cwd), ['bash', '-c', `'/nonexistent/gemini'`])
 })
 
-test('what we run ourselves is not the project’s', async (t) => {
+test('programs that termaite runs itself are not taken from the project', async (t) => {
   const { at, env } = shadows(t)
   const ran = async (PATH: string) =>
     (await collect('bash-like', [], { cwd: at('project'), env: { PATH } })).out.toString()

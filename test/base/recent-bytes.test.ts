@@ -36,7 +36,7 @@ test('bytes are read from a position on, those that are gone are passed over', a
   for (const [after, wanted] of cases) assert.deepEqual(await all(kept, after), wanted)
 })
 
-test('a reader is given what comes, and a gap where something was not seen', async () => {
+test('a reader is given new bytes, and a gap where some were not seen', async () => {
   const kept = new RecentBytes()
   const reading = all(kept, 2)
   kept.push(bytes('abc'))

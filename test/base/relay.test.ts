@@ -59,7 +59,7 @@ test('an error on the way ends the generator and reaches the reader', async () =
   assert.deepEqual(seen, ['cleaned up', 'cleaned up'])
 })
 
-test('drain waits for what is done with an event before it asks for the next', async () => {
+test('drain waits for the work on an event before it asks for the next', async () => {
   const seen: string[] = []
   const result = await drain(counting(seen), async (count) => {
     await Promise.resolve()

@@ -21,7 +21,7 @@ test('steady time goes on evenly from the time of day at which it began, however
   )
 })
 
-test('what happened by the time of day keeps its age in steady time, and never lies ahead', async () => {
+test('a moment by the time of day keeps its age in steady time, and never lies ahead', async () => {
   const clock = new HandClock(yearMs)
   const time = new SteadyTime(clock)
   clock.set(clock.now() + 5 * yearMs)

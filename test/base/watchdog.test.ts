@@ -64,7 +64,7 @@ test('after a normal end nothing holds our output open, the watchdog is gone, an
   await killLabelled(label)
 })
 
-test('where there is no /proc, it finds strays by their parents', limit, async () => {
+test('without /proc, the watchdog finds strays by their parents', limit, async () => {
   const { label, env } = labelled()
   const child = spawn('bash', ['-c', 'setsid sleep 77 & wait'], { env, detached: true, stdio: 'ignore' })
   const other = labelled()

@@ -42,7 +42,7 @@ export function editorOn(
     begin: (cwd: string) => agent.request(acp.methods.agent.session.new, { cwd, mcpServers: [] }),
     prompt: (sessionId: string, text: string) =>
       agent.request(acp.methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] }),
-    /** What was said, as one text. */
+    /** The words of the agent, as one text. */
     text: () =>
       seen.updates
         .map((update) =>

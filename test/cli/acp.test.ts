@@ -72,7 +72,7 @@ async function nativeOn(t: TestContext, script: (asked: Asked) => Answer) {
   return { machine, start: () => machine.start(['acp'], { env: { ANTHROPIC_API_KEY: 'made-up-key' } }) }
 }
 
-test('our own agent asks the editor for leave, and shows what it changed', options, async (t) => {
+test('our own agent asks the editor for leave, and shows its changes', options, async (t) => {
   const { machine, start } = await nativeOn(t, ({ count }) => {
     const edits = [{ old_string: 'one', new_string: 'two' }]
     // The first request asks which thinking framework fits.

@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { diffText } from '../hub/diff-text.ts'
 import { once } from 'node:events'
 import { until } from '../until.ts'
 import { modelServer } from '../real/model-server.ts'
@@ -8,7 +9,7 @@ import { machineWithHub } from './agent-machine.ts'
 const options = { timeout: 120_000 }
 
 test(
-  'an unattended agent at leash ask says what will stop it, and its dialogs are answered at the hub',
+  'an unattended agent at leash ask warns about its questions, and its dialogs are answered at the hub',
   options,
   async (t) => {
     const server = await modelServer(({ body }) => {
@@ -55,7 +56,7 @@ test(
     agent.child.kill('SIGTERM')
     await once(agent.child, 'exit')
     assert.deepEqual([task!.state, task!.result?.message], ['IN_REVIEW', 'It is made.'])
-    assert.match(task!.result!.diff!, /^\+made$/m)
+    assert.match(await diffText(at.hub, task!), /^\+made$/m)
     assert.deepEqual(
       task!.notes.map(({ kind, by }) => [kind, by]).filter(([kind]) => kind !== 'progress'),
       [

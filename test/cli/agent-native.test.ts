@@ -1,6 +1,7 @@
 import type { Answer, Asked } from '../real/model-server.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { diffText } from '../hub/diff-text.ts'
 import { once } from 'node:events'
 import { modelServer } from '../real/model-server.ts'
 import { machineWithHub } from './agent-machine.ts'
@@ -41,7 +42,7 @@ test(
       return { hang: true }
     })
     t.after(() => server.close())
-    // It does not wait for the provider itself, so that its supervisor has to.
+    // The agent does not wait for the provider itself, so that its supervisor has to.
     const own = { retrySeconds: 0, kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
     const agents = [{ name: 'own', ...own, contextWindowTokens: 200_000 }]
     const at = await machineWithHub(t, { leash: 'edit', agents })
@@ -61,7 +62,7 @@ test(
 
     for (const [thing, task] of [one!, two!].entries()) {
       const { state, result, history } = task
-      const diff = result?.diff?.split('\n').filter((row) => /^[+-][^+-]/.test(row))
+      const diff = (await diffText(at.hub, task)).split('\n').filter((row) => /^[+-][^+-]/.test(row))
       const handed = history.filter((step) => step.state === 'PENDING_ACK').length
       const n = thing + 1
       assert.deepEqual([state, result?.message, diff, handed], ['IN_REVIEW', `Thing ${n} is made.`, [`+made-${n}`], 1])

@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { diffText } from '../hub/diff-text.ts'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -95,28 +96,32 @@ test('the screen is the CLI’s, Ctrl+C is ours, and its title tells how it goes
   assert.match(glass.scrollback(), /Resume with: termaite agent --start=fake --as=orc --here --resume/)
 })
 
-test('in tmux it goes on without us, and is taken up where it was', { ...options, skip: noTmux }, async (t) => {
-  const { machine, env, settled, add, gate, session, flying } = await machineAtWork(t, 'slow')
-  const socket = `termaite-${shortHash(machine.home)}`
-  t.after(() => spawnSync('tmux', ['-L', socket, 'kill-server']))
-  const args = ['agent', '--start=fake', '--tmux']
-  const first = machine.start(args, { env })
-  t.after(() => first.kill('SIGKILL'))
-  await flying()
-  first.kill('SIGKILL')
-  await once(first, 'exit')
-  const { terminal } = session()
-  writeFileSync(gate, '')
-  const second = machine.start([...args, '--resume'], { env })
-  t.after(() => second.kill('SIGKILL'))
-  const [task] = await settled([await add('Say something.')])
-  second.kill('SIGTERM')
-  await once(second, 'exit')
-  // A CLI that was started or asked again would count otherwise.
-  assert.deepEqual([task!.state, task!.result], ['COMPLETED', { message: 'answer 2' }])
-  assert.equal(session().terminal, terminal)
-  assert.equal(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it lives on')
-})
+test(
+  'in tmux the CLI goes on without termaite, and is taken up where it was',
+  { ...options, skip: noTmux },
+  async (t) => {
+    const { machine, env, settled, add, gate, session, flying } = await machineAtWork(t, 'slow')
+    const socket = `termaite-${shortHash(machine.home)}`
+    t.after(() => spawnSync('tmux', ['-L', socket, 'kill-server']))
+    const args = ['agent', '--start=fake', '--tmux']
+    const first = machine.start(args, { env })
+    t.after(() => first.kill('SIGKILL'))
+    await flying()
+    first.kill('SIGKILL')
+    await once(first, 'exit')
+    const { terminal } = session()
+    writeFileSync(gate, '')
+    const second = machine.start([...args, '--resume'], { env })
+    t.after(() => second.kill('SIGKILL'))
+    const [task] = await settled([await add('Say something.')])
+    second.kill('SIGTERM')
+    await once(second, 'exit')
+    // A CLI that was started or asked again would count otherwise.
+    assert.deepEqual([task!.state, task!.result], ['COMPLETED', { message: 'answer 2' }])
+    assert.equal(session().terminal, terminal)
+    assert.equal(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it lives on')
+  },
+)
 
 test('an agent of the crew takes tasks of the hub as long as it is told to', options, async (t) => {
   const { machine, hub, env, settled, add, git, gate, start } = await machineAtWork(t, 'slow')
@@ -135,7 +140,7 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
     [task!.state, task!.agent, task!.result?.message],
     ['IN_REVIEW', `fake-slot-1-${shortHash(machine.project).slice(-4)}`, 'answer 1'],
   )
-  assert.match(task!.result!.diff!, /^\+more$/m)
+  assert.match(await diffText(hub, task!), /^\+more$/m)
   const [agent] = await hub.agents()
   assert.deepEqual([agent!.source, agent!.capabilities], ['CLI', ['fake', 'talk']])
   serving.child.kill('SIGTERM')

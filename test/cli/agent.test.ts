@@ -24,12 +24,12 @@ function machineWith(t: TestContext, ...names: string[]) {
   return { machine, home, env, file, agent }
 }
 
-test('what is missing is said in the words that say what to do', async (t) => {
+test('each missing requirement is reported with what to do', async (t) => {
   const { agent } = machineWith(t, 'claude', 'gemini')
   assert.deepEqual(await agent([]), {
     code: 2,
     out: '',
-    err: 'termaite: --start: which agent? claude, gemini, codex, qwen, copilot.',
+    err: 'termaite: --start: the name of an agent is missing. Allowed: claude, gemini, codex, qwen, copilot.',
   })
   assert.deepEqual(await agent(['--start=codex']), {
     code: 1,
@@ -50,7 +50,7 @@ test('what is missing is said in the words that say what to do', async (t) => {
   assert.match(err, /--server: found "here", allowed: the http\(s\) address of a hub/)
 })
 
-test('a dry run tells all that would be done, and does none of it', async (t) => {
+test('a dry run lists everything that would be done, and does none of it', async (t) => {
   const { machine, home, agent, env } = machineWith(t, 'gemini')
   mkdirSync(join(home, '.gemini'))
   const { code, out, err } = await agent(['--start=gemini', '--dry-run'], { GEMINI_API_KEY: 'x' })

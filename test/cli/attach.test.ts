@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from './program.ts'
 
-test('-p gives the agent what an @path names, keeps it so, and says what it could not attach', async (t) => {
+test('-p gives the agent the files of an @path, keeps them, and names those that it could not attach', async (t) => {
   const machine = new Machine(t)
   machine.agents({ echo: 'cat' })
   mkdirSync(join(machine.project, 'src'))

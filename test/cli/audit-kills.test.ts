@@ -38,7 +38,7 @@ test(`${kills} kills around commands that leave a file: each file has its entry,
     child.stderr!.resume()
     child.stdin!.on('error', () => {}).end()
     const kill = () => child.kill('SIGKILL')
-    // Those die once their file is there, the others at any moment around it.
+    // Some processes die once their file is there, the others at any moment around it.
     const watcher = diesInside(number)
       ? watch(machine.project, (_, name) => name === `${number}.txt` && kill())
       : undefined

@@ -199,7 +199,7 @@ test('termaite’s own keys are shown to no model, and their mark is never writt
   )
 })
 
-test('a file that is a key is not read without a yes, by any tool, and that is said', options, async (t) => {
+test('a file that is a key is not read without a yes, by any tool, and the refusal says so', options, async (t) => {
   const calls: Answer[] = [
     { call: { tool: 'file_reader', input: { file_path: '.env' } } },
     { call: { tool: 'file_reader', input: { file_path: 'notes.txt' } } },
@@ -229,7 +229,7 @@ test('a file that is a key is not read without a yes, by any tool, and that is s
     [],
   )
   const results = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry] : []))
-  // What cannot be judged runs behind the wall, where there is one, and the file is empty there.
+  // A command that cannot be judged runs behind the wall, where there is one, and the file is empty there.
   const judged = results.filter((_, at) => at % calls.length < 5)
   assert.deepEqual(
     judged.map(({ ok }) => ok),

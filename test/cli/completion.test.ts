@@ -1,15 +1,16 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commands, chatCommand } from '../../src/cli/commands.ts'
+import { chatCommand } from '../../src/cli/chat-command.ts'
+import { commands } from '../../src/cli/commands.ts'
 import { Machine } from './program.ts'
 
 const shapes = [chatCommand, ...commands]
 const named = (name: string) => (name === chatCommand.name ? [] : [name])
 
-/** What bash offers for each of these lines, the last word of which is being typed. */
+/** The words that bash offers for each of these lines, the last word of which is being typed. */
 async function offered(machine: Machine, lines: readonly string[][]): Promise<string[][]> {
   const { out } = await machine.run(['completion', 'bash'])
   const asked = lines.map(
@@ -57,7 +58,7 @@ test('after a flag with choices come its choices, and after another one nothing 
   )
 })
 
-test('fish is told every command, flag and choice', async (t) => {
+test('the fish script has every command, flag and choice', async (t) => {
   const { out } = await new Machine(t).run(['completion', 'fish'])
   for (const { name } of commands) assert.match(out, new RegExp(`__fish_use_subcommand -a ${name} -d '`))
   for (const { name, flags = {} } of shapes)
@@ -81,3 +82,90 @@ for (const shell of ['bash', 'zsh', 'fish'])
       assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
     },
   )
+
+const missing = (shell: string) => (spawnSync(shell, ['--version']).status === 0 ? false : `there is no ${shell} here`)
+
+/** The output of a shell that is started as a person's own, which reads its start files. */
+function interactive(shell: string, home: string, line: string): string {
+  const env = { PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home, TERM: 'dumb' }
+  return spawnSync(shell, ['-ic', line], { env, cwd: home, encoding: 'utf8', input: '' }).stdout
+}
+
+test('a new bash completes after --install, a second one changes nothing, and --uninstall takes all of it back', async (t) => {
+  const machine = new Machine(t)
+  const home = join(machine.folder, 'home')
+  const script = join(home, '.local/share/bash-completion/completions/termaite')
+  // Many people keep their start files in a repository, and link to them.
+  const start = join(machine.folder, 'dotfiles')
+  writeFileSync(start, 'greeting=hello', { mode: 0o640 })
+  symlinkSync(start, join(home, '.bashrc'))
+  const env = { SHELL: '/usr/bin/bash' }
+  const next = 'Open a new bash, and press Tab after “termaite”.\n'
+  assert.deepEqual(await machine.run(['completion', '--install'], { env }), {
+    code: 0,
+    signal: null,
+    out: `Wrote ${script}.\nAdded a line to ${join(home, '.bashrc')} that reads it.\n${next}`,
+    err: '',
+  })
+  const asked =
+    'COMP_WORDS=(termaite se); COMP_CWORD=1; _termaite; echo $greeting ${COMPREPLY[*]}; complete -p termaite'
+  assert.equal(
+    interactive('bash', home, asked),
+    'hello setup sessions serve\ncomplete -o default -F _termaite termaite\n',
+  )
+  const written = readFileSync(start, 'utf8')
+  const again = await machine.run(['completion', 'bash', '--install'])
+  assert.equal(again.out, `${script} is up to date.\n${join(home, '.bashrc')} reads it already.\n${next}`)
+  assert.equal(readFileSync(start, 'utf8'), written)
+  const removed = await machine.run(['completion', '--uninstall'], { env })
+  assert.equal(removed.out, `Removed ${script}.\nRemoved termaite’s line from ${join(home, '.bashrc')}.\n`)
+  assert.deepEqual([existsSync(script), readFileSync(start, 'utf8')], [false, 'greeting=hello\n'])
+  const none = await machine.run(['completion', '--uninstall'], { env })
+  assert.deepEqual([none.code, none.out], [0, 'No completion of termaite is installed for bash.\n'])
+})
+
+test('a bash that loads bash-completion finds the script by its folder, so that its start file stays as it is', async (t) => {
+  const machine = new Machine(t)
+  const home = join(machine.folder, 'home')
+  const start = '. /usr/share/bash-completion/bash_completion\n'
+  writeFileSync(join(home, '.bashrc'), start)
+  const { out } = await machine.run(['completion', 'bash', '--install'])
+  assert.match(out, /^Wrote .*\nOpen a new bash/)
+  assert.equal(readFileSync(join(home, '.bashrc'), 'utf8'), start)
+})
+
+test('zsh completes after --install', { skip: missing('zsh') }, async (t) => {
+  const machine = new Machine(t)
+  const home = join(machine.folder, 'home')
+  assert.equal((await machine.run(['completion', '--install'], { env: { SHELL: '/bin/zsh' } })).code, 0)
+  assert.equal(interactive('zsh', home, 'print $_comps[termaite]'), '_termaite\n')
+  await machine.run(['completion', 'zsh', '--uninstall'])
+  assert.equal(readFileSync(join(home, '.zshrc'), 'utf8'), '')
+})
+
+test('fish completes after --install', { skip: missing('fish') }, async (t) => {
+  const machine = new Machine(t)
+  const home = join(machine.folder, 'home')
+  assert.equal((await machine.run(['completion', '--install'], { env: { SHELL: '/usr/bin/fish' } })).code, 0)
+  // fish completes only programs that it finds.
+  mkdirSync(join(home, 'bin'))
+  writeFileSync(join(home, 'bin', 'termaite'), '#!/bin/sh\n', { mode: 0o755 })
+  const offered = interactive('fish', home, 'complete -C "termaite se"')
+  assert.deepEqual(
+    offered.split('\n').map((line) => line.split('\t')[0]),
+    ['serve', 'sessions', 'setup', ''],
+  )
+})
+
+test('--install names the shells that it knows, and says why a file could not be written', async (t) => {
+  const machine = new Machine(t)
+  const unknown = await machine.run(['completion', '--install'], { env: { SHELL: '/bin/ksh' } })
+  assert.deepEqual(
+    [unknown.code, unknown.err],
+    [2, 'termaite: completion: the name of your shell is missing: bash, zsh, fish.\n'],
+  )
+  mkdirSync(join(machine.folder, 'home', '.bashrc'))
+  const refused = await machine.run(['completion', 'bash', '--install'])
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /^termaite: completion: .*\.bashrc cannot be read: EISDIR/)
+})

@@ -24,7 +24,7 @@ test('settings in a config.yaml are edited there: a fresh settings.json would st
   assert.equal(readFileSync(join(machine.home, 'config.yaml'), 'utf8'), 'leash: read\n')
 })
 
-test('what is wrong after an edit is told with exit 2, and so is an editor that failed', async (t) => {
+test('a fault after an edit is reported with exit 2, and so is an editor that failed', async (t) => {
   const machine = new Machine(t)
   machine.agents({ amber: 'cat' })
   const wrong = await machine.run(['config', 'edit'], { env: { EDITOR: `sed -i s/amber/user/` } })

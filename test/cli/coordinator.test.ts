@@ -209,7 +209,7 @@ test(
       /^You have read these handoffs, .*:\n- worker_1 \(explorer, one; native, .*\): completed\. Looked at the orchard\.\n- worker_2 \(implementer, two; native, .*\): completed\. Wrote the orchard\.$/,
     )
     assert.match(JSON.stringify(read!.body.messages), /Handoff of worker_2, .*Wrote the orchard/)
-    // What the workers of a turn changed is taken back as one turn.
+    // The changes of all workers of a turn are taken back as one turn.
     const file = join(machine.project, 'two.txt')
     assert.equal(readFileSync(file, 'utf8'), 'two\n')
     const undone = await run('undo', '--yes')
@@ -254,7 +254,7 @@ test('a call beyond the budget is not made, and the words say what ran out and h
   )
 })
 
-test('an agent whose price nobody knows is no worker where a cost is to be held', options, async (t) => {
+test('an agent with an unknown price is no worker where a cost is to be held', options, async (t) => {
   const { machine, run, server } = await coordinating(
     t,
     (_, request) =>
@@ -271,7 +271,7 @@ test('an agent whose price nobody knows is no worker where a cost is to be held'
   assert.equal(code, 0, err)
   assert.match(
     JSON.stringify(server.turns().at(-1)!.body.messages),
-    /nobody knows what an answer of other costs, so that coordinator\.cost in the settings could not be held\. Choose another agent\./,
+    /the price of an answer of other is not known, so coordinator\.cost in the settings could not be held\. Choose another agent\./,
   )
 })
 

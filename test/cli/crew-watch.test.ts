@@ -83,7 +83,7 @@ test(
   },
 )
 
-test('a keeper that is killed is told, and replaced', options, async (t) => {
+test('a keeper that is killed is reported, and replaced', options, async (t) => {
   const { machine, crew } = crewMachine(t)
   await crew('spawn', 'slow', 'Read', 'the', 'code')
   const glass = new Glass(machine, { args: ['crew', 'watch'] })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { shortHash } from '../../src/base/hash.ts'
-import { Machine } from './program.ts'
+import { Machine, start } from './program.ts'
 import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
 import { sized } from '../full.ts'
@@ -47,16 +47,16 @@ class CrewMachine extends Machine {
     return JSON.parse(out)
   }
 
-  /** Every agent that waits at the gate goes on; whoever comes to it later waits again. */
+  /** Lets every agent go on that waits at the gate; an agent that comes to it later waits again. */
   open(): void {
     try {
       closeSync(openSync(this.#gate, constants.O_WRONLY | constants.O_NONBLOCK))
     } catch {
-      // Nobody waits at it.
+      // No agent waits at the gate.
     }
   }
 
-  /** What of ours still runs, by what every process of this machine carries. */
+  /** The processes of this machine that still run: each has the machine's folder in its command line. */
   left(): string[] {
     const { stdout } = spawnSync('pgrep', ['-af', this.folder], { encoding: 'utf8' })
     return stdout.split('\n').filter((line) => line !== '' && !line.includes('pgrep'))
@@ -190,7 +190,9 @@ test('each agent is shown in a window of the desktop, where the settings say how
   const server = new Client(context, machine.start(['mcp', 'serve']))
   await server.call('spawn_agent', { type: 'quick', task: 'begin' })
   await server.call('wait_for_idle', { slot: 1, timeout: 60 })
-  const words = await until(() => existsSync(opened) && readFileSync(opened, 'utf8').split('\n').slice(2, -1))
+  const words = await until(
+    () => existsSync(opened) && readFileSync(opened, 'utf8').split('\n').slice(start.length, -1),
+  )
   const { workspace } = await server.call('spawn_agent', { type: 'quick' })
   assert.deepEqual(words, ['crew', 'attach', '1', `--workspace=${workspace}`, `--cwd=${machine.project}`])
 })

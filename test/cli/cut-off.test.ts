@@ -111,7 +111,7 @@ function written(machine: Machine, turn: string, round: number): string[] {
 
 type Round = { round: number; way: Way; kind: string; turn: string; seen: string[] }
 
-/** Cuts one answer off after so many words; returns the words that must be in the history. */
+/** Cuts one answer off after a number of words; returns the words that must be in the history. */
 async function cutOff(machine: Machine, round: number, kinds: readonly string[]): Promise<Round> {
   const way = (['cancel', 'kill', 'death'] as const)[round % 3]!
   const kind = kinds[Math.floor(round / 3) % kinds.length]!
@@ -239,7 +239,7 @@ test('words that were cut off are in sessions show, search and export, and anoth
 
 for (const host of ['tmux', 'pty'] as const)
   test(
-    `${host}: what an agent in a terminal had shown is kept when termaite is killed`,
+    `${host}: words that an agent in a terminal had shown are kept when termaite is killed`,
     { skip: host === 'tmux' && spawnSync('tmux', ['-V']).status !== 0 && 'there is no tmux here', timeout: 60_000 },
     async (t) => {
       const machine = new Machine(t)

@@ -1,6 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { chmodSync } from 'node:fs'
+import { authority, withoutOpenssl } from '../faces/hub/certificates.ts'
+import { send } from '../faces/hub/hub-house.ts'
 import { Machine } from './program.ts'
 
 const options = { timeout: 60_000 }
@@ -36,7 +39,11 @@ test(
     const { page: pageSecret } = (await entered.json()) as { page: string }
     const headers = { cookie: entered.headers.get('set-cookie')!.split(';')[0]!, 'x-termaite-page': pageSecret }
     const state = await fetch(`${url}/api/state`, { headers })
-    assert.deepEqual([state.status, await state.json()], [200, { seq: 0, agents: [], tasks: [], marks: [] }])
+    const { epoch, ...rest } = (await state.json()) as { epoch: string }
+    assert.deepEqual(
+      [state.status, rest],
+      [200, { seq: 0, place: `${epoch}.0`, agents: [], tasks: [], marks: [], days: [], pipelines: [], rules: [] }],
+    )
     assert.equal((await enter()).status, 401)
     assert.doesNotMatch(said, /#in=/, 'no link is written where no terminal is')
 
@@ -58,6 +65,41 @@ test(
     await once(serving, 'exit')
   },
 )
+
+test('a hub behind a proxy makes links with its public address, and a wrong address is refused', options, async (t) => {
+  const machine = new Machine(t)
+  const serving = machine.start(['serve', '--port', '0', '--public-url', 'https://Hub.example:8443/'])
+  t.after(() => serving.kill('SIGKILL'))
+  const [line] = (await once(serving.stdout!, 'data')) as [Buffer]
+  const { out } = await machine.run(['dashboard', '--no-qr'])
+  const [, secret] = /^https:\/\/hub\.example:8443\/#in=(\S+)\n$/.exec(out) ?? assert.fail(out)
+  const url = new URL(String(line).trim())
+  const entered = await fetch(url.origin + '/api/sign-in', {
+    method: 'POST',
+    headers: { origin: 'https://hub.example:8443', 'content-type': 'application/json' },
+    body: JSON.stringify({ link: secret }),
+  })
+  assert.equal(entered.status, 403, 'a proxy that hides the name that the browser asked for lets nobody in')
+  serving.kill('SIGTERM')
+  await once(serving, 'exit')
+  const wrong = [
+    'http://hub.example',
+    'hub.example',
+    'https://hub.example/termaite',
+    'https://a:b@hub.example',
+    'https://x/?y',
+  ]
+  for (const address of wrong) {
+    const { code, err } = await machine.run(['serve', '--port', '0', '--public-url', address])
+    assert.deepEqual(
+      [code, err],
+      [
+        2,
+        `termaite: --public-url: found "${address}", allowed: the https:// address of the proxy in front of the hub, without a path, as in https://hub.example or https://hub.example:8443.\n`,
+      ],
+    )
+  }
+})
 
 test(
   'conversations are read, searched and counted on the page, and a guest reads its one session',
@@ -93,33 +135,96 @@ test(
       [[machine.project, 'Fix the basket', 1]],
     )
     const { id } = sessions[0] as { id: string }
-    const [, read] = await ask(`/api/sessions/${id}/messages`)
-    const brief = read.messages.map(({ role, by, text }: Record<string, string>) => [role, by, text!.trim()])
+    const [, projects] = await ask('/api/projects')
     assert.deepEqual(
-      [brief, read.all],
+      projects.map(({ project, agents, words }: Record<string, unknown>) => [project, agents, words]),
+      [[machine.project, ['amber'], { by: 'amber', text: 'fine' }]],
+    )
+    const [, read] = await ask(`/api/sessions/${id}/entries`)
+    const brief = read.entries.map(({ entry }: Record<string, Record<string, string>>) => [entry!.type, entry!.by])
+    assert.deepEqual(
+      [brief, read.title, read.project, read.older, read.newer],
       [
         [
-          ['user', 'user', 'Fix the basket'],
-          ['assistant', 'amber', 'fine'],
+          ['prompt', 'user'],
+          ['reply', 'amber'],
+          ['usage', 'amber'],
+          ['end', 'rotation'],
         ],
-        2,
+        'Fix the basket',
+        machine.project,
+        false,
+        false,
       ],
     )
-    assert.deepEqual((await ask(`/api/sessions/${id}/messages?after=1`))[1].messages.length, 1)
-    assert.deepEqual((await ask(`/api/sessions/${id}/messages?after=x`))[0], 400)
-    assert.deepEqual(await ask('/api/sessions/none/messages'), [404, { error: 'There is no session none.' }])
+    const [first, second] = read.entries as { at: number; entry: { id: string } }[]
+    const [, behind] = await ask(`/api/sessions/${id}/entries?after=${first!.at}`)
+    const [, around] = await ask(`/api/sessions/${id}/entries?around=${second!.entry.id}`)
+    assert.deepEqual([behind.entries, around.entries], [read.entries.slice(1), read.entries])
+    assert.deepEqual((await ask(`/api/sessions/${id}/entries?after=x`))[0], 400)
+    assert.deepEqual(await ask('/api/sessions/none/entries'), [404, { error: 'There is no session none.' }])
     assert.deepEqual((await ask('/api/search?q=basket'))[1].length, 1)
-    assert.deepEqual((await ask('/api/usage?by=agent'))[1][0].key, 'amber')
+    const [, { rows, away }] = await ask('/api/usage?by=agent')
+    const [amber] = rows as Record<string, unknown>[]
+    assert.deepEqual(
+      [rows.length, amber!.key, amber!.turns, amber!.failures, amber!.parkedMs, away],
+      [1, 'amber', 1, 0, 0, []],
+    )
+    const [, tomorrow] = await ask(`/api/usage?by=day&since=${Date.now() + 86_400_000}&zone=Asia/Tokyo`)
+    assert.deepEqual(tomorrow, { rows: [], away: [] })
+    assert.deepEqual(await ask('/api/usage?by=day&zone=Moon'), [
+      400,
+      { error: 'zone: found "Moon", allowed: the name of a time zone, as in Europe/Berlin.' },
+    ])
     assert.equal((await ask('/api/usage?by=moon'))[0], 400)
 
     const guest = await browser('--session', id)
-    assert.deepEqual((await guest(`/api/sessions/${id}/messages`))[1].all, 2)
-    assert.deepEqual(await guest('/api/sessions/other/messages'), [403, { error: 'This link shows another session.' }])
+    assert.deepEqual((await guest(`/api/sessions/${id}/entries`))[1], { ...read, project: '' })
+    for (const path of ['/api/sessions/other/entries', '/api/sessions/other/live'])
+      assert.deepEqual(await guest(path), [403, { error: 'This link shows another session.' }])
     const observer = await browser('--read-only')
     for (const see of [guest, observer])
-      for (const path of ['/api/sessions', '/api/search?q=basket', '/api/usage'])
+      for (const path of ['/api/sessions', '/api/projects', '/api/search?q=basket', '/api/usage'])
         assert.equal((await see(path))[0], 403, path)
-    assert.equal((await observer(`/api/sessions/${id}/messages`))[0], 403)
+    for (const path of ['entries', 'live']) assert.equal((await observer(`/api/sessions/${id}/${path}`))[0], 403, path)
+    serving.kill('SIGTERM')
+    await once(serving, 'exit')
+  },
+)
+
+test(
+  'a hub with a certificate prints its https address, links have it, and commands of its machine need no certificate',
+  { ...options, skip: withoutOpenssl },
+  async (t) => {
+    const { issue, ca } = authority(t)
+    const { cert, key } = issue('DNS:hub.example,IP:127.0.0.1')
+    const machine = new Machine(t)
+    const tls = ['--tls-cert', cert, '--tls-key', key]
+    chmodSync(key, 0o644)
+    const open = await machine.run(['serve', '--port', '0', ...tls])
+    assert.deepEqual(
+      [open.code, open.err],
+      [
+        1,
+        `termaite: --tls-key: other users can read or change ${key} (mode 644). Allow only its owner to: chmod 600 ${key}.\n`,
+      ],
+    )
+    chmodSync(key, 0o600)
+    const serving = machine.start(['serve', '--host', '0.0.0.0', '--port', '0', ...tls])
+    t.after(() => serving.kill('SIGKILL'))
+    const [line] = (await once(serving.stdout!, 'data')) as [Buffer]
+    const [, url = '', port] = /^(https:\/\/hub\.example:(\d+))\n$/.exec(String(line)) ?? assert.fail(String(line))
+    const added = await machine.run(['hub', 'keys', 'add', 'anna', '--role', 'member'])
+    assert.equal(added.code, 0, added.err)
+    const { out } = await machine.run(['dashboard', '--no-qr'])
+    assert.match(out, new RegExp(`^${url}/#in=tmk_`))
+    const asked = { ca, servername: 'hub.example' }
+    const me = await send(`https://127.0.0.1:${port}/api/me`, {
+      ...asked,
+      headers: { host: `hub.example:${port}`, authorization: `Bearer ${added.out.trim()}` },
+    })
+    assert.deepEqual([me.status, me.body.name], [200, 'anna'])
+    assert.equal((await send(`https://127.0.0.1:${port}/readyz`, asked)).text, 'The hub is ready.\n')
     serving.kill('SIGTERM')
     await once(serving, 'exit')
   },

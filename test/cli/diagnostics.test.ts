@@ -109,7 +109,7 @@ test(
   { ...options, skip: noSandbox },
   async (t) => {
     const editing = await new Editing(t).on(t, [create('a.go', 'fine\n')])
-    // Not in /tmp, which the wall hides whole.
+    // The home is not in /tmp, which the wall hides whole.
     const home = mkdtempSync('/var/tmp/termaite-home-')
     t.after(() => rmSync(home, { recursive: true }))
     editing.env.HOME = home

@@ -49,7 +49,7 @@ test('a disk that is full before a turn: one sentence, exit 1, and no agent is s
   for (let i = 0; existsSync(join(machine.home, `ballast${i}`)) || i < 5; i++)
     rmSync(join(machine.home, `ballast${i}`), { force: true })
   assert.equal((await machine.run(['-p', 'two'])).code, 0)
-  // What was written of the prompt before the disk was full is one torn line, and hides no other.
+  // The part of the prompt that was written before the disk was full is one torn line, and hides no other.
   const exported = (await machine.run(['sessions', 'export', '--format', 'jsonl'])).out.trim().split('\n')
   const entries = exported.map((line) => JSON.parse(line) as Entry)
   assert.deepEqual(entries.slice(0, before.length), before)
@@ -59,7 +59,7 @@ test('a disk that is full before a turn: one sentence, exit 1, and no agent is s
   )
 })
 
-test('a disk that fills up during a turn: the answer is printed all the same, and it is said that it was not kept', async (t) => {
+test('a disk that fills up during a turn: the answer is printed all the same, with a warning that it was not kept', async (t) => {
   const machine = smallDisk(t)
   if (!machine) return
   const fillUp = `for i in 1 2 3 4 5 6 7 8; do head -c 1000000 /dev/zero > ${machine.home}/ballast$i 2>/dev/null; done`

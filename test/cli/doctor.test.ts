@@ -8,7 +8,7 @@ import { Machine } from './program.ts'
 type Row = Record<string, unknown>
 const good = 'cat >/dev/null; echo OK'
 
-test('doctor tells what works and what to do about the rest; exit 1 if none works', async (t) => {
+test('doctor lists the agents that work and the next step for the others; exit 1 if none works', async (t) => {
   const machine = new Machine(t)
   const env = machine.install([])
   machine.settings({
@@ -49,7 +49,7 @@ test('a command whose program is no file is left to the shell, and only the turn
   )
 })
 
-test('the report names whom it asks, and what keeps an agent from its turns', async (t) => {
+test('the report names the agents that it asks, and the reason why an agent takes no turns', async (t) => {
   const machine = new Machine(t)
   const env = machine.install(['amp'])
   const amp = { profile: 'amp', contextWindowTokens: 1000 }
@@ -154,7 +154,7 @@ test('doctor --security finds a key in the settings, files that others can read,
     [
       'b runs with a flag that switches its own safety off: codex exec --yolo',
       'a runs with a flag that switches its own safety off: x --yolo',
-      ...(noSandbox ? [`without a sandbox, so that only their own flags restrict them: b, c, a (${noSandbox})`] : []),
+      ...(noSandbox ? [`without a sandbox, so only their own flags restrict them: b, c, a (${noSandbox})`] : []),
       '.qwen/settings.json comes with this project and may start programs or steer an agent: read it before you trust it',
     ],
   )
@@ -167,7 +167,7 @@ test('doctor --security finds a key in the settings, files that others can read,
   )
 })
 
-test('of our own agent it says where its key is, never what it is, or how to give it one', async (t) => {
+test('doctor names the place of our own agent’s key, never the key, or how to set one', async (t) => {
   const machine = new Machine(t)
   const native = { kind: 'native', contextWindowTokens: 200_000 }
   machine.settings({

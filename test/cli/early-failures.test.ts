@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeCache, ended, Machine, program } from './program.ts'
+import { codeCache, ended, Machine, start } from './program.ts'
 
 const agents = { good: 'cat >/dev/null; echo the answer' }
 
@@ -164,7 +164,7 @@ async function ranOn(t: TestContext, { args, prepare, env, stdin = '/dev/null' }
   prepare?.(machine)
   const input = openSync(stdin, 'r')
   const child = machine.own(
-    spawn(process.execPath, [program, ...args, '--output-format', format], {
+    spawn(start[0], [...start.slice(1), ...args, '--output-format', format], {
       cwd: machine.project,
       env: {
         PATH: process.env.PATH!,

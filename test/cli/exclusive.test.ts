@@ -72,7 +72,7 @@ test('a turn that stands in line can be stopped, and the one it waits for goes o
   assert.deepEqual(ends, ['aborted', true])
 })
 
-test('a turn of another machine is told of and not waited for', async (t) => {
+test('a turn of another machine is named and not waited for', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good: 'cat > /dev/null; echo done' })
   await machine.run(['-p', 'hello'])

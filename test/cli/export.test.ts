@@ -5,7 +5,7 @@ import { memoryStore } from '../../src/store/memory-store.ts'
 import { exported } from '../../src/cli/commands/sessions.ts'
 import { entryMaker } from '../core/made.ts'
 
-test('what was typed while a turn ran is part of what is exported', async () => {
+test('text that was typed while a turn ran is part of the export', async () => {
   const make = entryMaker()
   const entries = [
     make('1', 'user', { type: 'prompt', text: 'paint it' }),

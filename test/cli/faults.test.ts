@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { profiles } from '../../src/profiles/all.ts'
+import { allProfiles } from '../../src/profiles/all.ts'
 import { Machine } from './program.ts'
 
 const good = 'cat >/dev/null; echo the answer'
@@ -15,7 +15,7 @@ async function refuses(machine: Machine, args: string[], code: number, sentence:
   else assert.match(ran.err, sentence)
 }
 
-test('nothing configured says how to get going', async (t) => {
+test('without any settings, termaite says how to begin', async (t) => {
   const machine = new Machine(t)
   await refuses(
     machine,
@@ -25,7 +25,7 @@ test('nothing configured says how to get going', async (t) => {
   )
 })
 
-test('a typo in the settings names file, line, key, and what was meant', async (t) => {
+test('a typo in the settings names file, line, key, and the setting that was meant', async (t) => {
   const machine = new Machine(t)
   machine.settings('{\n  // mine\n  "rotationStratgy": "random",\n  "agents": [],\n}\n')
   await refuses(
@@ -67,7 +67,7 @@ test('each wrong value names what was found and what is allowed', async (t) => {
     ],
     [
       '{"agents": [{"name": "a", "profile": "x", "contextWindowTokens": 1}]}',
-      `${file}:1: agents[0].profile: found "x", allowed: one of ${[...profiles.map(({ name }) => name), 'custom'].map((name) => `"${name}"`).join(', ')}.`,
+      `${file}:1: agents[0].profile: found "x", allowed: one of ${[...allProfiles().map(({ name }) => name), 'custom'].map((name) => `"${name}"`).join(', ')}.`,
     ],
     [
       '{"agents": [{"name": "a", "profile": "custom", "contextWindowTokens": 1}]}',
@@ -108,7 +108,7 @@ test('a mark that an editor put before the text is no fault', async (t) => {
 
 const agent = { command: good, contextWindowTokens: 1000 }
 
-test('what is accepted and not used is said once each, in a run and by validate', async (t) => {
+test('settings that are accepted and not used are reported once each, in a run and by validate', async (t) => {
   const machine = new Machine(t)
   machine.settings({
     permissions: { deny: ['Bash(rm *)'] },
@@ -138,7 +138,8 @@ test('what is accepted and not used is said once each, in a run and by validate'
 
 test('agents that are all switched off are not "none configured"', async (t) => {
   const machine = new Machine(t)
-  const words = 'every agent is disabled: a, b. Enable one with: termaite config edit'
+  const words =
+    'every agent is disabled, by your settings or by those of the project (.termaite/settings.json): a, b. Enable one with: termaite config edit'
   machine.settings({ agents: ['a', 'b'].map((name) => ({ name, ...agent, enabled: false })) })
   await refuses(machine, ['-p', 'x'], 2, words)
   assert.equal((await machine.run(['config', 'validate'])).out, `The settings are valid, but ${words}\n`)
@@ -175,7 +176,7 @@ test('bad usage is one sentence and exit 2', async (t) => {
     machine,
     ['-p', 'x', '--max-tokens', 'many'],
     2,
-    '--max-tokens: found "many", allowed: a number above 0.',
+    '--max-tokens: found "many", allowed: a number above 0, as in 50000 or 50k.',
   )
   await refuses(
     machine,

@@ -14,7 +14,7 @@ export const mistakes = [
 ] as const
 export type Mistake = (typeof mistakes)[number]
 
-/** How many rounds more than without the mistake a model may need that knows nothing but what the tool told it. */
+/** The number of additional rounds that a mistake may cost a model that knows nothing but the tool's answer. */
 export const mostExtra: Record<Mistake, number> = {
   'white space': 1,
   // The call that failed, and the reading.
@@ -22,7 +22,7 @@ export const mostExtra: Record<Mistake, number> = {
   'two matches': 1,
   'a path outside': 1,
   'no such tool': 1,
-  // It gives up at once.
+  // The model gives up at once.
   forbidden: 0,
 }
 
@@ -87,7 +87,7 @@ export class FaultyModel {
     const { file_path, edits } = step.input as { file_path: string; edits: Edit[] }
     if (this.#mistake === 'a path outside') return this.#edit(step, `/workspace/${file_path}`)
     if (this.#mistake === 'no such tool') return { ...this.#edit(step), tool: 'edit_file' }
-    // Somebody else changes the file after the model has read it.
+    // Another program changes the file after the model has read it.
     if (this.#mistake === 'a stale read') appendFileSync(join(this.#root, file_path), '\n')
     if (this.#mistake === 'white space') return this.#edit(step, file_path, withOtherSpace)
     if (this.#mistake === 'two matches') {

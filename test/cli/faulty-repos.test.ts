@@ -47,7 +47,7 @@ describe('a model that makes the usual mistakes repairs', { concurrency: 2 }, ()
   }
 })
 
-/** How many repositories needed how many rounds more. */
+/** The number of repositories by the additional rounds that they needed. */
 const counted = (rounds: readonly number[]) =>
   Object.fromEntries([...new Set(rounds)].sort().map((one) => [one, rounds.filter((each) => each === one).length]))
 

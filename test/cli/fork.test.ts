@@ -9,7 +9,10 @@ test('--fork goes on in a new session that begins with the one before, which sta
   const told = join(machine.folder, 'told')
   machine.agents({ alpha: `cat > ${told}; echo heard` }, { metaInstruction: false })
   const none = await machine.run(['-p', 'go on', '--fork'])
-  assert.deepEqual([none.code, none.err], [1, 'termaite: there is no conversation in this project yet.\n'])
+  assert.deepEqual(
+    [none.code, none.err],
+    [1, 'termaite: there is no conversation in this project yet. Begin one with: termaite -p "<request>"\n'],
+  )
   await machine.run(['-p', 'the first words'])
   assert.equal((await machine.run(['-p', 'in the fork', '--fork'])).out, 'heard\n')
   assert.match(readFileSync(told, 'utf8'), /the first words[^]*in the fork/)

@@ -18,7 +18,7 @@ import { Machine } from './program.ts'
 
 /** The files of a home, and a command that uses each. Every file that these commands leave must have a row. */
 const users: readonly { file: RegExp; args: string[] }[] = [
-  { file: /^lock\.db$/, args: ['-p', 'x'] },
+  { file: /^lock\.db$/, args: ['-p', 'x', '--new'] },
   { file: /^health\.json$/, args: ['-p', 'x'] },
   { file: /^projects\/[^/]+\/project\.json$/, args: ['-p', 'x'] },
   { file: /^projects\/[^/]+\/history\.jsonl$/, args: ['-p', 'x'] },
@@ -29,11 +29,12 @@ const users: readonly { file: RegExp; args: string[] }[] = [
   { file: /^system-spec\.json$/, args: ['system', '--json'] },
   { file: /^hub\.db$/, args: ['hub', 'keys', 'list'] },
   { file: /^hub\.key$/, args: ['hub', 'keys', 'list'] },
+  { file: /^hub-audit\.db$/, args: ['hub', 'keys', 'rotate', 'ann'] },
 ]
 
 /** The person's own files, bodies that are found by their hash, and git's own objects. */
 const others =
-  /^(settings\.json|settings\.schema\.json|trust\/|projects\/[^/]+\/(output|snapshots|caches)\/|hub\.db-\w+$)/
+  /^(settings\.json|settings\.schema\.json|trust\/|projects\/[^/]+\/(output|snapshots|caches)\/|hub(-audit)?\.db-\w+$)/
 
 const spoilt: Record<string, (path: string) => void> = {
   binary: (path) => writeFileSync(path, Buffer.alloc(5_000, 0x91)),
@@ -132,7 +133,7 @@ test('an ordinary user: a file of another user is set aside, and a home that may
   await run('sessions')
   for (const [file, ...args] of [
     ['health.json', '-p', 'x'],
-    ['lock.db', '-p', 'x'],
+    ['lock.db', '-p', 'x', '--new'],
     ['termaite.db', 'sessions'],
     [relative(machine.home, machine.file('history.jsonl')), '-p', 'x'],
   ] as const) {

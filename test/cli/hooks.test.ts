@@ -47,7 +47,7 @@ async function hookedOn(t: TestContext, script: (asked: Asked) => Answer) {
   return { server, machine, on, says, settings, run, told, log }
 }
 
-test('a session begins and ends with its hooks, and what they tell reaches the model once', options, async (t) => {
+test('hooks run at the start and the end of a session, and their words reach the model once', options, async (t) => {
   const { on, settings, run, told, server, log } = await hookedOn(t, () => ({ text: 'fine' }))
   settings({
     SessionStart: [...on('echo "It rains."'), ...on('echo "Only once more."', 'resume')],
@@ -73,34 +73,30 @@ test('a session begins and ends with its hooks, and what they tell reaches the m
   assert.match(second!, /again[^]*It rains\.[^]*Only once more\./)
 })
 
-test(
-  'what a hook tells before a call stands behind its result, and the turn ends when one says so',
-  options,
-  async (t) => {
-    const { on, says, settings, run, told, machine, server } = await hookedOn(t, ({ count }) =>
-      count < 3
-        ? { call: count === 1 ? { tool: 'ls', input: {} } : { tool: 'glob', input: { pattern: '*' } } }
-        : { text: 'never said' },
-    )
-    settings({
-      PreToolUse: on(says({ hookSpecificOutput: { additionalContext: 'Mind the gap.' } }), 'LS'),
-      PostToolUse: on(says({ continue: false, stopReason: 'enough seen' }), 'Glob'),
-    })
-    writeFileSync(join(machine.project, 'a.txt'), '')
-    const { code, out } = await run('-p', 'look')
-    assert.deepEqual({ code, out }, { code: 0, out: 'A hook ended the turn: enough seen. Say "go on" to continue.\n' })
-    assert.equal(server.turns().length, 2)
-    const [result] = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
-    assert.match(result!, /a\.txt[^]*\[A hook says: Mind the gap\.\]$/)
-    assert.deepEqual(
-      told().map(({ tool_name: tool, hook_event_name: event }) => [event, tool]),
-      [
-        ['PreToolUse', 'LS'],
-        ['PostToolUse', 'Glob'],
-      ],
-    )
-  },
-)
+test('words of a hook before a call stand behind its result, and a hook can end the turn', options, async (t) => {
+  const { on, says, settings, run, told, machine, server } = await hookedOn(t, ({ count }) =>
+    count < 3
+      ? { call: count === 1 ? { tool: 'ls', input: {} } : { tool: 'glob', input: { pattern: '*' } } }
+      : { text: 'never said' },
+  )
+  settings({
+    PreToolUse: on(says({ hookSpecificOutput: { additionalContext: 'Mind the gap.' } }), 'LS'),
+    PostToolUse: on(says({ continue: false, stopReason: 'enough seen' }), 'Glob'),
+  })
+  writeFileSync(join(machine.project, 'a.txt'), '')
+  const { code, out } = await run('-p', 'look')
+  assert.deepEqual({ code, out }, { code: 0, out: 'A hook ended the turn: enough seen. Say "go on" to continue.\n' })
+  assert.equal(server.turns().length, 2)
+  const [result] = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
+  assert.match(result!, /a\.txt[^]*\[A hook says: Mind the gap\.\]$/)
+  assert.deepEqual(
+    told().map(({ tool_name: tool, hook_event_name: event }) => [event, tool]),
+    [
+      ['PreToolUse', 'LS'],
+      ['PostToolUse', 'Glob'],
+    ],
+  )
+})
 
 test('a hook is told of a question, and another sends a subagent back to work', options, async (t) => {
   const answers: Answer[] = [

@@ -56,7 +56,7 @@ test('headless, nothing of a cloned repository runs, steers or leads outside; an
   assert.equal(/EVIL|OUTSIDE/.test(told()), false)
   assert.deepEqual(
     machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.ok] : [])),
-    // Its settings name a program that even `git status` runs, so that is asked for.
+    // The settings of the repository name a program that even `git status` runs, so that the command is asked for.
     [false, false, false],
   )
   assert.ok(!existsSync(join(machine.project, 'made.txt')), 'nobody gave it a longer leash')
@@ -76,7 +76,7 @@ test(
   'in the chat nothing runs before a yes, then what was shown and nothing else, and nothing again once it changed',
   { ...options, ...inTerminal },
   async (t) => {
-    // What is trusted runs in the sandbox, where it could leave no trace for this test to find.
+    // Trusted programs run in the sandbox, where they could leave no trace for this test to find.
     const { machine, hostile, env, told, run } = await cloned(t, { sandbox: { enabled: false } })
     const ran: string[][] = []
     const no: [RegExp, string][] = [

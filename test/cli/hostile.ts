@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path'
 import type { Machine } from './program.ts'
 
-/** What is in a repository that means no good: everything in it that runs leaves a file, every word of it can be told. */
+/** A repository that means harm: everything in it that runs leaves a file, and every word of it can be recognised. */
 export class HostileRepository {
   readonly #machine: Machine
   readonly #ran: string
@@ -18,19 +18,19 @@ export class HostileRepository {
     mkdirSync(join(this.outside, 'skill'), { recursive: true })
     writeFileSync(join(this.outside, 'letter.txt'), 'OUTSIDE letter\n')
     writeFileSync(join(this.outside, 'skill', 'SKILL.md'), skill('outside', 'OUTSIDE skill'))
-    // Whoever opens it waits for ever.
+    // A program that opens the pipe waits for ever.
     execFileSync('mkfifo', [join(this.outside, 'pipe')])
     this.#lay()
     this.#git()
     this.#links()
   }
 
-  /** What ran so far, by its name. */
+  /** The names of the traps that ran so far. */
   ran(): string[] {
     return readdirSync(this.#ran).sort()
   }
 
-  /** What ran before is no longer told. */
+  /** Forgets the traps that ran before. */
   forget(): void {
     for (const name of this.ran()) rmSync(join(this.#ran, name))
   }

@@ -18,7 +18,7 @@ const elsewhere = (pid: number) =>
     .replace(/^[^,]*/, 'elsewhere')
     .replace(/,\d+,/, `,${pid},`)
 
-test('a turn of another machine is shown, and its pid here is nobody we stop', async (t) => {
+test('a turn of another machine is shown, and no process here is stopped for its pid', async (t) => {
   const machine = new Machine(t)
   machine.agents(echo)
   await machine.run(['-p', 'hello'])
@@ -60,7 +60,7 @@ test('forget and uninstall wait for a turn that is at work here; undo shows it a
   assert.equal((await machine.run(['undo', '--yes'])).code, 0)
 })
 
-test('uninstall deletes what is ours and nothing else, and says what it left', async (t) => {
+test('uninstall deletes the files of termaite and nothing else, and names the files that it left', async (t) => {
   const machine = new Machine(t)
   machine.agents(echo)
   await machine.run(['-p', 'hello'])
@@ -277,7 +277,7 @@ test('compact makes no session, and no session has an empty name', async (t) => 
     code: 1,
     signal: null,
     out: '',
-    err: 'termaite: there is no conversation in this project yet.\n',
+    err: 'termaite: there is no conversation in this project yet. Begin one with: termaite -p "<request>"\n',
   })
   assert.equal(existsSync(join(machine.home, 'projects')), false)
   await machine.run(['-p', 'one'])
@@ -295,7 +295,7 @@ test('compact makes no session, and no session has an empty name', async (t) => 
   assert.equal(readFileSync(machine.file('project.json'), 'utf8'), before)
 })
 
-test('usage --since a date begins at the own midnight of whoever asks', async (t) => {
+test('usage --since a date begins at midnight in the time zone of the caller', async (t) => {
   const machine = new Machine(t)
   machine.agents(echo)
   await machine.run(['-p', 'one'])
@@ -341,7 +341,7 @@ test('a slug keeps the letters of every script, fits in a file name, and is anot
   assert.notEqual(slugOf('/a-b'), slugOf('/a/b'))
 })
 
-test('what a name holds cannot break a table', () => {
+test('names with control characters cannot break a table', () => {
   assert.equal(
     table([
       ['a\nb\x1b[31m', 'x\ty'],

@@ -13,7 +13,7 @@ type Sent = { method?: string; path?: string; headers?: Record<string, string>; 
 /** One request as it is told, and nothing else: fetch would mend some of what is wrong here. */
 async function said(url: string, { method = 'POST', path = '', headers, body = '' }: Sent): Promise<number> {
   const sent = request(url + path, { method, ...(headers ? { headers } : {}), agent: false })
-  // Whoever is refused early may find the door shut while still speaking.
+  // A request that is refused early may find its connection closed while it is still being sent.
   sent.on('error', () => {})
   const answered = once(sent, 'response')
   for (const part of [body].flat()) sent.write(part)
@@ -23,7 +23,7 @@ async function said(url: string, { method = 'POST', path = '', headers, body = '
   return response.statusCode
 }
 
-/** What is wrong with each of them, and how it is answered, at one door of the hub. */
+/** The status for each kind of faulty request, at one path of the hub. */
 async function refusals(t: TestContext, path: string, good: { headers: Record<string, string>; body: object }) {
   const { url, key, hub } = await startedHub(t, new Machine(t))
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...good.headers }
@@ -53,24 +53,27 @@ async function refusals(t: TestContext, path: string, good: { headers: Record<st
   return answers
 }
 
-test('what is wrong at the API is refused with its status and leaves no trace', options, async (t) => {
-  assert.deepEqual(await refusals(t, '/api/tasks', { headers: {}, body: { prompt: 'x', workspace: 'w' } }), {
-    'no key': 401,
-    'a wrong key': 401,
-    'a key of another kind': 401,
-    'another Host': 403,
-    'another Origin': 403,
-    'a method that it has not': 405,
-    'a form': 415,
-    'too much': 413,
-    'too much in parts': 413,
-    'no JSON': 400,
-    'another shape': 400,
-    'another path': 404,
-  })
+/** The status with which each kind of faulty request is refused, at every path. */
+const statuses = {
+  'no key': 401,
+  'a wrong key': 401,
+  'a key of another kind': 401,
+  'another Host': 403,
+  'another Origin': 403,
+  'a method that it has not': 405,
+  'a form': 415,
+  'too much': 413,
+  'too much in parts': 413,
+  'no JSON': 400,
+  'another shape': 400,
+  'another path': 404,
+}
+
+test('each wrong request at the API is refused with its status and leaves no trace', options, async (t) => {
+  assert.deepEqual(await refusals(t, '/api/tasks', { headers: {}, body: { prompt: 'x', workspace: 'w' } }), statuses)
 })
 
-test('what is wrong at /mcp is refused with its status and leaves no trace', options, async (t) => {
+test('each wrong request at /mcp is refused with its status and leaves no trace', options, async (t) => {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
@@ -83,18 +86,5 @@ test('what is wrong at /mcp is refused with its status and leaves no trace', opt
     'mcp-name': 'assign_task',
   }
   const good = { headers, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params } }
-  assert.deepEqual(await refusals(t, '/mcp', good), {
-    'no key': 401,
-    'a wrong key': 401,
-    'a key of another kind': 401,
-    'another Host': 403,
-    'another Origin': 403,
-    'a method that it has not': 405,
-    'a form': 415,
-    'too much': 413,
-    'too much in parts': 413,
-    'no JSON': 400,
-    'another shape': 400,
-    'another path': 404,
-  })
+  assert.deepEqual(await refusals(t, '/mcp', good), statuses)
 })

@@ -38,6 +38,8 @@ test('tasks from the shell: given, taken, asked about, answered, reviewed, repor
     /orc, question: Which test\?[^]*user, answer: the first[^]*Fixed it\.[^]*\+more/,
   )
   await hub.spent('orc', { tokens: 1234, cost: 0.05, priced: 1234 })
+  await hub.report('orc', { machine: 'box', parkedUntil: Date.now() + 3_600_000 })
+  assert.match(await termaite('hub', 'agents'), /^AGENT .*\norc +CLI +parked until .+ +box +\S+ +1,234 +\$0\.05 .+$/)
   assert.equal(
     await termaite('report', '--since', '2026-01-02'),
     [
@@ -81,7 +83,7 @@ test('a question that an agent asks before it has a task is answered by the name
   assert.equal((await run('answer', 'orc', '2')).err, 'termaite: Agent orc has no open question.\n')
 })
 
-test('what is wrong is said, with what to do', options, async (t) => {
+test('each wrong call of the hub is explained, with what to do', options, async (t) => {
   const machine = new Machine(t)
   const said = async (args: string[], env: Record<string, string> = {}) => {
     const { code, err } = await machine.run(args, { env })
@@ -136,7 +138,7 @@ test('a client that only speaks stdio reaches the hub through the proxy', option
   const result = await client.callTool({ name: 'register_agent', arguments: me })
   const { agentId } = result.structuredContent as { agentId: string }
   const lent = async () =>
-    (await hub.keys()).filter((key) => key.lent).map(({ name, role, by }) => ({ name, role, by }))
+    (await hub.operators.keys()).filter((key) => key.lent).map(({ name, role, by }) => ({ name, role, by }))
   assert.deepEqual(await lent(), [{ name: agentId, role: 'agent', by: 'user' }])
   const refused = await client.callTool({ name: 'get_task_context', arguments: { taskId: 'nope' } })
   assert.deepEqual([refused.isError, refused.content], [true, [{ type: 'text', text: 'There is no task nope.' }]])

@@ -35,7 +35,7 @@ test('init --yes writes the document, keeps a copy of the old one, and the next 
   assert.equal((await machine.run(['-p', 'what now?'])).out, '1\n')
 })
 
-test('where nobody can be asked, nobody works for nothing', async (t) => {
+test('init asks no agent where no person can be asked', async (t) => {
   const machine = new Machine(t)
   machine.agents({ amber: `${writes}; touch was-asked` })
   const { code, err } = await machine.run(['init'])

@@ -6,7 +6,7 @@ import { sized } from '../full.ts'
 const kills = sized(20, 200)
 const lanes = 4
 
-/** One turn that is killed after so many lines or milliseconds; the ids it printed as kept. */
+/** Runs one turn that is killed after a number of lines or milliseconds; returns the ids that it printed as kept. */
 async function killedTurn(machine: Machine, seed: number): Promise<string[]> {
   const child = machine.start(['-p', `turn ${seed} ${'x'.repeat(seed * 331)}`, '--output-format', 'stream-json'])
   child.stdin!.on('error', () => {}).end()

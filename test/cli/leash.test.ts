@@ -53,7 +53,7 @@ test('a summary and a check-up are held to reading, whatever an agent may do', a
   assert.deepEqual(started(), ['acceptEdits', 'dontAsk', 'dontAsk'])
 })
 
-test('one that cannot be held to its leash is not started, and the next agent answers', async (t) => {
+test('an agent that cannot be held to its leash is not started, and the next agent answers', async (t) => {
   const { machine, run, started } = leashed(t)
   machine.settings({ agents: [amp, claude] })
   const { code, out, err } = await run(['-p', 'x'])
@@ -64,7 +64,7 @@ test('one that cannot be held to its leash is not started, and the next agent an
   assert.equal((await run(['-p', 'x', '--leash', 'all'])).out, 'from amp\n')
 })
 
-test('one that could not be held to reading for a summary still takes the turn', async (t) => {
+test('an agent that could not be held to reading for a summary still takes the turn', async (t) => {
   const { machine, run } = leashed(t)
   machine.settings({ agents: [{ ...amp, leash: 'all', contextWindowTokens: 400 }] })
   await run(['-p', 'x'.repeat(2_000)])

@@ -4,7 +4,7 @@ import { stripAnsi } from '../../src/base/ansi.ts'
 import { Machine } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
 
-/** What was read, without what the line editor itself writes to hold its place. */
+/** The lines that a person reads, without the sequences by which the line editor holds its place. */
 const read = (out: string) =>
   stripAnsi(out)
     .split(/\r?\n/)
@@ -36,12 +36,12 @@ for (const [how, env, settings] of [
     )
     assert.match(lines.join('\n'), /^Done by good in [\d.]+ s, ~\d+ tokens\.$/m)
     assert.match(lines.join('\n'), /^Continue with: termaite --cwd /m)
-    // Nothing of a screen: no other buffer, no colours.
+    // The output has nothing of a screen: no other buffer, no colours.
     assert.equal(/\x1b\[\?1049h|\x1b\[\d+(;\d+)*m/.test(out), false)
   })
 
 test(
-  'what was queued when the chat is left is printed, and leaving a turn is told by the exit code',
+  'prompts that were queued when the chat is left are printed, and leaving a turn shows in the exit code',
   { ...inTerminal, timeout: 60_000 },
   async (t) => {
     const machine = new Machine(t)

@@ -35,6 +35,17 @@ function tree(folder: string, below = ''): Record<string, string> {
   )
 }
 
+test('diff --list names the turns that changed a file, and no other', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ good: 'grep -q "Make it" && echo one > made; echo done' }, { metaInstruction: false })
+  await machine.run(['-p', 'Hello'])
+  const listed = async () => (await machine.run(['diff', '--list'])).out.split('\n').map((line) => line.slice(46))
+  assert.equal((await machine.run(['diff', '--list'])).err, 'No turn in this project has changed a file.\n')
+  await machine.run(['-p', 'Make it', '--new'])
+  await machine.run(['-p', 'Thank you', '--new'])
+  assert.deepEqual(await listed(), ['Make it', ''])
+})
+
 test('sessions lists, shows, searches, renames, exports and resumes', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good: 'cat >/dev/null; echo the answer about walruses' }, { metaInstruction: false })
@@ -150,7 +161,7 @@ test('undo after a turn that edited, created, deleted and renamed by a shell: th
   assert.equal(readFileSync(join(machine.project, 'new/deep/file'), 'utf8'), 'hi\n')
 })
 
-test('--continue goes on in the most recently used project, wherever one stands', async (t) => {
+test('--continue goes on in the most recently used project, from any folder', async (t) => {
   const machine = new Machine(t)
   machine.agents({ pwd: 'cat >/dev/null; pwd' })
   await machine.run(['-p', 'here'])
@@ -177,7 +188,7 @@ test('compact turns the oldest half into a summary, and nothing is removed; a fa
   assert.doesNotMatch(out, /\ntwo\n/)
 })
 
-test('a window that shrank: the conversation is summarised until it fits, and nobody is asked more than fits', async (t) => {
+test('a window that shrank: the conversation is summarised until it fits, and no agent gets more than fits', async (t) => {
   const machine = new Machine(t)
   const command = `in=$(cat); case "$in" in *Summarise*) echo "summary of \${#in}";; *) echo "asked with \${#in}"; seq 1 500;; esac`
   const agents = (contextWindowTokens: number) =>

@@ -10,7 +10,7 @@ const line = fc.oneof(
 )
 const text = fc.array(line, { maxLength: 12 }).map((lines) => lines.join('\n').trimEnd())
 
-test('whatever is said as a block comes out of it as it was', () => {
+test('text in a fenced block comes out of it as it was', () => {
   fc.assert(fc.property(text, (body) => assert.deepEqual(fencedBlocks(block(body)), [body])))
 })
 

@@ -13,7 +13,10 @@ test('under measured the agent whose answers were good goes first and says why; 
     (await machine.run(['config', 'validate'])).out,
     'The settings are valid: 2 agents, rotation measured.\n',
   )
-  assert.equal((await machine.run(['bad'])).err, 'termaite: there is no conversation in this project yet.\n')
+  assert.equal(
+    (await machine.run(['bad'])).err,
+    'termaite: there is no conversation in this project yet. Begin one with: termaite -p "<request>"\n',
+  )
   const first = await machine.run(['-p', 'say who you are'])
   assert.equal(first.out, 'from amber\n')
   assert.deepEqual(await machine.run(['bad', 'far', 'too', 'short']), {

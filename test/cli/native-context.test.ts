@@ -9,7 +9,7 @@ import { Machine } from './program.ts'
 
 const options = { timeout: 60_000 }
 
-/** Where each wire is spoken, by which model name of ours, and what only how hard it thinks and its cache put into a request. */
+/** The address of each wire, our name of a model there, and the parts of a request that only its thinking and its cache bring. */
 const wires = {
   anthropic: {
     ...{ model: 'anthropic/claude-sonnet-5-5', base: '/v1', key: 'ANTHROPIC_API_KEY' },
@@ -189,7 +189,7 @@ test('a skill that a prompt asks for is loaded at once, and neither trim nor sum
 })
 
 test(
-  'tools of a server that came late are told of once, and called through more_tools, also after a resume',
+  'tools of a server that came late are announced once, and called through more_tools, also after a resume',
   options,
   async (t) => {
     const echo = { name: 'mcp__words__echo', input: { text: 'said again' } }
@@ -266,7 +266,7 @@ test(
   },
 )
 
-test('an effort that there is not is said with what was meant', options, async (t) => {
+test('an unknown effort is refused with the one that was meant', options, async (t) => {
   const talk = await Talk.on(t, 'chat', () => ({ text: 'fine' }), { effort: 'hihg' })
   const { code, err } = await talk.machine.run(['-p', 'hello'])
   assert.equal(code, 2)

@@ -113,7 +113,7 @@ test('a file that is no schema is bad usage, and nobody is asked', options, asyn
   assert.equal(readFileSync(join(machine.folder, 'count'), 'utf8'), '')
 })
 
-/** Where each wire has the schema in a request. */
+/** The place of the schema in the requests of each wire. */
 const wires: [string, string, string, (body: any) => unknown][] = [
   ['anthropic/claude-sonnet-4-5', '/v1', 'ANTHROPIC_API_KEY', (body) => body.output_config?.format?.schema],
   ['openai/gpt-5', '/v1', 'OPENAI_API_KEY', (body) => body.text?.format?.schema],

@@ -72,7 +72,7 @@ test('a turn is cancelled from another process as Ctrl+C would, and takes no wor
   const { result, peer, turn } = await met(machine, t, ['-p', 'count'])
   const seen = following(peer, turn.turn)
   await seen.seen((events) => events.some(({ type }) => type === 'text'))
-  // Whoever typed them keeps them for a turn of their own.
+  // The process in which the words were typed keeps them for a turn of its own.
   assert.equal(await peer.steer(turn.turn, 'in French'), false)
   assert.equal(await peer.cancel(turn.turn), true)
   const { code, err } = await result
@@ -86,7 +86,7 @@ test('a turn is cancelled from another process as Ctrl+C would, and takes no wor
   ])
 })
 
-test('a question without anybody at the terminal is answered by whoever follows, and kept as the person said it', async (t) => {
+test('without a person at the terminal, a question is answered by a follower, and kept as the person’s answer', async (t) => {
   const machine = new Machine(t)
   const first = `cat >/dev/null; [ -e slow ] || { echo first; exit; }; while [ ! -e go ]; do sleep 0.02; done; exit 3`
   machine.agents({ first, second: 'cat >/dev/null; echo second' }, { sharing: 'ask', rotationStrategy: 'exhaustion' })
@@ -115,7 +115,7 @@ test('a question without anybody at the terminal is answered by whoever follows,
   )
 })
 
-test('a question is nobody’s when the last who followed has gone', async (t) => {
+test('a question has no answer when its last follower has gone', async (t) => {
   const machine = new Machine(t)
   const first = `cat >/dev/null; [ -e slow ] || { echo first; exit; }; while [ ! -e go ]; do sleep 0.02; done; exit 3`
   machine.agents({ first, second: 'cat >/dev/null; echo second' }, { sharing: 'ask', rotationStrategy: 'exhaustion' })
@@ -131,7 +131,7 @@ test('a question is nobody’s when the last who followed has gone', async (t) =
   assert.deepEqual({ code: code === 0, out }, { code: false, out: '' })
 })
 
-test('kill -9 ends the follow; whoever lists next takes the socket away', async (t) => {
+test('kill -9 ends the follow; the next list of peers removes the socket', async (t) => {
   const machine = new Machine(t)
   machine.agents({ slow: twoWords })
   const { child, result, peer, turn } = await met(machine, t, ['-p', 'count'])

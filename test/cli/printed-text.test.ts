@@ -7,7 +7,7 @@ import { inTerminal, typed } from './terminal.ts'
 const answer = String.raw`printf 'one \033]52;c;eA==\007two \033]0;title\007\033[31mthree \302\233 31mfour \342\200\256five \360\237\221\251\342\200\215\360\237\221\247\n'`
 
 test(
-  'what an agent wrote reaches a terminal as plain text, in an answer, a list, a look back and an export',
+  'words of an agent reach a terminal as plain text, in an answer, a list, a look back and an export',
   inTerminal,
   async (t) => {
     const machine = new Machine(t)

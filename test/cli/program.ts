@@ -14,11 +14,18 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { noonZone } from '../noon.ts'
 
 /** Our code, compiled once for all machines of the tests. */
 export const codeCache = join(tmpdir(), 'termaite-test-code')
 
 export const program = join(import.meta.dirname, '..', '..', 'bin', 'termaite.cjs')
+
+/** The words that start the program; `scripts/test-program.ts` names others, such as the single file or another Node. */
+export const start = (process.env.TERMAITE_TEST_START?.split(' ') ?? [process.execPath, program]) as [
+  string,
+  ...string[],
+]
 
 export type Ran = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string }
 
@@ -81,7 +88,8 @@ export class Machine {
   }
 
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {
-    const child = spawn(process.execPath, [program, ...args], {
+    const [command, ...first] = start
+    const child = spawn(command, [...first, ...args], {
       cwd: options.cwd ?? this.project,
       env: {
         PATH: process.env.PATH!,
@@ -89,7 +97,7 @@ export class Machine {
         TERMAITE_HOME: this.home,
         TERMAITE_KEYCHAIN: 'off',
         NODE_COMPILE_CACHE: codeCache,
-        TZ: 'UTC',
+        TZ: noonZone,
         ...options.env,
       },
       ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
@@ -122,7 +130,7 @@ export class Machine {
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Entry)
   }
 
-  /** What was kept, as short as it can be asserted: type, who, and the words. */
+  /** The kept entries, as short as they can be asserted: type, author, and words. */
   kept(): [string, string, string][] {
     return this.history()
       .filter(({ type }) => type !== 'usage')

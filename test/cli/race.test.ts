@@ -83,6 +83,9 @@ test('no right result is exit code 1, no free agent 75, and a wish that cannot b
   const { machine, read } = broken(t, { amber: changes('worse'), birch: changes('bad') })
   const red = await machine.run(['race', 'make it right', ...check, '--yes'])
   assert.deepEqual([red.code, read('sum.txt')], [1, 'wrong\n'])
+  machine.agents({ amber: 'cat >/dev/null; echo done', birch: 'cat >/dev/null; echo done' })
+  const idle = await machine.run(['race', 'make it right', ...check])
+  assert.deepEqual([idle.code, idle.err.split('\n').at(-2)], [1, 'termaite: no agent changed a file'])
   assert.match(red.err, /^termaite: no result passes the checks$/m)
   machine.agents({
     amber: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1',
@@ -100,7 +103,7 @@ test('no right result is exit code 1, no free agent 75, and a wish that cannot b
   )
 })
 
-test('Ctrl+C ends every racer and removes every copy; what a kill leaves is removed by the next start', async (t) => {
+test('Ctrl+C ends every racer and removes every copy; copies that a killed process left are removed by the next start', async (t) => {
   const { machine, read, copies } = broken(t, {
     amber: 'cat >/dev/null; echo right > sum.txt; exec sleep 1000',
     birch: 'cat >/dev/null; exec sleep 1000',

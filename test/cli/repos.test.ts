@@ -84,7 +84,7 @@ async function afresh(t: TestContext, machine: Machine, repo: Repo, { model, bas
   }
 }
 
-/** What the model was told of each call, wherever the repository lies and whatever tools there are. */
+/** The result of each call as the model was told it, wherever the repository lies and whatever tools there are. */
 function results(kept: readonly Entry[], { project }: Machine): Told[] {
   return kept.flatMap((entry) => {
     if (entry.type !== 'result') return []

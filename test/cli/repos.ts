@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 
 const folder = join(import.meta.dirname, '../fixtures/repos')
 
-/** What the model calls next, and what it is to be told then. */
+/** The next call of the model, and the result that it must be told. */
 export type Step = { tool: string; input: unknown; told: Told; lines: string[] }
 export type Told = { ok: boolean; text: string }
 
@@ -20,7 +20,7 @@ export type Repo = {
   answer: string
 }
 
-/** What must be installed for each language. */
+/** The programs that must be installed for each language. */
 export const needs: Record<string, string[]> = {
   javascript: ['node'],
   typescript: ['node'],

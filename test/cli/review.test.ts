@@ -96,7 +96,7 @@ test('a reviewer without findings, an agent without limits, and a folder without
     [loose.code, loose.err],
     [
       2,
-      'termaite: nobody can review: no agent here can be held to reading (give one of them "leash": "read" in the settings).\n',
+      'termaite: no agent can review: no agent here can be held to reading (give one of them "leash": "read" in the settings).\n',
     ],
   )
   machine.settings({ agents: [reader('cat')] })
@@ -112,7 +112,7 @@ test('a reviewer that writes leaves no trace behind the wall', async (t) => {
   const machine = reviewing(t, 'cat >/dev/null; echo x > stolen; echo x >> sum.js; cat answer.json')
   const code = readFileSync(join(machine.project, 'sum.js'), 'utf8')
   const { out } = await machine.run(['review', '--json'])
-  // Where no wall can be built, the person's own setting says that this command only reads.
+  // On a machine without a wall, the person's own setting says that this command only reads.
   if (readdirSync(machine.project).includes('stolen')) return t.skip('this machine has no sandbox')
   assert.equal(JSON.parse(out).findings.length, 2)
   assert.equal(readFileSync(join(machine.project, 'sum.js'), 'utf8'), code)

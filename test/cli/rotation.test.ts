@@ -79,7 +79,7 @@ test('--only asks the named agent alone: a parked one ends with 75, and nothing 
   assert.match(thinking.err, /--only and --think consensus cannot be combined: thinking asks other agents\./)
 })
 
-test('round-robin goes on after whoever answered, over processes; -a does not move it', async (t) => {
+test('round-robin goes on after the agent that answered, over processes; -a does not move it', async (t) => {
   const machine = new Machine(t)
   machine.agents({ a: 'cat >/dev/null; echo a', b: 'cat >/dev/null; echo b', c: 'cat >/dev/null; echo c' })
   const said = []
@@ -87,7 +87,7 @@ test('round-robin goes on after whoever answered, over processes; -a does not mo
   assert.deepEqual(said, ['a', 'b', 'a', 'c', 'a'])
 })
 
-test('exhaustion stays with whoever answered', async (t) => {
+test('exhaustion stays with the agent that answered', async (t) => {
   const machine = new Machine(t)
   machine.agents({ spent, good, other: 'cat >/dev/null; echo other' }, { rotationStrategy: 'exhaustion' })
   const said = []
@@ -154,7 +154,7 @@ test('stream-json prints one event a line; kept ones carry their id', async (t) 
   assert.ok(events.some(({ type, id }) => type === 'text' && !id))
 })
 
-test('of two that fail each is told of with the files of its own', async (t) => {
+test('when two agents fail, each attempt names its own files', async (t) => {
   const machine = new Machine(t)
   const writes = (file: string) => `cat >/dev/null; echo x >${file}; exit 3`
   machine.agents({ a: writes('a.txt'), b: writes('b.txt'), good })
@@ -166,7 +166,7 @@ test('of two that fail each is told of with the files of its own', async (t) => 
   ])
 })
 
-test('a turn that nobody could take is kept, and not told to those who come later', async (t) => {
+test('a turn that no agent could take is kept, and not told to later agents', async (t) => {
   const machine = new Machine(t)
   machine.agents({ spent })
   for (const prompt of ['one', 'two', 'three']) assert.equal((await machine.run(['-p', prompt])).code, 75)

@@ -6,7 +6,7 @@ import { modelServer } from '../real/model-server.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
 
-test('--allow spares a question in this run, --deny goes before it, and what is refused is audited', async (t) => {
+test('--allow spares a question in this run, --deny goes before it, and refusals are audited', async (t) => {
   const server = await modelServer(({ count }) => {
     const path = ['a.txt', 'b.txt', 'c.txt'][(count - 1) % 4]
     return path ? { call: { tool: 'file_creator', input: { file_path: path, content: 'x' } } } : { text: 'done' }

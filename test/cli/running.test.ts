@@ -1,8 +1,14 @@
+import type { TestContext } from 'node:test'
+import type { TerminalRow } from '../../src/core/screen/machine-terminals.ts'
+import type { HubFrame } from '../../src/faces/web/terminal-frames.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { WebSocket } from 'ws'
+import { readDrawn, terminalsPath, terminalsProtocol } from '../../src/faces/web/terminal-frames.ts'
 import { Glass } from '../screen/glass.ts'
 import { until } from '../until.ts'
 import { machineAtWork } from './agent-machine.ts'
@@ -10,6 +16,30 @@ import { machineAtWork } from './agent-machine.ts'
 const options = { timeout: 60_000 }
 
 type Row = { process: string; pid: number; since: number; project?: string; about?: string; url?: string }
+
+/** The only terminal that the hub lists, and its first picture with an answer of the agent. */
+async function seenAtHub(t: TestContext, hub: string, keyFile: string): Promise<{ row: TerminalRow; picture: string }> {
+  const authorization = `Bearer ${readFileSync(keyFile, 'utf8').trim()}`
+  const socket = new WebSocket(`${hub.replace('http', 'ws')}${terminalsPath}`, [terminalsProtocol], {
+    headers: { authorization },
+  })
+  t.after(() => socket.terminate())
+  socket.binaryType = 'arraybuffer'
+  let row: TerminalRow | undefined
+  let picture = ''
+  socket.on('message', (data, isBinary) => {
+    const drawn = isBinary ? readDrawn(data as ArrayBuffer) : undefined
+    if (drawn) picture += Buffer.from(drawn.bytes).toString()
+    else {
+      const frame = JSON.parse(String(data)) as HubFrame
+      if (frame.type !== 'terminals' || frame.rows.length === 0) return
+      row = frame.rows[0]!
+      socket.send(JSON.stringify({ type: 'open', channel: 1, id: row.id, above: 10 }))
+    }
+  })
+  await until(() => row !== undefined && picture.includes('answer 1'))
+  return { row: row!, picture }
+}
 
 test(
   'ps and where name the hub, the agent and the chat while they live, and none that was killed',
@@ -27,10 +57,11 @@ test(
     }
     await until(async () => (await rows()).length === 3)
     const here = { project: machine.project, pid: true }
+    const terminal = { id: session().terminal as string, agent: 'fake', root: machine.project }
     assert.deepEqual(
       (await rows()).toSorted((a, b) => a.process.localeCompare(b.process)),
       [
-        { process: 'agent', about: session().hubId as string, ...here },
+        { process: 'agent', about: session().hubId as string, terminal, ...here },
         { process: 'chat', ...here },
         { process: 'hub', url: env.TERMAITE_HUB, pid: true },
       ],
@@ -39,6 +70,13 @@ test(
     assert.match(out, /^PROCESS +PID +SINCE +WHAT +FOLDER$/m)
     assert.match(out, new RegExp(`^hub +\\d+ +\\S+ \\S+ +${env.TERMAITE_HUB}$`, 'm'))
     assert.match((await machine.run(['where'])).out, /^Processes: hub \d+, .*agent \d+/m)
+    const { row, picture } = await seenAtHub(t, env.TERMAITE_HUB, join(machine.home, 'hub.key'))
+    const { hubId } = session() as { hubId: string }
+    assert.deepEqual(row, {
+      ...{ id: terminal.id, name: hubId, agent: 'fake', hubAgent: hubId, machine: hostname() },
+      ...{ project: machine.project, kind: 'supervised', state: 'running', since: row.since, keys: true },
+    })
+    assert.match(picture, /answer 1/, 'the terminal of an agent in another process is seen at the hub')
     agent.child.kill('SIGKILL')
     await once(agent.child, 'exit')
     glass.type('/exit\r')

@@ -38,7 +38,7 @@ function leaks(home: string): string[] {
     .flatMap((path) => found(bodyOf(path)).map((name) => `${name} in ${path.slice(home.length + 1)}`))
 }
 
-/** What a snapshot holds is deflated. */
+/** Reads a file, inflated where it is an object of a snapshot. */
 function bodyOf(path: string): string {
   const body = readFileSync(path)
   try {
@@ -70,7 +70,7 @@ function machineWith(t: TestContext, model: string, baseURL: string, more: objec
 }
 
 test(
-  'what tools read stays in the work; our own keys are nowhere, and nothing is in an export, a log or a trace',
+  'secrets that tools read stay in the work; our own keys are nowhere, and no secret is in an export, a log or a trace',
   options,
   async (t) => {
     const bash = (command: string): Answer => ({ call: { tool: 'bash', input: { command } } })
@@ -107,7 +107,7 @@ test(
     })
     const machine = machineWith(t, 'groq/any', `${server.url}/v1`, { apiKeyEnv: 'PLANTED' })
     writeFileSync(join(machine.project, '.env'), `DATABASE_PASSWORD="${secrets.dotenv}"\n`)
-    // Not of the project, so that no snapshot has to hold it.
+    // The folder is git's own and no part of the project, so that no snapshot has to hold it.
     mkdirSync(join(machine.project, '.git', 'info'), { recursive: true })
     writeFileSync(join(machine.project, '.git', 'HEAD'), 'ref: refs/heads/main\n')
     writeFileSync(join(machine.project, '.git', 'info', 'exclude'), 'notes.ts\n')
@@ -162,7 +162,7 @@ for (const [model, path, more] of [
   ['groq/any', '/v1', { apiKeyEnv: 'PLANTED' }],
   ['openai/any', '/v1', {}],
 ] as const)
-  test(`a provider's error that repeats what it was sent leaks no key: ${model}`, options, async (t) => {
+  test(`a provider's error that repeats the request leaks no key: ${model}`, options, async (t) => {
     const sent: string[] = []
     const url = await listening(t, async (request, response) => {
       const heard = `${JSON.stringify(request.headers)} ${request.url} ${secrets.token} ${await text(request)}`

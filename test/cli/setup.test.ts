@@ -51,7 +51,7 @@ test('a config.yaml is settings too: it is replaced with a yes, and a copy is ke
   assert.equal(readFileSync(join(machine.home, copy!), 'utf8'), yaml)
 })
 
-test('a CLI that cannot be held to the leash is written down switched off, and said', async (t) => {
+test('a CLI that cannot be held to the leash is written down switched off, with a note', async (t) => {
   const machine = new Machine(t)
   const env = machine.install(['amp', 'claude'])
   const { code, out } = await machine.run(['setup'], { env })
@@ -70,7 +70,7 @@ test('a CLI that cannot be held to the leash is written down switched off, and s
   assert.match(out, /settings\.json: claude, each until it fails/)
 })
 
-test('with nobody left to take turns setup says so', async (t) => {
+test('setup says so when no agent is left to take turns', async (t) => {
   const machine = new Machine(t)
   const { code, out } = await machine.run(['setup'], { env: machine.install(['amp']) })
   assert.equal(code, 1)

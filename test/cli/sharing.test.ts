@@ -25,7 +25,7 @@ async function begun(t: TestContext) {
 
 const refused = /^Skipped second: sharing the conversation with second was not allowed$/m
 
-test('a summary is written by whoever knows the conversation, and nobody else', async (t) => {
+test('a summary is written only by an agent that knows the conversation', async (t) => {
   const { machine, seen } = await begun(t)
   assert.equal((await machine.run(['compact'])).code, 0)
   assert.match(seen('first'), /^Summarise the conversation below/m)
@@ -36,7 +36,7 @@ test('a summary is written by whoever knows the conversation, and nobody else', 
   assert.equal(seen('second'), '')
 })
 
-test('after a summary who knew the conversation goes on in it, and nobody new is let in unasked', async (t) => {
+test('after a summary the agents that knew the conversation go on in it, and no new one is let in unasked', async (t) => {
   const { machine, seen } = await begun(t)
   await machine.run(['compact'])
   await machine.run(['compact'])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Machine, program } from './program.ts'
+import { Machine, start } from './program.ts'
 
 /** A world where nothing can be written, nobody can be reached, and the home is a mount of its own. */
 const walls = (home: string, ...command: string[]) => {
@@ -14,7 +14,7 @@ const walls = (home: string, ...command: string[]) => {
 const [bwrap, ...probe] = walls('/tmp', 'true')
 const walled = spawnSync(bwrap, probe).status === 0
 
-/** What a system says of itself, for whoever compares. */
+/** The facts of this system, for a comparison. */
 function osRelease(): Record<string, string> {
   const lines = readFileSync('/etc/os-release', 'utf8').matchAll(/^(\w+)="?(.*?)"?$/gm)
   return Object.fromEntries([...lines].map(([, name, value]) => [name!, value!]))
@@ -26,7 +26,7 @@ test(
   (t) => {
     const { folder } = new Machine(t)
     const home = join(folder, 'home')
-    const [command, ...args] = walls(home, process.execPath, program, 'system', '--json')
+    const [command, ...args] = walls(home, ...start, 'system', '--json')
     const env = {
       PATH: '',
       HOME: home,

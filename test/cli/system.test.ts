@@ -42,22 +42,26 @@ test('termaite system tells what the machine can do, and keeps it for a day', op
   assert.match(where.out, /system-spec\.json.*facts about this machine/)
 })
 
-test('with no programs and a home that cannot be written it still tells, and says nothing else', options, async (t) => {
-  const machine = new Machine(t)
-  const file = join(machine.folder, 'file')
-  writeFileSync(file, '')
-  // Root writes past permissions, but not below a file.
-  const env = { PATH: '', HOME: '/nowhere', TERMAITE_HOME: join(file, 'home') }
-  const { code, out, err } = await machine.run(['system'], { env })
-  assert.deepEqual([code, err], [0, ''])
-  assert.match(
-    out,
-    /^Runtimes +none\nNot installed +curl, docker, ffmpeg, git, google-chrome, libreoffice, make, pandoc, perl, python, wget\n/m,
-  )
-})
+test(
+  'without programs and with a home that cannot be written, system still prints its facts, and nothing else',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    const file = join(machine.folder, 'file')
+    writeFileSync(file, '')
+    // Root writes past permissions, but not below a file.
+    const env = { PATH: '', HOME: '/nowhere', TERMAITE_HOME: join(file, 'home') }
+    const { code, out, err } = await machine.run(['system'], { env })
+    assert.deepEqual([code, err], [0, ''])
+    assert.match(
+      out,
+      /^Runtimes +none\nNot installed +curl, docker, ffmpeg, git, google-chrome, libreoffice, make, pandoc, perl, python, wget\n/m,
+    )
+  },
+)
 
 test(
-  'our own agent begins each session with it, and is told anew only when somebody had it scanned',
+  'our own agent begins each session with the facts of the machine, and is told new ones only after a requested scan',
   options,
   async (t) => {
     const server = await modelServer(() => ({ text: 'done' }))

@@ -1,9 +1,12 @@
 import type { TestContext } from 'node:test'
+import type { Task } from '../../src/core/work/task.ts'
+import type { HubRefused } from '../../src/hub/remote-hub.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
 import { killed } from '../base/alive.ts'
@@ -27,12 +30,12 @@ async function shop(t: TestContext) {
   write('a.txt', 'one\ntwo\nthree\n')
   git('add', '.')
   git('commit', '-q', '-m', 'first')
-  const { agent } = await startedHub(t, machine)
-  const hub = await agent('orc')
-  await hub.register({ id: 'orc', role: 'dev', capabilities: [], workspace: machine.project, source: 'CLI' })
+  const serving = await startedHub(t, machine)
+  const orc = await serving.agent('orc')
+  await orc.register({ id: 'orc', role: 'dev', capabilities: [], workspace: machine.project, source: 'CLI' })
   const termaite = (...args: string[]) => machine.run(args)
   /** A task whose agent put these files on the task's branch. */
-  const review = async (files: Record<string, string>, message = 'Did it.') => {
+  const review = async (files: Record<string, string>, message = 'Did it.', hub = orc) => {
     const { out } = await termaite('task', 'add', 'change', 'the', 'shop')
     const short = out.split(' ')[0]!
     const given = await hub.wait('orc', 30, new AbortController().signal)
@@ -55,10 +58,10 @@ async function shop(t: TestContext) {
     return (JSON.parse(out) as { id: string; state: string }[]).find(({ id }) => id.endsWith(short))!.state
   }
   const branches = () => git('branch', '--format=%(refname:short)').split('\n')
-  /** Everything in the person's work tree, for "as before". */
+  /** The state of the person's work tree, to compare it with the one before. */
   const tree = () => ({ head: git('rev-parse', 'HEAD'), status: git('status', '--porcelain'), a: read('a.txt') })
   const read = (name: string) => readFileSync(join(machine.project, name), 'utf8')
-  return { machine, git, write, read, termaite, review, state, branches, tree }
+  return { machine, git, write, read, termaite, review, state, branches, tree, serving }
 }
 
 test(
@@ -123,7 +126,7 @@ test('approve alone says where the work is, and --merge later makes a real merge
   write('untracked.txt', 'stays\n')
   const merged = await termaite('task', 'approve', short, '--merge', '--yes', '--json')
   const { merged: how } = JSON.parse(merged.out) as { merged: object }
-  assert.deepEqual(how, { into: 'main', commit: git('rev-parse', 'HEAD'), branch })
+  assert.deepEqual(how, { machine: hostname(), into: 'main', commit: git('rev-parse', 'HEAD'), branch })
   assert.deepEqual(git('log', '--format=%s', '--first-parent').split('\n'), [
     `Merge ${branch}: change the shop`,
     'mine',
@@ -141,7 +144,7 @@ test('a merge that cannot be made is told by file, and the work tree is as befor
   assert.deepEqual([refused.code, tree()], [1, dirty])
   assert.match(
     refused.err,
-    /nothing was merged: .* has changes that are not committed \(a\.txt\)\. Commit or stash them first\. The task stays IN_REVIEW\.$/m,
+    /Nothing was merged: .* has changes that are not committed \(a\.txt\)\. Commit or stash them first\. The task stays IN_REVIEW\.$/m,
   )
   git('commit', '-q', '-am', 'ours')
   const before = tree()
@@ -167,7 +170,7 @@ test('a merge that cannot be made is told by file, and the work tree is as befor
 })
 
 test(
-  'the branch that the person stands on is the one that is merged into; a cancelled task says what it leaves',
+  'the merge goes into the branch that the person has checked out; a cancelled task names its leftovers',
   options,
   async (t) => {
     const { machine, git, termaite, review, branches } = await shop(t)
@@ -190,6 +193,91 @@ test(
       (await termaite('task', 'approve', second.short, '--merge', '--yes')).err,
       /is CANCELLED: only work that is done can be merged/,
     )
+  },
+)
+
+test(
+  'the machine of the hub merges work that is approved on the page, and is named; work that cannot be merged stays in review',
+  options,
+  async (t) => {
+    const { machine, git, write, read, review, state, branches, tree, serving } = await shop(t)
+    const approve = (id: string, merge = true) => serving.hub.tell(id, 'approve', { try: 1, merge })
+    const { id, branch } = await review({ 'b.txt': 'b\n' })
+    const done = (await approve(id)) as Task & { merged: object }
+    const merged = { machine: hostname(), branch, into: 'main', commit: git('rev-parse', 'HEAD') }
+    assert.deepEqual([done.state, done.merged, done.history.at(-1)!.merged], ['APPROVED', merged, merged])
+    assert.deepEqual([read('b.txt'), branches(), git('status', '--porcelain')], ['b\n', ['main'], ''])
+    assert.deepEqual(((await approve(id)) as Task & { merged: object }).merged, merged)
+    const other = await review({ 'a.txt': 'one\nTHEIRS\nthree\n' })
+    const refused = async (wanted: RegExp) => {
+      const before = tree()
+      await assert.rejects(approve(other.id), (error: HubRefused) => error.status === 409 && wanted.test(error.message))
+      assert.deepEqual([tree(), await state(other.short)], [before, 'IN_REVIEW'])
+    }
+    write('a.txt', 'one\nOURS\nthree\n')
+    await refused(
+      /^Nothing was merged: .* has changes that are not committed \(a\.txt\)\. Commit or stash them first\. /,
+    )
+    git('commit', '-q', '-am', 'ours')
+    await refused(/changed the same lines in 1 file\. Nothing was merged, and the task stays IN_REVIEW:\n {2}a\.txt\n/)
+    git('branch', '-D', other.branch)
+    await refused(
+      /has no branch in .* on the machine .*: it was deleted, or is elsewhere\. Merge it on the machine that has/,
+    )
+    const gone = `${machine.project}-gone`
+    renameSync(machine.project, gone)
+    await assert.rejects(
+      approve(other.id),
+      /^Error: The machine \S+ has no .*\. Merge it on the machine that has the repository/,
+    )
+    renameSync(gone, machine.project)
+  },
+)
+
+test(
+  'a hub that is killed while it merges has approved the merge when it runs again, or merges it when it is asked again',
+  options,
+  async (t) => {
+    const { machine, git, read, review, serving } = await shop(t)
+    // A filter of the person's own git configuration holds the merge until its gate is open.
+    const [started, gate] = [join(machine.folder, 'started'), join(machine.folder, 'gate')]
+    const smudge = `sh -c 'touch ${started}; while [ ! -e ${gate} ]; do sleep 0.02; done; cat'`
+    git('config', '--global', 'filter.slow.smudge', smudge)
+    git('config', '--global', 'filter.slow.clean', 'cat')
+    let hub = serving
+    for (const opens of ['before', 'after'] as const) {
+      const name = `${opens}.slow`
+      writeFileSync(gate, '')
+      const { id, branch } = await review(
+        { [name]: 'x\n', '.gitattributes': '*.slow filter=slow\n' },
+        undefined,
+        await hub.agent('orc'),
+      )
+      rmSync(gate)
+      rmSync(started, { force: true })
+      const merging = hub.hub.tell(id, 'approve', { try: 1, merge: true })
+      await until(() => existsSync(started))
+      const over = once(hub.child, 'exit')
+      hub.child.kill('SIGKILL')
+      await Promise.all([over, assert.rejects(merging)])
+      const isMerged = () =>
+        spawnSync('git', ['merge-base', '--is-ancestor', branch, 'HEAD'], { cwd: machine.project }).status === 0
+      const open = async () => {
+        writeFileSync(gate, '')
+        await until(() => isMerged() && git('status', '--porcelain') === '')
+      }
+      if (opens === 'before') await open()
+      hub = await startedHub(t, machine)
+      const found = await hub.hub.task(id)
+      if (opens === 'before') {
+        assert.deepEqual([found.state, found.history.at(-1)!.merged?.branch], ['APPROVED', branch])
+        continue
+      }
+      assert.deepEqual([found.state, found.merging], ['IN_REVIEW', undefined])
+      await open()
+      const done = await hub.hub.tell(id, 'approve', { try: 1, merge: true })
+      assert.deepEqual([done.state, read(name)], ['APPROVED', 'x\n'])
+    }
   },
 )
 

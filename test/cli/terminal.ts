@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { stripAnsi } from '../../src/base/ansi.ts'
-import { codeCache, ended, program, type Machine, type Ran } from './program.ts'
+import { codeCache, ended, start, type Machine, type Ran } from './program.ts'
 
 /** For tests that need a terminal of their own. */
 export const inTerminal = {
@@ -19,7 +19,7 @@ export async function typed(
   /** Told before each key is typed. */
   before: (key: string) => void = () => {},
 ): Promise<Ran> {
-  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ')
+  const command = [...start, ...args].map((word) => `'${word}'`).join(' ')
   const script = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: machine.project,
     env: {

@@ -58,7 +58,7 @@ const story = (machine: Machine) =>
 
 const nameIn = (prompt: string) => /<approach>\\nwrite (\w)\.txt/.exec(prompt)?.[1]
 
-/** What was asked last, and how many tools were used since. */
+/** The last request, and how many tools were used since. */
 function lastOf({ body }: Asked) {
   const { messages } = body as { messages: { role: string; content: unknown }[] }
   const isResult = ({ content }: { content: unknown }) => JSON.stringify(content).includes('"tool_result"')
@@ -82,7 +82,7 @@ test(
       const name = nameIn(prompt)
       if (name === undefined) return { text: 'Both are written.' }
       if (used > 0) return { text: `wrote ${name}` }
-      // Nobody goes on before both are at work.
+      // Neither agent goes on before both are at work.
       at.add(name)
       if (at.size === 2) both.resolve()
       await both.promise
@@ -129,7 +129,7 @@ function staying(t: TestContext) {
   const plan = join(machine.folder, 'plan')
   writeFileSync(plan, JSON.stringify({ tasks }))
   const go = join(machine.folder, 'go')
-  // What was said before is told again: the last approach is meant.
+  // The prompt repeats earlier approaches: the last one counts.
   const doer = `told=$(cat); case "\${told##*<approach>}" in
     *'Every task of the tree is done'*) echo 'Both are written.'; exit;;
     *'write a.txt'*) n=a;;

@@ -12,7 +12,7 @@ type Message = { role: string; content: unknown }
 
 const json = (value: unknown): Answer => ({ text: `Well.\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`` })
 
-/** What was asked last, and how many tools were used since. */
+/** The last request, and how many tools were used since. */
 function lastOf({ body }: Asked) {
   const messages = (body as { messages: Message[] }).messages
   const isResult = ({ content }: Message) => JSON.stringify(content).includes('"tool_result"')
@@ -51,7 +51,7 @@ async function broken(t: TestContext, answer: (prompt: string) => Answer | 'fixe
   return { machine, run, text: () => readFileSync(sum, 'utf8') }
 }
 
-/** What was kept, without the outputs of tools. */
+/** The kept entries as short texts, without the outputs of tools. */
 const story = (machine: Machine) =>
   machine.history().flatMap((entry): string[] => {
     if (entry.type === 'note' || entry.type === 'reply') return [`${entry.by}: ${entry.text}`]
@@ -90,7 +90,7 @@ test('sequential: causes are looked for on the machine itself, and a claim is no
   assert.equal(text(), 'exports.sum = (a, b) => a + b\n')
 })
 
-test("reflect: another finds what is wrong, and the project's own tests decide", options, async (t) => {
+test("reflect: another agent finds the faults, and the project's own tests decide", options, async (t) => {
   const flaw = { severity: 'must', head: 'bugs', where: 'sum.cjs:1', what: 'it still subtracts', mend: 'add' }
   const { machine, run, text } = await broken(t, (prompt) => {
     if (prompt.includes('You review work')) return json({ findings: [flaw] })

@@ -39,7 +39,7 @@ async function counting(t: TestContext, ...codes: string[]) {
   return { machine, run, left: () => alive(label) }
 }
 
-/** What was kept of how it went. */
+/** The kept course of the turn, as short texts. */
 const story = (machine: Machine) =>
   machine.history().flatMap((entry): string[] => {
     if (entry.type === 'note' || entry.type === 'reply') return [`${entry.by}: ${entry.text}`]
@@ -49,7 +49,7 @@ const story = (machine: Machine) =>
   })
 
 test(
-  'script: what was computed is answered by, mended where it failed, and no interpreter stays',
+  'script: the computed result is the answer, a failed script is mended, and no interpreter stays',
   options,
   async (t) => {
     const first = `${load}\npeople.map(({ email }) => email.length)`
@@ -72,7 +72,7 @@ test(
 )
 
 test(
-  'script: where nobody is there to allow it, it writes nothing: the wall refuses, or it is not run',
+  'script: without a person to allow it, it writes nothing: the wall refuses, or it is not run',
   options,
   async (t) => {
     const write = "require('node:fs').writeFileSync('made', 'x')"

@@ -7,7 +7,7 @@ import { Machine } from './program.ts'
 
 const consensus = ['--think', 'consensus']
 
-test('what five advisors and a chair took is in the usage, with what came of it', async (t) => {
+test('the usage of five advisors and a chair is counted, with the verdict', async (t) => {
   const { machine, goOn } = council(t)
   goOn()
   const good = await machine.run(['-p', 'make a pdf of notes.md', ...consensus])
@@ -46,7 +46,7 @@ test('what five advisors and a chair took is in the usage, with what came of it'
   assert.match((await machine.run(['usage'])).out, /^THINKING\n.*\nconsensus  alpha  2 +1 of 2 passed  18 /m)
 })
 
-test('what its words do not decide is put to the model in one short request without tools, in every message', async (t) => {
+test('a request that the words do not decide is put to the model in one short request without tools, in every message', async (t) => {
   const machine = new Machine(t)
   const server = await modelServer(({ text }) => ({
     text: text.includes('Which thinking framework') ? 'DIRECT' : 'Es ist zwölf.',

@@ -52,7 +52,7 @@ test(`two processes, ${turns} turns each, one project: every pair is there, none
 const lanes = 4
 const prompts = sized(5, 100)
 
-test(`four processes, ${prompts} turns each with -p, one project: every turn is recorded as what it was`, async (t) => {
+test(`four processes, ${prompts} turns each with -p, one project: every turn is recorded as it was`, async (t) => {
   const machine = new Machine(t)
   // Every fifth turn fails, so that an end of each kind is kept.
   const fails = (turn: number) => turn % 5 === 4

@@ -60,7 +60,7 @@ test('a turn arrives at the collector as spans, and costs the answer nothing', o
   assert.deepEqual([text.includes('made-up-key'), text.includes('what is there')], [false, false])
 })
 
-test('a collector that is not there is said once, and the answer is what it would have been', options, async (t) => {
+test('a missing collector is reported once, and the answer is the same', options, async (t) => {
   const machine = await answering(t)
   const env = { GROQ_API_KEY: 'made-up-key', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
   const { code, out, err } = await machine.run(['-p', 'what is there?'], { env })

@@ -32,7 +32,7 @@ async function withScripts(t: TestContext) {
 }
 
 test(
-  'a script trusts a folder: what it trusts is printed, and used until a script of it changes',
+  'a script trusts a folder: the trusted files are printed, and used until one of them changes',
   options,
   async (t) => {
     const { machine, lay, ran, run } = await withScripts(t)

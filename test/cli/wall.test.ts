@@ -127,7 +127,7 @@ for (;;) {
   },
 )
 
-test('what the wall refuses is asked about, and runs outside after a yes', { skip }, async (t) => {
+test('an act that the wall refuses is asked about, and runs outside after a yes', { skip }, async (t) => {
   const folder = away(t)
   const command = 'node build.mjs'
   const { machine, chat, results } = await agentThatRuns(t, [{ command }])
@@ -164,7 +164,7 @@ test('what the wall refuses is asked about, and runs outside after a yes', { ski
   await always.editor.close()
 })
 
-test('a no, and nobody there: the command stays inside and the model is told', { skip }, async (t) => {
+test('after a no, or without a person, the command stays inside and the model is told', { skip }, async (t) => {
   const folder = away(t)
   const { chat, run, results } = await agentThatRuns(t, [{ command: `eval "$(printf 'touch ${folder}/x')"` }])
   const person = await chat('no')
@@ -181,7 +181,7 @@ test('a no, and nobody there: the command stays inside and the model is told', {
 })
 
 test(
-  'without a sandbox it is said, and a reader runs only what is understood',
+  'a missing sandbox is reported, and a reader runs only commands that are understood',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const { machine, run, results } = await agentThatRuns(t, [{ command: 'ls' }, { command: 'eval "$(cat a)"' }])

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { png } from '../picture-bodies.ts'
-import { Machine, program } from './program.ts'
+import { Machine, start } from './program.ts'
 
 const skip = noSandbox
 
@@ -21,7 +21,7 @@ const lines = (...calls: object[]) => calls.map((call) => `'${JSON.stringify({ j
 const calls = (...wanted: object[]) =>
   [
     'cat >/dev/null',
-    `coproc server { exec '${process.execPath}' '${program}' mcp serve 2>&1; }`,
+    `coproc server { exec ${start.map((word) => `'${word}'`).join(' ')} mcp serve 2>&1; }`,
     `printf '%s\\n' ${lines({ id: 0, method: 'initialize', params: hello }, { method: 'notifications/initialized' }, ...wanted)} >&${'${server[1]}'}`,
     `for answer in ${[0, ...wanted.keys()].join(' ')}; do read -r line <&${'${server[0]}'} || break; echo "$line"; done`,
   ].join('\n')

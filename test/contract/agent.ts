@@ -14,7 +14,7 @@ export type AgentMaker = {
   hangs(text: string): Agent
   /** Says the text as a Live event, and then fails. */
   breaks(text: string): Agent
-  /** What an agent of this maker still has under way. */
+  /** The processes and requests of an agent of this maker that are still under way. */
   running(): Promise<string[]>
 }
 
@@ -46,7 +46,7 @@ const live = (events: Event[]) => events.map((event) => (event.type === 'text' ?
 const failureOf = (event: Event | undefined) =>
   event?.type === 'end' && !event.outcome.ok ? event.outcome.failure.kind : event?.type
 const ends = (events: Event[]) => events.filter((event) => event.type === 'end').length
-/** How a screen was read, whose thread it was and what state its program was in belong to one kind of agent alone. */
+/** Leaves out the facts that only one kind of agent reports: how a screen was read, the thread, and the state of a program. */
 const common = (events: Event[]) =>
   events
     .filter((event) => event.type !== 'state' && event.type !== 'thread')
@@ -56,7 +56,7 @@ const common = (events: Event[]) =>
       return { ...event, outcome }
     })
 
-/** What every Agent keeps to, whatever is behind it. */
+/** The contract of every Agent, whatever is behind it. */
 export function agentContract(name: string, make: AgentMaker): void {
   test(`${name}: an answer is shown, then kept, counted and ended`, async () => {
     const agent = make.says('two words')

@@ -9,7 +9,7 @@ import { eventsOf, turnOf } from './agent.ts'
 export type AskingMaker = {
   /** Asks in every turn whether it may, with a `yes` among the answers, and then answers whatever was said. */
   asks(): Agent
-  /** What an agent of this maker still has under way. */
+  /** The processes and requests of an agent of this maker that are still under way. */
   running(): Promise<string[]>
 }
 
@@ -19,7 +19,7 @@ const endOf = (events: readonly Event[]) => {
   return end.outcome.ok ? 'ok' : end.outcome.failure.kind
 }
 
-/** What every Agent keeps to that asks before it acts. */
+/** The contract of every Agent that asks before it acts. */
 export function askingContract(name: string, make: AskingMaker): void {
   test(`${name}: a question is put to the person of the turn once, and the turn goes on with the answer`, async () => {
     const asked: Question[] = []
@@ -34,7 +34,7 @@ export function askingContract(name: string, make: AskingMaker): void {
     assert.deepEqual([endOf(events), await make.running()], ['ok', []])
   })
 
-  test(`${name}: nobody there is a no and no fault`, async () => {
+  test(`${name}: without a person to ask, the answer is no, and nothing fails`, async () => {
     const agent = make.asks()
     const events = await eventsOf(agent, turnOf({ ask: nobody }))
     await agent.close()

@@ -25,7 +25,7 @@ export async function firstFollowed<T>(log: Log<T>, after: number, count: number
 
 const ids = (lines: Line<Item>[]) => lines.map((line) => line.item?.id)
 
-/** What every Log keeps to, wherever it is kept. */
+/** The contract of every Log, wherever it is kept. */
 export function logContract(name: string, make: LogMaker): void {
   test(`${name}: an empty log has nothing and ends at 0`, async () => {
     const { log } = make()
@@ -89,7 +89,7 @@ export function logContract(name: string, make: LogMaker): void {
     for (const [index, { at }] of whole.entries()) assert.deepEqual(await allBack(log, at), whole.slice(index + 1))
   })
 
-  test(`${name}: what is kept is not changed by whoever handed it in or got it`, async () => {
+  test(`${name}: kept items are not changed by code that handed them in or read them`, async () => {
     const { log } = make()
     const item = { id: 1, text: 'as it was' }
     await log.append(item)
@@ -107,7 +107,7 @@ export function logContract(name: string, make: LogMaker): void {
     )
   })
 
-  test(`${name}: whoever follows is given what is appended meanwhile`, async () => {
+  test(`${name}: a follower is given the items that are appended meanwhile`, async () => {
     const { log, same } = make()
     await log.append({ id: 1 })
     const seen = firstFollowed(same, 0, 3)
@@ -157,7 +157,7 @@ export function logContract(name: string, make: LogMaker): void {
     assert.deepEqual(ids(await allBack(log)), [4, 3])
   })
 
-  test(`${name}: whoever follows goes on behind a clear, also when the new items take more room`, async () => {
+  test(`${name}: a follower goes on behind a clear, also when the new items take more room`, async () => {
     const { log, same } = make()
     const stop = new AbortController()
     const seen: (number | undefined)[] = []
@@ -174,7 +174,7 @@ export function logContract(name: string, make: LogMaker): void {
     assert.deepEqual(seen, [1, 2, 3])
   })
 
-  test(`${name}: a position of before a clear does not hide what came after it`, async () => {
+  test(`${name}: a position from before a clear does not hide the items after it`, async () => {
     const { log } = make()
     for (const id of [1, 2, 3]) await log.append({ id })
     const end = await log.end()

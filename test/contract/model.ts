@@ -27,7 +27,7 @@ async function eventsOf(model: Model, signal = new AbortController().signal): Pr
 const isLast = ({ type }: ModelEvent) => type === 'end' || type === 'failure'
 const said = (events: ModelEvent[]) => events.map((event) => (event.type === 'text' ? event.delta : '')).join('')
 
-/** What every Model keeps to, whichever provider is behind it. */
+/** The contract of every Model, whichever provider is behind it. */
 export function modelContract(name: string, make: ModelMaker): void {
   test(`${name}: an answer streams, and ends once`, async () => {
     const model = make.says('two words')
@@ -52,7 +52,7 @@ export function modelContract(name: string, make: ModelMaker): void {
     assert.deepEqual(events.at(-1), { ...events.at(-1), type: 'end', stop: 'calls' })
   })
 
-  test(`${name}: what is wrong is a failure, last, and nothing is thrown`, async () => {
+  test(`${name}: every trouble is a failure at the end, and nothing is thrown`, async () => {
     const events = await eventsOf(make.fails({ kind: 'quota', message: 'limit' }))
     assert.equal(events.filter(isLast).length, 1)
     const last = events.at(-1)!

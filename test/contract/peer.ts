@@ -33,7 +33,7 @@ export function recorder(open: string[] = []): Reach & { wishes: unknown[] } {
 
 const never = () => new AbortController().signal
 
-/** Follows from its first event on; `seen` tells when so many have come. */
+/** Follows a turn from its first event on; `seen` resolves when this many events have come. */
 export function following(peer: Peer, turn: string, signal = never()) {
   const events: Event[] = []
   let wake = () => {}
@@ -51,9 +51,10 @@ export function following(peer: Peer, turn: string, signal = never()) {
   return { over, seen }
 }
 
-/** As they are shown: deltas of one kind in a row are one text, however they were cut. */
+/** As they are shown: deltas of one kind in a row are one text, however they were cut, and words that say what is waited for go. */
 export function shown(events: readonly Event[]): Event[] {
   return events.reduce<Event[]>((all, event) => {
+    if (event.type === 'waiting') return all
     const last = all.at(-1)
     if (last?.type === 'text' && event.type === 'text')
       return [...all.slice(0, -1), { ...event, delta: last.delta + event.delta }]
@@ -61,7 +62,7 @@ export function shown(events: readonly Event[]): Event[] {
   }, [])
 }
 
-/** What every Peer keeps to, in its own process and over a wire. */
+/** The contract of every Peer, in its own process and over a wire. */
 export function peerContract(name: string, make: PeerMaker): void {
   test(`${name}: says which turns are at work, and who speaks`, async (t) => {
     const turns = new RunningTurns()
@@ -83,7 +84,7 @@ export function peerContract(name: string, make: PeerMaker): void {
     )
   })
 
-  test(`${name}: whoever comes late sees what was there, then what comes, and the end`, async (t) => {
+  test(`${name}: a late follower sees the earlier events, then the new ones, and the end`, async (t) => {
     const turns = new RunningTurns()
     const [early, late] = [await make(turns, t), await make(turns, t)]
     const turn = turns.begin(about, recorder())
@@ -149,7 +150,7 @@ export function peerContract(name: string, make: PeerMaker): void {
     )
   })
 
-  test(`${name}: whoever leaves is given nothing more, and the others are`, async (t) => {
+  test(`${name}: a follower that leaves is given nothing more, and the others are`, async (t) => {
     const turns = new RunningTurns()
     const [one, two] = [await make(turns, t), await make(turns, t)]
     const turn = turns.begin(about, recorder())
@@ -190,7 +191,7 @@ export function peerContract(name: string, make: PeerMaker): void {
     assert.deepEqual(shown(rest), all)
   })
 
-  test(`${name}: closing it ends what is followed, twice as well`, async (t) => {
+  test(`${name}: closing a peer ends everything that is followed, twice as well`, async (t) => {
     const turns = new RunningTurns()
     const peer = await make(turns, t)
     turns.begin(about, recorder()).see(note('one'))

@@ -12,14 +12,14 @@ import { profileFor, profileNamed } from '../../src/profiles/all.ts'
 import { providerSigns, readMessage } from '../../src/profiles/shared/failure-signs.ts'
 import { now, replay } from '../profiles/replay.ts'
 
-/** What is told of a profile beside itself: the signs it reads, and where it has a dialect its recorded runs with what they mean. */
+/** The facts about a profile that its contract is given: the signs it reads, and for a dialect its recorded runs with their meanings. */
 export type ProfileFacts = {
   signs: readonly Sign[]
   runs: Record<string, Recording>
   meanings: Record<string, Told[]>
 }
 
-/** What shared code may rely on, whichever CLI a profile is of. */
+/** The contract of every profile: the properties that shared code may rely on, whichever CLI it is of. */
 export function profileContract(profile: Profile, { signs, runs, meanings }: ProfileFacts): void {
   const held = Object.keys(profile.leashes) as Leash[]
   const check = (what: string, body: () => void) => {

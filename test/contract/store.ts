@@ -22,7 +22,7 @@ async function written(blobs: Blobs, chunks: string[]) {
   return writer.done()
 }
 
-/** What every Store keeps to: its logs, its documents and its blobs. */
+/** The contract of every Store: its logs, its documents and its blobs. */
 export function storeContract(name: string, make: StoreMaker): void {
   logContract(`${name}, log`, () => {
     const { store, same } = make()

@@ -16,7 +16,7 @@ export type ProgramMaker = {
   running(what: string): string
 }
 
-/** Those of them that live; one that is only not buried yet does not. */
+/** The processes among these that live; a dead one that its parent has not collected yet does not count. */
 export async function living(pids: readonly number[]): Promise<number[]> {
   const table = new Set((await processTable()).map(({ pid }) => pid))
   return pids.filter((pid) => table.has(pid))
@@ -28,21 +28,21 @@ export async function stubbornOnes(terminal: Terminal): Promise<number[]> {
   return [...(await terminal.screen()).rows.join('\n').matchAll(/child (\d+)/g)].map(([, pid]) => Number(pid))
 }
 
-/** What every TerminalHost with real programs keeps to. */
+/** The contract of every TerminalHost with real programs. */
 export function programContract(
   name: string,
   make: (t: TestContext) => ProgramMaker,
   skip: string | false = false,
 ): void {
-  describe(name, { concurrency: 4, skip }, () => stories(make))
+  describe(name, { concurrency: 4, skip }, () => programTests(make))
 }
 
-function stories(make: (t: TestContext) => ProgramMaker): void {
-  const story = (what: string, run: (maker: ProgramMaker) => Promise<void>) => {
-    test(what, (t) => run(make(t)))
+function programTests(make: (t: TestContext) => ProgramMaker): void {
+  const behaviour = (title: string, run: (maker: ProgramMaker) => Promise<void>) => {
+    test(title, (t) => run(make(t)))
   }
 
-  story('codes and signals are told exactly', async ({ host, cwd }) => {
+  behaviour('exited has the exact exit code or signal', async ({ host, cwd }) => {
     const opened = ['true', 'exit 3', 'exit 128', 'kill -9 $$', "sh -c 'kill -15 $$'", 'no-such-program-anywhere'].map(
       async (command) => {
         const terminal = await host.open(command, { cwd })
@@ -61,17 +61,20 @@ function stories(make: (t: TestContext) => ProgramMaker): void {
     ])
   })
 
-  story('the person’s shell reads its init files, and quotes in a command are its own', async ({ host, cwd, home }) => {
-    writeFileSync(join(home, '.bash_profile'), 'export LOGIN=login\n')
-    writeFileSync(join(home, '.bashrc'), 'case $- in *i*) rc() { printf "%s|" "$@"; } ;; esac\n')
-    const terminal = await host.open(`rc "$LOGIN" 'it'"'"'s' "a \\"b\\"" '#{pid} #(id) %H' "$0"; echo 'é;'`, { cwd })
-    await terminal.exited
-    assert.deepEqual(filled(await terminal.screen()), [`login|it's|a "b"|#{pid} #(id) %H|termaite-terminal|é;`])
-    await terminal.close()
-  })
+  behaviour(
+    'the person’s shell reads its init files, and keeps the quotes in a command',
+    async ({ host, cwd, home }) => {
+      writeFileSync(join(home, '.bash_profile'), 'export LOGIN=login\n')
+      writeFileSync(join(home, '.bashrc'), 'case $- in *i*) rc() { printf "%s|" "$@"; } ;; esac\n')
+      const terminal = await host.open(`rc "$LOGIN" 'it'"'"'s' "a \\"b\\"" '#{pid} #(id) %H' "$0"; echo 'é;'`, { cwd })
+      await terminal.exited
+      assert.deepEqual(filled(await terminal.screen()), [`login|it's|a "b"|#{pid} #(id) %H|termaite-terminal|é;`])
+      await terminal.close()
+    },
+  )
 
-  story(
-    'ten megabytes later the last screen is whole, and the end of the output is there',
+  behaviour(
+    'after ten megabytes of output the last screen is whole, and the end of the output can be read',
     async ({ host, cwd, running }) => {
       const terminal = await host.open(running('flood 10000000'), { cwd, size: { cols: 80, rows: 5 } })
       assert.deepEqual(await terminal.exited, { code: 0 })
@@ -83,7 +86,7 @@ function stories(make: (t: TestContext) => ProgramMaker): void {
     },
   )
 
-  story('letters, wide ones and faces stand where they were drawn, and so does the cursor', async ({ host, cwd }) => {
+  behaviour('wide characters and emoji stand where they were drawn, and so does the cursor', async ({ host, cwd }) => {
     const terminal = await host.open(
       `printf 'aé|漢字|😀|e\\314\\201\\n\\033[31mred\\033[0m \\033]2;a title\\007x'; read _`,
       { cwd },
@@ -95,7 +98,7 @@ function stories(make: (t: TestContext) => ProgramMaker): void {
     await terminal.close()
   })
 
-  story('a full-screen program is seen as it is, and what was there before comes back', async ({ host, cwd }) => {
+  behaviour('a full-screen program is shown, and the screen before it comes back after it', async ({ host, cwd }) => {
     const draw = `printf 'before\\n\\033[?1049h\\033[2J\\033[3;5Hfull\\033[?1h'; read -r x; printf '\\033[?1049lafter %s' "$x"; read -r y`
     const terminal = await host.open(draw, { cwd, size: { cols: 30, rows: 4 } })
     const at = await drawn(terminal, 'full')
@@ -108,7 +111,7 @@ function stories(make: (t: TestContext) => ProgramMaker): void {
     await terminal.close()
   })
 
-  story('a program that draws all the time is resized under its hands', async ({ host, cwd, running }) => {
+  behaviour('a program that draws all the time can be resized', async ({ host, cwd, running }) => {
     const terminal = await host.open(running('size'), { cwd, size: { cols: 60, rows: 20 } })
     let at = await drawn(terminal, 'size 60x20')
     for (const [cols, rows] of [
@@ -124,8 +127,8 @@ function stories(make: (t: TestContext) => ProgramMaker): void {
     await terminal.close()
   })
 
-  story(
-    'a megabyte and every printable byte arrive as one paste, and the next one is another',
+  behaviour(
+    'a megabyte and every printable byte arrive as one paste, and the next paste is separate',
     async ({ host, cwd, running }) => {
       const terminal = await host.open(running('sums'), { cwd })
       let at = await drawn(terminal, 'ready')
@@ -145,18 +148,21 @@ function stories(make: (t: TestContext) => ProgramMaker): void {
     },
   )
 
-  story('what runs below the program is counted, our own shells are not', async ({ host, cwd }) => {
-    const terminal = await host.open(`sh -c 'sleep 60 & sh -c "sleep 60 & echo ready; wait" & wait'`, { cwd })
-    await drawn(terminal, 'ready')
-    assert.equal(await terminal.children(), 3)
-    await terminal.close()
-    const compound = await host.open(`MARK=1; sh -c 'echo ready; read _' && true`, { cwd })
-    await drawn(compound, 'ready')
-    assert.equal(await compound.children(), 0)
-    await compound.close()
-  })
+  behaviour(
+    'children() counts the processes below the program without termaite’s own shells',
+    async ({ host, cwd }) => {
+      const terminal = await host.open(`sh -c 'sleep 60 & sh -c "sleep 60 & echo ready; wait" & wait'`, { cwd })
+      await drawn(terminal, 'ready')
+      assert.equal(await terminal.children(), 3)
+      await terminal.close()
+      const compound = await host.open(`MARK=1; sh -c 'echo ready; read _' && true`, { cwd })
+      await drawn(compound, 'ready')
+      assert.equal(await compound.children(), 0)
+      await compound.close()
+    },
+  )
 
-  story('a suspended program goes on at once: nobody could bring it back', async ({ host, cwd }) => {
+  behaviour('a suspended program goes on at once, because no shell could continue it', async ({ host, cwd }) => {
     const terminal = await host.open('echo ready; exec cat', { cwd })
     const at = await drawn(terminal, 'ready')
     await terminal.press('Ctrl+Z')
@@ -168,15 +174,18 @@ function stories(make: (t: TestContext) => ProgramMaker): void {
     await terminal.close()
   })
 
-  story('closing ends children that do not listen, in sessions of their own too', async ({ host, cwd, running }) => {
-    const terminal = await host.open(running('stubborn'), { cwd })
-    const pids = await stubbornOnes(terminal)
-    assert.deepEqual(await living(pids), pids)
-    await terminal.close()
-    assert.deepEqual(await living(pids), [])
-  })
+  behaviour(
+    'close() ends children that ignore signals, also in sessions of their own',
+    async ({ host, cwd, running }) => {
+      const terminal = await host.open(running('stubborn'), { cwd })
+      const pids = await stubbornOnes(terminal)
+      assert.deepEqual(await living(pids), pids)
+      await terminal.close()
+      assert.deepEqual(await living(pids), [])
+    },
+  )
 
-  story('a folder that is not there is said before anything starts', async ({ host, cwd }) => {
+  behaviour('open() rejects a missing folder before anything starts', async ({ host, cwd }) => {
     await assert.rejects(host.open('true', { cwd: join(cwd, 'gone') }), {
       message: `cannot open a terminal in ${join(cwd, 'gone')}: there is no such folder`,
     })

@@ -38,36 +38,39 @@ export const filled = ({ rows }: Screen) => rows.map((row) => row.trimEnd()).fil
 
 const rows = async (terminal: Terminal) => filled(await terminal.screen())
 
-/** Another terminal, on which what is painted and drawn is seen. */
+/** The rows of another terminal on which the texts are drawn. */
 export async function seenElsewhere(screen: Screen, ...texts: (string | Uint8Array)[]): Promise<string[]> {
   const other = new headless.Terminal({ cols: screen.cols, rows: screen.rows.length, allowProposedApi: true })
   for (const text of texts) await new Promise<void>((resolve) => other.write(text, resolve))
   return screen.rows.map((_row, row) => other.buffer.active.getLine(row)!.translateToString(true))
 }
 
-/** What every TerminalHost and its Terminals keep to. */
+/** The contract of every TerminalHost and its Terminals. */
 export function terminalContract(
   name: string,
   make: (t: TestContext) => TerminalMaker,
   skip: string | false = false,
 ): void {
-  describe(name, { concurrency: 4, skip }, () => stories(make))
+  describe(name, { concurrency: 4, skip }, () => terminalTests(make))
 }
 
-function stories(make: (t: TestContext) => TerminalMaker): void {
-  const story = (what: string, run: (maker: TerminalMaker) => Promise<void>) => {
-    test(what, (t) => run(make(t)))
+function terminalTests(make: (t: TestContext) => TerminalMaker): void {
+  const behaviour = (title: string, run: (maker: TerminalMaker) => Promise<void>) => {
+    test(title, (t) => run(make(t)))
   }
 
-  story('an id that could lead to another folder, or be a flag, opens no terminal', async ({ host, cwd, commands }) => {
-    for (const id of ['../x', '-t', "x'; touch canary; '", ''])
-      await assert.rejects(host.open(commands.echo, { cwd, id }), {
-        message: `${JSON.stringify(id)} is not the id of a terminal: it may hold only letters, digits, "_", "." and "-"`,
-      })
-  })
+  behaviour(
+    'an id that could lead to another folder, or be a flag, opens no terminal',
+    async ({ host, cwd, commands }) => {
+      for (const id of ['../x', '-t', "x'; touch canary; '", ''])
+        await assert.rejects(host.open(commands.echo, { cwd, id }), {
+          message: `${JSON.stringify(id)} is not the id of a terminal: it may hold only letters, digits, "_", "." and "-"`,
+        })
+    },
+  )
 
-  story(
-    'what is written and entered reaches the program, and its answer the screen',
+  behaviour(
+    'text that is written and entered reaches the program, and its answer the screen',
     async ({ host, cwd, commands }) => {
       const terminal = await host.open(commands.echo, { cwd })
       await drawn(terminal, 'ready')
@@ -79,7 +82,7 @@ function stories(make: (t: TestContext) => TerminalMaker): void {
     },
   )
 
-  story(
+  behaviour(
     'a paste arrives as plain text, whatever it holds, and neither enters itself nor presses a control key',
     async ({ host, cwd, commands }) => {
       const terminal = await host.open(commands.echo, { cwd })
@@ -91,7 +94,7 @@ function stories(make: (t: TestContext) => TerminalMaker): void {
     },
   )
 
-  story('positions of the output grow, and reading goes on where it was left', async ({ host, cwd, commands }) => {
+  behaviour('positions of the output grow, and reading goes on where it was left', async ({ host, cwd, commands }) => {
     const terminal = await host.open(commands.echo, { cwd })
     const first = await drawn(terminal, 'ready')
     await terminal.write('x')
@@ -105,7 +108,7 @@ function stories(make: (t: TestContext) => TerminalMaker): void {
     await terminal.close()
   })
 
-  story('a program’s exit is told with its code, and its last screen stays', async ({ host, cwd, commands }) => {
+  behaviour('exited has the exit code of the program, and its last screen stays', async ({ host, cwd, commands }) => {
     const terminal = await host.open(commands.exits3, { cwd })
     assert.deepEqual(await terminal.exited, { code: 3 })
     assert.deepEqual((await rows(terminal))[0], 'bye')
@@ -114,39 +117,45 @@ function stories(make: (t: TestContext) => TerminalMaker): void {
     await terminal.close()
   })
 
-  story('it runs where it was told, with the variables it was given', async ({ host, cwd, commands }) => {
+  behaviour('the program runs in the given folder, with the given variables', async ({ host, cwd, commands }) => {
     const terminal = await host.open(commands.place, { cwd, env: { MARK: `it's "m" $42; #{pid}\\` } })
     await terminal.exited
     assert.deepEqual((await rows(terminal)).slice(0, 2), [`it's "m" $42; #{pid}\\`, cwd.split('/').at(-1)])
     await terminal.close()
   })
 
-  story('it is found by its id until it is closed; closing ends the program', async ({ host, cwd, commands }) => {
-    const terminal = await host.open(commands.echo, { cwd })
-    await drawn(terminal, 'ready')
-    assert.match(terminal.id, /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
-    assert.equal((await host.find(terminal.id))?.id, terminal.id)
-    assert.equal(await host.find('00000000-0000-0000-0000-000000000000'), undefined)
-    await terminal.close()
-    await terminal.exited
-    assert.equal(await host.find(terminal.id), undefined)
-    await terminal.close()
-  })
+  behaviour(
+    'a terminal is found by its id until it is closed; closing ends the program',
+    async ({ host, cwd, commands }) => {
+      const terminal = await host.open(commands.echo, { cwd })
+      await drawn(terminal, 'ready')
+      assert.match(terminal.id, /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
+      assert.equal((await host.find(terminal.id))?.id, terminal.id)
+      assert.equal(await host.find('00000000-0000-0000-0000-000000000000'), undefined)
+      await terminal.close()
+      await terminal.exited
+      assert.equal(await host.find(terminal.id), undefined)
+      await terminal.close()
+    },
+  )
 
-  story('it has the id, the title and the size that were chosen for it', async ({ host, cwd, commands }) => {
-    const id = crypto.randomUUID()
-    const size = { cols: 50, rows: 12 }
-    const terminal = await host.open(commands.echo, { cwd, id, size, title: '1 claude busy' })
-    await drawn(terminal, 'ready')
-    assert.deepEqual([terminal.id, (await host.find(id))?.id], [id, id])
-    const screen = await terminal.screen()
-    assert.deepEqual([screen.cols, screen.rows.length, screen.title], [50, 12, '1 claude busy'])
-    await terminal.retitle('1 claude asking', true)
-    assert.equal((await terminal.screen()).title, '1 claude asking')
-    await terminal.close()
-  })
+  behaviour(
+    'a terminal has the id, the title and the size that were chosen for it',
+    async ({ host, cwd, commands }) => {
+      const id = crypto.randomUUID()
+      const size = { cols: 50, rows: 12 }
+      const terminal = await host.open(commands.echo, { cwd, id, size, title: '1 claude busy' })
+      await drawn(terminal, 'ready')
+      assert.deepEqual([terminal.id, (await host.find(id))?.id], [id, id])
+      const screen = await terminal.screen()
+      assert.deepEqual([screen.cols, screen.rows.length, screen.title], [50, 12, '1 claude busy'])
+      await terminal.retitle('1 claude asking', true)
+      assert.equal((await terminal.screen()).title, '1 claude asking')
+      await terminal.close()
+    },
+  )
 
-  story('it can be resized; nothing runs below it, and nobody has touched it before a person does', async (maker) => {
+  behaviour('a terminal can be resized; touched() is 0 until a person types', async (maker) => {
     const terminal = await maker.host.open(maker.commands.echo, { cwd: maker.cwd })
     await drawn(terminal, 'ready')
     await terminal.resize(40, 10)
@@ -155,13 +164,46 @@ function stories(make: (t: TestContext) => TerminalMaker): void {
     await terminal.write('ours')
     assert.deepEqual([await terminal.touched(), await terminal.children()], [0, 0])
     await terminal.write(' theirs', true)
-    assert.ok((await terminal.touched()) > 0)
+    const touched = await terminal.touched()
+    assert.ok(touched > 0)
+    assert.equal(
+      await (await maker.host.find(terminal.id))!.touched(),
+      touched,
+      'everybody who finds it knows of the key',
+    )
     await terminal.press('Enter')
     await drawn(terminal, 'got: ours theirs')
     await terminal.close()
+    const pasted = await maker.host.open(maker.commands.echo, { cwd: maker.cwd })
+    await drawn(pasted, 'ready')
+    await pasted.paste('ours')
+    assert.equal(await pasted.touched(), 0)
+    await pasted.paste(' theirs', true)
+    assert.ok((await pasted.touched()) > 0)
+    await pasted.close()
   })
 
-  story('what scrolled off the screen is in its history', async ({ host, cwd, commands }) => {
+  behaviour(
+    'every process that finds the terminal knows the mark of a pasted prompt',
+    async ({ host, cwd, commands }) => {
+      const terminal = await host.open(commands.echo, { cwd })
+      await drawn(terminal, 'ready')
+      const found = async () => (await host.find(terminal.id))!.lastMark?.()
+      const kept = (mark: string) => (host.outlives || terminal.lastMark ? mark : undefined)
+      assert.equal(await found(), undefined)
+      await terminal.paste('one', false, 'a1b2c3')
+      assert.equal(await found(), kept('a1b2c3'))
+      await terminal.paste(' two', true)
+      assert.equal(await found(), kept('a1b2c3'), 'the paste of a person has no mark, and leaves that of the prompt')
+      await terminal.paste(' three', false, 'd4e5f6')
+      assert.equal(await found(), kept('d4e5f6'))
+      await terminal.press('Enter')
+      await drawn(terminal, 'got: one two three')
+      await terminal.close()
+    },
+  )
+
+  behaviour('rows that scrolled off the screen are in the history', async ({ host, cwd, commands }) => {
     const terminal = await host.open(commands.lines, { cwd, size: { cols: 40, rows: 10 } })
     await drawn(terminal, 'ready')
     const lines = [...Array.from({ length: 100 }, (_, i) => `line ${i + 1}`), 'ready']
@@ -169,34 +211,45 @@ function stories(make: (t: TestContext) => TerminalMaker): void {
     assert.deepEqual(await terminal.history(3), lines.slice(-3))
     assert.deepEqual(await terminal.history(60), lines.slice(-60))
     assert.deepEqual((await terminal.history(1000)).slice(-101), lines)
+    const { text, cols, rows: height } = await terminal.paint(50)
+    assert.deepEqual([cols, height], [40, 10])
+    const other = new headless.Terminal({ cols, rows: height, scrollback: 500, allowProposedApi: true })
+    await new Promise<void>((resolve) => other.write(text, resolve))
+    const painted = Array.from({ length: other.buffer.active.length }, (_, row) =>
+      other.buffer.active.getLine(row)!.translateToString(true),
+    )
+    assert.deepEqual(painted, lines.slice(-60))
     await terminal.close()
   })
 
-  story('whoever comes late paints what is there and goes on with what comes', async ({ host, cwd, commands }) => {
-    const terminal = await host.open(commands.echo, { cwd, size: { cols: 60, rows: 8 } })
-    await drawn(terminal, 'ready')
-    // To the last column: what is painted after it must not take it away.
-    const edge = 'x'.repeat(60 - 'got: '.length)
-    await terminal.write(edge)
-    await terminal.press('Enter')
-    await drawn(terminal, `got: ${edge}`)
-    const before = await terminal.screen()
-    assert.ok(before.rows.includes(`got: ${edge}`))
-    const { at, text } = await terminal.paint()
-    assert.deepEqual(await seenElsewhere(before, 'something else', text), before.rows)
-    await terminal.write('two')
-    await terminal.press('Enter')
-    const later: Uint8Array[] = []
-    for await (const { bytes } of terminal.output(at)) {
-      later.push(bytes)
-      if (Buffer.concat(later).includes('got: two\r')) break
-    }
-    const after = await terminal.screen()
-    assert.deepEqual(await seenElsewhere(after, text, ...later), after.rows)
-    await terminal.close()
-  })
+  behaviour(
+    'a late reader paints the present screen and goes on with the new output',
+    async ({ host, cwd, commands }) => {
+      const terminal = await host.open(commands.echo, { cwd, size: { cols: 60, rows: 8 } })
+      await drawn(terminal, 'ready')
+      // To the last column: what is painted after it must not take it away.
+      const edge = 'x'.repeat(60 - 'got: '.length)
+      await terminal.write(edge)
+      await terminal.press('Enter')
+      await drawn(terminal, `got: ${edge}`)
+      const before = await terminal.screen()
+      assert.ok(before.rows.includes(`got: ${edge}`))
+      const { at, text } = await terminal.paint()
+      assert.deepEqual(await seenElsewhere(before, 'something else', text), before.rows)
+      await terminal.write('two')
+      await terminal.press('Enter')
+      const later: Uint8Array[] = []
+      for await (const { bytes } of terminal.output(at)) {
+        later.push(bytes)
+        if (Buffer.concat(later).includes('got: two\r')) break
+      }
+      const after = await terminal.screen()
+      assert.deepEqual(await seenElsewhere(after, text, ...later), after.rows)
+      await terminal.close()
+    },
+  )
 
-  story('closing the host ends what would not outlive us', async ({ host, cwd, commands }) => {
+  behaviour('closing the host ends the programs that cannot outlive this process', async ({ host, cwd, commands }) => {
     const terminal = await host.open(commands.echo, { cwd })
     await drawn(terminal, 'ready')
     await host.close()

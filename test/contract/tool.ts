@@ -11,7 +11,7 @@ export type ToolMaker = {
   bad: readonly unknown[]
 }
 
-/** What every Tool keeps to. */
+/** The contract of every Tool. */
 export function toolContract(name: string, { make, good, bad }: ToolMaker): void {
   const call = (cwd: string, part: Partial<ToolCall> = {}): ToolCall => ({
     cwd,
@@ -23,9 +23,9 @@ export function toolContract(name: string, { make, good, bad }: ToolMaker): void
     ...part,
   })
 
-  test(`${name}: it says what it is, in a form that goes over a wire`, async () => {
+  test(`${name}: the tool describes itself, in a form that goes over a wire`, async () => {
     const { tool } = await make()
-    // What every provider takes as a name.
+    // The form of names that every provider takes.
     assert.match(tool.name, /^[a-z][A-Za-z0-9_-]{0,63}$/)
     assert.ok(tool.description.length > 10)
     assert.equal(tool.schema.type, 'object')

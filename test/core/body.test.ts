@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { cutMiddle, withShortBody } from '../../src/core/talk/body.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 
-test('what a question shows is cut for the log like any other body, and its whole is kept', async () => {
+test('parts that a question shows are cut for the log like any other body, and kept whole', async () => {
   const blobs = memoryStore().blobs('test')
   const long = 'x'.repeat(100_000)
   const question = (shows: Shown[]) => ({ about: 'permission' as const, text: 'Yes?', from: [], options: [], shows })

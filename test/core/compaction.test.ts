@@ -20,7 +20,7 @@ test('the oldest half is taken by tokens on a boundary between turns, with the s
   assert.equal(half.through, small.at(-1)!.at(-1)!.id, 'the newest turn stays, however big it is')
 })
 
-test('nothing that ended is nothing to summarise; one turn is', () => {
+test('without a turn that ended there is nothing to summarise; one turn is enough', () => {
   const make = entryMaker()
   const turn = answeredTurn(make, '1', 'q', 'claude', 'a')
   assert.equal(oldestHalf([]), undefined)
@@ -45,7 +45,7 @@ test('property: a summary of the oldest half leaves the younger turns as they we
   )
 })
 
-test('it is time at three quarters of the window', () => {
+test('a summary is due at three quarters of the window', () => {
   const view = answeredTurn(entryMaker(), '1', 'q', 'claude', 'a'.repeat(4_000))
   const tokens = viewTokens(view)
   assert.equal(needsCompaction(view, tokens / 0.75), false)
@@ -54,7 +54,7 @@ test('it is time at three quarters of the window', () => {
   assert.equal(needsCompaction(view, tokens * 9, tokens * 8), false, 'a summary of little frees little')
 })
 
-test('the prompt tells the half as an agent is told, and what is only ours stays out', () => {
+test('the prompt for a summary has the older half as an agent is told it, without termaite’s own entries', () => {
   const make = entryMaker()
   const turn = answeredTurn(make, '1', 'fix it', 'claude', 'fixed')
   turn.push(make('1', 'claude', { type: 'usage', input: 1, output: 1, source: 'reported' }))
@@ -65,14 +65,14 @@ test('the prompt tells the half as an agent is told, and what is only ours stays
   )
 })
 
-test('only a real answer is a summary', () => {
+test('a summary must be a real answer', () => {
   assert.deepEqual(summaryOf({ ok: true, text: ' all done \n' }), { text: 'all done' })
   assert.deepEqual(summaryOf({ ok: true, text: ' ' }), { why: 'the summary was empty' })
   assert.deepEqual(summaryOf({ ok: true, text: 'no', refused: true }), { why: 'the model declined' })
   assert.deepEqual(summaryOf(failed('crash', 'broke')), { why: 'broke', failure: { kind: 'crash', message: 'broke' } })
 })
 
-test('what is followed to the letter outlives every summary, the newest of each name; what a frame holds does not', () => {
+test('guides outlive every summary, the newest of each name; those that a frame holds do not', () => {
   const make = entryMaker()
   const guide = (name: string, text: string, mark?: string, by = 'native') => ({
     ...make('1', by, { type: 'guide', name, text, ...(mark === undefined ? {} : { mark }) }),

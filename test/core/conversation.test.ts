@@ -42,7 +42,7 @@ async function kept(log: Log<Entry>) {
 
 const usage = { type: 'usage', input: 1, output: 1, source: 'estimated', by: 'a' }
 
-test('the prompt is kept, then each fact before it is shown; what is live is shown alone', async () => {
+test('the prompt is kept, then each fact before it is shown; live events are only shown', async () => {
   const { conversation, log } = opened()
   const agent = scriptedAgent('a', [[{ say: 'hi' }]])
   const events = await all(conversation.converse(agent, 'hey', world))
@@ -65,7 +65,7 @@ test('the prompt is kept, then each fact before it is shown; what is live is sho
   assert.deepEqual(agent.turns[1]!.history, view)
 })
 
-test('what could not be kept is still shown, and the end says that it is lost', async () => {
+test('a fact that could not be kept is still shown, and the end says that it is lost', async () => {
   const store = memoryStore()
   const inner = store.log<Entry>('history')
   const log: Log<Entry> = {
@@ -103,6 +103,7 @@ test('half an answer of an agent that failed is not taken for one that could not
 test('a prompt that cannot be kept is not asked', async () => {
   const log = { ...memoryStore().log<Entry>('h'), append: () => Promise.reject(new Error('read-only')) } as Log<Entry>
   log.back = async function* () {}
+  log.end = async () => 0
   const agent = scriptedAgent('a', [[{ say: 'hi' }]])
   await assert.rejects(all(opened({ log }).conversation.converse(agent, 'hey', world)), new Error('read-only'))
   assert.equal(agent.turns.length, 0)
@@ -229,7 +230,7 @@ test('an answer that another process writes first wins, and withdraws the questi
   assert.deepEqual(facts.at(-1), { by: 'a', type: 'end', outcome: { ok: true, text: '' } })
 })
 
-test('of two answers at the same moment the first on the log wins', async () => {
+test('when two answers come at the same moment, the first on the log counts', async () => {
   const { conversation, log } = opened()
   const agent = scriptedAgent('a', [[{ ask: question, then: (picks) => [{ say: `so ${picks}` }] }]])
   // The other process's line is there, and nobody has been told of it yet.
@@ -257,7 +258,7 @@ test('of two answers at the same moment the first on the log wins', async () => 
   assert.deepEqual((await kept(log)).at(-1), { by: 'a', type: 'end', outcome: { ok: true, text: '' } })
 })
 
-test('nobody there is an answer as well: no', async () => {
+test('without a person to ask, the answer is no', async () => {
   const { conversation, log } = opened()
   const agent = scriptedAgent('a', [[{ ask: question, then: (picks) => [{ say: `so ${picks}` }] }]])
   await all(conversation.converse(agent, 'paint', world))
@@ -318,7 +319,7 @@ test('leaving at the very first event ends the turn as well', async () => {
   )
 })
 
-test('what is said around a turn is kept as notes, and a fault of it stops nothing', async () => {
+test('words around a turn are kept as notes, and a fault of them stops nothing', async () => {
   const { conversation, log } = opened()
   const seen: string[][] = []
   const around = {

@@ -12,7 +12,7 @@ const work = (id: string, state: WorkItem['state'], needs: string[] = [], why?: 
   why,
 })
 
-test('it may go once all it needs is done', () => {
+test('a piece of work may begin once everything that it needs is done', () => {
   const all = works(
     work('1', 'done'),
     work('2', 'running'),

@@ -33,7 +33,7 @@ const missed = (entries: number): Event => ({
   text: `There was too much to show here: ${entries} entries are only in the conversation's log.`,
 })
 
-test('what follows each other and shows the same is one', async () => {
+test('live events in a row that show the same become one', async () => {
   const inner = (event: Event, role = 'advisor'): Event => ({ type: 'inner', role, event })
   const progress = (call: string, delta: string): Event => ({ type: 'progress', call, delta })
   const plan = (task: string): Event => ({ type: 'plan', items: [{ task, status: 'pending' }] })
@@ -65,13 +65,13 @@ test('what follows each other and shows the same is one', async () => {
   )
 })
 
-test('when there is too much, the oldest live ones go first, unsaid', async () => {
+test('when too many events wait, the oldest live ones are dropped first, without a notice', async () => {
   const long = 'x'.repeat(40_000)
   const events = [fact('one'), text(`1${long}`), text(`2${long}`), fact('two'), text(`3${long}`), end]
   assert.deepEqual(await all(filled(events, 100_000)), [fact('one'), fact('two'), text(`3${long}`), end])
 })
 
-test('then the oldest facts go, and it is told; the end and an open question stay', async () => {
+test('then the oldest facts are dropped, with a notice; the end and an open question stay', async () => {
   const facts = Array.from({ length: 20 }, (_, i) => fact(`${i}`.padEnd(500)))
   const events = [
     question('open'),
@@ -96,7 +96,7 @@ test('then the oldest facts go, and it is told; the end and an open question sta
   )
 })
 
-test('a copy has what waits, and goes its own way', async () => {
+test('a copy of a backlog has the waiting events, and is independent', async () => {
   const one = filled([text('a'), fact('n')])
   const other = one.copy()
   one.add(text('b'))
@@ -114,7 +114,7 @@ test('an event that cannot be written down harms nobody', async () => {
   assert.deepEqual(await all(filled([event])), [event])
 })
 
-test('whatever comes: the facts are in order, none is lost unsaid, and no word of the newest is', async () => {
+test('property: facts stay in order, none is lost without a notice, and the newest words are whole', async () => {
   const some = fc.oneof(
     fc.record({
       type: fc.constant('text' as const),

@@ -25,7 +25,7 @@ test('the answer is inside the last closed fence', () => {
   assert.deepEqual(findFence(text, marks), { answer: 'second\n line' })
 })
 
-test('what a screen adds to a line takes nothing from a fence', () => {
+test('marks that a screen adds to a line do not hide a fence', () => {
   const cases: [string, string][] = [
     ['the bullet of a message', lines(`⏺ ${open}`, '  the answer', `  ${close}`)],
     ['another bullet', lines(`✦ ${open}`, '  the answer', `  ${close}`)],
@@ -48,7 +48,7 @@ function folded(text: string, width: number): string[] {
   return text.match(new RegExp(`.{1,${width}}`, 'g'))!.map((part) => `│ ${part.padEnd(width)} │`)
 }
 
-test('a table inside keeps its shape', () => {
+test('a table inside a fence keeps its shape', () => {
   const text = lines(open, '│ a │ b │', '  1   2', close)
   assert.deepEqual(findFence(text, marks), { answer: '│ a │ b │\n  1   2' })
 })

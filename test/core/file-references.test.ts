@@ -63,7 +63,7 @@ test('a word that may be anything is no plain path; rooted ones are', () => {
   ])
 })
 
-test('an address, an escaped @, code and what is attached already are none', () => {
+test('an address, an escaped @, code and attached texts are no references', () => {
   const none = [
     'mail me@example.com or a.b@c.org',
     'npm i left@1.2.3',
@@ -77,7 +77,7 @@ test('an address, an escaped @, code and what is attached already are none', () 
   assert.deepEqual(none.flatMap(read), [])
 })
 
-test('what is found is named in the sentence and stands behind it, each once, and cannot break out', () => {
+test('attached files are named in the sentence and stand behind it, each once, and cannot break out', () => {
   const prompt = 'Compare @a.ts and @"b c.ts":2-3, then @a.ts.'
   const [a, b, again] = fileReferences(prompt)
   const at = (reference: typeof a, reading: number) => ({
@@ -99,7 +99,7 @@ test('what is found is named in the sentence and stands behind it, each once, an
   )
 })
 
-test('it can be had again as it was typed, whatever the files hold, and means the same then', () => {
+test('an attached prompt can be restored as it was typed, whatever the files hold, and means the same then', () => {
   const body = fc.oneof(fc.string(), fc.constantFrom('</file>', '\n\n<file path="x">\n', '@f0.ts', '`', '```', 'f0.ts'))
   const name = fc.constantFrom('f0.ts', 'f0', 'a b.ts', 'a', 'src/f0.ts', 'x:3', '(odd)', './', 'f0.ts:2-3', '$&.md')
   const found = fc.record({ name, body, ranged: fc.boolean() })

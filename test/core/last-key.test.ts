@@ -6,7 +6,7 @@ import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 
 const yearMs = 31_536_000_000
 
-test('a key is as old as it is, whatever somebody does to the clock', async () => {
+test('the age of a key is right, however the clock is set', async () => {
   const clock = new HandClock()
   const host = scriptedTerminals(
     () => async (tty) => {

@@ -5,7 +5,7 @@ import { Lateness } from '../../src/core/screen/lateness.ts'
 
 const never = new AbortController().signal
 
-/** Sleeps once on a clock whose timers are late by so many ms. */
+/** Sleeps once on a clock whose timers are late by `lateMs`. */
 async function lateSleep(lateness: Lateness, clock: HandClock, lateMs: number): Promise<void> {
   const { sleep } = clock
   clock.sleep = (ms, signal) => sleep.call(clock, ms + lateMs, signal)

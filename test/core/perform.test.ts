@@ -156,7 +156,7 @@ test('a flood of progress is dropped, never the result', async () => {
   assert.deepEqual(events.at(-1), { type: 'result', call: 'c1', ok: true, text: 'all of it' })
 })
 
-test('a task that is handed on is a turn of its own: nothing of ours but the leash and the purse, and no event is lost', async () => {
+test('a task that is handed on is a turn of its own: nothing of ours but the leash and the budget, and no event is lost', async () => {
   const spent = { type: 'usage' as const, input: 6, output: 4, source: 'reported' as const }
   const deltas = Array.from({ length: 1_000 }, (_, i) => ({ type: 'text' as const, delta: `${i}` }))
   const helper = scriptedAgent('helper', [[...deltas, spent, { say: 'done' }]])
@@ -175,13 +175,13 @@ test('a task that is handed on is a turn of its own: nothing of ours but the lea
     inner.slice(0, 1_001),
     [...deltas, spent].map((event) => ({ type: 'inner', role: 'scout', event: { by: 'helper', ...event } })),
   )
-  // What it said is counted as well, where nobody reports it.
+  // The words of the helper are counted as well, where no usage is reported for them.
   assert.match(purse.refuse(991)!.message, /986 of 1000 are left/)
   assert.equal(result.text, '{"ok":true,"text":"done"}')
   assert.ok(helper.closed)
 })
 
-test('the leash alone: what it lets through, what it asks, what it refuses', async () => {
+test('the leash alone decides which calls run, which are asked for and which are refused', async () => {
   const risks = ['read', 'write', 'run'] as const
   const verdicts = async (leash: 'read' | 'ask' | 'edit' | 'all') =>
     Promise.all(
@@ -202,7 +202,7 @@ test('the leash alone: what it lets through, what it asks, what it refuses', asy
   assert.deepEqual(await verdicts('all'), ['yes', 'yes', 'yes'])
 })
 
-test('who judged is told what was said before it runs, and that it ran', async () => {
+test('the policy that judged a call hears the answer before the call runs, and that it ran', async () => {
   const told: unknown[] = []
   const judged =
     (verdict: 'yes' | 'ask' | 'no'): Policy =>

@@ -29,7 +29,7 @@ test('a text carries its pictures, loses them to its files, and gets them back',
   assert.deepEqual(steerFact('plain'), { type: 'steer', text: 'plain' })
 })
 
-test('a mention that somebody typed stands for nothing', () => {
+test('a mention that a person typed stands for no picture', () => {
   const typed = '[picture 3: x.png, 1×1] and [picture 1: y.png, 1×1](kept:image/png,1,abc)'
   assert.deepEqual(takePictures(typed), { text: typed, files: [] })
   assert.equal(withPictures('[picture 2: x.png, 1×1]', [a, b]), '[picture 2: x.png, 1×1]')
@@ -54,7 +54,7 @@ test('any text around any names survives the way there and back', () => {
   )
 })
 
-test('a name is shown without what nobody sees, and shortened in the input alone', () => {
+test('a name is shown without invisible characters, and shortened in the input alone', () => {
   assert.equal(pictureName('a\u001b[31m\u202e\nb[1].png'), 'a_(31m__b(1).png')
   assert.equal(pictureName(''), 'picture')
   assert.equal(

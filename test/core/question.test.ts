@@ -15,7 +15,7 @@ test('a number picks an option, several where several may be picked, and an empt
   assert.deepEqual([picksTyped(one, 'b'), picksTyped(free, 'B')], [['b'], ['b']], 'a label picks its option too')
 })
 
-test('what picks nothing is words of one’s own where they count, and else unclear', () => {
+test('a line that picks no option counts as own words where they are allowed, and is unclear elsewhere', () => {
   for (const line of ['0', '4', '1 2', 'z', '1.5', '-1']) assert.equal(picksTyped(one, line), 'unclear', line)
   assert.equal(picksTyped(several, '1 4'), 'unclear')
   assert.deepEqual(picksTyped(free, ' do 1 first '), ['do 1 first'])

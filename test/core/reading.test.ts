@@ -26,7 +26,7 @@ test('a screen is read by its surest sign', () => {
   assert.deepEqual(read(look(['> x', '', ''], { children: 2, quietMs: 0 }), reader), { state: 'idle', by: 'pattern' })
 })
 
-test('only what stands behind the prompt closes the fence of a turn', () => {
+test('only a fence behind the prompt closes the turn', () => {
   const old = [open, 'said before', close, '> again', 'esc to interrupt']
   const busy = { state: 'busy', by: 'pattern' }
   assert.deepEqual(read(look(old, { nonce: 'a1b2c3', since: 'esc to interrupt' }), reader), busy)
@@ -50,7 +50,7 @@ test('an idle mark is found with and without the blanks at the end of its row', 
   assert.equal(idleRow(['a'], reader), -1)
 })
 
-test('without a mark the children tell, then the quiet; a known program without its marks stays unknown', () => {
+test('without a mark the child processes decide, then the quiet; a known program without its marks stays unknown', () => {
   assert.deepEqual(read(look(['?'], { children: 1 }), {}), { state: 'busy', by: 'children' })
   assert.deepEqual(read(look(['?'], { quietMs: quietAfterMs - 1 }), {}), { state: 'busy', by: 'quiet' })
   assert.deepEqual(read(look(['?']), {}), { state: 'idle', by: 'quiet' })

@@ -22,7 +22,7 @@ async function counted(entries: readonly Entry[]) {
   return { log: { back } as Partial<Log<Entry>> as Log<Entry>, count }
 }
 
-test('reads back to what the newest summary stands for, and no further', async () => {
+test('the tail of a session is read back to the entries that the newest summary stands for, and no further', async () => {
   const make = entryMaker()
   const old = Array.from({ length: 50 }, (_, i) => answeredTurn(make, `old${i}`, 'q', 'claude', 'a')).flat()
   const summary = make('', 'termaite', { type: 'summary', text: 'old', through: old.at(-1)!.id })
@@ -46,7 +46,7 @@ test('a turn that began before the summary and ended after it is read whole', as
   assert.deepEqual(view(entries), [summary, prompt, end])
 })
 
-test('a turn under way is found by what it did after the summary, so that a dead one can be settled', async () => {
+test('a turn under way is found by its entries after the summary, so that a dead one can be settled', async () => {
   const make = entryMaker()
   const prompt = make('long', 'user', { type: 'prompt', text: 'long', owner: 'dead' })
   const old = answeredTurn(make, 'old', 'q', 'claude', 'a')
@@ -66,7 +66,7 @@ test('other sessions are left out, and nothing before the session began is read'
   assert.equal(count.read, 7, 'six of the session and after, one to see that it is before')
 })
 
-test('what is no entry is told as broken, the rest is read', async () => {
+test('a line that is no entry is reported as broken, and the rest is read', async () => {
   const entries = answeredTurn(entryMaker(), '1', 'q', 'claude', 'a')
   const { log } = await counted([entries[0]!, { odd: true } as unknown as Entry, ...entries.slice(1)])
   assert.deepEqual(await readTail(log, { id: 's' }), { entries, broken: ['{"odd":true}'] })

@@ -23,7 +23,7 @@ import {
 const edit = object({ old: string({ min: 1 }), count: optional(integer(1, 9)) })
 const input = parser({ path: about('The file.', string()), edits: list(edit, 1), dry: optional(boolean()) })
 
-test('a parser shows a brief schema and reads what fits it', () => {
+test('a parser shows a brief schema and reads values that fit it', () => {
   assert.deepEqual(input.schema, {
     type: 'object',
     properties: {
@@ -48,7 +48,7 @@ test('a parser shows a brief schema and reads what fits it', () => {
   })
 })
 
-test('a parser puts right what models often send', () => {
+test('a parser corrects mistakes that models often make', () => {
   const sent = { path: 'a', edits: '[{"old":"x","count":"2"}]', dry: 'true' }
   const meant = { path: 'a', edits: [{ old: 'x', count: 2 }], dry: true }
   assert.deepEqual([input.parse(sent), input.parse(JSON.stringify(sent))], [meant, meant])
@@ -102,7 +102,7 @@ const settings = object({
   rest: optional(anything()),
 })
 
-test('what a person wrote is taken as it stands, and the first fault is found with its path', () => {
+test('values that a person wrote are read strictly, and the first fault is found with its path', () => {
   const faults: [unknown, object | undefined][] = [
     [{ name: 'a', level: 'low', seconds: 0.5, share: 0, env: { A: 'b' }, agents: ['x'], rest: null }, undefined],
     [
@@ -137,7 +137,7 @@ test('what a person wrote is taken as it stands, and the first fault is found wi
   )
 })
 
-test('of two shapes the one that was meant says what is wrong', () => {
+test('when no shape of two fits, the one that was meant explains the fault', () => {
   const said = (agents: unknown) => {
     const [fault] = faultsIn(settings, { name: 'a', agents })
     return fault && { at: pathText(fault.path), ...('wants' in fault ? { wants: fault.wants } : {}) }

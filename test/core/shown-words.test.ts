@@ -164,7 +164,7 @@ test('words around a tool call are paragraphs of one fact', async () => {
   )
 })
 
-test('what an agent says before its calls is kept too, unless its reply says it again; no agent is told', async () => {
+test('words of an agent before its calls are kept too, unless its reply repeats them; no agent is told', async () => {
   const { open, facts } = machine()
   const call = (call: string): ScriptStep[] => [
     { type: 'call', call, tool: 'bash', input: {} },
@@ -356,7 +356,7 @@ test('two processes find the same dead turn at once: it ends once, and its words
   assert.deepEqual(await settling.read(), {})
 })
 
-test('a process that died while it ended a turn holds nobody up, and what it had kept is not kept again', async () => {
+test('a process that died while it ended a turn blocks nobody, and the words that it had kept are not kept again', async () => {
   const { open, clock, dead, facts, settling, shown } = machine()
   const { id } = await begun(open('killed'), scriptedAgent('a', [[text('one'), { hang: true }]]))
   await clock.turn(500)

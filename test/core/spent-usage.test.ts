@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { addUsage } from '../../src/core/work/budget.ts'
 
-test('what was spent adds up, and a cost says of how much it is', () => {
+test('spent usage adds up, and a cost says how much of the usage it covers', () => {
   const first = addUsage({ tokens: 0 }, { input: 8, output: 2 })
   const second = addUsage(first, { input: 90, output: 10, cost: 0.5 })
   const third = addUsage(second, { input: 1, output: 1, cost: 0 })

@@ -28,7 +28,7 @@ test('a full channel makes the writer wait, and drops what is only offered', asy
   assert.deepEqual([(await reader.next()).value, (await reader.next()).value, (await reader.next()).done], [2, 3, true])
 })
 
-test('what was pushed before the close is read; what comes after is dropped, and a waiting writer is let go', async () => {
+test('items from before the close are read, later ones are dropped, and a waiting writer is released', async () => {
   const channel = new Channel<number>(1)
   await channel.push(1)
   const waiting = channel.push(2)

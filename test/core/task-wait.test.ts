@@ -1,24 +1,13 @@
+import type { AgentRow, TaskRow } from '../../src/core/work/hub-ledger.ts'
+import type { MachineRules } from '../../src/core/work/machine-rules.ts'
 import type { StandingAgent } from '../../src/core/work/task-wait.ts'
-import type { QueuedTask, Task } from '../../src/core/work/task.ts'
+import type { HubAgent, QueuedTask, Task } from '../../src/core/work/task.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { waitReason } from '../../src/core/work/task-wait.ts'
+import { mayHave, waitReason } from '../../src/core/work/task-wait.ts'
+import { queued } from '../contract/ledger-rows.ts'
 
-const task = (over: Partial<QueuedTask> = {}): QueuedTask => ({
-  id: 't',
-  prompt: 'x',
-  workspace: '/shop',
-  priority: 0,
-  capabilities: [],
-  needs: [],
-  state: 'QUEUED',
-  created: 1,
-  moved: 1,
-  returns: 0,
-  notes: [],
-  history: [],
-  ...over,
-})
+const task = (over: Partial<QueuedTask> = {}) => queued('t', { workspace: '/shop', ...over })
 
 const agent = (id: string, over: Partial<StandingAgent> = {}): StandingAgent => ({
   id,
@@ -33,12 +22,17 @@ const agent = (id: string, over: Partial<StandingAgent> = {}): StandingAgent => 
   ...over,
 })
 
+const repository = 'git:github.com/acme/shop#1f2e3d4c5b6a'
+
 test('a queued task says why nobody works on it', () => {
   const others = new Map<string, Task>([
     ['open', task({ id: 'open' })],
     ['over', { ...task({ id: 'over' }), state: 'COMPLETED', agent: 'a', result: { message: '' } } as Task],
   ])
-  const why = (over: Partial<QueuedTask>, agents: StandingAgent[]) => waitReason(task(over), others, agents)
+  const why = (over: Partial<QueuedTask>, agents: StandingAgent[], rules: MachineRules[] = []) =>
+    waitReason(task(over), { tasks: others, agents, rules })
+  const paused = { by: 'anna', at: 1, why: 'disk full' }
+  const on = (machine: string) => ({ status: { machine } })
   const two = [agent('a', { task: 't1' }), agent('b', { task: 't2' })]
   assert.deepEqual(
     [
@@ -46,11 +40,43 @@ test('a queued task says why nobody works on it', () => {
       why({ needs: ['over', 'open'] }, two),
       why({}, []),
       why({}, [agent('a', { workspace: '/other' }), agent('b', { about: false })]),
+      why({ workspace: repository, origin: { machine: 'desk', path: '/shop' } }, [agent('old')]),
+      why({ workspace: repository }, [agent('a', { workspaces: [repository], about: false })]),
+      why({ capabilities: ['docker'] }, [
+        agent('a', { capabilities: ['docker'], about: false }),
+        agent('b', { capabilities: ['docker'], about: false }),
+      ]),
       why({ capabilities: ['rust', 'sql'] }, [agent('a', { capabilities: ['sql'] })]),
       why({ capabilities: ['rust', 'sql'] }, [
         agent('a', { capabilities: ['sql'] }),
-        agent('b', { capabilities: ['rust'] }),
+        agent('b', { capabilities: ['rust'], about: false }),
       ]),
+      why({}, [agent('a', { paused }), agent('b', { about: false }), agent('c', { task: 't1' })]),
+      why(
+        {},
+        ['a', 'b', 'c'].map((id) => agent(id, { paused: { by: 'ben', at: 1, drains: true } })),
+      ),
+      why(
+        {},
+        [agent('a', on('m')), agent('b', on('m')), agent('c', { about: false })],
+        [
+          { machine: 'm', pause: paused },
+          { machine: 'n', pause: paused },
+        ],
+      ),
+      why(
+        {},
+        [
+          agent('a', on('m')),
+          agent('b', { ...on('m'), task: 't1' }),
+          ...['c', 'd', 'e', 'f'].map((id) => agent(id, { about: false })),
+        ],
+        [{ machine: 'm', limit: 1 }],
+      ),
+      why({}, [agent('a', on('m')), agent('b', { ...on('m'), task: 't1' })], [{ machine: 'm', limit: 2 }]),
+      why({ wish: 'a' }, [agent('a', on('m')), agent('b', { ...on('m'), task: 't1' })], [{ machine: 'm', limit: 1 }]),
+      why({ capabilities: ['gpu'] }, [agent('a', { ...on('m'), about: false })], [{ machine: 'm', labels: ['gpu'] }]),
+      why({}, [], [{ machine: '*', pause: paused }]),
       why({ wish: 'a' }, two),
       why({ wish: 'c' }, [...two, agent('c')]),
       why({}, two),
@@ -60,15 +86,78 @@ test('a queued task says why nobody works on it', () => {
     [
       'waits until open and gone are done',
       'waits until open is done',
-      'no agent is connected that works in /shop',
-      'no agent is connected that works in /shop',
-      'no connected agent can do rust',
-      'no connected agent can do all of rust and sql',
+      'waits for an agent that has /shop; no agent is registered',
+      'waits for an agent; 1 knows the workspace and is offline',
+      'waits for an agent that has acme/shop; old works in /shop under an older termaite, which has to be updated there',
+      'waits for an agent; 1 knows the workspace and is offline',
+      'waits for an agent with `docker`; 2 know the workspace, both are offline',
+      'waits for an agent with `rust` and `sql`; 1 knows the workspace and does not have `rust`',
+      'waits for an agent with `rust` and `sql`; 2 know the workspace: a does not have `rust`, and b does not have `sql`',
+      'waits for an agent; 3 know the workspace: a is paused by anna (disk full), b is offline, and c is busy',
+      'waits for an agent; 3 know the workspace, all 3 are drained by ben',
+      'waits for an agent; 3 know the workspace: a and b are on m, which is paused by anna (disk full), and c is offline',
+      'waits for an agent; 6 know the workspace: a is on m, which has its limit of 1 task, b is busy, and 4 are offline',
+      'is given to the next agent that asks for work',
+      'waits for a, which is on m, which has its limit of 1 task',
+      'waits for an agent with `gpu`; 1 knows the workspace and is offline',
+      'waits: the hub is paused by anna (disk full)',
       'waits for a, which is busy',
       'waits for c',
-      'a and b are busy',
-      'a is busy',
+      'waits for an agent; 2 know the workspace, both are busy',
+      'waits for an agent; 1 knows the workspace and is busy',
       'is given to the next agent that asks for work',
     ],
+  )
+})
+
+test('a task goes to an agent that can do it, and one that is meant for an agent waits for that agent while it is there', () => {
+  const at = { steady: 1000, wishedBefore: 400, awayBefore: 700 }
+  const row = (over: Partial<QueuedTask> = {}, touched = 400): TaskRow => ({ task: task(over), touched, ready: true })
+  const heard = (id: string, over: Partial<HubAgent> = {}, rest: Partial<AgentRow> = {}): AgentRow => ({
+    agent: { ...agent(id), ...over },
+    heard: 700,
+    ...rest,
+  })
+  const other = heard('b')
+  const meant = row({ wish: 'a' })
+  const hub = { hub: 'h', number: 1 }
+  const may = (one: TaskRow, to: AgentRow, wished?: AgentRow) => mayHave(one, to, wished, at)
+  assert.deepEqual(
+    {
+      any: may(row(), other),
+      elsewhere: may(row({ workspace: '/bank' }), other),
+      further: may(row({ workspace: '/bank' }), heard('b', { workspaces: ['/pub', '/bank'] })),
+      unable: may(row({ capabilities: ['sql', 'rust'] }), heard('b', { capabilities: ['rust'] })),
+      able: may(row({ capabilities: ['sql'] }), heard('b', { capabilities: ['rust', 'sql'] })),
+      leaving: may(row(), heard('b', { evicted: 'rest' })),
+      wished: may(meant, heard('a'), heard('a')),
+      wishedElsewhere: may(meant, heard('a', { workspace: '/bank' }), heard('a', { workspace: '/bank' })),
+      present: may(meant, other, heard('a')),
+      unknown: may(meant, other),
+      wishedLeaves: may(meant, other, heard('a', { evicted: 'rest' })),
+      wishedUnable: may(row({ wish: 'a', capabilities: ['x'] }), heard('b', { capabilities: ['x'] }), heard('a')),
+      longAgo: may(row({ wish: 'a' }, 399), other, heard('a')),
+      away: may(meant, other, heard('a', {}, { heard: 699 })),
+      waits: may(meant, other, heard('a', {}, { heard: 699, wait: { ...hub, until: 1001 } })),
+      waited: may(meant, other, heard('a', {}, { heard: 699, wait: { ...hub, until: 1000 } })),
+    },
+    {
+      any: true,
+      elsewhere: false,
+      further: true,
+      unable: false,
+      able: true,
+      leaving: false,
+      wished: true,
+      wishedElsewhere: false,
+      present: false,
+      unknown: true,
+      wishedLeaves: true,
+      wishedUnable: true,
+      longAgo: true,
+      away: true,
+      waits: false,
+      waited: true,
+    },
   )
 })

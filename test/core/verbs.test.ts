@@ -52,7 +52,7 @@ test('usage is paid once, however deep it comes from', async () => {
   assert.equal(purse.refuse(41)?.stoppedBy, 'tokens')
 })
 
-test('nothing starts once aborted, or beyond the budget', async () => {
+test('no turn starts once aborted, or beyond the budget', async () => {
   const agent = scriptedAgent('a', [[{ say: 'hi' }]])
   const aborted = await drained(take(agent, turnOf({ signal: AbortSignal.abort() })))
   assert.deepEqual(aborted, { events: [], result: failed('aborted', 'cancelled before it started') })
@@ -128,7 +128,7 @@ test('events that went by are not held in memory while the turn runs', async () 
   await drained(events)
 })
 
-test('one that is consulted is held to reading, asks by its role, is not steered, and its seat is closed', async () => {
+test('a consulted agent is held to reading, asks by its role, is not steered, and its seat is closed', async () => {
   const question = { about: 'choice' as const, text: 'which?', from: ['inner'], options: [] }
   const agent = scriptedAgent('a', [[{ ask: question }, { say: 'this' }]])
   const asked: string[][] = []
@@ -190,7 +190,7 @@ test('calls side by side set their tokens aside, so that no limit is passed by a
   assert.equal(purse.refuse(1)?.stoppedBy, 'tokens')
 })
 
-test('a call inside a call uses what was set aside for the outer one', () => {
+test('a call inside a call uses the tokens that were set aside for the outer one', () => {
   const purse = budget({ tokens: 100 })
   const outer = purse.reserve(80)
   assert(!outer.failure)
@@ -206,7 +206,7 @@ test('a call inside a call uses what was set aside for the outer one', () => {
   assert.deepEqual([purse.refuse(10), purse.refuse(11)?.stoppedBy], [undefined, 'tokens'])
 })
 
-test('what is set aside counts for the cost too, at the price that was paid so far', () => {
+test('tokens that are set aside count for the cost too, at the price that was paid so far', () => {
   const purse = budget({ cost: 1 })
   purse.spend({ input: 100, output: 0, source: 'reported', cost: 0.4 })
   const held = purse.reserve(150)

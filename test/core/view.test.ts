@@ -25,7 +25,7 @@ test('two ends of one turn count once, at the first', () => {
   assert.deepEqual(idsOf(view([prompt, first, ...other, second])), ['e1', 'e2', 'e3', 'e4', 'e5'])
 })
 
-test('the furthest summary stands for what is before it, whichever was written last', () => {
+test('the furthest summary stands for everything before it, whichever was written last', () => {
   const make = entryMaker()
   const [one, two, three] = ['1', '2', '3'].map((name) => answeredTurn(make, name, name, 'claude', name))
   const far = make('', 'termaite', { type: 'summary', text: 'one and two', through: two!.at(-1)!.id })
@@ -50,7 +50,7 @@ test('compaction while a turn runs loses nothing of it', () => {
   assert.deepEqual(view([...old, prompt, summary, reply, end]), [summary, prompt, reply, end])
 })
 
-test('what was said in a piece of a turn that was over stays, whoever of it fails later', () => {
+test('words in a finished piece of a turn stay, even if an agent of it fails later', () => {
   const make = entryMaker()
   const failure = { kind: 'quota' as const, message: 'spent' }
   const entries = [
@@ -97,7 +97,7 @@ test('a turn that reached no agent is left out; one that was cancelled or tried 
   assert.deepEqual(view([...unreached, ...cancelled, ...tried]), [...cancelled, ...tried])
 })
 
-test('who was told: whoever spoke or tried, whom a summary remembers, and a stranger where it remembers nobody', () => {
+test('the agents that saw a conversation: all that spoke or tried, those that a summary names, and a stranger where it names none', () => {
   const make = entryMaker()
   const turn = answeredTurn(make, '1', 'q', 'claude', 'a')
   const summary = (shared?: string[]) =>
@@ -146,7 +146,7 @@ test('property: every ended turn after the furthest summary is in the view exact
   )
 })
 
-test('an agent with a thread is told what ended after the turn it last answered', () => {
+test('an agent with a thread is told the turns that ended after the one it last answered', () => {
   const make = entryMaker()
   const thread = (turn: string, by: string, key: string) => make(turn, by, { type: 'thread', key })
   const first = [thread('1', 'claude', 'k1'), ...answeredTurn(make, '1', 'one', 'claude', '1')]
@@ -172,7 +172,7 @@ test('a turn that ended while the thread was answering another was missed as wel
   assert.deepEqual(missedEntries(history, 'claude'), { key: 'k', entries: other })
 })
 
-test('what others did in the same turn after an agent spoke there was missed by its thread', () => {
+test('entries of others in the same turn after an agent spoke there are new to its thread', () => {
   const make = entryMaker()
   const turn = [
     make('t', 'user', { type: 'prompt', text: 'both of you' }),
@@ -191,7 +191,7 @@ test('what others did in the same turn after an agent spoke there was missed by 
   assert.deepEqual(missedEntries(history, 'codex'), { key: 'c', entries: next })
 })
 
-test('a summary of steps stands in their place; guides, steering and what an earlier attempt did stay', () => {
+test('a summary of steps stands in their place; guides, steering and the work of an earlier attempt stay', () => {
   const call = (id: string, step: number): Fact => ({ type: 'call', call: id, tool: 'ls', input: {}, step })
   const result = (id: string): Fact => ({ type: 'result', call: id, ok: true, text: id })
   const attempt: Fact = { type: 'attempt', failure: { kind: 'crash', message: 'broke' }, ms: 1 }

@@ -48,7 +48,7 @@ test('new rows are those after the end of the last read, even when its last row 
   assert.deepEqual(newRows(rows(0, 40), ['another', 'screen']), ['another', 'screen'])
 })
 
-test('clean removes what is drawn around the text, and nothing of the text', () => {
+test('clean removes the drawing around the text, and nothing of the text', () => {
   const screen = [
     '╭──────────╮',
     '│ ✻ Hello  │',

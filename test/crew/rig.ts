@@ -97,7 +97,7 @@ function inTerminal(name: string, seat: RosterSeat, host: ReturnType<typeof scri
     async *turn(turn): AsyncGenerator<Event> {
       const at = await sit()
       const mark = turn.sent ?? nonceOf(turn.id)
-      if (turn.sent === undefined) await at.paste(`${turn.prompt}\nmark ${mark}`)
+      if (turn.sent === undefined) await at.paste(`${turn.prompt}\nmark ${mark}`, false, mark)
       yield { type: 'state', state: 'busy' }
       let gone = false
       void at.exited.then(() => (gone = true))

@@ -65,7 +65,7 @@ test('a prompt that was kept and not yet pasted is sent by the next server, once
   await a.clock.turn(300)
   const { terminal } = await a.crew.slot(1)
   const living = (await host.find(terminal!.id))!
-  // It dies with the flight kept and the paste on its way.
+  // The process dies with the flight kept and the paste on its way.
   const { paste } = living
   living.paste = () => stuck.promise
   await a.crew.send(1, 'two')
@@ -76,6 +76,64 @@ test('a prompt that was kept and not yet pasted is sent by the next server, once
 
   const b = start('b')
   await b.clock.turn(300)
+  answer(1, 'second')
+  await b.clock.turn(300)
+  assert.deepEqual(pasted, ['one', 'two'])
+  assert.equal((await b.crew.artifact(1)).output, 'second')
+})
+
+test('a prompt that was kept in the log and not yet noted as under way is sent by the next server, in its own words', async (context) => {
+  const { start, die, answer, pasted } = servers(context)
+  const a = start('a')
+  await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await a.clock.turn(300)
+  answer(1, 'first')
+  await a.clock.turn(300)
+  // It dies between the two writes: the prompt is in the log, and still in the queue.
+  await a.keeper.leave()
+  const { queue, session } = await a.crew.send(1, 'two')
+  const turn = queue[0]!.id
+  await a.crew.log(1).append({ type: 'prompt', text: 'two', owner: 'a', id: 'x', at: 0, by: 'user', session, turn })
+  die('a')
+
+  const b = start('b')
+  await b.clock.turn(300)
+  answer(1, 'second')
+  await b.clock.turn(300)
+  assert.deepEqual(pasted, ['one', 'two'])
+  assert.equal((await b.crew.artifact(1)).output, 'second')
+  const kept: string[] = []
+  for await (const { item } of b.crew.log(1).read()) if (item?.turn === turn) kept.push(item.type)
+  assert.deepEqual(kept, ['prompt', 'reply', 'end'])
+})
+
+test('a prompt that was pasted and not yet drawn is not sent again by the next server', async (context) => {
+  const stuck = Promise.withResolvers<void>()
+  context.after(() => stuck.resolve())
+  const { start, die, answer, pasted, host } = servers(context)
+  const a = start('a')
+  await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await a.clock.turn(300)
+  answer(1, 'first')
+  await a.clock.turn(300)
+  const { terminal } = await a.crew.slot(1)
+  const living = (await host.find(terminal!.id))!
+  // It dies after the paste, and before anything is kept of it; the program is slow to draw.
+  const { paste, history } = living
+  living.paste = async (...args) => {
+    await paste(...args)
+    await stuck.promise
+  }
+  await a.crew.send(1, 'two')
+  await a.clock.turn(300)
+  assert.equal((await a.crew.slot(1)).flight?.taken, undefined)
+  die('a')
+  living.paste = paste
+  living.history = async () => []
+
+  const b = start('b')
+  await b.clock.turn(300)
+  living.history = history
   answer(1, 'second')
   await b.clock.turn(300)
   assert.deepEqual(pasted, ['one', 'two'])
@@ -140,7 +198,7 @@ test('two servers share one crew: each sends to, waits for and kills the agents 
   )
 })
 
-test('of two servers that find the same orphaned agents, one takes each', async (context) => {
+test('when two servers find the same orphaned agents, each agent is taken by one of them', async (context) => {
   const { start, die, answer, pasted } = servers(context)
   const a = start('a')
   for (const task of ['one', 'two', 'three']) await a.crew.spawn({ ...place, agent: 'claude', task })

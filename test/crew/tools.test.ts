@@ -142,7 +142,7 @@ test('a wrong call is refused with words that say what to do', async (context) =
     message: 'there is no agent "claud"; did you mean "claude"?',
   })
   await assert.rejects(call('spawn_agent', { agent_type: 'claude', model: '--dangerously-skip-permissions' }), {
-    message: 'model: "--dangerously-skip-permissions" begins with "-", so that a program would take it for a flag.',
+    message: 'model: "--dangerously-skip-permissions" begins with "-", so a program would take it for a flag.',
   })
   await assert.rejects(call('send_to_agent', { slot: 7, text: 'x' }), {
     message: 'there is no slot 7 in the crew w: it has no agents.',

@@ -78,7 +78,7 @@ async function asked(t: TestContext) {
   return { crew, ledger, io, typed, out, said, shows }
 }
 
-test('what is typed at a question is asked again until it means an option', async (t) => {
+test('a typed line is asked for again until it means an option of the question', async (t) => {
   const { crew, io, typed, out, said, shows } = await asked(t)
   const done = answer(io, crew, ['1'])
   typed.write('maybe\n')
@@ -89,7 +89,7 @@ test('what is typed at a question is asked again until it means an option', asyn
   assert.deepEqual(await said(), [['b']])
 })
 
-test('who leaves without a word has answered nothing', async (t) => {
+test('a person who leaves the question without a word has answered nothing', async (t) => {
   const { crew, io, typed, said } = await asked(t)
   const done = answer(io, crew, ['1'])
   typed.end()
@@ -97,7 +97,7 @@ test('who leaves without a word has answered nothing', async (t) => {
   assert.deepEqual(await said(), [])
 })
 
-test('who is asked while it is answered in its terminal is told so, and answers nothing', async (t) => {
+test('a question that is answered in its terminal meanwhile ends here, and no answer is given', async (t) => {
   const { crew, ledger, io, said, shows } = await asked(t)
   const done = answer(io, crew, ['1'])
   done.catch(() => {})

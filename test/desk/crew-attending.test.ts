@@ -82,7 +82,7 @@ async function beside(t: TestContext, cards = true) {
 const closes = (one: DeskEvent, ask: string) =>
   one.type === 'event' && one.event.type === 'answer' && one.event.ask === ask
 
-test('what an agent of the crew asks is a card in the chat of its project, and the answer is on the slot’s log', async (t) => {
+test('a question of an agent of the crew is a card in the chat of its project, and the answer is on the slot’s log', async (t) => {
   const { desk, heard, until, asks, said, over } = await beside(t)
   await asks(2, [{ ask: 'first', turn: 'turn', question: permission }])
   await until(() => questions(heard).length === 1)
@@ -94,7 +94,7 @@ test('what an agent of the crew asks is a card in the chat of its project, and t
   assert.deepEqual(await said(2), [{ type: 'answer', by: 'user', turn: 'turn', picks: ['1'] }])
 })
 
-test('a card goes when somebody else has answered, and then answers nothing', async (t) => {
+test('a card goes when another person has answered, and then answers nothing', async (t) => {
   const { heard, until, asks, said, notes, over } = await beside(t)
   await asks(1, [{ ask: 'first', turn: 'turn', question: permission }])
   await until(() => questions(heard).length === 1)
@@ -104,7 +104,7 @@ test('a card goes when somebody else has answered, and then answers nothing', as
   assert.deepEqual(await said(1), [])
 })
 
-test('who leaves a card that does not say no by it is told how to answer, and nothing is answered for them', async (t) => {
+test('leaving a card without an answer gives none where that does not mean no, and tells how to answer', async (t) => {
   const { desk, heard, until, asks, said, notes, over } = await beside(t)
   await asks(3, [{ ask: 'first', turn: 'turn', question: choice }])
   await until(() => questions(heard).length === 1)
@@ -114,7 +114,7 @@ test('who leaves a card that does not say no by it is told how to answer, and no
   assert.deepEqual(await said(3), [])
 })
 
-test('where the next typed line would answer it, a question is only told; one whose process is gone is not', async (t) => {
+test('without cards a question is only mentioned; one whose process is gone is not', async (t) => {
   const { heard, until, asks, notes } = await beside(t, false)
   const dead = [...ownerMark().split(',').slice(0, 3), 'gone'].join(',')
   await asks(1, [{ ask: 'old', turn: 'turn', question: permission }], dead)

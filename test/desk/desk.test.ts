@@ -109,10 +109,10 @@ test('an agent that is passed over because it is parked has its line in the tran
     one.type === 'event' && one.event.type === 'note' && one.event.text.startsWith('Skipped') ? [one.event.text] : [],
   )
   assert.deepEqual([skipped.length, replies(heard)], [1, ['fine']])
-  assert.match(skipped[0]!, /^Skipped away: out of quota until \d\d:\d\d$/)
+  assert.match(skipped[0]!, /^Skipped away: out of quota until (?:\d{4}-\d\d-\d\d )?\d\d:\d\d$/)
 })
 
-test('what is typed while a turn runs waits, can be taken back, and is the next turn', options, async (t) => {
+test('a prompt that is typed while a turn runs waits, can be taken back, and is the next turn', options, async (t) => {
   const folder = folderOf(t)
   const go = join(folder, 'go')
   const { desk, heard, until } = await sitDown(t, folder, {
@@ -130,7 +130,7 @@ test('what is typed while a turn runs waits, can be taken back, and is the next 
   assert.equal(replies(heard).length, 2)
 })
 
-test('a cancelled turn gives back what was typed meanwhile', options, async (t) => {
+test('a cancelled turn gives back the text that was typed meanwhile', options, async (t) => {
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(t, folder, { hung: 'sleep 600' })
   const filled: string[] = []
@@ -175,7 +175,7 @@ test('a prompt that is sent while a cancelled turn ends is the next turn', optio
   assert.deepEqual([filled, replies(heard)], [[], ['fine']])
 })
 
-test('a conversation that goes on is shown, and where it was left is said in three lines', options, async (t) => {
+test('a conversation that goes on is shown, and three lines say where it was left', options, async (t) => {
   const folder = folderOf(t)
   const agents = { good: 'cat >/dev/null; echo fine' }
   const first = await sitDown(t, folder, agents)
@@ -197,10 +197,10 @@ test('a conversation that goes on is shown, and where it was left is said in thr
     said.map((text) => text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'then')),
     ['Last request (then): the last request\nReady: good.'],
   )
-  assert.deepEqual(await desk.sentPrompts(), ['the last request'])
+  assert.deepEqual(await desk.sources.sentPrompts(), ['the last request'])
 })
 
-test('a tree of tasks that was left is said with how to go on with it', options, async (t) => {
+test('an unfinished tree of tasks is mentioned, with how to continue it', options, async (t) => {
   const folder = folderOf(t)
   const agents = { good: 'cat >/dev/null; echo fine' }
   const first = await sitDown(t, folder, agents)
@@ -249,7 +249,7 @@ test('a spent quota can be waited for; the request goes on by itself, also after
   assert.deepEqual((await project.doc.read()).waiting, undefined)
 })
 
-test('who waits for a quota can give it up', options, async (t) => {
+test('waiting for a quota can be given up', options, async (t) => {
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(t, folder, {
     spent: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1',
@@ -280,7 +280,7 @@ test('another session shows its own entries, and a turn at work holds it back', 
   await assert.rejects(desk.controls.open({ id: 'nothing' }), /there is no session nothing/)
 })
 
-test('what a command asks is a card like any other, and a broken one says why', options, async (t) => {
+test('a question of a command is a card like any other, and a broken command says why', options, async (t) => {
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(
     t,
@@ -322,7 +322,7 @@ test('what a command asks is a card like any other, and a broken one says why', 
   )
 })
 
-test('of several commands at work the newest is cancelled first, and leaving ends them all', options, async (t) => {
+test('the newest of several running commands is cancelled first, and leaving ends them all', options, async (t) => {
   const folder = folderOf(t)
   const ended: string[] = []
   const wait = (name: string) => ({
@@ -352,7 +352,7 @@ test('of several commands at work the newest is cancelled first, and leaving end
   assert.deepEqual(ended, ['three', 'two', 'one'])
 })
 
-test('whoever leaves is given what was typed and never sent', options, async (t) => {
+test('leaving the chat returns the prompts that were typed and never sent', options, async (t) => {
   const folder = folderOf(t)
   const { desk, until } = await sitDown(t, folder, { hung: 'sleep 600' })
   desk.setScreen(seat())
@@ -366,7 +366,7 @@ test('whoever leaves is given what was typed and never sent', options, async (t)
 })
 
 test(
-  'a prompt that nobody can take leads to the setup, and goes back to the input when that finds nobody',
+  'a prompt that no agent can take leads to the setup, and goes back to the input when that finds none',
   options,
   async (t) => {
     const folder = folderOf(t)
@@ -376,7 +376,9 @@ test(
     desk.submit('do it')
     assert.equal(await given, 'do it')
     const said = heard.slice(before).flatMap((one) => (one.type === 'said' ? [one.text.split('\n')[0]] : []))
-    assert.deepEqual(said, ['no agent CLI is installed here. Install one, then run setup again:'])
+    assert.deepEqual(said, [
+      'no agent CLI is installed here. Install one, then run termaite setup (/setup in the chat):',
+    ])
     assert.deepEqual((await desk.app().conversation.view()).length, 0)
   },
 )
@@ -425,7 +427,7 @@ test(
   },
 )
 
-test('a prompt that cannot be kept is said so, and goes back to the input', options, async (t) => {
+test('a prompt that cannot be kept is reported, and goes back to the input', options, async (t) => {
   const folder = folderOf(t)
   const { desk, heard, until } = await sitDown(t, folder, { good: 'cat >/dev/null; echo fine' })
   desk.app().project.log.append = async () => {

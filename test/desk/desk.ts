@@ -29,7 +29,7 @@ export function folderOf(t: TestContext): string {
 
 export type Seating = {
   clock?: Clock
-  /** Where commands are looked for, other than usual. */
+  /** The PATH on which commands are looked for, where it is not the usual one. */
   path?: string
   commands?(controls: DeskControls): Command[]
   /** Agents besides the plain commands. */
@@ -57,14 +57,14 @@ export async function sitDown(
   }))
   const agents = [...plain, ...(seating.agents ?? [])]
   const read = async () => ({ ...(await readSettings({ home: place.home }, { env })), agents })
-  const station = await DeskApp.open({
+  const deskApp = await DeskApp.open({
     io,
     place,
     read,
     settings: await read(),
     wishes: { ...wishes, budget: noBudget },
   })
-  const desk = new ProjectDesk(station, {
+  const desk = new ProjectDesk(deskApp, {
     commands: seating.commands ?? (() => []),
     firstStart: setupCommand,
     leashKey: leashKeyCommand,

@@ -47,7 +47,7 @@ test('a turn that another process begins and ends after the chat was opened is s
 })
 
 test(
-  'a long turn of another process is followed as it goes, and what it cannot take waits for its end',
+  'a long turn of another process is followed as it goes, and text that it cannot take waits for its end',
   options,
   async (t) => {
     const folder = folderOf(t)
@@ -118,7 +118,7 @@ test('a followed turn whose process is killed ends on the screen and in the log'
   assert.deepEqual(prompts(heard), ['a long one', 'and then'])
 })
 
-/** What the working line says of each turn that runs. */
+/** The words of the working line for each turn that runs. */
 const runs = (heard: Awaited<ReturnType<typeof sitDown>>['heard']) =>
   heard
     .reduce((state, one) => nextState(state, one, 0), emptyState)

@@ -9,7 +9,7 @@ import { leftCard } from '../../src/desk/follow-up-cards.ts'
 
 const linux = { skip: process.platform === 'linux' ? false : 'reads /proc' }
 
-test('the card names what a turn left running, and ends it only after a yes', linux, async () => {
+test('the card names the processes that a turn left running, and ends them only after a yes', linux, async () => {
   const child = spawn('sleep', ['77'], { detached: true, stdio: 'ignore' })
   await once(child, 'spawn')
   const gone = once(child, 'exit')

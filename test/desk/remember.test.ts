@@ -73,7 +73,7 @@ test('a note goes to the person’s own file, back into the input, or to an agen
   assert.equal(readFileSync(file, 'utf8'), '- one\n- by somebody\n- two\n')
 })
 
-test('a note without words, and a file that leads out of the project, are said', async (t) => {
+test('a note without words, and a file that leads out of the project, are refused with words', async (t) => {
   const seat = await seated(t, fine)
   assert.deepEqual(await seat.type('/remember'), [
     ['error', 'the note is missing. Type it after the command: /remember run the tests with npm test'],

@@ -70,7 +70,7 @@ const agent = (name: string, more: object = {}) => ({
   ...more,
 })
 
-test('one CLI: the leash is all there is to ask, and what it means stands beside it', async (t) => {
+test('with one CLI the setup asks only for the leash, and the meaning of each stands beside it', async (t) => {
   const { home, asked, said, run } = machine(t, ['claude'], [['edit']])
   assert.equal(await run(), 'written')
   assert.deepEqual(written(home), {
@@ -138,7 +138,7 @@ test('one card asks which agents and in what order; agents that were not chosen 
 })
 
 for (const answers of [[], [['codex', 'claude']], [['claude'], ['ask']], [['claude'], ['ask'], ['leave']]])
-  test(`whoever leaves at question ${answers.length + 1} changes nothing (${answers.flat().join(' ')})`, async (t) => {
+  test(`leaving the setup at question ${answers.length + 1} changes nothing (${answers.flat().join(' ')})`, async (t) => {
     const { home, said, run } = machine(t, ['claude', 'codex'], answers)
     mkdirSync(home)
     writeFileSync(join(home, 'settings.json'), '{}')
@@ -148,7 +148,7 @@ for (const answers of [[], [['codex', 'claude']], [['claude'], ['ask']], [['clau
   })
 
 test('settings that are there are replaced after a yes, and kept', async (t) => {
-  const { home, asked, run } = machine(t, ['claude'], [['ask'], ['replace']])
+  const { home, asked, said, run } = machine(t, ['claude'], [['ask'], ['replace']])
   mkdirSync(home)
   writeFileSync(join(home, 'config.yaml'), 'leash: read\n')
   assert.equal(await run(), 'written')
@@ -158,9 +158,16 @@ test('settings that are there are replaced after a yes, and kept', async (t) => 
     'settings.json',
     'settings.schema.json',
   ])
+  assert.equal(
+    said.at(-1)?.[1],
+    [
+      `Wrote ${join(home, 'settings.json')}: claude, each until it fails.`,
+      `The settings before are kept as ${join(home, 'config.yaml.2026-11-15T12-00-00-000Z.bak')}; what you had added is only there now.`,
+    ].join('\n'),
+  )
 })
 
-test('with nothing installed nobody is asked, and what to install is named', async (t) => {
+test('with nothing installed the setup asks nothing, and names programs to install', async (t) => {
   const { home, asked, said, run } = machine(t, [], [])
   assert.equal(await run(), 'nothing found')
   assert.deepEqual([asked, existsSync(home), said.map(([how]) => how)], [[], false, ['error']])
@@ -226,7 +233,7 @@ test('our own agent is offered on a key and on a local model; beside a CLI it is
   assert.ok(!JSON.stringify([said, asked, written(home)]).includes('made-up-key'))
 })
 
-test('our own agent takes turns when it is picked, and where there is nobody else', async (t) => {
+test('our own agent takes turns when it is picked, and where there is no other one', async (t) => {
   const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' }, servers: [qwen] }
   const picked = machine(t, ['claude'], [['claude', 'anthropic'], ['ask']], models)
   assert.equal(await picked.run(), 'written')
@@ -242,7 +249,7 @@ test('the model that a new agent is given is one that is known', () => {
     if ('usual' in provider && name !== 'openrouter') assert.ok(knownOf(name, provider.usual).price, name)
 })
 
-test('where a sandbox holds our own agent, it is offered to work inside without asking; elsewhere it is said that none does', async (t) => {
+test('with a sandbox, our own agent is offered to work inside without asking; without one, setup says so', async (t) => {
   const models = { env: { ANTHROPIC_API_KEY: 'made-up-key' } }
   const leashes = async (sandbox: boolean, answers: string[][]) => {
     const { home, asked, said, run } = machine(t, ['claude'], [['claude', 'anthropic'], ...answers], {

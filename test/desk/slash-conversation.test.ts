@@ -23,7 +23,9 @@ test('/history tells the last turns in short, failed ones too', async (t) => {
   )
   assert.match(text, /no answer: .*no luck/)
   assert.equal((await seat.type('/history'))[0]![1].match(/you: /g)!.length, 3)
-  assert.deepEqual(await seat.type('/history all'), [['error', '/history takes a number of turns, but found "all".']])
+  assert.deepEqual(await seat.type('/history all'), [
+    ['error', '/history takes a number of turns, as in /history 5, but found "all".'],
+  ])
 })
 
 test('/context_size sets the view against each window, and says how each number is known', async (t) => {
@@ -98,7 +100,10 @@ test('/usage tells tokens by agent, with how they are known', async (t) => {
   assert.deepEqual(await seat.type('/usage'), [['note', 'No usage yet.']])
   await seat.turn('one')
   const [[how, text] = ['', '']] = await seat.type('/usage')
-  assert.deepEqual([how, text.split('\n').map((line) => line.split(/ {2,}/).length)], ['text', [1, 6, 6, 1]])
+  assert.deepEqual(
+    [how, text.split('\n').map((line) => line.split(/ {2,}/).length)],
+    ['text', [1, 6, 6, 1, 1, 4, 3, 1]],
+  )
   assert.match(text, /^AGENT +INPUT .*\namber .* estimated$/m)
   assert.match((await seat.type('/usage day'))[0]![1], /^DAY .*\n2026-11-15 /m)
   assert.deepEqual(await seat.type('/usage week'), [
@@ -128,6 +133,10 @@ test('/usage tells how it was thought, once anything was thought about', async (
     'FRAMEWORK  AGENT  TURNS  CHECKED        CALLS  TOKENS  TIME   COST',
     'consensus  amber  2      1 of 2 passed  12     2,468   41 s   $1.0000',
     'direct     amber  1      unchecked      0      1,234   1.2 s  $0.5000',
+    '',
+    'TURNS',
+    'AGENT  ANSWERED  FAILED TRIES  OUT OF QUOTA',
+    'amber  3         0',
   ])
   assert.match((await seat.type('/usage framework'))[0]![1], /^FRAMEWORK .*\nconsensus +2,000 [^]*\nTHINKING$/m)
   assert.doesNotMatch((await seat.type('/usage day'))[0]![1], /THOUGHT/)

@@ -10,7 +10,7 @@ import { seated, type Seat } from '../app/seat.ts'
 const own = (more: object = {}) => ({ name: 'own', kind: 'native', contextWindowTokens: 100_000, ...more })
 const native = { agents: [own()] }
 
-/** Keys in the file of the test's own home: the keychain of whoever runs this is none of ours. */
+/** Keys in the file of the test's own home: the keychain of the person who runs the tests must not be touched. */
 const inFile: typeof openKeys = ({ home, env }) => openKeys({ home, env, keychain: null })
 
 async function connect(seat: Seat, args = '') {
@@ -153,7 +153,7 @@ test('/models lists what the providers with a key and this machine have, and set
   ])
 })
 
-test('/models: with one provider there is one card, and a provider that does not say is told', async (t) => {
+test('/models: with one provider there is one card, and a provider that gives no list is named', async (t) => {
   const seat = await seated(t, native, { GROQ_API_KEY: 'made-up' })
   seat.answers.push(['qwen3:8b'])
   const { said } = await models(seat, '', { ...ollama, 'https://api.groq.com/openai/v1/models': 401 })
@@ -207,7 +207,7 @@ test('/models takes how hard to think, with a model or alone; it stays when the 
   ])
 })
 
-test('/models takes a name that was typed; wrong and missing ones are told', async (t) => {
+test('/models takes a typed name; wrong and missing ones are refused with words', async (t) => {
   const seat = await seated(t, { agents: [own(), own({ name: 'other', model: 'openai/gpt-x' })] })
   seat.answers.push(['other'])
   assert.deepEqual((await models(seat, 'ollama/qwen3:8b')).said, [

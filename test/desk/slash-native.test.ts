@@ -63,7 +63,7 @@ test('/mcp refresh ends them and begins with what is configured now', async (t) 
   assert.deepEqual(await seat.type('/mcp refresh'), [['note', words]])
 })
 
-test('/mcp login shows the page, and the server is there once somebody was at it', async (t) => {
+test('/mcp login shows the page, and the server is connected once a person has logged in there', async (t) => {
   const seat = await seated(t, native)
   const web = await new Web('modern').open(t)
   web.tokens = new Set()
@@ -79,21 +79,23 @@ test('/mcp login shows the page, and the server is there once somebody was at it
   assert.match((await seat.type('/mcp login web')).at(-1)![1], /\n● web {2}connected, /)
   await Promise.all(pages)
   assert.equal(pages.length, 1)
-  assert.deepEqual(await seat.type('/mcp login'), [['error', 'whose login? /mcp login web or demo.']])
+  assert.deepEqual(await seat.type('/mcp login'), [
+    ['error', 'the name of the server is missing. Type /mcp login and one of: web, demo.'],
+  ])
   assert.deepEqual(await seat.type('/mcp login wbe'), [['error', 'there is no MCP server "wbe"; did you mean "web"?']])
   assert.deepEqual(await seat.type('/mcp login demo'), [
     ['error', 'demo is a program on this machine and has no login'],
   ])
 })
 
-test('/mcp uses nothing of a folder that is not trusted, and names what was mistyped', async (t) => {
+test('/mcp uses nothing of a folder that is not trusted, and corrects a mistyped name', async (t) => {
   const seat = await serving(t, native)
   write(seat, 'project/.mcp.json', JSON.stringify({ mcpServers: { demo: server } }))
   const [[how, words] = ['', '']] = await seat.type('/mcp')
   assert.equal(how, 'note')
   assert.match(words, /The servers of this folder are used only after you trust it: type \/trust\.$/)
   assert.deepEqual(await seat.type('/mcp tolls'), [['error', 'there is no subcommand "tolls"; did you mean "tools"?']])
-  assert.deepEqual(await seat.type('/mcp tools all'), [['error', 'nothing follows /mcp tools.']])
+  assert.deepEqual(await seat.type('/mcp tools all'), [['error', '/mcp tools takes no further words.']])
   seat.answers.push(['trust'])
   await seat.type('/trust')
   assert.match((await seat.type('/mcp')).at(-1)![1], /\n● demo [^\n]*\n[^\n]*\(\.mcp\.json\)\n/)
@@ -168,7 +170,7 @@ test('/skill lets our own agent load one: with a request it is sent, without one
   assert.deepEqual(await other.type('/skill pdf'), [['error', none]])
 })
 
-test('/permissions shows the mode and every rule, and takes back what was said in this project', async (t) => {
+test('/permissions shows the mode and every rule, and takes back rules of this project', async (t) => {
   const permissions = {
     mode: 'acceptEdits',
     allow: ['bash(npm test:*)'],
@@ -317,7 +319,7 @@ test('/context draws what fills the window of our own agent', async (t) => {
   ])
 })
 
-test('/context of somebody else’s agent is the conversation against the windows', async (t) => {
+test('/context of another program’s agent shows the conversation against the windows', async (t) => {
   const seat = await seated(t, plain({ amber: 'cat >/dev/null; echo fine' }))
   const [size] = await seat.type('/context_size')
   assert.deepEqual(await seat.type('/context'), [size])

@@ -31,7 +31,7 @@ test('/switch aims the next turn, by name or by a card, and says that the rotati
   ])
 })
 
-test('/switch to somebody unknown says who was meant, and to somebody parked until when', async (t) => {
+test('/switch to an unknown agent names the one that was meant, and to a parked one until when', async (t) => {
   const seat = await seated(t, two)
   assert.deepEqual(await seat.type('/switch brich'), [['error', 'there is no agent "brich"; did you mean "birch"?']])
   seat.agents.push({ name: 'birch', state: 'parked', until: Date.parse('2026-11-15T13:00'), why: 'usage limit' })
@@ -57,14 +57,14 @@ test('/switch with --stay aims all turns, until the next choice', async (t) => {
   ])
 })
 
-test('with nobody to switch to, the way out is named', async (t) => {
+test('without an agent to switch to, /switch names the next step', async (t) => {
   const seat = await seated(t, { agents: [] })
   const [[how, words] = ['', '']] = await seat.type('/switch')
   assert.equal(how, 'error')
   assert.match(words, /no agent is configured yet\. Type \/setup/)
 })
 
-test('/strategy and /leash are set by word or by card, and what was meant is told', async (t) => {
+test('/strategy and /leash are set by word or by card, and a mistyped word is corrected', async (t) => {
   const seat = await seated(t, two)
   await seat.type('/strategy random')
   seat.answers.push(['exhaustion'], ['edit'])
@@ -99,7 +99,7 @@ test('/strategy and /leash are set by word or by card, and what was meant is tol
   )
 })
 
-test('what may follow is completed', async (t) => {
+test('arguments of slash commands are completed', async (t) => {
   const seat = await seated(t, two)
   assert.deepEqual(await seat.complete('switch', 'A'), ['amber', 'amber --stay', 'auto'])
   assert.deepEqual(await seat.complete('strategy', ''), ['round-robin', 'exhaustion', 'random', 'measured'])
@@ -107,7 +107,7 @@ test('what may follow is completed', async (t) => {
   assert.deepEqual(await seat.complete('usage', 'd'), ['day'])
 })
 
-test('/agents shows each one: state, window, channel, what it may do', async (t) => {
+test('/agents shows each agent: state, window, channel, and its leash', async (t) => {
   const seat = await seated(t, {
     agents: [
       { name: 'gemini', profile: 'gemini', contextWindowTokens: 1_000_000, leash: 'read' },

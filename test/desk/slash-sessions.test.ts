@@ -1,8 +1,12 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownerMark } from '../../src/base/owner.ts'
+import { copyPast, findPast } from '../../src/app/import/import.ts'
+import { hasPast } from '../../src/app/import/session-files.ts'
+import { profileNamed } from '../../src/profiles/all.ts'
+import { fileStore } from '../../src/store/files/file-store.ts'
 import { openIndex } from '../../src/store/index/conversation-index.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
 import { treesOf } from '../../src/app/thinking/task-trees.ts'
@@ -52,7 +56,7 @@ test('/sessions offers the others of this project, and goes on with the one that
   assert.deepEqual(await seat.complete('resume', first.slice(0, 25)), [first])
 })
 
-test('/resume takes the beginning of an id or a name, and says what it did not find', async (t) => {
+test('/resume takes the beginning of an id or a name, and says when none was found', async (t) => {
   const seat = await seated(t, echo)
   await seat.turn('one')
   const first = seat.app.session.id
@@ -68,6 +72,33 @@ test('/resume takes the beginning of an id or a name, and says what it did not f
     ['error', 'there is no session with the id or name "nobody". `termaite sessions --all` lists them.'],
   ])
   assert.deepEqual(await seat.complete('resume', 'sp'), ['spike'])
+})
+
+test('/resume of an imported session continues it as one of ours, with its turns', async (t) => {
+  const seat = await seated(t, echo)
+  const { io, home, app } = seat
+  const { place } = app
+  const journal = join(import.meta.dirname, '..', 'fixtures', 'journals', 'claude.jsonl')
+  const folder = join(home, 'other', '.claude', 'projects', 'x')
+  mkdirSync(folder, { recursive: true })
+  const text = readFileSync(journal, 'utf8').replaceAll('/rig/project', place.root)
+  writeFileSync(join(folder, '00000000-0000-4000-8000-000000000001.jsonl'), text)
+  const index = openIndex(home, { clock: io.clock })
+  const claude = profileNamed('claude')!
+  assert.ok(hasPast(claude))
+  const env = {}
+  const world = { io: { ...io, env }, home: join(home, 'other'), place, store: fileStore(home), index }
+  await copyPast(world, await findPast(world, [claude]))
+  await index.catchUp()
+  const imported = (await index.sessions()).find(({ cli }) => cli === 'claude')!
+  await index.close()
+  const words = 'please scene:hang now line two line three line four line fi…'
+  assert.deepEqual(await seat.type(`/resume ${imported.id}`), [['note', `Resumed ${words}.`]])
+  const { id } = seat.app.session
+  assert.notEqual(id, imported.id)
+  assert.deepEqual(await indexed(seat), [[id, 5]])
+  await seat.turn('and now')
+  assert.deepEqual(await indexed(seat), [[id, 6]])
 })
 
 test('/clear asks: a new session keeps the old one, and leaving the card changes nothing', async (t) => {

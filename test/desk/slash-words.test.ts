@@ -30,10 +30,20 @@ test('every command has its name once, one line of help, and about a dozen matte
   )
 })
 
-test('the screen is told what is its own', async (t) => {
+test('the screen knows the commands that are its own', async (t) => {
   const seat = await seated(t, fine)
   for (const line of ['/help', '/help undo', '/keys', '/cls', '/exit']) assert.deepEqual(await seat.type(line), [])
   assert.deepEqual(seat.turned, [['palette', ''], ['palette', 'undo'], ['keys'], ['clear'], ['exit']])
+})
+
+test('/help shows a page by its name, and the part of a page that has the words', async (t) => {
+  const seat = await seated(t, fine)
+  const [[how, text] = []] = await seat.type('/help race')
+  assert.deepEqual([how, text?.split('\n')[0]], ['text', '# A race'])
+  const [[, found] = []] = await seat.type('/help settings cooldown.maxSeconds')
+  assert.match(found!, /\| `cooldown\.maxSeconds` \|[^]*\n\nWhole pages: `\/help settings`/)
+  assert.deepEqual(await seat.type('/help xyzzyq'), [])
+  assert.deepEqual(seat.turned, [['palette', 'xyzzyq']])
 })
 
 test('/copy takes the last answer, or one of its code blocks', async (t) => {

@@ -17,7 +17,7 @@ async function judgements({ app }: Seat) {
   })
 }
 
-/** What counts for each turn, the oldest first. */
+/** The result that counts for each turn, the oldest first. */
 async function counted({ home, io }: Seat) {
   const index = openIndex(home, { clock: io.clock })
   try {

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { uncommitted } from '../../src/desk/greeting.ts'
 
-test('what is not committed is counted, and nothing is run that the repository names', async (t) => {
+test('uncommitted changes are counted, and no program that the repository names is run', async (t) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-test-')))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const [root, ran] = [join(folder, 'project'), join(folder, 'ran')]

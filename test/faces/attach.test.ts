@@ -98,7 +98,7 @@ function person(t: TestContext, command: string) {
 }
 
 describe('a person attaches', { concurrency: true }, () => {
-  test('they see the whole screen, type into it, and get their own screen back when they leave', async (t) => {
+  test('an attached person sees the whole screen, types into it, and gets their own screen back when they leave', async (t) => {
     const { shell, sees, exited, emulator, rows } = person(t, running('echo'))
     await sees('ready')
     await sees('2 claude busy · Ctrl+] leaves it running')

@@ -28,7 +28,7 @@ async function serve(t: TestContext, turns: RunningTurns, home = newHome(t)) {
   return { home, ...served }
 }
 
-/** Whoever knows nothing of our client: bytes out, frames in. */
+/** A client that is not ours: bytes out, frames in. */
 async function stranger(t: TestContext, path: string) {
   const socket = connect(path).setEncoding('utf8')
   t.after(() => socket.destroy())
@@ -174,7 +174,7 @@ test('an event longer than a frame is cut, and says where the whole of it is', a
   assert.deepEqual(await peer.steer('t1', whole), false)
 })
 
-test('a follower that does not read has a bounded backlog, and is told what it missed', async (t) => {
+test('a follower that does not read has a bounded backlog, and is told how much it missed', async (t) => {
   const turns = new RunningTurns()
   const turn = turns.begin(about, recorder())
   const { path } = await serve(t, turns)

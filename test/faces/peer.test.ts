@@ -10,7 +10,7 @@ import { peerContract } from '../contract/peer.ts'
 
 const served = new WeakMap<Peer, ReturnType<typeof servePeer>>()
 
-/** Whoever comes first to a Peer has it served; all come through its socket. */
+/** Serves a Peer on a socket when it is first asked for; every client comes through its socket. */
 async function overSocket(peer: Peer, t: TestContext): Promise<Peer> {
   if (!served.has(peer)) {
     const home = mkdtempSync(join(tmpdir(), 'termaite-test-'))

@@ -11,7 +11,7 @@ import { memoryStore } from '../../src/store/memory-store.ts'
 
 const loss = failed('crash', 'the turn ran, but it could not be saved: disk full')
 
-/** What is printed of a turn in which `a` said something and that ended so. */
+/** The output of a turn in which `a` said something and which ended in this outcome. */
 function printed(said: string, outcome: Outcome, format: Format = 'text') {
   return printedOf([{ type: 'reply', text: said, by: 'a' }], outcome, format)
 }
@@ -66,11 +66,11 @@ test('a good answer that could not be kept is printed all the same', async () =>
   assert.deepEqual({ ok, text }, { ok: false, text: 'whole' })
 })
 
-test('an answer of nothing prints nothing', async () => {
+test('an empty answer prints nothing', async () => {
   assert.equal((await printed('', { ok: true, text: ' \n' })).out, '')
 })
 
-test('that something is tried again is told on stderr, and in stream-json; other waits are not', async () => {
+test('a wait before another try is reported on stderr and in stream-json; other waits are not', async () => {
   const until = new HandClock().now() + 42_000
   const words = 'Anthropic is overloaded (529): Overloaded.'
   const waits: Event[] = [

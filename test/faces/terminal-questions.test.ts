@@ -59,7 +59,7 @@ test('a question that is longer than the terminal is read page by page, with its
   assert.equal(pages[9], pages[7])
 })
 
-test('where the height of the terminal is not known the question is printed whole, its danger beside the answers', async () => {
+test('when the height of the terminal is not known, the question is printed whole, its danger beside the answers', async () => {
   const { picks, pages } = await typing(every['long-script']!, ['4', ''])
   assert.deepEqual(picks, ['no'])
   const rows = pages[0]!.split('\n')

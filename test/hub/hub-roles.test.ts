@@ -10,10 +10,10 @@ import { hubRoutes } from '../../src/faces/hub/hub-routes.ts'
 import { HubKeys } from '../../src/hub/hub-keys.ts'
 import { mayDo, operations } from '../../src/hub/hub-roles.ts'
 import { SignIns } from '../../src/hub/sign-ins.ts'
-import { hubTools } from '../../src/hub/hub-tools.ts'
+import { hubTools } from '../../src/hub/tools/hub-tools.ts'
 import { hubAt } from './seat.ts'
 
-/** Who may do what, written a second time: a new operation has to be decided here as well. */
+/** The roles that may do each operation, written a second time: a new operation has to be decided here as well. */
 const table: Record<HubOperation, string> = {
   self: 'guest observer agent member admin',
   read: 'observer agent member admin',
@@ -25,26 +25,50 @@ const table: Record<HubOperation, string> = {
   add: 'member admin',
   answer: 'member admin',
   review: 'member admin',
+  merge: 'member admin',
+  vouch: 'member admin',
   direct: 'member admin',
   broadcast: 'member admin',
   inbox: 'member admin',
+  pause: 'member admin',
+  operate: 'admin',
   evict: 'member admin',
   lend: 'member admin',
+  machine: 'agent member admin',
   turns: 'admin',
   conversations: 'admin',
+  terminals: 'admin',
+  type: 'admin',
+  prompt: 'admin',
   watch: 'guest admin',
   link: 'member admin',
   keys: 'admin',
+  audit: 'admin',
+  prune: 'admin',
 }
 
 /** The operation of every route and tool. */
 const routes: Record<string, HubOperation> = {
   'GET /api/state': 'read',
+  'GET /api/machines': 'read',
+  'POST /api/machines/:id/forget': 'keys',
+  'POST /api/machines/:id/rules': 'operate',
+  'POST /api/machines/:id/pause': 'operate',
+  'POST /api/machines/:id/resume': 'operate',
+  'GET /api/rules': 'read',
+  'POST /api/hub/pause': 'operate',
+  'POST /api/hub/copy': 'operate',
+  'POST /api/hub/resume': 'operate',
+  'POST /api/agents/:id/pause': 'pause',
+  'POST /api/agents/:id/resume': 'pause',
   'GET /api/agents': 'read',
   'GET /api/agents/:id': 'read',
   'POST /api/agents': 'register',
   'POST /api/agents/:id/wait': 'take',
   'POST /api/agents/:id/evict': 'evict',
+  'POST /api/agents/:id/stop': 'direct',
+  'POST /api/agents/:id/message': 'broadcast',
+  'POST /api/agents/:id/status': 'report',
   'POST /api/agents/:id/spent': 'report',
   'POST /api/agents/:id/ask': 'ask',
   'POST /api/agents/:id/withdraw': 'ask',
@@ -57,6 +81,14 @@ const routes: Record<string, HubOperation> = {
   'POST /api/tasks/:id/progress': 'report',
   'POST /api/tasks/:id/block': 'ask',
   'POST /api/tasks/:id/respond': 'report',
+  'POST /api/tasks/:id/texts': 'report',
+  'POST /api/tasks/:id/checks': 'vouch',
+  'GET /api/tasks/:id/tries/:number/diff': 'read',
+  'GET /api/tasks/:id/tries/:number/checks/:check/output': 'read',
+  'GET /api/tasks/:id/notes': 'read',
+  'GET /api/tasks/:id/comments': 'read',
+  'POST /api/tasks/:id/comments/:number/resolve': 'comment',
+  'POST /api/tasks/:id/looked': 'inbox',
   'POST /api/tasks/:id/answer': 'answer',
   'POST /api/tasks/:id/reject': 'review',
   'POST /api/tasks/:id/comment': 'comment',
@@ -64,23 +96,54 @@ const routes: Record<string, HubOperation> = {
   'POST /api/tasks/:id/redirect': 'direct',
   'POST /api/tasks/:id/retry': 'direct',
   'POST /api/tasks/:id/approve': 'review',
+  'GET /api/pipelines': 'read',
+  'GET /api/pipelines/:id': 'read',
+  'POST /api/pipelines': 'add',
+  'POST /api/pipelines/:id/cancel': 'direct',
+  'POST /api/pipelines/:id/retry': 'direct',
+  'POST /api/pipelines/:id/pause': 'direct',
+  'POST /api/pipelines/:id/resume': 'direct',
+  'POST /api/pipelines/:id/answer': 'answer',
+  'GET /api/schedules': 'read',
+  'POST /api/schedules/:id/pause': 'direct',
+  'POST /api/schedules/:id/resume': 'direct',
+  'POST /api/schedules/:id/remove': 'direct',
   'POST /api/broadcast': 'broadcast',
   'GET /api/inbox': 'inbox',
+  'GET /api/people': 'inbox',
+  'POST /api/attachments': 'add',
+  'GET /api/tasks/:id/attachments/:number': 'read',
+  'GET /api/page': 'read',
+  'GET /api/page/tasks': 'read',
+  'GET /api/page/tasks/:id': 'read',
   'POST /api/inbox/mark': 'inbox',
+  'POST /api/days/answer': 'answer',
   'POST /api/turns/:id/answer': 'turns',
   'POST /api/turns/:id/steer': 'turns',
   'POST /api/turns/:id/cancel': 'turns',
   'GET /api/sessions': 'conversations',
-  'GET /api/sessions/:id/messages': 'watch',
+  'GET /api/projects': 'conversations',
+  'GET /api/prompts': 'prompt',
+  'GET /api/retention': 'prune',
+  'GET /api/invites': 'keys',
+  'POST /api/invites': 'keys',
+  'POST /api/retention/prune': 'prune',
+  'POST /api/prompts': 'prompt',
+  'GET /api/sessions/:id/entries': 'watch',
   'GET /api/search': 'conversations',
   'GET /api/usage': 'conversations',
   'GET /api/me': 'self',
+  'GET /api/version': 'self',
+  'POST /api/tasks/:id/bundle': 'report',
+  'POST /api/tasks/:id/late': 'report',
+  'GET /api/tasks/:id/tries/:number/bundle': 'read',
   'POST /api/me/end': 'self',
   'POST /api/lent-keys': 'lend',
   'GET /api/links': 'link',
   'POST /api/links': 'link',
   'GET /api/sign-ins': 'link',
   'POST /api/sign-ins/:id/end': 'self',
+  'GET /api/audit': 'audit',
   'GET /api/keys': 'keys',
   'POST /api/keys': 'keys',
   'POST /api/keys/:id/rotate': 'keys',
@@ -95,6 +158,7 @@ const tools: Record<string, HubOperation> = {
   block_task: 'ask',
   send_response: 'report',
   assign_task: 'add',
+  add_pipeline: 'add',
   answer_task: 'answer',
   get_task_context: 'read',
   wait_for_task: 'read',
@@ -103,6 +167,11 @@ const tools: Record<string, HubOperation> = {
   broadcast_system_prompt: 'broadcast',
   add_review_comment: 'comment',
   get_review_comments: 'read',
+  pause_agent: 'pause',
+  resume_agent: 'pause',
+  pause_machine: 'operate',
+  resume_machine: 'operate',
+  set_machine: 'operate',
 }
 
 const callerRoles = ['guest', ...hubRoles] as const
@@ -137,7 +206,7 @@ test('every route asks for its operation, and refuses every role that does not h
   const signal = AbortSignal.abort('only the door is asked')
   for (const { method, path, operation } of all) {
     for (const role of callerRoles) {
-      const before = [hub.seq, ledger.keys.all()]
+      const before = [(await hub.state()).seq, await ledger.keys.all()]
       const asked = {
         method,
         path: path.replace(':id', 'nothing'),
@@ -152,7 +221,7 @@ test('every route asks for its operation, and refuses every role that does not h
       else {
         const words = `the-${role} has the role ${role} and may not ${operations[operation].words}: that needs the role ${table[operation].replaceAll(' ', ' or ')}.`
         assert.deepEqual([status, error], [403, words], `${role} ${method} ${path}`)
-        assert.deepEqual([hub.seq, ledger.keys.all()], before)
+        assert.deepEqual([(await hub.state()).seq, await ledger.keys.all()], before)
       }
     }
   }
@@ -188,7 +257,7 @@ test('an agent speaks for itself alone, over every route and tool that names an 
     [`/api/tasks/${id}/block`, { agent, reason: 'r', question: 'q' }],
     [`/api/tasks/${id}/respond`, { agent, status: 'COMPLETED', message: 'm' }],
   ]
-  const before = hub.task(id)
+  const before = await hub.task(id)
   const send = async (path: string, body: object) => {
     const query = new URLSearchParams()
     const { signal } = new AbortController()
@@ -198,7 +267,7 @@ test('an agent speaks for itself alone, over every route and tool that names an 
   const words =
     "This key belongs to the agent thief, which cannot speak for victim. Leave the agent's id out, or send thief."
   for (const [path, body] of tries) assert.deepEqual(await send(path, body), [403, words], path)
-  assert.deepEqual(hub.task(id), before)
+  assert.deepEqual(await hub.task(id), before)
   // Without a name in the request the agent is the key's own, which does not have the task.
   await send('/api/agents', { role: 'r', workspace: 'w' })
   for (const [path, body] of tries.slice(5)) {
@@ -207,24 +276,24 @@ test('an agent speaks for itself alone, over every route and tool that names an 
     assert.equal(status, 409, path)
     assert.match(String(error), /^Agent thief does not have task /)
   }
-  assert.deepEqual(hub.task(id), before)
+  assert.deepEqual(await hub.task(id), before)
 })
 
-test('nobody approves a task that the same name worked on, at any time', async (t) => {
+test('no client approves a task that the same name worked on, at any time', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('orc')
   const { id } = await add('x')
   await wait('orc')
-  await hub.respond(id, 'orc', { status: 'IN_REVIEW', message: 'look' })
-  await hub.reject(id, 'again', 'user')
+  await hub.work.respond(id, 'orc', { status: 'IN_REVIEW', message: 'look' })
+  await hub.reviews.reject(id, 'user', { text: 'again', try: 1 })
   await register('other')
-  await hub.evict('orc', 'gone')
+  await hub.orders.evict('orc', 'gone')
   await wait('other')
-  await hub.respond(id, 'other', { status: 'IN_REVIEW', message: 'look' })
+  await hub.work.respond(id, 'other', { status: 'IN_REVIEW', message: 'look' })
   for (const name of ['other', 'orc'])
-    await assert.rejects(hub.approve(id, name), {
+    await assert.rejects(hub.reviews.approve(id, name, { try: 2 }), {
       kind: 'forbidden',
       message: `${name} worked on task ${id} and cannot approve it: another person has to.`,
     })
-  assert.equal((await hub.approve(id, 'user')).state, 'APPROVED')
+  assert.equal((await hub.reviews.approve(id, 'user', { try: 2 })).state, 'APPROVED')
 })

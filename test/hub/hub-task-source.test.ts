@@ -5,14 +5,17 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { HandClock } from '../../src/base/hand-clock.ts'
+import { sha256 } from '../../src/base/hash.ts'
+import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
-import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'
+import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { ticketOf } from '../../src/hub/task-rules.ts'
 import { worktreesOf } from '../../src/worktrees/slot-worktrees.ts'
 import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
 import type { Spent } from '../../src/core/work/budget.ts'
 import type { HubClient } from '../../src/app/hub/hub-client.ts'
+import type { TaskChanges, TaskChecks, TaskWorkspace } from '../../src/core/work/task-source.ts'
+import type { SentCheck } from '../../src/hub/task-texts.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../src/worktrees/task-branches.ts'
 import { hubTaskSource } from '../../src/hub/hub-task-source.ts'
 
@@ -20,9 +23,9 @@ const as = { id: 'me', role: 'orc', capabilities: [], workspace: '/w', source: '
 const never = new AbortController().signal
 
 /** The real hub in this process, behind a client that can be cut off. */
-function seat(workspace = plainWorkspace) {
+function seat(workspace = plainWorkspace, { checks, vouches = true }: { checks?: TaskChecks; vouches?: boolean } = {}) {
   const clock = new HandClock(0)
-  const hub = new Hub({ ledger: memoryHubLedger(), clock, published: () => {} })
+  const hub = new Hub({ ledger: memoryHubLedger({ clock }), clock, published: () => {} })
   const words: string[] = []
   const line = { cut: false }
   const said = async <T>(call: () => T | Promise<T>): Promise<T> => {
@@ -45,18 +48,30 @@ function seat(workspace = plainWorkspace) {
       }),
     tell: (ticket: string, verb: string, body: { agent: string; message: string; question: string }) =>
       said(() => {
-        if (verb === 'ack') return hub.ack(idOf(ticket), body.agent)
-        if (verb === 'block') return hub.block(idOf(ticket), body.agent, 'x', body.question)
-        return hub.progress(idOf(ticket), body.agent, body.message)
+        if (verb === 'ack') return hub.work.ack(idOf(ticket), body.agent)
+        if (verb === 'block') return hub.work.block(idOf(ticket), body.agent, 'x', body.question)
+        return hub.work.progress(idOf(ticket), body.agent, body.message)
       }),
-    respond: (ticket: string, agent: string, response: Parameters<Hub['respond']>[2]) =>
-      said(() => hub.respond(idOf(ticket), agent, response)),
+    respond: (ticket: string, agent: string, response: Parameters<Hub['work']['respond']>[2]) =>
+      said(() => hub.work.respond(idOf(ticket), agent, response)),
+    sendText: (ticket: string, text: string) => said(async () => (await hub.task(idOf(ticket)), hub.texts.keep(text))),
     task: (id: string) => said(() => hub.task(id)),
-    agent: (id: string) => said(() => ({ ...hub.agent(id), ...hub.standing(id) })),
-    spent: (id: string, all: Spent) => said(() => hub.spent(id, all)),
+    agent: (id: string) => said(() => hub.agentNow(id)),
+    spent: (id: string, all: Spent) => said(() => hub.reports.spent(id, all)),
   } as unknown as HubClient
-  const duty = hubTaskSource({ hub: client, as, clock, workspace, tell: (text) => words.push(text) })
-  const add = (prompt: string) => hub.add({ prompt, workspace: '/w', by: 'user', capabilities: [], needs: [] })
+  const vouch = (id: string, sent: SentCheck[]) => said(() => hub.work.checked(id, sent))
+  const duty = hubTaskSource({
+    hub: client,
+    as,
+    clock,
+    workspace,
+    machine: 'here',
+    checks,
+    vouch: vouches ? vouch : undefined,
+    tell: (text) => words.push(text),
+  })
+  const add = (prompt: string, cap = {}) =>
+    hub.add({ prompt, workspace: '/w', by: 'user', capabilities: [], needs: [], cap })
   return { hub, clock, duty, words, line, add }
 }
 
@@ -65,22 +80,23 @@ test('a task is taken, told of and answered; the hub learns who we are when it d
   const { id } = await add('Do it.')
   const order = await duty.next(never)
   assert.deepEqual(order, { type: 'task', ticket: `${id}.1`, prompt: 'Do it.', notes: [] })
-  assert.equal(hub.agent('me').source, 'CLI')
+  assert.equal((await hub.agent('me')).source, 'CLI')
   assert.equal(await duty.ack(`${id}.1`, never), 'kept')
   assert.equal(await duty.progress(`${id}.1`, 'half', never), 'kept')
   assert.equal(await duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
-  assert.deepEqual([hub.task(id).state, hub.task(id).result], ['COMPLETED', { message: 'Done.' }])
+  assert.deepEqual([(await hub.task(id)).state, (await hub.task(id)).result], ['COMPLETED', { message: 'Done.' }])
   duty.reportUsage({ tokens: 12, cost: 0.5, priced: 10 })
-  const { tokens, cost, priced } = hub.agent('me')
+  await settled()
+  const { tokens, cost, priced } = await hub.agent('me')
   assert.deepEqual({ tokens, cost, priced }, { tokens: 12, cost: 0.5, priced: 10 })
 })
 
-test('what the agent answered itself is settled, and what was taken away is lost', async () => {
+test('a task that the agent answered itself is settled, and one that was taken away is lost', async () => {
   const { hub, duty, add, clock } = seat()
   const first = await add('One.')
   await duty.next(never)
   await duty.ack(`${first.id}.1`, never)
-  await hub.respond(first.id, 'me', { status: 'COMPLETED', message: 'By myself.' })
+  await hub.work.respond(first.id, 'me', { status: 'COMPLETED', message: 'By myself.' })
   assert.equal(await duty.respond(`${first.id}.1`, { status: 'COMPLETED', message: 'Said.' }, never), 'settled')
   const second = await add('Two.')
   await duty.next(never)
@@ -100,11 +116,11 @@ test('while the hub is away nothing is lost: the answer is given again until it 
   line.cut = true
   const answered = duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never)
   await clock.turn(7_000)
-  assert.equal(hub.task(id).state, 'ASSIGNED')
+  assert.equal((await hub.task(id)).state, 'ASSIGNED')
   line.cut = false
   await clock.turn(8_000)
   assert.equal(await answered, 'kept')
-  assert.equal(hub.task(id).state, 'COMPLETED')
+  assert.equal((await hub.task(id)).state, 'COMPLETED')
   assert.deepEqual(words, ['the hub cannot be reached: nobody answers; trying again', 'the hub at http://hub is back'])
   line.cut = true
   const leaving = new AbortController()
@@ -134,15 +150,15 @@ async function repository(t: TestContext) {
 test('each task is a branch from where the project is, ends as a diff, and comes back where it was', async (t) => {
   const { git, worktree, workspace } = await repository(t)
   const write = (name: string) => writeFileSync(join(worktree.path, name), `${name}\n`)
-  await workspace.begin('task-aaaaaaaa')
+  await workspace.begin('task-aaaaaaaa', { workspace: '/w' }, new AbortController().signal)
   write('a')
   const first = await workspace.end('task-aaaaaaaa', 'Made a.\nAnd more.')
   assert.equal(first?.branch, 'termaite/task-aaaaaaaa')
   assert.match(first.diff, /^\+a$/m)
-  await workspace.begin('task-bbbbbbbb')
+  await workspace.begin('task-bbbbbbbb', { workspace: '/w' }, new AbortController().signal)
   assert.equal(existsSync(join(worktree.path, 'a')), false, 'one task does not see another')
   assert.equal((await workspace.end('task-bbbbbbbb', 'Looked.'))?.diff, '')
-  await workspace.begin('task-aaaaaaaa')
+  await workspace.begin('task-aaaaaaaa', { workspace: '/w' }, new AbortController().signal)
   write('more')
   const again = await workspace.end('task-aaaaaaaa', 'More.')
   assert.match(again!.diff, /^\+a$[^]*^\+more$/m)
@@ -162,16 +178,128 @@ test('a worktree that holds work of no task stays', async (t) => {
 })
 
 test('a task that ends with a diff is there to be reviewed', async (t) => {
-  const { worktree, workspace } = await repository(t)
+  const { git, worktree, workspace } = await repository(t)
   const { hub, duty, add } = seat(workspace)
   const { id } = await add('Do it.')
   await duty.next(never)
   await duty.ack(`${id}.1`, never)
   writeFileSync(join(worktree.path, 'new'), 'x\n')
   await duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never)
-  const { state, result } = hub.task(id)
-  assert.equal(state, 'IN_REVIEW')
-  assert.match(result.diff!, /^\+x$/m)
-  const files = [{ path: 'new', added: 1, removed: 0 }]
-  assert.deepEqual(result.artifacts, [{ branch: `termaite/task-${id.slice(-8)}`, worktree: worktree.path, files }])
+  const { state, result, tries = [] } = await hub.task(id)
+  assert.deepEqual([state, result], ['IN_REVIEW', { message: 'Done.' }])
+  const { began: _1, ended: _2, diff, base, commit, ...rest } = tries[0]!
+  assert.deepEqual(rest, {
+    number: 1,
+    agent: 'me',
+    end: 'IN_REVIEW',
+    result: { message: 'Done.' },
+    machine: 'here',
+    branch: `termaite/task-${id.slice(-8)}`,
+    worktree: worktree.path,
+  })
+  assert.deepEqual([base, commit], [git('rev-parse', 'HEAD'), git('rev-parse', rest.branch)])
+  const { id: text, bytes, ...size } = diff!
+  assert.deepEqual(size, { files: 1, added: 1, removed: 0 })
+  const chunks: Uint8Array[] = []
+  for await (const chunk of hub.texts.read({ id: text, bytes })) chunks.push(chunk)
+  assert.match(Buffer.concat(chunks).toString(), /^\+x$/m)
+})
+
+test('an agent whose task passes its cap is told to stop, and gets the task again with the answer', async () => {
+  const { hub, clock, duty, add } = seat()
+  const { id } = await add('Do it.', { cost: 1 })
+  await duty.next(never)
+  await duty.ack(`${id}.1`, never)
+  const revoked = duty.revoked!(`${id}.1`, never)
+  duty.reportUsage({ tokens: 10, cost: 1.25, priced: 10 })
+  await clock.turn(5_000)
+  assert.equal(await revoked, 'it is paused: used $1.25 of $1.00')
+  assert.equal(await duty.progress(`${id}.1`, 'at work', never), 'lost')
+  const order = duty.next(never)
+  await hub.questions.answer(id, '1', 'user')
+  const given = await order
+  assert.deepEqual(given.type === 'task' && [given.ticket, given.notes.map(({ kind, text }) => [kind, text])], [
+    `${id}.2`,
+    [
+      [
+        'question',
+        'The task has used $1.25 of $1.00. The last report of me was $1.25 and 10 tokens. How should it go on?',
+      ],
+      ['answer', 'Go on with as much again, up to $2.25'],
+    ],
+  ])
+})
+
+const changes: TaskChanges = { branch: 'b', worktree: '/tree', base: 'c0', commit: 'c1', diff: '+x' }
+
+/** A workspace whose task always leaves a change; `restored` counts how often it was put back. */
+function changedWorkspace() {
+  const seen = { restored: 0 }
+  const workspace: TaskWorkspace = {
+    ...plainWorkspace,
+    end: async () => changes,
+    restore: async () => void seen.restored++,
+  }
+  return { workspace, seen }
+}
+
+test('checks run before the review, are told of once however often the hub is away, and without a person’s key they are what the agent says', async () => {
+  for (const vouches of [true, false]) {
+    const { workspace, seen } = changedWorkspace()
+    const long = 'line\n'.repeat(2_000)
+    const run: TaskChecks['run'] = async (work, _, begins) => {
+      begins('npm test')
+      line.cut = true
+      assert.deepEqual(work, changes)
+      return [{ command: 'npm test', exit: 1, ms: 7, output: 'the end', whole: long }]
+    }
+    const { hub, duty, add, clock, line } = seat(workspace, { checks: { run }, vouches })
+    const { id } = await add('Do it.')
+    await duty.next(never)
+    await duty.ack(`${id}.1`, never)
+    const answered = duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never)
+    await clock.turn(7_000)
+    line.cut = false
+    await clock.turn(8_000)
+    assert.equal(await answered, 'kept')
+    const { state, tries, notes } = await hub.task(id)
+    const whole = { id: sha256().update(long).digest('hex'), bytes: long.length }
+    const ranBy = vouches ? 'termaite' : 'agent'
+    assert.deepEqual(
+      [state, tries![0]!.checks, seen.restored],
+      ['IN_REVIEW', [{ command: 'npm test', exit: 1, ms: 7, output: 'the end', whole, ranBy }], 1],
+    )
+    assert.equal(
+      notes.some(({ text }) => text === 'The checks run: npm test'),
+      true,
+    )
+  }
+})
+
+test('checks are stopped when their task is cancelled, and their failure loses no work', async () => {
+  const { workspace, seen } = changedWorkspace()
+  const begun = Promise.withResolvers<void>()
+  const run: TaskChecks['run'] = async (_work, signal) => {
+    begun.resolve()
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    return []
+  }
+  const { hub, duty, add, clock } = seat(workspace, { checks: { run } })
+  const { id } = await add('Do it.')
+  await duty.next(never)
+  await duty.ack(`${id}.1`, never)
+  const answered = duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never)
+  await begun.promise
+  await hub.cancel(id, 'user')
+  await clock.turn(5_000)
+  assert.deepEqual([await answered, seen.restored], ['lost', 1])
+  const broken = seat(workspace, { checks: { run: () => Promise.reject(new Error('no bash')) } })
+  const second = await broken.add('Do it.')
+  await broken.duty.next(never)
+  await broken.duty.ack(`${second.id}.1`, never)
+  assert.equal(await broken.duty.respond(`${second.id}.1`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
+  assert.deepEqual(
+    [(await broken.hub.task(second.id)).state, broken.words],
+    ['IN_REVIEW', [`the checks of task ${second.id}.1 could not be run: no bash`]],
+  )
 })

@@ -2,10 +2,10 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
-import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'
-import { hubAt, noticed } from './seat.ts'
 
-const path = (hub: Hub, id: string) => hub.task(id).history.map(({ state }) => state)
+import { diskOf, hubAt, keptDiff, noticed } from './seat.ts'
+
+const path = async (hub: Hub, id: string) => (await hub.task(id)).history.map(({ state }) => state)
 
 test('a task goes to the agent that waits, is acknowledged, worked at and done', async (t) => {
   const { hub, register, wait, add, published } = hubAt(t)
@@ -13,12 +13,12 @@ test('a task goes to the agent that waits, is acknowledged, worked at and done',
   const waiting = wait('a')
   const { id } = await add('build it')
   const given = await waiting
-  assert.deepEqual(given, { type: 'task', task: hub.task(id) })
-  await hub.ack(id, 'a')
-  await hub.progress(id, 'a', 'half', 50)
-  const done = await hub.respond(id, 'a', { status: 'COMPLETED', message: 'built', diff: '+x' })
-  assert.deepEqual(path(hub, id), ['QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS', 'COMPLETED'])
-  assert.deepEqual(done.result, { message: 'built', diff: '+x' })
+  assert.deepEqual(given, { type: 'task', task: await hub.task(id) })
+  await hub.work.ack(id, 'a')
+  await hub.work.progress(id, 'a', 'half', 50)
+  const done = await hub.work.respond(id, 'a', { status: 'COMPLETED', message: 'built', diff: '+x' })
+  assert.deepEqual(await path(hub, id), ['QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS', 'COMPLETED'])
+  assert.deepEqual([done.result, done.tries?.[0]?.diff], [{ message: 'built' }, keptDiff('+x')])
   assert.deepEqual(
     done.notes.map(({ kind, text, percentage }) => [kind, text, percentage]),
     [
@@ -35,7 +35,7 @@ test('a task goes to the agent that waits, is acknowledged, worked at and done',
 test('a task that is sent again is the same task', async (t) => {
   const { hub, add } = hubAt(t)
   const [first, again] = [await add('x', { id: 'mine-0001' }), await add('x', { id: 'mine-0001' })]
-  assert.deepEqual([again, hub.tasks().length], [first, 1])
+  assert.deepEqual([again, (await hub.tasks()).length], [first, 1])
   await assert.rejects(add('y', { id: 'mine-0001' }), /Task mine-0001 exists already, with another prompt/)
   await assert.rejects(add('y', { id: 'a.b' }), /A task id has 8 to 64 letters/)
 })
@@ -48,22 +48,22 @@ test('a task that is not acknowledged within 30 s goes back to the queue, and a 
   await wait('a')
   const other = wait('b')
   await clock.turn(29_999)
-  assert.equal(hub.task(id).state, 'PENDING_ACK')
+  assert.equal((await hub.task(id)).state, 'PENDING_ACK')
   await clock.turn(1)
   assert.equal((await other).type, 'task')
-  assert.deepEqual(hub.task(id).history.at(-2), {
+  assert.deepEqual((await hub.task(id)).history.at(-2), {
     at: clock.now(),
     state: 'QUEUED',
     by: 'hub',
     why: 'no agent accepted the task',
   })
   await assert.rejects(
-    hub.ack(id, 'a'),
+    hub.work.ack(id, 'a'),
     /^HubError: Agent a does not have task .*: it is PENDING_ACK, with b\. Ask for the next task/,
   )
-  await hub.ack(id, 'b')
-  await hub.ack(id, 'b')
-  assert.equal(hub.task(id).state, 'ASSIGNED')
+  await hub.work.ack(id, 'b')
+  await hub.work.ack(id, 'b')
+  assert.equal((await hub.task(id)).state, 'ASSIGNED')
 })
 
 test('a silent agent loses its task after 30 minutes, one that reports progress keeps it', async (t) => {
@@ -71,13 +71,13 @@ test('a silent agent loses its task after 30 minutes, one that reports progress 
   await register('a')
   const { id } = await add('x')
   await wait('a')
-  await hub.ack(id, 'a')
+  await hub.work.ack(id, 'a')
   await clock.turn(29 * 60_000)
-  await hub.progress(id, 'a', 'still here')
+  await hub.work.progress(id, 'a', 'still here')
   await clock.turn(29 * 60_000)
-  assert.equal(hub.task(id).state, 'IN_PROGRESS')
+  assert.equal((await hub.task(id)).state, 'IN_PROGRESS')
   await clock.turn(60_000)
-  assert.deepEqual([hub.task(id).state, hub.task(id).returns], ['QUEUED', 1])
+  assert.deepEqual([(await hub.task(id)).state, (await hub.task(id)).returns], ['QUEUED', 1])
 })
 
 test('an agent that waits again without an answer gets the same task, a limited number of times', async (t) => {
@@ -86,13 +86,13 @@ test('an agent that waits again without an answer gets the same task, a limited 
   const { id } = await add('x')
   for (let time = 0; time < 6; time++) {
     const given = await wait('a')
-    assert.deepEqual([given.type, hub.task(id).returns], ['task', time])
-    await hub.ack(id, 'a')
+    assert.deepEqual([given.type, (await hub.task(id)).returns], ['task', time])
+    await hub.work.ack(id, 'a')
   }
   const last = wait('a')
   await noticed()
   assert.deepEqual(
-    [hub.task(id).state, hub.task(id).why],
+    [(await hub.task(id)).state, (await hub.task(id)).why],
     ['FAILED', 'given out 6 times, and no agent finished it: its agent asked for work again without an answer'],
   )
   await add('y')
@@ -106,12 +106,12 @@ test('no task goes to a closed connection, and a newer connection replaces it', 
   const lost = wait('a', gone.signal)
   gone.abort()
   const { id } = await add('x')
-  assert.deepEqual([await lost, hub.task(id).state], [{ type: 'idle' }, 'QUEUED'])
+  assert.deepEqual([await lost, (await hub.task(id)).state], [{ type: 'idle' }, 'QUEUED'])
   const older = wait('a')
   await settled()
   assert.equal((await older).type, 'task')
-  await hub.ack(id, 'a')
-  await hub.respond(id, 'a', { status: 'COMPLETED', message: 'ok' })
+  await hub.work.ack(id, 'a')
+  await hub.work.respond(id, 'a', { status: 'COMPLETED', message: 'ok' })
   const first = wait('a')
   await settled()
   const second = wait('a')
@@ -128,7 +128,7 @@ test('an agent that waits twice at once gets one task, and no other agent gets t
   const waits = [wait('a'), wait('a'), wait('b')]
   await settled()
   await hub.cancel(id, 'me')
-  await hub.broadcast('done')
+  await hub.orders.broadcast('done', 'user')
   assert.deepEqual(
     (await Promise.all(waits)).map(({ type }) => type),
     ['idle', 'task', 'told'],
@@ -141,17 +141,17 @@ test('an offer without an acknowledgement is no return, and is repeated a limite
   const { id } = await add('x')
   for (let time = 1; time <= 11; time++) {
     assert.equal((await wait('a')).type, 'task')
-    assert.deepEqual([hub.task(id).returns, path(hub, id).length], [0, 2 * time])
+    assert.deepEqual([(await hub.task(id)).returns, (await path(hub, id)).length], [0, 2 * time])
   }
   void wait('a')
   await noticed()
-  const { state, why, returns } = hub.task(id)
+  const { state, why, returns } = await hub.task(id)
   assert.deepEqual(
     [state, why, returns],
     ['FAILED', 'given out 11 times, and no agent finished it: its agent asked for work again without an answer', 0],
   )
   await hub.retry(id, 'me')
-  assert.equal(hub.task(id).state, 'PENDING_ACK')
+  assert.equal((await hub.task(id)).state, 'PENDING_ACK')
 })
 
 test('a task goes by workspace, then capability, then the longest wait', async (t) => {
@@ -186,7 +186,7 @@ test('a task goes to the agent it is meant for while that is present; tasks go b
   const next = async (id: string) => {
     const given = await wait(id)
     if (given.type !== 'task') return got.push(`${id}: ${given.type}`)
-    await hub.respond(given.task.id, id, { status: 'COMPLETED', message: 'ok' })
+    await hub.work.respond(given.task.id, id, { status: 'COMPLETED', message: 'ok' })
     return got.push(`${id}: ${given.task.prompt}`)
   }
   for (const id of ['a', 'a', 'a', 'b']) await next(id)
@@ -206,21 +206,21 @@ test('a question frees the agent, and the answer brings the task back to it with
   await register('b')
   const { id } = await add('x')
   await wait('a')
-  await hub.ack(id, 'a')
-  await hub.block(id, 'a', 'unclear', 'Which one?')
+  await hub.work.ack(id, 'a')
+  await hub.work.block(id, 'a', 'unclear', 'Which one?')
   assert.deepEqual(
-    [hub.task(id).state, hub.task(id).question, hub.standing('a').task],
+    [(await hub.task(id)).state, (await hub.task(id)).question, (await hub.agentNow('a')).task],
     ['BLOCKED', 'Which one?', undefined],
   )
   await assert.rejects(
-    hub.respond(id, 'a', { status: 'COMPLETED', message: 'no' }),
+    hub.work.respond(id, 'a', { status: 'COMPLETED', message: 'no' }),
     /Agent a does not have task .*: it is BLOCKED/,
   )
   const [other, own] = [wait('b'), wait('a')]
-  await hub.answer(id, 'The left one.', 'me')
+  await hub.questions.answer(id, 'The left one.', 'me')
   const given = await own
   assert.equal(given.type === 'task' && given.task.id, id)
-  const task = hub.task(id)
+  const task = await hub.task(id)
   assert.deepEqual(
     [task.question, task.notes.map(({ kind, text, by }) => [kind, text, by])],
     [
@@ -233,22 +233,22 @@ test('a question frees the agent, and the answer brings the task back to it with
   )
   await add('for b')
   assert.equal((await other).type, 'task')
-  await assert.rejects(hub.answer(id, 'again', 'me'), /has no open question: it is PENDING_ACK/)
+  await assert.rejects(hub.questions.answer(id, 'again', 'me'), /has no open question: it is PENDING_ACK/)
 })
 
 test('a review approves a task, or sends it back with a comment', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('a')
   const { id } = await add('x')
-  for (const verdict of ['reject', 'approve'] as const) {
+  for (const [at, verdict] of (['reject', 'approve'] as const).entries()) {
     await wait('a')
-    await hub.ack(id, 'a')
-    await hub.respond(id, 'a', { status: 'IN_REVIEW', message: 'look', diff: '+1' })
-    if (verdict === 'reject') await hub.reject(id, 'too short', 'me')
-    else await hub.approve(id, 'me')
+    await hub.work.ack(id, 'a')
+    await hub.work.respond(id, 'a', { status: 'IN_REVIEW', message: 'look', diff: '+1' })
+    if (verdict === 'reject') await hub.reviews.reject(id, 'me', { text: 'too short', try: at + 1 })
+    else await hub.reviews.approve(id, 'me', { try: at + 1 })
   }
   const round = ['PENDING_ACK', 'ASSIGNED', 'IN_REVIEW']
-  assert.deepEqual(path(hub, id), ['QUEUED', ...round, 'QUEUED', ...round, 'APPROVED'])
+  assert.deepEqual(await path(hub, id), ['QUEUED', ...round, 'QUEUED', ...round, 'APPROVED'])
   await assert.rejects(hub.cancel(id, 'me'), /is already APPROVED/)
 })
 
@@ -261,16 +261,16 @@ test('a task waits for the tasks that it needs, and fails with the one that fail
   const third = await add('third', { needs: [second.id] })
   const given = await wait('a')
   assert.equal(given.type === 'task' && given.task.id, first.id)
-  await hub.respond(first.id, 'a', { status: 'FAILED', message: 'no disk' })
+  await hub.work.respond(first.id, 'a', { status: 'FAILED', message: 'no disk' })
   assert.deepEqual(
-    [second, third].map(({ id }) => [hub.task(id).state, hub.task(id).why]),
+    (await Promise.all([second, third].map(({ id }) => hub.task(id)))).map(({ state, why }) => [state, why]),
     [
       ['FAILED', `${second.id} needs ${first.id}, which failed: no disk`],
       ['FAILED', `${third.id} needs ${second.id}, which failed: ${second.id} needs ${first.id}, which failed: no disk`],
     ],
   )
   await hub.retry(first.id, 'me')
-  assert.equal(hub.task(first.id).state, 'QUEUED')
+  assert.equal((await hub.task(first.id)).state, 'QUEUED')
 })
 
 test('a long chain of tasks runs in order, and fails with a short reason', async (t) => {
@@ -281,14 +281,14 @@ test('a long chain of tasks runs in order, and fails with a short reason', async
   for (const { id } of chain.slice(0, 3)) {
     const given = await wait('a')
     assert.equal(given.type === 'task' && given.task.id, id)
-    await hub.respond(id, 'a', { status: 'COMPLETED', message: 'ok' })
+    await hub.work.respond(id, 'a', { status: 'COMPLETED', message: 'ok' })
   }
   await hub.cancel(chain[3]!.id, 'me', 'no more')
-  const [second, last] = [hub.task(chain[4]!.id), hub.task(chain.at(-1)!.id)]
+  const [second, last] = [await hub.task(chain[4]!.id), await hub.task(chain.at(-1)!.id)]
   assert.equal(second.why, `${second.id} needs ${chain[3]!.id}, which failed: no more`)
   assert.match(last.why!, new RegExp(`^${last.id} needs ${chain.at(-2)!.id}, .{1,400}: no more$`))
   assert.deepEqual(
-    hub.tasks().map(({ state }) => state),
+    (await Promise.all(chain.map(({ id }) => hub.task(id)))).map(({ state }) => state),
     chain.map((_, at) => (at < 3 ? 'COMPLETED' : at === 3 ? 'CANCELLED' : 'FAILED')),
   )
 })
@@ -299,7 +299,7 @@ test('a broadcast and an eviction arrive at the next wait, or at once at a waiti
   await register('b')
   const waiting = wait('b')
   await settled()
-  assert.equal(await hub.broadcast('pull first'), 2)
+  assert.equal(await hub.orders.broadcast('pull first', 'user'), 2)
   assert.deepEqual(
     [await waiting, await wait('a')],
     [
@@ -309,55 +309,55 @@ test('a broadcast and an eviction arrive at the next wait, or at once at a waiti
   )
   const { id } = await add('x')
   await wait('a')
-  await hub.evict('a', 'too slow')
-  assert.deepEqual([hub.task(id).state, await wait('a')], ['QUEUED', { type: 'evict', why: 'too slow' }])
+  await hub.orders.evict('a', 'too slow')
+  assert.deepEqual([(await hub.task(id)).state, await wait('a')], ['QUEUED', { type: 'evict', why: 'too slow' }])
   await assert.rejects(wait('a'), /No agent a is registered\. Call register_agent first/)
 })
 
 test('a new hub on the same ledger goes on, and a failed write changes nothing', async (t) => {
-  const ledger = memoryHubLedger()
-  const { hub, register, wait, add } = hubAt(t, ledger)
+  const { hub, ledger, clock, register, wait, add } = hubAt(t)
   await register('a')
   const { id } = await add('x')
   await wait('a')
-  const again = hubAt(t, ledger)
-  assert.deepEqual([again.hub.tasks(), again.hub.agents()[0]!.id, again.hub.seq], [hub.tasks(), 'a', hub.seq])
-  await again.hub.ack(id, 'a')
-  ledger.keep = () => {
-    throw new Error('disk full')
-  }
-  await assert.rejects(again.hub.respond(id, 'a', { status: 'COMPLETED', message: 'done' }), /disk full/)
-  assert.equal(again.hub.task(id).state, 'ASSIGNED')
+  const again = hubAt(t, ledger, clock)
+  assert.deepEqual(
+    [await again.hub.tasks(), (await again.hub.agents())[0]!.id, (await again.hub.state()).seq],
+    [await hub.tasks(), 'a', (await hub.state()).seq],
+  )
+  await again.hub.work.ack(id, 'a')
+  const disk = diskOf(ledger)
+  disk.full = true
+  await assert.rejects(again.hub.work.respond(id, 'a', { status: 'COMPLETED', message: 'done' }), /disk full/)
+  assert.equal((await again.hub.task(id)).state, 'ASSIGNED')
 })
 
-test('while the ledger cannot be written every wait ends, and afterwards the hub goes on where it stood', async (t) => {
-  const ledger = memoryHubLedger()
-  const { hub, clock, register, wait, add } = hubAt(t, ledger)
+test('while the ledger cannot be written nothing changes, and afterwards the hub goes on where it stood', async (t) => {
+  const { hub, ledger, clock, register, wait, add } = hubAt(t)
   await register('a')
   await register('b')
-  const { keep } = ledger
-  ledger.keep = () => {
-    throw new Error('disk full')
-  }
+  const disk = diskOf(ledger)
   const waiting = wait('b')
   await settled()
+  disk.full = true
+  await assert.rejects(wait('a'), /disk full/)
   await assert.rejects(add('x'), /disk full/)
-  assert.deepEqual([await waiting, hub.tasks()], [{ type: 'idle' }, []])
-  const evicted = wait('b')
-  await settled()
-  await assert.rejects(hub.evict('b', 'go'), /disk full/)
-  assert.deepEqual([await evicted, hub.agent('b').evicted], [{ type: 'idle' }, undefined])
-  ledger.keep = keep
+  await assert.rejects(hub.orders.evict('b', 'go'), /disk full/)
+  assert.deepEqual([await hub.tasks(), (await hub.agent('b')).evicted], [[], undefined])
+  disk.full = false
+  // The agent that waited before still waits.
+  const other = await add('y')
+  assert.deepEqual(
+    [await waiting].map((given) => given.type === 'task' && given.task.id),
+    [other.id],
+  )
   const { id } = await add('x')
   await wait('a')
-  ledger.keep = () => {
-    throw new Error('disk full')
-  }
+  disk.full = true
   await assert.rejects(wait('a'), /disk full/)
-  assert.deepEqual([hub.standing('a').waits, hub.task(id).state], [false, 'PENDING_ACK'])
+  assert.deepEqual([(await hub.agentNow('a')).waits, (await hub.task(id)).state], [false, 'PENDING_ACK'])
   await clock.turn(31_000)
-  assert.equal(hub.task(id).state, 'PENDING_ACK')
-  ledger.keep = keep
+  assert.equal((await hub.task(id)).state, 'PENDING_ACK')
+  disk.full = false
   await clock.turn(5_000)
-  assert.equal(hub.task(id).state, 'QUEUED')
+  assert.equal((await hub.task(id)).state, 'QUEUED')
 })

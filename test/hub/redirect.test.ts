@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { hubAt } from './seat.ts'
+import { hubAt, loaded } from './seat.ts'
 
 test('a task that waits goes to another place in the queue, or to another agent', async (t) => {
   const { hub, ledger, published, register, wait, add } = hubAt(t)
@@ -15,19 +15,19 @@ test('a task that waits goes to another place in the queue, or to another agent'
     return got.type === 'task' ? got.task.prompt : got.type
   }
   assert.deepEqual([await given('one'), await given('two')], ['c', 'b'])
-  assert.deepEqual(ledger.load().tasks.find(({ id }) => id === c.id)?.priority, 5)
+  assert.deepEqual((await loaded(ledger)).tasks.find(({ id }) => id === c.id)?.priority, 5)
   assert.deepEqual(
-    hub.task(b.id).notes.map(({ by, kind, text }) => [by, kind, text]),
+    (await hub.task(b.id)).notes.map(({ by, kind, text }) => [by, kind, text]),
     [['user', 'comment', 'Changed: for two.']],
   )
   await hub.redirect(a.id, 'user', { wish: 'one' })
   await hub.redirect(a.id, 'user', { wish: '', priority: 3 })
-  assert.deepEqual([hub.task(a.id).wish, hub.task(a.id).priority], [undefined, 3])
+  assert.deepEqual([(await hub.task(a.id)).wish, (await hub.task(a.id)).priority], [undefined, 3])
   const last = published.at(-1)
-  assert.deepEqual(last?.type === 'task' && [last.set, last.unset], [{ priority: 3 }, ['wish']])
+  assert.deepEqual(last?.type === 'task' && [last.set, last.unset], [{ priority: 3, noted: 3 }, ['wish']])
 })
 
-test('what cannot be redirected is refused with words', async (t) => {
+test('a task that cannot be redirected is refused with words', async (t) => {
   const { hub, register, wait, add } = hubAt(t)
   await register('one')
   const { id } = await add('x')

@@ -1,3 +1,4 @@
+import type { TaskCheck } from '../../src/core/work/task-try.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { HubAgent, Task, TaskState } from '../../src/core/work/task.ts'
@@ -10,7 +11,7 @@ import { taskWords } from '../../src/cli/task/task-words.ts'
 const minute = 60_000
 const since = Date.parse('2026-11-15T06:00:00Z')
 
-/** A task that was taken on at `since`, and came to this state after so many minutes. */
+/** A task that was taken on at `since`, and came to this state after this many minutes. */
 function task(id: string, state: TaskState, minutes: number, over: Partial<Task> = {}): Task {
   const added = newTask({ id: `task-${id}`, prompt: `do ${id}`, workspace: 'w', by: 'me' }, new Map(), since - minute)
   const step = (at: number, of: TaskState) => ({ at: since + at * minute, state: of, by: 'orc' })
@@ -24,10 +25,11 @@ function agent(id: string, over: Partial<HubAgent> = {}): HubAgent {
 }
 
 test('the report lists work, diffs, questions, failures and cost', () => {
-  const diff = '--- a/x\n+++ b/x\n-old\n+new\n+more\n'
+  const diff = { id: 'a', bytes: 9, files: 1, added: 2, removed: 1 }
+  const tries = [{ number: 1, agent: 'orc', began: since, diff }]
   const tasks = [
     task('aaaa', 'COMPLETED', 12, { result: { message: 'Did\nit.' } }),
-    task('bbbb', 'IN_REVIEW', 5, { result: { message: 'Look.', diff } }),
+    task('bbbb', 'IN_REVIEW', 5, { result: { message: 'Look.' }, tries }),
     task('cccc', 'BLOCKED', 1, { question: 'Which\u001b[2J one?\u001bPhidden' }),
     task('dddd', 'FAILED', 0, { why: 'no disk' }),
     task('eeee', 'IN_PROGRESS', 0),
@@ -84,12 +86,46 @@ test('a report without changes says so', () => {
   assert.equal(reportWords(reportOf([], [], since)), `No task changed since ${localTime(since)}.`)
 })
 
-test('a task is shown whole, without control sequences', () => {
-  const said = { at: since, by: 'orc', kind: 'progress', text: 'half\u001b]0;mine\u0007way' } as const
-  const done = task('aaaa', 'FAILED', 3, { needs: ['task-x'], why: 'no disk', notes: [said] })
-  const result = { message: 'No\u001b[31m.\u001b[0m', diff: '-a\n+b' }
+test('a task is shown with its comments at lines, its checks and its merge', () => {
+  const place = { try: 1, path: 'src/a.ts', line: 12, side: 'new' as const, text: 'const a = 1' }
+  const said = { number: 1, at: since, by: 'anna', kind: 'comment' as const, text: 'Why 1?', place }
+  const notes = [said, { ...said, place: { ...place, side: 'old' as const }, resolved: 'bob' }]
+  const merged = { machine: 'box', branch: 'b', into: 'main', commit: 'c' }
+  const checks: TaskCheck[] = [
+    { command: 'npm run build', exit: 0, ms: 61_000, output: 'built', ranBy: 'termaite' },
+    { command: 'npm test', exit: 1, ms: 900, output: 'one\u001b[2J\nfailed\n', ranBy: 'termaite' },
+    { command: 'make x', why: 'it was not allowed to run', ms: 0, output: '', ranBy: 'agent' },
+  ]
+  const tries = [{ number: 1, agent: 'orc', began: since, checks }]
+  const history = [{ at: since, state: 'APPROVED' as const, by: 'anna', merged }]
+  const words = taskWords(task('aaaa', 'COMPLETED', 3, { notes, tries, history, result: { message: 'Did it.' } }))
   assert.equal(
-    taskWords({ ...done, result }),
+    words.slice(words.indexOf(localTime(since))),
+    `${localTime(since)}  APPROVED by anna, merged into main on box
+
+${localTime(since)}  anna, comment at src/a.ts:12 of try 1: Why 1?
+    > const a = 1
+${localTime(since)}  anna, comment at src/a.ts:12 of try 1, before the change (resolved by bob): Why 1?
+    > const a = 1
+
+Checks of try 1:
+  npm run build: exit 0, 1m1s, ran by termaite
+  npm test: exit 1, 1s, ran by termaite
+    one
+    failed
+  make x: it was not allowed to run, as the agent says
+
+Did it.`,
+  )
+})
+
+test('a task is shown whole, without control sequences', () => {
+  const said = { number: 1, at: since, by: 'orc', kind: 'progress', text: 'half\u001b]0;mine\u0007way' } as const
+  const done = task('aaaa', 'FAILED', 3, { needs: ['task-x'], why: 'no disk', notes: [said] })
+  const result = { message: 'No\u001b[31m.\u001b[0m' }
+  const diff = { files: [], lines: ['-a', '+b\u001b[2J'], left: 0 }
+  assert.equal(
+    taskWords({ ...done, result }, { diff }),
     `task-aaaa  FAILED: no disk
 w, with orc
 after task-x

@@ -1,16 +1,26 @@
 import type { HubChange, HubLedger } from '../../src/core/work/hub-ledger.ts'
+import type { SpendingCaps } from '../../src/core/work/spending-cap.ts'
+import type { Task } from '../../src/core/work/task.ts'
+import type { WorkMerger } from '../../src/core/work/work-merger.ts'
+import { emptyWrites } from '../../src/core/work/hub-ledger.ts'
+import { defined } from '../../src/base/defined.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
-import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'
+import { sha256 } from '../../src/base/hash.ts'
+import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 
 /** A hub at work under a clock that is turned by hand. */
 export function hubAt(
   t: { after(work: () => unknown): void },
-  ledger: HubLedger = memoryHubLedger(),
+  given?: HubLedger,
   clock = new HandClock(),
+  caps: SpendingCaps = {},
+  merger?: WorkMerger,
 ) {
+  const ledger = given ?? memoryHubLedger({ clock })
   const published: HubChange[] = []
-  const hub = new Hub({ ledger, clock, published: (changes) => published.push(...changes) })
+  const told = (changes: readonly HubChange[]) => published.push(...changes)
+  const hub = new Hub(defined({ ledger, clock, published: told, caps, merger }))
   const stop = new AbortController()
   const running = hub.run(stop.signal)
   const close = async () => {
@@ -31,4 +41,42 @@ export function hubAt(
 export async function noticed(): Promise<void> {
   await settled()
   await settled()
+}
+
+/** A diff as the hub keeps it with its try. */
+export const keptDiff = (text: string, files = 0, added = 0, removed = 0) => ({
+  id: sha256().update(text).digest('hex'),
+  bytes: Buffer.byteLength(text),
+  files,
+  added,
+  removed,
+})
+
+/** Everything that a ledger holds of agents, tasks and marks. */
+export const loaded = (ledger: HubLedger) =>
+  ledger.look(async (look) => ({
+    seq: look.seq,
+    agents: (await look.agents()).map(({ agent }) => agent),
+    tasks: (await look.list({})).map(({ task }) => task),
+    marks: await look.marks(),
+  }))
+
+/** Writes tasks into a ledger as they are. */
+export const stored = (ledger: HubLedger, ...tasks: Task[]) =>
+  ledger.round(async (round) => {
+    const rows = tasks.map((task) => ({ task, touched: round.steady, ready: task.state === 'QUEUED' }))
+    await round.write({ ...emptyWrites, tasks: rows })
+  })
+
+/** A ledger whose disk may be full: then every round fails where it writes. */
+export function diskOf(ledger: HubLedger): { full: boolean } {
+  const disk = { full: false }
+  const round: HubLedger['round'] = ledger.round.bind(ledger)
+  ledger.round = (work, early) =>
+    round((rows, read) => {
+      const write = rows.write.bind(rows)
+      rows.write = (writes) => (disk.full ? Promise.reject(new Error('disk full')) : write(writes))
+      return work(rows, read)
+    }, early)
+  return disk
 }

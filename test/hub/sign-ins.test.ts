@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { SignIns } from '../../src/hub/sign-ins.ts'
-import { memoryHubLedger } from '../../src/store/memory-hub-ledger.ts'
+import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 
 const user: HubCaller = { id: 'own', name: 'user', role: 'admin' }
 const anna: HubCaller = { id: 'key-1', name: 'anna', role: 'member' }
@@ -14,14 +14,14 @@ function opened() {
   const clock = new HandClock()
   const { signIns: book } = memoryHubLedger()
   const signIns = new SignIns({ book, clock })
-  const enter = (wish: Parameters<SignIns['makeLink']>[0], by: HubCaller) =>
-    signIns.enter(signIns.makeLink(wish, by).secret, 'Firefox on Linux')!
+  const enter = async (wish: Parameters<SignIns['makeLink']>[0], by: HubCaller) =>
+    (await signIns.enter((await signIns.makeLink(wish, by)).secret, 'Firefox on Linux'))!
   return { clock, book, signIns, enter }
 }
 
-test('a link becomes a sign-in once, and both of its secrets are needed', () => {
+test('a link becomes a sign-in once, and both of its secrets are needed', async () => {
   const { clock, book, signIns } = opened()
-  const { link, secret } = signIns.makeLink({ role: 'admin' }, user)
+  const { link, secret } = await signIns.makeLink({ role: 'admin' }, user)
   const now = clock.now()
   assert.deepEqual(link, {
     id: link.id,
@@ -31,9 +31,9 @@ test('a link becomes a sign-in once, and both of its secrets are needed', () => 
     ends: now + 600_000,
     once: true,
   })
-  const { signIn, cookie, page } = signIns.enter(secret, 'Firefox on Linux')!
-  assert.equal(signIns.enter(secret, 'another browser'), undefined)
-  assert.deepEqual(signIns.callerOf(cookie, page), { id: signIn.id, name: 'user', role: 'admin' })
+  const { signIn, cookie, page } = (await signIns.enter(secret, 'Firefox on Linux'))!
+  assert.equal(await signIns.enter(secret, 'another browser'), undefined)
+  assert.deepEqual(await signIns.callerOf(cookie, page), { id: signIn.id, name: 'user', role: 'admin' })
   for (const [one, other] of [
     [cookie, cookie],
     [page, page],
@@ -42,29 +42,39 @@ test('a link becomes a sign-in once, and both of its secrets are needed', () => 
     [cookie, ''],
     ['', page],
   ] as const)
-    assert.equal(signIns.callerOf(one, other), undefined)
-  const kept = JSON.stringify([book.all(), book.links(), signIns.list(user)])
+    assert.equal(await signIns.callerOf(one, other), undefined)
+  const kept = JSON.stringify([await book.all(), await book.links(), await signIns.list(user)])
   for (const each of [secret, cookie, page]) assert.equal(kept.includes(each), false, 'no secret is kept')
 })
 
 test('a link that nobody opens within ten minutes is over', async () => {
   const { clock, signIns } = opened()
-  const { secret } = signIns.makeLink({ role: 'admin' }, user)
+  const { secret } = await signIns.makeLink({ role: 'admin' }, user)
   await clock.turn(600_000)
-  assert.deepEqual([signIns.enter(secret, ''), signIns.links(user)], [undefined, []])
+  assert.deepEqual([await signIns.enter(secret, ''), await signIns.links(user)], [undefined, []])
 })
 
 test('a lasting link only reads, lets several browsers in, and all of them end with it', async () => {
   const { clock, signIns } = opened()
-  const { link, secret } = signIns.makeLink({ role: 'guest', session: 's1', hours: 2 }, user)
-  const browsers = [signIns.enter(secret, 'a')!, signIns.enter(secret, 'b')!]
+  const { link, secret } = await signIns.makeLink({ role: 'guest', session: 's1', hours: 2 }, user)
+  const browsers = [(await signIns.enter(secret, 'a'))!, (await signIns.enter(secret, 'b'))!]
   for (const { cookie, page, signIn } of browsers)
-    assert.deepEqual(signIns.callerOf(cookie, page), { id: signIn.id, name: 'user', role: 'guest', session: 's1' })
+    assert.deepEqual(await signIns.callerOf(cookie, page), {
+      id: signIn.id,
+      name: 'user',
+      role: 'guest',
+      session: 's1',
+      ends: link.ends,
+    })
   await clock.turn(2 * hour - 1)
-  assert.notEqual(signIns.callerOf(browsers[0]!.cookie, browsers[0]!.page), undefined)
+  assert.notEqual(await signIns.callerOf(browsers[0]!.cookie, browsers[0]!.page), undefined)
   await clock.turn(1)
   assert.deepEqual(
-    [signIns.callerOf(browsers[0]!.cookie, browsers[0]!.page), signIns.enter(secret, 'c'), signIns.list(user)],
+    [
+      await signIns.callerOf(browsers[0]!.cookie, browsers[0]!.page),
+      await signIns.enter(secret, 'c'),
+      await signIns.list(user),
+    ],
     [undefined, undefined, []],
   )
   assert.equal(link.once, false)
@@ -72,21 +82,21 @@ test('a lasting link only reads, lets several browsers in, and all of them end w
 
 test('a sign-in that is not used for thirty days ends, and one that is used does not', async () => {
   const { clock, book, signIns, enter } = opened()
-  const [used, idle] = [enter({ role: 'admin' }, user), enter({ role: 'admin' }, user)]
+  const [used, idle] = [await enter({ role: 'admin' }, user), await enter({ role: 'admin' }, user)]
   await clock.turn(29 * 24 * hour)
-  assert.notEqual(signIns.callerOf(used.cookie, used.page), undefined)
+  assert.notEqual(await signIns.callerOf(used.cookie, used.page), undefined)
   await clock.turn(29 * 24 * hour)
   // A hub that starts again knows the times from its ledger alone.
   const again = new SignIns({ book, clock })
-  assert.notEqual(again.callerOf(used.cookie, used.page), undefined)
-  assert.equal(again.callerOf(idle.cookie, idle.page), undefined)
+  assert.notEqual(await again.callerOf(used.cookie, used.page), undefined)
+  assert.equal(await again.callerOf(idle.cookie, idle.page), undefined)
 })
 
-test('no link gives more than its maker has, and a wrong wish is refused with words', () => {
+test('no link gives more than its maker has, and a wrong wish is refused with words', async () => {
   const { signIns } = opened()
-  const refused = (wish: { role: LinkRole; session?: string; hours?: number }, by: HubCaller) => {
+  const refused = async (wish: { role: LinkRole; session?: string; hours?: number }, by: HubCaller) => {
     try {
-      signIns.makeLink(wish, by)
+      await signIns.makeLink(wish, by)
       return undefined
     } catch (error) {
       return (error as Error).message
@@ -94,14 +104,14 @@ test('no link gives more than its maker has, and a wrong wish is refused with wo
   }
   assert.deepEqual(
     [
-      refused({ role: 'admin' }, anna),
-      refused({ role: 'observer' }, { id: 'b', name: 'b', role: 'guest' }),
-      refused({ role: 'observer' }, { id: 'c', name: 'c', role: 'agent' }),
-      refused({ role: 'guest' }, user),
-      refused({ role: 'member', session: 's1' }, user),
-      refused({ role: 'member', hours: 1 }, user),
-      refused({ role: 'observer', hours: 721 }, user),
-      refused({ role: 'observer', hours: 720 }, anna),
+      await refused({ role: 'admin' }, anna),
+      await refused({ role: 'observer' }, { id: 'b', name: 'b', role: 'guest' }),
+      await refused({ role: 'observer' }, { id: 'c', name: 'c', role: 'agent' }),
+      await refused({ role: 'guest' }, user),
+      await refused({ role: 'member', session: 's1' }, user),
+      await refused({ role: 'member', hours: 1 }, user),
+      await refused({ role: 'observer', hours: 721 }, user),
+      await refused({ role: 'observer', hours: 720 }, anna),
     ],
     [
       'anna has the role member and cannot make a link with the role admin.',
@@ -116,38 +126,58 @@ test('no link gives more than its maker has, and a wrong wish is refused with wo
   )
 })
 
-test('a person ends their own sign-ins, an admin all, and a guest only its own', () => {
+test('a person ends their own sign-ins, an admin all, and a guest only its own', async () => {
   const { signIns, enter } = opened()
   const [theirs, hers, guest] = [
-    enter({ role: 'admin' }, user),
-    enter({ role: 'member' }, anna),
-    enter({ role: 'guest', session: 's1', hours: 1 }, user),
+    await enter({ role: 'admin' }, user),
+    await enter({ role: 'member' }, anna),
+    await enter({ role: 'guest', session: 's1', hours: 1 }, user),
   ]
   const ended: string[] = []
   signIns.follow((id) => void ended.push(id))
-  const asGuest = signIns.callerOf(guest.cookie, guest.page)!
-  assert.throws(() => signIns.end(theirs.signIn.id, anna), /belongs to user: only an admin can end it/)
-  assert.throws(() => signIns.end(theirs.signIn.id, asGuest), /belongs to user: only an admin can end it/)
-  assert.throws(() => signIns.end('browser-x', user), /There is no sign-in and no link browser-x/)
+  const asGuest = (await signIns.callerOf(guest.cookie, guest.page))!
+  await assert.rejects(signIns.end(theirs.signIn.id, anna), /belongs to user: only an admin can end it/)
+  await assert.rejects(signIns.end(theirs.signIn.id, asGuest), /belongs to user: only an admin can end it/)
+  await assert.rejects(signIns.end('browser-x', user), /There is no sign-in and no link browser-x/)
   assert.deepEqual(
-    [signIns.list(asGuest), signIns.list(anna).map(({ id }) => id), signIns.list(user).length],
+    [await signIns.list(asGuest), (await signIns.list(anna)).map(({ id }) => id), (await signIns.list(user)).length],
     [[], [hers.signIn.id], 3],
   )
-  signIns.end(guest.signIn.id, asGuest)
-  signIns.end(hers.signIn.id, user)
+  await signIns.end(guest.signIn.id, asGuest)
+  await signIns.end(hers.signIn.id, user)
   assert.deepEqual(ended, [guest.signIn.id, hers.signIn.id])
-  assert.equal(signIns.callerOf(guest.cookie, guest.page), undefined)
+  assert.equal(await signIns.callerOf(guest.cookie, guest.page), undefined)
   // The link itself lasts until somebody ends it.
-  const [link] = signIns.links(user)
-  signIns.end(link!.id, user)
-  assert.deepEqual(signIns.links(user), [])
+  const [link] = await signIns.links(user)
+  await signIns.end(link!.id, user)
+  assert.deepEqual(await signIns.links(user), [])
 })
 
-test('links and sign-ins end with the key that made them', () => {
+test('links and sign-ins end with the key that made them', async () => {
   const { signIns, enter } = opened()
-  const [theirs, hers] = [enter({ role: 'admin' }, user), enter({ role: 'observer', hours: 9 }, anna)]
-  signIns.endOf(anna.id, user)
-  assert.equal(signIns.callerOf(hers.cookie, hers.page), undefined)
-  assert.notEqual(signIns.callerOf(theirs.cookie, theirs.page), undefined)
-  assert.deepEqual(signIns.links(user), [])
+  const [theirs, hers] = [await enter({ role: 'admin' }, user), await enter({ role: 'observer', hours: 9 }, anna)]
+  await signIns.endOf(anna.id, user)
+  assert.equal(await signIns.callerOf(hers.cookie, hers.page), undefined)
+  assert.notEqual(await signIns.callerOf(theirs.cookie, theirs.page), undefined)
+  assert.deepEqual(await signIns.links(user), [])
+})
+
+test('a link that was made in a browser ends with the key that the browser came by', async () => {
+  const { signIns, enter } = opened()
+  const hers = await enter({ role: 'member' }, anna)
+  const inBrowser = (await signIns.callerOf(hers.cookie, hers.page))!
+  const { secret } = await signIns.makeLink({ role: 'observer', hours: 24 }, inBrowser)
+  const shared = (await signIns.enter(secret, 'another browser'))!
+  await signIns.endOf(anna.id, user)
+  assert.deepEqual(
+    [await signIns.callerOf(shared.cookie, shared.page), await signIns.links(user), await signIns.list(user)],
+    [undefined, [], []],
+  )
+})
+
+test('when two browsers open a link for one use at once, one is signed in', async () => {
+  const { signIns } = opened()
+  const { secret } = await signIns.makeLink({ role: 'admin' }, user)
+  const entered = await Promise.all(['a', 'b', 'c'].map((browser) => signIns.enter(secret, browser)))
+  assert.deepEqual([entered.filter(Boolean).length, (await signIns.list(user)).length], [1, 1])
 })

@@ -2,7 +2,7 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Tool } from '../../src/core/work/tool.ts'
 import { nobody } from '../../src/core/talk/question.ts'
-import { hubTools } from '../../src/hub/hub-tools.ts'
+import { hubTools } from '../../src/hub/tools/hub-tools.ts'
 import { hubAt } from './seat.ts'
 
 function toolsAt(t: TestContext) {
@@ -46,12 +46,15 @@ test('the loop of an agent: register, wait, acknowledge, work, answer', async (t
       'add_review_comment',
       'get_review_comments',
       'assign_task',
+      'add_pipeline',
       'answer_task',
       'broadcast_system_prompt',
+      'pause_agent',
+      'resume_agent',
     ],
   )
   const { lastSeen: _, ...known } = await call('register_agent', me)
-  assert.deepEqual(known, { ...me, status: 'ABOUT' })
+  assert.deepEqual(known, { ...me, status: 'IDLE' })
   const waiting = call('wait_for_prompt', { agentId: 'orc' })
   const { taskId } = await call('assign_task', {
     prompt: 'fix it',
@@ -68,7 +71,8 @@ test('the loop of an agent: register, wait, acknowledge, work, answer', async (t
     'IN_PROGRESS',
   )
   const done = await call('send_response', { taskId: given.taskId, status: 'IN_REVIEW', message: 'look', diff: '+1' })
-  assert.deepEqual([done.status, done.response], ['IN_REVIEW', { message: 'look', diff: '+1' }])
+  assert.deepEqual([done.status, done.response], ['IN_REVIEW', { message: 'look' }])
+  assert.equal((await call('get_task_context', { taskId })).diff, '+1')
   await call('add_review_comment', { taskId, comment: 'shorter' })
   const { comments } = await call('get_review_comments', { taskId })
   assert.deepEqual(
@@ -141,4 +145,52 @@ test('wrong input is refused in words', async (t) => {
     call('wait_for_prompt', { agentId: 'another' }),
     /belongs to the agent orc, which cannot speak for another\. Leave the agent's id out, or send orc\./,
   )
+})
+
+const plan = `name: release
+tasks:
+  - name: build
+    prompt: Build it.
+  - name: notes
+    needs: build
+    prompt: "Write the notes of {{build.result}}"
+`
+
+test('a plan is added as a whole, and a call that is repeated adds nothing', async (t) => {
+  const { call, hub } = toolsAt(t)
+  const wish = { plan, workspaceId: '/p', pipelineId: 'release-2026-11' }
+  const added = await call('add_pipeline', wish)
+  const [build, notes] = await hub.pipelines.tasksOf(await hub.pipelines.pipeline('release-2026-11'))
+  assert.deepEqual(added, {
+    pipelineId: 'release-2026-11',
+    name: 'release',
+    status: 'QUEUED',
+    tasks: [
+      { taskId: build!.id, name: 'build', dependencies: [] },
+      { taskId: notes!.id, name: 'notes', dependencies: [build!.id] },
+    ],
+  })
+  assert.deepEqual([build!.workspace, build!.history[0]!.by], ['/p', 'boss'])
+  assert.deepEqual(await call('add_pipeline', wish), added)
+  assert.equal((await hub.tasks()).length, 2)
+})
+
+test('every mistake of a plan is named, and nothing of it is added', async (t) => {
+  const { call, hub } = toolsAt(t)
+  const wrong = plan.replace('needs: build', 'needs: bulid').replace('prompt: Build it.', 'promt: Build it.')
+  await assert.rejects(call('add_pipeline', { plan: wrong, workspaceId: '/p' }), (error: Error) => {
+    assert.match(error.message, /^plan:3:5: .*\n/)
+    assert.match(error.message, /there is no task "bulid" in this plan/)
+    return true
+  })
+  assert.deepEqual([await hub.tasks(), await hub.pipelines.all()], [[], []])
+})
+
+test('a plan with a schedule says when it begins', async (t) => {
+  const { call } = toolsAt(t)
+  const nightly = `${plan}schedule: "0 3 * * *"\n`
+  const wish = { plan: nightly, workspaceId: '/p', pipelineId: 'nightly-plan', timeZone: 'UTC' }
+  const { next, ...added } = await call('add_pipeline', wish)
+  assert.deepEqual(added, { scheduleId: 'nightly-plan', name: 'release', status: 'SCHEDULED' })
+  assert.match(next, /T03:00:00\.000Z$/)
 })

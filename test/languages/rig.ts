@@ -112,7 +112,7 @@ export class LanguageRig {
     return { report: await edited, waited: this.clock.elapsed() - began }
   }
 
-  /** What the server noted. */
+  /** The notes of the server. */
   journal(folder = this.bin): string[] {
     const path = join(folder, 'journal')
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []

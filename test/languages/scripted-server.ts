@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 export type Behaviour = {
   /** How errors are told: by answering questions, or by publishing them with or without the file's version. */
   tells?: 'pull' | 'push' | 'plain push'
-  /** What goes wrong, and from when on. */
+  /** The fault of the server, and when it begins. */
   fault?:
     | 'mute' // never answers to `initialize`
     | 'silent' // never tells errors
@@ -59,6 +59,8 @@ function send(message: Json): void {
   process.stdout.write(body)
 }
 
+const drained = () => new Promise<void>((resolve) => process.stdout.once('drain', () => resolve()))
+
 function ask(method: string, params: Json): Promise<Json> {
   const id = ++questions
   send({ id, method, params })
@@ -89,7 +91,7 @@ function diagnosticsOf(uri: string): Json[] {
 
 let spied: string[] = []
 
-/** What a program that wants to do harm would try. */
+/** Tries everything that a harmful program would try. */
 async function spy({ read, write, port }: NonNullable<Behaviour['spies']>): Promise<string[]> {
   const tried = (what: string, act: () => unknown) => {
     try {
@@ -155,9 +157,7 @@ function misbehave(): boolean {
       process.stdout.write(`Content-Length: 99999999999\r\n\r\n`)
       void (async () => {
         const chunk = Buffer.alloc(1 << 20, 'x')
-        for (;;)
-          if (!process.stdout.write(chunk))
-            await new Promise<void>((resolve) => process.stdout.once('drain', () => resolve()))
+        for (;;) if (!process.stdout.write(chunk)) await drained()
       })()
       return true
     case 'floods': {
@@ -165,7 +165,7 @@ function misbehave(): boolean {
       void (async () => {
         for (let at = 0; ; at++) {
           send({ method: 'textDocument/publishDiagnostics', params: { uri: `${uri}${at}`, diagnostics: [] } })
-          if (at % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+          if (process.stdout.writableNeedDrain) await drained()
         }
       })()
       return true
@@ -222,7 +222,7 @@ async function take({ id, method, params, result, error }: Json): Promise<void> 
     case 'exit':
       note('exit')
       process.exit(0)
-    // Nothing follows the end of the process.
+    // Only the end of the process follows.
     default:
       if (id !== undefined) send({ id, error: { code: -32601, message: `unknown method ${method}` } })
   }

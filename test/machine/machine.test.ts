@@ -30,7 +30,7 @@ function grounds(t: TestContext) {
   }
 }
 
-test('what was scanned is known for a day, by every process of this machine', async (t) => {
+test('the scanned facts are known for a day, by every process of this machine', async (t) => {
   const { bin, clock, machine, open } = grounds(t)
   const path = join(bin, 'git')
   const first = await machine.known()
@@ -69,7 +69,7 @@ test('a scan that was asked for while one by itself runs is one of its own', asy
   assert.notEqual((await open().known()).asked, undefined)
 })
 
-test('what cannot be kept or read is said, and stops nobody', async (t) => {
+test('facts that cannot be kept or read are reported, and stop nothing', async (t) => {
   const { machine, store, bin } = grounds(t)
   const broken = () => Promise.reject(new StoreError('the disk is read-only'))
   const full = { ...store, doc: () => ({ read: broken, update: broken }) }

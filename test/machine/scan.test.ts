@@ -4,13 +4,17 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { arch } from 'node:os'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
+import { HandClock } from '../../src/base/hand-clock.ts'
 import { processTable } from '../../src/base/process/process-table.ts'
 import { quickScan } from '../../src/machine/quick-scan.ts'
 import { osOf } from '../../src/machine/operating-system.ts'
 import { fullScan } from '../../src/machine/full-scan.ts'
+import { turning } from '../base/alive.ts'
+import { until } from '../until.ts'
 import { programs } from './folder.ts'
 
-const parts = (env: Record<string, string>) => ({ env, clock: realClock, root: false })
+/** No program is given up before it has answered, however busy the machine is. */
+const parts = (env: Record<string, string>) => ({ env, clock: realClock, root: false, limitMs: 60_000 })
 
 test('a scan tells what is on the PATH, in the words of the programs themselves', async (t) => {
   const bin = programs(t, {
@@ -49,7 +53,7 @@ test('a scan tells what is on the PATH, in the words of the programs themselves'
   assert.equal(existsSync(join(bin, 'libreoffice.ran')), false)
 })
 
-test('a look starts nothing, and knows the same but for what only a program can say', async (t) => {
+test('a quick look starts no program, and knows the same except for facts that only a program can tell', async (t) => {
   const bin = programs(t, { git: 'touch "$0.ran"', python3: 'touch "$0.ran"', fish: 'touch "$0.ran"' })
   const { spec } = await quickScan(parts({ PATH: bin }))
   assert.deepEqual(
@@ -70,7 +74,7 @@ test('a look starts nothing, and knows the same but for what only a program can 
   )
 })
 
-test('an environment with nothing in it is told as it is', async () => {
+test('an environment with nothing in it is described as such', async () => {
   const { spec } = await fullScan(parts({}))
   assert.deepEqual(
     { ...spec, os: { arch: spec.os.arch }, network: undefined },
@@ -86,19 +90,25 @@ test('an environment with nothing in it is told as it is', async () => {
   )
 })
 
-test('a program that hangs costs its limit, holds up nobody, and is gone with all it started', async (t) => {
+test('a program that hangs costs its time limit, delays no other, and is gone with all its processes', async (t) => {
   const bin = programs(t, {
     git: 'echo $$ > "$0.pid"; sleep 60 & wait',
     python3: 'sleep 60',
     sudo: 'cat; sleep 60',
-    jq: 'echo jq-1.7',
+    jq: 'echo $$ > "$0.pid"; echo jq-1.7',
   })
-  const { spec, settled } = await fullScan({ ...parts({ PATH: `${bin}:/usr/bin:/bin` }), limitMs: 400 })
+  const clock = new HandClock()
+  const scanning = fullScan({ ...parts({ PATH: `${bin}:/usr/bin:/bin` }), clock, limitMs: 400 })
+  // The time passes once one of them hangs and another one has answered.
+  await until(() => existsSync(join(bin, 'git.pid')) && existsSync(join(bin, 'jq.pid')))
+  const answered = Number(readFileSync(join(bin, 'jq.pid'), 'utf8'))
+  await until(async () => !(await processTable()).some(({ group }) => group === answered))
+  const { spec, settled } = await turning(clock, scanning)
   assert.deepEqual(spec.binaries.git, { path: join(bin, 'git') })
   assert.deepEqual(spec.binaries.jq, { path: join(bin, 'jq'), version: '1.7' })
   assert.deepEqual(spec.runtimes.python, {})
   assert.equal(spec.sudoAvailable, false)
-  await settled
+  await turning(clock, settled)
   const pid = Number(readFileSync(join(bin, 'git.pid'), 'utf8'))
   assert.deepEqual(
     (await processTable()).filter(({ group }) => group === pid),
@@ -106,7 +116,7 @@ test('a program that hangs costs its limit, holds up nobody, and is gone with al
   )
 })
 
-test('a scan that is given up asks nobody else, and leaves nothing behind', async (t) => {
+test('a scan that is given up starts no further program, and leaves nothing behind', async (t) => {
   const bin = programs(t, { git: 'touch "$0.ran"', node: 'touch "$0.ran"' })
   const { spec, settled } = await fullScan({ ...parts({ PATH: bin }), signal: AbortSignal.abort() })
   await settled

@@ -43,7 +43,7 @@ for (const [name, [before, after]] of Object.entries(files))
     assert.equal(put(after, path, entry), after)
   })
 
-test('what goes in comes out', () => {
+test('removing our entry restores the file as it was', () => {
   for (const name of [
     'one line',
     'comments and a trailing comma',
@@ -62,7 +62,7 @@ test('another entry under our name is replaced in its place', () => {
   )
 })
 
-test('whatever the file holds, it holds it after, with our entry and without it again', () => {
+test('property: a file keeps its values with our entry, and without it again', () => {
   const document = fc.dictionary(fc.string(), fc.jsonValue())
   fc.assert(
     fc.property(document, fc.option(document), fc.constantFrom(undefined, 1, 2, '\t'), (top, servers, indent) => {

@@ -64,7 +64,7 @@ test('other ways to write the same are seen and left alone', () => {
   )
 })
 
-test('what is no TOML is refused with its line', () => {
+test('a text that is no TOML is refused with its line', () => {
   for (const text of [
     'a = 1\nb\n',
     'a = 1\n[x\n',

@@ -9,7 +9,7 @@ const random = () => 0
 const line = (strategy: (typeof strategies)[number], position?: string, first?: string) =>
   agentOrder(names, { strategy, position, first, random }).join('')
 
-test('round-robin starts after who answered last, exhaustion with it', () => {
+test('round-robin starts after the agent that answered last, exhaustion with it', () => {
   assert.deepEqual(
     [undefined, 'a', 'b', 'c', 'gone'].map((position) => line('round-robin', position)),
     ['abc', 'bca', 'cab', 'abc', 'abc'],
@@ -20,7 +20,7 @@ test('round-robin starts after who answered last, exhaustion with it', () => {
   )
 })
 
-test('whom the person asked for goes first, the rest keep their order', () => {
+test('the agent that the person asked for goes first, the rest keep their order', () => {
   assert.equal(line('round-robin', 'a', 'a'), 'abc')
   assert.equal(line('exhaustion', 'b', 'a'), 'abc')
   assert.equal(line('exhaustion', 'b', 'nobody'), 'bca')
@@ -31,7 +31,7 @@ test('random shuffles by the chance handed in', () => {
   assert.deepEqual(agentOrder(names, { strategy: 'random', random: () => chances.shift()! }), ['b', 'a', 'c'])
 })
 
-test('property: whoever is asked, everyone is asked exactly once', () => {
+test('property: every agent is asked exactly once, in whatever order', () => {
   const name = fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'x'), { nil: undefined })
   const chance = fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true }))
   fc.assert(

@@ -17,7 +17,7 @@ export function person(...answers: (string | undefined)[]): { ask: Ask; asked: Q
   }
 }
 
-/** Somebody who is asked and has not answered when the turn is cancelled. */
+/** A person who is asked and has not answered when the turn is cancelled. */
 export function pondering(abort: AbortController): Ask {
   return async (question, withdrawn) => {
     abort.abort()
@@ -25,7 +25,7 @@ export function pondering(abort: AbortController): Ask {
   }
 }
 
-/** Who did what, as short as it can be asserted. */
+/** The facts with their authors, as short as they can be asserted. */
 export function told(facts: readonly Event[]): string[] {
   return facts.map((fact) => {
     if (fact.type === 'attempt') return `${fact.by} failed: ${fact.failure.kind}`

@@ -48,7 +48,7 @@ test('the turn can wait for the chosen agent, or stop', async () => {
   )
 })
 
-test('with only, nobody else is asked and nothing is asked about: the turn fails with the time of the reset', async () => {
+test('with --only, no other agent is asked and no question is put: the turn fails with the time of the reset', async () => {
   const { turn, names } = await parked()
   const { ask, asked } = person('try')
   const { result } = await turn({ ask }, { first: 'claude', only: true })

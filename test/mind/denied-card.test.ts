@@ -24,7 +24,7 @@ function seated(...[members, part]: Parameters<typeof rig>) {
   return { ...made, seats }
 }
 
-test('what was denied is shown; a yes opens the same agent again on a looser leash, for this turn', async () => {
+test('denied acts are shown; a yes opens the same agent again on a looser leash, for this turn', async () => {
   const { turn, seats, asked: agents } = seated({ claude: [refused, [{ say: 'done' }]], gemini })
   const { ask, asked } = person('allow')
   const { facts, result } = await turn({ ask, attended: true, cwd: '/p' })
@@ -72,7 +72,7 @@ test('what was denied is shown; a yes opens the same agent again on a looser lea
   assert.deepEqual([agents[1]!.turns[0]!.leash, agents[1]!.turns[0]!.attempts], ['edit', [first]])
 })
 
-test('left as it is, or nobody there: the answer stands with what it was denied', async () => {
+test('when the person leaves the denials as they are, or nobody answers, the answer stands with its denials', async () => {
   for (const answer of ['leave', undefined]) {
     const { turn, names, health } = seated({ claude: [refused], gemini })
     const { result } = await turn({ ask: person(answer).ask, attended: true })
@@ -94,7 +94,7 @@ test('a turn that failed for lack of permission can be allowed as well; the next
   assert.deepEqual(left.result, failed('denied', 'claude was not allowed: Edit'))
 })
 
-test('nobody is asked when nobody watches, nothing looser is known, or it was a consultation', async () => {
+test('no question about denials without a person, without a looser leash, or in a consultation', async () => {
   const { ask, asked } = person('allow')
   await seated({ claude: [refused] }).turn({ ask })
   await seated({ claude: [refused] }, { consulted: true }).turn({ ask, attended: true })
@@ -102,7 +102,7 @@ test('nobody is asked when nobody watches, nothing looser is known, or it was a 
   assert.deepEqual(asked, [])
 })
 
-test('what the person said no to themselves is not asked about again', async () => {
+test('an act that the person refused themselves is not asked about again', async () => {
   const permission = { about: 'permission' as const, text: 'Edit a.ts', from: [], options: [{ id: 'no', label: 'No' }] }
   const { turn } = seated({ claude: [[{ ask: permission, then: () => refused }]] })
   const { ask, asked } = person('no', 'allow')

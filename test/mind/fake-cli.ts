@@ -2,7 +2,7 @@ import type { ScreenFacts } from '../../src/core/work/profile.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Program, Tty } from '../../src/terminals/scripted-terminals.ts'
 
-/** What befalls a fake CLI; `soft` ones come back when they are told to stop. */
+/** The faults of a fake CLI; a CLI with a `soft` fault comes back when it is told to stop. */
 export type Fault =
   | 'exit 0'
   | 'exit 1'
@@ -29,7 +29,7 @@ export type Machine = {
   living: number
   mostLiving: number
   opened: number
-  /** What was typed where nothing is to be typed. */
+  /** Texts that were typed where nothing may be typed. */
   wrongs: string[]
   prompts: string[]
   /** Befalls the one that lives. */
@@ -91,7 +91,7 @@ class FakeCli {
   #log: string[] = []
   #work: { prompt: string; until: number } | undefined
   #armed: Fault | undefined
-  /** Where in its log the last prompt ends: who falls silent says nothing of its own. */
+  /** The place in the log at which the last prompt ends: a CLI that falls silent has said nothing of its own since then. */
   #asked = 0
   #inbox: ({ text: string } | { fault: Fault })[] = []
   #wake = new AbortController()

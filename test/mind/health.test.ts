@@ -58,14 +58,14 @@ test('a stated time that is over counts as none', () => {
   })
 })
 
-test('busy waits as long as was said, else a minute', () => {
+test('a busy agent is left alone for the named time, else for a minute', () => {
   const busy: Failure = { kind: 'busy', message: '529 overloaded' }
   const until = (failure: Failure) => fail(noHealth, failure, 1_000).agents.claude
   assert.deepEqual(until(busy), { failures: 0, busy: { until: 61_000, seconds: 60, why: '529 overloaded' } })
   assert.deepEqual(until({ ...busy, retryAt: 4_000 }), { failures: 0, busy: { until: 4_000, why: '529 overloaded' } })
 })
 
-test('what a person may leave in the file is read, or told from health', () => {
+test('a health file that a person edited is read, or refused', () => {
   const agents = { claude: { failures: 1, parked: { until: 9, why: 'quota' } } }
   assert.deepEqual([{}, { position: 'claude' }, { agents }].map(knownHealth), [
     noHealth,
@@ -79,12 +79,12 @@ test('what a person may leave in the file is read, or told from health', () => {
   )
 })
 
-test('other kinds say nothing of the agent', () => {
+test('failures of other kinds change no health', () => {
   const kinds: FailureKind[] = ['auth', 'missing', 'overflow', 'denied', 'unfinished', 'aborted']
   for (const kind of kinds) assert.equal(fail(noHealth, { kind, message: '' }, 0), noHealth)
 })
 
-test('who is away longest counts; a cool-down does not keep away whom the person asked for', () => {
+test('the longest absence counts; a cool-down does not keep away an agent that the person asked for', () => {
   const health: Health = {
     agents: {
       claude: {

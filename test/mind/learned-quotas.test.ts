@@ -24,7 +24,7 @@ test('a message is recognised on another day, with other numbers', () => {
   )
 })
 
-test('what was learned survives a restart; a record of another shape is refused', () => {
+test('learned messages survive a restart; a record of another shape is refused', () => {
   const health = learn<Health>({ agents: { a: { failures: 1 } } }, 'a', 'gone', 'fault')
   assert.deepEqual(knownHealth(JSON.parse(JSON.stringify(health))), health)
   for (const learned of [[], 'x', { a: {} }, { a: { quota: [1], fault: [] } }])

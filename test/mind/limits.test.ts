@@ -34,13 +34,13 @@ test('a spent window is a quota until it begins anew; of several the last to beg
   )
 })
 
-test('what is told of a window replaces what was known of it', () => {
+test('a new report of a window replaces the old one', () => {
   const first = withLimit([], limit('5-hour', 10, 2000))
   const both = withLimit(first, limit('weekly', 20, 9000))
   assert.deepEqual(withLimit(both, limit('5-hour', 30, 2000)), [limit('weekly', 20, 9000), limit('5-hour', 30, 2000)])
 })
 
-test('an answer that spends the last of a window is an answer, and whoever gave it is parked', async () => {
+test('an answer that spends the last of a window counts, and its agent is parked', async () => {
   const limit = { type: 'limit' as const, used: 100, until: 9_000_000_000_000, window: '5-hour' }
   const { turn, health } = rig({ codex: [[limit, { say: 'the last one' }]], claude: [[{ say: 'C' }]] })
   const { result } = await turn()
@@ -50,7 +50,7 @@ test('an answer that spends the last of a window is an answer, and whoever gave 
   })
 })
 
-/** What Codex was recorded to tell of its windows in a turn, with so much of them spent. */
+/** The windows that Codex was recorded to report in a turn, with these parts of them spent. */
 function windows(primary: number, secondary: number): Limit[] {
   const { limits } = recorded('codex')
   const out = limits!.ended.out

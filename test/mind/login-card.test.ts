@@ -8,7 +8,7 @@ const refused = [{ fail: { kind: 'auth' as const, message: 'Not logged in' } }]
 const members = { claude: [refused, [{ say: 'C' }]], gemini: [[{ say: 'G' }]] }
 const traits = { claude: { login: 'claude auth login' } }
 
-test('one that is not logged in is tried again once the person has logged in', async () => {
+test('an agent that is not logged in is tried again once the person has logged in', async () => {
   const { turn, names } = rig(members, {}, traits)
   const { ask, asked } = person('again')
   const { facts, result } = await turn({ ask, attended: true, cwd: '/p' })
@@ -32,7 +32,7 @@ test('one that is not logged in is tried again once the person has logged in', a
   assert.deepEqual(names(), ['claude', 'claude', 'claude'], 'it is not out')
 })
 
-test('asked as often as it fails; go on, nobody or a cancel leave it out', async () => {
+test('the login card comes as often as the login fails; going on, no answer or a cancel leave the agent out', async () => {
   const stubborn = rig({ claude: [refused], gemini: [[{ say: 'G' }]] }, {}, traits)
   const { ask, asked } = person('again', 'again', 'next')
   const { facts } = await stubborn.turn({ ask, attended: true })
@@ -47,7 +47,7 @@ test('asked as often as it fails; go on, nobody or a cancel leave it out', async
   assert.deepEqual(gone.result, failed('aborted', 'cancelled'))
 })
 
-test('nobody watches, or it is not installed: nobody is asked', async () => {
+test('no question about a login without a person, or for a program that is not installed', async () => {
   const { ask, asked } = person('again')
   await rig(members).turn({ ask })
   const missing = { fail: { kind: 'missing' as const, message: 'npm install' } }
@@ -55,7 +55,7 @@ test('nobody watches, or it is not installed: nobody is asked', async () => {
   assert.deepEqual(asked, [])
 })
 
-test('the only one: going on without it is said as such', async () => {
+test('when it is the only agent, the card says that going on means without it', async () => {
   const { ask, asked } = person('next')
   await rig({ claude: [refused] }).turn({ ask, attended: true })
   assert.deepEqual(

@@ -30,7 +30,7 @@ const evidence = fc.record(
 const seed = fc.integer({ min: 0, max: 2 ** 32 - 1 })
 const runs = { numRuns: sized(200, 5_000) }
 
-/** `many` results of an agent here, the newest first; of them so many good. */
+/** `many` results of an agent here, the newest first; `good` of them are good. */
 const results = (agent: string, good: number, many: number, over: Partial<Evidence> = {}): Evidence[] =>
   Array.from({ length: many }, (_, i) => ({
     agent,
@@ -119,7 +119,7 @@ test('among equals in success the cheaper and the quicker one goes first; free i
   assert.ok(slow.b! > 900, JSON.stringify(slow))
 })
 
-test('what is known of this kind of request, of this project and of late counts more than the rest', () => {
+test('recent evidence of this kind of request and of this project counts more than the rest', () => {
   const kinds = [
     ...results('a', 9, 10, { kind: 'sequential' }),
     ...results('b', 2, 10, { kind: 'sequential' }),
@@ -168,7 +168,7 @@ test('the reason names what is known, and says when an agent is only tried', () 
   assert.deepEqual(
     [said(unjudged, 'a'), said(unjudged, 'b')],
     [
-      'a goes first: nobody has complained of its 3 answers in this project.',
+      'a goes first: nobody has complained about its 3 answers in this project.',
       'b goes first as a trial: it has not answered in this project yet.',
     ],
   )

@@ -9,7 +9,7 @@ const names = ['a', 'b', 'c']
 const parked: AgentHealth = { failures: 0, parked: { until: 100, why: 'limit' } }
 const cooling: AgentHealth = { failures: 3, cooldown: { until: 100, seconds: 1 } }
 
-test('who is next, by strategy, health and aim', () => {
+test('nextAgent() goes by strategy, health and aim', () => {
   const up = (strategy: Strategy, agents: Record<string, AgentHealth> = {}, aimed?: string, now = 0) =>
     nextAgent(names, strategy, { position: 'b', agents }, now, aimed)
   assert.deepEqual(
@@ -33,7 +33,7 @@ test('who is next, by strategy, health and aim', () => {
   assert.equal(nextAgent([], 'round-robin', { agents: {} }, 0), undefined)
 })
 
-test('under measured it is the first free one of the draw; before the draw is known nobody is shown', () => {
+test('under measured the next agent is the first free one of the draw; before the draw is known none is shown', () => {
   const up = (drawn?: readonly string[], agents: Record<string, AgentHealth> = {}, aimed?: string) =>
     nextAgent(names, 'measured', { position: 'b', agents }, 0, aimed, undefined, drawn)
   assert.deepEqual(
@@ -51,7 +51,7 @@ test('under measured it is the first free one of the draw; before the draw is kn
   assert.deepEqual([order(), order([]), order(['b', 'gone'])], [names, names, ['b', 'a', 'c']])
 })
 
-test('it is whom the rotation then asks', async () => {
+test('the rotation asks the agent that nextAgent() names', async () => {
   for (const strategy of ['round-robin', 'exhaustion'] as const) {
     const {
       turn,
@@ -76,7 +76,7 @@ test('it is whom the rotation then asks', async () => {
   }
 })
 
-test('why it was chosen is said in a few words', () => {
+test('whyChosen() gives the reason in a few words', () => {
   const after = { name: 'claude', kind: 'quota' } as const
   assert.deepEqual(
     [

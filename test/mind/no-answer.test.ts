@@ -12,7 +12,7 @@ const minute = 60_000
 const at = (ms: number) => localTimeFrom(0, ms)
 const fail = (kind: FailureKind, message: string, retryAt?: number) => [{ fail: { kind, message, retryAt } }]
 
-test('nobody configured, and nobody of that name', async () => {
+test('the failure without a configured agent, and with an unknown name', async () => {
   assert.deepEqual(
     (await rig({}).turn()).result,
     failed('missing', 'no agent is configured; run `termaite setup`, or `termaite demo` to see how it works'),
@@ -112,14 +112,14 @@ test('a real fault among them names the kind, and every attempt is named', async
   )
 })
 
-test('all out for this process: the end says what each one lacks', async () => {
+test('when all agents are out for this process, the end says what each one lacks', async () => {
   const { turn } = rig({ a: [fail('missing', 'install it with: npm i -g a')], b: [fail('auth', 'run: b login')] })
   const message = 'a cannot be started: install it with: npm i -g a; b is not logged in: run: b login'
   assert.deepEqual((await turn()).result, failed('auth', `no agent could answer: ${message}`))
   assert.deepEqual((await turn()).result, failed('auth', `no agent can answer: ${message}`))
 })
 
-test('who was away and is back by the end of the turn is told so', () => {
+test('an agent that was away and is back by the end of the turn is described so', () => {
   assert.equal(awayWords({ as: 'busy', until: 60_000 }, 300_000), 'was busy, and is free again')
   assert.equal(awayWords({ as: 'parked', until: 3 * 3_600_000 }, 0), `out of quota until ${at(3 * 3_600_000)}`)
 })

@@ -25,7 +25,7 @@ const handOver: Question = {
   otherwise: { pick: 'hand over', at: 10_000 },
 }
 
-test('a spent quota is asked about when somebody watches: hand over goes on with the one that was named', async () => {
+test('a spent quota is asked about when a person watches: "hand over" goes on with the named agent', async () => {
   const { turn } = rig(two)
   const { ask, asked } = person('hand over')
   const { facts, result } = await turn({ ask, attended: true })
@@ -46,7 +46,7 @@ test('stop ends the turn as if it was cancelled, and the agent stays parked', as
   assert.deepEqual(await health.read(), { agents: { claude: { failures: 0, parked: { until, why: 'limit' } } } })
 })
 
-test('nobody answers, or nobody watches, or it was a consultation: handed over', async () => {
+test('without an answer, without a person, or in a consultation, the turn is handed over', async () => {
   const silent = person(undefined)
   const { turn } = rig(two)
   assert.deepEqual(told((await turn({ ask: silent.ask, attended: true })).facts), [
@@ -59,14 +59,14 @@ test('nobody answers, or nobody watches, or it was a consultation: handed over',
   assert.deepEqual([silent.asked.length, unasked.asked], [1, []])
 })
 
-test('cancelled while it is looked at: the turn is cancelled, whoever comes next', async () => {
+test('a turn that is cancelled at the card is cancelled, and no next agent is asked', async () => {
   const abort = new AbortController()
   const { turn, names } = rig(two)
   const { result } = await turn({ ask: pondering(abort), attended: true, signal: abort.signal })
   assert.deepEqual([result, names()], [failed('aborted', 'cancelled'), ['claude']])
 })
 
-test('one that is parked already is no handover; without a stated time it says so', async () => {
+test('an agent that is parked already is no handover; without a stated time the note says so', async () => {
   const unstated = [{ fail: { kind: 'quota' as const, message: 'limit' } }]
   const { turn, health } = rig({ claude: [unstated], gemini: [spent], codex: [[{ say: 'C' }]] })
   await health.update(() => ({ agents: { gemini: { failures: 0, parked: { until, why: 'limit' } } } }))
@@ -84,7 +84,7 @@ test('one that is parked already is no handover; without a stated time it says s
   )
 })
 
-test('nobody else is free: wait for the first one back or stop, and nothing happens by itself', async () => {
+test('when no other agent is free, the card offers to wait for the first one back or to stop, and does nothing by itself', async () => {
   const later = [{ fail: { kind: 'quota' as const, message: 'limit', retryAt: 2 * until } }]
   const question: Question = {
     about: 'quota',

@@ -68,7 +68,7 @@ const verdicts: [what: string, found: Partial<Incident>, verdict: Remedy][] = [
   ['no screen at all', { failure: failure('crash') }, restart('crash!', false, true)],
 ]
 
-test('what is done about a program that left, or a turn that failed', () => {
+test('remedyFor() decides about a program that left, or a turn that failed', () => {
   for (const [what, found, wanted] of verdicts)
     assert.deepEqual(remedyFor({ inHand: false, hasWorked: false, nudges: 0, ...found }), wanted, what)
 })

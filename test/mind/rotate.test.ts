@@ -21,7 +21,7 @@ const attempt = (by: string, kind: FailureKind, message: string = kind) => ({
 const reply = (by: string, text: string) => ({ type: 'reply', by, text })
 const ok = (text: string) => ({ ok: true, text })
 
-test('the next turn starts after whoever answered; exhaustion stays there', async () => {
+test('the next turn starts after the agent that answered; exhaustion stays there', async () => {
   const members = { a: [[{ say: 'A' }]], b: [[{ say: 'B' }]], c: [[{ say: 'C' }]] }
   const robin = rig(members)
   for (let i = 0; i < 4; i++) await robin.turn()
@@ -31,7 +31,7 @@ test('the next turn starts after whoever answered; exhaustion stays there', asyn
   assert.deepEqual(stay.names(), ['a', 'b', 'b', 'b'])
 })
 
-test('whom the person asked for answers once, and the position stays; so it does for a consultation', async () => {
+test('an agent that the person asked for answers once, and the position stays; so it does for a consultation', async () => {
   const { turn, names, health } = rig({ a: [[{ say: 'A' }]], b: [[{ say: 'B' }]], c: [[{ say: 'C' }]] })
   await turn()
   await turn({}, { first: 'c' })
@@ -64,7 +64,7 @@ test('every kind that rotates hands over, in one turn, each agent once', async (
   })
 })
 
-test('what is denied, too dear or cancelled ends the turn, and nothing is counted', async () => {
+test('a denied, unfinished or cancelled turn ends, and changes no health', async () => {
   for (const kind of ['denied', 'unfinished', 'aborted'] as const) {
     const { turn, names, health } = rig({ a: [fail(kind)], b: [[{ say: 'B' }]] })
     assert.deepEqual(await turn(), { facts: [], result: failed(kind, kind) })
@@ -80,7 +80,7 @@ test('a refusal is an answer', async () => {
   assert.deepEqual(await health.read(), { position: 'a', agents: {} })
 })
 
-test('what fails while it is being cancelled counts for nothing', async () => {
+test('a failure while the turn is being cancelled changes no health', async () => {
   const abort = new AbortController()
   const { turn, names, health } = rig({
     dies: () => ({
@@ -118,7 +118,7 @@ test('an agent is parked until it returns, and then asked again', async () => {
   assert.deepEqual(names(), ['a', 'b', 'b', 'a'])
 })
 
-test('three that count in a row cool down; whom the person asks for is asked all the same', async () => {
+test('three counting failures in a row cool an agent down; an agent that the person asks for is asked all the same', async () => {
   const { turn, clock, names } = rig({ a: [fail('crash')], b: [[{ say: 'B' }]] })
   for (let i = 0; i < 4; i++) await turn()
   assert.deepEqual(names(), ['a', 'b', 'a', 'b', 'a', 'b', 'b'])
@@ -132,7 +132,7 @@ test('three that count in a row cool down; whom the person asks for is asked all
   assert.deepEqual(names().slice(11), ['b'], 'and that failure doubled it')
 })
 
-test('one that is not installed or not logged in is out for this process', async () => {
+test('an agent that is not installed or not logged in is out for this process', async () => {
   const { turn, names } = rig({ a: [fail('auth', 'run: a login')], b: [[{ say: 'B' }]] })
   const { facts } = await turn()
   assert.deepEqual(facts[0], attempt('a', 'auth', 'run: a login'))
@@ -164,7 +164,7 @@ test('too long: compacted while that helps, the same agent again on a thread of 
   assert.deepEqual(asked[1]!.turns[0]!.history, [summary, other])
 })
 
-test('too long for a window that nobody knows: compacted until it fits, and no more than four times', async () => {
+test('a conversation that is too long for an unknown window is compacted until it fits, at most four times', async () => {
   const make = entryMaker()
   const long = (size: number) => make('', 'termaite', { type: 'summary', text: 'x'.repeat(size), through: 'x' })
   let size = 64_000
@@ -209,7 +209,7 @@ test('an agent that cannot be opened or breaks is a failed attempt', async () =>
   ])
 })
 
-test('what a failed try did is handed over, masked, with the files that really changed', async () => {
+test('the work of a failed attempt is handed over, masked, with the files that really changed', async () => {
   const { turn, asked } = rig({
     a: [[{ type: 'text', delta: 'key is s3cret' }, ...fail('crash', 'died with s3cret')]],
     b: [[{ say: 'B' }]],
@@ -249,7 +249,7 @@ test('a healthy turn that leaves the position where it is writes nothing', async
   assert.equal(writes, 1)
 })
 
-test('its traits are those that hold for whoever answers', () => {
+test('the traits of a rotation hold for every agent that may answer', () => {
   const { roster } = rig(
     { a: [[]], b: [[]] },
     {},

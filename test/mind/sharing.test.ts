@@ -17,7 +17,7 @@ function asking(members: Parameters<typeof rig>[0], picks: string[] | undefined)
   return { ...rig(members, { sharing: 'ask' }, vendors), questions, ask }
 }
 
-test('who begins a conversation, the same vendor, and one that spoke in it are not asked about', async () => {
+test('no question about sharing for the agent that begins a conversation, the same vendor, or an agent that spoke in it', async () => {
   const members = { claude: [[{ say: 'A' }]], other: [[{ say: 'O' }]], gemini: [[{ say: 'G' }]] }
   const fresh = asking(members, ['no'])
   await fresh.turn({ ask: fresh.ask })
@@ -62,7 +62,7 @@ test('a no passes it over with a note; an unknown vendor is one of its own', asy
   assert.deepEqual(result, { ok: true, text: 'O' })
 })
 
-test('nobody left: denied when none could be tried, else what was tried tells', async () => {
+test('when no agent is left, the turn is denied if none could be tried, else the attempts explain it', async () => {
   const alone = asking({ gemini: [[{ say: 'G' }]] }, undefined)
   assert.deepEqual(
     (await alone.turn({ ask: alone.ask, history })).result,

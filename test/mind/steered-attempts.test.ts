@@ -21,7 +21,7 @@ function steered(name: string, end: Extract<Event, { type: 'end' }>) {
   return { agent, turns }
 }
 
-test('what was typed to those who tried and failed is given to whoever comes next', async () => {
+test('text that was typed to agents that failed is given to the next one', async () => {
   const typed = [['in blue'], [], ['and round', 'and small'], ['too late']]
   const fail = (kind: 'quota' | 'crash') => ({ type: 'end' as const, outcome: failed(kind, kind) })
   const [a, b, c] = [steered('a', fail('quota')), steered('b', fail('crash')), steered('c', fail('crash'))]

@@ -19,7 +19,7 @@ function seeded(seed: number): () => number {
   }
 }
 
-/** Those after which it is started again. */
+/** The faults after which the CLI is started again. */
 const ends: Fault[] = [
   'exit 0',
   'exit 1',
@@ -33,7 +33,7 @@ const ends: Fault[] = [
 ]
 const others: Fault[] = ['silence', 'soft hang', 'quota', 'dialog', 'code']
 
-/** So many of them in an hour: the cap, which has a test of its own, is not what ends the night. */
+/** The most of these faults in an hour: the cap on restarts has a test of its own, and must not end the night here. */
 const mostEnds = 9
 
 function plan(random: () => number): { at: number; fault: Fault }[] {
@@ -59,7 +59,7 @@ for (let seed = 1; seed <= nights; seed++)
       tasks.task(task, Math.round(((i + random()) * hours * hourMs) / tickets.length))
     for (const { at, fault } of plan(random)) void clock.sleep(at).then(() => night.strike(fault))
     await clock.turn(hours * hourMs)
-    // What struck last is over when a task is done after it.
+    // The last fault is over when a task is done after it.
     tasks.task('task-101')
     await clock.turn(hourMs)
 

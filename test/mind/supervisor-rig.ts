@@ -113,7 +113,7 @@ export type SupervisorRig = {
   over: Promise<SupervisionEnd>
   stop: AbortController
   host: ScriptedHost
-  /** Where its turns are kept, by every process that has it. */
+  /** The conversation of the CLI's turns, shared by every process that has it. */
   conversation: Conversation
 }
 

@@ -8,10 +8,10 @@ import { supervisorRig, workflow } from './supervisor-rig.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** What was told, without when. */
+/** The reported events without their times. */
 const events = ({ told }: SupervisorRig): SupervisionEvent[] => told.map(({ at: _, ...event }) => event)
 const types = (at: SupervisorRig) => events(at).map(({ type }) => type)
-/** What the CLI was asked, without how it is to mark its answer. */
+/** The prompts of the CLI, without the instruction about how to mark its answer. */
 const asked = ({ machine }: SupervisorRig) =>
   machine.prompts.map((prompt) => prompt.split('\n\nWhen you are done,')[0]!)
 const done = (ticket: string): SupervisionEvent => ({
@@ -39,7 +39,7 @@ async function left(at: SupervisorRig): Promise<void> {
 test('the workflow first, then each task: acknowledged, typed, answered, and the next one', async () => {
   const at = await ready({ reporting: (ticket) => `Report ${ticket} by send_response.` })
   const { clock, tasks } = at
-  const note = { at: 0, by: 'ann', kind: 'answer' as const, text: 'use tabs' }
+  const note = { number: 1, at: 0, by: 'ann', kind: 'answer' as const, text: 'use tabs' }
   tasks.give({ type: 'task', ticket: 'task-1', prompt: 'do task-1', notes: [note, { ...note, kind: 'progress' }] })
   tasks.task('task-2')
   await clock.turn(minuteMs)
@@ -68,7 +68,7 @@ test('the workflow first, then each task: acknowledged, typed, answered, and the
   await left(at)
 })
 
-test('what is not ours is not typed, and what the agent has answered itself is not answered again', async () => {
+test('a task that is not ours is not typed, and one that the agent has answered itself is not answered again', async () => {
   const at = await ready()
   at.tasks.hears = 'lost'
   at.tasks.task('task-1')
@@ -98,7 +98,7 @@ test('a task that is taken back is stopped, and printed no message of', async ()
   await left(at)
 })
 
-test('a long task is told of every ten minutes', async () => {
+test('a long task is reported every ten minutes', async () => {
   const at = supervisorRig({ workMs: () => 25 * minuteMs })
   at.tasks.task('task-1')
   await at.clock.turn(55 * minuteMs)
@@ -256,7 +256,7 @@ test('a dialog is asked, and nothing is typed into it but its answer', async () 
   await left(at)
 })
 
-test('one that falls silent is told to go on after two minutes, and not while hands are on the keys', async () => {
+test('an agent that falls silent is told to go on after two minutes, and not while the person types', async () => {
   const at = await ready()
   at.tasks.task('task-1')
   await at.clock.turn(10_000)
@@ -340,7 +340,7 @@ test('a program that outlives its supervision goes on when that stops; the next 
   await left(next)
 })
 
-test('what it was told and what came of it is kept; a turn that goes on without us has no end', async () => {
+test('prompts and outcomes are kept; a turn that goes on without the supervisor has no end', async () => {
   const at = await ready({ outlives: true })
   at.tasks.task('task-1')
   await at.clock.turn(10_000)
@@ -359,7 +359,7 @@ test('what it was told and what came of it is kept; a turn that goes on without 
   assert.deepEqual(told, [workflow, true, 'do task-1', 'crash', true, 'do task-2'])
 })
 
-test('what was kept and never typed is typed by who comes next, at once', async () => {
+test('a prompt that was kept and never typed is typed by the next supervisor, at once', async () => {
   const at = await ready({ outlives: true })
   at.stop.abort()
   await at.clock.turn(1_000)
@@ -376,7 +376,7 @@ test('what was kept and never typed is typed by who comes next, at once', async 
   await left(next)
 })
 
-test('one that ended with us goes on with its session and its task', async () => {
+test('a program that ended with termaite goes on with its session and its task', async () => {
   const at = await ready()
   at.tasks.task('task-1')
   await at.clock.turn(5_000)
@@ -395,7 +395,7 @@ test('one that ended with us goes on with its session and its task', async () =>
   await left(next)
 })
 
-test('one that had nothing in hand is there again before anything comes', async () => {
+test('a program that had no task is started again before one comes', async () => {
   const at = await ready()
   await left(at)
   const next = supervisorRig({ before: at, kept: at.kept.at(-1)! })

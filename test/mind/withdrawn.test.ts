@@ -20,10 +20,10 @@ const cancelled = failed('aborted', 'cancelled')
 
 type Case = {
   talk(): ReturnType<typeof conversed>
-  /** What is picked elsewhere, and what the turn comes to by it. */
+  /** The answer that is picked elsewhere, and the outcome of the turn after it. */
   pick: string
   outcome: Outcome
-  /** What a turn comes to that is cancelled while it is asked. */
+  /** The outcome of a turn that is cancelled while the question is open. */
   cancelled: Outcome
 }
 
@@ -50,7 +50,7 @@ const cases: Record<string, Case> = {
     talk: () => conversed(rig({ claude: [partly, again], ...good }, {}, looser)),
     pick: 'allow',
     outcome: { ok: true, text: 'C' },
-    // It was answered before anybody was asked.
+    // The agent had answered before the person was asked.
     cancelled: { ok: true, text: 'half', denials },
   },
   'denied all': {

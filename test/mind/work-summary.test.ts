@@ -36,11 +36,11 @@ test('calls are one-liners, files are those that writing calls named, the last w
   assert.deepEqual(seen.did(plain, ['README.md'])!.files, ['README.md'])
 })
 
-test('one that did nothing has nothing to hand over', () => {
+test('an agent that did nothing has nothing to hand over', () => {
   assert.equal(handover({ type: 'thought', delta: 'hm' }).did(plain), undefined)
 })
 
-test('what is handed over is bounded: newest calls, first files, the end of the words', () => {
+test('a handover is bounded: the newest calls, the first files, the end of the words', () => {
   const calls = Array.from({ length: 500 }, (_, i) => call('bash', { command: `step ${i} ${'x'.repeat(100_000)}` }))
   const files = Array.from({ length: 400 }, (_, i) => `src/file-${i}.ts`)
   const did = handover({ type: 'text', delta: 'a'.repeat(9_000) + 'end' }, ...calls).did(plain, files)!

@@ -49,7 +49,7 @@ async function bodyOf(model: string, request: ModelRequest, more: object = {}): 
 }
 
 for (const [wire, one] of Object.entries(recorded)) {
-  test(`${wire}: what is told aside follows the messages, and the next request goes on without it`, async () => {
+  test(`${wire}: a text told aside follows the messages, and the next request goes on without it`, async () => {
     const messages = conversation(one)
     const plain = await bodyOf(one.model, { frame, messages: messages.slice(0, 4) })
     const told = await bodyOf(one.model, { frame, messages: messages.slice(0, 4), aside: 'Two workers are running.' })
@@ -260,7 +260,7 @@ test('Ollama is told how much context is wanted, and to leave nothing out', asyn
   })
 })
 
-test('what another model thought is not sent to this one, and its ids are written as they are allowed', async () => {
+test('thoughts of another model are not sent to this one, and its ids are rewritten as this one allows', async () => {
   const messages: ModelMessage[] = [
     { role: 'user', text: 'a' },
     {
@@ -287,7 +287,7 @@ test('what another model thought is not sent to this one, and its ids are writte
   ])
 })
 
-test('what was cut or never made meanwhile goes back without what hung on it', async () => {
+test('an opaque item whose call was cut or never made is left out of the request', async () => {
   const item = { type: 'reasoning', summary: [], encrypted_content: 'c2Vh' }
   const items = async (text: string, pieces: object[]) => {
     const messages: ModelMessage[] = [{ role: 'assistant', text, calls: [], opaque: { of: 'openai/gpt-5.4', pieces } }]
@@ -308,7 +308,7 @@ test('white space alone is no block for Anthropic', async () => {
   assert.deepEqual(body.messages[0].content, [{ type: 'tool_use', id: 'a', name: 'ls', input: {} }])
 })
 
-test('a call that another model made is let through to Gemini by its own words for it, and our ids stay here', async () => {
+test('a call of another model reaches Gemini with Gemini’s own marker for it, and our ids stay here', async () => {
   const messages: ModelMessage[] = [
     {
       role: 'assistant',
@@ -365,7 +365,7 @@ test('a call without a result is told as interrupted, a result without its call 
   )
 })
 
-test('how hard to think is told to each provider in its own way', async () => {
+test('each provider is told how hard to think in its own way', async () => {
   const parts = ['thinking', 'output_config', 'reasoning', 'reasoning_effort', 'generationConfig']
   const told = async (model: string, effort: string) => {
     const body = JSON.parse(await bodyOf(model, hello, { effort }))
@@ -419,7 +419,7 @@ test('a model of Anthropic behind OpenRouter has its cache marked', async () => 
   assert.equal('cache_control' in JSON.parse(await bodyOf('openrouter/openai/gpt-5', hello)), false)
 })
 
-test('an image that is gone is said to be', async () => {
+test('a missing image is replaced by a sentence', async () => {
   const gone = { sha: 'ff'.repeat(32), media: 'image/jpeg', bytes: 3 }
   const body = JSON.parse(
     await bodyOf('openai/gpt-4o', { frame, messages: [{ role: 'user', text: 'see', files: [gone] }] }),
@@ -445,7 +445,7 @@ test('a damaged image of any tool never reaches a provider', async () => {
   })
 })
 
-test('an image that the provider would refuse is said to be too large, in bytes or in points', async () => {
+test('an image that the provider would refuse is replaced by a sentence with its size, in bytes or in points', async () => {
   const heavy = await blobs.put(png(4, 4, 5 * 1024 * 1024), 'image/png')
   const wide = await blobs.put(png(8001, 1), 'image/png')
   const messages: ModelMessage[] = [{ role: 'user', text: 'see', files: [heavy, wide] }]

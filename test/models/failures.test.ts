@@ -33,7 +33,7 @@ const told = (status: number, body: unknown, headers: Record<string, string> = {
   chunks: [typeof body === 'string' ? body : JSON.stringify(body)],
 })
 
-/** What each provider answers, and which kind of failure it is; the clock of this test stands at 0. */
+/** The answers of each provider, with the kind of failure that each is; the clock of this test stands at 0. */
 const kinds: Record<keyof typeof models, [Trouble, Partial<Failure>][]> = {
   anthropic: [
     ['rate', { kind: 'busy', retryAt: 1000 }],
@@ -188,14 +188,14 @@ const rare: [string, Reply, Partial<Failure>][] = [
   [models.chat, told(200, { error: { message: 'Overloaded', type: 'overloaded_error' } }), { kind: 'busy' }],
 ]
 
-test('refusals as they were seen elsewhere', async () => {
+test('refusals that were seen elsewhere have their kinds', async () => {
   for (const [model, reply, expected] of rare) {
     const { message, ...found } = await failureOf(model, reply)
     assert.deepEqual(found, expected, message)
   }
 })
 
-test('what to do is said, and what a provider says of the key is not', async () => {
+test('a refused key is explained with the next step, and the key is never quoted', async () => {
   const echo = told(401, { error: { message: `Incorrect API key provided: ${secret}.` } })
   assert.deepEqual(await failureOf(models.responses, echo), {
     kind: 'auth',
@@ -220,7 +220,7 @@ test('what to do is said, and what a provider says of the key is not', async () 
   assert.deepEqual(keyless.sent, [])
 })
 
-test('a key that cannot be a header is not told either', async () => {
+test('a key that cannot be a header is not quoted either', async () => {
   const events = await eventsOf(
     openModel({ model: models.responses }, { key: () => 'sk-two\nlines', blobs, clock: still }),
     hello,
@@ -229,7 +229,7 @@ test('a key that cannot be a header is not told either', async () => {
   assert.ok(!/sk-two/.test(JSON.stringify(events)), JSON.stringify(events))
 })
 
-test('a name that is none, and an address that is missing, are said when the model is asked', async () => {
+test('an unknown model name, and a missing address, are reported when the model is asked', async () => {
   const said = async (model: string) => (await eventsOf(tapped({ model }, tap([])), hello))[0]
   assert.deepEqual(await said('nobody/x'), {
     type: 'failure',
@@ -314,7 +314,7 @@ test('the time at which a provider can be asked again is read from every form th
     assert.equal((await failureOf(model, told(429, '', headers))).retryAt, expected, JSON.stringify(headers))
 })
 
-test('what breaks after the first word keeps the words, and the same request is not sent again', async () => {
+test('a connection that breaks after the first word keeps the words, and the same request is not sent again', async () => {
   const half = sse({ choices: [{ delta: { content: 'half' } }] })
   for (const reply of [{ chunks: [half], then: 'break' as const }, { chunks: [half] }]) {
     const one = tap([reply, ok])
@@ -350,7 +350,7 @@ test('a server that says nothing more counts as gone after a while, in the middl
   }
 })
 
-test('an error in the middle of a stream is what it says', async () => {
+test('an error in the middle of a stream becomes the failure that it names', async () => {
   const cases: [string, object, Failure['kind']][] = [
     [models.anthropic, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'busy'],
     [

@@ -23,7 +23,7 @@ async function served(t: TestContext, answer: (request: IncomingMessage, respons
 
 const answered = sse({ choices: [{ delta: { content: 'yes' }, finish_reason: 'stop' }] }, '[DONE]')
 
-test('what is sent comes as it was, and what is told comes back', async (t) => {
+test('a request arrives as it was sent, and its answer comes back', async (t) => {
   const { url } = await served(t, async (request, response) => {
     const { method, headers } = request
     response.writeHead(429, { 'retry-after': '7', 'content-type': 'application/json' })
@@ -54,7 +54,7 @@ test('one connection serves one request after another, also when an answer ends 
     assert.deepEqual(await eventsOf(model, hello, turn.signal), said)
     ends.at(-1)!()
     await freed(url)
-    // Whoever asked is done, and the connection is not theirs any more.
+    // The request is over, and its connection belongs to nobody any more.
     turn.abort()
   }
   assert.deepEqual([ends.length, connections()], [3, 1])
@@ -108,7 +108,7 @@ test('a kept connection that the server closed meanwhile is no failure', async (
   assert.deepEqual([replies, count, connections()], [[answered, answered], 3, 2])
 })
 
-test('where nobody listens is said as the system says it', async (t) => {
+test('a refused connection is rejected with the error of the system', async (t) => {
   const { url, server } = await served(t, () => {})
   server.close()
   await once(server, 'close')

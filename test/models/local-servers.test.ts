@@ -108,7 +108,7 @@ test('each provider lists its models in its own way', async () => {
   })
 })
 
-test('why a provider lists nothing is a failure in words', async () => {
+test('a list of models that fails says why', async () => {
   const clock = new HandClock()
   const ask = (reply: Parameters<typeof json>) =>
     listModels('groq', secret, { clock, fetch: tap([json(...reply)]).fetch })

@@ -63,7 +63,7 @@ test('no more context is asked for than was wanted, however much the model has',
   assert.deepEqual(chats(one)[0].options, { num_ctx: 32_768 })
 })
 
-test('a model that thinks is told so, one with levels which', async () => {
+test('a model that thinks is told so, and one with levels is told the level', async () => {
   const think = async (family: string, effort: string) => {
     const one = server({ show: { details: { family }, capabilities: ['thinking'] } })
     await eventsOf(ask(one, { effort }), hello)
@@ -80,7 +80,7 @@ test('a model that thinks is told so, one with levels which', async () => {
   )
 })
 
-test('what was left out in silence is an overflow', async () => {
+test('an input that Ollama cut without a word is an overflow', async () => {
   const kind = async (one: Tap, spec: object = {}, request = hello) => {
     const last = (await eventsOf(ask(one, spec), request)).at(-1)!
     return last.type === 'failure' ? last.failure.kind : last
@@ -96,7 +96,7 @@ test('what was left out in silence is an overflow', async () => {
   assert.equal(await kind(loaded), 'overflow', 'the server loaded it with less than was asked for')
 })
 
-test('what is sure not to fit is not sent', async () => {
+test('a request that surely does not fit is not sent', async () => {
   const one = server({})
   const long = { ...hello, messages: [{ role: 'user' as const, text: 'x'.repeat(20_000) }] }
   assert.deepEqual(await eventsOf(ask(one, { window: 4096 }), long), [

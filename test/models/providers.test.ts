@@ -32,7 +32,7 @@ for (const [name, model, speech, spent] of wires) {
   const count = counting()
   const made = (act: Act) => {
     const at = `${acts.size}`
-    // What is asked beside the turn has no answer here.
+    // Requests beside the turn have no answer here.
     acts.set(at, (asked) => (/api\/(show|ps)$/.test(asked.path) ? json(500, {}) : act(asked)))
     const base = `${server.url}/${at}/${model.startsWith('google') ? 'v1beta' : 'v1'}`
     return openModel({ model, baseURL: base }, { key: () => 'made-up', blobs, clock: realClock, fetch: count.fetch })

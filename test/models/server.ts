@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { send } from '../../src/models/http/http-client.ts'
 import { json, stream } from '../real/model/script.ts'
 
-/** What a model does with every request: one whole reply, or a beginning and then nothing more. */
+/** The behaviour of a model at every request: one whole reply, or a beginning and then nothing more. */
 export type Act = (asked: Asked) => Reply | { half: string }
 
 /** A model on loopback, over real HTTP; each path is another one. */

@@ -9,7 +9,7 @@ const aside = { status: 500, headers: { 'content-type': 'application/json' }, ch
 
 /** The events of a stream that arrives in these chunks. */
 function heard(model: string, chunks: readonly Uint8Array[]) {
-  // What Ollama is asked beside the turn has no answer here.
+  // Ollama's requests beside the turn have no answer here.
   const one = tap((url) => (/api\/(show|ps)/.test(url) ? aside : { chunks }))
   return eventsOf(tapped({ model }, one, { clock: still }), hello)
 }
@@ -64,7 +64,7 @@ for (const [wire, { model, stream, events }] of Object.entries(recorded)) {
   })
 }
 
-test('what a provider had told of its tokens counts when its answer is cut, and is marked as a part', async () => {
+test('tokens that a provider had reported count when its answer is cut, and are marked as a part', async () => {
   const usageIn = async (model: string, stream: string) =>
     (await heard(model, [new TextEncoder().encode(stream)])).flatMap((event) =>
       event.type === 'usage' || event.type === 'failure' ? [event.type === 'usage' ? event.usage : 'failure'] : [],

@@ -6,7 +6,7 @@ import { HandClock } from '../../src/base/hand-clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { openModel } from '../../src/models/open-model.ts'
 
-/** What a server answers: bytes as they are cut, and whether it hangs or breaks after them. */
+/** The answer of a server: bytes as they are cut, and whether it hangs or breaks after them. */
 export type Reply = {
   status?: number
   headers?: Record<string, string>
@@ -89,7 +89,7 @@ export async function eventsOf(
   return events
 }
 
-/** A clock that stands still: whoever sleeps is woken by an abort alone. */
+/** A clock that stands still: only an abort wakes a sleeper. */
 export const still: Clock = {
   now: () => 0,
   elapsed: () => 0,

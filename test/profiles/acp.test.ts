@@ -1,9 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { leashes } from '../../src/core/work/agent.ts'
-import { profiles } from '../../src/profiles/all.ts'
+import { allProfiles } from '../../src/profiles/all.ts'
 
-const speakers = profiles.filter(({ acp }) => acp !== undefined)
+const speakers = allProfiles().filter(({ acp }) => acp !== undefined)
 
 test('a CLI that speaks ACP by itself says what every leash means', () => {
   assert.deepEqual(

@@ -10,7 +10,7 @@ const wish = (request: object) =>
   said({ type: 'control_request', request_id: 'r1', request: { subtype: 'can_use_tool', ...request } })
 const questionOf = (steps: Step[]) => (steps[0]?.type === 'ask' ? steps[0].question : undefined)
 
-test('the prompt and what is typed meanwhile are messages; before its thread has a name there is nothing to stop', () => {
+test('the prompt and typed text are messages; before its thread has a name there is nothing to stop', () => {
   const dialect = claude.dialect!()
   assert.deepEqual(JSON.parse(dialect.open('Hello.')), { type: 'user', message: { role: 'user', content: 'Hello.' } })
   assert.deepEqual(JSON.parse(dialect.steer!('Left.', 'u1')), {
@@ -58,7 +58,7 @@ test('a question is taken back, and a request that is none of ours is refused', 
   })
 })
 
-test('a plan and the tool of a server are shown whole, and nothing is offered that cannot be said', () => {
+test('a plan and the tool of a server are shown whole, and only options are offered that can be sent', () => {
   const dialect = claude.dialect!()
   const plan = questionOf(dialect.line(wish({ tool_name: 'ExitPlanMode', input: { plan: '1. Look.' } })))
   const tool = questionOf(
@@ -109,7 +109,7 @@ test('a grant covers what was shown, and no more', () => {
   ])
 })
 
-/** What would be granted by each option that grants something, and the words it was offered with. */
+/** The rules that each option would grant, with the words of its offer. */
 function granted(...suggestions: object[]) {
   const [step] = claude.dialect!().line(wish({ tool_name: 'Edit', input: {}, permission_suggestions: suggestions }))
   if (step?.type !== 'ask') throw new Error('it did not ask')

@@ -70,7 +70,7 @@ test('a run that breaks off says how, and an unknown line means nothing', () => 
   ])
 })
 
-test('its last words in text mode say what went wrong', () => {
+test('the last words of Claude Code in text mode say what went wrong', () => {
   const said = {
     "You've hit your session limit · resets 3pm (America/New_York)": 'quota',
     'Claude AI usage limit reached|1794762000': 'quota',
@@ -92,7 +92,7 @@ test('quota words in an answer that ended well park no agent', () => {
   assert.equal(kindOf(claude, { code: 0, out: 'Claude AI usage limit reached|1794762000\n' }), 'quota')
 })
 
-test('each leash is held by its own flags, and what is handed in is quoted', () => {
+test('each leash is held by its own flags, and handed-in values are quoted', () => {
   const plain =
     'claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages --permission-prompt-tool stdio'
   const alone = `${plain} --disallowedTools AskUserQuestion`

@@ -9,7 +9,7 @@ process.env.TZ = 'UTC'
 
 const exec = () => codex.dialect!({ command: 'codex exec --json' })
 
-test('each recorded run of codex exec means what it meant', () => {
+test('each recorded run of codex exec has its meaning', () => {
   const expected = meanings('codex-exec')
   const first = expected.answer?.findLast((step) => step.type === 'thread')?.key
   const runs = Object.entries(recorded('codex-exec')).map(([name, run]) => [

@@ -34,7 +34,7 @@ const replies = (steps: Step[], ...picks: (string[] | undefined)[]) =>
   )
 const endOf = (dialect: Dialect) => dialect.end(ended).at(-1)
 
-test('what is typed before the turn has a name waits for it, and after its end begins another', () => {
+test('text that is typed before the turn has a name waits for it, and after its end begins another', () => {
   const dialect = codex.dialect!()
   const say = (message: object) => dialect.line(JSON.stringify(message))
   dialect.open('Hello.')
@@ -70,7 +70,7 @@ test('a turn is stopped by its name, and one that stops itself says so', () => {
   })
 })
 
-test('thoughts, plans and output come as they are told', () => {
+test('thoughts, plans and output are reported as Codex sends them', () => {
   const { told } = atWork()
   assert.deepEqual(
     [
@@ -171,7 +171,7 @@ test('a shell of its own, and words with spaces in a rule, are seen as they are'
   )
 })
 
-test('a moved file is asked about by both its names; what was not told is not granted for longer', () => {
+test('a moved file is asked about by both its names; an unknown change is not granted for longer', () => {
   const { say, told } = atWork()
   const changes = [
     { path: '/p/a', kind: { type: 'update', move_path: '/p/b' }, diff: '@@ -1 +1 @@\n-x\n+y\n' },
@@ -262,7 +262,7 @@ test('each question is a choice card; without an answer Codex goes on', () => {
   assert.deepEqual([JSON.parse(reply(first)!), reply(second, ['Ada'])], [{ id: 8, result: { answers: {} } }, ''])
 })
 
-test('a server of its own may be said yes to; what it wants filled in, and what we do not know, is refused', () => {
+test('a question of its own MCP server can be answered yes; forms and unknown requests are declined', () => {
   const { say } = atWork()
   const wish = (more: object) => ({ serverName: 'docs', mode: 'form', message: 'May I?', ...more })
   const steps = say({ id: 1, method: 'mcpServer/elicitation/request', params: wish({ requestedSchema: {} }) })

@@ -18,7 +18,7 @@ test('a usage limit ends at a time of this machine', () => {
   process.env.TZ = before
 })
 
-test('its last words in text mode say what went wrong, and those of an answer do not', () => {
+test('the last words of Codex in text mode say what went wrong, and those of an answer do not', () => {
   const said = {
     'ERROR: Quota exceeded. Check your plan and billing details.': 'quota',
     'ERROR: You’ve hit your usage limit. Try again at 3:00 PM.': 'quota',

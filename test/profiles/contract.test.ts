@@ -2,14 +2,14 @@ import type { Sign } from '../../src/profiles/shared/failure-signs.ts'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { profiles } from '../../src/profiles/all.ts'
+import { allProfiles } from '../../src/profiles/all.ts'
 import { profileContract } from '../contract/profile.ts'
 import { meanings, recorded } from './replay.ts'
 
 // Some CLIs print times of the machine they run on.
 process.env.TZ = 'UTC'
 
-for (const profile of profiles) {
+for (const profile of allProfiles()) {
   const { signs } = (await import(fileOf(profile.name))) as { signs: readonly Sign[] }
   const spoken = profile.dialect
     ? { runs: recorded(profile.name), meanings: meanings(profile.name) }
@@ -26,12 +26,12 @@ function fileOf(name: string): string {
 }
 
 test('no two profiles share a name or a program', () => {
-  const names = profiles.flatMap(({ name, words }) => [...new Set([name, ...words])])
+  const names = allProfiles().flatMap(({ name, words }) => [...new Set([name, ...words])])
   assert.deepEqual(names, [...new Set(names)])
 })
 
 test('each CLI with an option for how hard to think is told in its own words; the others have none', () => {
-  const words = profiles.map(({ name, effort }) => [name, effort?.words('high'), effort?.levels.join(' ')])
+  const words = allProfiles().map(({ name, effort }) => [name, effort?.words('high'), effort?.levels.join(' ')])
   const most = 'none minimal low medium high xhigh'
   assert.deepEqual(Object.fromEntries(words.map(([name, ...rest]) => [name, rest])), {
     claude: ['--effort high', 'low medium high xhigh max'],
@@ -46,5 +46,10 @@ test('each CLI with an option for how hard to think is told in its own words; th
     amp: [undefined, undefined],
     crush: [undefined, undefined],
   })
-  assert.equal(profiles.find(({ name }) => name === 'pi')!.effort!.words('none'), '--thinking off')
+  assert.equal(
+    allProfiles()
+      .find(({ name }) => name === 'pi')!
+      .effort!.words('none'),
+    '--thinking off',
+  )
 })

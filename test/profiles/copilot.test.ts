@@ -4,7 +4,7 @@ import { leashes } from '../../src/core/work/agent.ts'
 import { copilot } from '../../src/profiles/copilot/copilot.ts'
 import { kindOf, now } from './replay.ts'
 
-test('its last words in text mode say what went wrong, and those of an answer do not', () => {
+test('the last words of Copilot in text mode say what went wrong, and those of an answer do not', () => {
   const limit =
     "✗ Sorry, you've hit a rate limit that restricts the number of Copilot model requests you can make within a specific time period. Please try again in 58 hours."
   assert.deepEqual(copilot.failure({ out: '', err: `${limit}\n`, code: 1, now }), {
@@ -16,7 +16,7 @@ test('its last words in text mode say what went wrong, and those of an answer do
   assert.equal(kindOf(copilot, { err: limit, code: 0 }), undefined)
 })
 
-test('each leash is held by its own flags, and what is handed in is quoted', () => {
+test('each leash is held by its own flags, and handed-in values are quoted', () => {
   const run = (flags: string) =>
     `run() { usage=$(mktemp); trap 'rm -f "$usage"' EXIT; copilot --output-format json --no-color --no-ask-user${flags} --usage-output-file "$usage" "$@"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code; }; run`
   assert.deepEqual(

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeOutcome } from '../../src/agents/pipe/pipe-process.ts'
-import { profileNamed, profiles } from '../../src/profiles/all.ts'
+import { profileNamed, allProfiles } from '../../src/profiles/all.ts'
 
 /** One run: what it printed, how it ended, and what it must be taken for: `ok` or the kind of its failure. */
 type Case = { cli: string; out: string; err: string; code: number; expect: string; why: string; dialect?: true }
@@ -19,10 +19,10 @@ const talk = JSON.parse(readFileSync(join(fixtures, 'corpus', 'talk.json'), 'utf
 
 type Run = Pick<Case, 'out' | 'err' | 'code'> & { args?: string }
 
-/** What people reported were runs of this command, where it is not the one that is composed. */
+/** The command of the runs that people reported, where it is not the one that is composed. */
 const reported: Record<string, string> = { codex: 'codex exec --json' }
 
-/** What the pipe agent makes of a run, with the dialect or as text. */
+/** The outcome that the pipe agent makes of a run, with the dialect or as text. */
 function judge(profile: Profile | undefined, { args, out, err, code }: Run, spoken: boolean): Outcome {
   const ended = { out, err, code, now }
   const dialect = spoken ? profile?.dialect?.(args === undefined ? {} : { command: args }) : undefined
@@ -49,12 +49,12 @@ test('the corpus is large enough to mean something', () => {
   assert.ok(corpus.length >= 140 && talk.length >= 60, `${corpus.length} runs, ${talk.length} answers`)
   const covered = new Set(corpus.map(({ cli }) => cli))
   assert.deepEqual(
-    [...profiles.map(({ name }) => name), 'plain'].filter((name) => !covered.has(name)),
+    [...allProfiles().map(({ name }) => name), 'plain'].filter((name) => !covered.has(name)),
     [],
   )
 })
 
-test('every real message is taken for what it is', () => {
+test('every real message is read as its kind', () => {
   const found = corpus.map((one) => ({
     ...one,
     expect: kindOf(judge(profileNamed(one.cli), { ...one, args: reported[one.cli] ?? one.cli }, one.dialect === true)),
@@ -66,7 +66,7 @@ test('every real message is taken for what it is', () => {
 })
 
 test('an answer that talks about limits is an answer', () => {
-  const parked = [undefined, ...profiles].flatMap((profile) =>
+  const parked = [undefined, ...allProfiles()].flatMap((profile) =>
     talk.flatMap(({ text }) => {
       const outcome = judge(profile, { out: `${text}\n`, err: '', code: 0 }, false)
       return outcome.ok && outcome.text === text ? [] : [{ cli: profile?.name ?? 'plain', text, outcome }]
@@ -83,7 +83,7 @@ const crashes = [
 ]
 
 test('a crash after an answer that talks about limits is a crash', () => {
-  const parked = [undefined, ...profiles].flatMap((profile) =>
+  const parked = [undefined, ...allProfiles()].flatMap((profile) =>
     talk.flatMap(({ text }) =>
       crashes.flatMap((crash) => {
         const kind = kindOf(judge(profile, { out: `${text}\n`, ...crash }, false))
@@ -95,7 +95,7 @@ test('a crash after an answer that talks about limits is a crash', () => {
 })
 
 test('an answer that talks about limits is an answer in every dialect', () => {
-  const speaking = profiles.filter(({ dialect }) => dialect)
+  const speaking = allProfiles().filter(({ dialect }) => dialect)
   const parked = speaking.flatMap((profile) => {
     const file = join(fixtures, 'recorded', profile.name, 'answer.json')
     assert.ok(existsSync(file), `${profile.name} has no recorded answer`)

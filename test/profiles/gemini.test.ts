@@ -44,7 +44,7 @@ test('a run that breaks off says how, and an unknown line means nothing', () => 
   ])
 })
 
-test('its last words in text mode say what went wrong, and those of an answer do not', () => {
+test('the last words of Gemini in text mode say what went wrong, and those of an answer do not', () => {
   const said = {
     'Error when talking to Gemini API Full report available at: /tmp/x.json TerminalQuotaError: You have exhausted your daily quota on this model.':
       'quota',
@@ -72,7 +72,7 @@ test('a folder is trusted only where there is nothing that trust would let in', 
   }
 })
 
-test('each leash is held by its own mode, and what is handed in is quoted', () => {
+test('each leash is held by its own mode, and handed-in values are quoted', () => {
   const trust = '$([ -e .gemini ] || [ -e .env ] || echo --skip-trust)'
   assert.deepEqual(
     [

@@ -34,7 +34,7 @@ export function goldensOf(cli: string): Golden[] {
     })
 }
 
-/** What a recorded dialog asks, and the keys that answered the real program: for each of its options, and for nobody's answer. */
+/** The question of a recorded dialog, and the keys that answered the real program: for each of its options, and for no answer. */
 export type Asked = { question: Question; keys: { options: Key[][]; nothing: Key[] } }
 
 export function askedOf({ cli, scene }: Golden): Asked | undefined {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OptionValueError } from '../../src/base/option-value.ts'
 import { leashes } from '../../src/core/work/agent.ts'
-import { profiles } from '../../src/profiles/all.ts'
+import { allProfiles } from '../../src/profiles/all.ts'
 import { termaite } from '../../src/profiles/termaite.ts'
 
 // Every command that a profile composes runs in bash here, with a program in the CLI's place that writes down its argv.
@@ -18,7 +18,7 @@ const bin = join(folder, 'bin')
 const work = join(folder, 'work')
 for (const path of [bin, work]) mkdirSync(path)
 
-const all: readonly Profile[] = [...profiles, termaite('termaite', 'native', 'unknown')]
+const all: readonly Profile[] = [...allProfiles(), termaite('termaite', 'native', 'unknown')]
 for (const word of all.flatMap(({ words }) => words)) {
   writeFileSync(join(bin, word), `#!/bin/sh\nprintf '%s\\0' "$@"\n`)
   chmodSync(join(bin, word), 0o755)

@@ -4,14 +4,14 @@ import { leashes } from '../../src/core/work/agent.ts'
 import { opencode } from '../../src/profiles/opencode.ts'
 import { failed, kindOf, now, recorded, replay } from './replay.ts'
 
-test('its last words in text mode say what went wrong, and those of an answer do not', () => {
+test('the last words of opencode in text mode say what went wrong, and those of an answer do not', () => {
   assert.equal(kindOf(opencode, { err: '> build · mock\n\nError: Incorrect API key provided: x\n' }), 'auth')
   assert.equal(kindOf(opencode, { err: 'Error: Free usage exceeded, subscribe to Go\n' }), 'quota')
   assert.equal(kindOf(opencode, { out: 'Error: Free usage exceeded, subscribe to Go\n' }), undefined)
   assert.equal(kindOf(opencode, { err: 'Error: 429\n', code: 0 }), undefined)
 })
 
-test('each leash is held by its own permissions, and what is handed in is quoted', () => {
+test('each leash is held by its own permissions, and handed-in values are quoted', () => {
   const looking = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', webfetch: 'allow', todowrite: 'allow' }
   const config = (permission: object) =>
     `OPENCODE_CONFIG_CONTENT='${JSON.stringify({ permission, experimental: { continue_loop_on_deny: true } })}' opencode run --format json`
@@ -30,7 +30,7 @@ test('each leash is held by its own permissions, and what is handed in is quoted
   )
 })
 
-test('a limit of its own is told from one that passes, whatever the sentence', () => {
+test('a limit of opencode’s own is told from one that passes, whatever the sentence', () => {
   const data = {
     message: 'Rate limit exceeded. Please try again later.',
     statusCode: 429,

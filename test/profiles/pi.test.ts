@@ -4,14 +4,14 @@ import { leashes } from '../../src/core/work/agent.ts'
 import { pi } from '../../src/profiles/pi.ts'
 import { kindOf, now, replay } from './replay.ts'
 
-test('its last words in text mode say what went wrong, and those of an answer do not', () => {
+test('the last words of pi in text mode say what went wrong, and those of an answer do not', () => {
   const spent = '429: {"message":"You exceeded your current quota","code":"insufficient_quota"}\n'
   assert.equal(kindOf(pi, { err: spent }), 'quota')
   assert.equal(kindOf(pi, { out: spent }), undefined)
   assert.equal(kindOf(pi, { err: 'Error: Unknown option: --nosuch\n' }), undefined)
 })
 
-test('each leash is held by the tools it gets, and what is handed in is quoted', () => {
+test('each leash is held by the tools it gets, and handed-in values are quoted', () => {
   const looking = 'pi -p --mode json --tools read,grep,find,ls'
   assert.deepEqual(
     leashes.map((leash) => pi.command({ leash })),

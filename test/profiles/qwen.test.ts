@@ -4,7 +4,7 @@ import { leashes } from '../../src/core/work/agent.ts'
 import { qwen } from '../../src/profiles/qwen/qwen.ts'
 import { kindOf, meanings, recorded, replay } from './replay.ts'
 
-test('its last words in text mode say what went wrong, and those of an answer do not', () => {
+test('the last words of Qwen in text mode say what went wrong, and those of an answer do not', () => {
   assert.equal(
     kindOf(qwen, { err: 'Ripgrep not available\n[API Error: 429 Free allocated quota exceeded.]\n' }),
     'quota',
@@ -13,7 +13,7 @@ test('its last words in text mode say what went wrong, and those of an answer do
   assert.equal(kindOf(qwen, { out: '[API Error: 429 Free allocated quota exceeded.]\n' }), undefined)
 })
 
-test('each leash is an approval mode, and what is handed in is quoted', () => {
+test('each leash is an approval mode, and handed-in values are quoted', () => {
   const started = 'qwen --output-format stream-json --include-partial-messages --approval-mode'
   const unasked = 'enter_worktree,exit_worktree,cron_create,cron_delete,record_artifact'
   assert.deepEqual(

@@ -48,7 +48,7 @@ export function replay(profile: Profile, { args, leash, picks = [], ended }: Rec
   return [...lines.flatMap((line) => dialect.line(line).map(told)), ...dialect.end(ended).map(told)]
 }
 
-/** What each recorded run of a CLI means, whole: written by hand, held by the contract of profiles. */
+/** The meaning of each recorded run of a CLI, whole: written by hand, held by the contract of profiles. */
 export function meanings(cli: string): Record<string, Told[]> {
   return JSON.parse(readFileSync(join(folder, '..', 'meanings', `${cli}.json`), 'utf8'))
 }

@@ -7,15 +7,15 @@ import { profileNamed } from '../../src/profiles/all.ts'
 import { longAnswer } from '../real/scenes.ts'
 
 const uuid = (at: number) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
-const one = { input: 1200, output: 34, cached: 1000 }
-const two = { input: 2400, output: 68, cached: 2000 }
+const one = { input: 1200, output: 34, cached: 1000, held: 1234 }
+const two = { input: 2400, output: 68, cached: 2000, held: 1234 }
 const order = ['hang', 'shell', 'edit', 'long', 'fault'] as const
 const shell = { answer: 'All is done for shell.', usage: two, over: true }
 const long = { answer: longAnswer, usage: one, over: true }
 const openai =
   '401 Incorrect API key provided: made-up. You can find your API key at https://platform.openai.com/account/api-keys.'
 
-/** What each journal says of the turns it was recorded from: stopped, answered after a call, declined, long, failed. */
+/** The facts that each journal tells of the turns it was recorded from: stopped, answered after a call, declined, long, failed. */
 const expected: Record<string, { key?: string; turns: Record<(typeof order)[number], Journalled> }> = {
   claude: {
     key: uuid(1),
@@ -90,7 +90,7 @@ function linesThrough(cli: string, scene: string): string[] {
 
 for (const [cli, { key, turns }] of Object.entries(expected)) {
   const journal = profileNamed(cli)!.screen!.journal!
-  test(`${cli}'s journal tells what became of each turn`, () => {
+  test(`${cli}'s journal tells the outcome of each turn`, () => {
     assert.deepEqual(
       order.map((scene) => [scene, journal.read(linesThrough(cli, scene), `scene:${scene} now`)]),
       order.map((scene) => [scene, { ...(key === undefined ? {} : { key }), ...turns[scene] }]),

@@ -31,7 +31,7 @@ const scenes: Record<string, 'busy' | 'idle' | 'asking'> = {
   welcome: 'idle',
 }
 
-test('our own chat reads as what goes on in it', () => {
+test('our own chat is read by its states', () => {
   const names = globSync('*-{80x24,120x40,200x50}.txt', { cwd: folder })
     .map((file) => basename(file, '.txt'))
     .filter((name) => scenes[name.replace(/-\d+x\d+$/, '')])
@@ -92,7 +92,7 @@ test('our own chat is started on a session of its own, and resumes it', () => {
   )
 })
 
-test('our own log tells what became of a turn, whatever else is said in it', () => {
+test('our own log tells the outcome of a turn, whatever else it holds', () => {
   const entry = (turn: string, fact: object) =>
     JSON.stringify({ id: 'x', at: 1, by: 'native', session: 's', turn, ...fact })
   const lines = [
@@ -124,7 +124,7 @@ test('our own log tells what became of a turn, whatever else is said in it', () 
     [
       ended(spent),
       ended(stopped),
-      // Whoever does not wait on a card stops the turn, and is out of quota all the same.
+      // A person who does not wait on a card stops the turn, and the agent is out of quota all the same.
       ended(stopped, { type: 'attempt', failure: spent, ms: 1 }, card),
       ended(stopped, card),
     ],

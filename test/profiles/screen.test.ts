@@ -4,7 +4,7 @@ import { read } from '../../src/core/screen/reading.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { askedOf, goldensOf } from './golden-screens.ts'
 
-/** What each recorded scene must read as; `left` is what it printed when it ended. */
+/** The state that each recorded scene must be read as; `left` is the output of a program that ended. */
 const states: Record<string, 'busy' | 'idle' | 'asking'> = {
   trust: 'asking',
   login: 'asking',
@@ -27,7 +27,7 @@ const goldens = clis.flatMap(goldensOf)
 const factsOf = (cli: string) => profileNamed(cli)!.screen!
 const name = ({ cli, scene, size }: { cli: string; scene: string; size: string }) => `${cli} ${scene} ${size}`
 
-test('every recorded screen reads as what was going on', () => {
+test('every recorded screen is read by its state', () => {
   const known = goldens.filter(({ scene }) => states[scene])
   assert.deepEqual(
     known.map((golden) => {
@@ -54,7 +54,7 @@ test('a dialog is a question with the options that it shows, whatever the size',
   )
 })
 
-test('the keys of a dialog pick what was picked, and decline it without', () => {
+test('the keys of a dialog pick the chosen option, and decline it without one', () => {
   const asking = goldens.filter(({ scene }) => states[scene] === 'asking')
   assert.deepEqual(
     asking.map((golden) => {

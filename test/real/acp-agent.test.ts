@@ -48,18 +48,14 @@ test('acpx: a prompt goes through the rotation, over a spent quota', { skip, tim
   )
 })
 
-test(
-  'acpx: what it is told, frame by frame, ends with the turn; a failure is its failure',
-  { skip, timeout: 60_000 },
-  async (t) => {
-    const machine = new Machine(t)
-    machine.agents({ good: 'cat >/dev/null; echo "Fine."' })
-    const { code, out, err } = await exec(machine, '--approve-all', '--format', 'json', 'exec', 'hello')
-    assert.equal(code, 0, err)
-    assert.match(out, /"stopReason":"end_turn"/)
-    assert.match(out, /agent_message_chunk/)
-    machine.agents({ broken: 'cat >/dev/null; exit 3' })
-    const failed = await exec(machine, '--approve-all', '--format', 'quiet', 'exec', 'hello')
-    assert.notEqual(failed.code, 0)
-  },
-)
+test('acpx: the frames of a turn end with it; a failure is reported as one', { skip, timeout: 60_000 }, async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ good: 'cat >/dev/null; echo "Fine."' })
+  const { code, out, err } = await exec(machine, '--approve-all', '--format', 'json', 'exec', 'hello')
+  assert.equal(code, 0, err)
+  assert.match(out, /"stopReason":"end_turn"/)
+  assert.match(out, /agent_message_chunk/)
+  machine.agents({ broken: 'cat >/dev/null; exit 3' })
+  const failed = await exec(machine, '--approve-all', '--format', 'quiet', 'exec', 'hello')
+  assert.notEqual(failed.code, 0)
+})

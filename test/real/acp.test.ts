@@ -20,7 +20,7 @@ async function geminiAsked(script: Script, ...picks: (string[] | undefined)[]) {
   return { cards, ...(await talk('gemini', script, { open: acpAgent, ask })) }
 }
 
-/** What of a turn is about its tools, without the ids that change. */
+/** The events of a turn that are about its tools, without the ids that change. */
 function acts(events: readonly Event[]): object[] {
   return events.flatMap((event): object[] => {
     if (event.type === 'call') return [{ tool: event.tool, input: event.input }]
@@ -95,7 +95,7 @@ test('gemini over ACP is held by each leash', { skip }, async () => {
 test('gemini over ACP goes on with its own session, and shows nothing of it again', { skip }, async () => {
   await using it = await geminiAsked(({ count }) => ({ text: `Answer ${count}.` }))
   const first = await it.say('The first question.', 'ask')
-  // It names its files by the minute: a session that is loaded in the minute in which it began is overwritten by it.
+  // Gemini names its files by the minute: a session that is loaded in the minute in which it began is overwritten by it.
   for (const file of globSync(join(it.place().root, 'home/.gemini/tmp/*/chats/session-*')))
     renameSync(file, file.replace(/session-\d{4}/, 'session-2020'))
   const second = await it.say('The second question.', 'ask')

@@ -27,7 +27,7 @@ const ways: Record<
   },
   qwen: {
     kinds: ['pipe', 'acp'],
-    // Its own edits without a question know no folders there.
+    // Gemini's own edits without a question know no folders there.
     anywhere: 'pipe',
     make: (path) => ({ tool: 'write_file', input: { file_path: path, content: 'new\n' } }),
   },
@@ -54,7 +54,7 @@ for (const [cli, { kinds, make, anywhere }] of Object.entries(ways))
         })
         t.after(() => server.close())
         await using it = await rig(cli, server.url)
-        // Not in the temporary folder, where the sandbox of Codex may write.
+        // The folder is not in the temporary folder, where the sandbox of Codex may write.
         shared = realpathSync(mkdtempSync(join('/var/tmp', 'termaite real ')))
         t.after(() => rmSync(shared, { recursive: true, force: true }))
         const home = join(it.root, 'termaite')

@@ -1,10 +1,12 @@
+import type { ChildProcess } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import type { Task } from '../../src/core/work/task.ts'
 import type { Script } from './model-server.ts'
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { diffText } from '../hub/diff-text.ts'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { collect } from '../../src/base/collect.ts'
@@ -16,17 +18,30 @@ import { screenRig } from './screen-rig.ts'
 
 const author = { GIT_AUTHOR_NAME: 'x', GIT_AUTHOR_EMAIL: 'x@y', GIT_COMMITTER_NAME: 'x', GIT_COMMITTER_EMAIL: 'x@y' }
 
-/** What a person has answered on a CLI's own dialogs before, as text in its files: that the folder is trusted, say. */
+/** The answers that a person has given on a CLI's own dialogs before, as texts of its files: that the folder is trusted, for example. */
 export type Answered = (folder: string) => Record<string, string>
 
-/** A real CLI on a scripted model, a hub, and a repository in which it is to work. */
-export async function agentRig(t: TestContext, cli: string, answered: Answered, script: Script) {
+/** A real CLI on a scripted model, a hub, and a repository in which it is to work; `files` are further files of it. */
+export async function agentRig(
+  t: TestContext,
+  cli: string,
+  answered: Answered,
+  script: Script,
+  files: Record<string, string> = {},
+) {
   const server = await modelServer(script)
   t.after(() => server.close())
   const place = await screenRig(cli, server.url)
-  t.after(() => place[Symbol.asyncDispose]())
+  const supervisors: ChildProcess[] = []
+  t.after(async () => {
+    // In this order: a supervisor would start its CLI again, and the sockets of tmux lie in the folder.
+    for (const supervisor of supervisors) supervisor.kill('SIGKILL')
+    endTmux(place.root)
+    await place[Symbol.asyncDispose]()
+  })
   const { cwd } = place
   const home = place.env.HOME!
+  place.env.TMUX_TMPDIR = place.root
   const worktree = join(home, '.termaite', 'worktrees', slugOf(cwd), `agent-${cli}`)
   for (const [path, text] of Object.entries(answered(worktree))) {
     mkdirSync(dirname(join(home, path)), { recursive: true })
@@ -35,17 +50,19 @@ export async function agentRig(t: TestContext, cli: string, answered: Answered, 
   }
   const git = async (...args: string[]) =>
     (await collect('git', args, { cwd, env: { ...place.env, ...author } })).out.toString()
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(cwd, path), text)
   await git('add', '-A')
   await git('commit', '-q', '-m', 'first')
-  const serving = spawn(process.execPath, [program, 'serve', '--port', '0'], {
-    cwd,
-    env: place.env,
-  })
-  t.after(() => serving.kill('SIGKILL'))
-  const { value: url } = await createInterface({ input: serving.stdout })[Symbol.asyncIterator]().next()
-  const env = { ...place.env, TERMAITE_HUB: url as string } as NodeJS.ProcessEnv
+  const serve = async (port: string) => {
+    const child = spawn(process.execPath, [program, 'serve', '--port', port], { cwd, env: place.env })
+    t.after(() => child.kill('SIGKILL'))
+    const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()
+    return { child, url: value as string }
+  }
+  let { child: serving, url } = await serve('0')
+  const env = { ...place.env, TERMAITE_HUB: url } as NodeJS.ProcessEnv
   const key = readFileSync(join(home, '.termaite', 'hub.key'), 'utf8').trim()
-  const hub = new HubClient({ url: url as string, key })
+  const hub = new HubClient({ url, key })
   const waiting = new AbortController()
   t.after(() => waiting.abort())
   const done = async () => {
@@ -59,7 +76,30 @@ export async function agentRig(t: TestContext, cli: string, answered: Answered, 
     cwd,
     git,
     hub,
-    /** Its session, as it is kept. */
+    url,
+    async killHub() {
+      const over = once(serving, 'exit')
+      serving.kill('SIGKILL')
+      await over
+    },
+    /** Starts the hub again, at the same address. */
+    async serveAgain() {
+      ;({ child: serving } = await serve(new URL(url).port))
+    },
+    /** Starts the CLI's supervisor; `lines` is all that it has said so far. */
+    start(leash: string, ...flags: string[]) {
+      const args = [program, 'agent', `--start=${cli}`, '--leash', leash, '--yes', ...flags]
+      const agent = spawn(process.execPath, args, {
+        cwd,
+        env: { ...env, ...author },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      supervisors.push(agent)
+      let lines = ''
+      agent.stderr.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
+      return { agent, lines: () => lines }
+    },
+    /** The session of the agent, as it is kept. */
     session() {
       const folder = join(cwd, '.termaite', 'sessions')
       return JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]!, 'session.json'), 'utf8'))
@@ -77,21 +117,23 @@ export async function agentRig(t: TestContext, cli: string, answered: Answered, 
      * a person does during that time.
      */
     async work(leash = 'all', beside = async () => {}): Promise<{ tasks: Task[]; lines: string }> {
-      const args = [program, 'agent', `--start=${cli}`, '--leash', leash, '--yes']
-      const agent = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] })
-      t.after(() => agent.kill('SIGKILL'))
-      let lines = ''
-      agent.stderr.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
+      const { agent, lines } = this.start(leash)
       const exited = once(agent, 'exit')
-      const left = exited.then(() => assert.fail(`it ended: ${lines}`))
-      const late = once(t.signal, 'abort').then(() => assert.fail(`it is not done: ${lines}`))
+      const left = exited.then(() => assert.fail(`it ended: ${lines()}`))
+      const late = once(t.signal, 'abort').then(() => assert.fail(`it is not done: ${lines()}`))
       const [tasks] = await Promise.race([Promise.all([done(), beside()]), left, late])
       left.catch(() => {})
       agent.kill('SIGTERM')
       await exited
-      return { tasks, lines }
+      return { tasks, lines: lines() }
     },
   }
+}
+
+/** Ends the tmux servers of a rig: a CLI in tmux goes on when its supervisor is killed. */
+function endTmux(folder: string): void {
+  for (const socket of globSync('tmux-*/*', { cwd: folder }))
+    spawnSync('tmux', ['-S', join(folder, socket), 'kill-server'])
 }
 
 /** A model's own first words to the hub: who it is. */
@@ -102,12 +144,15 @@ export function introduction(tool: string, said: string) {
   return { call: { tool, input } }
 }
 
-export const storyOf = ({ state, result, history }: Task) => ({
-  state,
-  message: result?.message,
-  diff: result?.diff?.split('\n').filter((row) => /^[+-][^+-]/.test(row)),
-  handed: history.filter((step) => step.state === 'PENDING_ACK').length,
-})
+export const storiesOf = (hub: HubClient, tasks: readonly Task[]) =>
+  Promise.all(
+    tasks.map(async (task) => ({
+      state: task.state,
+      message: task.result?.message,
+      diff: (await diffText(hub, task)).split('\n').filter((row) => /^[+-][^+-]/.test(row)),
+      handed: task.history.filter((step) => step.state === 'PENDING_ACK').length,
+    })),
+  )
 
 export const storyTold = (thing: number) => ({
   state: 'IN_REVIEW',

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { markOf } from '../../src/terminals/terminal-program.ts'
 import { optionKeys } from '../../src/core/talk/consent.ts'
 import { until } from '../until.ts'
-import { agentRig, introduction, storyOf, storyTold } from './agent-rig.ts'
+import { agentRig, introduction, storiesOf, storyTold } from './agent-rig.ts'
 import { skipped } from './turns.ts'
 
 /** How a CLI is told to run a command, and what a person has answered on its own dialogs before. */
@@ -79,7 +79,7 @@ function worker({ shell }: Ways, cut = () => {}, isIntroduced = false): Script {
   }
 }
 
-/** What each CLI calls the tool that registers: Claude names it in words alone, behind an escaped line end, Codex in a namespace. */
+/** The name of the registering tool in each CLI: Claude names it in words alone, behind an escaped line end, Codex in a namespace. */
 const registering = (text: string) =>
   /(?:mcp_+)?termaite-hub[_-]+register_agent\b|(?<="name":")register_agent(?=")/.exec(text)?.[0]
 
@@ -113,7 +113,10 @@ for (const [cli, ways] of Object.entries(killed))
       for (const thing of [1, 2, 3]) await rig.add(`Do thing ${thing}.`)
       const { tasks, lines } = await rig.work()
 
-      const told = tasks.toSorted((a, b) => (a.prompt < b.prompt ? -1 : 1)).map(storyOf)
+      const told = await storiesOf(
+        rig.hub,
+        tasks.toSorted((a, b) => (a.prompt < b.prompt ? -1 : 1)),
+      )
       assert.deepEqual(told, [1, 2, 3].map(storyTold), lines)
       assert.equal(pids.length > 0, true)
       assert.deepEqual(await known(rig.hub), [{ source: 'CLI', workspace: rig.cwd, capabilities: ['typescript'] }])
@@ -126,14 +129,14 @@ for (const [cli, ways] of Object.entries(killed))
     },
   )
 
-// They wait for their own start more than for each other.
+// These CLIs wait for their own start more than for each other.
 describe('the other CLIs at the hub', { concurrency: 3 }, () => {
   for (const [cli, ways] of Object.entries(others))
     test(`${cli} registers by the hub's tools and does a task`, { skip: skip(cli), timeout: 90_000 }, async (t) => {
       const rig = await agentRig(t, cli, ways.answered, worker(ways))
       await rig.add('Do thing 1.')
       const { tasks, lines } = await rig.work()
-      assert.deepEqual(tasks.map(storyOf), [storyTold(1)], lines)
+      assert.deepEqual(await storiesOf(rig.hub, tasks), [storyTold(1)], lines)
       assert.deepEqual(await known(rig.hub), [{ source: 'CLI', workspace: rig.cwd, capabilities: ['typescript'] }])
       assert.match(lines, farewell)
       assert.equal(await rig.git('status', '--porcelain'), '')
@@ -170,7 +173,7 @@ test(
         answered.push(out.replaceAll(agent!.id, '<agent>').replace(/^\w{8}/, '<task>'))
       }
     })
-    assert.deepEqual(tasks.map(storyOf), [storyTold(1)], lines)
+    assert.deepEqual(await storiesOf(rig.hub, tasks), [storyTold(1)], lines)
     assert.deepEqual(answered, ['<agent> answered\n', '<agent> answered\n', '<task> ASSIGNED <agent>\n'])
     assert.deepEqual(
       tasks[0]!.notes
@@ -200,7 +203,7 @@ async function merges(rig: Awaited<ReturnType<typeof agentRig>>, id: string): Pr
 
 const farewell = /Tokens: [\d,]+ \([\d,]+ reported\)\nResume with: termaite agent --start=\w+ --as=orc --resume\n$/
 
-/** Who is known at the hub, as it said itself. */
+/** The agents that the hub knows, as they registered themselves. */
 async function known(hub: Awaited<ReturnType<typeof agentRig>>['hub']) {
   return (await hub.agents()).map(({ source, workspace, capabilities }) => ({ source, workspace, capabilities }))
 }

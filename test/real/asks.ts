@@ -10,13 +10,13 @@ import { skipped } from './turns.ts'
 
 type Call = { tool: string; input: unknown }
 
-/** What is this CLI's own in the tests of those that can ask. */
+/** The facts of one CLI in the tests of all that can ask. */
 export type Ways = {
   /** A call that needs a yes under the leash `ask`. */
   run(command: string): Call
   /** Calls that put `ho` where a.txt has `hi`, under a yes. */
   edit: Call[]
-  /** What the question about it shows. */
+  /** The parts that the question about the call shows. */
   shows: Shown[]
   changes: FileChange[]
   denial: string
@@ -44,7 +44,7 @@ const made = (it: Awaited<ReturnType<typeof talk>>, file = 'made.txt') => exists
 const commandsIn = ({ shows = [] }: Question) => shows.flatMap((one) => (one.type === 'command' ? [one.command] : []))
 const finished = { ok: true, text: 'That is all.' }
 
-/** What holds for every real CLI that asks before it acts. */
+/** The contract of every real CLI that asks before it acts. */
 export function realAsks(cli: string, ways: Ways) {
   const skip = skipped(cli)
   const touch = ways.run('touch made.txt')
@@ -85,7 +85,7 @@ export function realAsks(cli: string, ways: Ways) {
     }
   })
 
-  test(`${cli} shows the difference before it edits, and what it changed after`, { skip }, async () => {
+  test(`${cli} shows the difference before it edits, and its changes after`, { skip }, async () => {
     const { asked, ask } = person(['once'])
     await using it = await talk(cli, calls(...ways.edit), { ask })
     const { cwd } = it.place()
@@ -141,7 +141,7 @@ export function realAsks(cli: string, ways: Ways) {
     }
     const script: Script = async ({ count }) => {
       if (count === 1) return { call: touch }
-      // It answers only once the person has typed again: too late for this step.
+      // The model answers only once the person has typed again: too late for this step.
       if (count === 2) await type('And round.')
       return { text: `Answer ${count}.` }
     }
@@ -169,14 +169,14 @@ export function realAsks(cli: string, ways: Ways) {
   })
 }
 
-/** Somebody who types while a turn runs; `type` resolves once the text is on its way to the CLI. */
+/** A person who types while a turn runs; `type` resolves once the text is on its way to the CLI. */
 function typist() {
   const texts: string[] = []
   const onWay: (() => void)[] = []
   let wake = () => {}
   let handed = 0
   const steer = async (over?: AbortSignal): Promise<string[]> => {
-    // Whoever comes again has written what it was given.
+    // An agent that asks for the next text has written the one before.
     for (const done of onWay.splice(0)) done()
     while (texts.length === 0 && over && !over.aborted)
       await new Promise<void>((resolve) => {

@@ -9,7 +9,7 @@ import { skipped } from './turns.ts'
 
 type Call = { tool: string; input: unknown }
 
-/** What is this CLI's own on the screen. */
+/** The facts of one CLI on the screen. */
 type Ways = {
   kind: 'pipe' | 'acp'
   run(command: string): Call
@@ -21,9 +21,9 @@ type Ways = {
   /** The card about a command, in that project, and the one about the edit. */
   command(project: string): string[]
   diff: string[]
-  /** What the transcript says of it all. */
+  /** The words of the transcript about all of it. */
   told: string[]
-  /** What it needs before its thread can be gone on with. */
+  /** Prepares the home of the CLI, so that its thread can be continued. */
   aged?(home: string): void
 }
 
@@ -170,7 +170,7 @@ const all: Record<string, Ways> = {
       '  That is all.',
       '─ gemini · next in line · # s · 2 files +1 −1 · 4.9k tokens',
     ],
-    // It names its files by the minute: a session that is loaded in the minute in which it began is overwritten by it.
+    // Gemini names its files by the minute: a session that is loaded in the minute in which it began is overwritten by it.
     aged(home) {
       for (const file of globSync(join(home, '.gemini/tmp/*/chats/session-*')))
         renameSync(file, file.replace(/session-\d{4}/, 'session-2020'))
@@ -252,7 +252,7 @@ for (const [cli, ways] of Object.entries(all)) {
     await it.server.received(2)
     first.type(keys.escape)
     await first.shows(/cancelled/)
-    assert.deepEqual(await it.left(first), [])
+    await it.ended(first)
     first.type('/exit\r')
     assert.deepEqual(await first.exited, { exitCode: 0, signal: 0 })
 

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { carries, processTable } from '../../src/base/process/process-table.ts'
 import { Machine } from '../cli/program.ts'
 import { Glass } from '../screen/glass.ts'
+import { until } from '../until.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 
@@ -14,7 +15,7 @@ export async function chatWith(t: TestContext, cli: string, kind: 'pipe' | 'acp'
   const machine = new Machine(t)
   execFileSync('git', ['init', '-q'], { cwd: machine.project })
   const agents = [{ name: cli, profile: cli, kind, contextWindowTokens: 100_000 }]
-  // What is asked besides a turn would be answered by the script as well.
+  // A request beside the turn would be answered by the script as well.
   machine.settings({ metaInstruction: false, thinking: 'off', agents })
   t.after(async () => {
     await server.close()
@@ -35,13 +36,13 @@ export async function chatWith(t: TestContext, cli: string, kind: 'pipe' | 'acp'
     machine,
     server,
     open,
-    /** Where the CLI keeps its own things. */
+    /** The home in which the CLI keeps its own files. */
     home: set.HOME!,
-    /** What still runs for the agent, beside the chat itself. */
-    async left(glass: Glass): Promise<number[]> {
-      const pids = (await processTable()).map(({ pid }) => pid).filter((pid) => pid !== glass.pty.pid)
-      const ours = await Promise.all(pids.map((pid) => carries(pid, root)))
-      return pids.filter((_pid, at) => ours[at])
+    /** Waits until nothing runs for the agent beside the chat itself, whose own short commands, such as git, end by themselves. */
+    async ended(glass: Glass): Promise<void> {
+      const pids = async () => (await processTable()).map(({ pid }) => pid).filter((pid) => pid !== glass.pty.pid)
+      const areOurs = async () => Promise.all((await pids()).map((pid) => carries(pid, root)))
+      await until(async () => !(await areOurs()).includes(true))
     },
   }
 }

@@ -59,7 +59,7 @@ async function machine(t: TestContext, agents: (url: string) => Agents, script: 
   execFileSync('git', ['init', '-q', rig.cwd], { env: rig.env })
   writeFileSync(join(rig.cwd, 'a.txt'), 'hi\n')
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ metaInstruction: false, agents: agents(model.url) }))
-  // What a person has answered on Claude Code's own dialogs before.
+  // The answers that a person has given on Claude Code's own dialogs before.
   const trusted = { [rig.cwd]: { hasTrustDialogAccepted: true } }
   const agreed = { customApiKeyResponses: { approved: ['made-up'], rejected: [] } }
   const known = { hasCompletedOnboarding: true, theme: 'dark', ...agreed, projects: trusted }
@@ -199,7 +199,7 @@ describe('our own agent leads Claude Code in a terminal and Gemini over ACP', { 
   }
 })
 
-/** What the model of an explorer tries: to write a file by a tool for that, and by a command. */
+/** The attempts of an explorer's model: to write a file by a tool for that, and by a command. */
 const attempts: Record<string, (folder: string) => { tool: string; input: unknown }[]> = {
   claude: (folder) => [
     { tool: 'Write', input: { file_path: join(folder, 'planted-by-claude'), content: 'x' } },

@@ -104,7 +104,7 @@ test(
       await window.shows(/hello again[^]*claude was here[^]*─ claude · /)
     })
 
-    await t.test('what is asked can be read at every size', async () => {
+    await t.test('a question can be read at every size', async () => {
       window.say('/switch claude')
       await window.shows('claude takes the next turn')
       window.say('make a file')

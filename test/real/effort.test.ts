@@ -12,7 +12,7 @@ import { rig } from './rig.ts'
 import { outcomeOf, talk } from './talk.ts'
 import { skipped } from './turns.ts'
 
-/** Where the requests of each CLI say how hard to think, and what they say for each wish. */
+/** The place at which each CLI's requests say how hard to think, and the value for each wish. */
 const said: Record<string, { of(body: any): unknown; levels: Partial<Record<Effort, unknown>> }> = {
   claude: { of: (body) => body.output_config?.effort, levels: { low: 'low', max: 'max', minimal: 'low' } },
   codex: { of: (body) => body.reasoning?.effort, levels: { low: 'low', high: 'high', max: 'xhigh' } },

@@ -1,6 +1,6 @@
 /**
- * What the MCP conformance suite drives, on the side of the client; it adds the address of its server and says in the
- * environment what it plays:
+ * The client that the MCP conformance suite drives; the suite adds the address of its server and names the scenario in the
+ * environment:
  *
  *   conformance client --command "node test/real/mcp-client.ts" --requirements 2026-07-28
  */
@@ -30,13 +30,13 @@ const server: ServerConfig = {
   oauth: { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json', ...registered },
 }
 
-/** The suite's pages grant at once and send back: whoever follows is the browser. */
+/** The suite's pages grant at once and redirect: following them takes the place of a browser. */
 const browse = async (page: string) => void (await (await fetch(page)).text())
 
 const call: ToolCall = {
   cwd: process.cwd(),
   signal: new AbortController().signal,
-  // Whatever can be left as it is, is; a login is always wanted.
+  // The answers leave everything as it is where they can; a login is always wanted.
   ask: async ({ options, multiple, marked }: Question) =>
     multiple
       ? [...(marked ?? [])]

@@ -48,7 +48,7 @@ for (const [cli, { folder, knows }] of Object.entries(clis))
   )
 
 test(
-  'Claude Code conducts two agents: one audits, one sums up what it said',
+  'Claude Code conducts two agents: one audits, one sums up the audit',
   { skip: skipped('claude'), timeout: 120_000 },
   async (context) => {
     const calls = [

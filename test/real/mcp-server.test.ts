@@ -36,7 +36,7 @@ for (const [revision, count] of Object.entries(required))
     assert.deepEqual([code, marks.length, failed], [0, count, []], text.slice(-3_000))
   })
 
-/** What the suite asks of any server, whatever its tools are. */
+/** The scenarios that the suite asks of any server, whatever its tools are. */
 const anybody = {
   '2026-07-28': [
     'tools-list',
@@ -117,7 +117,7 @@ for (const era of ['modern', 'legacy'] as const)
 
 for (const era of ['modern', 'legacy'] as const)
   test(
-    `the inspector conducts two agents over HTTP, ${era}: one audits, one sums up what it said`,
+    `the inspector conducts two agents over HTTP, ${era}: one audits, one sums up the audit`,
     inspected,
     async (context) => {
       const machine = new ConductedMachine(context)

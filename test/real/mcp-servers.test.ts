@@ -39,7 +39,7 @@ test('filesystem: its tools are in the first request, know the roots, and read a
 })
 
 test(
-  'everything: resources by @ and by the tool, once each, and a second agent has what the first was given',
+  'everything: resources by @ and by the tool, once each, and a second agent has those of the first',
   options,
   async (t) => {
     const { server, machine, run } = await withServers(

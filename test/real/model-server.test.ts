@@ -27,7 +27,7 @@ async function served<T>(
   }
 }
 
-test('every wire streams the scripted words, and keeps what it was asked byte for byte', async () => {
+test('every wire streams the scripted words, and keeps the requests byte for byte', async () => {
   await served(
     ({ wire }) => ({ text: `I am ${wire}.` }),
     async (ask, server) => {
@@ -44,7 +44,7 @@ test('every wire streams the scripted words, and keeps what it was asked byte fo
   )
 })
 
-test('what is not streamed comes whole', async () => {
+test('an answer that is not streamed comes whole', async () => {
   await served(
     () => ({ text: 'Hello.' }),
     async (ask) => {

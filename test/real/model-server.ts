@@ -17,7 +17,7 @@ const speeches: readonly Speech[] = [anthropic, responses, chat, gemini]
 /** Providers' models on loopback, as a script has them: the real CLIs talk to it with made-up keys. */
 export type ModelServer = {
   url: string
-  /** Everything that was asked so far, byte for byte, side calls among it. */
+  /** Every request so far, byte for byte, side calls among them. */
   asked: Asked[]
   /** The requests of the turns alone. */
   turns(): Asked[]

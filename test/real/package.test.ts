@@ -24,7 +24,16 @@ const tarball = join(folder, packed!.filename)
 
 test('the package holds the program and its papers, no tests, no sources, two dependencies and no install script', () => {
   const outside = packed!.files.map(({ path }) => path).filter((path) => !/^(bin|dist)\//.test(path))
-  assert.deepEqual(outside.sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'])
+  assert.deepEqual(outside.sort(), [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'man/termaite.1',
+    'package.json',
+  ])
+  const ofStart = packed!.files.map(({ path }) => path).filter((path) => /^bin\/|licenses/.test(path))
+  assert.deepEqual(ofStart.sort(), ['bin/termaite.cjs', 'dist/licenses.txt'])
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     dependencies?: unknown
     scripts: Record<string, string>

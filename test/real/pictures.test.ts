@@ -71,7 +71,7 @@ describe('a picture reaches the model of the real CLI byte for byte', { concurre
     })
 
   test(
-    'a CLI that takes none is told where it is, and so is the person',
+    'a CLI that takes no pictures is told the path of one, and so is the person',
     { timeout: 120_000, skip: skipped('gemini') },
     async (t) => {
       const { ask, server, place } = await withPicture(t, 'gemini', 'pipe')

@@ -16,7 +16,7 @@ const called = ({ text }: Asked) => text.split(/"type":"(?:tool_result|function_
 const wrong = 'export const add = (a, b) => a - b\n'
 const right = 'export const add = (a, b) => a + b\n'
 
-/** What the model behind each agent does: Claude Code mends the sum, Codex makes it worse, and our own agent only writes about it. */
+/** The model behind each agent: Claude Code mends the sum, Codex makes it worse, and our own agent only writes about it. */
 function answer(asked: Asked): Answer {
   const said = { text: 'The sum is right now.' }
   if (asked.text.includes('You judge their changes'))

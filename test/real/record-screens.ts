@@ -24,7 +24,7 @@ function plain(text: string, root: string): string {
     .replaceAll(/\b\d?\d:\d\d\b/g, (time) => time.replaceAll(/\d/g, '0'))
 }
 
-/** Its own record of the session; lines that hold prompts of its vendor's are long, and tell nothing here. */
+/** The CLI's own record of the session; lines that hold its vendor's prompts are long, and tell nothing here. */
 async function journalled({ journal }: ScreenFacts, place: Rig): Promise<string | undefined> {
   if (!journal) return undefined
   const folder = journal.folder({ home: place.env.HOME!, cwd: place.cwd, env: place.env })

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 
 const bin = join(import.meta.dirname, 'clis', 'node_modules', '.bin')
 
-/** Where the clients of our own servers are. */
+/** The folder of the clients of our own servers. */
 export const clients = join(import.meta.dirname, 'clients', 'node_modules', '.bin')
 
 export const installed = (cli: string) => [bin, clients].some((folder) => existsSync(join(folder, cli)))
@@ -63,6 +63,46 @@ const pointers: Record<string, (url: string) => Pointed> = {
     },
     files: {},
   }),
+  pi: (url) => ({
+    env: { PI_OFFLINE: '1' },
+    files: {
+      '.pi/agent/models.json': JSON.stringify({
+        providers: {
+          mock: {
+            ...{ baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: 'made-up' },
+            models: [
+              {
+                ...{ id: 'mock-model', name: 'mock', reasoning: false, input: ['text'] },
+                ...{ contextWindow: 200_000, maxTokens: 8192 },
+                cost: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 0 },
+              },
+            ],
+          },
+        },
+      }),
+      '.pi/agent/settings.json': JSON.stringify({ defaultProvider: 'mock', defaultModel: 'mock-model' }),
+    },
+  }),
+  opencode: (url) => ({
+    env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
+    files: {
+      '.config/opencode/opencode.json': JSON.stringify({
+        ...{ model: 'mock/mock-model', small_model: 'mock/mock-model' },
+        provider: {
+          mock: {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: `${url}/v1`, apiKey: 'made-up' },
+            models: {
+              'mock-model': {
+                ...{ tool_call: true, limit: { context: 200_000, output: 8192 } },
+                cost: { input: 1, output: 2, cache_read: 0.1 },
+              },
+            },
+          },
+        },
+      }),
+    },
+  }),
 }
 
 /** A fresh home and an empty project for one CLI, and the whole environment it runs in. */
@@ -99,7 +139,7 @@ async function rigged({ env, files }: Pointed): Promise<Rig> {
   // Beside the home, not above it: below a temporary folder Codex makes no helpers, and its sandbox finds none.
   const temp = join(root, 'tmp')
   await mkdir(temp)
-  const path = [bin, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
+  const path = [bin, clients, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
   return {
     root,
     cwd,

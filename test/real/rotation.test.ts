@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { machine } from './three.ts'
 
-test('a rotation over Claude Code, Gemini CLI and Codex has one history; each resumes its own thread and gets what it missed', async (t) => {
+test('a rotation over Claude Code, Gemini CLI and Codex has one history; each resumes its own thread and gets the turns it missed', async (t) => {
   const says: Record<string, string> = {
     anthropic: 'claude was here',
     gemini: 'gemini was here',
@@ -28,7 +28,7 @@ test('a rotation over Claude Code, Gemini CLI and Codex has one history; each re
     }),
   )
   const asked = model.turns().map(({ text }) => text)
-  // Its own first turn is in its thread; what the others said meanwhile was handed to it, once.
+  // The agent's own first turn is in its thread; the words of the others meanwhile were handed to it, once.
   for (const [index, own] of [
     [3, 'one'],
     [4, 'two'],
@@ -99,7 +99,7 @@ test('a denied tool: the answer is printed, and the exit code is 77', async (t) 
   )
 })
 
-test('what an agent did by its own tools can be seen and undone', async (t) => {
+test('changes that an agent made by its own tools can be seen and undone', async (t) => {
   const act = { tool: 'Bash', input: { command: 'echo hi > made.txt', description: 'makes a file' } }
   const { run } = await machine(t, ({ count }) => (count === 1 ? { call: act } : { text: 'Made.' }))
   assert.equal((await run('-p', 'make a file', '-a', 'claude', '--leash', 'all')).out, 'Made.\n')

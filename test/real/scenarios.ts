@@ -9,7 +9,7 @@ export type Scenario = {
   env?: Record<string, string | undefined>
   /** `lost`: on a thread nobody has; `second`: the second turn of a thread. */
   thread?: 'lost' | 'second'
-  /** What is answered to its questions, in turn; nobody answers the others, and without it nobody is there. */
+  /** The answers to the CLI's questions, in turn; nobody answers further ones, and without this list no person is there. */
   picks?: string[][]
 }
 
@@ -61,7 +61,7 @@ const colour = {
 }
 const shape = { ...colour, question: 'Which shapes?', header: 'Shapes', multiSelect: true }
 
-/** What Claude Code asks when it can, and is told. */
+/** The scenarios of Claude Code in which it can ask. */
 const claudeAsks: Record<string, Scenario> = {
   blocked: { leash: 'read', script: calls(write) },
   allowed: { leash: 'ask', script: calls(bash('touch made.txt')), picks: [['once']] },
@@ -104,7 +104,7 @@ const escalated = (cmd: string): Call => ({
 })
 const update = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.txt\n@@\n-hi\n+ho\n*** End Patch\nEOF"
 
-/** What Codex asks when it can, and is told. */
+/** The scenarios of Codex in which it can ask. */
 const codexAsks: Record<string, Scenario> = {
   blocked: { leash: 'read', script: calls(exec(patch)) },
   allowed: { leash: 'ask', script: calls(escalated('touch made.txt')), picks: [['once']] },

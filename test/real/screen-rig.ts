@@ -4,9 +4,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { rig } from './rig.ts'
 
-/** What a CLI must find below its home, or it would look for its vendor before it shows anything. */
+/** Files that a CLI must find below its home, because it would look for its vendor before it shows anything. */
 const seeds: Record<string, Record<string, string>> = {
-  // Its own ripgrep is not executable in every install, and it says so with its path.
+  // Qwen's own ripgrep is not executable in every install, and the error on the screen has its path.
   qwen: {
     '.qwen/settings.json': JSON.stringify({ tools: { useRipgrep: false }, general: { enableAutoUpdate: false } }),
   },

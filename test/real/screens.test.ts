@@ -11,7 +11,7 @@ import { sitting } from './sitting.ts'
 import { outcomeOf } from './talk.ts'
 import { skipped } from './turns.ts'
 
-/** What each asks before it is ready, what it asks about a command, and the labels that say yes. */
+/** The questions of each CLI before it is ready, its question about a command, and the labels that say yes. */
 const ways: Record<string, { first: string[]; yes: string[]; asks: string }> = {
   claude: {
     first: ['trust', 'login'],
@@ -35,7 +35,7 @@ const keyOf = (events: readonly Event[]) => events.findLast((event) => event.typ
 
 const lacks = (kind: Kind) => kind === 'tmux' && spawnSync('tmux', ['-V']).error && 'tmux is not installed'
 
-// They wait for each other's processors more than for each other.
+// The CLIs share the processors, but do not wait for each other.
 describe('the real CLIs in real terminals', { concurrency: 3 }, () => {
   for (const [cli, { first, yes, asks }] of Object.entries(ways))
     for (const kind of ['tmux', 'pty'] as const)

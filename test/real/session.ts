@@ -6,7 +6,7 @@ import { read } from '../../src/core/screen/reading.ts'
 /** A CLI in its terminal, and what is done with each scene that it comes to. */
 export type Session = { facts: ScreenFacts; terminal: Terminal; keep(scene: string, screen?: Screen): Promise<void> }
 
-/** Who waits longer would wait for ever: then the screen is shown instead. */
+/** The time after which a wait counts as endless: then the screen is shown instead. */
 const patienceMs = 40_000
 
 export async function until(terminal: Terminal, what: string, seen: (screen: Screen) => boolean): Promise<Screen> {
@@ -18,7 +18,7 @@ export async function until(terminal: Terminal, what: string, seen: (screen: Scr
   throw new Error(`${what} did not come:\n${last?.rows.join('\n')}`)
 }
 
-/** What the marks alone say. */
+/** The state that the marks of the screen alone show. */
 function stateOf({ reader }: ScreenFacts, screen: Screen): string {
   const { state, by } = read({ screen, children: 1, quietMs: 0 }, reader)
   return by === 'pattern' ? state : 'none'

@@ -19,7 +19,7 @@ import { frameFaults } from '../agents/acp-frames.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 
-/** How the CLI is reached, who answers what it asks, what is typed meanwhile, and how hard it should think now. */
+/** The way to the CLI, the person who answers it, the texts that are typed meanwhile, and how hard it should think now. */
 export type Wishes = { open?: typeof pipeAgent; ask?: Ask; steer?: TurnWorld['steer']; effort?: () => Effort }
 
 /** A conversation with a real CLI whose model is a script. */
@@ -87,7 +87,7 @@ function tapped(command: string, folder: string): string {
   return `set -o pipefail; tee ${file('in')} | ${command} | tee ${file('out')}`
 }
 
-/** What the protocol's own schema says against the frames that we sent to a real agent. */
+/** The faults that the protocol's own schema finds in the frames that we sent to a real agent. */
 function overheardFaults(folder: string): string[] {
   const frames = (path: string) =>
     readFileSync(path, 'utf8')

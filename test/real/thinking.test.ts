@@ -13,7 +13,7 @@ const latex = { name: 'latex', how: 'typeset it', needs: ['no-such-latex'] }
 
 const check = { kind: 'file', path: 'out.txt', holds: 'made' }
 
-/** What each is asked to be, and what it answers. */
+/** The answer of each role. */
 const answers: Record<string, Answer> = {
   enumerator: told({ approaches: [node, latex] }),
   'pattern matcher': told({ approach: latex, rationale: 'it is usual' }),

@@ -8,13 +8,13 @@ import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { installed } from './rig.ts'
 import { factsOf, outcomeOf, talk } from './talk.ts'
 
-/** What is this CLI's own in the tests that all of them pass. */
+/** The facts of one CLI in the tests that all of them pass. */
 export type Ways = {
   /** A tool call that makes new.txt in the project. */
   act: { tool: string; input: unknown }
   denials: Record<'ask' | 'read', string[]>
   usage: object
-  /** What it says of each trouble. */
+  /** The failure that each trouble becomes. */
   busy: Failure
   auth: Failure
   /** How its provider says that a usage window is spent; `env` where only a subscription has one. */
@@ -37,7 +37,7 @@ const times = (text: string, part: string) => text.split(part).length - 1
 export const skipped = (cli: string) =>
   installed(cli) ? false : `${cli} is not installed: npm ci in test/real/clis brings it`
 
-/** What holds for a turn of every real CLI. */
+/** The contract of a turn of every real CLI. */
 export function realTurns(cli: string, ways: Ways) {
   const skip = skipped(cli)
   test(`${cli} takes a turn and goes on with its own thread`, { skip }, async () => {
@@ -110,7 +110,7 @@ export function realTurns(cli: string, ways: Ways) {
     assert.deepEqual(await failure(trouble(spent.trouble), spent.env), spent.failure)
   })
 
-  test(`${cli} that hangs is ended, and nothing of it is left`, { skip }, async () => {
+  test(`${cli} that hangs is ended, and no process of it is left`, { skip }, async () => {
     await using it = await talk(cli, () => ({ hang: true }))
     const stop = new AbortController()
     const turn = it.say('Hello.', 'read', stop.signal)

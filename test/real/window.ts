@@ -19,7 +19,7 @@ export class TmuxWindow {
   start(args: readonly string[] = [], size = { cols: 80, rows: 24 }): void {
     this.end()
     const { cwd, env } = this.#place
-    // Not with -e: tmux takes PATH from its own environment.
+    // The variables are not set with -e, because tmux takes PATH from its own environment.
     const set = Object.entries({ TERM: 'tmux-256color', ...env }).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${value}`],
     )
@@ -86,7 +86,7 @@ export class TmuxWindow {
     try {
       this.#tmux('kill-server')
     } catch {
-      // It ended with its last window.
+      // The server ended with its last window.
     }
   }
 

@@ -91,7 +91,7 @@ test('two deaths in a row leave a whole chain', () =>
     assert.deepEqual([state, entries, unclosed.length], ['whole', 2, 2])
   }))
 
-test('what was recorded is a chain, and comes out in its order', async () => {
+test('recorded acts are a chain, and come out in their order', async () => {
   const audit = open(memoryStore())
   await audit.record({
     type: 'approval',
@@ -127,7 +127,7 @@ test('what was recorded is a chain, and comes out in its order', async () => {
   assert.deepEqual(await audit.verify(), whole(2))
 })
 
-test('no secret is kept', async () => {
+test('the audit keeps no secret', async () => {
   const audit = open(memoryStore())
   await audit.record(done('curl -H "x: hunter2hunter2" --token ghp_abcdefghij0123456789abcdefghij'))
   const text = JSON.stringify(await all(audit))
@@ -244,7 +244,7 @@ test('many processes make one chain', () =>
     assert.deepEqual(await open(fileStore(home)).verify(), whole(60))
   }))
 
-test('what versions before this one wrote is checked too: no process, no begin, any order', () =>
+test('entries of earlier versions are checked too: no process, no begin, any order', () =>
   inHome(async (home, path) => {
     let before = beginning
     const lines = [1, 2, 3].map((seq) => {

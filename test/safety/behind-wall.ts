@@ -8,7 +8,7 @@ import type { WallLimits } from '../../src/safety/wall/wall.ts'
 import type { WalledResult, WalledWork } from './walled-process.ts'
 import { noSandbox } from './no-sandbox.ts'
 
-/** Somebody who runs commands behind a wall; no account is needed for the number of an ordinary user. */
+/** A user who runs commands behind a wall; no account is needed for the number of an ordinary user. */
 export type WallUser = { name: string; id?: number; skip: string | boolean }
 
 const isRoot = process.getuid?.() === 0

@@ -22,7 +22,7 @@ const masked = {
   variable: 'deploy with [masked $DEPLOY_TOKEN]',
 }
 
-test('the work sees what is there, every other destination sees masks', () => {
+test('the work sees secrets, every other destination sees masks', () => {
   const border = openBorder({ env: { DEPLOY_TOKEN: 'number-123-of-mine' } })
   for (const destination of Object.keys(destinations) as Destination[]) {
     const seen = Object.fromEntries(Object.entries(secrets).map(([name, text]) => [name, border.to(destination, text)]))

@@ -27,7 +27,7 @@ const bash = nativeTools({
   sandboxed: async () => '',
 }).tools.find(({ name }) => name === 'bash')!
 
-test('ordinary commands are found to be what they are', async () => {
+test('ordinary commands are judged by their class', async () => {
   const wrong: unknown[] = []
   for (const [kind, commands] of Object.entries(dailyCommands) as [ShellClass, readonly string[]][])
     for (const command of commands) {
@@ -55,7 +55,7 @@ async function held(leash: Leash, wall?: WallFacts, commands: readonly string[] 
   return found
 }
 
-/** What leaves the machine, needs the person's keys or changes the system is meant to be asked for. */
+/** Commands that leave the machine, need the person's keys or change the system are meant to be asked for. */
 const leaving: ReadonlySet<ShellClass> = new Set([
   'network',
   'installing',
@@ -75,7 +75,7 @@ test('at edit with a wall, fewer than one in twenty commands of the project’s 
   assert.ok(own.length < inside.length / 20, `${own.length} of ${inside.length}: ${own.join(' · ')}`)
 })
 
-test('how many ordinary commands do not run by themselves, at each leash', async () => {
+test('the number of ordinary commands that do not run by themselves, at each leash', async () => {
   const wall: WallFacts = { network: 'asked', temporary: '/tmp' }
   const count = async (leash: Leash, facts?: WallFacts) => (await held(leash, facts)).length
   assert.deepEqual(

@@ -64,7 +64,7 @@ test('a diff names every file, counts lines, sees renames and says what is binar
   )
 })
 
-test('changed names the files since a tree, whoever changed them', async () => {
+test('changed names the files since a tree, whatever changed them', async () => {
   using project = new Project()
   const store = project.snapshots()
   project.write('a', '1')

@@ -108,7 +108,7 @@ for (const user of wallUsers) {
   )
 
   test(
-    `${name}: what a command may not leave in a git folder is removed and named`,
+    `${name}: files that a command may not leave in a git folder are removed and named`,
     { skip, ...options },
     async (t) => {
       const { base, root, home, canaries, laterOutside } = gitGrounds(t, user)
@@ -174,7 +174,7 @@ for (const user of wallUsers) {
       assert.match(readFileSync(join(root, 'plain/.git/config'), 'utf8'), /url = https:\/\/example\.com\/x\.git/)
       for (const folder of ['.', 'plain', 'copy', 'armed', 'bare', 'pointed', 'linked', 'hidden'])
         assert.deepEqual([folder, laterOutside(join(root, folder))], [folder, []])
-      // They are known now, and held like the project's own.
+      // The repositories are known now, and held like the project's own.
       const [later] = await runBehindWall(user, { root, home }, [
         tried([
           'git -C armed config core.fsmonitor evil',
@@ -187,7 +187,7 @@ for (const user of wallUsers) {
   )
 
   test(
-    `${name}: a worktree and a submodule are committed to, and what they share stays`,
+    `${name}: commits in a worktree and a submodule work, and the shared files stay`,
     { skip, ...options },
     async (t) => {
       const { base, root, home, laterOutside } = gitGrounds(t, user, (_at, git) => {

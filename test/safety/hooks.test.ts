@@ -94,7 +94,7 @@ test('JSON on stdout decides; the strictest of several counts', async () => {
   assert.deepEqual(stopped.outcome, { ...nothing, blocked: 'tests fail', stop: 'enough' })
 })
 
-test('what a hook prints at a prompt or a start is for the model', async () => {
+test('output of a hook at a prompt or a start is for the model', async () => {
   assert.deepEqual((await fire('UserPromptSubmit', { prompt: 'x' }, ['echo remember this'])).outcome, {
     ...nothing,
     context: ['remember this'],
@@ -129,7 +129,7 @@ test('matchers mean whole names, ours and those of others', async () => {
   )
 })
 
-test('one that takes too long is ended with all it started', async () => {
+test('a hook that takes too long is ended with all its processes', async () => {
   const clock: Clock = {
     ...realClock,
     sleep: (ms, signal) => (ms === 5_000 ? Promise.resolve() : realClock.sleep(ms, signal)),
@@ -175,7 +175,7 @@ test('the wall of a hook that cannot be started is taken down', async () => {
   assert.deepEqual([outcome, settled], [{ ...nothing, warnings }, 1])
 })
 
-test('settings that are not understood are said, and the rest is used', () => {
+test('settings of hooks that are not understood are reported, and the rest is used', () => {
   const { hooks, faults } = parseHooks({
     PreToolUse: [
       {

@@ -59,7 +59,7 @@ test('no command with an effect is taken for a read', async () => {
   assert.deepEqual(wrong, [])
 })
 
-test('at read, without a sandbox, none of them runs in any mode', async () => {
+test('at read, without a sandbox, no hostile command runs in any mode', async () => {
   const wrong: unknown[] = []
   for (const mode of modes)
     for (const { command } of corpus) {
@@ -69,7 +69,7 @@ test('at read, without a sandbox, none of them runs in any mode', async () => {
   assert.deepEqual(wrong, [])
 })
 
-test('each of them really has its effect', { skip: noSandbox }, async () => {
+test('each hostile command really has its effect', { skip: noSandbox }, async () => {
   const wrong: unknown[] = []
   for (const { effect, command } of some(corpus, 60)) {
     const { runs, writes, leaks, out } = await wire.run(contained(command, wire.project))
@@ -79,7 +79,7 @@ test('each of them really has its effect', { skip: noSandbox }, async () => {
 })
 
 test(
-  'at edit, without a sandbox, what runs unasked does nothing outside the project and shows no secret',
+  'at edit, without a sandbox, commands that run unasked do nothing outside the project and show no secret',
   { skip: noSandbox },
   async () => {
     const wrong: unknown[] = []
@@ -101,7 +101,7 @@ test(
 
 for (const leash of ['read', 'edit'] as const)
   test(
-    `at ${leash}, behind the wall, what runs unasked changes nothing ${leash === 'read' ? 'at all' : 'outside the project'}`,
+    `at ${leash}, behind the wall, commands that run unasked change nothing ${leash === 'read' ? 'at all' : 'outside the project'}`,
     { skip: noSandbox },
     async () => {
       const facts: WallFacts = { network: 'asked' }

@@ -44,7 +44,7 @@ async function everyWorktree(hostile: HostileGit, root: string): Promise<string[
   const worktrees = worktreesOf(parts)!
   const { worktree, notes } = await worktrees.make(worktrees.plan('agent'), root)
   const workspace = worktreeWorkspace({ env }, root, worktree, worktrees)
-  await workspace.begin('task-12345678')
+  await workspace.begin('task-12345678', { workspace: '/w' }, new AbortController().signal)
   writeFileSync(join(worktree.path, 'a.txt'), 'changed by a task\n')
   const result = await workspace.end('task-12345678', 'a change')
   assert.match(result!.diff, /^\+changed by a task$/m)
@@ -108,7 +108,7 @@ test('git itself, without the runner, trips the canaries in the same repositorie
   )
 })
 
-/** What git 2.39 and later run by themselves in the commands above. */
+/** The settings that git 2.39 and later run by themselves in the commands above. */
 const tripped = [
   'bare core.fsmonitor',
   ...['nested', 'submodule'].flatMap((place) => [

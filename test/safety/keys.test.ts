@@ -34,7 +34,7 @@ test('the environment goes first, its names in their order', async (t) => {
   assert.equal(await keys.get('groq', ['GROQ_API_KEY']), undefined)
 })
 
-test('every key that is found or put away is told, so that it can be masked', async (t) => {
+test('every key that is found or stored is reported to the border, so that it can be masked', async (t) => {
   const learned: string[] = []
   const learn = (name: string, key: string) => void learned.push(`${name} ${key}`)
   const keychain = memoryKeychain()
@@ -63,7 +63,7 @@ test('a key goes to the keychain, else to a file of its owner alone, and can be 
   assert.deepEqual([await withOne.remove('groq'), await withOne.remove('groq'), keychain.kept.size], [true, false, 0])
 })
 
-test('a keychain that refuses is none', async (t) => {
+test('a keychain that refuses counts as missing', async (t) => {
   const refuses = () => {
     throw new Error('locked')
   }
@@ -72,7 +72,7 @@ test('a keychain that refuses is none', async (t) => {
   assert.equal(await keys.put('groq', 'k'), 'credentials.json')
 })
 
-test('a file that others can read, or that is broken, is said, and no key is in the words', async (t) => {
+test('a file that others can read, or that is broken, is reported without any key', async (t) => {
   const home = place(t)
   const file = join(home, 'credentials.json')
   const keys = openKeys({ home, env: {}, keychain: null })

@@ -58,7 +58,7 @@ function largeRepository(project: Project, version = '2'): void {
   rmSync(join(project.root, 'deleted'))
   project.write('edited', 'y')
   project.write('untracked', 'z')
-  // What was checked out has the bytes that the filters made.
+  // A file that was checked out has the bytes that the filters made.
   rmSync(join(project.root, 'a.id'))
   project.git('checkout', '--', 'a.id')
 }
@@ -122,7 +122,7 @@ test('an undo works while the contents are still borrowed, and the next process 
   store.stop()
 })
 
-test('a first take that is ended keeps what it has copied, and the next one goes on from there', async () => {
+test('a first take that is ended keeps its copies, and the next one goes on from there', async () => {
   using project = new Project()
   fill(project, 2_000)
   const index = join(project.dir, 'index')
@@ -141,7 +141,7 @@ test('a first take that is ended keeps what it has copied, and the next one goes
   assert.deepEqual(await broughtBack(project, store, tree), before)
 })
 
-test('packs that hold what no turn needs any more are replaced by one that holds the rest', async () => {
+test('packs with contents that no turn needs any more are replaced by one with the rest', async () => {
   using project = new Project()
   const store = project.snapshots({ ...limits, turns: 1 })
   const packs = () => readdirSync(join(project.dir, 'objects', 'pack')).filter((name) => name.endsWith('.pack'))
@@ -162,7 +162,7 @@ test('packs that hold what no turn needs any more are replaced by one that holds
   assert.equal(project.tree()['src/folder-with-a-long-name-1/file-1.txt'], 'file other 1\n')
 })
 
-/** Everything below a folder, with the names of git's temporary files. */
+/** The names of git's temporary files below a folder. */
 function temporary(dir: string): string[] {
   return readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /tmp_|\.lock$|^work\/|\/\.[0-9a-z]+$/.test(name),

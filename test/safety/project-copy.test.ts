@@ -47,7 +47,7 @@ async function copied(project: Project) {
   return { store, folder, copy, write, tree: () => project.tree(folder) }
 }
 
-test('a copy holds every file as it is now, to the byte; what git ignores and what holds keys is not in it', async () => {
+test('a copy holds every file as it is now, to the byte, except ignored files and files with keys', async () => {
   using project = begun()
   const { tree, copy } = await copied(project)
   const all = Object.entries(project.tree()).filter(([path]) => !hidden.has(path))
@@ -57,7 +57,7 @@ test('a copy holds every file as it is now, to the byte; what git ignores and wh
   assert.deepEqual(readdirSync(join(project.dir, 'work')), [])
 })
 
-test('what becomes of a copy is brought back: new, changed, moved, gone; nothing else and nothing of git moves', async () => {
+test('the changes of a copy are brought back: new, changed, moved, gone; nothing else and nothing of git moves', async () => {
   using project = begun()
   const { folder, copy, write } = await copied(project)
   const git = () => [readFileSync(join(project.root, '.git/index')), project.git('stash', 'list'), project.git('log')]
@@ -88,7 +88,7 @@ test('what becomes of a copy is brought back: new, changed, moved, gone; nothing
   assert.deepEqual(git(), before.git)
 })
 
-test('where the project changed the same file, nothing is brought back; the same change on both sides is none', async () => {
+test('when the project changed the same file, nothing is brought back; the same change on both sides is no conflict', async () => {
   using project = begun()
   const { copy, write } = await copied(project)
   write('edit.txt', 'theirs\n')
@@ -105,7 +105,7 @@ test('where the project changed the same file, nothing is brought back; the same
   assert.equal(project.tree()['made.txt'], 'file new\n')
 })
 
-test('what the project ignores is not written over, and a repository inside a copy stays there', async () => {
+test('ignored files of the project are not written over, and a repository inside a copy stays there', async () => {
   using project = begun()
   const { folder, copy, write } = await copied(project)
   write('.gitignore', '')
@@ -119,7 +119,7 @@ test('what the project ignores is not written over, and a repository inside a co
   assert.deepEqual(await copy.bringBack(), { why: 'inner is a repository of its own' })
 })
 
-test('a copy that grew beyond what a snapshot may read is not read', async () => {
+test('a copy that grew beyond the limits of a snapshot is not read', async () => {
   using project = begun()
   const folder = join(project.place, 'copy')
   mkdirSync(folder)
@@ -128,7 +128,7 @@ test('a copy that grew beyond what a snapshot may read is not read', async () =>
   await assert.rejects(copy.bringBack(), /more than 20 files changed at once/)
 })
 
-test('what was changed in a copy is told before anything is brought back, and exactly that is brought back', async () => {
+test('the changes of a copy are named before anything is brought back, and exactly these are brought back', async () => {
   using project = begun()
   const { folder, copy, write } = await copied(project)
   const before = project.tree()
@@ -211,7 +211,7 @@ test('changes of both sides in different lines of a file are merged; the same li
   assert.deepEqual(project.tree(), { ...before, 'bytes.bin': 'file \0copy\n' })
 })
 
-test('where one file cannot be put into its place, the others are taken back', async () => {
+test('when one file cannot be put into its place, the others are taken back', async () => {
   using project = begun()
   const { folder, copy, write } = await copied(project)
   write('edit.txt', 'changed\n')

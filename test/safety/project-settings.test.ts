@@ -133,7 +133,7 @@ for (const user of wallUsers)
         told.every((words) => words.startsWith('The command left ')),
         told.join('\n'),
       )
-      // Nothing of it is taken for the person's own: once the command in the background has ended, all of it goes.
+      // None of these files counts as the person's own: once the command in the background has ended, all of them go.
       assert.equal(execFileSync('find', [root, '-name', '.gemini', '-o', '-name', '.claude'], { encoding: 'utf8' }), '')
     },
   )

@@ -149,7 +149,7 @@ const ordinary: string[] = [
   'type Token = { kind: string; text: string }',
 ]
 
-test('secrets of every kind are masked, and one can tell which they were', () => {
+test('secrets of every kind are masked, and the mask names the kind', () => {
   assert.ok(secrets.length + ordinary.length >= 60)
   assert.deepEqual(
     secrets.map(([text]) => mask(text)),
@@ -161,7 +161,7 @@ test('ordinary text and code stay as they are', () => {
   assert.deepEqual(ordinary.map(mask), ordinary)
 })
 
-test('what is masked stays masked, inside any text', () => {
+test('masked text stays the same when it is masked again', () => {
   const piece = fc.oneof(fc.constantFrom(...secrets.map(([text]) => text), ...ordinary), fc.string())
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {

@@ -22,7 +22,7 @@ function begun(): Project {
   return project
 }
 
-/** What an approach leaves behind that comes to nothing. */
+/** Leaves the files as an approach does that failed. */
 function messed(project: Project): void {
   const at = (path: string) => join(project.root, path)
   project.write('edit.txt', 'broken\n')
@@ -37,7 +37,7 @@ function messed(project: Project): void {
   rmSync(at('dirty.txt'))
 }
 
-test('what changed since a tree is told, and the files go back to it; the index, the log and what is ignored stay', async () => {
+test('changes since a tree are named, and the files go back to it; the index, the log and ignored files stay', async () => {
   using project = begun()
   const store = project.snapshots()
   const before = project.tree()
@@ -72,7 +72,7 @@ test('what changed since a tree is told, and the files go back to it; the index,
   assert.deepEqual(await store.list(), [], 'it is no turn')
 })
 
-test('what was changed after it was seen is left, and so is what nobody can put back', async () => {
+test('files that changed after they were seen are left, and so are those that cannot be restored', async () => {
   using project = begun()
   const store = project.snapshots()
   const before = project.tree()

@@ -16,7 +16,7 @@ function objects(project: Project): number {
   return all.length
 }
 
-test('the oldest turns are dropped above the limit, and what only they needed goes', async () => {
+test('the oldest turns are dropped above the limit, with the contents that only they needed', async () => {
   using project = new Project()
   const store = project.snapshots({ turns: 4 })
   const name = (i: number) => `t${String(i).padStart(2, '0')}`

@@ -102,7 +102,7 @@ test('the leash and the mode must both leave it free', async () => {
 
 const wall: Setting['wall'] = async () => ({ network: 'asked', temporary: '/tmp' })
 
-test('behind a wall what it holds runs unasked, and leaving it asks', async () => {
+test('commands that the wall holds run unasked, and leaving the wall asks', async () => {
   const held = [
     'ls',
     'touch a',
@@ -171,7 +171,7 @@ test('behind a wall what it holds runs unasked, and leaving it asks', async () =
   assert.deepEqual([await network('open'), await network('closed')], ['yes', 'yes'])
 })
 
-test('at read the wall holds what is not understood; what is understood as acting is refused with the reason', async () => {
+test('at read the wall holds commands that are not understood; those that are known to act are refused with the reason', async () => {
   const why = async (command: string, setting: Setting = {}) => {
     const { verdict: is, why: words } = await made(setting)(tool('bash'), { command }, turn('read'))
     return is === 'no' ? words : is
@@ -217,7 +217,7 @@ test('deny comes before ask, ask before allow', async () => {
   assert.equal(await bash('rm src/a.ts', { ...rules, mode: 'bypass' }), 'no')
 })
 
-test('a denied command is denied however it is wrapped, and what cannot be read is asked about', async () => {
+test('a denied command is denied however it is wrapped, and an unreadable one is asked about', async () => {
   const rules = { deny: ['bash(rm:*)'], allow: ['bash(ls:*)'], mode: 'bypass' as const }
   for (const command of [
     'ls; rm x',
@@ -234,7 +234,7 @@ test('a denied command is denied however it is wrapped, and what cannot be read 
   for (const command of ['$X x', 'echo x | sh', 'eval "$X"']) assert.equal(await bash(command, rules), 'ask', command)
 })
 
-test('a rule allows what it says and no more', async () => {
+test('a rule allows the commands that it names and no more', async () => {
   const allow = ['bash(npm run build:*)', 'bash(curl https://example.com/*)']
   assert.equal(
     await bash('npm run build', { leash: 'ask', allow: [...allow, 'bash(tsc:*)', 'bash(eslint src)'] }),
@@ -323,7 +323,7 @@ test('every path of a patch is judged, and one that is denied stops the whole pa
   assert.deepEqual(grants, ['apply_patch(/src/a.ts)', 'apply_patch(/.git/config)', 'apply_patch(/README.md)'])
 })
 
-test('the web by host, MCP by server', async () => {
+test('rules judge the web by host, and MCP by server', async () => {
   const fetch = (url: string, setting?: Setting) => verdict('web_fetch', { url }, setting)
   assert.equal(await fetch('https://a.example.com/x'), 'ask')
   assert.equal(await fetch('https://a.example.com/x', { allow: ['web_fetch(domain:*.example.com)'] }), 'yes')
@@ -358,7 +358,7 @@ test('plan mode refuses all that writes, runs or hands work on', async () => {
   assert.deepEqual(found, ['yes', 'yes', 'yes', 'yes', 'yes', 'no', 'no', 'no', 'no', 'no', 'no'])
 })
 
-test('what is asked shows what a yes is given to, and always keeps the rule that was shown', async () => {
+test('a question shows everything that the yes is for, and "always" keeps the rule that was shown', async () => {
   const kept: string[] = []
   const own = made({ remember: (rule) => void kept.push(rule) })
   const asked: unknown[] = []
@@ -496,7 +496,7 @@ test('a beginning that was allowed covers commands that go on from it, part by p
   )
 })
 
-test('a rule for a package script covers what its text does in the project; what leaves it has a rule of its own', async () => {
+test('a rule for a package script covers its work in the project; a part that leaves the project has a rule of its own', async () => {
   const { grants } = await made({ leash: 'ask' })(tool('bash'), { command: 'npm run fetch' }, turn('ask'))
   assert.deepEqual(grants, ['bash(npm run fetch)', 'bash(curl https://example.com)'])
   assert.deepEqual(
@@ -509,7 +509,7 @@ test('a rule for a package script covers what its text does in the project; what
   )
 })
 
-test('a script is code that nobody read: it is asked for each time, as it is written, and held as the shell is', async () => {
+test('a script is unread code: it is asked for each time, as it is written, and held as the shell is', async () => {
   const input = { language: 'python', code: 'import os\nprint(os.environ)' }
   const judged = await made({})(tool('repl'), input, turn('all'))
   assert.deepEqual(judged, {
@@ -537,7 +537,7 @@ test('a script is code that nobody read: it is asked for each time, as it is wri
   assert.deepEqual(found, expected)
 })
 
-test('nobody to ask means no', async () => {
+test('without a person to ask, the answer is no', async () => {
   const steps = perform(
     { id: '1', tool: tool('bash'), name: 'bash', input: { command: 'curl x' } },
     turn('all'),
@@ -555,7 +555,7 @@ test('an edit is shown as its changes', async () => {
   assert.deepEqual(shows, [{ type: 'diff', path: 'src/a.ts', before: 'a', after: 'b' }])
 })
 
-test('what was allowed for this run is not asked for again, and is denied where anything denies it', async () => {
+test('a rule that was allowed for this run is not asked for again, and is denied where anything denies it', async () => {
   const spared = ['bash(git push:*)']
   assert.deepEqual(
     await Promise.all([
@@ -570,7 +570,7 @@ test('what was allowed for this run is not asked for again, and is denied where 
   )
 })
 
-test('a rule that is none is said to be none, and why', () => {
+test('a text that is no rule is refused with the reason', () => {
   const faults = ['', '(x)', 'bash(', 'bash()', 'bash(:*)', 'web_fetch(domain:)', 'bash(npm:* test)', 'ba sh(x)'].map(
     (text) => {
       const rule = parseRule(text)
@@ -590,7 +590,7 @@ test('a rule that is none is said to be none, and why', () => {
   assert.deepEqual(parseRules({ deny: ['bash('] }).faults, ['deny: "bash(" is not a rule: the closing ) is missing'])
 })
 
-test('a worktree that lies in our own home is a project, and what lies beside it is secret', async () => {
+test('a worktree in our own home is a project, and everything beside it is secret', async () => {
   const root = join(project.home, '.termaite', 'worktrees', 'p', 'agent')
   mkdirSync(root, { recursive: true })
   for (const path of ['a.ts', '.env', '../../../hub.key']) writeFileSync(join(root, path), 'x')

@@ -51,7 +51,7 @@ type Way = {
   start: readonly string[]
   end?: readonly string[]
   changes?: true
-  /** What a TEXT must be there. */ text?: string
+  /** The value of a TEXT in this place. */ text?: string
 }
 
 /** Every table with the words before its flags and the operands that it wants. */

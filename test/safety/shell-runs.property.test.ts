@@ -52,7 +52,7 @@ while IFS= read -r -d '' line <&8; do
   at=$((at + 1))
 done`
 
-test('what a real shell runs was seen, or the whole was not readable', async () => {
+test('every command that a real shell runs was seen by the judge, or the script counts as unreadable', async () => {
   // A loop does not end, and what is substituted for a file may be late.
   const ways = aroundAny.filter((wrap) => !/while true|<\(/.test(wrap('x')))
   const nested = fc

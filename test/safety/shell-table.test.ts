@@ -8,7 +8,7 @@ import { table } from './shell/table.ts'
 const project = layProject()
 
 for (const [kind, commands] of Object.entries(table) as [ShellClass, readonly string[]][])
-  test(`what is found to be: ${kind}`, async () => {
+  test(`commands of the class ${kind}`, async () => {
     const wrong: unknown[] = []
     for (const command of commands) {
       const { worst } = await judge(command, project)

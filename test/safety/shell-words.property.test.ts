@@ -61,7 +61,7 @@ test('words are read as bash reads them, or not at all', async () => {
   for (const line of lines) {
     const { parts } = await judge(line, project)
     const [part] = parts
-    // What a number is does not matter where it is a word of its own.
+    // The value of a number does not matter where the number is a word of its own.
     if (parts.length === 1 && part?.argv && !/\$\{?[$!]/.test(line)) known.push({ line, argv: part.argv })
   }
   assert.ok(known.length > 300, `${known.length} were read`)

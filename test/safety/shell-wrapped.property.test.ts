@@ -15,7 +15,7 @@ const free: readonly ShellClass[] = ['reads', 'edits', 'runs']
 const denied = (Object.keys(table) as ShellClass[])
   .filter((kind) => !free.includes(kind))
   .flatMap((kind) => table[kind]!)
-  // What is not finished may become another command by what follows, and a loop around a command gives $x a known value.
+  // An unfinished script may become another command by the text after it, and a loop around a command gives $x a known value.
   .filter((command) => !/&&$|then ls$|unterminated|\$x\b/.test(command))
 
 /** Simple commands alone can stand behind a wrapper. */
@@ -38,7 +38,7 @@ test('no wrapping of a command that is asked about comes out as one that is not'
   )
 })
 
-test('nor behind a program that runs another', async () => {
+test('no command that is asked about comes out as free behind a program that runs another', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...simple),
@@ -77,7 +77,7 @@ test('quoting the letters of a command changes nothing, or makes it unreadable',
   )
 })
 
-test('no text at all breaks it, and what it is worst by is one of its parts', async () => {
+test('no text breaks the judge, and the worst class is that of one of the parts', async () => {
   const pieces = fc.constantFrom(
     'ls',
     ' ',

@@ -36,7 +36,7 @@ const architectures = {
 } as const
 
 for (const [name, calls] of Object.entries(architectures))
-  test(`the filter for ${name} lets through what it names, and refuses the rest`, () => {
+  test(`the filter for ${name} lets through the calls that it names, and refuses the rest`, () => {
     const say = (limits: { sockets: boolean; nested: boolean }) => {
       const filter = systemCallFilter(limits, name as keyof typeof architectures)!
       const of = (call: number, ...args: number[]) => verdict(filter, { arch: calls.arch, call, args })

@@ -18,7 +18,7 @@ import type { Snapshots } from '../../src/safety/snapshots.ts'
 import { snapshots } from '../../src/safety/snapshots.ts'
 import { Project, turn, treeOf } from './project.ts'
 
-/** What a snapshot holds, read back by undoing everything into an emptied tree. */
+/** The files of a snapshot, read back by undoing everything into an emptied tree. */
 async function heldBy(project: Project, store: Snapshots, tree: string): Promise<Record<string, string>> {
   for (const name of readdirSync(project.root, { encoding: 'buffer' })) {
     if (name.toString() !== '.git') rmSync(Buffer.concat([Buffer.from(`${project.root}/`), name]), { recursive: true })
@@ -92,7 +92,7 @@ test('odd names, links and modes are kept', async () => {
   assert.deepEqual(await heldBy(project, store, await treeOf(store)), before)
 })
 
-test('every rule of ignoring counts, and what the user tracks all the same is in', async () => {
+test('every rule of ignoring counts, and ignored files that the user tracks are in the tree', async () => {
   using project = new Project()
   project.git('init', '-q')
   mkdirSync(join(project.env.HOME, '.config', 'git'), { recursive: true })
@@ -132,7 +132,7 @@ for (const home of ['odd [home]', '..home'])
     assert.deepEqual(await store.changed(before), ['a'])
   })
 
-test('a project that is our own home, or lies inside it, is never taken: an undo would take back what was said', async () => {
+test('a project that is our own home, or lies inside it, is never taken: an undo would take back conversations', async () => {
   using project = new Project()
   project.write('inner/a', 'one')
   const { root, env, clock } = project
@@ -157,7 +157,7 @@ test('a worktree of ours lies in our home, and is a project', async () => {
   assert.deepEqual(await store.changed(before), ['a'])
 })
 
-test('a look at what is kept of a project that was never used makes nothing', async () => {
+test('looking at the snapshots of a project that was never used creates nothing', async () => {
   using project = new Project()
   assert.deepEqual([await project.snapshots().list(), existsSync(project.home)], [[], false])
 })

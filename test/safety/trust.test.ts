@@ -57,7 +57,7 @@ test('a folder in which nothing steers agents is agreed to only when a person sa
     })
   }))
 
-test('it is asked for once, and again when anything changed, came or went', () =>
+test('trust is asked for once, and again when a file changed, came or went', () =>
   inProject(async (root, lay, book) => {
     lay('project/.mcp.json', '{}')
     lay('project/.claude/skills/x/SKILL.md', 'a')
@@ -82,7 +82,7 @@ test('it is asked for once, and again when anything changed, came or went', () =
     assert.equal((await book.of(root)).state, 'unknown')
   }))
 
-test('what changed while a person was reading is not trusted unseen', () =>
+test('a file that changed while a person was reading is not trusted unseen', () =>
   inProject(async (root, lay, book) => {
     lay('project/.mcp.json', '{}')
     const seen = await book.of(root)
@@ -90,7 +90,7 @@ test('what changed while a person was reading is not trusted unseen', () =>
     assert.equal((await book.trust(root, seen.mark)).state, 'unknown')
   }))
 
-test('a link out of the project counts by where it leads, and what is there is not opened', () =>
+test('a link out of the project counts by its target, which is not opened', () =>
   inProject(async (root, lay, book) => {
     lay('away/skill/SKILL.md', 'a')
     symlinkSync('../away', join(root, '.skills'))
@@ -103,7 +103,7 @@ test('a link out of the project counts by where it leads, and what is there is n
     assert.deepEqual(brief(await book.of(root)), ['changed', '.skills'])
   }))
 
-test('a link inside counts by what is there; one that leads to a folder it lies in is followed once', () =>
+test('a link inside counts by its content; one that leads to a folder above it is followed once', () =>
   inProject(async (root, lay, book) => {
     lay('project/.skills/x/SKILL.md', 'a')
     lay('project/tools/mcp.json', '{}')
@@ -116,7 +116,7 @@ test('a link inside counts by what is there; one that leads to a folder it lies 
     assert.deepEqual([state, files.includes('.mcp.json')], ['changed', true])
   }))
 
-test('what a hook’s command names in the project is pinned with it', () =>
+test('files of the project that a hook’s command names are pinned with it', () =>
   inProject(async (root, lay, book) => {
     lay('project/tools/check.sh', 'one')
     lay('project/tools/other.sh', 'one')
@@ -178,7 +178,7 @@ const bodies = {
 
 for (const [what, server, pinned] of commands)
   for (const file of ['.mcp.json', 'termaite.mcp.yaml', '.termaite/settings.json'])
-    test(`what an MCP server of ${file} runs is pinned: ${what}`, () =>
+    test(`files that an MCP server of ${file} runs are pinned: ${what}`, () =>
       inProject(async (root, lay, book) => {
         for (const [path, text] of Object.entries(bodies)) lay(`project/${path}`, text)
         lay(`project/${file}`, JSON.stringify({ mcpServers: { one: server } }))
@@ -202,7 +202,7 @@ for (const [what, server, pinned] of commands)
         assert.equal((await book.of(root)).state, 'trusted', 'nothing else asks again')
       }))
 
-test('a change is shown as what it is: the lines of a script, a new file, a removed one', () =>
+test('each change is shown by its kind: the lines of a script, a new file, a removed one', () =>
   inProject(async (root, lay, book) => {
     lay(
       'project/.mcp.json',
@@ -247,7 +247,7 @@ test('our own home in a folder is the person’s own, and needs no trust', () =>
     assert.deepEqual(brief(await book.of(root)), ['trusted'])
   }))
 
-test('a worktree in our home is no home of ours: what it holds is trusted where its project was, and as long as it is the same', () =>
+test('a worktree in our home is not our home: its files are trusted where its project was, and as long as they are the same', () =>
   inProject(async (root, lay) => {
     const own = join(root, '..', 'home')
     const book = new TrustBook(memoryStore(), { own })
@@ -270,7 +270,7 @@ test('a worktree in our home is no home of ours: what it holds is trusted where 
     assert.deepEqual(brief(await book.of(worktree, deep(worktree))), ['changed', '.mcp.json'])
   }))
 
-test('what lies between the project and where an agent works counts, and is trusted by itself', () =>
+test('steering files between the project and the agent’s folder count, and are trusted by themselves', () =>
   inProject(async (root, lay, book) => {
     const deep = join(root, 'a', 'b')
     lay('project/a/b/x.ts', '')

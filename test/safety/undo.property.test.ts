@@ -27,7 +27,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('rename' as const), path, to: path }) },
 )
 
-/** What a shell might do; where it is impossible, nothing happens. */
+/** Does an act that a shell might do; where it is impossible, nothing happens. */
 function perform(root: string, act: Act): void {
   const at = join(root, act.path)
   try {
@@ -49,7 +49,7 @@ function perform(root: string, act: Act): void {
   }
 }
 
-test('whatever a turn did to the files, an undo gives back what was, and its undo what had become', async () => {
+test('property: an undo restores the files from before any turn, and its undo restores those after it', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(act, { maxLength: 12 }),

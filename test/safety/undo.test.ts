@@ -124,7 +124,7 @@ test('without a name the newest standing turn is meant: undo goes back step by s
   )
 })
 
-test('what was changed again after the turn is named, kept aside and restored by undoing the undo', async () => {
+test('files that were changed again after the turn are named, kept aside and restored by undoing the undo', async () => {
   using project = new Project()
   const store = project.snapshots()
   project.write('both', 'before')
@@ -174,7 +174,7 @@ test('a link comes back where a folder without files stands', async () => {
   assert.deepEqual([undone.left, project.tree()], [[], tree])
 })
 
-test('nothing is written through a link, and no folder with other files is removed', async () => {
+test('an undo writes nothing through a link, and removes no folder with other files', async () => {
   using project = new Project()
   const store = project.snapshots()
   project.write('.gitignore', '*.log\n')
@@ -251,7 +251,7 @@ test('a file keeps who may read it, and a repository inside is left alone', asyn
   assert.equal(project.tree()['inner/file'], 'file two')
 })
 
-test('an interrupted turn, kept without its end, is taken back from what is there', async () => {
+test('an interrupted turn, kept without its end, is undone from the present files', async () => {
   using project = new Project()
   const store = project.snapshots()
   project.write('a', 'one')
@@ -269,7 +269,7 @@ test('an interrupted turn, kept without its end, is taken back from what is ther
   assert.deepEqual(project.tree(), { a: 'file one' })
 })
 
-test('a turn that is not kept is said to be so', async () => {
+test('a turn that was not kept is reported as such', async () => {
   using project = new Project()
   const store = project.snapshots()
   await assert.rejects(store.planUndo('t9'), { message: 'no turn t9 is kept for this project' })

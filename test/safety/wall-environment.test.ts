@@ -4,7 +4,7 @@ import { wallEnvironment } from '../../src/safety/wall/wall-environment.ts'
 
 const temporary = { TMPDIR: '/tmp', TMP: '/tmp', TEMP: '/tmp' }
 
-test('the environment behind a wall has what programs need, and no key', () => {
+test('the environment behind a wall has the variables that programs need, and no key', () => {
   const harmless = {
     ...{ PATH: '/bin', HOME: '/h', LANG: 'C.UTF-8', LC_ALL: 'C', TERM: 'xterm', TZ: 'UTC', USER: 'me', CI: '1' },
     ...{ NODE_ENV: 'test', NODE_OPTIONS: '--no-warnings', npm_config_registry: 'https://registry.example' },

@@ -101,7 +101,7 @@ test('bubblewrap: a closed network that a turn shares is entered, an open one is
   assert.equal(flags({ scratch, network: true })[0], '/f /usr/bin/bwrap')
 })
 
-test('mounts: the innermost place decides, and what is hidden anyway is not hidden twice', () => {
+test('mounts: the innermost place decides, and a place that is hidden already is not hidden twice', () => {
   const mounts: Mount[] = [
     { path: '/home/x/.termaite', as: 'empty' },
     { path: '/home/x/.ssh', as: 'empty' },
@@ -162,7 +162,7 @@ test('seatbelt: unix sockets work in folders that may be written', () => {
   ])
 })
 
-test('where there is none, the reason is said', async () => {
+test('without a sandbox, the wall says why', async () => {
   const fence = { root: '/', network: false, home: '/nowhere', ...open }
   assert.deepEqual(await wallOf({ platform: 'linux', env: { PATH: '/nowhere' } }).wrap(['ls'], fence), {
     none: 'bubblewrap (bwrap) is not installed; install the package "bubblewrap" with the package manager of this system',
@@ -182,7 +182,7 @@ test('a program that is there and does not work says why', async (t) => {
   })
 })
 
-test('what forbids namespaces is named with its remedy', async () => {
+test('settings that forbid namespaces are named with their remedy', async () => {
   const system = (settings: Record<string, string>, files: string[] = []) => ({
     setting: async (name: string) => settings[name],
     exists: async (path: string) => files.includes(path),
@@ -247,7 +247,7 @@ test('the project can be written to, and nothing else', { skip }, async () => {
   }
 })
 
-test('a worktree among our own files can be worked in, and what lies beside it is hidden', { skip }, async () => {
+test('a worktree among our own files can be worked in, and everything beside it is hidden', { skip }, async () => {
   const base = realpathSync(mkdtempSync(join('/var/tmp', 'termaite-sandbox-')))
   try {
     const [project, home] = [join(base, 'project'), join(base, 'home')]
@@ -272,7 +272,7 @@ test('a worktree among our own files can be worked in, and what lies beside it i
   }
 })
 
-test('the network is there by rule alone', { skip }, async (t) => {
+test('behind the wall the network is reached only by a rule', { skip }, async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'termaite-home-'))
   t.after(() => rmSync(home, { recursive: true }))
   const script = "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"

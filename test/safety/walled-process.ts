@@ -32,7 +32,7 @@ for (const script of scripts) {
   if (background) {
     left.push({ pid: child.pid!, ended: once(child, 'close'), settle: walled.settle })
     child.stderr.resume()
-    // What it prints first says that it is ready.
+    // The first output says that the process is ready.
     await once(child.stdout, 'data')
     child.stdout.resume()
     continue

@@ -23,7 +23,7 @@ import { noSandbox } from './no-sandbox.ts'
 import { sized } from '../full.ts'
 import { until } from '../until.ts'
 
-/** What a script finds outside: the folders, a process, and servers that the test has opened there. */
+/** The things that a script finds outside: the folders, a process, and servers that the test has opened there. */
 type Outside = { base: string; root: string; home: string; pid: number; port: number; abstract: string }
 
 /** Levels of a leash that have a wall. */
@@ -39,7 +39,7 @@ type WayOut = {
   script(outside: Outside): string
   /** Levels at which it must not work; all if there are none. */
   at?: readonly Level[]
-  /** Whether it works without a wall, harmlessly: that shows that the script would find a hole. */
+  /** Whether the script works without a wall, harmlessly: that shows that it would find a hole. */
   control?: boolean
 }
 
@@ -290,7 +290,7 @@ test('a socket that was mounted at another path is covered', { skip: noMounts },
   assert.equal(ran!.out, '')
 })
 
-test('what a command leaves running ends with it', { skip: noSandbox }, async (t) => {
+test('processes that a command leaves running end with it', { skip: noSandbox }, async (t) => {
   const user = wallUsers[0]!
   const { root, home } = groundsOf(t, user)
   const label = `1${Date.now()}`

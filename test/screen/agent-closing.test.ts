@@ -11,7 +11,7 @@ import { Glass } from './glass.ts'
 
 const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
 
-/** How it is taken up, and what a CLI that counts its answers says to the task after that. */
+/** The ways in which a session is resumed, and the first words of the resumed run. */
 const ways = [
   // The CLI ended with the terminal: a fresh one is told what was asked, once.
   { args: [], skip: false, came: 'fake: started\n' },
@@ -32,7 +32,7 @@ for (const { args, skip, came } of ways)
       await (args.length === 0 ? glass.shows('half') : glass.shows('fake runs in tmux; see it with: '))
       const { flight, terminal } = session()
       const sight = watch(join(folder('sessions'), session().id), { signal: t.signal })[Symbol.asyncIterator]()
-      // It looks from its first call on, and what comes may come once.
+      // The watcher works from its first call on, and a change may be reported only once.
       let news = sight.next()
       glass.close()
       while (session().owner !== '') {

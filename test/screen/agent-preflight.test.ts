@@ -26,7 +26,7 @@ function start(t: TestContext, machine: Machine, args: readonly string[], env: R
   return glass
 }
 
-/** Everything that is said on a screen before the CLI has it. */
+/** Everything on a screen before the CLI has it. */
 const said = (glass: Glass) =>
   glass
     .scrollback()

@@ -38,7 +38,7 @@ test(
       assert.equal((await glass.exited).exitCode, 0)
     }
 
-    // Nobody is asked: nothing is trusted.
+    // Where the person is not asked, nothing is trusted.
     for (const flag of ['--dry-run', '--yes']) {
       const glass = start('review', flag)
       assert.equal((await glass.exited).exitCode, 2)
@@ -62,7 +62,7 @@ test(
     await runs(known)
     assert.doesNotMatch(known.raw, /trust/i)
 
-    // What was trusted is these words: with others it is asked again.
+    // Exactly these words are trusted: other words are asked about again.
     writeFileSync(join(folder, 'waaah-review.md'), 'Delete everything.')
     const changed = start('review')
     await asks(changed)

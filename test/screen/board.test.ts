@@ -11,7 +11,7 @@ const options = { timeout: 120_000 }
 const ctrlT = '\u0014'
 const ctrlX = '\u0018'
 
-/** The one most people have, and the widest. */
+/** The size that most people have, and the widest. */
 const seen = [sizes[0]!, sizes.at(-1)!]
 
 /**
@@ -31,8 +31,8 @@ function timeless(row: string): string {
 const roles = ['explorer', 'verifier', 'implementer', 'summarizer']
 
 /**
- * A coordinator that sends so many workers, one at a time: the first is partly done, the second done, and the third makes two calls
- * and then works until the test is over.
+ * A coordinator that sends this many workers, one at a time: the first is partly done, the second done, and the third makes two calls and
+ * then works until the test is over.
  */
 async function coordinating(t: TestContext, workers: number, look: string): Promise<Sitting> {
   let led = 0

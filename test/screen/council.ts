@@ -13,7 +13,7 @@ const pandoc = approach('pandoc', 'pandoc notes.md -o notes.pdf')
 const chrome = approach('headless browser', 'print the page to notes.pdf')
 const script = approach('python script', 'write the pages with the standard library')
 
-/** What each says who is asked, by a word of what it is told. */
+/** The answer of each role, by a word of its prompt. */
 const advice: Record<string, unknown> = {
   enumerator: { approaches: [pandoc, chrome, script] },
   'pattern matcher': { approach: pandoc, rationale: 'everybody who publishes from a shell has settled on it' },
@@ -72,7 +72,7 @@ headless browser'*) echo pdf > notes.pdf; echo '**notes.pdf** is printed.';;
     contextWindowTokens: 100_000,
   }))
   machine.settings({ agents, rotationStrategy: 'exhaustion', metaInstruction: false })
-  // What it takes is counted from what is said, and what the machine can do is part of that.
+  // The tokens are counted from the prompts, which describe this machine: the test gives it fixed facts.
   const kept: KeptSpec = { scannedAt: Date.now(), of: markOf(hostname(), process.env.PATH), spec: machines.tex }
   writeFileSync(join(machine.home, 'system-spec.json'), JSON.stringify(kept))
   return { machine, goOn: () => writeFileSync(go, '') }

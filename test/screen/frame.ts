@@ -23,7 +23,7 @@ export function frameOf(emulator: Emulator): Frame {
   return { rows: rows.map((row) => row.replace(scrollbar, '│')), styles }
 }
 
-/** It comes and goes by itself. */
+/** The scrollbar comes and goes by itself. */
 const scrollbar = /┃$/
 
 function stylesOf({ buffer, cols }: Emulator, row: number): string {
@@ -35,7 +35,7 @@ function stylesOf({ buffer, cols }: Emulator, row: number): string {
   const runs: string[] = []
   let last = ''
   for (let col = 0; col < cols; col++) {
-    // Where the scrollbar may be the border is, and that is the same on both sides.
+    // The scrollbar may cover the right border, whose style is the same as that of the left one.
     const now = col === cols - 1 && bordered ? style(0) : style(col)
     if (now !== last) runs.push(`${col}:${now || '-'}`)
     last = now

@@ -70,7 +70,7 @@ describe('golden frames', { concurrency: 2 }, () => {
   }
 
   for (const [look, shown] of looksOf('dark')) {
-    test(`what an agent asks and does, ${look}`, options, async (t) => {
+    test(`questions and acts of an agent, ${look}`, options, async (t) => {
       const { machine, env } = recordedClaude(t)
       const glass = new Glass(machine, { ...shown, env: { ...shown.env, ...env } })
       t.after(() => glass.end())

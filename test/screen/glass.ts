@@ -4,9 +4,10 @@ import type { Terminal as Emulator } from '@xterm/headless'
 import headless from '@xterm/headless'
 import pty from '@lydell/node-pty'
 import { join } from 'node:path'
-import { codeCache, program } from '../cli/program.ts'
+import { codeCache, start } from '../cli/program.ts'
 import type { Frame } from './frame.ts'
 import { frameOf, rowsOf } from './frame.ts'
+import { noonZone } from '../noon.ts'
 
 export type Size = { cols: number; rows: number }
 
@@ -19,7 +20,7 @@ export type GlassOptions = {
   shell?: readonly [string, ...string[]]
 }
 
-/** Who waits longer would wait for ever: then the screen is shown instead. */
+/** The time after which a wait counts as endless: then the screen is shown instead. */
 const patienceMs = 30_000
 
 /** Keys as a terminal sends them. */
@@ -51,7 +52,7 @@ export class Glass {
   readonly emulator: Emulator
   readonly pty: IPty
   readonly exited: Promise<{ exitCode: number; signal?: number }>
-  /** Everything it wrote, for what must never reach a terminal. */
+  /** Everything that the program wrote, to find sequences that must never reach a terminal. */
   raw = ''
   #looks = new Set<() => void>()
   #painting = false
@@ -59,9 +60,9 @@ export class Glass {
   constructor(machine: Machine, options: GlassOptions = {}) {
     const { cols, rows } = options.size ?? { cols: 80, rows: 24 }
     this.emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 1000 })
-    const [file, ...args] = options.shell ?? [process.execPath, program, ...(options.args ?? [])]
+    const [file, ...args] = options.shell ?? [...start, ...(options.args ?? [])]
     this.pty = pty.spawn(file, args, {
-      // It becomes TERM whatever the environment says.
+      // The name becomes TERM, whatever the environment says.
       name: options.env?.TERM ?? 'xterm-256color',
       cols,
       rows,
@@ -71,7 +72,7 @@ export class Glass {
         HOME: join(machine.folder, 'home'),
         TERMAITE_HOME: machine.home,
         LANG: 'C.UTF-8',
-        TZ: 'UTC',
+        TZ: noonZone,
         EDITOR: 'true',
         TERMAITE_KEYCHAIN: 'off',
         NODE_COMPILE_CACHE: codeCache,
@@ -85,7 +86,7 @@ export class Glass {
       if (data === '?') this.pty.write(`\u001b]11;rgb:${background}\u001b\\`)
       return true
     })
-    // What is painted in one go is looked at when it is whole.
+    // A frame that is painted in one go is looked at once it is whole.
     const painting = (on: boolean) => (params: (number | number[])[]) => {
       if (params[0] === 2026) this.#painting = on
       return false
@@ -118,7 +119,7 @@ export class Glass {
     return this.rows().join('\n')
   }
 
-  /** Everything in the normal buffer, what was scrolled out of sight included. */
+  /** The whole normal buffer, with the rows that were scrolled out of sight. */
   scrollback(): string {
     const { normal } = this.emulator.buffer
     return Array.from({ length: normal.length }, (_, row) => normal.getLine(row)?.translateToString(true) ?? '')
@@ -166,7 +167,7 @@ export class Glass {
     ;(this.pty as IPty & { destroy(): void }).destroy()
   }
 
-  /** Whatever still holds the terminal, nobody waits for it. */
+  /** Kills the program without waiting for others that still hold the terminal. */
   end(): void {
     this.pty.kill('SIGKILL')
     this.close()

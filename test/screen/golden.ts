@@ -25,7 +25,7 @@ function same(name: string, text: string): void {
   assert.equal(`${text}\n`, readFileSync(file, 'utf8'), name)
 }
 
-/** What differs from run to run: digits of times and dates become #, and a spinner stands still. All keeps its columns. */
+/** Hides everything that differs from run to run: digits of times and dates become #, and a spinner stands still. All columns stay. */
 function mask(frame: string): string {
   return frame
     .replaceAll(/\d+(?:\.\d+)?(?= ?(?:ms|s|min|m)\b)/g, (time) => time.replaceAll(/\d/g, '#'))

@@ -9,7 +9,10 @@ import { lastWords, recordedClaude } from './machine.ts'
 
 const options = { timeout: 120_000 }
 
-/** What would change something outside the transcript if it reached the terminal; `owned` is what it would leave there. */
+/**
+ * Sequences that would change something outside the transcript if they reached the terminal; `owned` is the text that they would leave
+ * there.
+ */
 const attacks = [
   ...['\x1b]0;owned\x07', '\x1b]2;owned\x1b\\', '\x9d0;owned\x9c', '\x1b]52;c;b3duZWQ=\x07', '\x1b]1337;SetMark\x07'],
   ...['\x1b[?1049l', '\x1b[?47l', '\x1b[?1000l', '\x1b[?2026h', '\x1b[?25h', '\x1b[2J', '\x1b[3J', '\x1bc', '\x9b2J'],
@@ -27,7 +30,7 @@ const wild = Buffer.concat([
   Buffer.from('the last word \x1b]0;owned and never ended'),
 ])
 
-/** What the program itself says to a terminal beside colours and places: it takes it, asks it, and gives it back. */
+/** The sequences of the program itself beside colours and positions: it takes the terminal, asks it, and gives it back. */
 const own = [
   ...['?1049h', '?7l', '?1000h', '?1002h', '?1003h', '?1004h', '?1006h', '2J', '?25l', '?2004h', '>7u', '?u', 'c'],
   ...['?2026h', '2K', '?2026l', '?2031h', '?2031l', '?1006l', '?1004l', '?1003l', '?1002l', '?1000l', '?7h', '?25h'],
@@ -44,7 +47,7 @@ function foreign(raw: string): string[] {
   return [...others.filter((found) => !own.includes(found)), ...rest]
 }
 
-/** What a terminal keeps beside its screen, and what became of it. */
+/** Watches the state that a terminal keeps beside its screen. */
 function watched(t: TestContext, machine: Machine, env: Record<string, string> = {}) {
   const glass = new Glass(machine, { env })
   t.after(() => glass.end())

@@ -96,27 +96,23 @@ test('a turn whose terminal was closed can be cancelled from the next chat', opt
   await second.shows(/cancelled/)
 })
 
-test(
-  'a fault that nobody caught gives the terminal back, ends what runs, and says how to go on',
-  options,
-  async (t) => {
-    const { machine, agentLives } = slow(t)
-    const fault = join(machine.folder, 'fault.mjs')
-    writeFileSync(fault, `process.on('SIGUSR2', () => { throw new Error('it broke on purpose') })`)
-    const glass = new Glass(machine, { args: ['say it'], env: { NODE_OPTIONS: `--import=${fault}` } })
-    t.after(() => glass.end())
-    await glass.shows('the first half')
-    glass.pty.kill('SIGUSR2')
-    assert.deepEqual(await glass.exited, { exitCode: 1, signal: 0 })
-    assert.equal(glass.emulator.buffer.active.type, 'normal')
-    assert.equal(glass.emulator.modes.mouseTrackingMode, 'none')
-    assert.equal(agentLives(), false)
-    assert.equal(
-      glass.scrollback().replaceAll('\n', ' '),
-      [
-        'termaite: the chat crashed: it broke on purpose. The conversation is kept.',
-        `Continue with: termaite --cwd ${machine.project}`,
-      ].join(' '),
-    )
-  },
-)
+test('an uncaught error gives the terminal back, ends all processes, and says how to go on', options, async (t) => {
+  const { machine, agentLives } = slow(t)
+  const fault = join(machine.folder, 'fault.mjs')
+  writeFileSync(fault, `process.on('SIGUSR2', () => { throw new Error('it broke on purpose') })`)
+  const glass = new Glass(machine, { args: ['say it'], env: { NODE_OPTIONS: `--import=${fault}` } })
+  t.after(() => glass.end())
+  await glass.shows('the first half')
+  glass.pty.kill('SIGUSR2')
+  assert.deepEqual(await glass.exited, { exitCode: 1, signal: 0 })
+  assert.equal(glass.emulator.buffer.active.type, 'normal')
+  assert.equal(glass.emulator.modes.mouseTrackingMode, 'none')
+  assert.equal(agentLives(), false)
+  assert.equal(
+    glass.scrollback().replaceAll('\n', ' '),
+    [
+      'termaite: the chat crashed: it broke on purpose. The conversation is kept.',
+      `Continue with: termaite --cwd ${machine.project}`,
+    ].join(' '),
+  )
+})

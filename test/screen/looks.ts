@@ -13,7 +13,7 @@ export const narrow: readonly Size[] = [
   { cols: 20, rows: 8 },
 ]
 
-/** It is late morning wherever the test runs, so that no time it shows is of another day. */
+/** The time is late morning wherever the test runs, so that every time on the screen is of the same day. */
 const hours = new Date().getUTCHours() - 11
 const env = { TZ: `Etc/GMT${hours < 0 ? hours : `+${hours}`}` }
 

@@ -254,7 +254,7 @@ describe('pictures in the input', { concurrency: 2 }, () => {
     assert.deepEqual(readFileSync(path!), shot)
   })
 
-  test('a model that cannot see is told where the picture is, and so is the person', options, async (t) => {
+  test('a model that cannot see pictures is told the path of one, and so is the person', options, async (t) => {
     const { server, glass } = await seeing(
       t,
       () => ({ text: 'Blind.' }),

@@ -13,7 +13,7 @@ const twists = JSON.parse(readFileSync(twist, 'utf8')) as [string, string][]
 const said = twists.reduce((text, [from, to]) => text.replaceAll(from, () => to), out)
 for (const line of said.split('\n').filter((one) => one !== '')) {
   process.stdout.write(`${line}\n`)
-  // What it asks it waits for, as the real one did.
+  // The CLI waits for the answer to its question, as the real one did.
   if (line.includes('"can_use_tool"')) await typed.next()
 }
 process.exit(code)

@@ -11,15 +11,15 @@ const has = (screen: string, signs: Signs) =>
     typeof sign === 'string' ? screen.includes(sign) : sign instanceof RegExp ? sign.test(screen) : sign(screen),
   )
 
-/** Nothing is at work, and the last row says what the conversation has taken so far. */
+/** Whether nothing is at work and the last row ends with this use of the conversation. */
 export const rested = (tokens: string) => (screen: string) =>
   !/ Esc cancels$/m.test(screen) && screen.includes('Ask anything') && screen.endsWith(tokens)
 
-/** How many tokens are said to somebody is counted elsewhere. */
+/** Hides the numbers of tokens, which are tested elsewhere. */
 export const uncounted = (row: string) =>
   row.replaceAll(/\d+(?:\.\d+)?(?=k? tokens)/g, (count) => count.replaceAll(/\d/g, '#'))
 
-/** Somebody at the chat who has every frame looked at. */
+/** A person at the chat who compares every frame. */
 export class Sitting {
   readonly glass: Glass
   readonly look: string

@@ -1,7 +1,7 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { program } from '../cli/program.ts'
+import { start } from '../cli/program.ts'
 import { Glass, keys } from './glass.ts'
 import { talkers } from './machine.ts'
 import { rested } from './sitting.ts'
@@ -17,7 +17,7 @@ describe('Ctrl+Z', { concurrency: 2 }, () => {
     const glass = new Glass(machine, { shell: ['bash', '--norc', '-i'], env: { PS1: 'shell> ' } })
     t.after(() => glass.end())
     await glass.shows('shell>')
-    glass.type(`'${process.execPath}' '${program}'\r`)
+    glass.type(`${start.map((word) => `'${word}'`).join(' ')}\r`)
     await glass.shows(rested('0 tokens'))
     glass.type('stream please\r')
     await glass.shows((screen) => screen.includes('The first half') && screen.includes('alpha'))

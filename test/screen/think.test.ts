@@ -6,7 +6,7 @@ import { Sitting, rested, uncounted } from './sitting.ts'
 
 const atRest = rested('k tokens')
 
-/** How long somebody has been asked differs, too. */
+/** Hides how long an agent has been asked too. */
 const timeless = (row: string) =>
   uncounted(row).replace(
     /(\d+)( s · I look at what is there)/,
@@ -15,7 +15,7 @@ const timeless = (row: string) =>
 
 const options = { timeout: 120_000 }
 
-/** The one most people have, and the widest. */
+/** The size that most people have, and the widest. */
 const seen = [sizes[0]!, sizes.at(-1)!]
 
 describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {

@@ -110,7 +110,7 @@ test('every size from tiny to huge is filled exactly, and the selected tile is i
         }
 })
 
-test('keys are told apart, however they come', () => {
+test('keys are told apart, in whatever encoding they come', () => {
   assert.deepEqual(keysIn('\u001b[A\u001bOBhq\u001b\r'), ['Up', 'Down', 'Left', 'q', 'Escape', 'Enter'])
   assert.deepEqual(keysIn('\u001b[5~\u001b[<0;1;1M3'), ['3'])
 })

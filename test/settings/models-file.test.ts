@@ -20,7 +20,7 @@ async function read(files: Record<string, string>, more: object = {}) {
   }
 }
 
-test('models.json adds models and changes only what it names of known ones', async (t) => {
+test('models.json adds models and changes only the named fields of known ones', async (t) => {
   t.after(() => useOwnRows({}))
   const before = knownOf('openai', 'gpt-6-sol')
   const models = `{
@@ -70,7 +70,7 @@ const agent = (model: string, more: object = {}) => ({
 })
 const settings = (...agents: object[]) => ({ 'settings.json': JSON.stringify({ agents }) })
 
-test('--effort is given to agents that can be told, and refused where none can', async () => {
+test('--effort is given to agents that have levels, and refused where none has', async () => {
   const { agents } = await read(settings(agent('openai/gpt-6-sol')), { effort: 'high' })
   assert.deepEqual(agents, [agent('openai/gpt-6-sol', { effort: 'high' })])
   await assert.rejects(read(settings(agent('openai/gpt-4o')), { effort: 'high' }), {

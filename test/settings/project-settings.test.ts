@@ -93,7 +93,7 @@ test('a project’s settings are not opened before its folder is trusted, and th
   assert.equal((await house.read()).leash, 'edit', 'what changed since is not trusted with it')
 })
 
-test('nothing that a project says is looser than before', async (t) => {
+test('project settings never loosen the person’s own', async (t) => {
   const house = new House(t, {
     leash: 'read',
     sharing: 'ask',
@@ -141,7 +141,7 @@ test('a flag and the environment go before it, as far as they say something', as
   })
 })
 
-test('it names the agents and the vendors that may be used; who has no known vendor is none of them', async (t) => {
+test('project settings name the agents and the vendors that may be used; an agent without a known vendor is not among them', async (t) => {
   const house = new House(t)
   house.lay('.termaite/settings.json', { vendors: ['anthropic'] })
   await house.trust()
@@ -152,7 +152,7 @@ test('it names the agents and the vendors that may be used; who has no known ven
   assert.deepEqual(await enabled(), ['codex', 'own'])
 })
 
-test('what it may not say is said with its line, and it leads to no file outside', async (t) => {
+test('settings that a project may not have are named with their line, and their paths lead to no file outside', async (t) => {
   const house = new House(t)
   const say = async (text: string) => {
     house.lay('.termaite/settings.json', text)

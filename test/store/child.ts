@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { fileStore } from '../../src/store/files/file-store.ts'
 
-/** What another process does with the same home; each line it prints is a thing it was told is kept. */
+/** Another process that works on the same home; each line that it prints names something that was kept. */
 const [, , home = '', what, who = '', times = '1', length = '0'] = process.argv
 const store = fileStore(home)
 const say = (line: string) => writeSync(1, `${line}\n`)

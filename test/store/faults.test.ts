@@ -135,7 +135,7 @@ test('a read-only home is said in one sentence, and is still read', async (t) =>
   assert.equal(readFileSync(store.blobs('b').place(ref)!, 'utf8'), 'body')
 })
 
-test('what the system says is put in words, with its cause kept', () => {
+test('errors of the system are put in words, with the cause kept', () => {
   const words = (code: string) => {
     const cause = Object.assign(new Error(`${code}: as the system says it`), { code })
     const error = storeError('write', '/h/a.jsonl', cause)
@@ -153,7 +153,7 @@ test('what the system says is put in words, with its cause kept', () => {
   ])
 })
 
-/** What a store tells while it works, with the time of a name that was set aside left out. */
+/** The reports of a store while it works, without the time in the name of a file that was set aside. */
 function listening(home: string) {
   const told: string[] = []
   const clock = new HandClock()
@@ -227,7 +227,7 @@ test('a log that is a folder or holds no line of ours is set aside once; one tha
   assert.deepEqual(told, [aside(join(home, 'a.jsonl'), 'is a folder and not a file'), aside(join(home, 'b.jsonl'))])
 })
 
-test('a file in the place of a folder is said', async (t) => {
+test('a file in the place of a folder is reported', async (t) => {
   const home = tempFolder(t)
   appendFileSync(join(home, 'b'), 'a file')
   assert.equal(
@@ -250,7 +250,7 @@ test('a name or a ref that leads out of the home is refused', async (t) => {
   })
 })
 
-test('a lock whose holder hangs is waited for a minute, and then told', async (t) => {
+test('a lock whose holder hangs is waited for a minute, and then reported', async (t) => {
   const home = tempFolder(t)
   const clock = new HandClock()
   const doc = fileStore(home, { clock }).doc<{ count: number }>('health', { count: 0 })

@@ -23,7 +23,7 @@ import { tempFolder } from './temp.ts'
 
 type Item = { id: number; text?: string }
 
-test('what is kept lies where it is said to lie, for its owner alone', async (t) => {
+test('the files of the store have their documented places, for their owner alone', async (t) => {
   const home = join(tempFolder(t), 'home')
   const store = fileStore(home)
   await store.log<Item>('projects/a/history').append({ id: 1, text: 'é' })
@@ -41,7 +41,7 @@ test('what is kept lies where it is said to lie, for its owner alone', async (t)
   assert.deepEqual(readdirSync(home).sort(), ['health.json', 'lock.db', 'projects'])
 })
 
-test('a document that stays as it is is not written', async (t) => {
+test('a document that does not change is not written', async (t) => {
   const home = tempFolder(t)
   const doc = fileStore(home).doc('health', { count: 0 })
   await doc.update(() => ({ count: 1 }))
@@ -50,7 +50,7 @@ test('a document that stays as it is is not written', async (t) => {
   assert.equal(statSync(join(home, 'health.json')).ino, before)
 })
 
-test('a last line without its end is waited for, told as torn once it is old, and hides nothing', async (t) => {
+test('a last line without its end is waited for, reported as torn once it is old, and hides nothing', async (t) => {
   const home = tempFolder(t)
   const path = join(home, 'a.jsonl')
   const log = fileStore(home).log<Item>('a')
@@ -125,7 +125,7 @@ test('a log that another program emptied is followed anew', async (t) => {
   ])
 })
 
-test('where no change is told of, the clock is enough', { timeout: 20_000 }, async (t) => {
+test('when the system reports no change of a file, the regular check finds it', { timeout: 20_000 }, async (t) => {
   const home = tempFolder(t)
   const elsewhere = join(tempFolder(t), 'elsewhere.jsonl')
   writeFileSync(elsewhere, '{"id":1}\n')
@@ -142,7 +142,7 @@ test('where no change is told of, the clock is enough', { timeout: 20_000 }, asy
 })
 
 test(
-  'the newest of a huge log cost what they are, not what it is',
+  'reading the newest lines of a huge log costs no more than these lines',
   { skip: process.platform !== 'linux' && 'bytes read are counted by Linux alone' },
   async (t) => {
     const home = tempFolder(t)
@@ -166,7 +166,7 @@ test(
   },
 )
 
-test('what a dead process left unfinished is swept away, what a living one writes is not', async (t) => {
+test('unfinished files of a dead process are swept, those of a living one are not', async (t) => {
   const home = tempFolder(t)
   const folder = join(home, 'b')
   mkdirSync(folder)

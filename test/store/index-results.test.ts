@@ -33,13 +33,13 @@ const judge = (source: 'person' | 'undo' | 'correction' | 'check', good?: boolea
   good === undefined ? { type: 'judgement', source } : { type: 'judgement', source, good },
 ]
 
-/** What counts for each turn, the oldest first. */
+/** The result that counts for each turn, the oldest first. */
 const counted = async ({ index }: World) =>
   (await index.results())
     .map(({ turn: id, agent, good, source }) => `${id} ${agent} ${good ?? 'answered'} ${source ?? ''}`.trim())
     .reverse()
 
-test('every turn has a result: who answered, how long it took, what it cost, and who failed before', async (t) => {
+test('every turn has a result: the agent, the time, the cost, and the agents that failed before', async (t) => {
   const here = world(t)
   const spent = { type: 'usage', input: 9, output: 1, source: 'reported' } as const
   await turn(here, 't1', [
@@ -67,7 +67,7 @@ test('every turn has a result: who answered, how long it took, what it cost, and
   assert.deepEqual(await here.index.results({ except: 'lib' }), await here.index.results({ project: 'app' }))
 })
 
-test('of several judgements of a turn all are kept and the strongest counts; one that is taken back does not', async (t) => {
+test('all judgements of a turn are kept and the strongest counts; one that is taken back does not', async (t) => {
   const here = world(t)
   const passed = { type: 'verdict', framework: 'reflect', why: 'w', passed: true, calls: 1, ms: 1 } as const
   await turn(here, 't1', [['amber', reply], ['amber', passed], judge('correction', false)])
@@ -141,7 +141,7 @@ test('tests that a turn ran after its last change are evidence, and no other com
   ])
 })
 
-test('each agent of a race has its own result, with what only the race knows', async (t) => {
+test('each agent of a race has its own result, with the facts that only the race knows', async (t) => {
   const here = world(t)
   const race = { type: 'judgement', source: 'race', kind: 'sequential' } as const
   await turn(here, 't1', [

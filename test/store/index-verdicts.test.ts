@@ -23,7 +23,7 @@ async function thought({ say }: World, id: string, verdict: Omit<Verdict, 'type'
 
 const none = { passed: 0, failed: 0, unchecked: 0, tokens: 0, priced: 0, counts: 0 }
 
-test('how turns were thought through is counted by framework and agent, with what all who took part spent', async (t) => {
+test('thinking is counted by framework and agent, with the usage of all agents that took part', async (t) => {
   const here = world(t)
   const { index } = here
   const consensus = { framework: 'consensus', calls: 6 } as const
@@ -104,7 +104,7 @@ test('a turn that failed has failed whatever a check said; one that was cancelle
   ])
 })
 
-test('what was spent in a turn nobody thought about went straight to an agent, and what is forgotten is', async (t) => {
+test('the usage of a turn without thinking counts as direct, and a forgotten project is left out', async (t) => {
   const here = world(t)
   await here.say('app', 's-app', 't0', 'claude', { type: 'usage', input: 1, output: 1, source: 'reported' }, noon)
   await thought(here, 't1', { framework: 'script', calls: 1, ms: 5 })

@@ -96,7 +96,7 @@ test('sessions are found with their names, their beginnings and their messages',
   )
 })
 
-test('what was typed while a turn ran is the person’s, and is found', async (t) => {
+test('text that was typed while a turn ran is the person’s, and is found', async (t) => {
   const { index, say } = world(t)
   await say('app', 's1', 't1', 'user', { type: 'prompt', text: 'paint it' })
   const typed = await say('app', 's1', 't1', 'user', { type: 'steer', text: 'in turquoise' })
@@ -131,7 +131,7 @@ test('the entries of a session come from its log, whole', async (t) => {
   assert.deepEqual(await all(index.entries('unknown')), [])
 })
 
-test('a renamed session and a torn line change what they should and nothing else', async (t) => {
+test('a renamed session and a torn line change nothing else in the index', async (t) => {
   const { home, store, index, turn } = world(t)
   await turn('app', 's1', 't1', 'hello', 'hi')
   await index.catchUp()
@@ -275,7 +275,7 @@ test('words are found by their beginnings, best first, in one project or all', a
   assert.deepEqual(await found('  '), [])
 })
 
-test('nothing a person types is an error', async (t) => {
+test('no search text is an error', async (t) => {
   const { index, turn } = world(t)
   await turn('app', 's1', 't1', 'hello', 'hi')
   await index.catchUp()
@@ -350,7 +350,61 @@ test('usage is summed by agent, day and project, and says how it is known', asyn
   ])
 })
 
-test('a tool trace tells what was called, what came of it, and what never came back', async (t) => {
+test('turns, failures and time without quota are counted by agent, project and the days of a zone', async (t) => {
+  const { store, index, say } = world(t)
+  const hour = day / 24
+  const midnight = Date.parse('2026-03-10T00:00:00Z')
+  const tell = (turn: string, by: string, fact: Fact, at: number, project = 'app') =>
+    say(project, `s-${project}`, turn, by, fact, at)
+  const spent = (retryAt?: number): Fact => ({
+    type: 'attempt',
+    failure: retryAt === undefined ? { kind: 'quota', message: 'spent' } : { kind: 'quota', message: 'spent', retryAt },
+    ms: 1,
+  })
+  const at = midnight + 22 * hour
+  await tell('t1', 'user', { type: 'prompt', text: 'x' }, at)
+  await tell('t1', 'claude', spent(at + 6 * hour), at)
+  // Another process meets the same limit: the time counts once.
+  await tell('t1', 'claude', spent(at + 5 * hour), at + hour)
+  await tell('t1', 'codex', { type: 'reply', text: 'y' }, at + hour)
+  await tell('t1', 'rotation', { type: 'end', outcome: { ok: true, text: 'y' } }, at + hour)
+  await tell('t2', 'user', { type: 'prompt', text: 'x' }, at + 2 * hour, 'lib')
+  await tell('t2', 'codex', { type: 'attempt', failure: { kind: 'aborted', message: 'stopped' }, ms: 1 }, at, 'lib')
+  await tell('t2', 'codex', { type: 'attempt', failure: { kind: 'crash', message: 'died' }, ms: 1 }, at, 'lib')
+  await tell('t2', 'gemini', spent(), at + 2 * hour, 'lib')
+  // An answer shows that the quota was back before the hour that an unknown wait counts.
+  await tell('t3', 'user', { type: 'prompt', text: 'x' }, at + 2.5 * hour, 'lib')
+  await tell('t3', 'gemini', { type: 'reply', text: 'y' }, at + 2.6 * hour, 'lib')
+  await tell('t3', 'rotation', { type: 'end', outcome: { ok: true, text: 'y' } }, at + 2.6 * hour, 'lib')
+  await store.doc('projects/app/project', {}).update(() => ({ path: '/code/app' }))
+  await index.catchUp()
+  const now = at + 4 * hour
+  const row = (key: string, turns: number, failures: number, hours: number) => ({
+    key,
+    turns,
+    failures,
+    parkedMs: hours * hour,
+  })
+  assert.deepEqual(await index.activity({ by: 'agent', now }), [
+    row('claude', 0, 2, 4),
+    row('codex', 1, 1, 0),
+    row('gemini', 1, 1, 0.5),
+  ])
+  assert.deepEqual(await index.activity({ by: 'project', now }), [row('/code/app', 1, 2, 4), row('lib', 1, 2, 0.5)])
+  assert.deepEqual(await index.activity({ by: 'day', now, zone: 'UTC' }), [
+    row('2026-03-10', 1, 3, 2),
+    row('2026-03-11', 1, 1, 2.5),
+  ])
+  // In Kathmandu, a quarter of an hour off, all of it is the day after.
+  assert.deepEqual(await index.activity({ by: 'day', now, zone: 'Asia/Kathmandu' }), [row('2026-03-11', 2, 4, 4.5)])
+  assert.deepEqual(await index.activity({ by: 'agent', now, since: at + 3 * hour }), [row('claude', 0, 0, 1)])
+  assert.deepEqual(await index.activity({ by: 'agent', now, project: 'lib' }), [
+    row('codex', 0, 1, 0),
+    row('gemini', 1, 1, 0.5),
+  ])
+})
+
+test('a tool trace has each call, its result, and the calls without one', async (t) => {
   const { index, say } = world(t)
   const call = (turn: string, call: string, input: unknown) =>
     say('app', 's1', turn, 'native', { type: 'call', call, tool: 'bash', input })
@@ -370,7 +424,7 @@ test('a tool trace tells what was called, what came of it, and what never came b
   ])
 })
 
-test('what is forgotten is in no file any more', async (t) => {
+test('forgotten words are in no file any more', async (t) => {
   const { home, store, index, turn } = world(t)
   await turn('app', 's1', 't1', 'the secret is xyzzyplugh', 'noted: xyzzyplugh')
   await turn('lib', 's2', 't2', 'keep this', 'kept')

@@ -11,9 +11,9 @@ function reader(file: Buffer): Read {
   return async (at, length) => file.subarray(at, at + length)
 }
 
-async function all(lines: AsyncIterable<RawLine>): Promise<RawLine[]> {
+async function all(lists: AsyncIterable<RawLine[]>): Promise<RawLine[]> {
   const found: RawLine[] = []
-  for await (const line of lines) found.push(line)
+  for await (const lines of lists) found.push(...lines)
   return found
 }
 
@@ -90,7 +90,7 @@ test('an item behind a torn one is saved, wherever that was torn', () => {
   )
 })
 
-test('what a line can hold', () => {
+test('every kind of line of a log file', () => {
   const cases: [string, Line<unknown>[]][] = [
     ['{"id":1}', [{ at: 100, item: { id: 1 } }]],
     [' {"id":1} \r', [{ at: 100, item: { id: 1 } }]],

@@ -46,7 +46,7 @@ async function newest(home: string, count: number): Promise<Line<Item>[]> {
 /** How many lines each process appends, and how often each of four lanes is killed. */
 const [appends, lives] = sized([150, 6], [500, 16])
 
-test(`two processes append ${appends} long lines each: all are whole, whoever follows sees each once, and whoever looks sees none torn`, async (t) => {
+test(`two processes append ${appends} long lines each: all are whole, a follower sees each once, and a reader sees none torn`, async (t) => {
   const home = tempFolder(t)
   const stop = new AbortController()
   const followed: (string | undefined)[] = []
@@ -67,7 +67,7 @@ test(`two processes append ${appends} long lines each: all are whole, whoever fo
   assert.deepEqual(torn, [])
 })
 
-test(`killed with -9 at any moment, ${4 * lives} times: all that was told as kept is there, and nothing torn hides another`, async (t) => {
+test(`killed with -9 at any moment, ${4 * lives} times: every line that was reported as kept is there, and nothing torn hides another`, async (t) => {
   const home = tempFolder(t)
   const told: string[] = []
   const life = async (lane: number) => {

@@ -21,7 +21,7 @@ async function killedKeeper(
 ) {
   const parts = JSON.stringify({ env, cwd, folder: terminals, socket, bound })
   const argv = [join(import.meta.dirname, 'keeper.ts'), kind, parts, running('stubborn')]
-  // Its parent never buries it: a killed process stays in the table of processes for as long as that takes.
+  // The parent never collects the dead process: it stays in the table of processes until the parent ends.
   const parent = spawn('/bin/sh', ['-c', '"$@" & exec sleep 1000', 'sh', process.execPath, ...argv], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

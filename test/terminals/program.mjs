@@ -1,4 +1,4 @@
-// What runs in the terminals of the tests: `node program.mjs <what> …`.
+// The programs that run in the terminals of the tests: `node program.mjs <name> …`.
 import { spawn } from 'node:child_process'
 
 const out = (text) => process.stdout.write(text)
@@ -39,7 +39,7 @@ const programs = {
     })
     out('\u001b[?2004hready\r\n')
   },
-  /** How many characters each paste has, and what they add up to. */
+  /** Prints the length and a checksum of each paste. */
   sums() {
     keys((text, pasted) => {
       let sum = 0

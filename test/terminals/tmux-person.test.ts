@@ -12,11 +12,11 @@ import { commands, ground, noTmux, running, tmux } from './real.ts'
 import { until } from '../until.ts'
 
 describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
-  const story = (what: string, run: (place: ReturnType<typeof ground>) => Promise<void>) => {
-    test(what, (t) => run(ground('tmux', t)))
+  const behaviour = (title: string, run: (place: ReturnType<typeof ground>) => Promise<void>) => {
+    test(title, (t) => run(ground('tmux', t)))
   }
 
-  story('a window that is closed by hand has exited, with the processes that ignored it', async (place) => {
+  behaviour('a window that is closed by hand has exited, with the processes that ignored it', async (place) => {
     const { host, cwd } = place
     const terminal = await host.open(running('stubborn'), { cwd })
     const pids = await stubbornOnes(terminal)
@@ -27,7 +27,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await terminal.close()
   })
 
-  story('after a restart of the server, an old id does not find a new pane', async (place) => {
+  behaviour('after a restart of the server, an old id does not find a new pane', async (place) => {
     const { host, cwd } = place
     const before = await host.open(commands.echo, { cwd })
     tmux(place, 'kill-server')
@@ -38,7 +38,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await after.close()
   })
 
-  story('a pane whose shell was killed reports the signal, as far as tmux knows it', async (place) => {
+  behaviour('a pane whose shell was killed reports the signal, as far as tmux knows it', async (place) => {
     const terminal = await place.host.open('echo ready; sleep 60', { cwd: place.cwd })
     await drawn(terminal, 'ready')
     process.kill(Number(tmux(place, 'list-panes', '-a', '-F', '#{pane_pid}')), 'SIGKILL')
@@ -46,7 +46,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await terminal.close()
   })
 
-  story(
+  behaviour(
     'a terminal that another process is opening is left alone, one that never started is removed',
     async (place) => {
       const id = crypto.randomUUID()
@@ -60,7 +60,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     },
   )
 
-  story('an unreachable server ends no process', async (place) => {
+  behaviour('an unreachable server ends no process', async (place) => {
     const { cwd, env, terminals, socket } = place
     const terminal = await place.host.open(commands.echo, { cwd })
     await drawn(terminal, 'ready')
@@ -71,7 +71,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await terminal.close()
   })
 
-  story('copy mode is left before anything is typed', async (place) => {
+  behaviour('copy mode is left before anything is typed', async (place) => {
     const terminal = await place.host.open(commands.echo, { cwd: place.cwd })
     await drawn(terminal, 'ready')
     for (const type of [() => terminal.write('a'), () => terminal.paste('b'), () => terminal.press('Enter')]) {
@@ -82,7 +82,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await terminal.close()
   })
 
-  story('a title is shown as plain text, and the bell rings', async (place) => {
+  behaviour('a title is shown as plain text, and the bell rings', async (place) => {
     const { host, cwd, folder } = place
     const evil = join(folder, 'evil')
     const [first, second] = [await host.open(commands.echo, { cwd }), await host.open(commands.echo, { cwd })]
@@ -98,7 +98,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await second.close()
   })
 
-  story('a person’s key is noticed, keys from a command are not', async (place) => {
+  behaviour('a person’s key is noticed, keys from a command are not', async (place) => {
     const { host, cwd, env } = place
     const terminal = await host.open(commands.echo, { cwd })
     await drawn(terminal, 'ready')
@@ -120,7 +120,7 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await terminal.close()
   })
 
-  story('inside tmux, windows and panes open in the person’s own session', async (place) => {
+  behaviour('inside tmux, windows and panes open in the person’s own session', async (place) => {
     const { cwd, env, terminals } = place
     tmux(place, '-f', '/dev/null', 'new-session', '-d', '-s', 'mine', '-x', '120', '-y', '40', 'cat')
     const [socket, pane] = tmux(place, 'display-message', '-p', '-t', 'mine:', '#{socket_path},#{pid},0 #{pane_id}')
@@ -158,8 +158,8 @@ describe('tmux and a person', { concurrency: 4, skip: noTmux }, () => {
     await host.close()
   })
 
-  story(
-    'what a pane drew is kept within bounds, and positions go on',
+  behaviour(
+    'the kept output of a pane is bounded, and positions go on',
     async ({ host, cwd, running: run, terminals }) => {
       const terminal = await host.open(run('flood 20000000'), { cwd })
       // The process that keeps the output may still be at work when the program has ended: the test reads to its end.

@@ -127,7 +127,7 @@ test('when one file does not fit, nothing is written and every file that does no
   assert.deepEqual([text('a.js'), text('b.js')], [body, 'x\n'])
 })
 
-test('a hunk that does not fit says why, what the file has there, and what to send', async (t) => {
+test('a hunk that does not fit is explained: the reason, the lines of the file there, and what to send', async (t) => {
   const { apply, text, at } = await opened(t, { 'a.py': code, 'end.txt': 'one\ntwo' })
   const cases: [string[], string][] = [
     [
@@ -148,7 +148,7 @@ test('a hunk that does not fit says why, what the file has there, and what to se
     ],
     [
       ['@@', '+only added'],
-      'a.py: the hunk has only "+" lines, so that its place is not known. Add the line above them with a space before it, or name that line after "@@".',
+      'a.py: the hunk has only "+" lines, so its place is not known. Add the line above them with a space before it, or name that line after "@@".',
     ],
     [
       ['@@ class C:', '+x = 1'],
@@ -365,7 +365,7 @@ test('a patch made of two texts turns the one into the other, whatever the line 
   )
 })
 
-test('what a hunk only names, and what lies between hunks, keeps every byte', () => {
+test('property: lines that a hunk only names, and those between hunks, keep every byte', () => {
   const numbered = fc.array(fc.tuple(fc.constantFrom('', ' ', '\t'), ending), { minLength: 3, maxLength: 12 })
   fc.assert(
     fc.property(numbered, fc.nat(11), fc.nat(11), (kinds, first, second) => {

@@ -9,7 +9,7 @@ import { alive, labelled, turning } from '../base/alive.ts'
 import { folder, seat } from './seat.ts'
 import { until } from '../until.ts'
 
-test('output and errors come in the order they were written, and the exit code is told', async (t) => {
+test('output and errors come in the order they were written, with the exit code', async (t) => {
   const { whole } = seat(t)
   const run = (command: string) => whole('bash', { command })
   const shuffled = 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; exit 3'
@@ -23,7 +23,7 @@ test('output and errors come in the order they were written, and the exit code i
   assert.match((await run('echo )')).text, /^bash: -c: line 1: syntax error .*\n.*echo \)'\n\[exit code 2\]$/s)
 })
 
-test('it runs in the working directory, by the shell it is given', async (t) => {
+test('bash runs in the working directory, by the shell it is given', async (t) => {
   const { root, say } = seat(t)
   assert.equal(await say('bash', { command: 'cd / && pwd && cd - >/dev/null && pwd' }), `/\n${root}`)
   const settled: string[] = []
@@ -50,7 +50,7 @@ test('a command that cannot be started says what to do', async (t) => {
   )
 })
 
-test('what it prints is shown as it comes, and masked wherever it is kept', async (t) => {
+test('output is shown as it comes, and masked wherever it is kept', async (t) => {
   const { say } = seat(t, { mask: (text) => text.replaceAll('s3cret', '***') })
   let shown = ''
   const progress = (delta: string) => void (shown += delta)
@@ -87,7 +87,7 @@ test('output without end takes bounded memory, and all of it is kept', async (t)
   assert.ok(most - before < 96 * 1024 * 1024, `${(most - before) / 1024 / 1024} MB`)
 })
 
-test('what takes too long is ended with all it started, and the words say what to do', async (t) => {
+test('a command that takes too long is ended with all its processes, and the result says what to do', async (t) => {
   const { label, env } = labelled()
   const clock = new HandClock()
   const { say } = seat(t, { env, clock })

@@ -82,7 +82,7 @@ for (const [name, { good, bad }] of Object.entries(inputs))
     bad,
   })
 
-test('the tools come in one order; what has no part is left out; plan mode has those that only look', (t) => {
+test('the tools come in one order; a tool without its part is left out; plan mode has those that only read', (t) => {
   const full = seat(t, parts).tools.map(({ name, risk }) => `${name} ${risk}`)
   assert.deepEqual(full, [
     'file_reader read',
@@ -153,7 +153,7 @@ test('one field is described once: its schema and its parser say the same', (t) 
   })
 })
 
-test('what models often send a little wrong is understood', (t) => {
+test('small mistakes that models often make are understood', (t) => {
   const { tool } = seat(t)
   assert.deepEqual(tool('file_reader').parse({ file_path: 'a', offset: '7', limit: null }), {
     file_path: 'a',
@@ -189,7 +189,7 @@ test('each description is written by one template, in its order', (t) => {
   }
 })
 
-test('every field of every input says what it is for, and no other field may be sent', (t) => {
+test('every field of every input has a description, and no other field may be sent', (t) => {
   type Schema = { type?: string; description?: string; properties?: Record<string, Schema>; items?: Schema }
   const faults = (schema: Schema, at: string): string[] => {
     const closed = !schema.properties || 'additionalProperties' in schema ? [] : [`${at}: open`]
@@ -225,7 +225,7 @@ test('a tool that is described on demand is listed with its inputs, described by
     await Promise.all(['web_fetch', 'file_editor', 'web_serch', 'nothing'].map((name) => run({ name }))),
     [
       `web_fetch: ${fetch.description}\nInput: ${JSON.stringify(fetch.schema)}`,
-      // What no request has: rare cases and examples.
+      // The notes are in no request: rare cases and examples.
       `file_editor: ${editor.description}\nNotes: ${editor.notes}\nInput: ${JSON.stringify(editor.schema)}`,
       'There is no tool or MCP server web_serch; did you mean web_search?',
       'There is no tool or MCP server nothing. Call more_tools without a name to see all.',

@@ -73,7 +73,7 @@ test('an edit that does not fit says how, and then none is made', async (t) => {
   assert.equal(text(), body)
 })
 
-test('only what was read, and is still so, is edited', async (t) => {
+test('only a file that was read, and is unchanged since, is edited', async (t) => {
   const { say, edit, write, at, text } = await opened(t, 'one\n')
   write('b.txt', 'one\n')
   assert.equal(
@@ -150,7 +150,7 @@ test('the mode of a file, its other names and links to it stay', async (t) => {
   assert.deepEqual(readdirSync(at('.')).sort(), ['a.txt', 'link', 'other'])
 })
 
-test('of a long file only what lies around the change is kept with the result', async (t) => {
+test('a result keeps only the lines around the change of a long file', async (t) => {
   const line = (i: number) => `line ${i} ${'.'.repeat(40)}`
   const lines = Array.from({ length: 2000 }, (_, i) => line(i))
   const { whole } = await opened(t, lines.join('\n'))

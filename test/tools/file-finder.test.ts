@@ -40,7 +40,7 @@ function listed(paths: string[] | (() => Promise<string[]>), clock = new HandClo
   return openFinder('/', { env: {}, clock, list })
 }
 
-test('in a git project: what is tracked and what is new, not what is ignored or gone', async (t) => {
+test('in a git project: tracked and new files, without ignored and deleted ones', async (t) => {
   const { git, write, cwd, all } = folder(t, {
     '.gitignore': 'out/\n*.log\n',
     'src/a.ts': '',
@@ -86,7 +86,7 @@ test('without git: ignore files hold where they lie, the nearer one wins, and li
   ])
 })
 
-test('what begins so comes first, the nearer before the deeper, then names, then what resembles it', async () => {
+test('paths that begin with the word come first, the nearer before the deeper, then names, then similar paths', async () => {
   const finder = listed([
     'core/talk/attach.ts',
     'attic.md',
@@ -112,7 +112,7 @@ test('what begins so comes first, the nearer before the deeper, then names, then
   assert.deepEqual(await found(finder, 'nothing'), [])
 })
 
-test('nothing is listed before the first search; then one list serves, renewed in the background when it is old', async () => {
+test('no file is listed before the first search; then one list serves, renewed in the background when it is old', async () => {
   const clock = new HandClock()
   const lists = [['a.ts'], ['b.ts'], ['c.ts']]
   let made = 0

@@ -47,7 +47,7 @@ async function flipped(t: TestContext) {
   return { ...tools, judged, untouched, outside }
 }
 
-/** At least so many, and as many as it takes to meet both the link and the file. */
+/** The least number of tries; there are as many as it takes to meet both the link and the file. */
 const tries = sized(400, 20_000)
 
 /** The words of a failure, without the path in them. */

@@ -16,7 +16,7 @@ function formatted(t: Parameters<typeof seat>[0], change: (text: string) => stri
 
 const semicolons = (text: string) => text.replaceAll(/(?<!;)$/gm, (_none, at) => (at === text.length ? '' : ';'))
 
-test('what a formatter changed is told with the result, and the next edit fits', async (t) => {
+test('changes of a formatter are part of the result, and the next edit fits', async (t) => {
   const { whole, say, at } = formatted(t, semicolons)
   assert.deepEqual(await whole('file_creator', { file_path: 'a.js', content: 'one()\ntwo();\n' }), {
     text: 'Wrote a.js (2 lines). The formatter (fmt) then changed a.js:\n@@ line 1\n-one()\n+one();',

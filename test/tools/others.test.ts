@@ -74,7 +74,7 @@ test('a tool says which paths a call would read or write, and what else it would
   assert.deepEqual(effect('web_fetch', { url: 'https://a.b' }), { does: 'fetch', url: 'https://a.b' })
 })
 
-test('where the tools put long outputs and logs is told, so that reading them back needs nobody’s leave', async (t) => {
+test('the tools name the folders of long outputs and logs, so that reading them needs no leave', async (t) => {
   const { say, own, place } = seat(t)
   const long = await say('bash', { command: 'seq 20000' })
   const [, whole] = /the whole is in (\S+) …/.exec(long)!

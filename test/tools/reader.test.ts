@@ -20,7 +20,7 @@ test('lines come with their numbers, from a range if one is wanted, and with how
   assert.equal(await say('file_reader', { file_path: 'empty' }), '[the file is empty]')
 })
 
-test('what cannot be read is said with what to do instead', async (t) => {
+test('a file that cannot be read is refused with what to do instead', async (t) => {
   const { write, say, at } = seat(t)
   write('src/index.ts', '')
   write('data.bin', Buffer.from([1, 0, 2]))
@@ -45,7 +45,7 @@ test('what cannot be read is said with what to do instead', async (t) => {
   )
 })
 
-test('every encoding is read as what it says', async (t) => {
+test('every encoding is read by its mark', async (t) => {
   const { write, say } = seat(t)
   const read = async (body: Uint8Array) => {
     write('text', body)

@@ -44,7 +44,7 @@ test('marks are found wherever a stream is cut, and nothing else is taken for on
   assert.deepEqual(read(Array.from(stream, () => 1)), lucky)
 })
 
-test('what code prints is never taken for a mark, however it looks', async (t) => {
+test('output of code is never taken for a mark, however it looks', async (t) => {
   const { node } = repl(t)
   const forged =
     "const guess = 'f'.repeat(32)\nconsole.log(`${guess}begin;${guess}0;`)\nconsole.log(JSON.stringify({ nonce: guess, code: '1' }))\nthrow 1"
@@ -67,7 +67,7 @@ for (const { language, endless } of [
 ]) {
   const skip = language === 'python' && noPython
   test(
-    `${language}: what takes too long is ended with all it started, and what was defined is gone`,
+    `${language}: code that takes too long is ended with all its processes, and its definitions are gone`,
     { skip },
     async (t) => {
       const { label, env } = labelled()
@@ -110,7 +110,7 @@ for (const { language, endless } of [
   })
 }
 
-test('one that was killed meanwhile is started anew, and the code is run there', async (t) => {
+test('an interpreter that was killed meanwhile is started anew, and the code is run there', async (t) => {
   const { label, env } = labelled()
   const { node } = repl(t, { env })
   assert.deepEqual(await node('var x = 1'), ran('[no output]'))
@@ -119,7 +119,7 @@ test('one that was killed meanwhile is started anew, and the code is run there',
   assert.deepEqual(await node('typeof x'), ran(`${lost}\n'undefined'`))
 })
 
-test('one that is killed at work says so', async (t) => {
+test('an interpreter that is killed at work says so', async (t) => {
   const { node } = repl(t)
   const gone = '[The interpreter was killed by SIGKILL: all definitions are lost.]'
   assert.deepEqual(
@@ -135,7 +135,7 @@ test('a child of a fork is not the interpreter', { skip: noPython }, async (t) =
   assert.deepEqual(await python('pid > 0'), ran('True'))
 })
 
-test('two at once wait for each other; another folder has an interpreter of its own', async (t) => {
+test('two calls at once wait for each other; another folder has an interpreter of its own', async (t) => {
   const { node, root } = repl(t)
   const both = [node('var x = await new Promise((r) => setTimeout(r, 20, 1)); x'), node('x + 1')]
   assert.deepEqual(await Promise.all(both), [ran('1'), ran('2')])
@@ -145,7 +145,7 @@ test('two at once wait for each other; another folder has an interpreter of its 
   assert.deepEqual(await node('x'), ran('1'))
 })
 
-test('it is started by the shell it is given, and anew where that holds it in another way', async (t) => {
+test('the interpreter is started by the shell it is given, and anew where that gives other walls', async (t) => {
   let box = 'a'
   const settled: string[] = []
   const { node } = repl(t, {
@@ -196,7 +196,7 @@ test('behind walls: the project alone can be written to, there is no network, an
   assert.deepEqual(await alive(label), [])
 })
 
-test('one that cannot be started says why', async (t) => {
+test('an interpreter that cannot be started says why', async (t) => {
   const { python, node, root } = repl(t, {
     interpreter: async () => ({ argv: ['bash', '-c', 'echo no such thing; exit 127'] }),
   })

@@ -11,7 +11,7 @@ import { replTool } from '../../src/tools/repl.ts'
 import { turning } from '../base/alive.ts'
 import { callIn, folder } from './seat.ts'
 
-/** Why what needs Python cannot be shown here, if it cannot. */
+/** Why tests that need Python cannot run here; false where they can. */
 export const noPython = spawnSync('python3', ['-c', '']).status === 0 ? false : 'there is no python3 here'
 
 export type Sent = { timeout_seconds?: number; fresh?: boolean }
@@ -31,7 +31,7 @@ export function repl(t: Pick<TestContext, 'after'>, more: Partial<ShellParts> = 
   return { root, tool, close, python: send('python'), node: send('node') }
 }
 
-/** What a piece of code gives that came to its end. */
+/** The output of a piece of code that came to its end. */
 export const ran = (text: string, exit: number | string = 0): ToolOutput => ({ text, data: { exit } })
 
 /** Without the marks below a line of code, which each Python sets in its own way. */

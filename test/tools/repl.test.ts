@@ -15,7 +15,7 @@ toolContract('repl', {
 })
 
 test(
-  'python: what one script defines is there for the next; output, value and errors come back',
+  'python: definitions of one script are there for the next; output, value and errors come back',
   { skip: noPython },
   async (t) => {
     const { python, root } = repl(t)
@@ -46,7 +46,7 @@ test(
   },
 )
 
-test('node: what one script defines is there for the next, also declared again; await stands at the top', async (t) => {
+test('node: definitions of one script are there for the next, also declared again; await stands at the top', async (t) => {
   const { node, root } = repl(t)
   writeFileSync(join(root, 'data.json'), '[1, 2, 3]')
   const load =
@@ -90,7 +90,7 @@ test('a script is over when all that it began is: promises, timers and threads',
   assert.deepEqual(await python(thread), ran('first\nlater'))
 })
 
-test('an exit is told, and whether what was defined is still there', async (t) => {
+test('an exit is reported, and whether the definitions are still there', async (t) => {
   const { node, python } = repl(t)
   assert.deepEqual(await node('var x = 1; process.exitCode = 4; x'), ran('1', 4))
   assert.deepEqual(await node('x'), ran('1'))
@@ -107,14 +107,14 @@ test('an exit is told, and whether what was defined is still there', async (t) =
   assert.deepEqual(await python('print(x)\nsys.exit()'), ran('1'))
 })
 
-test('unicode goes both ways, and what cannot be written is shown as it is spelled', async (t) => {
+test('unicode goes both ways, and invalid characters are shown as escapes', async (t) => {
   const { node, python } = repl(t, { env: { PATH: process.env.PATH, LC_ALL: 'C' } })
   assert.deepEqual(await node('console.log("é😀".length, "日本")'), ran('3 日本'))
   if (noPython) return t.diagnostic(noPython)
   assert.deepEqual(await python('print(len("é😀"), "日本", "\\ud800")'), ran('2 日本 \\ud800'))
 })
 
-test('there is nothing to read, and what a child is given is not the way the code comes', async (t) => {
+test('stdin of the code is empty, and a child process does not read the code’s own channel', async (t) => {
   const { node, python } = repl(t)
   const descriptors = 'for fd in 3 4; do [ -e /proc/self/fd/$fd ] && readlink /proc/self/fd/$fd; done; cat; echo done'
   const sh = `require('node:child_process').spawnSync('sh', ['-c', ${JSON.stringify(descriptors)}], { stdio: 'inherit' }).status`
@@ -130,7 +130,7 @@ test('there is nothing to read, and what a child is given is not the way the cod
   assert.deepEqual(await python('input()').then(plain), ran(eof, 1))
 })
 
-test('what is printed is shown as it comes, and masked wherever it is kept', async (t) => {
+test('output of code is shown as it comes, and masked wherever it is kept', async (t) => {
   const { node } = repl(t, { mask: (text) => text.replaceAll('s3cret', '***') })
   let shown = ''
   const progress = (delta: string) => void (shown += delta)

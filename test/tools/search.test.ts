@@ -92,7 +92,7 @@ test('ignored files are left out, and settings of the person do not count', asyn
   assert.equal(await say('glob', { pattern: '*.{js,log}' }), 'a.js')
 })
 
-test('a pattern may go over lines; one that is broken, and a glob that is, are said', async (t) => {
+test('a pattern may go over lines; a broken pattern, and a broken glob, are refused with words', async (t) => {
   const { write, say } = seat(t)
   write('a.ts', 'one\ntwo\nthree\n')
   assert.equal(await say('grep_search', { pattern: 'one\\ntwo' }), 'a.ts\n1:one\n2:two')

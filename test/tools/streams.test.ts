@@ -19,7 +19,7 @@ const bytes = fc
       .map((torn) => Buffer.concat([...torn.slice(0, 1), ...parts, ...torn.slice(1)])),
   )
 
-test('whatever is in a file: what was read as text is written as the same bytes', () => {
+test('property: a file that was read as text is written as the same bytes', () => {
   fc.assert(
     fc.property(bytes, (body) => {
       const encoding = encodingOf(body)
@@ -60,7 +60,7 @@ test('lines are the same wherever their text was cut, and are those of the file'
   )
 })
 
-test('what a command printed is told and kept the same, wherever it was cut', async () => {
+test('the output of a command is told and kept the same, wherever it was cut', async () => {
   await fc.assert(
     fc.asyncProperty(cut, fc.integer({ min: 1, max: 4000 }), async ({ text, chunks }, times) => {
       const blobs = memoryStore().blobs('output')

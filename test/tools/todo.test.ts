@@ -20,7 +20,7 @@ test('tasks are added, kept in the working directory, and shown; one that is the
   )
 })
 
-test('a status is changed by the exact text of its task; what is not there is said', async (t) => {
+test('a status is changed by the exact text of its task; an unknown task is answered with a near one', async (t) => {
   const { whole, say } = seat(t)
   await whole('todo_write', items(['look', 'pending'], ['build it', 'pending']))
   assert.deepEqual(await whole('todo_update', items(['look', 'in_progress'], ['build  it', 'completed'])), {

@@ -100,7 +100,7 @@ test('no page, however broken, stops the converter', () => {
   assert.equal(typeof readable('<svg>'.repeat(200_000), base), 'string')
 })
 
-test('a redirect is followed on its host; another host is told and not visited', async (t) => {
+test('a redirect is followed on its host; one to another host is reported and not followed', async (t) => {
   const { fetch, asked } = pages({
     'https://a.test/old': { status: 301, headers: { location: '/new' } },
     'https://a.test/new': { text: '<p>here</p>' },
@@ -257,7 +257,7 @@ test('a host that is silent is given up on, and a cancelled call at once', async
 const hit = { title: 'A <b>title</b>', url: 'https://a.test/', content: 'Some\n text', description: 'Some <b>text</b>' }
 const found = '1. A title\nhttps://a.test/\nSome text'
 
-test('the web is searched by whoever is set up, and the key goes to nobody else', async (t) => {
+test('the web is searched by the configured provider, and the key goes to no other', async (t) => {
   const search = async (env: Record<string, string>, answer: unknown, own?: string) => {
     const asked: WebRequest[] = []
     const fetch: Fetch = async (request) => {
@@ -297,7 +297,7 @@ test('the web is searched by whoever is set up, and the key goes to nobody else'
   })
 })
 
-test('a search that cannot be made is said in words that hold no key', async (t) => {
+test('a search that fails is reported without the key', async (t) => {
   const say = (env: Record<string, string>, page: Partial<WebAnswer> = {}) => {
     const fetch: Fetch = async () => ({ status: 200, headers: {}, body: Buffer.from('{}'), cut: false, ...page })
     return seat(t, { env, web: { fetch } }).say('web_search', { query: 'x' })

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { targetOf } from '../../src/traces/trace-target.ts'
 
-test('nothing is traced until somebody names a place', () => {
+test('no turn is traced until the environment names a collector', () => {
   assert.equal(targetOf({}), undefined)
   assert.equal(targetOf({ LANGFUSE_PUBLIC_KEY: 'pk' }), undefined)
   assert.equal(targetOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_SDK_DISABLED: 'true' }), undefined)

@@ -143,7 +143,7 @@ test('each consultation is a span of its own, and where a turn stands says nothi
   )
 })
 
-test('what was said goes along when it is asked for, masked', () => {
+test('prompts and replies are part of the spans when they are asked for, masked', () => {
   const [call, turn] = spansOf(
     [
       [1, { type: 'prompt', text: 'my key is s3cret' }],

@@ -125,7 +125,7 @@ for (const [phase, says, acts, at] of phases)
     assert.deepEqual([running(), seats.filter(({ closed }) => !closed), clock.asleep], [[], [], 0])
   })
 
-test('whoever stops watching ends every agent as well', async () => {
+test('leaving the stream of events ends every agent as well', async () => {
   const { conversation, clock, agent, seats } = sitting(hangs, [{ say: 'no' }])
   for await (const event of conversation.converse(agent, 'Convert docx to pdf', here()))
     if (event.type === 'inner') break

@@ -29,7 +29,7 @@ const steps: [Said, Said] = [
   { words: 'Sie liegt in src 🎉, und sie ist 3 Zeilen lang.', calls: [] },
 ]
 
-/** What happens to the first request of a step: its answer is cut after so many bytes, or it is refused. */
+/** The fault of the first request of a step: its answer is cut after this many bytes, or the request is refused. */
 type Fault = { cut: number; how: 'end' | 'reset' | 'stall' } | { status: number } | { drop: true }
 type Run = { wire: CutWire; faults: [Fault | undefined, Fault | undefined]; bodies: any[] }
 

@@ -5,7 +5,7 @@ import { sse } from '../models/tap.ts'
 /** One answer of a model: its words, and the tools that it calls after them. */
 export type Said = { words: string; calls: readonly { id: string; tool: string; input: object }[] }
 
-/** How one provider streams an answer, and where a request of it holds what its model said in the step that is under way. */
+/** The stream of one provider's answers, and the place in its requests of the words that the model said in the step that is under way. */
 export type CutWire = {
   model: string
   base: string

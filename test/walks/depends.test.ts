@@ -40,7 +40,7 @@ test('a dependent spawn is held, goes when its need is idle, and is filled from 
   ])
 })
 
-test('what can never run is refused, says why, and takes no number', async (context) => {
+test('a slot that can never run is refused, says why, and takes no number', async (context) => {
   const { crew } = crewOf(context, { one: () => scriptedAgent('one', [[{ say: 'done' }]]) })
   const spawn = (task: string, dependsOn: number[] = [], agent = 'one') =>
     crew.spawn({ ...place, agent, task, dependsOn })
@@ -53,7 +53,7 @@ test('what can never run is refused, says why, and takes no number', async (cont
   assert.equal((await spawn('a')).id, 1)
 })
 
-test('a need that fails, or is killed, fails those who wait for it, and theirs, and says why', async (context) => {
+test('a need that fails, or is killed, fails the slots that wait for it, and theirs, and says why', async (context) => {
   const crash = { kind: 'crash' as const, message: 'exited with 3' }
   const { crew, clock } = crewOf(context, {
     bad: () => scriptedAgent('bad', [[{ wait: 10 }, { fail: crash }]]),

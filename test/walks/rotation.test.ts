@@ -5,7 +5,7 @@ import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { rotate } from '../../src/mind/rotation/rotate.ts'
 import { all, here, project, rosterOf } from './world.ts'
 
-test('a quota in the middle of a turn: the next agent goes on with what the first one did', async () => {
+test('a quota in the middle of a turn: the next agent goes on with the work of the first one', async () => {
   const { conversation, store, kept } = project()
   const failure = { kind: 'quota' as const, message: 'limit reached, try again at five', retryAt: 5 * 3_600_000 }
   const gemini = scriptedAgent('gemini', [

@@ -7,7 +7,7 @@ import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { pursue } from '../../src/mind/think/plan-act-check.ts'
 import { frameworkAgent } from '../../src/mind/think/framework-agent.ts'
 import { projectCheckpoints } from '../../src/app/thinking/framework-resources.ts'
-import { minds, notesIn, person } from '../mind/think/rig.ts'
+import { thinkingRig, notesIn, person } from '../mind/think/rig.ts'
 import { Project } from '../safety/project.ts'
 
 const goal: Goal = {
@@ -19,7 +19,7 @@ const goal: Goal = {
   ],
 }
 
-test('on a real repository: A fails twice, a yes puts its files back, what the person wrote meanwhile stays, B begins clean', async () => {
+test('on a real repository: A fails twice, a yes puts its files back, the person’s own changes stay, B begins clean', async () => {
   using disk = new Project()
   disk.git('init', '-q')
   disk.write('.gitignore', '*.log\n')
@@ -41,8 +41,8 @@ test('on a real repository: A fails twice, a yes puts its files back, what the p
   const verdict = (passed: boolean, quote: string) => [{ say: JSON.stringify({ passed, quote, why: 'no' }) }]
   const rewind = projectCheckpoints(disk.snapshots(), (text) => text)
   const judge = [verdict(false, ''), verdict(false, ''), verdict(true, '+by B')]
-  const rig = minds({ actor, agents: { judge }, rewind })
-  const agent = frameworkAgent('consensus', rig.minds, async function* (course) {
+  const rig = thinkingRig({ actor, agents: { judge }, rewind })
+  const agent = frameworkAgent('consensus', rig.resources, async function* (course) {
     return (yield* pursue(goal, course)).outcome
   })
   const { asked, ask } = person(['back'])

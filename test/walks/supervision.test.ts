@@ -78,7 +78,7 @@ test('a terminal exits 3 in the middle: reopened on its own thread, told to go o
   assert.match(ran[1]!.asked!, /You were interrupted/)
 })
 
-test('one that crashes for good is given up after its restarts, each wait twice as long', async () => {
+test('an agent that crashes for good is given up after its restarts, each wait twice as long', async () => {
   const { conversation, clock, kept } = project()
   let runs = 0
   const host = scriptedTerminals(() => async () => (runs++, 3))

@@ -42,7 +42,7 @@ const ls = {
   run: async () => 'a.txt',
 }
 
-/** What the model does, one answer a request, and what is kept of the turn: by type, with words where there are any. */
+/** The answers of the model, one for each request, and the kept entries of the turn: by type, with words where there are any. */
 const cases: Record<string, { answers: Answer[]; kept: string[] }> = {
   'a call, and an answer': {
     answers: [{ call: { tool: 'ls', input: {} } }, { text: 'One file.' }],

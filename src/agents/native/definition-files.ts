@@ -4,12 +4,13 @@ import { join, relative } from 'node:path'
 import { terminalText } from '../../base/ansi.ts'
 import { frontmatter, headAndBody, nestedFields } from '../../base/frontmatter.ts'
 import { isInside, readUntrustedFile } from './untrusted-file.ts'
+import { tomlCommand } from './toml-command.ts'
 
 /** The two kinds of things that a Markdown file with frontmatter can define: a slash command, or a subagent. */
 export type DefinitionKind = 'commands' | 'agents'
 
 /**
- * A Markdown file that defines something by its frontmatter and its text. `name` is its path below its folder without the
+ * A file that defines something: Markdown by its frontmatter and its text, or a command in TOML. `name` is its path below its folder without the
  * ending, with a colon for each slash; `place` is its path as a person reads it.
  */
 export type DefinitionFile = {
@@ -28,16 +29,26 @@ export type DefinitionFile = {
 /** `unused`: the files of a project that is not trusted, which are there and are not read. */
 export type Definitions = { files: DefinitionFile[]; warnings: string[]; unused: { name: string; place: string }[] }
 
-/** Where a project keeps each kind, termaite's own folder first. The formats of Claude Code and OpenCode are the same in what counts here. */
+/**
+ * The folders of a project with definitions of each kind, termaite's own folder first. The other CLIs write every field that is
+ * read here in the same format.
+ */
 const projectPlaces: Record<DefinitionKind, readonly string[]> = {
-  commands: ['.termaite/commands', '.claude/commands', '.opencode/commands', '.opencode/command'],
-  agents: ['.termaite/agents', '.claude/agents', '.opencode/agents', '.opencode/agent'],
+  commands: [
+    ...['.termaite/commands', '.claude/commands', '.opencode/commands', '.opencode/command'],
+    ...['.gemini/commands', '.qwen/commands'],
+  ],
+  agents: [
+    ...['.termaite/agents', '.claude/agents', '.opencode/agents', '.opencode/agent'],
+    ...['.gemini/agents', '.qwen/agents'],
+  ],
 }
 
 /** The longest file that is read: longer than any real command or role. */
 export const longestDefinition = 64 * 1024
 
-const ending = '.md'
+/** The endings of the files of each kind. Commands of Gemini CLI are TOML. */
+const endings: Record<DefinitionKind, readonly string[]> = { commands: ['.md', '.toml'], agents: ['.md'] }
 const deepest = 4
 const mostFiles = 200
 
@@ -52,7 +63,7 @@ export function findDefinitions(kind: DefinitionKind, place: SessionPlace): Defi
   return search.found
 }
 
-/** Whether a subagent or a command may have this name; a colon stands between a folder and a name. */
+/** The names that a subagent or a command may have; a colon stands between a folder and a name. */
 const usable = /^[\w-]+(?::[\w-]+)*$/
 
 class DefinitionSearch {
@@ -82,8 +93,9 @@ class DefinitionSearch {
     for (const name of entries(at)) {
       const path = join(folder, name)
       const below = within === '' ? name : `${within}:${name}`
+      const ending = endings[this.#kind].find((one) => name.endsWith(one))
       if (isFolder(path)) this.walk(path, from, below, depth + 1)
-      else if (name.endsWith(ending)) this.#take(path, from, below.slice(0, -ending.length))
+      else if (ending !== undefined) this.#take(path, from, below.slice(0, -ending.length))
     }
   }
 
@@ -103,6 +115,22 @@ class DefinitionSearch {
     if (body === undefined) return refuse('it is a link to a file that does not exist')
     if (typeof body === 'string') return refuse(body)
     if (body.bytes > longestDefinition) return refuse(`it is longer than ${longestDefinition / 1024} KiB`)
+    if (path.endsWith('.toml')) {
+      const command = tomlCommand(body.text)
+      if (typeof command === 'string') return refuse(command)
+      const { description } = command
+      this.found.files.push({
+        name,
+        path,
+        place,
+        from,
+        fields: { description },
+        head: '',
+        maps: {},
+        body: command.body,
+      })
+      return
+    }
     const head = frontmatter(body.text)
     if (!head) return refuse('its frontmatter is not closed with a line of ---')
     if (head.body === '') return refuse('there is no text below its frontmatter')
@@ -111,7 +139,7 @@ class DefinitionSearch {
   }
 
   #refuse(path: string, from: DefinitionFile['from'], why: string): void {
-    // Of a project that is not trusted nothing is read, and so nothing can be wrong with it.
+    // The files of an untrusted project are not read, so no fault of theirs is reported.
     if (from === 'user' || this.#place.trusted)
       this.found.warnings.push(`${this.#shown(path, from)} is not used: ${why}.`)
   }
@@ -150,7 +178,7 @@ export function unknownFields({ fields, maps }: Pick<DefinitionFile, 'fields' | 
   return [...Object.keys(fields), ...Object.keys(maps)].filter((name) => !known.includes(name))
 }
 
-/** Of several files with one name the first counts; the others are named. */
+/** The first of several files with one name counts; warnings name the others. */
 export function firstOfEachName<T extends { name: string; place: string }>(all: readonly T[], warnings: string[]): T[] {
   const first = new Map<string, T>()
   for (const one of all) {

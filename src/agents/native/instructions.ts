@@ -161,7 +161,7 @@ export function folders({ cwd, root }: Pick<SessionPlace, 'cwd' | 'root'>): stri
  * Names of instruction files. From each list the first one in a folder counts: the shared file or its stand-ins, then
  * our own.
  */
-const names = [
+export const instructionNames = [
   ['AGENTS.override.md', 'AGENTS.md', 'CLAUDE.md', 'GEMINI.md'],
   ['termaite.md', 'terminus.md'],
 ]
@@ -173,7 +173,7 @@ export function instructionPaths(ground: Pick<SessionPlace, 'cwd' | 'root'>): st
 
 /** The instruction files of one folder; opens none and follows no link. */
 export function instructionsIn(folder: string): string[] {
-  return names.flatMap((list) => {
+  return instructionNames.flatMap((list) => {
     const found = list.map((name) => join(folder, name)).find(isThere)
     return found === undefined ? [] : [found]
   })

@@ -38,7 +38,7 @@ export type Native = {
   patience?: Patience
   /** Texts to add to a prompt, or why the prompt is refused. */
   opens?(turn: Turn): Promise<{ hookGuides: string[]; refused?: string }>
-  /** Why the turn goes on after this answer, if it does; `again` when it was told so before. */
+  /** Returns why the turn must go on after this answer, if it must; `again`: it was already kept going before. */
   ends?(answer: string, again: boolean, turn: Turn): Promise<string | undefined>
   /** Why the turn ends after the calls of a step, whatever the model would answer. */
   halts?(turn: Turn): string | undefined
@@ -75,7 +75,7 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
   const { name, model } = native
   const frame = typeof native.frame === 'function' ? yield* native.frame(turn) : native.frame
   const { tools, policy, find } = native
-  const hands = { tools, policy, repetition: new Repetition(), find }
+  const kit = { tools, policy, repetition: new Repetition(), find }
   const window = native.window ?? (() => model.window)
   const room = new TurnWindow({
     name,
@@ -91,7 +91,7 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
   const done: Fact[] = []
   const opened = await native.opens?.(turn)
   if (opened?.refused !== undefined) return yield* refusedPrompt(opened.refused)
-  yield* keepFacts(besides(opened?.hookGuides ?? []), done)
+  yield* keepFacts(guideFacts(opened?.hookGuides ?? []), done)
   const noted = new Set<string>()
   let again = false
   /** How often the answer was asked for again, in the form that the turn names. */
@@ -113,19 +113,19 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
         const outcome = ended(native, answer)
         const unfit = await misformed(turn, outcome)
         if (unfit === undefined || closings++ >= mostClosings) return withDenials(outcome, done)
-        yield* keepFacts(besides([unfit], 'output schema'), done)
+        yield* keepFacts(guideFacts([unfit], 'output schema'), done)
         continue
       }
       again = true
-      yield* keepFacts(besides([more]), done)
+      yield* keepFacts(guideFacts([more]), done)
       continue
     }
-    const asks = yield* keepFacts(performAll(answer.calls, step, turn, hands), done)
+    const asks = yield* keepFacts(performAll(answer.calls, step, turn, kit), done)
     if (turn.signal.aborted) return failed('aborted', 'cancelled')
     const halt = native.halts?.(turn)
     if (halt !== undefined) return withDenials(yield* stopped(sentence(halt), step), done)
     if (asks) return yield* asked(asks, answer, step)
-    if (hands.repetition.stuck)
+    if (kit.repetition.stuck)
       return {
         ok: false,
         failure: unfinished('repetition', `${model.name} made the same call ${repeats.stopped} times in a row`),
@@ -210,7 +210,7 @@ async function* refusedPrompt(why: string): AsyncGenerator<Event, Outcome> {
 }
 
 /** Guides from hooks and the like; the mark lets a summary replace them with the messages around them. */
-function* besides(texts: readonly string[], name = 'hook'): Generator<Event, void> {
+function* guideFacts(texts: readonly string[], name = 'hook'): Generator<Event, void> {
   for (const text of texts) yield { type: 'guide', name, text, mark: name }
 }
 

@@ -92,7 +92,7 @@ function foldersTelling(folders: string | undefined): ContextItem[] {
 
 const telling = (about: string, text: string): ContextItem => ({ about, hash: shortHash(text), text })
 
-/** Which texts a session of our own agent begins with. */
+/** The kind of a session of our own agent, which decides the texts that the session begins with. */
 export type SessionMode = 'agent' | 'plan' | 'subagent' | 'coordinator'
 
 type SystemParts = {

@@ -9,7 +9,7 @@ import { skillIn } from './skill.ts'
 export type Skills = { skills: Skill[]; warnings: string[] }
 
 /** The folders where a project keeps skills, our own first. */
-const projectPlaces = ['.skills', '.agents/skills', '.claude/skills']
+const projectPlaces = ['.skills', '.agents/skills', '.claude/skills', '.gemini/skills', '.qwen/skills', '.codex/skills']
 
 const deepest = 4
 const mostFolders = 2000

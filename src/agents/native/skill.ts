@@ -12,7 +12,7 @@ export type Skill = {
   trigger?: string
   path: string
   from: 'project' | 'user'
-  /** Whether only a person can load it. */
+  /** Whether only a person can load the skill. */
   unlisted?: true
   /**
    * Reads the text for the model when the skill is loaded, so that a change counts. Throws an error that says why it

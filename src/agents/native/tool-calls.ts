@@ -25,20 +25,20 @@ export async function* performAll(
   calls: readonly Call[],
   step: number,
   turn: Turn,
-  hands: ToolKit,
+  kit: ToolKit,
 ): AsyncGenerator<Event, Question[] | undefined> {
-  const made = calls.map((call) => direct(call, hands))
+  const made = calls.map((call) => direct(call, kit))
   const tooSoon = made.filter((call) => {
-    const needed = toolOf(call, hands)?.notBeside?.tools ?? []
+    const needed = toolOf(call, kit)?.notBeside?.tools ?? []
     return made.some(({ tool }) => needed.includes(tool))
   })
   const left = made.filter((call) => !tooSoon.includes(call))
   const guides: Guide[] = []
   while (left.length > 0 && !turn.signal.aborted) {
-    const reads = left.findIndex((call) => !readsBeside(toolOf(call, hands)))
+    const reads = left.findIndex((call) => !readsBeside(toolOf(call, kit)))
     const batch = left.splice(0, reads === 0 ? 1 : reads < 0 ? left.length : reads)
     let asks: Question[] | undefined
-    for await (const seen of performBatch(batch, step, turn, hands)) {
+    for await (const seen of performBatch(batch, step, turn, kit)) {
       const { event, guides: more } = loaded(seen)
       asks ??= asksOf(event)
       guides.push(...more)
@@ -52,7 +52,7 @@ export async function* performAll(
     yield* guides
     return asks
   }
-  for (const call of tooSoon) yield* skipped(call, step, toolOf(call, hands)!.notBeside!.why)
+  for (const call of tooSoon) yield* skipped(call, step, toolOf(call, kit)!.notBeside!.why)
   // Guides come after all results of the step: no provider takes a message between them.
   yield* guides
   return undefined
@@ -61,8 +61,8 @@ export async function* performAll(
 /** A call as it is made: `via` is the tool through which the model made it. */
 type MadeCall = Call & { via?: string }
 
-function direct(call: Call, hands: ToolKit): MadeCall {
-  const meant = toolOf(call, hands)?.standsFor?.(call.input)
+function direct(call: Call, kit: ToolKit): MadeCall {
+  const meant = toolOf(call, kit)?.standsFor?.(call.input)
   return meant ? { ...call, ...meant, via: call.tool } : call
 }
 
@@ -75,12 +75,12 @@ async function* performBatch(
   calls: readonly MadeCall[],
   step: number,
   turn: Turn,
-  hands: ToolKit,
+  kit: ToolKit,
 ): AsyncGenerator<Event> {
-  const known = hands.tools.map(({ name }) => name)
+  const known = kit.tools.map(({ name }) => name)
   const runs = calls.map((call) => {
     const { id, tool: name, input, via, opaque } = call
-    return perform({ id, tool: toolOf(call, hands), name, input, via, step, opaque }, turn, hands.policy, known)
+    return perform({ id, tool: toolOf(call, kit), name, input, via, step, opaque }, turn, kit.policy, known)
   })
   for (const run of runs) {
     const { value } = await run.next()
@@ -103,8 +103,8 @@ async function* performBatch(
     await over
   }
   for (const [index, facts] of kept.entries()) {
-    hands.repetition.see(calls[index]!)
-    for (const event of await facts) yield warned(event, hands.repetition.warning)
+    kit.repetition.see(calls[index]!)
+    for (const event of await facts) yield warned(event, kit.repetition.warning)
   }
 }
 

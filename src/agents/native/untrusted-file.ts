@@ -48,7 +48,7 @@ function decoded(bytes: Buffer): string {
   return new TextDecoder(wide ? 'utf-16le' : 'utf-8').decode(bytes, { stream: true })
 }
 
-/** The longest beginning of a text that fits into so many bytes without cutting a character. */
+/** The longest beginning of a text that fits into this many bytes without cutting a character. */
 export function fitting(text: string, bytes: number): string {
   const whole = Buffer.from(text)
   if (whole.length <= bytes) return text

@@ -9,7 +9,7 @@ export type PictureText = { text: string; pictures: readonly SentPicture[] }
 
 /** Turns a command's output into events: as plain text, or by its dialect. */
 export interface Speech {
-  /** Whether its own account of a good end outweighs the exit code and the last words. */
+  /** Whether the command's own account of a good end outweighs the exit code and the last words. */
   typed: boolean
   /** The text for stdin, and whether stdin stays open for answers. */
   open(prompt: PictureText): { text: string; stays: boolean }

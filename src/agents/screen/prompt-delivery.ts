@@ -75,6 +75,10 @@ type DeliveryParts = {
   clock: Clock
   signal: AbortSignal
   marks: TurnMarks
+  /** The mark that the terminal keeps with the paste. */
+  nonce: string
+  /** Called once the prompt was pasted: from then on it may have been taken. */
+  pasted(): Promise<void>
   /** Whether the CLI's own journal has the prompt. */
   kept(): Promise<boolean>
 }
@@ -109,9 +113,10 @@ export async function deliverPrompt(
   before: Sight,
   sending: DeliveryParts,
 ): Promise<Failure | undefined> {
-  const { watcher, facts, clock, signal, marks } = sending
+  const { watcher, facts, clock, signal, marks, nonce, pasted } = sending
   const { text } = asked
-  await watcher.terminal.paste(text)
+  await watcher.terminal.paste(text, false, nonce)
+  await pasted()
   const arrived = (sight: Sight) => sight.reading.state === 'asking' || pasteArrived(sight, text, facts, before.screen)
   const first = await watcher.until(arrived, arriveMs, signal, marks)
   const sight = first.so ? first.sight : await lateArrival(text, first.sight, arrived, sending)
@@ -135,7 +140,7 @@ async function lateArrival(
   text: string,
   seen: Sight,
   arrived: (sight: Sight) => boolean,
-  { watcher, facts, signal, marks }: DeliveryParts,
+  { watcher, facts, signal, marks, nonce }: DeliveryParts,
 ): Promise<Sight> {
   const { composer } = facts
   if (!composer || seen.gone) return seen
@@ -145,7 +150,7 @@ async function lateArrival(
     (lost && sight.reading.state === 'idle' && composer(sight.screen) === '' && sight.quietMs >= stillMs * 10)
   const ready = await watcher.until(listens, restartMs, signal, marks)
   if (!ready.so || arrived(ready.sight)) return ready.sight
-  await watcher.terminal.paste(text)
+  await watcher.terminal.paste(text, false, nonce)
   return (await watcher.until(arrived, arriveMs, signal, marks)).sight
 }
 

@@ -200,15 +200,14 @@ async function askInTerminal(
   const childrenAtRest = facts.reader.busy ? 0 : await watcher.children()
   const marks: TurnMarks = { nonce, since: ({ rows }) => sinceIn(rows, asked, facts), childrenAtRest }
   const kept = async () => (await journal()) !== undefined
-  const sending = { name: spec.name, watcher, facts, clock, signal, marks, kept }
+  const pasted = () => waiting.state('busy')
+  const sending = { name: spec.name, watcher, facts, clock, signal, marks, nonce, pasted, kept }
   let failure: Failure | undefined
   if (turn.sent === undefined) {
     const before = await emptyComposer(ready, sending)
     if (signal.aborted) return {}
     asked.before = screenBefore(before.screen, facts.reader)
     await reader?.open()
-    // From this event on, the log knows that the prompt may have been taken.
-    await waiting.state('busy')
     failure = await deliverPrompt(asked, before, sending)
   } else failure = await resumeDelivery(text, await watcher.look(marks), sending)
   if (failure) return { entered: text, end: failure }

@@ -34,7 +34,7 @@ type FollowParts = {
  */
 const settleMs = { seenBusy: 300, neverBusy: 600, neverLeft: 2_000 }
 
-/** How long a fence that was asked for is waited for: at a prompt that stands there, and at a screen that only is silent. */
+/** How long a fence that was asked for is waited for: at a prompt that stands there, and at a screen that is only silent. */
 const fenceMs = { pattern: 10_000, silence: 120_000 }
 
 /** How long a journal may lag behind the screen, and how long an idle screen may show no answer. */
@@ -47,7 +47,7 @@ const journalEveryMs = 1_000
 /** How often a prompt that was left in the composer is entered. */
 const mostEnters = 2
 
-/** When a screen that has just changed is looked at again. */
+/** How soon a screen that has just changed is read again, in ms. */
 const restlessMs = 100
 
 /** Follows a turn in a terminal to its end. */
@@ -239,7 +239,7 @@ export class TurnFollower {
     return (this.#seenBusy ? settleMs.seenBusy : says ? settleMs.neverBusy : settleMs.neverLeft) * stretch
   }
 
-  /** When a screen that stands still would mean something new. */
+  /** How soon a screen that stands still would mean something new, in ms; undefined where time alone changes nothing. */
   #wakeMs(sight: Sight): number | undefined {
     if (this.#reporter.restless) return restlessMs
     if (sight.reading.state !== 'idle') return undefined

@@ -30,7 +30,9 @@ export async function findNamedResource(
 /** A server's name before an address with a scheme means a resource, whether the server is there or not. */
 const plainResource = /^([^\s:/]+):[a-z][a-z0-9+.-]*:\/\//i
 
-/** Of an address with and without the punctuation behind it, the one that the server lists; else the one without. */
+/**
+ * Chooses between an address with the punctuation behind it and the one without: the address that the server lists, else the one without.
+ */
 async function asListed(found: readonly NamedResource[], servers: McpServers | undefined): Promise<NamedResource> {
   for (const one of found) if (await servers?.lists(one.server, one.uri)) return one
   return found.at(-1)!

@@ -34,7 +34,7 @@ const taken = (text: string) => {
   return { prompt, files }
 }
 
-/** Who typed the prompt, and what they may name in it beside files. */
+/** The person who typed the prompt, and the sources beside files that they may name in it. */
 export type PromptPerson = {
   ask: Ask
   signal: AbortSignal

@@ -75,7 +75,8 @@ function commandIn(file: DefinitionFile): FileCommand {
     hint: oneLine(writtenField(file, 'argument-hint'), 60) || undefined,
     tools: tools.length > 0 ? tools : undefined,
     model: model === '' || model === 'inherit' ? undefined : model,
-    body,
+    // Qwen Code's place for the arguments, in a file that has none of ours.
+    body: /\$(?:ARGUMENTS\b|[1-9])/.test(body) ? body : body.replaceAll('{{args}}', '$ARGUMENTS'),
     place,
     from,
     unknown: unknown.length > 0 ? unknown : undefined,

@@ -12,6 +12,7 @@ import { attribute, tag } from '../../core/talk/transcript.ts'
 import { UsageError } from '../../core/io.ts'
 import { quoted } from '../../safety/shell/simple-command.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
+import { exit } from '../../core/exit-codes.ts'
 
 /** A prompt that a command's file has become, and the terms of its turn. */
 export type CommandPrompt = { prompt: string; terms: CommandTerms }
@@ -145,7 +146,7 @@ async function outputOf(
   if (isForbidden(result))
     throw new UsageError(
       `/${name} was not sent, because its command line ${line} did not run. ${reason(result.text)}`,
-      77,
+      exit.refused,
     )
   const output = result.text.trim()
   // One plain line fits into a sentence; anything else is marked, so that it is read as output and its @ attaches nothing.

@@ -55,7 +55,7 @@ function leadFault({ settings }: App, named: string | undefined): string | undef
   const leads = agents.filter((agent) => agent.kind === 'native' || takesServers(agent))
   const unpriced = settings.coordinator.cost !== undefined && leads.every((one) => priceKnowledge(one) === 'unknown')
   if (leads.length > 0 && unpriced)
-    return `coordinator.cost in the settings cannot be held, because nobody knows what an answer of ${leads.map(({ name }) => name).join(', ')} costs. Limit coordinator.tokens instead; termaite config edit opens the settings.`
+    return `coordinator.cost in the settings cannot be held, because the price of an answer of ${leads.map(({ name }) => name).join(', ')} is not known. Limit coordinator.tokens instead; termaite config edit opens the settings.`
   if (agents.length === 0 || leads.length > 0) return undefined
   const [who, its] =
     named === undefined ? ['None of your agents can', 'their programs take'] : [`${named} cannot`, 'its program takes']
@@ -70,7 +70,7 @@ function priceFault({ settings }: App, name: string, where: WorkerSite): string 
   const [what, otherwise] = isKnown
     ? [`${name} in a terminal`, 'Have it work in the background']
     : [name, 'Choose another agent']
-  return `nobody knows what an answer of ${what} costs, so that coordinator.cost in the settings could not be held. ${otherwise}.`
+  return `the price of an answer of ${what} is not known, so coordinator.cost in the settings could not be held. ${otherwise}.`
 }
 
 function refusing({ name, traits, close }: Agent, why: string): Agent {
@@ -87,7 +87,7 @@ function refusing({ name, traits, close }: Agent, why: string): Agent {
 const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWorkers>): ReturnType<OpensWorkers> => {
   const { io, place, settings, project, border, native } = app
   const { clock } = io
-  // Of a conversation that is not kept, nothing of the workers is kept either.
+  // Where the conversation is not kept, nothing of its workers is kept either.
   const store = app.ephemeral ? memoryStore() : app.store
   const workspace = workersOf(app)
   const terminals = terminalsOf(io, settings, { lends: true, bound: true })
@@ -153,7 +153,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
       if (unpriced !== undefined) return unpriced
       if (where === 'terminal') return inTerminals.has(name) ? undefined : lacking(settings, name)
       if (leads.some((agent) => agent.name === name) || !inTerminals.has(name)) return undefined
-      return `${name} is not in the settings, so that it can only work in a terminal. Set "where" to "terminal", or choose another agent.`
+      return `${name} is not in the settings, so it can only work in a terminal. Set "where" to "terminal", or choose another agent.`
     },
     noCopies: await noCopies(app),
     modelOf: (name) => modelOf(leads.find((agent) => agent.name === name)),

@@ -11,7 +11,7 @@ import { frameworkTools } from '../thinking/framework-tools.ts'
 
 /** The commands that build and test the project, as thinking finds them. */
 export async function foundChecks(app: App): Promise<string[]> {
-  const { spec } = await machineOf(app.native).known.known()
+  const { spec } = await machineOf(app.native).known()
   const { checks } = await projectChecks({ tools: frameworkTools(app), machine: { spec, description: '' } })
   return checks.flatMap((check) => (check.kind === 'command' ? [check.command] : []))
 }

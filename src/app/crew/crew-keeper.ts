@@ -9,7 +9,7 @@ import { makeFolder } from '../../base/files.ts'
 import { SlotLedger } from '../../crew/slot-ledger.ts'
 import { isGone, isLiving, needsKeeper } from '../../crew/slot.ts'
 import { UsageError, say } from '../../core/io.ts'
-import { thisProgram } from '../mcp/own-program.ts'
+import { thisProgram } from '../../base/own-program.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { homeOf, placeOf } from '../place.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -69,9 +69,9 @@ function startKeeper(io: Io, place: Place, workspace: string): () => string {
   makeFolder(folder)
   const file = join(folder, 'keeper.log')
   const log = openSync(file, 'w', 0o600)
-  const { node, file: program } = thisProgram()
-  const args = [program, 'crew', 'keep', `--workspace=${workspace}`, `--cwd=${place.cwd}`]
-  const child = spawn(node, args, { cwd: place.cwd, env: io.env, stdio: ['ignore', 'ignore', log], detached: true })
+  const [program, ...first] = thisProgram()
+  const args = [...first, 'crew', 'keep', `--workspace=${workspace}`, `--cwd=${place.cwd}`]
+  const child = spawn(program, args, { cwd: place.cwd, env: io.env, stdio: ['ignore', 'ignore', log], detached: true })
   child.on('error', () => {}).unref()
   closeSync(log)
   return () => readFileSync(file, 'utf8').trim() || `the process that runs the crew did not start (see ${file}).`

@@ -6,7 +6,7 @@ import type { Roster } from '../../core/work/agent.ts'
 import type { Io } from '../../core/io.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Terminals } from './crew-terminals.ts'
-import type { Program } from '../mcp/own-program.ts'
+import type { Program } from '../../base/own-program.ts'
 import { join } from 'node:path'
 import { screenAgent } from '../../agents/screen/screen-agent.ts'
 import { changedSince } from '../../base/changed-files.ts'
@@ -16,7 +16,7 @@ import type { AnswerRecord } from '../recorded-answers.ts'
 import { allowsAct, withRecordedAnswers } from '../recorded-answers.ts'
 import { withheldKeys } from '../agent-environment.ts'
 import { installedProfiles } from '../installed-programs.ts'
-import { thisProgram } from '../mcp/own-program.ts'
+import { thisProgram } from '../../base/own-program.ts'
 import { wallAround } from '../agent-wall.ts'
 import { homeOf } from '../place.ts'
 import { profileOf, vendorOf } from '../../settings/agent-settings.ts'
@@ -162,6 +162,6 @@ function patternOf(source: string): RegExp {
 }
 
 /** The profile of our own agent in a terminal: our chat, started as this program was. */
-export function ownProfile(agent: AgentSettings, { node, file }: Program): Profile {
-  return termaite(`${quote(node)} ${quote(file)}`, agent.name, vendorOf(agent) ?? 'unknown')
+export function ownProfile(agent: AgentSettings, program: Program): Profile {
+  return termaite(program.map(quote).join(' '), agent.name, vendorOf(agent) ?? 'unknown')
 }

@@ -29,11 +29,17 @@ export type TerminalOptions = {
   lends: boolean
   /** Whether the programs in the terminals end with this process, also where it is killed. */
   bound?: boolean
+  /** Whether terminals inside other processes are looked for also where this process itself uses tmux. */
+  everywhere?: boolean
   /** Called with the reason when the preferred kind of terminal cannot be used. */
   warn?(words: string): void
 }
 
-export function terminalsOf(io: Io, settings: Settings, { lends, bound, warn }: TerminalOptions): Terminals {
+export function terminalsOf(
+  io: Pick<Io, 'env' | 'clock'>,
+  settings: { terminals: Pick<Settings['terminals'], 'host'> },
+  { lends, bound, everywhere = false, warn }: TerminalOptions,
+): Terminals {
   const home = homeOf(io.env)
   const elsewhere = terminalsElsewhere(home, io.clock)
   let opened: Promise<TerminalHost> | undefined
@@ -54,7 +60,7 @@ export function terminalsOf(io: Io, settings: Settings, { lends, bound, warn }: 
   const host = () => (opened ??= open())
   return {
     host,
-    find: async (id) => (await (await host()).find(id)) ?? (outlives ? undefined : elsewhere.find(id)),
+    find: async (id) => (await (await host()).find(id)) ?? (outlives && !everywhere ? undefined : elsewhere.find(id)),
     outlives: () => outlives,
     async close() {
       closed.abort()

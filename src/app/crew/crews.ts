@@ -19,7 +19,7 @@ import { markDanger } from '../cards.ts'
 import { projectRoot } from '../../base/git.ts'
 import { loosestLeash } from '../../settings/enabled-agents.ts'
 import { openDesktopWindow, windowCommand } from './desktop-window.ts'
-import { thisProgram } from '../mcp/own-program.ts'
+import { thisProgram } from '../../base/own-program.ts'
 import { crewRoster, lacking, spawnable } from './crew-roster.ts'
 import { terminalsOf } from './crew-terminals.ts'
 import { livingSlots } from './crew-workspaces.ts'
@@ -29,6 +29,7 @@ import { borderOf } from '../border.ts'
 import { ownRecord } from '../recorded-answers.ts'
 import { messageTool } from '../vendor-border.ts'
 import { say, voiceOf } from '../../core/io.ts'
+import { pageAddress } from '../dashboard/page-link.ts'
 import { openNotify } from '../notify.ts'
 
 /** `carries`: whether this process runs the crew's agents, as a server does; a shell command leaves that to a keeper. */
@@ -38,7 +39,7 @@ export type OpenCrew = { crew: Crew; keeper?: Keeper; parts: KeeperParts }
 
 /** The crews that a process works with; each is opened when it is first needed. */
 export type Crews = {
-  /** Without a name, the crew of the current project. */
+  /** The crew of a workspace; without a name, that of the current project. */
   of(workspace?: string): OpenCrew
   desk: CrewDesk
   tools: Tool[]
@@ -147,7 +148,8 @@ async function noticeAsks(
   signal: AbortSignal,
 ): Promise<void> {
   const warn = (words: string) => say(io, `termaite: ${words}`)
-  const notify = openNotify(settings, { io, cwd, mask: borderOf(io.env, home).toward('notice'), warn })
+  const page = () => pageAddress(io, settings, home)
+  const notify = openNotify(settings, { io, cwd, mask: borderOf(io.env, home).toward('notice'), warn, page })
   const told = new Set<string>()
   for await (const slots of new SlotLedger(store, workspace, clock).watch(signal))
     for (const { id, agent, asks = [] } of allOf(slots))

@@ -1,5 +1,5 @@
 import type { Io } from '../../core/io.ts'
-import type { Program } from '../mcp/own-program.ts'
+import type { Program } from '../../base/own-program.ts'
 import { spawn } from 'node:child_process'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
 import { quote } from '../../profiles/shared/command-words.ts'
@@ -8,8 +8,8 @@ import { quote } from '../../profiles/shared/command-words.ts'
 type ShownSlot = { workspace: string; id: number; cwd: string }
 
 /** The command line that shows a slot in a desktop window: `{command}` in the setting, or its end, is where our command goes. */
-export function windowCommand(setting: string, { workspace, id, cwd }: ShownSlot, { node, file }: Program): string {
-  const attach = [node, file, 'crew', 'attach', String(id), `--workspace=${workspace}`, `--cwd=${cwd}`]
+export function windowCommand(setting: string, { workspace, id, cwd }: ShownSlot, program: Program): string {
+  const attach = [...program, 'crew', 'attach', String(id), `--workspace=${workspace}`, `--cwd=${cwd}`]
   const command = attach.map(quote).join(' ')
   return setting.includes('{command}') ? setting.replaceAll('{command}', command) : `${setting} ${command}`
 }

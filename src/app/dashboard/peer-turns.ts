@@ -1,11 +1,12 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Event } from '../../core/talk/entry.ts'
-import type { MachineTurns, TurnChange, TurnRow } from '../../core/talk/machine-turns.ts'
-import type { Peer, TurnAtWork } from '../../core/talk/peer.ts'
+import type { LiveChange, MachineTurns, TurnChange, TurnRow } from '../../core/talk/machine-turns.ts'
+import type { Peer } from '../../core/talk/peer.ts'
+import type { MetTurn, PeerPlace } from './met-peers.ts'
 import { defined } from '../../base/defined.ts'
-
-/** A process of this home that may run turns. */
-export type PeerPlace = { name: string; connect(): Promise<Peer | undefined> }
+import { LiveWords } from './live-words.ts'
+import { MetPeers } from './met-peers.ts'
+import { TurnFeed } from './turn-feed.ts'
 
 type Parts = {
   machine: string
@@ -14,13 +15,12 @@ type Parts = {
   find(): Promise<PeerPlace[]>
   /** The words of a row, without secrets. */
   mask(text: string): string
+  /** Whether the turns are only read: then no turn waits for an answer from here. */
+  onlyReading?: boolean
 }
 
-/** A follower that is slow gets the newest state of each turn, and not every state before it. */
-type Follower = { pending: Map<string, TurnChange>; wake(): void }
-
-/** How often processes are looked for, and each one is asked for its turns. */
-const paceMs = 1_000
+/** Live words are sent at most this often, so that many small pieces become one. */
+const livePaceMs = 100
 
 /** How much of an agent's newest words a row has. */
 const longestWords = 280
@@ -31,106 +31,111 @@ const longestWords = 280
  */
 export class PeerTurns implements MachineTurns {
   #parts: Parts
-  #followers = new Set<Follower>()
+  #met: MetPeers
+  #feed = new TurnFeed(() => this.#start())
+  /** The process of each turn that is followed. */
   #peers = new Map<string, Peer>()
-  #turns = new Map<string, { peer: Peer; row: TurnRow }>()
-  #looking: AbortController | undefined
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#met = new MetPeers(parts)
   }
 
-  async *follow(signal: AbortSignal): AsyncGenerator<TurnChange> {
-    if (signal.aborted) return
-    const follower: Follower = { pending: new Map(), wake() {} }
-    for (const { row } of this.#turns.values()) follower.pending.set(row.turn, { type: 'turn', row })
-    this.#followers.add(follower)
-    const leave = () => follower.wake()
-    signal.addEventListener('abort', leave, { once: true })
-    if (!this.#looking) {
-      this.#looking = new AbortController()
-      void this.#look(this.#looking.signal)
+  follow(signal: AbortSignal): AsyncGenerator<TurnChange> {
+    return this.#feed.follow(signal)
+  }
+
+  rows(): TurnRow[] {
+    return this.#feed.rows()
+  }
+
+  async *watch(session: string, signal: AbortSignal): AsyncGenerator<LiveChange> {
+    const shown = new Map<string, LiveWords>()
+    const changed = new Set<string>()
+    let wake = () => {}
+    const ring = (turn: string) => {
+      changed.add(turn)
+      wake()
     }
+    const read = async ({ peer, about: { turn } }: MetTurn) => {
+      const words = new LiveWords(turn, this.#parts.mask)
+      shown.set(turn, words)
+      try {
+        for await (const event of peer.follow(turn, signal, 'onlyReading')) if (words.see(event)) ring(turn)
+      } catch {
+        // A process that died ends its turns.
+      }
+      shown.delete(turn)
+      ring(turn)
+    }
+    const leave = this.#met.join((met) => {
+      if (met.about.session === session && !signal.aborted) void read(met)
+    })
+    const stop = () => wake()
+    signal.addEventListener('abort', stop, { once: true })
     try {
       while (!signal.aborted) {
-        const woken = new Promise<void>((resolve) => (follower.wake = resolve))
-        const changes = [...follower.pending.values()]
-        follower.pending.clear()
-        yield* changes
-        if (follower.pending.size === 0 && !signal.aborted) await woken
+        const woken = new Promise<void>((resolve) => (wake = resolve))
+        const turns = [...changed]
+        changed.clear()
+        for (const turn of turns) yield shown.get(turn)?.next() ?? { type: 'live-over', turn }
+        if (turns.length > 0) await this.#parts.clock.sleep(livePaceMs, signal)
+        if (changed.size === 0 && !signal.aborted) await woken
       }
     } finally {
-      signal.removeEventListener('abort', leave)
-      this.#followers.delete(follower)
-      if (this.#followers.size === 0) this.#stop()
+      signal.removeEventListener('abort', stop)
+      leave()
     }
   }
 
   async answer(turn: string, ask: string, picks?: string[]): Promise<boolean> {
-    return (await this.#turns.get(turn)?.peer.answer(turn, ask, picks)) ?? false
+    return (await this.#peers.get(turn)?.answer(turn, ask, picks)) ?? false
   }
 
   async steer(turn: string, text: string): Promise<boolean> {
-    return (await this.#turns.get(turn)?.peer.steer(turn, text)) ?? false
+    return (await this.#peers.get(turn)?.steer(turn, text)) ?? false
   }
 
   async cancel(turn: string): Promise<boolean> {
-    return (await this.#turns.get(turn)?.peer.cancel(turn)) ?? false
+    return (await this.#peers.get(turn)?.cancel(turn)) ?? false
   }
 
-  #stop(): void {
-    this.#looking?.abort()
-    this.#looking = undefined
-    for (const peer of this.#peers.values()) void peer.close()
-    this.#peers.clear()
-    this.#turns.clear()
-  }
-
-  async #look(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const places = await this.#parts.find().catch(() => [])
-      await Promise.all(places.map((place) => this.#meet(place, signal)))
-      const here = new Set(places.map(({ name }) => name))
-      for (const [name, peer] of this.#peers)
-        if (!here.has(name)) {
-          this.#peers.delete(name)
-          void peer.close()
-        }
-      await this.#parts.clock.sleep(paceMs, signal)
+  /** Follows every turn as a person who may answer, until the returned function is called. */
+  #start(): () => void {
+    const following = new AbortController()
+    const leave = this.#met.join((met) => {
+      // A turn that is followed ends by itself, and never rejects.
+      void this.#watch(met, following.signal)
+    })
+    return () => {
+      following.abort()
+      leave()
+      this.#peers.clear()
     }
   }
 
-  /** Connects to a process that is new, and follows its new turns. */
-  async #meet({ name, connect }: PeerPlace, signal: AbortSignal): Promise<void> {
-    const peer = this.#peers.get(name) ?? (await connect().catch(() => undefined))
-    if (!peer) return
-    if (signal.aborted) {
-      await peer.close()
-      return
-    }
-    this.#peers.set(name, peer)
-    for (const turn of await peer.turns().catch(() => []))
-      if (!this.#turns.has(turn.turn) && !signal.aborted) void this.#watch(peer, turn, signal)
-  }
-
-  async #watch(peer: Peer, about: TurnAtWork, signal: AbortSignal): Promise<void> {
+  async #watch({ peer, about }: MetTurn, signal: AbortSignal): Promise<void> {
     const { machine, mask } = this.#parts
     const prompt = mask(about.prompt)
-    const seen = { peer, row: { ...about, prompt, machine, asks: [] } as TurnRow }
-    this.#turns.set(about.turn, seen)
-    this.#tell({ type: 'turn', row: seen.row })
+    let row: TurnRow = { ...about, prompt, machine, asks: [] }
+    this.#peers.set(about.turn, peer)
+    this.#feed.tell({ type: 'turn', row })
     try {
-      for await (const event of peer.follow(about.turn, signal)) {
-        const next = this.#changed(seen.row, event)
-        if (next === seen.row) continue
-        seen.row = next
-        this.#tell({ type: 'turn', row: next })
+      const how = this.#parts.onlyReading ? 'onlyReading' : undefined
+      for await (const event of peer.follow(about.turn, signal, how)) {
+        if (signal.aborted) return
+        const next = this.#changed(row, event)
+        if (next === row) continue
+        row = next
+        this.#feed.tell({ type: 'turn', row })
       }
     } catch {
       // A process that died ends its turns.
     }
-    this.#turns.delete(about.turn)
-    if (!signal.aborted) this.#tell({ type: 'turn-over', turn: about.turn })
+    // A follower that has come since then has found the turn anew.
+    if (signal.aborted) return
+    this.#peers.delete(about.turn)
+    this.#feed.tell({ type: 'turn-over', turn: about.turn })
   }
 
   /** The row after an event; the same one where the event changes nothing that is shown. */
@@ -145,13 +150,6 @@ export class PeerTurns implements MachineTurns {
     if (event.type === 'reply') return defined({ ...row, by, words: lastLine(mask(event.text)) })
     if (event.type === 'call') return defined({ ...row, by, words: event.tool })
     return by === row.by ? row : defined({ ...row, by })
-  }
-
-  #tell(change: TurnChange): void {
-    for (const follower of this.#followers) {
-      follower.pending.set(change.type === 'turn' ? change.row.turn : change.turn, change)
-      follower.wake()
-    }
   }
 }
 

@@ -46,7 +46,7 @@ export type Checkup = {
   answers: boolean | 'not asked'
   said?: string
   quota: string
-  /** Whether its settings name our MCP server. */
+  /** Whether the agent's own settings name our MCP server. */
   mcp: 'wired' | 'not wired'
   mayDo: string
   next?: string

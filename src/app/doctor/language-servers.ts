@@ -6,7 +6,7 @@ import { installedServers } from '../../languages/server-search.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 
-/** What is known of the language servers of one language. */
+/** The findings about the language servers of one language. */
 export type LanguageFinding = {
   language: string
   state: 'found' | 'not trusted' | 'missing' | 'off'
@@ -32,10 +32,7 @@ export async function languageFindings(
       return {
         language,
         state: 'missing',
-        install: servers
-          .map(({ server }) => server.install)
-          .slice(0, 2)
-          .join(', or '),
+        install: [...new Set(servers.map(({ server }) => server.install))].slice(0, 2).join(', or '),
       }
     const program = shortPath(best.program, place.root)
     return { language, state: best.state === 'usable' ? 'found' : 'not trusted', server: best.server.name, program }

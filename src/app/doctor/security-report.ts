@@ -4,7 +4,7 @@ import type { Place } from '../place.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { profiles } from '../../profiles/all.ts'
+import { allProfiles } from '../../profiles/all.ts'
 import { withoutProject } from '../../base/program-path.ts'
 import { borderOf } from '../border.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
@@ -59,7 +59,7 @@ async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Pr
     return [
       {
         level: 'look',
-        words: `without a sandbox, so that only their own flags restrict them: ${named(clis)} (${none})`,
+        words: `without a sandbox, so only their own flags restrict them: ${named(clis)} (${none})`,
       },
     ]
   const finding = (level: SecurityFinding['level'], words: string, agents: readonly { name: string }[]) =>
@@ -67,7 +67,7 @@ async function wallFindings({ env }: Io, { cwd }: Place, settings: Settings): Pr
   return [
     ...finding('ok', 'always in a sandbox', always),
     ...finding('ok', 'in a sandbox when only asked for advice; in other turns their own flags restrict them', advising),
-    ...finding('look', 'without a sandbox, as the settings say, so that only their own flags restrict them', never),
+    ...finding('look', 'without a sandbox, as the settings say, so only their own flags restrict them', never),
   ]
 }
 
@@ -87,7 +87,7 @@ async function sandboxFindings({ env }: Io, { root }: Place, settings: Settings)
 
 /** Whether a command has a flag that switches a CLI's safety off; an unknown program is checked for the flags of every CLI. */
 function isUnsafe(command: string, profile: Profile | undefined): boolean {
-  return (profile ? [profile] : profiles).some(({ unsafe }) => unsafe?.test(command))
+  return (profile ? [profile] : allProfiles()).some(({ unsafe }) => unsafe?.test(command))
 }
 
 /** Finds keys in the settings file, which is copied, shown and committed: keys belong into the environment. */
@@ -121,7 +121,7 @@ function fileFindings(home: string): SecurityFinding[] {
 async function projectFindings({ clock }: Io, { home, root, cwd }: Place): Promise<SecurityFinding[]> {
   const book = new TrustBook(fileStore(home, { clock }), { clock, own: home })
   const { state, files } = await book.of(root, cwd)
-  const carried = new Set([...profiles.flatMap(({ projectFiles }) => projectFiles), ...files])
+  const carried = new Set([...allProfiles().flatMap(({ projectFiles }) => projectFiles), ...files])
   return [...carried]
     .filter((name) => existsSync(join(root, name)))
     .sort()

@@ -1,4 +1,5 @@
 import type { Io } from '../../core/io.ts'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { readKey } from '../server-access.ts'
@@ -27,6 +28,9 @@ export const namedHub = ({ env }: Io, { hub }: HubSettings, server?: string) => 
 /** The file of the hub's ledger. */
 export const ledgerIn = (home: string) => join(home, 'hub.db')
 
+/** The file with the acts of the hub's clients. */
+export const auditIn = (home: string) => join(home, 'hub-audit.db')
+
 /** Finds the hub: by the command's option, the environment, the settings, or as the hub that runs on this home, at any port. */
 export function hubPlace(io: Io, settings: HubSettings, server?: string): HubPlace {
   if (server !== undefined) checkAddress(server)
@@ -42,14 +46,33 @@ export function checkAddress(url: string): void {
 
 /** Names the key file of a hub. Our own key is sent to this machine alone, and a key of another hub to that hub alone. */
 export function keyFileOf(url: string): string {
-  const { hostname = '', href = url } = URL.parse(url) ?? {}
-  const own = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-  return own ? 'hub.key' : `hub-${shortHash(href)}.key`
+  return isOwnHub(url) ? 'hub.key' : `hub-${shortHash(URL.parse(url)?.href ?? url)}.key`
 }
+
+/** Whether a hub is on this machine. */
+export const isOwnHub = (url: string) => ['localhost', '127.0.0.1', '[::1]'].includes(URL.parse(url)?.hostname ?? '')
 
 /** The key to a hub. A program that an agent runs has the agent's key and no other, whatever it inherited from the person. */
 export function keyFor({ env }: Io, url: string): string | undefined {
   const file = env[keyFileVariable]
   if (file) return readKey(file)
-  return env.TERMAITE_HUB_KEY ?? readKey(join(homeOf(env), keyFileOf(url)))
+  const named = env.TERMAITE_HUB_KEY_FILE
+  return env.TERMAITE_HUB_KEY ?? (named ? keyInNamedFile(named) : readKey(join(homeOf(env), keyFileOf(url))))
+}
+
+/** The key in a file that the person named, which nobody else may read. */
+function keyInNamedFile(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  if (!stat?.isFile())
+    throw new UsageError(
+      `there is no key file ${file}. Make a key with termaite hub keys add <name> --role agent, and write it there.`,
+    )
+  if ((stat.mode & 0o077) !== 0)
+    throw new UsageError(`other users can read the key file ${file}. Take that away first: chmod 600 ${file}`)
+  const key = readKey(file)
+  if (key === undefined)
+    throw new UsageError(
+      `the file ${file} holds no key of a hub: it has to be one line, as termaite hub keys add prints it.`,
+    )
+  return key
 }

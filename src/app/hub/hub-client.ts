@@ -1,113 +1,185 @@
-import type { Spent } from '../../core/work/budget.ts'
-import type { HubChange } from '../../core/work/hub-ledger.ts'
-import type { AgentQuestion, HubAgent, Task } from '../../core/work/task.ts'
-import type { AgentNow, GivenTicket, RemoteHub } from '../../hub/remote-hub.ts'
-import type { Registration, Response } from '../../hub/hub.ts'
-import type { NewTask as HubTask } from '../../hub/task-rules.ts'
-import type { HubCaller, HubRole } from '../../core/work/hub-key.ts'
-import type { ListedKey, NewKey } from '../../hub/hub-keys.ts'
-import type { LinkWish, NewLink } from '../../hub/sign-ins.ts'
-import type { KeySource } from './hub-key-source.ts'
 import type { Io } from '../../core/io.ts'
-import { fetchMessage } from '../../base/error-message.ts'
-import { parseTask } from '../../core/work/task.ts'
-import { maskWithin } from '../../safety/redaction.ts'
-import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
+import type { AgentStatus } from '../../core/work/agent-status.ts'
+import type { Spent } from '../../core/work/budget.ts'
+import type { HubCaller } from '../../core/work/hub-key.ts'
+import type { HubChange } from '../../core/work/hub-ledger.ts'
+import type { HubVersion } from '../../core/work/hub-protocol.ts'
+import type { PipelineView } from '../../core/work/pipeline.ts'
+import type { Schedule } from '../../core/work/schedule.ts'
+import type { WorkspaceDay } from '../../core/work/spending-cap.ts'
+import type { TaskNote } from '../../core/work/task-note.ts'
+import type { KeptText, TryBundle } from '../../core/work/task-try.ts'
+import type { AgentQuestion, HubAgent, Task, TaskState } from '../../core/work/task.ts'
+import type { AddedTask, Registration } from '../../hub/hub.ts'
+import type { ListedKey, NewKey } from '../../hub/hub-keys.ts'
+import type { AgentNow, HubState } from '../../hub/hub-looks.ts'
+import type { AddedPlan } from '../../hub/pipelines.ts'
+import type { GivenTicket, RemoteHub } from '../../hub/remote-hub.ts'
+import type { LinkWish, NewLink } from '../../hub/sign-ins.ts'
+import type { SentCheck } from '../../hub/task-texts.ts'
+import type { LateWork, Response } from '../../hub/task-work.ts'
+import type { ConnectionParts } from './hub-connection.ts'
+import { randomUUID } from 'node:crypto'
+import { defined } from '../../base/defined.ts'
 import { UsageError } from '../../core/io.ts'
-import { placeOf } from '../place.ts'
+import { parseTask } from '../../core/work/task.ts'
+import { HubAway, HubRefused, HubUntrusted } from '../../hub/remote-hub.ts'
+import { maskWithin } from '../../safety/redaction.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { placeOf } from '../place.ts'
 import { hubPlace } from './hub-address.ts'
-import { fetchWithKey, fixedKey } from './hub-key-source.ts'
+import { HubConnection } from './hub-connection.ts'
+import { OperatorClient } from './operator-client.ts'
 
-/** The keys of a hub for a person who may change them. */
-export interface KeyDesk {
-  keys(): Promise<ListedKey[]>
-  addKey(name: string, role: HubRole): Promise<NewKey>
-  /** Returns the new secret, or the file that holds it. */
-  rotateKey(nameOrId: string): Promise<NewKey | { file: string }>
-  revokeKey(nameOrId: string): Promise<ListedKey>
+/** Which tasks are asked for; `id` is the beginning or the end of an id. */
+export type TaskFilter = {
+  states?: readonly TaskState[]
+  workspace?: string
+  agent?: string
+  pipeline?: string
+  id?: string
 }
 
-export type NewTask = Omit<HubTask, 'by'>
+/** The tasks that are asked for at once. */
+const pageRows = 500
 
-/** Reaches the hub over HTTP from another process. */
-export class HubClient implements RemoteHub, KeyDesk {
-  #url: () => string
-  #source: KeySource
+function queryOf({ states, limit, ...others }: TaskFilter & { limit: number; after?: string }): URLSearchParams {
+  const fields = defined({ state: states?.join(','), ...others, limit: String(limit) })
+  return new URLSearchParams(fields as Record<string, string>)
+}
+
+export type NewTask = Omit<AddedTask, 'by'>
+
+/** The hub's answer to the code of an invitation: the key that it made, and its version and time. */
+export type JoinedKey = ListedKey & HubVersion & { now: number }
+
+/** The requests of agents and people to a hub in another process; those of operators are in `operators`. */
+export class HubClient implements RemoteHub {
+  /** The requests of operators. */
+  readonly operators: OperatorClient
+  #connection: HubConnection
   #mask: (text: string) => string
-  #env: Io['env']
+  /** The requests for work of this process, so that the hub knows their order. */
+  #asked = { run: randomUUID(), number: 0 }
 
-  /** `env` names the proxy, if there is one. `mask` hides secrets in what an agent tells the hub of its tasks; a person's own words need none. */
-  constructor(
-    { url, key, env = {} }: { url: string | (() => string); key?: string | KeySource; env?: Io['env'] },
-    mask: (text: string) => string = (text) => text,
-  ) {
-    this.#url = typeof url === 'string' ? () => url : url
-    this.#source = typeof key === 'object' ? key : fixedKey(key)
+  /** `mask` hides secrets in what an agent tells the hub of its tasks; a person's own words need none. */
+  constructor(place: ConnectionParts, mask: (text: string) => string = (text) => text) {
+    this.#connection = new HubConnection(place)
+    this.operators = new OperatorClient(this.#connection)
     this.#mask = mask
-    this.#env = env
   }
 
   get url(): string {
-    return this.#url()
+    return this.#connection.url
+  }
+
+  /** Says which side has to be updated, where the hub speaks another protocol than we do. */
+  skew(signal?: AbortSignal): Promise<string | undefined> {
+    return this.#connection.skew(signal)
   }
 
   /** The client that the hub takes us for. */
   me(signal?: AbortSignal): Promise<HubCaller> {
-    return this.#ask('GET', '/api/me', undefined, signal)
+    return this.#connection.ask('GET', '/api/me', undefined, signal)
   }
 
   /** Ends the key that this client uses. */
   endKey(signal: AbortSignal): Promise<object> {
-    return this.#ask('POST', '/api/me/end', {}, signal)
+    return this.#connection.ask('POST', '/api/me/end', {}, signal)
   }
 
   /** Makes a key of the role `agent` for one run of the agent of this name. */
   lend(name: string): Promise<NewKey> {
-    return this.#ask('POST', '/api/lent-keys', { name })
+    return this.#connection.ask('POST', '/api/lent-keys', { name })
   }
 
-  keys(): Promise<ListedKey[]> {
-    return this.#ask('GET', '/api/keys')
-  }
-
-  addKey(name: string, role: HubRole): Promise<NewKey> {
-    return this.#ask('POST', '/api/keys', { name, role })
-  }
-
-  rotateKey(nameOrId: string): Promise<NewKey | { file: string }> {
-    return this.#ask('POST', `/api/keys/${encodeURIComponent(nameOrId)}/rotate`, {})
-  }
-
-  revokeKey(nameOrId: string): Promise<ListedKey> {
-    return this.#ask('POST', `/api/keys/${encodeURIComponent(nameOrId)}/revoke`, {})
+  /** Exchanges the code of an invitation for a key whose secret has this hash. No key is needed. */
+  join(code: string, hash: string, signal?: AbortSignal): Promise<JoinedKey> {
+    return this.#connection.ask('POST', '/api/join', { code, hash }, signal)
   }
 
   /** Makes a link by which a browser signs in at the hub's page. */
-  makeLink(wish: LinkWish): Promise<NewLink> {
-    return this.#ask('POST', '/api/links', wish)
+  makeLink(wish: LinkWish): Promise<NewLink & { page?: string }> {
+    return this.#connection.ask('POST', '/api/links', wish)
   }
 
-  state(): Promise<{ seq: number; agents: AgentNow[]; tasks: Task[] }> {
-    return this.#ask('GET', '/api/state')
+  /** Everything at the hub, with all tasks of the filter. */
+  async state(filter: TaskFilter = {}): Promise<HubState & { place: string }> {
+    const state = await this.#connection.ask<HubState & { place: string; next?: string }>(
+      'GET',
+      `/api/state?${queryOf({ limit: pageRows, ...filter })}`,
+    )
+    const tasks = state.tasks.map(parseTask)
+    if (state.next !== undefined) for await (const page of this.taskPages(filter, state.next)) tasks.push(...page)
+    return { ...state, tasks }
   }
 
-  async tasks(filter: Record<string, string> = {}): Promise<Task[]> {
-    return (await this.#ask<unknown[]>('GET', `/api/tasks?${new URLSearchParams(filter)}`)).map(parseTask)
+  /** All tasks of the filter, the newest first; they are read page by page. */
+  async tasks(filter: TaskFilter = {}): Promise<Task[]> {
+    const tasks: Task[] = []
+    for await (const page of this.taskPages(filter)) tasks.push(...page)
+    return tasks
+  }
+
+  /** The tasks of the filter page by page, the newest first. */
+  async *taskPages(filter: TaskFilter = {}, from?: string): AsyncGenerator<Task[]> {
+    for (let after = from; ;) {
+      const query = queryOf(defined({ limit: pageRows, ...filter, after }))
+      const answer = await this.#connection.send('GET', `/api/tasks?${query}`)
+      const rows = (await this.#connection.heard(() => answer.json())) as unknown[]
+      yield rows.map(parseTask)
+      const next = answer.headers['x-next']
+      if (typeof next !== 'string') return
+      after = decodeURIComponent(next)
+    }
   }
 
   async task(id: string): Promise<Task> {
-    return parseTask(await this.#ask('GET', `/api/tasks/${encodeURIComponent(id)}`))
+    return parseTask(await this.#connection.ask('GET', `/api/tasks/${encodeURIComponent(id)}`))
   }
 
   async add(task: NewTask, signal?: AbortSignal): Promise<Task> {
-    return parseTask(await this.#ask('POST', '/api/tasks', task, signal))
+    return parseTask(await this.#connection.ask('POST', '/api/tasks', task, signal))
+  }
+
+  /** Answers the question whether a workspace that has passed its cap for the day may go on. */
+  answerDay(workspace: string, text: string): Promise<WorkspaceDay> {
+    return this.#connection.ask('POST', '/api/days/answer', { workspace, text })
+  }
+
+  /** Adds a plan as a whole. `id` is chosen by the caller, so that a request that is sent again adds nothing. */
+  addPlan(plan: { id: string; plan: string; file: string; workspace: string; zone: string }): Promise<AddedPlan> {
+    return this.#connection.ask('POST', '/api/pipelines', plan)
+  }
+
+  pipelines(): Promise<PipelineView[]> {
+    return this.#connection.ask('GET', '/api/pipelines')
+  }
+
+  /** Calls a verb of a pipeline: `cancel`, `retry`, `pause`, `resume` or `answer`. */
+  tellPipeline(id: string, verb: string, body: object = {}): Promise<PipelineView> {
+    return this.#connection.ask('POST', `/api/pipelines/${encodeURIComponent(id)}/${verb}`, body)
+  }
+
+  schedules(): Promise<Schedule[]> {
+    return this.#connection.ask('GET', '/api/schedules')
+  }
+
+  /** Calls a verb of a schedule: `pause`, `resume` or `remove`. */
+  tellSchedule(id: string, verb: string): Promise<Schedule> {
+    return this.#connection.ask('POST', `/api/schedules/${encodeURIComponent(id)}/${verb}`, {})
+  }
+
+  async attachment(id: string, number: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const path = `/api/tasks/${encodeURIComponent(id)}/attachments/${number}`
+    const answer = await this.#connection.send('GET', path, undefined, signal)
+    return this.#connection.heard(() => answer.bytes(), signal)
   }
 
   /** Calls a verb of a task, such as `cancel` or `respond`. */
   async tell(id: string, verb: string, body: object = {}, signal?: AbortSignal): Promise<Task> {
     return parseTask(
-      await this.#ask(
+      await this.#connection.ask(
         'POST',
         `/api/tasks/${encodeURIComponent(id)}/${verb}`,
         maskWithin(body, this.#mask) as object,
@@ -120,48 +192,103 @@ export class HubClient implements RemoteHub, KeyDesk {
     return this.tell(ticket, 'respond', { agent, ...response }, signal)
   }
 
+  /** Sends a long text of a task, such as its diff. */
+  async sendText(ticket: string, text: string, signal?: AbortSignal): Promise<KeptText> {
+    const path = `/api/tasks/${encodeURIComponent(ticket)}/texts`
+    const answer = await this.#connection.send('POST', path, Buffer.from(this.#mask(text)), signal)
+    return (await this.#connection.heard(() => answer.json(), signal)) as KeptText
+  }
+
+  async bundleMissing(ticket: string, bundle: TryBundle, signal?: AbortSignal): Promise<string[]> {
+    const path = `/api/tasks/${encodeURIComponent(ticket)}/bundle`
+    return (await this.#connection.ask<{ missing: string[] }>('POST', path, { bundle }, signal)).missing
+  }
+
+  /** Sends a part of a bundle as it is: secrets in files of the work cannot be hidden there. */
+  async sendPart(ticket: string, bytes: Uint8Array, signal?: AbortSignal): Promise<KeptText> {
+    const answer = await this.#connection.send('POST', `/api/tasks/${encodeURIComponent(ticket)}/texts`, bytes, signal)
+    return (await this.#connection.heard(() => answer.json(), signal)) as KeptText
+  }
+
+  late(ticket: string, agent: string, work: LateWork, signal?: AbortSignal): Promise<Task> {
+    return this.tell(ticket, 'late', { agent, ...work }, signal)
+  }
+
+  /** The bytes of a bundle from an offset on. */
+  bundle(id: string, number: number, from: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    return this.#connection.pieces(`/api/tasks/${encodeURIComponent(id)}/tries/${number}/bundle?from=${from}`, signal)
+  }
+
+  /** Keeps checks that termaite ran on the work of a task. */
+  checked(id: string, checks: readonly SentCheck[], signal?: AbortSignal): Promise<Task> {
+    return this.tell(id, 'checks', { checks }, signal)
+  }
+
+  /** All notes of a task, the oldest first. */
+  async notes(id: string): Promise<TaskNote[]> {
+    const all: TaskNote[] = []
+    for (let before = Number.MAX_SAFE_INTEGER; ;) {
+      const path = `/api/tasks/${encodeURIComponent(id)}/notes?most=500&before=${before}`
+      const { notes } = await this.#connection.ask<{ notes: TaskNote[] }>('GET', path)
+      all.unshift(...notes)
+      if (notes.length === 0 || notes[0]!.number === 1) return all
+      before = notes[0]!.number
+    }
+  }
+
+  /** The diff of a try of a task, piece by piece. */
+  diff(id: string, number: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    return this.#connection.pieces(`/api/tasks/${encodeURIComponent(id)}/tries/${number}/diff`, signal)
+  }
+
   register(as: Registration): Promise<HubAgent> {
-    return this.#ask('POST', '/api/agents', as)
+    return this.#connection.ask('POST', '/api/agents', as)
   }
 
   wait(agent: string, seconds: number, signal: AbortSignal): Promise<GivenTicket> {
-    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/wait`, { timeout: seconds }, signal)
+    this.#asked.number++
+    const body = { timeout: seconds, asked: this.#asked }
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/wait`, body, signal)
   }
 
   agents(signal?: AbortSignal): Promise<AgentNow[]> {
-    return this.#ask('GET', '/api/agents', undefined, signal)
+    return this.#connection.ask('GET', '/api/agents', undefined, signal)
   }
 
   agent(id: string): Promise<AgentNow> {
-    return this.#ask('GET', `/api/agents/${encodeURIComponent(id)}`)
+    return this.#connection.ask('GET', `/api/agents/${encodeURIComponent(id)}`)
   }
 
   /** Keeps a question of the agent at the hub; a question that the agent has meanwhile answered itself is withdrawn. */
   ask(agent: string, asked: Omit<AgentQuestion, 'at'>, signal?: AbortSignal): Promise<HubAgent> {
     const body = maskWithin(asked, this.#mask) as object
-    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/ask`, body, signal)
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/ask`, body, signal)
   }
 
   withdraw(agent: string): Promise<HubAgent> {
-    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/withdraw`, {})
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/withdraw`, {})
   }
 
   answerAgent(agent: string, text: string): Promise<HubAgent> {
-    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/answer`, { text })
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/answer`, { text })
   }
 
   spent(agent: string, all: Spent): Promise<object> {
-    return this.#ask('POST', `/api/agents/${encodeURIComponent(agent)}/spent`, all)
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/spent`, all)
   }
 
-  /** Streams the changes after a number. Throws HubRefused when they are not kept any more; then everything must be read again. */
-  async *changes(after: number, signal: AbortSignal): AsyncGenerator<HubChange> {
-    const answer = await this.#fetch('GET', `/api/events?after=${after}`, undefined, signal)
-    const read = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
-    for (let text = ''; ;) {
-      const { value, done } = await this.#heard(() => read.read(), signal)
-      if (done) return
-      const events = (text + value).split('\n\n')
+  /** Reports the status of an agent. */
+  report(agent: string, status: AgentStatus): Promise<object> {
+    const body = maskWithin(status, this.#mask) as object
+    return this.#connection.ask('POST', `/api/agents/${encodeURIComponent(agent)}/status`, body)
+  }
+
+  /** Streams the changes after a number, or after the `place` of a state. Throws HubRefused when they are not kept any more; then everything must be read again. */
+  async *changes(after: number | string, signal: AbortSignal): AsyncGenerator<HubChange> {
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const piece of this.#connection.pieces(`/api/events?after=${encodeURIComponent(after)}`, signal)) {
+      const events = (text + decoder.decode(piece, { stream: true })).split('\n\n')
       text = events.pop()!
       for (const event of events) {
         const [, type, data] = /^event: (\w+)\ndata: (.*)$/m.exec(event) ?? []
@@ -169,40 +296,6 @@ export class HubClient implements RemoteHub, KeyDesk {
         if (data !== undefined) yield JSON.parse(data) as HubChange
       }
     }
-  }
-
-  async #ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
-    const answer = await this.#fetch(method, path, body, signal)
-    return (await this.#heard(() => answer.json(), signal)) as T
-  }
-
-  async #fetch(method: string, path: string, body?: object, signal?: AbortSignal): Promise<globalThis.Response> {
-    const headers = new Headers()
-    if (body) headers.set('content-type', 'application/json')
-    const sent = { method, headers, body: body && JSON.stringify(body), signal }
-    const answer = await this.#heard(() => fetchWithKey(this.#source, `${this.url}${path}`, sent, this.#env), signal)
-    if (answer.ok) return answer
-    throw new HubRefused(answer.status, await this.#heard(() => saidIn(answer), signal))
-  }
-
-  /** Turns a connection that fails, also in the middle of an answer, into HubAway. */
-  async #heard<T>(listen: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    try {
-      return await listen()
-    } catch (error) {
-      if (signal?.aborted || error instanceof HubAway || error instanceof HubRefused) throw error
-      throw new HubAway(`no hub answers at ${this.url}: ${fetchMessage(error)}`)
-    }
-  }
-}
-
-async function saidIn(answer: globalThis.Response): Promise<string> {
-  const text = await answer.text()
-  try {
-    const { error } = JSON.parse(text) as { error?: string | { message?: string } }
-    return (typeof error === 'string' ? error : error?.message) ?? text
-  } catch {
-    return text || `the hub answered with HTTP ${answer.status}`
   }
 }
 
@@ -219,6 +312,7 @@ export async function withHub<T>(io: Io, work: (hub: HubClient) => Promise<T>, s
 
 /** The words for the person about a failed call to the hub. */
 export function faultOf({ url }: HubClient, error: unknown): unknown {
+  if (error instanceof HubUntrusted) return new UsageError(error.message, 1)
   if (error instanceof HubAway) return new UsageError(`${error.message}. Start the hub: termaite serve`, 1)
   if (error instanceof HubRefused && error.status === 401) return unknownKey(url)
   return error instanceof HubRefused ? new UsageError(error.message, 1) : error
@@ -234,9 +328,13 @@ export const unknownKey = (url: string) =>
 /** Finds the task whose id begins or ends with what was typed: ids that were made at the same time begin alike. */
 export async function taskLike(hub: HubClient, typed: string | undefined): Promise<Task> {
   if (typed === undefined) throw new UsageError('which task? `termaite task list` shows them.')
-  const all = await hub.tasks()
-  const found = all.filter(({ id }) => id.startsWith(typed) || id.endsWith(typed))
+  const found = await hub.tasks({ id: typed })
   if (found.length === 1) return found[0]!
+  // The hub says what became of a task that was removed.
+  if (found.length === 0)
+    await hub.task(typed).catch((error: unknown) => {
+      if (error instanceof HubRefused && error.status === 410) throw error
+    })
   throw new UsageError(
     found.length === 0 ? `there is no task ${typed}.` : `${found.length} tasks match ${typed}: type more of the id.`,
     1,

@@ -1,5 +1,3 @@
-import type { Io } from '../../core/io.ts'
-import { fetchFor } from '../../base/proxied-fetch.ts'
 import { readKey } from '../server-access.ts'
 
 /** Where a client of the hub takes its key from. */
@@ -10,29 +8,19 @@ export interface KeySource {
   instead(refused: string | undefined): Promise<string | undefined>
 }
 
-/**
- * Sends a request with the key of a source; where the hub does not know the key, once more with another one. A hub elsewhere is
- * reached through the proxy of the environment.
- */
-export async function fetchWithKey(
+/** Sends a request with the key of a source, as the header that a hub expects; where the hub does not know the key, once more with another one. */
+export async function withKey<Answer extends { status: number }>(
   source: KeySource,
-  url: string | URL,
-  init: RequestInit = {},
-  env: Io['env'] = {},
-): Promise<Response> {
-  const fetch = fetchFor(env)
-  const send = (key: string | undefined) => {
-    const headers = new Headers(init.headers)
-    if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
-    return fetch(url, { ...init, headers })
-  }
+  send: (headers: { authorization?: string }) => Promise<Answer>,
+  drop: (unread: Answer) => unknown,
+): Promise<Answer> {
+  const headersFor = (key: string | undefined) => (key === undefined ? {} : { authorization: `Bearer ${key}` })
   const key = await source.key()
-  const answer = await send(key)
-  if (answer.status !== 401) return answer
-  const other = await source.instead(key)
+  const answer = await send(headersFor(key))
+  const other = answer.status === 401 ? await source.instead(key) : undefined
   if (other === undefined) return answer
-  await answer.body?.cancel()
-  return send(other)
+  await drop(answer)
+  return send(headersFor(other))
 }
 
 export const fixedKey = (key: string | undefined): KeySource => ({

@@ -1,3 +1,4 @@
+import type { Resources } from '../../faces/mcp/tool-server.ts'
 import type { Client } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
 import type { Tool, ToolCall } from '../../core/work/tool.ts'
@@ -7,7 +8,9 @@ import type { RunKey } from './agent-key.ts'
 import { fetchMessage } from '../../base/error-message.ts'
 import { sayIfDebugging } from '../server-access.ts'
 import { clientKey } from './agent-key.ts'
-import { fetchWithKey } from './hub-key-source.ts'
+import { fetchFor } from '../../base/proxied-fetch.ts'
+import { withKey } from './hub-key-source.ts'
+import { defined } from '../../base/defined.ts'
 import { version } from '../version.ts'
 
 /** The longest time that a call may wait at the hub. */
@@ -34,7 +37,7 @@ export async function serveProxy(io: Io, place: HubPlaceNow): Promise<void> {
     parse: (input) => input,
     run: (input, call) => link.call(tool, input as Record<string, unknown>, call),
   }))
-  const [{ loadMcpLibrary, noResources, toolServer }, { serveMcpStdio }] = await Promise.all([
+  const [{ loadMcpLibrary, toolServer }, { serveMcpStdio }] = await Promise.all([
     import('../../faces/mcp/tool-server.ts'),
     import('../../faces/mcp/mcp-stdio.ts'),
   ])
@@ -44,7 +47,7 @@ export async function serveProxy(io: Io, place: HubPlaceNow): Promise<void> {
     cwd: io.cwd,
     clock: io.clock,
     tools: passedOn,
-    resources: noResources,
+    resources: link.resources(),
   })
   await serveMcpStdio(make, { in: io.in, out: io.out, signal: io.signal, trouble: sayIfDebugging(io) })
   await link.close()
@@ -55,11 +58,11 @@ type ListedTool = Pick<Tool, 'name' | 'description' | 'schema'>
 
 /** The tools of an agent as this version of termaite has them, for a hub that cannot be asked. */
 async function ownTools(clock: Clock): Promise<ListedTool[]> {
-  const { hubTools } = await import('../../hub/hub-tools.ts')
+  const { hubTools } = await import('../../hub/tools/hub-tools.ts')
   const { Hub } = await import('../../hub/hub.ts')
   const nobody = { id: 'none', name: 'none', role: 'agent' } as const
-  const { memoryHubLedger } = await import('../../store/memory-hub-ledger.ts')
-  const hub = new Hub({ ledger: memoryHubLedger(), clock, published() {} })
+  const { memoryHubLedger } = await import('../../store/ledgers/sqlite/hub-ledger.ts')
+  const hub = new Hub({ ledger: memoryHubLedger({ clock }), clock, published() {} })
   return hubTools(hub, clock, nobody).map(({ name, description, schema }) => ({ name, description, schema }))
 }
 
@@ -115,6 +118,27 @@ class HubLink {
     }
   }
 
+  /** The resources of the hub, such as the files of a task; none while the hub is away. */
+  resources(): Resources {
+    return {
+      families: [],
+      list: async () => {
+        const client = await this.#connected().catch(() => undefined)
+        const listed = await client?.listResources().catch(() => undefined)
+        return (listed?.resources ?? []).map(({ uri, name, mimeType = 'text/plain', size }) =>
+          defined({ uri, name, media: mimeType, bytes: size }),
+        )
+      },
+      read: async (uri) => {
+        const client = await this.#connected().catch(() => undefined)
+        const [found] = (await client?.readResource({ uri }).catch(() => undefined))?.contents ?? []
+        if (!found) return undefined
+        const media = found.mimeType ?? 'text/plain'
+        return 'blob' in found ? { media, blob: found.blob } : { media, text: found.text }
+      },
+    }
+  }
+
   async close(): Promise<void> {
     const client = await this.#client?.catch(() => undefined)
     await client?.close().catch(() => {})
@@ -131,9 +155,15 @@ class HubLink {
   async #connect(): Promise<Client> {
     const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
     const client = new Client({ name: 'termaite', version })
-    const { url, env } = this.#place()
-    const withKey = (to: string | URL, init?: RequestInit) => fetchWithKey(this.#key, to, init, env)
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { fetch: withKey }))
+    const { url, env = {} } = this.#place()
+    const send = fetchFor(env)
+    const fetch = (to: string | URL, init?: RequestInit) =>
+      withKey(
+        this.#key,
+        (key) => send(to, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...key } }),
+        (unread) => unread.body?.cancel(),
+      )
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { fetch }))
     return client
   }
 

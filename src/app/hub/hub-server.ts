@@ -1,91 +1,192 @@
-import type { HubLedger } from '../../core/work/hub-ledger.ts'
+import type { HubChange } from '../../core/work/hub-ledger.ts'
 import type { Io } from '../../core/io.ts'
+import type { MachinesAtWork } from '../../core/work/machine-work.ts'
+import type { HubBook } from '../../core/work/hub-book.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
+import type { AuditTrail } from '../../hub/audit-trail.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
 import type { Hub } from '../../hub/hub.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { QrWish } from '../dashboard/page-qr.ts'
+import type { HubNotices } from './hub-notices.ts'
+import type { LedgerPlace } from './open-ledger.ts'
+import type { SpendingCaps } from '../../core/work/spending-cap.ts'
+import type { Invites } from '../../hub/invites.ts'
 import type { SignIns } from '../../hub/sign-ins.ts'
+import type { HubVitals } from '../../core/work/hub-vitals.ts'
 import type { ChangeFeed } from '../../faces/hub/change-feed.ts'
 import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
+import type { ServedAddress, WishedAddress } from './served-address.ts'
+import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { sourcePath } from '../../base/source-text.ts'
-import { openIndex } from '../../store/index/conversation-index.ts'
-import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
+import { auditBounds } from '../../core/work/hub-audit.ts'
+import { fileHubAudit } from '../../store/hub-audit.ts'
 import { say, UsageError, print, voiceOf } from '../../core/io.ts'
 import { version } from '../version.ts'
 import { borderOf } from '../border.ts'
 import { messageTool } from '../vendor-border.ts'
 import { pageLink } from '../dashboard/page-link.ts'
-import { keptConversations } from '../dashboard/kept-conversations.ts'
-import { PeerTurns } from '../dashboard/peer-turns.ts'
-import { peerPlaces } from '../peers.ts'
+import { showQr } from '../dashboard/page-qr.ts'
 import { homeOf } from '../place.ts'
 import { noteProcess } from '../running-processes.ts'
-import { ledgerIn } from './hub-address.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { auditIn, usualHub } from './hub-address.ts'
+import { keptTime } from './kept-time.ts'
+import { ledgerPlace, openLedger } from './open-ledger.ts'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { sayIfDebugging, isLoopback, ownHubKey } from '../server-access.ts'
+import { sayIfDebugging, ownHubKey } from '../server-access.ts'
+import { addressesOf, servedAddress } from './served-address.ts'
 
-export type OpenHub = { hub: Hub; keys: HubKeys; signIns: SignIns; changes: ChangeFeed; close(): Promise<void> }
+export type OpenHub = {
+  hub: Hub
+  keys: HubKeys
+  signIns: SignIns
+  invites: Invites
+  changes: ChangeFeed
+  vitals: HubVitals
+  trail: AuditTrail
+  /** The address book that this hub shares with the other hubs of its ledger. */
+  book?: HubBook
+  /** Says which machines can be asked to merge, once the hub knows them. */
+  useMachines(all: MachinesAtWork): void
+  close(): Promise<void>
+}
 
 /** Tells a model what its tools are for; they are those of its key's role. */
 function instructionsFor({ name, role }: HubCaller): string {
   if (role === 'observer') return `The hub of termaite. Your key (${name}) reads tasks and agents and changes nothing.`
-  if (role !== 'agent') return 'The hub of termaite. To give work to an agent, call assign_task, then wait_for_task.'
+  if (role !== 'agent')
+    return 'The hub of termaite. To give work to an agent, call assign_task, then wait_for_task; add_pipeline adds several tasks that need each other.'
   return `The hub of termaite, where your name is ${name}. To work: call register_agent, then wait_for_prompt again and again. Acknowledge each task that you get with ack_task, do the work, and answer with send_response.`
 }
 
+type OpenWishes = {
+  place: LedgerPlace
+  caps?: SpendingCaps
+  told?(changes: readonly HubChange[]): void
+  /** How long the acts of clients are kept. */
+  auditDays?: number
+  /** How long finished tasks are kept after they were last touched; without it, for good. */
+  keepFinishedMs?: number
+  /** How many changes are kept for followers that fall behind. */
+  keepChanges?: number
+}
+
 /** A running hub over its ledger, until it is closed. */
-export async function openHub(io: Io, home: string): Promise<OpenHub> {
-  const [{ Hub }, { HubKeys }, { SignIns }, { ChangeFeed }] = await Promise.all([
+export async function openHub(io: Io, home: string, { place, caps, told, ...wish }: OpenWishes): Promise<OpenHub> {
+  const [
+    { Hub },
+    { AuditTrail },
+    { CountedVitals },
+    { HubKeys },
+    { Invites },
+    { SignIns },
+    { ChangeFeed },
+    ...merging
+  ] = await Promise.all([
     import('../../hub/hub.ts'),
+    import('../../hub/audit-trail.ts'),
+    import('../../hub/counted-vitals.ts'),
     import('../../hub/hub-keys.ts'),
+    import('../../hub/invites.ts'),
     import('../../hub/sign-ins.ts'),
     import('../../faces/hub/change-feed.ts'),
+    import('./work-merge.ts'),
+    import('./fleet-merge.ts'),
+    import('../../hub/work-bundles.ts'),
+    import('../../hub/task-reviews.ts'),
   ])
-  const ledger = openLedger(io, home)
-  const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock: io.clock })
+  const [{ machineMerger }, { fleetMerger }, { WorkBundles }, { tryOf }] = merging
+  const ledger = await openLedger(io, home, place, wish.keepChanges)
+  const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock: io.clock, invites: ledger.invites })
+  const invites = new Invites({ book: ledger.invites, keys, clock: io.clock })
   const signIns = new SignIns({ book: ledger.signIns, clock: io.clock })
   const changes = new ChangeFeed(ledger)
-  const hub = new Hub({ ledger, clock: io.clock, published: () => changes.notify() })
+  // Another hub may have made a change.
+  const quiet = ledger.listen(() => changes.notify())
+  const published = (made: readonly HubChange[]) => {
+    vitals.see(made)
+    told?.(made)
+  }
+  const mask = borderOf(io.env, home).toward('hub')
+  const bundles = async function* (id: string, number: number, from: number) {
+    const { bundle } = tryOf(await hub.task(id), number)
+    if (bundle) yield* new WorkBundles(hub.texts).read(bundle, from)
+  }
+  let machines: MachinesAtWork | undefined
+  const merger = fleetMerger(machineMerger(io, bundles), () => machines)
+  const vitals = new CountedVitals(ledger, () => hub.waitingAgents)
+  const woke = (ms: number) => vitals.woke(ms)
+  const failed = () => vitals.seeError()
+  const { keepFinishedMs } = wish
+  const hub: Hub = new Hub(
+    defined({ ledger, clock: io.clock, published, caps, mask, merger, woke, failed, keepFinishedMs }),
+  )
+  await hub.settle().catch(async (error: unknown) => {
+    await ledger.close()
+    throw error
+  })
+  const bounds = { ...auditBounds, days: wish.auditDays ?? auditBounds.days }
+  const tell = (words: string) => say(io, `termaite: ${words}`)
+  const book = ledger.audit?.(bounds) ?? fileHubAudit(auditIn(home), voiceOf(io), bounds)
+  const trail = new AuditTrail({ book, clock: io.clock, tell })
   const stop = new AbortController()
   const running = hub.run(stop.signal)
   return {
     hub,
     keys,
     signIns,
+    invites,
     changes,
+    vitals,
+    trail,
+    book: ledger.book,
+    useMachines: (all) => (machines = all),
     async close() {
       stop.abort()
       await running
-      ledger.close()
+      quiet()
+      await trail.close()
+      await ledger.close()
     },
-  }
-}
-
-function openLedger(io: Io, home: string): HubLedger {
-  try {
-    return fileHubLedger(ledgerIn(home), voiceOf(io))
-  } catch (error) {
-    if (!(error instanceof LedgerTaken)) throw error
-    throw new UsageError(`a hub already runs on ${home}; \`termaite ps\` shows it.`, 1)
   }
 }
 
 /** Makes the HTTP routes, the change feed and the MCP endpoint of a hub. */
 async function hubParts(
   io: Io,
-  { hub, keys, signIns, changes }: OpenHub,
-): Promise<Pick<HubServerOptions, 'keys' | 'signIns' | 'routes' | 'changes' | 'mcp' | 'page' | 'turns'>> {
-  const [{ hubRoutes }, { PageFiles }, { hubTools }, { mcpEndpoint }, { loadMcpLibrary, noResources, toolServer }] =
-    await Promise.all([
-      import('../../faces/hub/hub-routes.ts'),
-      import('../../faces/web/page-files.ts'),
-      import('../../hub/hub-tools.ts'),
-      import('../../faces/mcp/mcp-http.ts'),
-      import('../../faces/mcp/tool-server.ts'),
-    ])
+  { hub, keys, signIns, invites, changes, vitals, trail, book, useMachines }: OpenHub,
+  at: ServedAt,
+): Promise<Omit<HubServerOptions, 'clock' | keyof ServedAddress> & { run(): Promise<void> }> {
+  const [
+    { hubRoutes },
+    { agentStandings },
+    { PageFiles },
+    { hubTools },
+    { mcpEndpoint },
+    { attachmentResources },
+    { loadMcpLibrary, toolServer },
+    { hubMachines },
+  ] = await Promise.all([
+    import('../../faces/hub/hub-routes.ts'),
+    import('../../hub/agent-standings.ts'),
+    import('../../faces/web/page-files.ts'),
+    import('../../hub/tools/hub-tools.ts'),
+    import('../../faces/mcp/mcp-http.ts'),
+    import('../../faces/hub/attachment-resources.ts'),
+    import('../../faces/mcp/tool-server.ts'),
+    import('../link/hub-machines.ts'),
+  ])
   const library = await loadMcpLibrary()
   const mask = borderOf(io.env, homeOf(io.env)).toward('hub')
+  const identify = async (path: string, machine: string | undefined) => {
+    if ((machine ?? hostname()) !== hostname() || !existsSync(path)) return undefined
+    const { keysAt } = await import('./own-workspaces.ts')
+    return (await keysAt(io, path, usualHub)).workspaces
+  }
   const serverFor = (caller: HubCaller) =>
     toolServer(library, {
       name: 'termaite-hub',
@@ -93,87 +194,136 @@ async function hubParts(
       instructions: instructionsFor(caller),
       cwd: io.cwd,
       clock: io.clock,
-      tools: hubTools(hub, io.clock, caller).map((tool) => messageTool(tool, mask)),
-      resources: noResources,
+      tools: hubTools(hub, io.clock, caller, identify).map((tool) => messageTool(trail.watched(tool, caller), mask)),
+      resources: attachmentResources(hub, caller),
     })()
   // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.
   const manner = { ownerOf: ({ id }: HubCaller) => id, hangUpCancels: true }
-  const turns = machineTurns(io, mask)
-  const conversations = keptConversations({ open: () => openIndex(homeOf(io.env), voiceOf(io)), mask })
+  const { allowPrompts = false, innerUrl } = at
+  const machines = await hubMachines(io, defined({ allowPrompts, innerUrl, book }))
+  useMachines(machines.work)
   const mcp = mcpEndpoint(library, serverFor, sayIfDebugging(io), manner)
   return {
+    ...machines,
     keys,
     signIns,
-    routes: hubRoutes(hub, { keys, signIns }, io.clock, { turns, conversations }),
+    invites,
+    routes: hubRoutes(
+      hub,
+      { keys, signIns, invites, page: () => at.address, version, audit: trail.book },
+      io.clock,
+      machines,
+    ),
     changes,
+    vitals,
+    trail,
+    version,
     mcp,
-    turns,
+    standings: (signal) => agentStandings(hub, io.clock, signal),
+    disk: (signal) => hub.disk.follow(signal),
+    people: hub.people,
     page: new PageFiles(sourcePath('page')),
   }
-}
-
-/** The turns of this machine, of all processes of this home. */
-function machineTurns({ env, clock }: Io, mask: (text: string) => string): PeerTurns {
-  const home = homeOf(env)
-  return new PeerTurns({ machine: hostname(), clock, mask, find: () => peerPlaces(home, clock) })
 }
 
 /** The person at this machine, who starts the hub. */
 const person = { id: 'own', name: 'user', role: 'admin' } as const
 
-export type HubAddressOptions = { host: string; port: number; publicUrl?: string }
+export type HubAddressOptions = WishedAddress & {
+  qr?: QrWish
+  /** Whether prompts can be sent to projects from the page. */
+  allowPrompts?: boolean
+  /** Where the other hubs of the same ledger reach this one. */
+  innerUrl?: string
+  /** The address of the ledger; without one it is a file of this home. */
+  ledger?: string
+  /** How long finished tasks are kept after they were last touched. */
+  keepFinishedMs?: number
+}
 
 /** Serves the hub at its address until the process is ended. */
-export async function serveUntilEnded(
-  io: Io,
-  home: string,
-  { host, port, publicUrl }: HubAddressOptions,
-): Promise<void> {
-  const publicName = publicUrl === undefined ? undefined : publicNameOf(publicUrl)
-  if (!isLoopback(host))
-    throw new UsageError(
-      `--host: ${host} can be reached from the network, and plain HTTP would show the key to it. Serve on 127.0.0.1 behind a proxy with TLS, and name the proxy: --public-url https://…`,
-    )
-  const open = await openHub(io, home)
+export async function serveUntilEnded(io: Io, home: string, wish: HubAddressOptions): Promise<void> {
+  const settings = await readSettings({ home }, { env: io.env })
+  const { hub } = settings
+  const { qr, allowPrompts, innerUrl = hub.innerUrl } = wish
+  const served = servedAddress(wish, settings)
+  const place = await ledgerPlace(io, home, settings, wish.ledger)
+  const at: ServedAt = { ...served, qr, allowPrompts, innerUrl, address: served.publicOrigin }
+  // Opened after the hub, whose tasks it reads; no change happens before that.
+  let notices: HubNotices | undefined
+  const told = (made: readonly HubChange[]) => notices?.see(made)
+  const open = await openHub(
+    io,
+    home,
+    defined({
+      place,
+      caps: defined({ task: hub.taskCap, day: hub.dayCap }),
+      told,
+      auditDays: hub.auditDays,
+      keepFinishedMs: wish.keepFinishedMs ?? keptTime('hub.keepFinished', hub.keepFinished),
+      keepChanges: hub.keepChanges,
+    }),
+  )
   try {
-    await serve(io, home, open, { host, port, publicName, publicUrl })
+    notices = await noticesOf(io, home, settings, open, () => at.address)
+    await serve(io, home, open, at)
+    await notices?.send()
   } finally {
     await open.close()
   }
 }
 
-async function serve(
+/** `address`: the address of the page for browsers, known once the hub listens. */
+type ServedAt = ServedAddress & Pick<HubAddressOptions, 'qr' | 'allowPrompts' | 'innerUrl'> & { address?: string }
+
+/** Opens the notifiers of the settings for what happens at the hub; undefined where the settings name none. */
+async function noticesOf(
   io: Io,
   home: string,
-  open: OpenHub,
-  at: { host: string; port: number; publicName?: string; publicUrl?: string },
-): Promise<void> {
+  settings: Settings,
+  { hub }: OpenHub,
+  page: () => string | undefined,
+): Promise<HubNotices | undefined> {
+  if (settings.notify.length === 0) return undefined
+  const [{ HubNotices }, { openNotify }] = await Promise.all([import('./hub-notices.ts'), import('../notify.ts')])
+  const warn = (words: string) => say(io, `termaite: ${words}`)
+  const mask = borderOf(io.env, home).toward('notice')
+  const notify = openNotify(settings, { io, cwd: io.cwd, mask, warn, page })
+  return new HubNotices({ clock: io.clock, notify, task: (id) => hub.task(id) })
+}
+
+async function serve(io: Io, home: string, open: OpenHub, at: ServedAt): Promise<void> {
   const { serveHub } = await import('../../faces/hub/hub-http.ts')
-  const listening = await serveHub({ ...at, clock: io.clock, ...(await hubParts(io, open)) }).catch((error) => {
+  const { run, ...parts } = await hubParts(io, open, at)
+  const listening = await serveHub({
+    ...at,
+    clock: io.clock,
+    ...parts,
+    tell: (words) => say(io, `termaite: ${words}`),
+  }).catch((error) => {
     throw new UsageError(`serve: ${at.host}:${at.port} cannot be served: ${messageOf(error)}.`, 1)
   })
-  const unnote = noteProcess(home, { process: 'hub', url: listening.url }, io.clock)
-  print(io, listening.url)
+  const { shown, local } = addressesOf(at, listening)
+  const page = at.publicOrigin ?? (at.tls ? shown : undefined)
+  at.address = page ?? local
+  // Ends when the server closes.
+  const linking = run()
+  const unnote = noteProcess(home, defined({ process: 'hub', url: local, page }), io.clock)
+  print(io, shown)
   say(
     io,
-    `MCP: ${listening.url}/mcp · a key for each client: termaite hub keys add <name> · Ctrl+C ends the hub, and nothing is lost.`,
+    `MCP: ${page ?? local}/mcp · a key for each client: termaite hub keys add <name> · Ctrl+C ends the hub, and nothing is lost.`,
   )
   // A secret in a log would outlive its use, so the link is told to a terminal alone.
   if (io.err.isTTY) {
-    const { secret } = open.signIns.makeLink({ role: 'admin' }, person)
-    const page = pageLink((at.publicUrl ?? listening.url).replace(/\/+$/, ''), secret)
-    say(io, `Dashboard: ${page}\nThe link signs one browser in, within ten minutes. Another one: termaite dashboard`)
+    const { secret } = await open.signIns.makeLink({ role: 'admin' }, person)
+    const link = pageLink(at.address, secret)
+    say(io, `Dashboard: ${link}\nThe link signs one browser in, within ten minutes. Another one: termaite dashboard`)
+    await showQr(io, link, at.qr)
   }
   if (!io.signal.aborted) await once(io.signal, 'abort')
   unnote()
   await listening.close()
-}
-
-function publicNameOf(url: string): string {
-  const parsed = URL.parse(url)
-  if (parsed?.protocol !== 'https:')
-    throw new UsageError(
-      `--public-url: found "${url}", allowed: the https:// address of the proxy in front of the hub.`,
-    )
-  return parsed.hostname
+  await linking
+  await parts.terminals?.close()
 }

@@ -1,15 +1,29 @@
 import type { Io } from '../../core/io.ts'
-import type { KeyDesk } from './hub-client.ts'
+import type { LedgerPlace } from './open-ledger.ts'
+import type { OperatorClient } from './operator-client.ts'
+import { defined } from '../../base/defined.ts'
+import { AuditTrail, subjectOf } from '../../hub/audit-trail.ts'
+import { Invites } from '../../hub/invites.ts'
 import { HubKeys } from '../../hub/hub-keys.ts'
+import { Retention } from '../../hub/retention.ts'
 import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
+import { LedgerAway } from '../../core/work/ledger-away.ts'
 import { HubError } from '../../hub/task-rules.ts'
-import { fileHubLedger, LedgerTaken } from '../../store/hub-ledger.ts'
-import { UsageError, voiceOf } from '../../core/io.ts'
+import { LedgerTaken } from '../../store/ledgers/sqlite/hub-ledger.ts'
+import { say, UsageError, voiceOf } from '../../core/io.ts'
+import { fileHubAudit } from '../../store/hub-audit.ts'
 import { ownHubKey } from '../server-access.ts'
 import { placeOf } from '../place.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { hubPlace, keyFileVariable, ledgerIn, namedHub } from './hub-address.ts'
+import { auditIn, hubPlace, keyFileVariable, namedHub } from './hub-address.ts'
+import { ledgerPlace, openPlace } from './open-ledger.ts'
 import { faultOf, HubClient } from './hub-client.ts'
+
+/** The keys of a hub, invitations for agent machines, and the removal of its finished tasks, for a person who may change them. */
+export type OwnerDesk = Pick<
+  OperatorClient,
+  'keys' | 'addKey' | 'rotateKey' | 'revokeKey' | 'invites' | 'invite' | 'prunable' | 'prune'
+>
 
 /** How long another command may have the ledger open before we say that a hub has it. */
 const patienceMs = 5_000
@@ -22,7 +36,7 @@ const person = { id: 'own', name: 'user', role: 'admin' } as const
  * Runs `work` with the keys of the hub that runs; where none does, and no other hub was named, with those in this machine's
  * own ledger, so that keys can be made before the hub is started.
  */
-export async function withKeys<T>(io: Io, work: (desk: KeyDesk) => Promise<T>, server?: string): Promise<T> {
+export async function withKeys<T>(io: Io, work: (desk: OwnerDesk) => Promise<T>, server?: string): Promise<T> {
   const { home } = placeOf(io)
   const settings = await readSettings({ home }, { env: io.env })
   // An agent's programs, and a client with a key in its environment, reach a hub or nothing.
@@ -33,14 +47,14 @@ export async function withKeys<T>(io: Io, work: (desk: KeyDesk) => Promise<T>, s
     const hub = new HubClient(hubPlace(io, settings, server))
     try {
       await hub.me()
-      return await work(hub)
+      return await work(hub.operators)
     } catch (error) {
       // A hub at the usual address that does not know our key runs on another home.
       const isOurs = !(error instanceof HubAway || (error instanceof HubRefused && error.status === 401))
       if (!mayOpen || isOurs) throw faultOf(hub, error)
     }
     try {
-      return await withLedger(io, home, work)
+      return await withLedger(io, home, await ledgerPlace(io, home, settings), work)
     } catch (error) {
       if (!(error instanceof LedgerTaken)) throw error
       if (io.clock.elapsed() > late)
@@ -53,19 +67,41 @@ export async function withKeys<T>(io: Io, work: (desk: KeyDesk) => Promise<T>, s
   }
 }
 
-async function withLedger<T>(io: Io, home: string, work: (desk: KeyDesk) => Promise<T>): Promise<T> {
-  const ledger = fileHubLedger(ledgerIn(home), voiceOf(io))
+async function withLedger<T>(
+  io: Io,
+  home: string,
+  place: LedgerPlace,
+  work: (desk: OwnerDesk) => Promise<T>,
+): Promise<T> {
+  const ledger = await openPlace(io, place)
   try {
-    const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock: io.clock })
-    return await work({
-      keys: async () => keys.list(),
-      addKey: async (name, role) => keys.add(name, role, person),
-      rotateKey: async (nameOrId) => keys.rotate(nameOrId, person),
-      revokeKey: async (nameOrId) => keys.revoke(nameOrId, person),
-    })
+    const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock: io.clock, invites: ledger.invites })
+    const invites = new Invites({ book: ledger.invites, keys, clock: io.clock })
+    const book = ledger.audit?.() ?? fileHubAudit(auditIn(home), voiceOf(io))
+    const trail = new AuditTrail({ book, clock: io.clock, tell: (words) => say(io, `termaite: ${words}`) })
+    const noted = async <R>(act: string, on: string | undefined, done: Promise<R>): Promise<R> => {
+      const made = await done
+      await trail.note(defined({ caller: person, act, on: subjectOf(made) ?? on, status: 200 }))
+      return made
+    }
+    const retention = new Retention(ledger)
+    try {
+      return await work({
+        invites: () => invites.list(),
+        invite: (name, wish) => noted('invites add', name, invites.make(name, person, wish)),
+        prunable: (keptMs) => retention.prunable(keptMs),
+        prune: (keptMs) => noted('retention prune', undefined, retention.removeSome(keptMs)),
+        keys: () => keys.list(),
+        addKey: (name, role, lifeMs) => noted('keys add', name, keys.add(name, role, person, lifeMs)),
+        rotateKey: (nameOrId, wish) => noted('keys rotate', nameOrId, keys.rotate(nameOrId, person, wish)),
+        revokeKey: (nameOrId) => noted('keys revoke', nameOrId, keys.revoke(nameOrId, person)),
+      })
+    } finally {
+      await trail.close()
+    }
   } catch (error) {
-    throw error instanceof HubError ? new UsageError(error.message, 1) : error
+    throw error instanceof HubError || error instanceof LedgerAway ? new UsageError(error.message, 1) : error
   } finally {
-    ledger.close()
+    await ledger.close()
   }
 }

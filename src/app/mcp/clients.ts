@@ -1,6 +1,6 @@
 import type { McpFacts, Profile, ServerStart } from '../../core/work/profile.ts'
 import { join } from 'node:path'
-import { profiles } from '../../profiles/all.ts'
+import { allProfiles } from '../../profiles/all.ts'
 import type { ConfigFormat } from '../../mcp-config/config-format.ts'
 import { jsonFormat } from '../../mcp-config/json-format.ts'
 import { tomlFormat } from '../../mcp-config/toml-format.ts'
@@ -19,7 +19,7 @@ export type Client = {
   entry(start: ServerStart): object
   /** Fields of an entry that let the program call the server's tools without asking. */
   trusted?: Readonly<Record<string, unknown>>
-  /** Whether it is started from a desktop, where the PATH of the person's shell is not known. */
+  /** Whether the client is started from a desktop, where the PATH of the person's shell is not known. */
   desktop?: true
 }
 
@@ -109,6 +109,6 @@ const desktopPrograms: readonly ClientFacts[] = [
 
 /** Every program that can be given our tools: the CLIs whose profile says how, then the desktop programs. */
 export const clients: readonly Client[] = [
-  ...profiles.flatMap((profile) => clientOf(profile) ?? []),
+  ...allProfiles().flatMap((profile) => clientOf(profile) ?? []),
   ...desktopPrograms.map(clientFrom),
 ]

@@ -10,7 +10,8 @@ import { carryOut, planInstall, planRemoval, whereabouts, ownEntries } from './m
 import { clients } from './clients.ts'
 import { backupOf, readConfig, refuseUnwritable } from '../../mcp-config/config-file.ts'
 import { UnusableConfig } from '../../mcp-config/config-format.ts'
-import { ownStart, thisProgram } from './own-program.ts'
+import { thisProgram } from '../../base/own-program.ts'
+import { ownStart } from './own-start.ts'
 
 /** Writes our entry into a client's settings, after the person's yes; `folder` is where its agents work by default. */
 export async function install(io: Io, name: string | undefined, consent: Consent, folder?: string): Promise<number> {

@@ -11,18 +11,17 @@ export type MachineFacts = { words: string; edition: string }
 
 /** Returns what is known at once. Old facts are refreshed by a scan behind the first request, for the next session. */
 export async function machineFacts(parts: NativeParts, asked: Promise<void>): Promise<MachineFacts> {
-  const { known, scan } = machineOf(parts)
-  const { spec, asked: refreshed, fresh } = await known.known()
+  const { spec, asked: refreshed, fresh } = await machineOf(parts).known()
   // The turn does not wait for the scan; closing the run does. A scan that fails leaves the old facts.
-  if (!fresh && !scan) scanBehind(parts, asked).catch(() => {})
+  if (!fresh && !parts.state.scan) scanBehind(parts, asked).catch(() => {})
   return { words: machineSummary(spec), edition: refreshed === undefined ? '' : ` ${refreshed}` }
 }
 
 type MachineParts = Pick<NativeParts, 'store' | 'env' | 'clock' | 'state' | 'root'>
 
 /** The machine's facts that this run shares. A program of the project is none of the machine, and a scan would start it. */
-export function machineOf({ store, env, clock, state, root }: MachineParts) {
-  return (state.machine ??= { known: new Machine(store, { env: withoutProject(env, root), clock }) })
+export function machineOf({ store, env, clock, state, root }: MachineParts): Machine {
+  return (state.machine ??= new Machine(store, { env: withoutProject(env, root), clock }))
 }
 
 /** The start of a chat or of a turn comes first; a run that ends sooner never pays for a scan. */
@@ -30,22 +29,24 @@ const startDelayMs = 3000
 
 /** Scans the machine in the background of a start, where it was never scanned or the facts are old. Closing the run ends it. */
 export function scanAtStart(parts: MachineParts): void {
-  if (machineOf(parts).scan) return
+  if (parts.state.scan) return
   // Nobody waits for the scan, and one that fails is tried again at the next start.
   scanBehind(parts, Promise.resolve(), startDelayMs).catch(() => {})
 }
 
 async function scanBehind(parts: MachineParts, asked: Promise<void>, delayMs = scanDelayMs): Promise<void> {
-  const machine = machineOf(parts)
-  const { signal } = (machine.scan = new AbortController())
-  await asked
-  await parts.clock.sleep(delayMs, signal)
-  if (signal.aborted) return
-  if ((await machine.known.known()).fresh) {
-    delete machine.scan
-    return
+  const { state, clock } = parts
+  const scan = (state.scan = new AbortController())
+  const { signal } = scan
+  const over = () => {
+    if (state.scan === scan) delete state.scan
   }
-  const { unkept } = await machine.known.scan({ signal })
+  await asked
+  await clock.sleep(delayMs, signal)
+  if (signal.aborted) return
+  const machine = machineOf(parts)
+  if ((await machine.known()).fresh) return over()
+  const { unkept } = await machine.scan({ signal })
   // A chat may last longer than the facts do, so another scan may follow; without a home that keeps them, every turn would scan.
-  if (unkept === undefined) delete machine.scan
+  if (unkept === undefined) over()
 }

@@ -200,7 +200,7 @@ type BeforeParts = {
   /** The items of the context as they are now, where the person has added a note since the last request. */
   again(): ContextItem[] | undefined
   servers: McpServers | undefined
-  /** What happened in the background, in words for the model. */
+  /** Events in the background, in words for the model. */
   jobs(): Promise<string | undefined>
   /** Errors that a language server reported too late for the result of its edit. */
   diagnostics(): string | undefined

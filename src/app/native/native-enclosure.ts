@@ -13,9 +13,9 @@ type Env = NativeParts['env']
 export type SessionProgram = {
   argv: Argv
   env: Env
-  /** Whether the person's own settings name it, and not the project. */
+  /** Whether the person's own settings name the program, and not the project. */
   own: boolean
-  /** Whether the person's own settings let it run outside the wall. */
+  /** Whether the person's own settings let the program run outside the wall. */
   unwalled?: boolean
   git: WallLimits['git']
 }

@@ -32,7 +32,7 @@ export type NativeSeat = {
   limits?: SeatLimits
 }
 
-/** What makes our own agent the coordinator of the turn that runs. */
+/** The parts that make our own agent the coordinator of the turn that runs. */
 export type CoordinatorSeat = {
   tools: readonly Tool[]
   /** The state of the workers, for the next request alone; `messages` are the others of that request. */
@@ -112,8 +112,10 @@ export type NativeState = {
   sandbox?: Wall
   /** The temporary folders and networks that commands share, by the agent's name. */
   scratches: Map<string, ScratchRooms>
-  /** What is known of the machine; `scan` ends a scan that runs in the background. */
-  machine?: { known: Machine; scan?: AbortController }
+  /** The known facts of the machine. */
+  machine?: Machine
+  /** Ends the scan of the machine that runs in the background. */
+  scan?: AbortController
   /** Whether turns of this run may be thought through, so that our own agents are offered the tool `think`. */
   thinks?: boolean
   /** How the acting agent calls for thought in the turn that runs; undefined where it may not. */
@@ -157,16 +159,17 @@ export function noteOnce({ state }: Pick<NativeParts, 'state'>, text: string): v
 
 /** Ends everything that the tools left running, the MCP servers and the language servers. */
 export async function closeNative({ state }: Pick<NativeParts, 'state'>): Promise<void> {
-  const { toolboxes, servers, languages, machine } = state
+  const { toolboxes, servers, languages, machine, scan } = state
   delete state.servers
   delete state.languages
   delete state.machine
-  machine?.scan?.abort()
+  delete state.scan
+  scan?.abort()
   await Promise.all([
     ...[...toolboxes.values()].map(({ box }) => box.close()),
     servers?.then((all) => all?.close()),
     languages?.opened?.then((all) => all.close()),
-    machine?.known.settled(),
+    machine?.settled(),
   ])
   toolboxes.clear()
   await Promise.all([...state.scratches.values()].map((rooms) => rooms.close()))

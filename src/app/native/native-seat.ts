@@ -6,7 +6,7 @@ import { vendorOf, withModel } from '../../settings/agent-settings.ts'
 import { noteOnce } from './native-parts.ts'
 import { scratchRooms } from './native-scratch.ts'
 
-/** What each leash lets our own agent do. */
+/** The meaning of each leash for our own agent. */
 export const nativeLeashes: Record<Leash, string> = {
   read: 'reads and searches the project; its commands can write nothing',
   ask: 'asks before it acts, and waits for your answer',

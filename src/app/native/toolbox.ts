@@ -19,6 +19,8 @@ import { bash } from '../../tools/bash.ts'
 import { BackgroundCommands } from '../../tools/shell/background-commands.ts'
 import { editFormOf } from '../../models/model-windows.ts'
 import { findProgram } from '../installed-programs.ts'
+import { nodeProgram } from '../../base/own-program.ts'
+import { quoted } from '../../safety/shell/simple-command.ts'
 
 /** The tools of one agent. They last as long as the run, because they remember which files were read. */
 export function toolboxOf(name: string, parts: NativeParts): Toolbox {
@@ -107,11 +109,13 @@ function adviceOf({ state }: NativeParts): Advise {
   }
 }
 
+const byNode = nodeProgram().map(quoted).join(' ')
+
 /** The file that a program is written to, and the command that runs it. */
 const languages: Record<string, { file: string; by: string }> = {
   python: { file: 'main.py', by: 'python3' },
-  javascript: { file: 'main.mjs', by: JSON.stringify(process.execPath) },
-  typescript: { file: 'main.mts', by: JSON.stringify(process.execPath) },
+  javascript: { file: 'main.mjs', by: byNode },
+  typescript: { file: 'main.mts', by: byNode },
   bash: { file: 'main.sh', by: 'bash' },
   ruby: { file: 'main.rb', by: 'ruby' },
   perl: { file: 'main.pl', by: 'perl' },

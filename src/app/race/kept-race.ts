@@ -30,7 +30,7 @@ export async function lastRace({ conversation, io }: App): Promise<EntryOf<'race
       1,
     )
   if (io.clock.now() - race.at > keptMs)
-    throw new UsageError('the results of the last race are gone: they are kept for a day.', 1)
+    throw new UsageError('the results of the last race are gone: they are kept for a day. Race again for new ones.', 1)
   return race
 }
 

@@ -52,7 +52,7 @@ export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
     throw new UsageError('write what the agents should do: race "fix the failing test" -a claude,codex')
   if (app.mode === 'plan')
     throw new UsageError(
-      'agents change nothing in plan mode, so that they cannot race. Leave it first (/mode chat, or without --mode plan).',
+      'agents change nothing in plan mode, so they cannot race. Leave it first (/mode chat, or without --mode plan).',
     )
   const agents = racingAgents(app, wish.agents)
   const copies = openProjectCopies(app, { keeps: false, installed: true })
@@ -79,7 +79,7 @@ function racingAgents({ settings }: App, wanted: readonly string[]): string[] {
       throw new UsageError(`there is no agent "${name}"; configured: ${enabled.map((agent) => agent.name).join(', ')}.`)
     if (!able.includes(name))
       throw new UsageError(
-        `${name} may only read ("leash": "read" in the settings), so that it cannot race. These can: ${able.join(', ') || 'none'}.`,
+        `${name} may only read ("leash": "read" in the settings), so it cannot race. These can: ${able.join(', ') || 'none'}.`,
       )
   }
   const agents = wanted.length > 0 ? [...wanted] : able

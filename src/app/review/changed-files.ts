@@ -15,7 +15,7 @@ export type ChangedFile = {
   added: number
   removed: number
   submodule?: true
-  /** Why its lines are not in `hunks`. */
+  /** Why the lines of the file are not in `hunks`. */
   unread?: string
   hunks: Hunk[]
 }

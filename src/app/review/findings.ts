@@ -66,7 +66,7 @@ function fileOf(named: string, known: ReadonlyMap<string, ChangedFile>, root: st
   return known.get(path) ?? known.get(path.replace(/^[ab]\//, ''))
 }
 
-/** Where the lines of a file were not read, nobody knows which of them changed. */
+/** Whether a review may count a line as changed; where the lines of a file were not read, any line may be. */
 function isChangedLine({ hunks, unread }: ChangedFile, line: number): boolean {
   return unread !== undefined || hunks.some(({ from, to }) => line >= from && line <= to)
 }

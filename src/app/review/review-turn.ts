@@ -37,7 +37,7 @@ export async function openReview(app: App, wish: ReviewWish): Promise<OpenReview
   const files = await changedFiles(git, root, scope)
   if (files.length === 0) return { nothing: `There is nothing to review: ${scope.words} are empty.` }
   const readers = await readersOf(app)
-  if ('why' in readers) throw new UsageError(`nobody can review: ${readers.why}.`)
+  if ('why' in readers) throw new UsageError(`no agent can review: ${readers.why}.`)
   if (wish.agent !== undefined && !readers.names.includes(wish.agent))
     throw new UsageError(
       `${wish.agent} cannot review now: it cannot be held to reading, or it is out of quota or not installed (termaite doctor ${wish.agent}). These can: ${readers.names.join(', ')}.`,

@@ -11,13 +11,14 @@ import { checkAddress, hubPlace, keyFileOf, namedHub, usualHub } from '../hub/hu
 import { writeKey } from '../server-access.ts'
 import { runningHubUrl } from '../running-processes.ts'
 import { HubClient, unknownKey } from '../hub/hub-client.ts'
-import { HubAway, HubRefused } from '../../hub/remote-hub.ts'
+import { HubAway, HubRefused, HubUntrusted } from '../../hub/remote-hub.ts'
 import { ask, askHidden } from '../../faces/terminal-questions.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { jsonFormat } from '../../mcp-config/json-format.ts'
 import { readConfig, writeConfig } from '../../mcp-config/config-file.ts'
 import { isSecretVariable } from '../../safety/secret-patterns.ts'
 import { hubName } from '../mcp/clients.ts'
+import { exit } from '../../core/exit-codes.ts'
 
 /**
  * A hub, and the client that it takes us for; without a client it does not answer yet. `now` looks its place up anew, and
@@ -60,7 +61,7 @@ const againMs = 1_000
  * Undefined where the agent's name does not depend on the hub.
  */
 async function awaitedName(io: Io, now: HubPlaceNow): Promise<HubCaller | undefined> {
-  if (io.env.TERMAITE_HUB_KEY === undefined) return undefined
+  if ((io.env.TERMAITE_HUB_KEY ?? io.env.TERMAITE_HUB_KEY_FILE) === undefined) return undefined
   say(
     io,
     `Waiting for the hub at ${now().url}, which knows the name of the agent with this key. Start it with termaite serve; Ctrl+C stops waiting.`,
@@ -70,7 +71,7 @@ async function awaitedName(io: Io, now: HubPlaceNow): Promise<HubCaller | undefi
     const caller = io.signal.aborted ? undefined : await callerAt(io, now())
     if (caller) return caller
   }
-  throw new UsageError('stopped waiting for the hub; nothing was started.', 130)
+  throw new UsageError('stopped waiting for the hub; nothing was started.', exit.interrupted)
 }
 
 /** Uses the key from another program's settings where we have none for this address. */
@@ -111,6 +112,8 @@ async function callerAt(io: Io, place: HubPlace): Promise<HubCaller | undefined>
 
   function refused(error: unknown): undefined {
     if (error instanceof HubRefused && error.status === 401) throw unknownKey(place.url)
+    // Waiting would not mend a certificate, and the key is not sent to a server that may be another one.
+    if (error instanceof HubUntrusted) throw new UsageError(error.message, 1)
     if (late.aborted || error instanceof HubAway || error instanceof HubRefused) return undefined
     throw error
   }

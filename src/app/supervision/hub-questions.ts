@@ -45,7 +45,7 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
 
 /** The question as the hub keeps it: with everything that it shows, because a person says yes only to what they have seen. */
 async function askedOf(question: Question, id: string, task: string | undefined) {
-  const { options, multiple, marked, ordered, free } = question
+  const { about, options, multiple, marked, ordered, free } = question
   const text = await questionText({ ...question, options: [] })
-  return defined({ id, text, options, multiple, marked, ordered, free, task })
+  return defined({ id, text, about, options, multiple, marked, ordered, free, task })
 }

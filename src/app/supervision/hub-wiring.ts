@@ -10,7 +10,9 @@ import type { FoundHub } from './hub-discovery.ts'
 import { keyFileVariable } from '../hub/hub-address.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
 import { confirmChange } from '../mcp/mcp-install.ts'
-import { ownStart, thisProgram } from '../mcp/own-program.ts'
+import { exit } from '../../core/exit-codes.ts'
+import { thisProgram } from '../../base/own-program.ts'
+import { ownStart } from '../mcp/own-start.ts'
 
 /** How a CLI gets the hub's tools in a run: in words, and the profile with which it is started. */
 export type Wiring = { how: string; profile: Profile; wired: boolean }
@@ -24,6 +26,7 @@ export function hubEnv(io: Io, { place, fixed }: FoundHub, keyFile: string): Rec
   // A hub that nobody named is looked for by each program when it needs the hub: it may be started again at another port.
   if (fixed) env.TERMAITE_HUB = place.url
   if (home !== undefined) env.TERMAITE_HOME = home
+  if (io.env.TERMAITE_HUB_CA !== undefined) env.TERMAITE_HUB_CA = io.env.TERMAITE_HUB_CA
   return env
 }
 
@@ -92,7 +95,7 @@ async function written(
     const how = consent.dry ? `${hubName} would be written into ${file}` : `${hubName} is set up in ${file}`
     return code === 0 ? { how, profile, wired: !consent.dry } : without
   } catch (error) {
-    if (!(error instanceof UsageError) || error.code === 130) throw error
+    if (!(error instanceof UsageError) || error.code === exit.interrupted) throw error
     say(io, `termaite: ${error.message} ${profile.name} will run without MCP.`)
     return without
   }

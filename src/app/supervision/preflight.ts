@@ -5,6 +5,7 @@ import type { Leash } from '../../core/work/agent.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import type { Settings } from '../../settings/settings.ts'
+import type { AgentWorkspaces } from '../hub/own-workspaces.ts'
 import type { FoundHub } from './hub-discovery.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
 import type { SupervisedSession, SupervisedSessionState } from './supervised-session.ts'
@@ -19,16 +20,20 @@ import { newId } from '../../base/id.ts'
 import { isAlive, ownerMark, ownerPid } from '../../base/owner.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { keysAt } from '../hub/own-workspaces.ts'
 import { findHub, scanSettings } from './hub-discovery.ts'
 import { latestSession } from './supervised-session.ts'
 import { findWorkflow, usualWorkflow } from './workflow.ts'
 import { nearest } from '../../base/nearest.ts'
-import { profileNamed, profiles } from '../../profiles/all.ts'
+import { profileNamed, allProfiles } from '../../profiles/all.ts'
 import { programOf } from '../../profiles/shared/command-words.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { unshadowed } from '../../base/program-path.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
-import { placeOf } from '../place.ts'
+import { homeOf, placeOf } from '../place.ts'
+import { join } from 'node:path'
+import { makeFolder } from '../../base/files.ts'
+import { cloneRule } from '../../core/work/clone-rules.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
 
@@ -39,6 +44,10 @@ export type AgentOptions = Consent & {
   server?: string
   tmux: boolean
   here: boolean
+  /** Whether the work of tasks is pushed to the remote. */
+  push: boolean
+  /** Whether the agent takes tasks of repositories that it clones itself, and of no project of this machine. */
+  clone: boolean
   leash?: string
   capabilities: readonly string[]
 }
@@ -52,6 +61,11 @@ export type SupervisionPlan = {
   leash: Leash
   workflow: Workflow
   hub: FoundHub
+  /** The keys of the workspaces that the agent has, or may clone. */
+  workspaces: AgentWorkspaces
+  /** The patterns of the addresses that the agent may clone; missing where it works in a project of this machine. */
+  clones?: readonly string[]
+  push: boolean
   /** The state that another run left, or a fresh one. */
   state: SupervisedSessionState
   resumed: boolean
@@ -66,7 +80,7 @@ export type ReadyAgent = SupervisionPlan & {
 
 /** Checks that everything is there to start the agent, asks the person for what is missing, and says what is wrong. */
 export async function preflight(io: Io, options: AgentOptions): Promise<SupervisionPlan> {
-  const place = await workspaceAt(io, options)
+  const place = options.clone ? benchAt(io, options) : await workspaceAt(io, options)
   const overrides = { env: io.env, leash: options.leash }
   const settings = await readSettings({ home: place.home, project: place.root }, overrides)
   for (const words of settings.warnings) say(io, `termaite: ${words}`)
@@ -83,6 +97,8 @@ export async function preflight(io: Io, options: AgentOptions): Promise<Supervis
   const named = hub.caller?.role === 'agent' ? { ...fresh, hubId: hub.caller.name } : fresh
   // A session that was begun in the project itself goes on there, and one that is resumed with --here moves there.
   const state = options.here ? { ...named, here: true } : named
+  const clones = options.clone ? cloneRulesOf(settings) : undefined
+  const workspaces = await keysAt(io, place.root, hub.place.url, clones)
   return {
     place,
     settings,
@@ -91,6 +107,9 @@ export async function preflight(io: Io, options: AgentOptions): Promise<Supervis
     leash,
     workflow,
     hub,
+    workspaces,
+    clones,
+    push: options.push || settings.hub.push === true,
     state,
     resumed: before !== undefined,
   }
@@ -152,6 +171,24 @@ function freshState(
   }
 }
 
+/** The folder of an agent that clones the repositories of its tasks: nothing of it belongs to a project. */
+function benchAt(io: Io, { start, dry }: AgentOptions): Place {
+  const home = homeOf(io.env)
+  const bench = join(home, 'bench', (start ?? 'agent').replaceAll(/[^\w.-]/g, '-'))
+  if (!dry) makeFolder(bench)
+  return { home, cwd: bench, root: bench }
+}
+
+/** The rules of the settings; without any, everything is allowed that encrypts and knows its server. */
+function cloneRulesOf({ hub }: Settings): readonly string[] {
+  const rules = hub.clone ?? ['*']
+  const strange = rules.find((rule) => cloneRule(rule) === undefined)
+  if (strange === undefined) return rules
+  throw new UsageError(
+    `hub.clone in the settings: found "${strange}", allowed: *, or a host and a path that may end with *, as in github.com/acme/* or https://git.example:8443/*.`,
+  )
+}
+
 /** Finds the workspace, which is the root of the repository. In a folder without one, offers to run git init. */
 export async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place> {
   const place = placeOf(io)
@@ -169,12 +206,16 @@ export function agentNamed(io: Io, settings: Settings, name: string | undefined)
   const known = spawnable(settings, io)
   const found = known.find((agent) => agent.name === name)
   if (found) return found
-  const screens = profiles.filter(({ screen }) => screen).map((profile) => profile.name)
+  const screens = allProfiles()
+    .filter(({ screen }) => screen)
+    .map((profile) => profile.name)
   const names = [...new Set([...known.map((agent) => agent.name), ...screens])]
-  if (name === undefined) throw new UsageError(`--start: which agent? ${names.join(', ')}.`)
+  if (name === undefined)
+    throw new UsageError(`--start: the name of an agent is missing. Allowed: ${names.join(', ')}.`)
   const profile = profileNamed(name)
   if (profile && !isHere(profile.words, io)) throw notFound(profile)
-  if (profile && !profile.screen) throw new UsageError(`--start: termaite cannot run ${name} in a terminal yet.`)
+  if (profile && !profile.screen)
+    throw new UsageError(`--start: termaite cannot run ${name} in a terminal yet. Allowed: ${names.join(', ')}.`)
   const near = nearest(name, names)
   const meant = near === undefined ? '' : ` Did you mean "${near}"?`
   throw new UsageError(`--start: there is no agent "${name}".${meant} Allowed: ${names.join(', ')}.`)

@@ -3,20 +3,30 @@ import type { OpenCrew } from '../crew/crews.ts'
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import type { FoundHub } from './hub-discovery.ts'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { CrewError } from '../../crew/slot.ts'
 import { isSettled } from '../../crew/slot.ts'
 import { openCrews } from '../crew/crews.ts'
 import { ensureKeeper } from '../crew/crew-keeper.ts'
-import { shortHash } from '../../base/hash.ts'
 import { HubRefused } from '../../hub/remote-hub.ts'
+import { slotNameAtHub } from './supervised-session.ts'
 import { AgentKey } from '../hub/agent-key.ts'
+import { keysAt } from '../hub/own-workspaces.ts'
+import { hubProtocol } from '../../core/work/hub-protocol.ts'
+import { version } from '../version.ts'
 import { HubClient } from '../hub/hub-client.ts'
+import { machineNameOf } from '../link/machine-identity.ts'
+import { borderOf } from '../border.ts'
+import { taskChecks, vouching } from './task-checks.ts'
 import { say, UsageError } from '../../core/io.ts'
+import { carrierFor } from './work-carrier.ts'
+import { taskFilesIn } from './task-files.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { hubTaskSource } from '../../hub/hub-task-source.ts'
 
-export type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[] }
+export type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[]; push: boolean }
 
 /** How often the hub is told that a task is still at work. */
 const progressMs = 600_000
@@ -25,7 +35,7 @@ const progressMs = 600_000
 export async function workOnHubTasks(
   io: Io,
   place: Place,
-  { slot: id, hub, capabilities }: SlotOptions,
+  { slot: id, hub, capabilities, push }: SlotOptions,
 ): Promise<number> {
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const tell = (words: string) => say(io, `termaite: ${words}`)
@@ -34,12 +44,18 @@ export async function workOnHubTasks(
   try {
     const open = crews.of()
     const { agent, worktree } = await open.crew.slot(id)
-    // Crews of several projects work at one hub, and each has a slot 1.
-    const ownName = `${agent}-slot-${id}-${shortHash(place.root).slice(-4)}`
+    const ownName = slotNameAtHub(agent, id, place.root)
     const name = hub.caller?.role === 'agent' ? hub.caller.name : ownName
     hubKey = new AgentKey({ place: hub.now, name, file: undefined, clock: io.clock })
-    const known = { id: name, role: 'crew', name: `slot ${id}`, source: 'CLI' as const }
-    const as = { ...known, capabilities: [agent, ...capabilities], workspace: place.root }
+    const known = {
+      id: name,
+      role: 'crew',
+      name: `slot ${id}`,
+      source: 'CLI' as const,
+      machine: machineNameOf(settings.link.name),
+    }
+    const at = { ...(await keysAt(io, place.root, hub.place.url)), version, protocol: hubProtocol }
+    const as = { ...known, capabilities: [agent, ...capabilities], ...at }
     // An agent that works in the project itself has no branch to give for review.
     const { worktrees } = open.parts
     const workspace = worktree && worktrees ? worktreeWorkspace(io, place.root, worktree, worktrees) : plainWorkspace
@@ -48,6 +64,11 @@ export async function workOnHubTasks(
       as,
       clock: io.clock,
       workspace,
+      machine: hostname(),
+      checks: taskChecks(io, place, settings, settings.leash),
+      vouch: vouching(io, hub, borderOf(io.env, place.home).toward('hub')),
+      files: taskFilesIn(worktree?.path ?? place.root),
+      carrier: carrierFor(io, hub, join(place.home, 'bundles', name), { push: push || settings.hub.push === true }),
       tell,
     })
     say(io, `slot ${id} takes tasks from ${hub.place.url} as ${as.id}. Ctrl+C stops that; the agent stays.`)

@@ -1,3 +1,4 @@
+import { windowOf } from '../../settings/enabled-agents.ts'
 import { hubEnv } from './hub-wiring.ts'
 import type { ScreenSpec } from '../../agents/screen/screen-spec.ts'
 import type { TerminalHost } from '../../core/screen/terminal.ts'
@@ -9,6 +10,7 @@ import type { Conversation } from '../../core/work/conversation.ts'
 import type { TaskSource, TaskWorkspace } from '../../core/work/task-source.ts'
 import type { Registration } from '../../hub/hub.ts'
 import type { SupervisedSessionState } from './supervised-session.ts'
+import { freeBytes } from '../../base/disk-space.ts'
 import { screenAgent } from '../../agents/screen/screen-agent.ts'
 import { composes } from '../../agents/screen/screen-spec.ts'
 import { screenParts, specOf } from '../crew/crew-roster.ts'
@@ -16,13 +18,20 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { wallAround } from '../agent-wall.ts'
 import { conversationOf } from '../app.ts'
 import { openProject, openSession, slugOf } from '../project.ts'
+import { version } from '../version.ts'
+import { hubProtocol } from '../../core/work/hub-protocol.ts'
 import { borderOf } from '../border.ts'
 import { allowsAct, ownRecord, withRecordedAnswers } from '../recorded-answers.ts'
 import { HubClient } from '../hub/hub-client.ts'
 import { hubTaskSource } from '../../hub/hub-task-source.ts'
 import { askAtHub } from './hub-questions.ts'
+import { taskChecks, vouching } from './task-checks.ts'
+import { carrierFor } from './work-carrier.ts'
+import { StatusReports } from './status-reports.ts'
+import { taskFilesIn } from './task-files.ts'
 import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
+import { hostname } from 'node:os'
+import { basename, join } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
@@ -89,40 +98,62 @@ export async function supervisedConversation(
   return conversation
 }
 
-export type TaskOptions = { workspace: TaskWorkspace; capabilities: readonly string[] }
+/** `machine` is the name of this machine at the hub. */
+export type TaskOptions = { workspace: TaskWorkspace; capabilities: readonly string[]; machine: string }
 
-/** Registers the agent at the hub; returns the tasks that the hub gives it, and how its dialogs are asked there. */
+/** Registers the agent at the hub; returns the tasks that the hub gives it, how its dialogs are asked there, and how its status is told there. */
 export function openHubWork(
   io: Io,
-  { place, agent, profile, hub, hubKey, session }: ReadyAgent,
-  { workspace, capabilities, warn, ticket }: TaskOptions & { warn(words: string): void; ticket(): string | undefined },
-): { taskSource: TaskSource; ask: Ask } {
+  { place, settings, agent, leash, profile, hub, hubKey, session, workspaces, clones, push }: ReadyAgent,
+  {
+    workspace,
+    capabilities,
+    machine,
+    warn,
+    ticket,
+  }: TaskOptions & { warn(words: string): void; ticket(): string | undefined },
+): { taskSource: TaskSource; ask: Ask; status: StatusReports } {
   const { hubId: id, workflow: role } = session.state
   const as: Registration = {
     id,
     role,
     name: profile?.title ?? agent.name,
     capabilities: [...new Set([agent.name, ...(profile ? [profile.name] : []), ...capabilities])],
-    workspace: place.root,
+    ...workspaces,
+    version,
+    protocol: hubProtocol,
     source: 'CLI',
+    machine,
   }
-  const client = new HubClient(
-    { url: () => hub.now().url, key: hubKey, env: io.env },
-    borderOf(io.env, place.home).toward('hub'),
-  )
+  const border = borderOf(io.env, place.home).toward('hub')
+  const client = new HubClient({ url: () => hub.now().url, key: hubKey, env: io.env }, border)
   // Registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub it is tried again later.
   client.register(as).catch(() => {})
   const { clock } = io
   return {
-    taskSource: hubTaskSource({ hub: client, as, clock, workspace, tell: warn }),
+    taskSource: hubTaskSource({
+      hub: client,
+      as,
+      clock,
+      workspace,
+      machine: hostname(),
+      checks: taskChecks(io, place, settings, leash),
+      vouch: vouching(io, hub, border),
+      files: taskFilesIn(session.state.cwd),
+      carrier: carrierFor(io, hub, session.folder, { push, always: clones !== undefined }),
+      tell: warn,
+    }),
     ask: askAtHub({ hub: client, as, clock, ticket }),
+    status: new StatusReports({ hub: client, as, clock, window: windowOf(agent), free: () => freeBytes(place.root) }),
   }
 }
 
 export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }
 
 /** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, else the project itself. */
-export async function openWorkPlace(io: Io, { place, settings, agent, state }: SupervisionPlan): Promise<WorkPlace> {
+export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<WorkPlace> {
+  const { place, settings, agent, state, clones } = plan
+  if (clones) return clonedWorkPlace(io, plan, clones)
   const store = fileStore(place.home, voiceOf(io))
   const worktrees = state.here ? undefined : worktreesOf(worktreeParts(io, place, settings, store, slugOf(place.root)))
   if (!worktrees)
@@ -144,3 +175,37 @@ export async function openWorkPlace(io: Io, { place, settings, agent, state }: S
     return { cwd: place.cwd, workspace: plainWorkspace, notes: [] }
   }
 }
+
+/** The work place of an agent that clones: one folder for the agent, with a worktree for each task in it. */
+async function clonedWorkPlace(
+  io: Io,
+  { place, agent }: SupervisionPlan,
+  rules: readonly string[],
+): Promise<WorkPlace> {
+  const [{ clonedPlace }, { clonedWorkspace }] = await Promise.all([
+    import('../../worktrees/clone-cache.ts'),
+    import('../../worktrees/cloned-workspace.ts'),
+  ])
+  const folder = join(place.home, 'clones')
+  let told = 0
+  const progress = (words: string) => {
+    const now = io.clock.elapsed()
+    if (now - told < progressMs) return
+    told = now
+    say(io, `${agent.name}: ${words}`)
+  }
+  const { env, clock } = io
+  const workspace = clonedWorkspace({
+    env,
+    folder: place.root,
+    cloned: ({ workspace, origin }, signal) =>
+      clonedPlace({ env, clock, signal, progress, folder, rules }, workspace, origin),
+  })
+  const notes = [
+    `clones the repositories of its tasks into ${folder} (allowed: ${rules.join(', ')}), and works below ${place.root}`,
+  ]
+  return { cwd: place.root, workspace, notes }
+}
+
+/** The pause between two lines about a clone. */
+const progressMs = 5_000

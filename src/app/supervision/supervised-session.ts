@@ -6,6 +6,7 @@ import type { Worktree } from '../../core/work/worktree.ts'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { valueFault } from '../../base/option-value.ts'
+import { shortHash } from '../../base/hash.ts'
 import { makeFolderHere, replaceFile } from '../../base/files.ts'
 
 /** Everything that another run needs to go on with a supervised agent. */
@@ -18,7 +19,7 @@ export type SupervisedSessionState = Spent & {
   timestamp: string
   /** The key by which the CLI resumes its own session. */
   cliSession?: string
-  /** Its name at the hub. */
+  /** The name of the agent at the hub. */
   hubId: string
   terminal: string
   host: 'tmux' | 'pty'
@@ -70,6 +71,11 @@ export class SupervisedSession {
 function ignore(folder: string): void {
   const file = join(folder, '.gitignore')
   if (!existsSync(file)) writeFileSync(file, 'sessions/\nlogs/\n.gitignore\n')
+}
+
+/** The name of a slot of a crew at the hub. Crews of several projects work at one hub, and each has a slot 1. */
+export function slotNameAtHub(agent: string, slot: number, root: string): string {
+  return `${agent}-slot-${slot}-${shortHash(root).slice(-4)}`
 }
 
 export type FoundSession = { state?: SupervisedSessionState; warnings: string[] }

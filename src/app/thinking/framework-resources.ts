@@ -44,9 +44,9 @@ export async function frameworkResources(app: App, actor: Agent): Promise<Resour
 
 /** Returns fresh facts of the machine, because decisions are made by them. */
 async function freshMachine({ native }: App) {
-  const { known } = machineOf(native)
-  const now = await known.known()
-  return now.fresh ? now : known.scan()
+  const machine = machineOf(native)
+  const now = await machine.known()
+  return now.fresh ? now : machine.scan()
 }
 
 /**

@@ -31,7 +31,7 @@ export function openThinking(
   const load = frameworkLoaders(app, agreement, how === 'resume', first)
   return think(actor, {
     how: how === 'resume' ? 'decompose' : how,
-    machine: async () => machineSummary((await machineOf(app.native).known.known()).spec),
+    machine: async () => machineSummary((await machineOf(app.native).known()).spec),
     openLabeller: () => openLabeller(app),
     resources: async () => {
       // A framework starts programs and changes files by itself too.

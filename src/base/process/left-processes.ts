@@ -1,14 +1,15 @@
 import type { Clock } from '../clock.ts'
-import { readFile } from 'node:fs/promises'
+import type { Proc } from './process-table.ts'
+import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 import { endProcesses } from './end-processes.ts'
-import { processTable } from './process-table.ts'
+import { processFile, processesFrom } from './process-table.ts'
 
 /** A process that goes on after the run that started it: a daemon, in a session of its own. */
 export type LeftProcess = { pid: number; start: string; command: string }
 
-/** The marks of runs that came to their end by themselves, and when each began, in clock ticks since the machine started. */
-const overRuns = new Map<string, number>()
+/** The marks of runs that came to their end by themselves, the first process of each, and when it began, in clock ticks since the machine started. */
+const overRuns = new Map<string, { pid: number; began: number }>()
 
 const ticksPerSecond = 100
 
@@ -16,26 +17,46 @@ const ticksPerSecond = 100
 export const ticksNow = () => Math.floor((uptime() - 1) * ticksPerSecond)
 
 /** Notes that a run is over. Its daemons carry its mark. */
-export function noteOver(mark: string, began: number): void {
-  overRuns.set(mark, began)
+export function noteOver(mark: string, pid: number, began: number): void {
+  overRuns.set(mark, { pid, began })
 }
+
+/** No machine starts so many processes in this time that their numbers come round. */
+const shortTicks = ticksPerSecond
 
 /** Finds the processes that the runs since the last call have left running. Only Linux can tell; elsewhere none are found. */
 export async function leftProcesses(): Promise<LeftProcess[]> {
   const runs = [...overRuns]
   overRuns.clear()
   if (runs.length === 0 || process.platform !== 'linux') return []
-  const earliest = Math.min(...runs.map(([, began]) => began))
-  const table = (await processTable().catch(() => [])).filter(({ start }) => Number(start) >= earliest)
-  const found = await Promise.all(
-    table.map(async ({ pid, start }): Promise<LeftProcess[]> => {
-      const environ = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
-      if (!runs.some(([mark]) => environ.includes(mark))) return []
-      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-      return command === '' ? [] : [{ pid, start, command: command.replaceAll('\0', ' ').trim() }]
-    }),
-  )
-  return found.flat()
+  const earliest = Math.min(...runs.map(([, { began }]) => began))
+  const first = Math.min(...runs.map(([, { pid }]) => pid))
+  // Numbers are given in turn: unless they came round, younger processes have higher ones, and few files need to be read.
+  const from = ticksNow() - earliest < shortTicks && lastNumber() >= first ? first : 0
+  return youngProcesses(from, earliest).flatMap(({ pid, start }): LeftProcess[] => {
+    const environ = processFile(pid, 'environ')
+    if (!runs.some(([mark]) => environ?.includes(mark))) return []
+    const command = processFile(pid, 'cmdline')?.toString().replaceAll('\0', ' ').trim() ?? ''
+    return command === '' ? [] : [{ pid, start, command }]
+  })
+}
+
+function youngProcesses(first: number, began: number): Proc[] {
+  try {
+    return processesFrom(first).filter(({ start }) => Number(start) >= began)
+  } catch {
+    // Without free file descriptors nothing can be found.
+    return []
+  }
+}
+
+/** The number of the youngest process of this machine, or of this container. */
+function lastNumber(): number {
+  try {
+    return Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1))
+  } catch {
+    return 0
+  }
 }
 
 /** Ends processes that were left running, unless other ones have their numbers by now. Returns the pids that would not die. */

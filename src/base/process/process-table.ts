@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { readFile, readdir } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** A living process; `start` distinguishes it from a later process with the same pid. */
 export type Proc = { pid: number; ppid: number; group: number; start: string }
 
 /** Lists all living processes, without zombies. */
-export const processTable = coalesced(() => (process.platform === 'linux' ? fromProc() : fromPs()))
+export const processTable = coalesced(async () => (process.platform === 'linux' ? processesFrom(0) : fromPs()))
 
 /** Says whether a process has this text in its environment. Only Linux can tell. */
 export async function carries(pid: number, mark: string): Promise<boolean> {
@@ -14,30 +14,36 @@ export async function carries(pid: number, mark: string): Promise<boolean> {
 
 /** Shared, because fifty runs that end at once would each read all environments. */
 const environments = coalesced(async (): Promise<Map<number, Buffer>> => {
-  const pids = process.platform === 'linux' ? await processNumbers() : []
-  const read = pids.map((pid) =>
-    readFile(`/proc/${pid}/environ`).then(
-      (environ): [number, Buffer][] => [[pid, environ]],
-      () => [],
-    ),
+  const pids = process.platform === 'linux' ? processNumbers() : []
+  return new Map(
+    pids.flatMap((pid): [number, Buffer][] => {
+      const environ = processFile(pid, 'environ')
+      return environ ? [[pid, environ]] : []
+    }),
   )
-  return new Map((await Promise.all(read)).flat())
 })
 
-async function processNumbers(): Promise<number[]> {
-  return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+function processNumbers(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
 }
 
-async function fromProc(): Promise<Proc[]> {
-  const procs = await Promise.all(
-    (await processNumbers()).map((pid) =>
-      readFile(`/proc/${pid}/stat`, 'latin1').then(
-        (stat) => parseStat(pid, stat),
-        () => undefined,
-      ),
-    ),
-  )
-  return procs.filter((proc) => proc !== undefined)
+/** A file of a process; undefined when the process is gone or somebody else's. It is read at once: none of these comes from a disk. */
+export function processFile(pid: number, name: 'stat' | 'environ' | 'cmdline'): Buffer | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`)
+  } catch {
+    return undefined
+  }
+}
+
+/** Lists the living processes with this number or a higher one, where there is /proc. */
+export function processesFrom(first: number): Proc[] {
+  return processNumbers().flatMap((pid) => {
+    const stat = pid < first ? undefined : processFile(pid, 'stat')
+    return (stat && parseStat(pid, stat.toString('latin1'))) ?? []
+  })
 }
 
 /** Reads a /proc stat line. The process name may hold brackets, so the fields begin after the last bracket. */
@@ -52,6 +58,11 @@ export async function fromPs(): Promise<Proc[]> {
   const out = await new Promise<string>((resolve) =>
     execFile('ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { maxBuffer: 1 << 26 }, (_error, text) => resolve(text)),
   )
+  return parsePs(out)
+}
+
+/** Reads the lines of `ps -axo pid=,ppid=,pgid=,stat=`. */
+export function parsePs(out: string): Proc[] {
   return out.split('\n').flatMap((line): Proc[] => {
     const [pid, ppid, group, state] = line.trim().split(/\s+/)
     if (!pid || !state || state.startsWith('Z')) return []

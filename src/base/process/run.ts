@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { defined } from '../defined.ts'
 import { newId } from '../id.ts'
+import { mark as markMoment } from '../mark.ts'
 import { ownProgram } from '../program-path.ts'
 import { endProcesses, groupMayLive, groupOf, kinOf } from './end-processes.ts'
 import { noteOver, ticksNow } from './left-processes.ts'
@@ -59,6 +60,7 @@ export async function start(command: Command): Promise<Run> {
       child.once('exit', (code, signal) => resolve(defined({ code: code ?? undefined, signal: signal ?? undefined }))),
     )
     await once(child, 'spawn')
+    markMoment('agent')
     child.on('error', () => {})
     // A command that does not read its input closes the pipe: that is no failure.
     child.stdin.on('error', () => {})
@@ -97,16 +99,22 @@ function runOf(
       if (!ending && groupMayLive(pid)) await endProcesses(pid, groupOf(pid), clock)
       await drained()
       await ending
-      if (!ending) noteOver(mark, began)
+      if (!ending) noteOver(mark, pid, began)
       close()
       return exit
     }),
     end: () => {
-      if (!over) ending ??= endProcesses(pid, kinOf(pid, mark), clock).finally(close)
+      if (!over) ending ??= endProcesses(pid, kinOf(pid, mark), clock).then(afterTransit).finally(close)
       return ending ?? Promise.resolve([])
     },
   }
   return run
+}
+
+/** Lets the outputs give what the processes wrote before they died: pipes are read between two turns of the event loop. */
+async function afterTransit<T>(result: T): Promise<T> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+  return result
 }
 
 /** Waits until the command has exited, for `ms` at most; returns whether it has. */

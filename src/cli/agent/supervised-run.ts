@@ -29,12 +29,13 @@ import { TokenMeter } from '../../mind/supervise/token-meter.ts'
 import { TerminalLog } from '../../store/terminal-log.ts'
 import { SupervisionMessages } from './supervision-messages.ts'
 import { fillWorkflow } from '../../app/supervision/workflow.ts'
+import { exit } from '../../core/exit-codes.ts'
 
 /** How many of the last rows of the screen are saved with the session. */
 const lastRows = 40
 
 /** Supervises the agent until it ends; returns the exit code. */
-export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabilities }: TaskOptions): Promise<number> {
+export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions): Promise<number> {
   const { place, settings, agent, session, workflow, hub, leash } = ready
   const { host: kind, hubId, cwd, tokens, cliSession, flight, terminal } = session.state
   const border = borderOf(io.env, place.home)
@@ -72,8 +73,8 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
     const spec = supervisedSpec(io, ready)
     const conversation = await supervisedConversation(io, ready)
     let ticket: string | undefined
-    const hubWork = { workspace, capabilities, warn, ticket: () => ticket }
-    const { taskSource, ask } = openHubWork(io, ready, hubWork)
+    const hubWork = { ...options, warn, ticket: () => ticket }
+    const { taskSource, ask, status } = openHubWork(io, ready, hubWork)
     const working = superviseCli({
       open: cliOpener(io, ready, spec, host, lives),
       facts: screenFactsOf(spec),
@@ -94,12 +95,18 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
       tell(told: SupervisionEvent) {
         if (told.type === 'working') ticket = told.ticket
         messages.tell(told)
+        status.see(told)
         if (told.type === 'asking') warn(`answer it with: ${answerCommand(hubId, ticket)}`)
         save().catch((error) => warn(messageOf(error)))
       },
-      used: (usage) => meter.spend(usage),
+      used(usage) {
+        meter.spend(usage)
+        status.used(usage)
+      },
       mask: border.toward('vendor'),
     }).finally(() => over.abort())
+    // Not awaited: the reports end with the supervision.
+    void status.keep(over.signal)
     const showing = (so: boolean) => {
       messages.showing = so
     }
@@ -110,7 +117,12 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, { workspace, capabil
     const end = await working
     await save()
     session.keep({ owner: '' })
-    return ended(io, ready, { end, meter, stays: await cleared(workspace, ready), interrupted: wish === 'interrupted' })
+    return ended(io, ready, {
+      end,
+      meter,
+      stays: await cleared(options.workspace, ready),
+      interrupted: wish === 'interrupted',
+    })
   } finally {
     messages.close()
     await terminals.close()
@@ -143,23 +155,34 @@ async function cleared(workspace: TaskWorkspace, { session }: ReadyAgent): Promi
 }
 
 /** The command that continues this session as it was started. */
-function resumeCommand(agent: string, workflow: string, { host, here }: SupervisedSessionState): string {
+function resumeCommand(
+  agent: string,
+  workflow: string,
+  { host, here }: SupervisedSessionState,
+  clones: boolean,
+): string {
   const flags = [
     `--start=${agent}`,
     `--as=${workflow}`,
     ...(host === 'tmux' ? ['--tmux'] : []),
     ...(here ? ['--here'] : []),
+    ...(clones ? ['--clone'] : []),
   ]
   return `termaite agent ${flags.join(' ')} --resume`
 }
 
 type End = { end: SupervisionEnd; meter: TokenMeter; stays: string | undefined; interrupted: boolean }
 
-function ended(io: Io, { session, agent, workflow }: ReadyAgent, { end, meter, stays, interrupted }: End): number {
+function ended(
+  io: Io,
+  { session, agent, workflow, clones }: ReadyAgent,
+  { end, meter, stays, interrupted }: End,
+): number {
   if (stays !== undefined) say(io, stays)
   const tokens = meter.words()
   if (tokens !== undefined) say(io, tokens)
-  if (end.type !== 'evicted') say(io, `Resume with: ${resumeCommand(agent.name, workflow.name, session.state)}`)
-  if (interrupted) return 130
+  if (end.type !== 'evicted')
+    say(io, `Resume with: ${resumeCommand(agent.name, workflow.name, session.state, clones !== undefined)}`)
+  if (interrupted) return exit.interrupted
   return end.type === 'gave-up' ? 1 : 0
 }

@@ -4,8 +4,9 @@ import { attach, setRawMode } from '../../faces/attach/attach-terminal.ts'
 import { SupervisedKeys } from '../../faces/attach/attach-keys.ts'
 import { ask } from '../../faces/terminal-questions.ts'
 import { say, UsageError } from '../../core/io.ts'
+import { exit } from '../../core/exit-codes.ts'
 
-/** What the user chose after Ctrl+C; a second Ctrl+C is `interrupted`. */
+/** The user's choice after Ctrl+C; a second Ctrl+C is `interrupted`. */
 export type LeaveChoice = 'exit' | 'interrupted'
 
 export type SupervisedScreen = {
@@ -78,6 +79,6 @@ async function asked(io: Io, over: AbortSignal): Promise<LeaveChoice | undefined
     if (over.aborted) return undefined
     if (!(error instanceof UsageError)) throw error
     say(io, '')
-    return error.code === 130 ? 'interrupted' : 'exit'
+    return error.code === exit.interrupted ? 'interrupted' : 'exit'
   }
 }

@@ -4,7 +4,10 @@ import type { Notify } from '../../app/notify.ts'
 import type { ReadyAgent } from '../../app/supervision/preflight.ts'
 import type { TerminalLog } from '../../store/terminal-log.ts'
 import type { Notice } from '../../core/talk/notice.ts'
+import { defined } from '../../base/defined.ts'
+import { agentView, pageAddress } from '../../app/dashboard/page-link.ts'
 import { openNotify } from '../../app/notify.ts'
+import { runningHub } from '../../app/running-processes.ts'
 import { say } from '../../core/io.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
 import { taskIdOf } from '../../hub/task-rules.ts'
@@ -28,18 +31,23 @@ export class SupervisionMessages {
     this.#scribe = scribe
     this.#window = new WindowTitle(io.out)
     const warn = (words: string) => this.warn(words)
-    this.#notify = openNotify(ready.settings, { io, cwd: ready.place.root, mask, warn })
+    const page = () => pageAddress(io, ready.settings, ready.place.home)
+    this.#notify = openNotify(ready.settings, { io, cwd: ready.place.root, mask, warn, page })
   }
 
   tell(told: SupervisionEvent): void {
-    const { agent, place } = this.#ready
+    const { agent, place, session, hub } = this.#ready
     const now = this.#io.clock.now()
     const words = toldWords(told, now)
     this.#window.show(`${agent.name} · ${words}`)
     this.#line(words, agent.name)
     const notice = noticeOf(told, now)
     // A notice never rejects, and the supervision does not wait for it.
-    if (notice) void this.#notify({ ...notice, agent: agent.name, workspace: place.root })
+    if (!notice) return
+    const view = notice.task === undefined ? agentView(session.state.hubId) : undefined
+    // The hub of this home tells of its tasks and questions itself; two notices of one thing would be one too many.
+    const isHubs = told.type !== 'gave-up' && runningHub(place.home)?.url === hub.now().url
+    void this.#notify(defined({ ...notice, agent: agent.name, workspace: place.root, view }), isHubs)
   }
 
   warn(words: string): void {

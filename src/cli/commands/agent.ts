@@ -1,7 +1,13 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { AgentOptions, SupervisionPlan } from '../../app/supervision/preflight.ts'
-import { join } from 'node:path'
+import type { KeySource } from '../../app/hub/hub-key-source.ts'
+import type { LinkWishes } from '../../app/link/link-offers.ts'
+import type { LinkNews } from '../../app/link/machine-link.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { join, resolve } from 'node:path'
+import { defined } from '../../base/defined.ts'
+import { messageOf } from '../../base/error-message.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { noteProcess } from '../../app/running-processes.ts'
@@ -10,17 +16,27 @@ import { findHub, scanSettings } from '../../app/supervision/hub-discovery.ts'
 import { openWorkPlace } from '../../app/supervision/supervised-agent.ts'
 import { preflight } from '../../app/supervision/preflight.ts'
 import { AgentKey } from '../../app/hub/agent-key.ts'
+import { machineNameOf } from '../../app/link/machine-identity.ts'
+import { offeredWords, offersOf } from '../../app/link/link-offers.ts'
 import { keepAtWork } from '../agent/supervised-run.ts'
 import { SupervisedSession, sessionsIn } from '../../app/supervision/supervised-session.ts'
 import { workOnHubTasks } from '../../app/supervision/slot-tasks.ts'
 import { wire } from '../../app/supervision/hub-wiring.ts'
 import { table } from '../../base/table.ts'
 
-export async function run(io: Io, { values }: Parsed): Promise<number> {
+export async function run(given: Io, { values, words }: Parsed): Promise<number> {
+  const io = { ...given, env: { ...given.env, ...hubVariables(given, values) } }
+  if (words.length > 0) {
+    const { joinOrLeave } = await import('./agent-join.ts')
+    return joinOrLeave(io, { values, words })
+  }
   const wishes = wishesOf(values)
   if (values.slot !== undefined) return slot(io, wishes, String(values.slot))
   const plan = await preflight(io, wishes)
   const { place, profile, hub, state } = plan
+  const linkWishes = linkWishesOf(values)
+  // A wrong option is told before anything starts.
+  offersOf(linkWishes, plan.settings)
   const folder = join(sessionsIn(place.root), state.id)
   const keyFile = join(folder, 'agent-key')
   // A resumed CLI gets the same arguments and settings again that connected it to the hub before.
@@ -34,13 +50,64 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   for (const words of stopWords(plan, io)) say(io, `${plan.agent.name}: ${words}`)
   const session = new SupervisedSession(place.root, { ...state, cwd, worktree }, io.clock)
   const hubKey = new AgentKey({ place: hub.now, name: state.hubId, file: keyFile, clock: io.clock })
-  const unnote = noteProcess(place.home, { process: 'agent', project: cwd, about: state.hubId }, io.clock)
+  const terminal = { id: session.state.terminal, agent: plan.agent.name, root: place.root }
+  const unnote = noteProcess(place.home, { process: 'agent', project: cwd, about: state.hubId, terminal }, io.clock)
+  const linked = new AbortController()
+  const link = keepLink(io, { hub, hubKey, settings: plan.settings, wishes: linkWishes }, linked.signal)
   try {
-    return await keepAtWork(io, { ...plan, session, wiring, hubKey }, { workspace, capabilities: wishes.capabilities })
+    return await keepAtWork(
+      io,
+      { ...plan, session, wiring, hubKey },
+      {
+        workspace,
+        capabilities: wishes.capabilities,
+        machine: machineNameOf(linkWishes.machineName ?? plan.settings.link.name),
+      },
+    )
   } finally {
+    linked.abort()
+    await link
     await hubKey.end()
     unnote()
   }
+}
+
+/** The files of --key-file and --ca as the variables that name them everywhere else, for this process and the agent's own programs. */
+function hubVariables({ cwd, env }: Io, values: Parsed['values']): Io['env'] {
+  const file = (name: string) => (typeof values[name] === 'string' ? resolve(cwd, values[name]) : undefined)
+  const [key, ca] = [file('key-file'), file('ca')]
+  if (key !== undefined && env.TERMAITE_HUB_KEY !== undefined)
+    throw new UsageError(
+      '--key-file: the variable TERMAITE_HUB_KEY holds a key too. Unset it, or leave --key-file out.',
+    )
+  return defined({ TERMAITE_HUB_KEY_FILE: key, TERMAITE_HUB_CA: ca })
+}
+
+type AgentLink = { hub: SupervisionPlan['hub']; hubKey: KeySource; settings: Settings; wishes: LinkWishes }
+
+/**
+ * Links this machine to a hub elsewhere while the agent runs. A hub on this machine needs no link, so one at a loopback address is linked
+ * to only where the person says what this machine offers, because a tunnel may lead elsewhere. An agent works without a link too.
+ */
+async function keepLink(io: Io, { hub, hubKey, settings, wishes }: AgentLink, signal: AbortSignal): Promise<void> {
+  const { isHere, keepMachineLink } = await import('../../app/link/kept-link.ts')
+  const isWished = wishes.offer !== undefined || settings.link.offer !== undefined
+  if (isHere(hub.now().url) && !isWished) return
+  const tell = (news: LinkNews, words: string) => {
+    if (news === 'linked') say(io, `${words} ${offeredWords('this machine', offersOf(wishes, settings))}`)
+    // A hub that is away is told of by the agent itself.
+    else if (news === 'refused') say(io, `termaite: ${words}`)
+  }
+  await keepMachineLink(io, { url: () => hub.now().url, key: hubKey, settings, wishes, tell }, signal).catch(
+    (error: unknown) => say(io, `termaite: this machine is not linked to the hub: ${messageOf(error)}`),
+  )
+}
+
+function linkWishesOf({ offer, 'machine-name': machineName }: Parsed['values']): LinkWishes {
+  return defined({
+    offer: typeof offer === 'string' ? offer : undefined,
+    machineName: typeof machineName === 'string' ? machineName : undefined,
+  })
 }
 
 /** Warns before an unattended agent starts: at leash `ask` it will wait for answers, at leash `read` its changes will fail. */
@@ -66,7 +133,12 @@ async function slot(io: Io, wishes: AgentOptions, typed: string): Promise<number
   const hub = await findHub(io, place, settings, { ...wishes, wired: scanSettings(io, place).hubs })
   const unnote = noteProcess(place.home, { process: 'agent', project: place.cwd, about: `slot ${id}` }, io.clock)
   try {
-    return await workOnHubTasks(io, place, { slot: id, hub, capabilities: wishes.capabilities })
+    return await workOnHubTasks(io, place, {
+      slot: id,
+      hub,
+      capabilities: wishes.capabilities,
+      push: wishes.push,
+    })
   } finally {
     unnote()
   }
@@ -82,6 +154,8 @@ function wishesOf(values: Parsed['values']): AgentOptions {
     resume: values.resume === true,
     tmux: values.tmux === true,
     here: values.here === true,
+    push: values.push === true,
+    clone: values.clone === true,
     yes: values.yes === true,
     dry: values['dry-run'] === true,
     capabilities: Array.isArray(values.capability) ? values.capability : [],
@@ -89,7 +163,8 @@ function wishesOf(values: Parsed['values']): AgentOptions {
 }
 
 /** The plan that --dry-run prints. */
-function planned({ place, agent, profile, leash, workflow, hub, state, resumed }: SupervisionPlan, how?: string) {
+function planned(plan: SupervisionPlan, how?: string) {
+  const { place, agent, profile, leash, workflow, hub, state, resumed, clones } = plan
   const { cliSession: resume } = state
   const command = profile?.screen?.command({ leash, ...(resume === undefined ? {} : { resume }) })
   const hubWords = `${hub.place.url}${hub.caller ? '' : ', not running yet'}`
@@ -100,7 +175,11 @@ function planned({ place, agent, profile, leash, workflow, hub, state, resumed }
     ['workflow', `${workflow.name}, ${workflow.from}`],
     ['hub', `${hubWords}; known there as ${state.hubId}`],
     ['hub tools', how ?? 'none'],
-    ['works in', state.here ? place.cwd : 'a new git worktree'],
+    [
+      'works in',
+      clones ? `a worktree for each task below ${place.root}` : state.here ? place.cwd : 'a new git worktree',
+    ],
+    ...(clones ? [['may clone', clones.join(', ')]] : []),
     ['terminal', state.host === 'tmux' ? 'a tmux window, which stays open when termaite ends' : 'this one'],
     ['session', resumed ? `${state.id}, from ${state.timestamp}` : 'a new one'],
   ])

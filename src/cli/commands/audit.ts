@@ -7,12 +7,17 @@ import { borderOf } from '../../app/border.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { auditTable, verifiedWords } from '../../desk/audit-table.ts'
 import { homeFolder } from '../../app/home-files.ts'
+import { exit } from '../../core/exit-codes.ts'
 import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 
 const newest = 20
 
-/** The exit codes of `audit verify`. 2 is for bad usage, as everywhere. */
-const exitCodes: Record<AuditCheck['state'], number> = { whole: 0, changed: 1, incomplete: 3 }
+/** The exit codes of `audit verify`. */
+const exitCodes: Record<AuditCheck['state'], number> = {
+  whole: exit.done,
+  changed: exit.failed,
+  incomplete: exit.incomplete,
+}
 
 export async function run(io: Io, { words, values }: Parsed): Promise<number> {
   const [what] = words

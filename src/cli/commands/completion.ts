@@ -1,16 +1,37 @@
 import type { CliCommand, Flag, Parsed, Program } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
+import type { ShellName } from '../completion-files.ts'
+import { installCompletion, removeCompletion, shellNames, usualShell } from '../completion-files.ts'
 import { print, UsageError } from '../../core/io.ts'
 
-export async function run(io: Io, { words: [shell = ''] }: Parsed, program: Program): Promise<number> {
-  const script = scripts[shell]
-  if (shell === '') throw new UsageError(`completion: the name of your shell is missing: ${shells}.`)
-  if (!script) throw new UsageError(`completion: found "${shell}", allowed: ${shells}.`)
-  print(io, script(program))
+export async function run(io: Io, { words, values }: Parsed, program: Program): Promise<number> {
+  const { install, uninstall } = values
+  if (install && uninstall) throw new UsageError('completion: --install and --uninstall exclude each other.')
+  const shell = shellOf(words[0] ?? (install || uninstall ? usualShell(io.env) : undefined))
+  if (uninstall) {
+    const said = removeCompletion(shell, io.env)
+    print(io, said.length > 0 ? said.join('\n') : `No completion of termaite is installed for ${shell}.`)
+    return 0
+  }
+  const script = scripts[shell](program)
+  if (!install) {
+    print(io, script)
+    return 0
+  }
+  const said = installCompletion(shell, script, io.env)
+  print(io, [...said, `Open a new ${shell}, and press Tab after “termaite”.`].join('\n'))
   return 0
 }
 
-const scripts: Record<string, (program: Program) => string> = {
+function shellOf(word: string | undefined): ShellName {
+  const known = shellNames.find((name) => name === word)
+  if (known) return known
+  const allowed = shellNames.join(', ')
+  if (word === undefined) throw new UsageError(`completion: the name of your shell is missing: ${allowed}.`)
+  throw new UsageError(`completion: found "${word}", allowed: ${allowed}.`)
+}
+
+const scripts: Record<ShellName, (program: Program) => string> = {
   bash: (program) => `_termaite() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} name= list=
   ((COMP_CWORD > 1)) && name=\${COMP_WORDS[1]}
@@ -29,8 +50,6 @@ compdef _termaite termaite`,
   fish: ({ chat, commands }) =>
     ['complete -c termaite -f', ...fishChat(chat, commands), ...commands.flatMap(fishCommand)].join('\n'),
 }
-
-const shells = Object.keys(scripts).join(', ')
 
 /** A shell `case` that sets `list` by the command (`$name`) and the word before the cursor; bash and zsh read it alike. */
 function choicesByCommand({ chat, commands }: Program): string {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { borderOf } from '../../app/border.ts'
 import { print, say, UsageError } from '../../core/io.ts'
+import { strayVariables } from '../../core/variables.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { placeOf } from '../../app/place.ts'
 import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
@@ -29,13 +30,16 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
       return 0
     }
     case 'validate': {
+      const strays = strayVariables(io.env)
+      for (const words of strays) say(io, `termaite: ${words}`)
       const settings = await read().catch((error) => {
         if (values.json && error instanceof SettingsError)
           print(io, JSON.stringify({ ok: false, errors: error.faults }))
         throw error
       })
       const count = enabledAgents(settings).length
-      if (values.json) print(io, JSON.stringify({ ok: true, agents: count, warnings: settings.warnings }))
+      if (values.json)
+        print(io, JSON.stringify({ ok: true, agents: count, warnings: [...settings.warnings, ...strays] }))
       else if (count === 0) print(io, `The settings are valid, but ${noAgentWords(settings)}`)
       else
         print(

@@ -18,6 +18,7 @@ import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { noteProcess } from '../../app/running-processes.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { exit } from '../../core/exit-codes.ts'
 
 type OpenedCrew = { io: Io; place: Place; settings: Settings; crews: Crews; open: OpenCrew; values: Parsed['values'] }
 
@@ -37,6 +38,7 @@ const verbs: Record<string, (desk: OpenedCrew, words: readonly string[]) => Prom
 export async function run(io: Io, { values, words: [verb = 'list', ...words] }: Parsed): Promise<number> {
   const known = Object.hasOwn(verbs, verb) || Object.hasOwn(toolVerbs, verb)
   if (!known) throw new UsageError(`crew: there is no command "${verb}". See: termaite crew --help`)
+  if (values.server !== undefined) return far(io, values, verb, words)
   const place = placeOf(io, typeof values.cwd === 'string' ? values.cwd : undefined)
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const workspace = typeof values.workspace === 'string' ? values.workspace : undefined
@@ -50,6 +52,21 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
   } finally {
     await crews.close()
   }
+}
+
+/** Attaches to a terminal of any machine, through a hub. */
+async function far(io: Io, values: Parsed['values'], verb: string, words: readonly string[]): Promise<number> {
+  if (verb !== 'attach') throw new UsageError(`crew ${verb}: --server is for crew attach alone.`)
+  const [word, ...more] = words
+  noMore('attach', more)
+  const { home } = placeOf(io)
+  const settings = await readSettings({ home }, { env: io.env })
+  const [{ hubPlace }, { attachFar }] = await Promise.all([
+    import('../../app/hub/hub-address.ts'),
+    import('../../desk/crew/far-attach.ts'),
+  ])
+  const crew = typeof values.workspace === 'string' ? values.workspace : undefined
+  return attachFar(io, hubPlace(io, settings, String(values.server)), { word, crew })
 }
 
 /** Runs the crew's agents in a process of its own, the keeper; `ensureKeeper` starts it. */
@@ -72,7 +89,7 @@ async function call(desk: OpenedCrew, verb: string, words: readonly string[]): P
   if (data.state === 'asking') say(io, `Answer it: termaite crew answer ${data.slot}`)
   const goesOn = ['held', 'starting', 'busy'].includes(String(data.state))
   if (goesOn) say(io, `Still running. Wait longer with: termaite crew wait ${words.join(' ')} --timeout <seconds>`)
-  return goesOn ? 75 : 1
+  return goesOn ? exit.later : exit.failed
 }
 
 async function called({ io, place, crews, open, values }: OpenedCrew, verb: string, words: readonly string[]) {

@@ -4,6 +4,7 @@ import type { Io } from '../../core/io.ts'
 import { faultOf, HubClient } from '../../app/hub/hub-client.ts'
 import { hubPlace, namedHub, usualPort } from '../../app/hub/hub-address.ts'
 import { makePageLink } from '../../app/dashboard/page-link.ts'
+import { qrWish, showQr } from '../../app/dashboard/page-qr.ts'
 import { serveUntilEnded } from '../../app/hub/hub-server.ts'
 import { placeOf } from '../../app/place.ts'
 import { print, say, UsageError } from '../../core/io.ts'
@@ -18,18 +19,26 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const { home } = placeOf(io)
   const server = typeof values.server === 'string' ? values.server : undefined
   const wish = wishIn(values)
+  const qr = qrWish(values)
+  const allowPrompts = values['allow-prompts'] === true
   const settings = await readSettings({ home }, { env: io.env })
   const hub = new HubClient(hubPlace(io, settings, server))
   try {
     const { link, words } = await makePageLink(hub, wish, io.clock.now())
     print(io, link)
     say(io, words)
+    await showQr(io, link, qr)
+    if (allowPrompts)
+      say(
+        io,
+        'The hub runs already, and --allow-prompts changes nothing there: stop it with `termaite stop hub`, and start it again with the flag.',
+      )
     return 0
   } catch (error) {
     const isOurs = namedHub(io, settings, server) === undefined
     if (!(error instanceof HubAway) || !isOurs || wish !== undefined) throw faultOf(hub, error)
   }
-  await serveUntilEnded(io, home, { host: '127.0.0.1', port: usualPort })
+  await serveUntilEnded(io, home, { host: '127.0.0.1', port: usualPort, qr, allowPrompts })
   return 0
 }
 

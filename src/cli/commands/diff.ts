@@ -16,9 +16,11 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const project = openProject(fileStore(place.home, voiceOf(io)), place.root)
   const snapshots = openSnapshots(io, place, project)
   if (values.list) {
-    const turns = await orUsage(snapshots.list())
+    const all = await orUsage(snapshots.list())
+    const turns = all.filter(({ before, after }) => before !== after)
     if (values.json) print(io, JSON.stringify(turns))
-    else if (turns.length === 0) say(io, `termaite: ${await whyNone(project)}`)
+    else if (all.length === 0) say(io, `termaite: ${await whyNone(project)}`)
+    else if (turns.length === 0) say(io, 'No turn in this project has changed a file.')
     else print(io, table(turns.map((turn) => [turn.turn, localTime(turn.at), oneLine(turn.prompt, 60)])))
     return 0
   }

@@ -4,6 +4,7 @@ import type { Parsed } from '../cli-command.ts'
 import type { Checkup } from '../../app/doctor/agent-checkup.ts'
 import type { SecurityFinding } from '../../app/doctor/security-report.ts'
 import type { Io } from '../../core/io.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { StoreError } from '../../core/talk/store.ts'
 import { afterSuccess, healthDoc } from '../../mind/rotation/health.ts'
 import { fileStore } from '../../store/files/file-store.ts'
@@ -23,6 +24,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
   if (values.security) return printFindings(io, await securityFindings(io, place, settings), values.json === true)
   for (const words of await fileFaults(io, place)) say(io, `termaite: ${words}`)
+  const disk = await ledgerDisk(io, place, settings)
+  if (disk !== undefined) say(io, `termaite: ${disk}`)
   const { agents } = settings
   if (agents.length === 0) throw new UsageError(noAgentWords(settings))
   const wanted = words[0] === undefined ? agents : agents.filter(({ name }) => name === words[0])
@@ -43,7 +46,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
 
 const languageTitle = 'Language servers, which tell termaite’s own agent the errors after an edit:'
 
-/** What is wrong with the files that define commands and subagents. */
+/** The faults in files that define commands and subagents. */
 async function fileFaults(io: Io, place: Place): Promise<string[]> {
   const [{ definitionFaults }, { builtInNames }] = await Promise.all([
     import('../../app/commands/definition-faults.ts'),
@@ -52,6 +55,20 @@ async function fileFaults(io: Io, place: Place): Promise<string[]> {
   const book = new TrustBook(fileStore(place.home, voiceOf(io)), { clock: io.clock, own: place.home })
   const trusted = (await book.of(place.root, place.cwd)).state === 'trusted'
   return definitionFaults({ ...place, trusted }, builtInNames())
+}
+
+/** Says that the disk of this home's ledger is nearly full, or that the settings name no ledger that can be. */
+async function ledgerDisk(io: Io, { home }: Place, settings: Settings): Promise<string | undefined> {
+  const [{ diskWarning }, { ledgerPlace }] = await Promise.all([
+    import('../../app/hub/ledger-desk.ts'),
+    import('../../app/hub/open-ledger.ts'),
+  ])
+  try {
+    return diskWarning(await ledgerPlace(io, home, settings))
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return error.message
+  }
 }
 
 const marks = { ok: '✓', look: '!', mend: '✗' }

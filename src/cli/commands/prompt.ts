@@ -10,6 +10,7 @@ import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
 import type { Border } from '../../safety/border.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { mark } from '../../base/mark.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
@@ -52,6 +53,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
   const read = () => readSettings({ home: place.home, project: place.root }, overrides)
   const settings = await read()
+  mark('settings')
   const mode = (text(values.mode) ?? 'chat') as WorkMode
   const own = withFallback(settings, await fallbackNative(settings, mode, { io, place }))
   const agents = enabledAgents(inMode(own, mode))
@@ -106,6 +108,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const given = text(values.prompt) ?? (words.length ? words.join(' ') : undefined)
   const { typed, piped } = await typedPrompt(io, given)
   const app = await openApp(io, place, own, wishes)
+  mark('conversation')
   for (const warning of app.warnings) say(io, `termaite: ${warning}`)
   if (isNote(typed.trim()))
     say(
@@ -122,6 +125,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
   readyWatchdog(io.env.PATH)
   await prepareTurn(app, { say: (words) => say(io, words) })
+  mark('history')
   const debug = values.debug === true || io.env.TERMAITE_DEBUG === '1'
   const turn = runHeadless(app, {
     prompt,

@@ -2,25 +2,46 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import type { HubAgent, Task } from '../../core/work/task.ts'
 import type { Spent } from '../../core/work/budget.ts'
+import type { MachineRules } from '../../core/work/machine-rules.ts'
+import type { MachineStanding } from '../../core/work/machine-standing.ts'
+import type { AgentNow } from '../../hub/hub-looks.ts'
+import type { HubClient } from '../../app/hub/hub-client.ts'
 import { withHub, shortId } from '../../app/hub/hub-client.ts'
 import { print } from '../../core/io.ts'
+import { defined } from '../../base/defined.ts'
+import { heldByMachine, pauseWords, wholeHub } from '../../core/work/machine-rules.ts'
+import { fleetVersions, versionSkew } from '../../core/work/machine-standing.ts'
 import { sinceOf } from '../args.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { localTime } from '../../base/local-time.ts'
-import { sizeWords, workIn } from '../../core/work/task-changes.ts'
+import { diffWords, lastWork, sizeWords } from '../../core/work/task-changes.ts'
 import { oneLine, table } from '../../base/table.ts'
 
 /** Prints what the hub's agents did since a time, for a person who comes back in the morning. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const since = sinceOf(typeof values.since === 'string' ? values.since : '24h', io.clock.now())
-  const { tasks, agents } = await withHub(
+  const { tasks, agents, rules, machines } = await withHub(
     io,
-    (hub) => hub.state(),
+    async (hub) => ({
+      tasks: await movedTasks(hub, since),
+      agents: await hub.agents(),
+      // A hub of an older termaite has no rules.
+      rules: await hub.operators.rules().catch(() => []),
+      machines: await hub.operators.machines(),
+    }),
     typeof values.server === 'string' ? values.server : undefined,
   )
-  const report = reportOf(tasks, agents, since)
+  const report = { ...reportOf(tasks, agents, since), ...fleetOf(agents, rules, machines) }
   print(io, values.json ? JSON.stringify(report) : reportWords(report))
   return 0
+}
+
+/** The tasks that have changed since a time, the oldest first. */
+async function movedTasks(hub: HubClient, since: number): Promise<Task[]> {
+  const moved: Task[] = []
+  for await (const page of hub.taskPages())
+    moved.push(...page.filter(({ history }) => history.some(({ at }) => at >= since)))
+  return moved.toReversed()
 }
 
 type Row = {
@@ -44,6 +65,32 @@ export type Report = {
   open: Row[]
   /** The total usage of each agent that reports any, since the agent first registered. */
   spent: SpentBy[]
+  /** Sentences about every pause and drain, and about machines that run another version than the hub. */
+  paused?: string[]
+  skew?: string
+}
+
+/** The orders of operators, and whether every part of the fleet runs the same version. */
+function fleetOf(
+  agents: readonly AgentNow[],
+  rules: readonly MachineRules[],
+  machines: readonly MachineStanding[],
+): Pick<Report, 'paused' | 'skew'> {
+  const held = heldByMachine(agents)
+  const working = [...held.values()].reduce((sum, count) => sum + count, 0)
+  const ofRules = rules.flatMap(({ machine, pause }) => {
+    if (!pause) return []
+    const isHub = machine === wholeHub
+    return [`${isHub ? 'the hub' : `machine ${machine}`} is ${pauseWords(pause, isHub ? working : held.get(machine))}`]
+  })
+  const ofAgents = agents.flatMap(({ id, paused, task }) =>
+    paused ? [`agent ${id} is ${pauseWords(paused, task === undefined ? 0 : 1)}`] : [],
+  )
+  const paused = [...ofRules, ...ofAgents]
+  return defined({
+    paused: paused.length > 0 ? paused : undefined,
+    skew: versionSkew(fleetVersions(machines, agents)),
+  })
 }
 
 /** Sorts the tasks that changed since a time by their outcome, and adds what the active agents spent. */
@@ -62,7 +109,7 @@ export function reportOf(tasks: readonly Task[], agents: readonly HubAgent[], si
 }
 
 export function reportWords(report: Report): string {
-  const { since, done, review, failed, questions, open, spent } = report
+  const { since, done, review, failed, questions, open, spent, paused = [], skew } = report
   const parts: [string, string[]][] = [
     [`Done: ${done.length}`, done.map(line)],
     [`To review (termaite task approve <id> --merge, or reject <id> <words>): ${review.length}`, review.map(line)],
@@ -70,6 +117,8 @@ export function reportWords(report: Report): string {
     [`Failed: ${failed.length}`, failed.map(line)],
     [`Not done yet: ${open.length}`, open.map(line)],
     ['Spent by each agent in total', spentLines(spent)],
+    ['Given no new tasks (termaite hub resume)', paused.map((words) => `  ${plain(words, 200)}`)],
+    ['Versions', skew === undefined ? [] : [`  ${plain(skew, 1_000)}`]],
   ]
   const told = parts.filter(([, lines]) => lines.length > 0).map(([head, lines]) => ['', head, ...lines].join('\n'))
   if (told.length === 0) return `No task changed since ${localTime(since)}.`
@@ -86,8 +135,9 @@ function line(row: Row): string {
 }
 
 /** The branch of a task, and the command that shows its changes. */
-function branchWords({ branch, workspace }: Row): string[] {
+function branchWords({ id, branch, workspace }: Row): string[] {
   if (branch === undefined || workspace === undefined) return []
+  if (!workspace.startsWith('/')) return [`termaite task diff ${shortId(id)}`]
   return [plain(`git -C ${workspace} diff HEAD...${branch}`, 200)]
 }
 
@@ -97,8 +147,8 @@ const plain = (text: string, length: number) => oneLine(stripAnsi(text), length)
 function rowOf(task: Task): Row {
   const { id, prompt, agent, result, question, why } = task
   const says = question ?? (task.state === 'FAILED' || task.state === 'CANCELLED' ? why : result?.message)
-  const { branch, files } = workIn(result)
-  const changed = sizeWords(files) || undefined
+  const { branch, files, diff } = lastWork(task)
+  const changed = diff ? diffWords(diff) : sizeWords(files) || undefined
   return {
     id,
     prompt,
@@ -120,7 +170,7 @@ function workedMs({ history }: Task): number {
 
 export type SpentBy = Spent & { agent: string }
 
-/** What an agent reported as spent; empty when it reported nothing. */
+/** The use that an agent reported; empty when it reported none. */
 export function spentBy({ id, tokens, cost, priced = 0 }: HubAgent): SpentBy[] {
   return tokens === undefined ? [] : [{ agent: id, tokens, ...(cost === undefined ? {} : { cost, priced }) }]
 }

@@ -1,7 +1,10 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
+import { defined } from '../../base/defined.ts'
+import { qrWish } from '../../app/dashboard/page-qr.ts'
 import { hubPlace, usualPort } from '../../app/hub/hub-address.ts'
 import { serveUntilEnded } from '../../app/hub/hub-server.ts'
+import { keptTime } from '../../app/hub/kept-time.ts'
 import { isBehindWall, passThroughSeat } from '../../app/seat-channel.ts'
 import { UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
@@ -21,8 +24,24 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   }
   const port = portOf(values.port)
   const host = typeof values.host === 'string' ? values.host : '127.0.0.1'
-  const publicUrl = values['public-url']
-  await serveUntilEnded(io, place.home, { host, port, ...(typeof publicUrl === 'string' ? { publicUrl } : {}) })
+  const word = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
+  await serveUntilEnded(
+    io,
+    place.home,
+    defined({
+      host,
+      port,
+      publicUrl: word('public-url'),
+      ledger: word('ledger'),
+      tlsCert: word('tls-cert'),
+      tlsKey: word('tls-key'),
+      behindProxy: word('behind-proxy'),
+      innerUrl: word('inner-url'),
+      keepFinishedMs: keptTime('--keep-finished', word('keep-finished')),
+      qr: qrWish(values),
+      allowPrompts: values['allow-prompts'] === true,
+    }),
+  )
   return 0
 }
 

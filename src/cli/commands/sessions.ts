@@ -19,6 +19,9 @@ import { localTime } from '../../base/local-time.ts'
 import { sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/table.ts'
 import { borderOf } from '../../app/border.ts'
+import { agentOfCli, continueImported } from '../../app/import/continued-session.ts'
+import { importedBodies } from '../../app/import/imported-sessions.ts'
+import { readSettings } from '../../settings/settings.ts'
 import { maskWithin } from '../../safety/redaction.ts'
 import { maskedEntry } from '../../app/vendor-border.ts'
 import { wholeEntry } from '../../core/talk/body.ts'
@@ -51,6 +54,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       case 'resume': {
         const session = await sessionNamed(asked, id)
         const project = projectOf(session, store, place)
+        if (session.cli !== undefined) return await takeOver(asked, session, session.cli, { project, store, place })
         const doc = await project.doc.update((now) => {
           // The conversations of the coordinator are kept apart, and so is the one that it goes on with.
           const line = now.sessions[session.id]?.mode ?? 'current'
@@ -63,12 +67,18 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       }
       case 'rename': {
         const session = await sessionNamed(asked, id)
+        if (session.cli !== undefined)
+          throw new UsageError(
+            `sessions rename: ${session.id} was imported and is only read. To continue it as a session of yours: termaite sessions resume ${session.id}`,
+            1,
+          )
         const name = rest.join(' ').trim()
         if (name === '')
           throw new UsageError('sessions rename: the new name is missing. Use: termaite sessions rename <id> <name>')
         await projectOf(session, store, place).doc.update((now) => {
           const other = Object.keys(now.sessions).find((key) => now.sessions[key]!.name === name && key !== session.id)
-          if (other) throw new UsageError(`sessions rename: ${other} already has the name "${name}".`)
+          if (other)
+            throw new UsageError(`sessions rename: ${other} already has the name "${name}". Choose another one.`)
           return withSession(now, session, { name })
         })
         print(io, `${session.id} is now called "${name}".`)
@@ -80,6 +90,25 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   } finally {
     await index.close()
   }
+}
+
+/** Continues an imported session as a session of ours. */
+async function takeOver(
+  { io, index }: Asked,
+  session: Session,
+  cli: string,
+  { project, store, place }: { project: Project; store: Store; place: Place },
+): Promise<number> {
+  const { agents } = await readSettings({ home: place.home, project: project.root }, { env: io.env })
+  const agent = agentOfCli(agents, cli)
+  const id = await continueImported({ project, store, index, clock: io.clock }, session, agent ?? cli)
+  print(io, `The next turn in ${project.root} continues the session “${title(session)}” of ${cli}, as ${id}.`)
+  const how =
+    agent === undefined
+      ? `No agent in the settings runs ${cli}: the agent that takes the turn is told what was said.`
+      : `To let ${agent} go on in its own thread, give it the turn: termaite -a ${agent}`
+  print(io, how)
+  return 0
 }
 
 /** The project that a session belongs to. */
@@ -196,7 +225,8 @@ export async function* exported(
   { store, mask }: ExportParts,
   format: string,
 ): AsyncGenerator<string> {
-  const blobs = store.blobs(`projects/${session.project}/output`)
+  const bodies = session.log === undefined ? `projects/${session.project}/output` : importedBodies(session.project)
+  const blobs = store.blobs(bodies)
   const whole = async (entry: Entry) => maskedEntry(await wholeEntry(entry, blobs).catch(() => entry), mask)
   if (format === 'jsonl') {
     for await (const entry of entries) yield `${JSON.stringify(await whole(entry))}\n`

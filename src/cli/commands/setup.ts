@@ -8,12 +8,18 @@ import { enabledAgents } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { runSetup } from '../../desk/setup.ts'
 
-export async function run(io: Io, { values }: Parsed): Promise<number> {
+export async function run(io: Io, parsed: Parsed): Promise<number> {
+  const { values, words } = parsed
+  if (values.use) return (await import('../belongings.ts')).use(io, parsed)
+  const alone = ['undo', 'dry-run', 'json'].find((flag) => values[flag])
+  if (alone !== undefined) throw new UsageError(`setup: --${alone} belongs to --use.`)
+  if (words.length > 0) throw new UsageError(`setup: found "${words[0]}", which belongs to --use.`)
   const home = homeOf(io.env)
   const usual = usualAnswers(values.yes === true)
   const end = await runSetup({
     say: (text, how) => (how === 'error' ? say(io, `termaite: ${text}`) : print(io, text)),
     ask: values.yes === true ? usual : personAt(io, usual),
+    attended: values.yes !== true && !io.piped && io.in.isTTY === true,
     env: io.env,
     cwd: io.cwd,
     home,

@@ -1,7 +1,9 @@
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
+import type { ShellName } from '../completion-files.ts'
 import type { OwnEntry } from '../../app/mcp/mcp-entries.ts'
 import { existsSync, rmSync } from 'node:fs'
+import { thisProgram } from '../../base/own-program.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { codeCache, homeFolder, homeContents, remove } from '../../app/home-files.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
@@ -10,11 +12,13 @@ import { carryOut, planRemoval, whereabouts, ownEntries } from '../../app/mcp/mc
 import { refuseUnwritable } from '../../mcp-config/config-file.ts'
 import { refuseIfRunning } from '../../app/unfinished-turns.ts'
 import { list } from '../../base/table.ts'
+import { removeCompletion, shellNames } from '../completion-files.ts'
 
 /** Removes termaite's entries from other programs' settings, and deletes its own files. Other files in its home stay. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const home = homeFolder(io.env)
-  const last = 'Remove the program itself with: npm uninstall -g termaite'
+  const [program, file] = thisProgram()
+  const last = `Remove the program itself with: ${file === undefined ? `rm ${program}` : 'npm uninstall -g termaite'}`
   const wired = ownEntries(whereabouts(io.env))
   if (!existsSync(home) && wired.length === 0) {
     print(io, `termaite has no files in ${home} and no entries in other programs. ${last}`)
@@ -38,6 +42,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   )
   const cache = codeCache(io.env)
   if (cache) rmSync(cache, { recursive: true, force: true })
+  if (io.env.HOME) left.push(...shellNames.flatMap((shell) => removeScript(shell, io)))
   const { ours, yours, strangers } = homeContents(home)
   if (ours.length > 0) say(io, `Kept: ${list(ours.map(({ path }) => path))}`)
   if (yours.length > 0) say(io, `Kept, because you wrote it: ${list(yours.map(({ path }) => path))}`)
@@ -56,5 +61,15 @@ function removeEntry({ client, file }: OwnEntry): string | undefined {
     return undefined
   } catch (error) {
     return `termaite’s entry is still in ${file.path}: the file ${messageOf(error)}. Remove the entry with: termaite mcp remove ${client.name}`
+  }
+}
+
+/** Removes the completion of one shell; returns a message when that failed. */
+function removeScript(shell: ShellName, io: Io): string[] {
+  try {
+    for (const words of removeCompletion(shell, io.env)) say(io, words)
+    return []
+  } catch (error) {
+    return [messageOf(error)]
   }
 }

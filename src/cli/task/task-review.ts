@@ -1,29 +1,36 @@
 import type { Io } from '../../core/io.ts'
 import type { Task } from '../../core/work/task.ts'
+import type { TaskMerge, TaskTry } from '../../core/work/task-try.ts'
+import type { FetchedWork } from '../../app/hub/fetched-work.ts'
 import type { HubClient } from '../../app/hub/hub-client.ts'
 import type { LocalWork, MergeObstacle } from '../../worktrees/task-merge.ts'
-import { existsSync } from 'node:fs'
+import { defined } from '../../base/defined.ts'
 import { projectRoot } from '../../base/git.ts'
+import { wholeName } from '../../core/work/workspace.ts'
 import { sizeWords } from '../../core/work/task-changes.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
-import { readSettings } from '../../settings/settings.ts'
 import { localWork, mergeObstacle, mergeWork, sameRepository, sweepMerged } from '../../worktrees/task-merge.ts'
+import { mergeSubject, obstacleWords, ownMachine, sweepWork } from '../../app/hub/work-merge.ts'
+import { rootOf } from '../../app/hub/own-workspaces.ts'
+import { branchOfTry, fetchWork } from '../../app/hub/fetched-work.ts'
+import { BundleRefused } from '../../worktrees/work-bundle.ts'
 import { shortId } from '../../app/hub/hub-client.ts'
-import { placeOf } from '../../app/place.ts'
-import { sweepLeftWorktrees } from '../../app/supervision/left-worktrees.ts'
-
-/** A merge that was made: the branch it went into, its commit, and the branch it came from. */
-export type Merged = { into: string; commit: string; branch: string }
 
 /** States in which the work of a task may be merged. */
 const mergeable: readonly Task['state'][] = ['IN_REVIEW', 'APPROVED', 'COMPLETED']
 
+/** Names the newest try of a task as it was shown to the person: the hub refuses a verdict when there is a newer one. */
+export function seenTry({ tries = [] }: Task): { try?: number } {
+  return defined({ try: tries.at(-1)?.number })
+}
+
 /** The work of a task on this machine, as seen from the work tree that the person stands in, or else from the task's own. */
 export async function workOf(io: Io, { id, workspace }: Task): Promise<LocalWork | undefined> {
   const here = projectRoot(io.cwd)
-  const root = existsSync(workspace) && !sameRepository(here, workspace) ? workspace : here
-  return sameRepository(root, workspace) ? localWork(io.env, root, id) : undefined
+  const known = await rootOf(io, workspace, here)
+  if (known === undefined) return undefined
+  return localWork(io.env, sameRepository(here, known) ? here : known, id)
 }
 
 /** Approves a task; with `merge` its branch is merged first, so that a merge that cannot be made changes nothing. */
@@ -32,17 +39,88 @@ export async function approve(
   hub: HubClient,
   task: Task,
   { merge, yes }: { merge: boolean; yes: boolean },
-): Promise<{ task: Task; merged?: Merged }> {
+): Promise<{ task: Task; merged?: TaskMerge }> {
   const work = await workOf(io, task)
   if (!merge) {
-    const approved = await hub.tell(task.id, 'approve')
+    const approved = await hub.tell(task.id, 'approve', seenTry(task))
     if (work && work.files.length > 0) say(io, leftWords(task, work))
     return { task: approved }
   }
-  const merged = await merges(io, task, work, yes)
-  const approved = task.state === 'IN_REVIEW' ? await hub.tell(task.id, 'approve') : task
-  await swept(io, work!)
+  checkMergeable(task)
+  const here = work ?? (await broughtHere(io, hub, task))
+  if (!here) return mergedElsewhere(io, hub, task, yes)
+  const merged = await merges(io, task, here, yes)
+  const body = { ...seenTry(task), merged }
+  const approved = await hub.tell(task.id, 'approve', body)
+  for (const words of await sweepWork(io, here)) say(io, words)
   return { task: approved, merged }
+}
+
+/** The work of the newest try, brought into a clone of this machine; undefined where this machine has none. */
+async function broughtHere(io: Io, hub: HubClient, task: Task): Promise<LocalWork | undefined> {
+  const last = task.tries?.at(-1)
+  const root = await rootOf(io, task.workspace, projectRoot(io.cwd))
+  if (root === undefined || !last || (last.bundle ?? last.pushed) === undefined) return undefined
+  const { branch } = await fetched(io, hub, task, last, root)
+  say(
+    io,
+    `Fetched ${branch} of try ${last.number}, the work of ${last.agent}${last.machine === undefined ? '' : ` on ${last.machine}`}.`,
+  )
+  return localWork(io.env, root, task.id)
+}
+
+/** Lets the hub have the work merged by a machine that has the repository, and says which one did it. */
+async function mergedElsewhere(
+  io: Io,
+  hub: HubClient,
+  task: Task,
+  yes: boolean,
+): Promise<{ task: Task; merged?: TaskMerge }> {
+  const question = `This machine has no clone of ${wholeName(task.workspace)}. Let the hub have it merged by a machine that has one?`
+  if (!(await confirm(io, question, yes))) throw new UsageError('Nothing was merged, and the task stays as it was.', 1)
+  const approved = await hub.tell(task.id, 'approve', { ...seenTry(task), merge: true })
+  const merged = approved.tries?.at(-1)?.reviews?.findLast((review) => review.merged)?.merged
+  if (merged) say(io, `${merged.machine} merged ${merged.branch} into ${merged.into} (${merged.commit.slice(0, 8)}).`)
+  return defined({ task: approved, merged })
+}
+
+/** Brings the branch of a try into a clone; faults say what to do next. */
+async function fetched(io: Io, hub: HubClient, task: Task, one: TaskTry, root: string): Promise<FetchedWork> {
+  try {
+    return await fetchWork(io, task, one, root, (id, number, from) => hub.bundle(id, number, from, io.signal))
+  } catch (error) {
+    throw error instanceof BundleRefused ? new UsageError(`task ${shortId(task.id)}: ${error.message}`, 1) : error
+  }
+}
+
+/** Gets the branch of a task, or of one of its tries, into the clone that the person stands in. */
+export async function fetchTask(io: Io, hub: HubClient, task: Task, number: number | undefined): Promise<FetchedWork> {
+  const { tries = [], id, workspace } = task
+  const has = ({ bundle, pushed, branch }: TaskTry) => (bundle ?? pushed ?? branch) !== undefined
+  const one =
+    number === undefined
+      ? tries.findLast((each) => !each.late && has(each))
+      : tries.find((each) => each.number === number)
+  if (!one)
+    throw new UsageError(
+      number === undefined ? `task ${shortId(id)} has left no work yet.` : `task ${shortId(id)} has no try ${number}.`,
+      1,
+    )
+  const root = await rootOf(io, workspace, projectRoot(io.cwd))
+  if (root === undefined)
+    throw new UsageError(
+      `this machine has no clone of ${wholeName(workspace)}. Clone it, and call this command in the clone.`,
+      1,
+    )
+  const local = await localWork(io.env, root, id)
+  const as = branchOfTry(task, one)
+  if (local?.branch === as && local.commit === one.commit) return { branch: as, root, how: 'there', try: one.number }
+  return fetched(io, hub, task, one, root)
+}
+
+function checkMergeable({ id, state }: Task): void {
+  if (!mergeable.includes(state))
+    throw new UsageError(`task approve: task ${shortId(id)} is ${state}: only work that is done can be merged.`, 1)
 }
 
 /** Says what a task that was cancelled or approved leaves in the repository, and removes a branch without changes. */
@@ -60,50 +138,18 @@ function leftWords({ id, state }: Task, { root, branch, files }: LocalWork): str
   return `The work is on the branch ${branch} (${sizeWords(files)}) and is not merged yet. ${see} Merge it: termaite task approve ${shortId(id)} --merge`
 }
 
-async function merges(io: Io, task: Task, work: LocalWork | undefined, yes: boolean): Promise<Merged> {
-  const id = shortId(task.id)
-  if (!mergeable.includes(task.state))
-    throw new UsageError(`task approve: task ${id} is ${task.state}: only work that is done can be merged.`, 1)
-  if (!work)
-    throw new UsageError(
-      `task approve --merge: task ${id} has no branch in ${task.workspace} on this machine. Without --merge the task is only approved.`,
-      1,
-    )
+async function merges(io: Io, task: Task, work: LocalWork, yes: boolean): Promise<TaskMerge> {
   const { root, branch, into, files } = work
   // Nobody is asked about a merge that cannot be made.
   const obstacle = await mergeObstacle(io.env, work)
   if (obstacle) throw obstacleError(task, work, obstacle)
   const question = `Merge ${sizeWords(files) || 'nothing new'} from ${branch} into ${into ?? 'HEAD'} in ${root}?`
   if (!(await confirm(io, question, yes))) throw new UsageError('Nothing was merged, and the task stays as it was.', 1)
-  const subject = `Merge ${branch}: ${task.prompt.trim().split('\n')[0]!.slice(0, 60)}`
-  const merge = await mergeWork(io.env, work, subject)
+  const merge = await mergeWork(io.env, work, mergeSubject(task, work))
   if (merge.type !== 'merged') throw obstacleError(task, work, merge)
   say(io, `Merged ${sizeWords(files) || branch} into ${into}${merge.forward ? ' (fast-forward)' : ''}.`)
-  return { into: into!, commit: merge.commit, branch }
+  return { machine: ownMachine(), into: into!, commit: merge.commit, branch }
 }
 
-function obstacleError(task: Task, work: LocalWork, obstacle: MergeObstacle): UsageError {
-  if (obstacle.type === 'conflicts') return new UsageError(conflictWords(task, work, obstacle.paths), 1)
-  return new UsageError(`task approve: nothing was merged: ${obstacle.why}. The task stays ${task.state}.`, 1)
-}
-
-function conflictWords({ id, state }: Task, { root, branch, into }: LocalWork, paths: readonly string[]): string {
-  const count = paths.length === 1 ? '1 file' : `${paths.length} files`
-  const short = shortId(id)
-  return [
-    `task approve: ${branch} and ${into} changed the same lines in ${count}. Nothing was merged, and the task stays ${state}:`,
-    ...paths.map((path) => `  ${path}`),
-    `Let the agent solve it: termaite task reject ${short} "Merge ${into} into your branch and solve the conflicts in ${paths[0]}"`,
-    `Or solve it yourself:   git -C ${root} merge ${branch}`,
-  ].join('\n')
-}
-
-/** Removes the branch of merged work, and the worktrees that killed agents left. */
-async function swept(io: Io, work: LocalWork): Promise<void> {
-  const place = placeOf(io, work.root)
-  const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
-  const gone = await sweepLeftWorktrees(io, place, settings).catch(() => [])
-  for (const path of gone) say(io, `Removed the worktree ${path}.`)
-  if (await sweepMerged(io.env, work)) say(io, `Removed the branch ${work.branch}.`)
-  else say(io, `The branch ${work.branch} stays, because the worktree ${work.worktree ?? 'of its agent'} uses it.`)
-}
+const obstacleError = (task: Task, work: LocalWork, obstacle: MergeObstacle) =>
+  new UsageError(`task approve: ${obstacleWords(task, work, obstacle)}`, 1)

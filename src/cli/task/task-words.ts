@@ -1,41 +1,95 @@
+import type { TaskNote } from '../../core/work/task-note.ts'
 import type { AgentQuestion, Task } from '../../core/work/task.ts'
-import type { TaskWork } from '../../core/work/task-changes.ts'
+import type { FileChange, TaskWork } from '../../core/work/task-changes.ts'
 import type { LocalWork } from '../../worktrees/task-merge.ts'
 import { shortId } from '../../app/hub/hub-client.ts'
 import { stripAnsi } from '../../base/ansi.ts'
+import { durationText } from '../../base/duration.ts'
 import { localTime } from '../../base/local-time.ts'
 import { table } from '../../base/table.ts'
+import { defined } from '../../base/defined.ts'
+import { capWords, spentOn } from '../../core/work/spending-cap.ts'
 import { optionKeys, optionLines, orderWords } from '../../core/talk/consent.ts'
-import { sizeWords, workIn } from '../../core/work/task-changes.ts'
+import { wholeName } from '../../core/work/workspace.ts'
+import { lastWork, sizeWords } from '../../core/work/task-changes.ts'
 
 /** The most lines of a diff that `task show` prints, and the most files it names. */
-const mostLines = 200
+export const mostLines = 200
+/** The last lines of the output of a check that failed. */
+const shownLines = 10
 const mostFiles = 40
 
-/** Writes a task: its state, question, history, notes, changes, answer and diff. `work` is its work on this machine, `asks` an open question of its agent. */
-export function taskWords(task: Task, { work, asks }: { work?: LocalWork; asks?: AgentQuestion } = {}): string {
+/** The facts that are shown with a task: its work on this machine, the open question of its agent, and the first lines of its diff. */
+export type TaskContext = {
+  work?: LocalWork
+  asks?: AgentQuestion
+  /** Why a queued task is not at work yet. */
+  waits?: string
+  diff?: { files: FileChange[]; lines: readonly string[]; left: number }
+}
+
+/** Writes a task: its state, question, history, notes, tries, changes, answer and diff. */
+export function taskWords(task: Task, { work, asks, diff, waits }: TaskContext = {}): string {
   const { id, state, why, agent, workspace, prompt, needs, notes, history, result } = task
   const parts = [
     `${id}  ${state}${why === undefined ? '' : `: ${why}`}`,
-    `${workspace}${agent === undefined ? '' : `, with ${agent}`}`,
+    `${wholeName(workspace)}${agent === undefined ? '' : `, with ${agent}`}`,
+    ...(waits === undefined ? [] : [waits]),
     ...(needs.length > 0 ? [`after ${needs.join(', ')}`] : []),
+    ...capLines(task),
     '',
     prompt,
     ...questionLines(task, asks),
     '',
     ...history.map(
-      ({ at, state, by, why }) => `${localTime(at)}  ${state} by ${by}${why === undefined ? '' : `: ${why}`}`,
+      ({ at, state, by, why, merged }) =>
+        `${localTime(at)}  ${state} by ${by}${why === undefined ? '' : `: ${why}`}${merged ? `, merged into ${merged.into} on ${merged.machine}` : ''}`,
     ),
-    ...(notes.length > 0
-      ? ['', ...notes.map(({ at, by, kind, text }) => `${localTime(at)}  ${by}, ${kind}: ${text}`)]
-      : []),
+    ...(notes.length > 0 ? ['', ...notes.map(noteLine)] : []),
     ...tryLines(task),
-    ...workLines(task, work),
+    ...checkLines(task),
+    ...workLines(task, work, diff?.files),
     ...(result ? ['', result.message] : []),
-    ...(result?.diff ? ['', shortened(result.diff, shortId(id))] : []),
+    ...(diff ? ['', ...diff.lines, ...moreLines(diff.left, shortId(id))] : []),
   ]
   // Each part is cleaned of escape sequences by itself, so that none can hide the parts after it.
   return parts.map(stripAnsi).join('\n')
+}
+
+/** A note, with the line that it is about. */
+function noteLine({ at, by, kind, text, place, resolved }: TaskNote): string {
+  const head = `${localTime(at)}  ${by}, ${kind}`
+  if (!place) return `${head}: ${text}`
+  const side = place.side === 'old' ? ', before the change' : ''
+  const end = resolved === undefined ? '' : ` (resolved by ${resolved})`
+  return `${head} at ${place.path}:${place.line} of try ${place.try}${side}${end}: ${text}\n    > ${place.text}`
+}
+
+/** The checks of the last try that has any: how each ended, and the last lines of what failed. */
+function checkLines({ tries = [] }: Task): string[] {
+  const last = tries.findLast(({ checks = [] }) => checks.length > 0)
+  if (!last) return []
+  return [
+    '',
+    `Checks of try ${last.number}:`,
+    ...last.checks!.flatMap(({ command, exit, why, ms, output, ranBy }) => {
+      const end = exit === undefined ? (why ?? 'its end is not known') : `exit ${exit}`
+      const facts = [
+        end,
+        ...(ms > 0 ? [durationText(ms)] : []),
+        ranBy === 'termaite' ? 'ran by termaite' : 'as the agent says',
+      ]
+      const shown =
+        exit === 0
+          ? []
+          : output
+              .trimEnd()
+              .split('\n')
+              .slice(-shownLines)
+              .filter((line) => line !== '')
+      return [`  ${command}: ${facts.join(', ')}`, ...shown.map((line) => `    ${line}`)]
+    }),
+  ]
 }
 
 /** One line for each try of a task that was tried more than once, or whose use is known. */
@@ -43,18 +97,27 @@ function tryLines({ tries = [] }: Task): string[] {
   if (tries.length < 2 && tries.every(({ spent }) => spent === undefined)) return []
   return [
     '',
-    ...tries.map(({ number, agent, end, spent }) => {
+    ...tries.map(({ number, agent, end, spent, late, machine }) => {
       const used =
         spent &&
         `${spent.tokens.toLocaleString('en')} tokens${spent.cost === undefined ? '' : `, $${spent.cost.toFixed(2)}`}`
-      return `Try ${number}: ${[agent, end ?? 'at work', ...(used === undefined ? [] : [used])].join(', ')}`
+      return `Try ${number}: ${[machine === undefined ? agent : `${agent} on ${machine}`, end ?? 'at work', ...(late ? ['its work came too late'] : []), ...(used === undefined ? [] : [used])].join(', ')}`
     }),
   ]
 }
 
+/** The cap of a task and what is used of it. */
+function capLines(task: Task): string[] {
+  if (!task.cap) return []
+  const { tokens, cost } = spentOn(task)
+  const used = tokens === 0 ? 'its agents have reported nothing yet' : `used: ${capWords(defined({ cost, tokens }))}`
+  return [`cap ${capWords(task.allowed ?? task.cap)}; ${used}`]
+}
+
 /** The open question of a task and how to answer it. */
-function questionLines({ id, question }: Task, asks: AgentQuestion | undefined): string[] {
+function questionLines({ id, question, options, moved }: Task, asks: AgentQuestion | undefined): string[] {
   if (asks) return ['', ...agentQuestionLines(asks, shortId(id))]
+  if (options) return ['', ...agentQuestionLines({ id, text: question ?? '', options, at: moved }, shortId(id))]
   if (question === undefined) return []
   return ['', `Question: ${question}`, `Answer it: termaite task answer ${shortId(id)} <words>`]
 }
@@ -69,12 +132,13 @@ export function agentQuestionLines(asks: AgentQuestion, id: string): string[] {
 }
 
 /** Names the branch, the worktree and the changed files of a task, and the commands that show and merge them. */
-export function workLines(task: Task, local: LocalWork | undefined): string[] {
-  const told = workIn(task.result)
+export function workLines(task: Task, local: LocalWork | undefined, files: FileChange[] = []): string[] {
+  const named = lastWork(task)
+  const told = named.files.length > 0 ? named : { ...named, files }
   const work: TaskWork = local ? { ...told, ...local, worktree: local.worktree ?? told.worktree } : told
-  const { branch, files } = work
-  if (branch === undefined && files.length === 0) return []
-  const head = [sizeWords(files) || 'no files', ...(branch === undefined ? [] : [`on the branch ${branch}`])]
+  const { branch } = work
+  if (branch === undefined && work.files.length === 0) return []
+  const head = [sizeWords(work.files) || 'no files', ...(branch === undefined ? [] : [`on the branch ${branch}`])]
   return [
     '',
     `Changes: ${head.join(' ')}`,
@@ -92,14 +156,24 @@ function fileLines({ files }: TaskWork): string[] {
   return [...(cells.length === 0 ? [] : table(cells).split('\n')), ...more]
 }
 
-function commandLines(
-  { id, state, workspace }: Task,
-  branch: string | undefined,
-  local: LocalWork | undefined,
-): string[] {
+/** Where a branch is that this machine does not have. */
+function elsewhereLines({ id, tries = [], workspace, state }: Task, branch: string): string[] {
+  const last = tries.findLast((one) => !one.late && one.branch === branch)
+  const merge = mergeable.includes(state) ? [`  Merge:     termaite task approve ${shortId(id)} --merge`] : []
+  const get = `  Get it:    termaite task fetch ${shortId(id)}`
+  if (last?.pushed !== undefined) return [`  The branch is at ${last.pushed}.`, get, ...merge]
+  if (last?.bundle)
+    return [`  The branch is kept at the hub; ${last.machine ?? 'another machine'} made it.`, get, ...merge]
+  return [`  The branch is not in ${wholeName(workspace)} on this machine: it was merged or deleted, or is elsewhere.`]
+}
+
+const mergeable: readonly Task['state'][] = ['IN_REVIEW', 'APPROVED', 'COMPLETED']
+
+function commandLines(task: Task, branch: string | undefined, local: LocalWork | undefined): string[] {
+  const { id, state } = task
   const short = shortId(id)
   if (branch === undefined) return []
-  if (!local) return [`  The branch is not in ${workspace} on this machine: it was merged or deleted, or is elsewhere.`]
+  if (!local) return elsewhereLines(task, branch)
   if (local.merged && local.files.length === 0) return [`  Everything on it is in ${local.into ?? local.root} already.`]
   const see = `  See them:  git -C ${local.root} diff HEAD...${branch}`
   if (state === 'IN_REVIEW')
@@ -112,8 +186,6 @@ function commandLines(
   return [see]
 }
 
-function shortened(diff: string, id: string): string {
-  const lines = diff.split('\n')
-  if (lines.length <= mostLines) return diff
-  return `${lines.slice(0, mostLines).join('\n')}\n… ${lines.length - mostLines} more lines: termaite task diff ${id}`
+function moreLines(left: number, id: string): string[] {
+  return left === 0 ? [] : [`… ${left} more ${left === 1 ? 'line' : 'lines'}: termaite task diff ${id}`]
 }

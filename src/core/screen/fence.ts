@@ -48,7 +48,7 @@ export function isMark(row: string, { open, close }: Marks): boolean {
   return [open, close].includes(bare(row))
 }
 
-/** What a screen adds to a line: a bullet, the border of a box, an indent. */
+/** Characters that a screen adds to a line: a bullet, the border of a box, an indent. */
 const before = /^[\s│┃║▌▎▏]*(?:[⏺●•✦◆∙·◦]\s+)?/
 const behind = /[\s│┃║▐▕]+$/
 

@@ -9,7 +9,14 @@ export type Screen = {
   title?: string
 }
 
-export type Exit = { code?: number; signal?: number }
+/**
+ * The bytes that draw a screen, with its size and the position at which `output` goes on. `unsure`: the program drew
+ * while the picture was taken, so that a part of `output` may be in the picture already.
+ */
+export type Picture = { at: number; text: string; cols: number; rows: number; unsure?: true }
+
+/** How a program ended. `lost`: its machine is out of reach, and nobody knows whether the program has ended at all. */
+export type Exit = { code?: number; signal?: number; lost?: true }
 
 /** Anything with a screen: a tmux pane or window, or an embedded PTY. Positions in `output` only grow. */
 export interface Terminal {
@@ -17,13 +24,18 @@ export interface Terminal {
   id: string
   /** Writes keys as they are. `person`: a person pressed them, so they count for `touched`. */
   write(text: string, person?: boolean): Promise<void>
-  /** Pastes the text as one bracketed paste. */
-  paste(text: string): Promise<void>
+  /**
+   * Pastes the text as one bracketed paste. `person`: a person pasted it, so that it counts for `touched`. `mark`: the mark of a
+   * prompt, which a terminal that outlives this process keeps in the same step as it takes the paste.
+   */
+  paste(text: string, person?: boolean, mark?: string): Promise<void>
+  /** Returns the mark of the last prompt that was pasted, also by a process that was killed right after; left out where no later process could ask. */
+  lastMark?(): Promise<string | undefined>
   press(key: Key): Promise<void>
   resize(cols: number, rows: number): Promise<void>
   screen(): Promise<Screen>
-  /** Returns the bytes that draw the present screen, with colours and modes, and the position at which `output` goes on. */
-  paint(): Promise<{ at: number; text: string }>
+  /** Draws the present screen, with colours and modes, below this many of the rows that scrolled off it. */
+  paint(above?: number): Promise<Picture>
   /** Returns the last rendered rows, including those that scrolled off the screen. */
   history(rows: number): Promise<string[]>
   /** Counts the child processes of the program. */
@@ -56,7 +68,7 @@ export type Opening = {
 
 /** Opens terminals, and finds them again. */
 export interface TerminalHost {
-  /** Whether its terminals go on when this process ends. */
+  /** Whether the terminals of the host go on when this process ends. */
   outlives: boolean
   open(command: string, opening: Opening): Promise<Terminal>
   find(id: string): Promise<Terminal | undefined>

@@ -12,11 +12,11 @@ export type EarlierWork = {
   tokens?: number
   /** The result of the agent's work, in words. */
   text: string
-  /** Reads what it did. */
+  /** Reads the entries of the agent's work. */
   entries(): Promise<readonly Entry[]>
 }
 
-/** What a slash command is run with. Text that it says is shown and not kept. */
+/** The world that a slash command is run with. Text that it says is shown and not kept. */
 export type CommandWorld = {
   say(text: string, how?: 'note' | 'text' | 'error'): void
   ask: Ask
@@ -24,7 +24,7 @@ export type CommandWorld = {
   screen: CommandScreen
 }
 
-/** What a command may do with the screen on which it was typed; a plain line screen does what it can. */
+/** The things that a command may do with the screen on which it was typed; a plain line screen does as much of them as it can. */
 export type CommandScreen = {
   /** Hands the terminal to another program while `work` runs. */
   suspend<T>(work: () => Promise<T>): Promise<T>
@@ -52,9 +52,9 @@ export interface Command {
   /** The arguments as the help shows them: `[agent]`. */
   words?: string
   help: string
-  /** Whether `/help` shows it among the first dozen. */
+  /** Whether `/help` shows the command among the first dozen. */
   matters?: boolean
-  /** Whether it works only on termaite's own screen: it changes that screen, needs its terminal, or shows another session. */
+  /** Whether the command works only on termaite's own screen: it changes that screen, needs its terminal, or shows another session. */
   screen?: true
   /** Returns completions for what was typed so far. */
   complete?(typed: string): readonly string[] | Promise<readonly string[]>

@@ -138,7 +138,7 @@ function optionOf({ options }: Pick<Question, 'options'>, word: string): string 
   return options.find(({ id }) => id === word)?.id ?? labelled(options, word)
 }
 
-/** The one option whose label is this word, or begins with it. */
+/** The only option whose label is this word or begins with it. */
 function labelled(options: readonly Option[], word: string): string | undefined {
   const typed = word.toLowerCase()
   const ways = [

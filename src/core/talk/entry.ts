@@ -17,6 +17,8 @@ export type Usage = {
   written?: number
   cost?: number
   source: 'reported' | 'parsed' | 'estimated'
+  /** The tokens in the agent's context after its last request, where the agent tells of each request. */
+  held?: number
   /** The answer was cut: only the tokens are counted that the provider had told of by then. */
   part?: true
 }
@@ -29,7 +31,7 @@ export type Attempt = {
   did?: { calls: string[]; files: string[]; lastWords: string }
 }
 
-/** What ended an agent's words before they were an answer; `limit` is time, money, a quota or the context window. */
+/** The reason why an agent's words ended before they were an answer; `limit` is time, money, a quota or the context window. */
 export type Cut = 'person' | 'limit' | 'crash' | 'failure'
 
 /**
@@ -124,7 +126,7 @@ export type Finding = {
 export type Review = { type: 'review'; of: string; findings: Finding[]; dropped: number; reviewer: string }
 
 /**
- * What an agent reports before its turn is over. `final`: its whole answer, where the work is over. `from`: the roles of an agent that
+ * A report of an agent before its turn is over. `final`: its whole answer, where the work is over. `from`: the roles of an agent that
  * another one sent, the outermost first; its reports are for that other agent, and not for the person.
  */
 export type Notification = { type: 'notification'; status: ReportStatus; text: string; final?: string; from?: string[] }
@@ -186,7 +188,7 @@ export type Live =
   | { type: 'state'; state: 'held' | 'starting' | 'busy' | 'asking' | 'idle'; terminal?: true }
   /** The agent's plan, whole each time. */
   | { type: 'plan'; items: PlanItem[] }
-  /** What the turn waits for from now on, until its next event. `until`: when something that went wrong is tried again. */
+  /** The thing that the turn waits for from now on, until its next event. `until`: when something that went wrong is tried again. */
   | { type: 'waiting'; words: string; until?: number }
   /** The step that a framework is at. */
   | { type: 'phase'; framework: Framework; words: string }

@@ -1,4 +1,4 @@
-export const occasions = ['asking', 'blocked', 'done', 'parked', 'gave-up', 'progress'] as const
+export const occasions = ['asking', 'blocked', 'review', 'failed', 'done', 'parked', 'gave-up', 'progress'] as const
 
 export type Occasion = (typeof occasions)[number]
 
@@ -11,11 +11,21 @@ export type Notice = {
   /** The time, as ISO 8601. */
   at: string
   task?: string
+  /** The address of the thing on the hub's page, where a hub runs. It holds no secret: a browser that is signed in opens it. */
+  url?: string
+}
+
+/** Whether a notifier that names its occasions wants this one. A review and a failure are ends too, and go where ends go. */
+export function wantsOccasion(on: readonly Occasion[] | undefined, event: Occasion): boolean {
+  const isEnd = event === 'review' || event === 'failed'
+  return on === undefined || on.includes(event) || (isEnd && on.includes('done'))
 }
 
 const words: Record<Occasion, string> = {
   asking: 'asks something',
   blocked: 'needs an answer',
+  review: 'wants a review',
+  failed: 'failed',
   done: 'is done',
   parked: 'is out of quota',
   'gave-up': 'gave up',

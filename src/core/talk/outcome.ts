@@ -41,7 +41,7 @@ export type Outcome =
   | ({ ok: true; refused?: true; asks?: string; denials?: string[]; seen?: Seen } & Answer)
   | { ok: false; failure: Failure; unkept?: Answer }
 
-/** What each kind of failure says of an agent, for a person. */
+/** How each kind of failure is told to a person, as the predicate of a sentence about an agent. */
 const predicates: Record<FailureKind, string> = {
   quota: 'is out of quota',
   busy: 'is busy',

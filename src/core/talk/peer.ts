@@ -10,8 +10,12 @@ export type TurnAtWork = { turn: string; session: string; prompt: string; since:
  */
 export interface Peer {
   turns(): Promise<TurnAtWork[]>
-  /** Yields what the turn has shown so far, then its events until the turn ends or its process is gone. */
-  follow(turn: string, signal: AbortSignal): AsyncIterable<Event>
+  /**
+   * Yields what the turn has shown so far, then its events until the turn ends or its process is gone. A turn without a person
+   * at its own terminal waits for the answer to a question while somebody follows it; a follower `onlyReading` cannot answer, and
+   * nothing waits for it.
+   */
+  follow(turn: string, signal: AbortSignal, how?: 'onlyReading'): AsyncIterable<Event>
   answer(turn: string, ask: string, picks?: string[]): Promise<boolean>
   /** Returns false when the process runs no such turn. */
   steer(turn: string, text: string): Promise<boolean>

@@ -1,5 +1,4 @@
 import type { Ref } from './store.ts'
-import { basename } from 'node:path'
 
 /** A picture in a text: its number there, its name, and its size in points. */
 export type PictureMention = { number: number; name: string; width: number; height: number }
@@ -98,7 +97,7 @@ export const withoutPictureLinks = (text: string): string =>
 
 /** A mention in few columns, for the input: only the name of the file. */
 export function pictureLabel({ number, name, width, height }: PictureMention, most = 24): string {
-  const own = basename(name)
+  const own = name.replace(/\/+$/, '').replace(/^.*\//s, '')
   const short = own.length <= most ? own : `${own.slice(0, most - 9)}…${own.slice(-8)}`
   return pictureMention({ number, name: short, width, height })
 }

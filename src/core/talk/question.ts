@@ -1,4 +1,4 @@
-/** What is shown beside a question, so that the person sees what they agree to. */
+/** Something that is shown beside a question, so that the person sees what they agree to. */
 export type Shown =
   | { type: 'command'; command: string; cwd?: string; /** The dangerous parts. */ marks?: readonly Mark[] }
   | {
@@ -19,9 +19,21 @@ export type Meaning = 'once' | 'always' | 'no'
 /** `grants`: the permission that picking the option gives from then on, in words. `means` decides its key. */
 export type Option = { id: string; label: string; grants?: string; means?: Meaning }
 
+/** The subjects of questions. */
+export const questionSubjects = [
+  'permission',
+  'choice',
+  'login',
+  'trust',
+  'quota',
+  'silence',
+  'denied',
+  'sharing',
+] as const
+
 /** A question that has to be answered before an agent goes on. `from` names the roles it came through, outermost first. */
 export type Question = {
-  about: 'permission' | 'choice' | 'login' | 'trust' | 'quota' | 'silence' | 'denied' | 'sharing'
+  about: (typeof questionSubjects)[number]
   text: string
   from: string[]
   /** The agent that asks, or the agent that the question is about. */

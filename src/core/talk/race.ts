@@ -26,7 +26,7 @@ export type Racer = {
   judged?: { place: number; why: string }
   ms: number
   tokens?: number
-  /** In dollars, where it is known. */
+  /** The cost in dollars, where it is known. */
   cost?: number
   /** The agent's own words about its work. */
   reply: string

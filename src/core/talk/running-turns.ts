@@ -32,9 +32,10 @@ export class RunningTurns implements Peer {
     return [...this.#turns.values()].map(({ about }) => ({ ...about }))
   }
 
-  async *follow(turn: string, signal: AbortSignal): AsyncGenerator<Event> {
+  async *follow(turn: string, signal: AbortSignal, how?: 'onlyReading'): AsyncGenerator<Event> {
     const found = this.#turns.get(turn)
     if (!found) return
+    if (how === 'onlyReading') return yield* found.follow(signal)
     this.#watchers++
     try {
       yield* found.follow(signal)
@@ -74,7 +75,7 @@ export class RunningTurns implements Peer {
     for (const turn of this.#turns.values()) turn.end()
   }
 
-  /** Resolves when no turn of this process is followed any more, or when the signal aborts. */
+  /** Resolves when nobody who can answer follows a turn of this process any more, or when the signal aborts. */
   async unwatched(signal: AbortSignal): Promise<void> {
     if (this.#watchers === 0 || signal.aborted) return
     await new Promise<void>((resolve) => {

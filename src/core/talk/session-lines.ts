@@ -28,8 +28,8 @@ export async function* sessionLines(
 }
 
 /**
- * What a fork takes over: the turns that had ended by then. The threads of CLIs stay with the session that they belong to, because
- * a thread has heard what the fork leaves out: in the fork each CLI begins anew.
+ * Yields the lines that a fork takes over: those of the turns that had ended by then. The threads of CLIs stay with the session that they
+ * belong to, because a thread has heard what the fork leaves out: in the fork each CLI begins anew.
  */
 async function* inherited(lines: AsyncIterable<Line<Entry>>, ended: Set<string>): AsyncGenerator<Line<Entry>> {
   for await (const line of lines) {

@@ -30,7 +30,7 @@ export type ShownParts = {
 /** Words wait this long before they are written: with the time that the disk takes, they are at most a second behind. */
 const pauseMs = 500
 
-/** When so many characters of one agent wait, they are written at once. */
+/** Once this many characters of one agent wait, they are written at once. */
 const mostWaiting = 1024 ** 2
 
 /** A longer piece is part of a flood, which would wait for the disk at each piece. */
@@ -242,7 +242,7 @@ async function readAll(
   }
 }
 
-/** What is known of an agent that has not spoken since its last fact. */
+/** The state of an agent that has not spoken since its last fact. */
 const silent = (): Pick<Voice, 'waiting' | 'spoke' | 'paused' | 'paragraph' | 'earlier'> => ({
   waiting: '',
   spoke: false,
@@ -273,7 +273,7 @@ export function cutBy({ kind }: Failure): Cut {
   return limits.has(kind) ? 'limit' : kind === 'crash' ? 'crash' : 'failure'
 }
 
-/** How words ended, for a person. */
+/** Tells a person how an agent's words were cut off. */
 export const cutWords: Record<Cut, string> = {
   person: 'cut off by you',
   limit: 'cut off by a limit',

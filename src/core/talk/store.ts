@@ -47,6 +47,8 @@ export interface Blobs {
   read(ref: Ref): AsyncIterable<Uint8Array>
   /** Returns the path of the blob, if it is a file that a person or an agent can open. */
   place(ref: Ref): string | undefined
+  /** Removes every body whose hash is not named. */
+  keepOnly(shas: ReadonlySet<string>): Promise<void>
   clear(): Promise<void>
 }
 

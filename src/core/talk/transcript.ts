@@ -93,7 +93,7 @@ function endWords({ kind, message }: Failure): string {
   return `This turn was ${message}. What it did by then is still in place: look at it before you do more.`
 }
 
-/** How words ended, for an agent. */
+/** Tells an agent how another agent's words were cut off. */
 const ending: Record<Cut, string> = {
   person: 'by the user',
   limit: 'by a limit',

@@ -11,7 +11,7 @@ import type { InnerWorks } from './inner-work.ts'
 export type Leash = 'read' | 'ask' | 'edit' | 'all'
 export const leashes: readonly Leash[] = ['read', 'ask', 'edit', 'all']
 
-/** What each leash means, for every agent alike; a CLI may have more exact words of its own. */
+/** The meaning of each leash, for every agent alike; a CLI may have more exact words of its own. */
 export const leashMeanings: Record<Leash, string> = {
   read: 'read only',
   ask: 'ask before every action',
@@ -82,7 +82,7 @@ export type AnswerForm = {
   check(answer: Answer): Promise<{ json: string } | { why: string }>
 }
 
-/** What the file of a slash command says about the turn that the command begins: the calls that it is made for, and its model. */
+/** The terms that the file of a slash command sets for the turn that the command begins: the calls that it is made for, and its model. */
 export type CommandTerms = { command: string; from: 'project' | 'user'; tools?: readonly string[]; model?: string }
 
 /** One prompt, and everything an agent needs to answer it. */
@@ -135,8 +135,8 @@ export interface Turn {
 }
 
 /**
- * What an agent may do beside its leash: `writes` and `runs` are false where it is given no tool for that, and `scope` names the
- * files and folders of the project that it may change.
+ * Limits of an agent beside its leash: `writes` and `runs` are false where it is given no tool for that, and `scope` names the files and
+ * folders of the project that it may change.
  */
 export type SeatLimits = { writes?: false; runs?: false; scope?: readonly string[] }
 

@@ -45,7 +45,7 @@ class Hold {
     this.tokens = tokens
   }
 
-  /** What the call may still use. The calls inside it use the tokens of the call itself, as long as these last. */
+  /** The tokens that the call may still use. The calls inside it use the tokens of the call itself, as long as these last. */
   get weight(): number {
     const inside = [...this.inside].reduce((sum, { weight }) => sum + weight, 0)
     return Math.max(this.tokens, inside)
@@ -60,8 +60,8 @@ class Hold {
   }
 }
 
-/** What all turns of a run have spent. */
-class Purse {
+/** The tokens and the cost that all turns of a run have spent. */
+class Spending {
   tokens = 0
   cost = 0
   /** The tokens whose cost is known. */
@@ -79,7 +79,7 @@ class Purse {
   /** Returns why no call of this many tokens may be made inside the holds; the outermost hold comes first. */
   refuse(next: number, holds: readonly Hold[]): Failure | undefined {
     const { limit, names } = this
-    const aside = this.#besides(holds)
+    const aside = this.#setAsideElsewhere(holds)
     const left = (limit.tokens ?? Infinity) - this.tokens - aside
     if (next > left)
       return unfinished(
@@ -102,7 +102,7 @@ class Purse {
   }
 
   /** The tokens that are set aside for other calls than those of the holds. */
-  #besides(holds: readonly Hold[]): number {
+  #setAsideElsewhere(holds: readonly Hold[]): number {
     let sum = 0
     for (const [index, { inside }] of [this.held, ...holds].entries())
       for (const other of inside) if (other !== holds[index]) sum += other.weight
@@ -121,24 +121,24 @@ class Purse {
 }
 
 /** A small amount has more digits, so that it does not read as nothing. */
-const dollars = (amount: number) => `$${amount.toFixed(amount > 0 && amount < 0.01 ? 4 : 2)}`
+export const dollars = (amount: number) => `$${amount.toFixed(amount > 0 && amount < 0.01 ? 4 : 2)}`
 
 export function budget(limit: BudgetLimits, names = flagNames): Budget {
-  const purse = new Purse(limit, names)
+  const spending = new Spending(limit, names)
   const within = (holds: readonly Hold[], more: Pick<Budget, 'turn'>): Budget => ({
-    refuse: (tokens) => purse.refuse(tokens, holds),
+    refuse: (tokens) => spending.refuse(tokens, holds),
     reserve(tokens) {
-      const failure = purse.refuse(tokens, holds)
+      const failure = spending.refuse(tokens, holds)
       if (failure) return { failure }
       const hold = new Hold(tokens)
-      const outer = (holds.at(-1) ?? purse.held).inside
+      const outer = (holds.at(-1) ?? spending.held).inside
       outer.add(hold)
       const release = () => {
         outer.delete(hold)
       }
       return { budget: within([...holds, hold], more), release }
     },
-    spend: (usage) => purse.spend(usage, holds),
+    spend: (usage) => spending.spend(usage, holds),
     ...more,
   })
   const turn = (): Budget => {
@@ -175,7 +175,7 @@ export function bothBudgets(one: Budget, other: Budget): Budget {
   })
 }
 
-/** The same budget for a turn that has so many steps at most; `raise` names what allows more. */
+/** The same budget for a turn that has at most this many steps; `raise` names the flag or the setting that allows more. */
 export function withSteps(all: Budget, most: number, raise: string): Budget {
   let steps = 0
   const step = () => (steps++ < most ? all.step?.() : stepsSpent(most, raise))

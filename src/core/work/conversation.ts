@@ -29,7 +29,7 @@ import { nobody } from '../talk/question.ts'
 import { cutBy, ShownWords } from '../talk/shown-words.ts'
 import { agentsThatSaw, view } from '../talk/view.ts'
 
-/** What a conversation is made of. */
+/** The parts that a conversation is made of. */
 export type ConversationParts = {
   log: Log<Entry>
   blobs: Blobs
@@ -79,16 +79,18 @@ export type AroundTurn = {
   end(turn: string, waits?: Turn['waits']): Promise<string[]>
 }
 
-/** What the agent is given, and the turn's calls that have no result yet. */
+/** The part of the turn that the agent is given, and the turn's calls that have no result yet. */
 type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
 
 /** A conversation before a turn: its view, the log lines that could not be read, and how many turns of dead processes were ended. */
 export type Standing = { view: Entry[]; broken: string[]; ended: number }
 
-/** Runs turns and keeps their facts in the log; nothing else writes entries. Entries are read anew each time, never cached. */
+/** Runs turns and keeps their facts in the log; nothing else writes entries. Entries are read anew whenever the log has grown. */
 export class Conversation {
   readonly session: string
   #parts: ConversationParts
+  /** The tail of the log as it was read last, and where the log ended then. A turn reads several times in a row; nothing is held for long. */
+  #last: { end: number; tail: WeakRef<Tail> } | undefined
 
   constructor(parts: ConversationParts) {
     this.session = parts.session
@@ -107,8 +109,13 @@ export class Conversation {
   }
 
   /** Reads as much of the session as its view needs, oldest first, and the lines that could not be read. */
-  read() {
-    return readTail(this.#parts.log, this.#parts.place ?? { id: this.session })
+  async read(): Promise<Tail> {
+    const { log, place = { id: this.session } } = this.#parts
+    const end = await log.end()
+    const known = this.#last?.end === end ? this.#last.tail.deref() : undefined
+    const tail = known ?? (await readTail(log, place))
+    if (!known) this.#last = { end, tail: new WeakRef(tail) }
+    return { entries: [...tail.entries], broken: [...tail.broken] }
   }
 
   async view(): Promise<Entry[]> {
@@ -126,12 +133,15 @@ export class Conversation {
     return { view: ended > 0 ? await this.view() : view(entries), broken, ended }
   }
 
-  /** Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. */
-  async *converse(agent: Agent, prompt: string, world: TurnWorld): AsyncGenerator<Event> {
+  /**
+   * Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. `turn` is
+   * the id of the turn, where it was chosen before.
+   */
+  async *converse(agent: Agent, prompt: string, world: TurnWorld, turn?: string): AsyncGenerator<Event> {
     const { clock, owner } = this.#parts
     const history = await this.view()
     const files = world.files?.length ? world.files : undefined
-    const asked = await this.append({ type: 'prompt', text: prompt, files, owner }, 'user', newId(clock.now()))
+    const asked = await this.append({ type: 'prompt', text: prompt, files, owner }, 'user', turn ?? newId(clock.now()))
     yield* this.#take(agent, asked, defined({ prompt, files, history, open: new Set<string>() }), world, [])
   }
 

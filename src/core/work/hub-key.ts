@@ -4,7 +4,9 @@ export const hubRoles = ['observer', 'agent', 'member', 'admin'] as const
 export type HubRole = (typeof hubRoles)[number]
 
 /** The rights of a caller: those of a key, or those of a browser whose link shows one session. */
-export type CallerRole = HubRole | 'guest'
+export const callerRoles = [...hubRoles, 'guest'] as const
+
+export type CallerRole = (typeof callerRoles)[number]
 
 /** A client's key as the hub keeps it. The secret itself is known to the client alone. */
 export type HubKey = {
@@ -19,20 +21,36 @@ export type HubKey = {
   by: string
   /** When the key was last used, to within some minutes. */
   used?: number
+  /** The time of day at which the key ends by itself. */
+  ends?: number
+  /** The secret before the present one, which is accepted until its own end, so that clients can be given the new one meanwhile. */
+  old?: { hash: string; ends: number }
   /** Set for a key that was made for one run of an agent. It ends with the run, and by itself when nobody uses it. */
   lent?: true
 }
 
-/** The client that a request comes from; `session` is the only session that a guest can read. */
-export type HubCaller = Pick<HubKey, 'id' | 'name'> & { role: CallerRole; session?: string }
+/** The client that a request comes from. */
+export type HubCaller = Pick<HubKey, 'id' | 'name'> & {
+  role: CallerRole
+  /** The only session that a guest can read. */
+  session?: string
+  /** The time at which the client's key, secret or link ends. */
+  ends?: number
+  /** Set for a person whom the proxy in front of the hub has signed in. */
+  sso?: true
+}
 
-/** Where the hub's keys are stored. Names are unique whatever their case; every change is durable when it returns. */
+/** Where the hub's keys are stored. Names are unique whatever their case; every change is durable when its promise resolves. */
 export interface HubKeyBook {
-  all(): HubKey[]
-  withHash(hash: string): HubKey | undefined
-  /** Stores a key, in place of the key with the id `instead` where one is named. False when the name is taken or that key is gone. */
-  put(key: HubKey, instead?: string): boolean
+  all(): Promise<HubKey[]>
+  /** The key with a secret, or with an old secret, of this hash. */
+  withHash(hash: string): Promise<HubKey | undefined>
+  /**
+   * Stores a key, in place of the one named `instead` where there is one. False when the name is taken, and when the other key
+   * is gone or has another secret by now: of two clients that replace a key at once, one succeeds.
+   */
+  put(key: HubKey, instead?: Pick<HubKey, 'id' | 'hash'>): Promise<boolean>
   /** False when there is no such key. */
-  remove(id: string): boolean
-  markUsed(id: string, at: number): void
+  remove(id: string): Promise<boolean>
+  markUsed(id: string, at: number): Promise<void>
 }

@@ -25,7 +25,7 @@ const modelKeys: readonly string[] = [
 const toolKeys = ['TAVILY_API_KEY', 'BRAVE_API_KEY', 'LANGFUSE_SECRET_KEY']
 
 /** Keys to termaite itself: no other program is ever given one by inheritance. */
-const ourKeys = /^TERMAITE_\w*(?:KEY|TOKEN|SECRET)$/
+const ourKeys = /^TERMAITE_(?:\w*(?:KEY|TOKEN|SECRET|PASSWORD)|LEDGER)$/
 
 /** Whether a variable is one of the named ones, or a further one of the same kind, such as OPENAI_API_KEY_WORK. */
 const isOneOf = (names: readonly string[], variable: string) =>

@@ -1,7 +1,7 @@
 /** An object as a model meant it. `cut`: the text ended before the object did. */
 export type LooseObject = { value: Record<string, unknown>; cut: boolean }
 
-/** Only so much of a text is read, from its end, and so many beginnings of an object are tried. */
+/** The number of letters that are read, from the end of the text, and the number of beginnings of an object that are tried. */
 const most = { letters: 200_000, beginnings: 64 }
 
 /**
@@ -125,7 +125,7 @@ class LooseReader {
     return String.fromCharCode(Number.parseInt(code, 16))
   }
 
-  /** Whether the text is over, which cuts what is being read. */
+  /** Whether the text ends here; the value that is being read is then marked as cut. */
   #ends(): boolean {
     this.cut ||= this.at >= this.#text.length
     return this.at >= this.#text.length

@@ -34,11 +34,11 @@ export async function* perform(
   yield defined({ type: 'call' as const, call: id, tool: name, input, via, step, opaque })
   const live = new Channel<Event>(256)
   let result: Result = { ok: false, text: 'the tool gave no result' }
-  const hands = {
+  const channels = {
     progress: (delta: string) => live.offer({ type: 'progress', call: call.id, delta }),
     consult: (agent: Agent, role: string, task: string) => apart(agent, role, task, turn, live),
   }
-  const work = outcome(call, turn, policy, known, hands)
+  const work = outcome(call, turn, policy, known, channels)
     .then((r) => (result = r))
     .finally(() => live.close())
   try {
@@ -56,7 +56,7 @@ async function outcome(
   turn: Turn,
   policy: Policy,
   known: readonly string[],
-  hands: Pick<ToolCall, 'progress' | 'consult'>,
+  channels: Pick<ToolCall, 'progress' | 'consult'>,
 ): Promise<Result> {
   const { tool } = call
   if (!tool)
@@ -81,7 +81,7 @@ async function outcome(
     try {
       const until = Number.MAX_SAFE_INTEGER
       const { cwd, leash, signal, ask } = turn
-      const output = await tool.run(input, { cwd, leash, places: verdict.places, signal, ask, until, ...hands })
+      const output = await tool.run(input, { cwd, leash, places: verdict.places, signal, ask, until, ...channels })
       ok = true
       return typeof output === 'string' ? { ok, text: output } : { ok, ...output }
     } finally {

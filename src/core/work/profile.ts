@@ -3,13 +3,15 @@ import type { Failure } from '../talk/outcome.ts'
 import type { Question } from '../talk/question.ts'
 import type { Leash } from './agent.ts'
 import type { Effort } from './effort.ts'
+import type { Belongings } from './belongings.ts'
+import type { PastSessions } from './past-session.ts'
 import type { Key, Screen } from '../screen/terminal.ts'
 import type { Reader } from '../screen/reading.ts'
 
 /** How a process ended, and the end of its output: `out` and `err` are bounded and without escape sequences. */
 export type Ended = { out: string; err: string; code?: number; signal?: string; now: number }
 
-/** What a line of a CLI's output means. */
+/** The meaning of a line of a CLI's output. */
 export type Step =
   | Event
   /** A question; the CLI gets `reply` on its stdin. With `id` the CLI can withdraw the question. */
@@ -58,7 +60,7 @@ export type EffortFacts = {
 export type AcpFacts = {
   /** Returns the command that speaks ACP on stdin and stdout, for one of the `leashes`. */
   command(seat: { leash: Leash; model?: string }): string
-  /** What each leash means over ACP, in words. A leash that the CLI cannot be held to is left out. */
+  /** The meaning of each leash over ACP, in words. A leash that the CLI cannot be held to is left out. */
   leashes: Partial<Record<Leash, string>>
   /** The ACP session mode for each leash; left out where the CLI asks by default. */
   modes?: Partial<Record<Leash, string>>
@@ -93,7 +95,7 @@ export type Journal = {
   read(lines: readonly string[], mark: string): Journalled | undefined
 }
 
-/** What a journal says about a turn. Undefined fields are not known yet. */
+/** The facts of a turn that a journal holds. Undefined fields are not known yet. */
 export type Journalled = {
   key?: string
   answer?: string
@@ -102,15 +104,16 @@ export type Journalled = {
   /** The failure, where the journal names its kind: no message has to be interpreted. */
   failure?: Failure
   over?: boolean
-  usage?: { input: number; output: number; cached?: number; cost?: number }
+  /** `held`: the tokens in the context after the last request. */
+  usage?: { input: number; output: number; cached?: number; cost?: number; held?: number }
 }
 
 /** How an MCP server is started: a program and its arguments. */
 export type ServerStart = { command: string; args: readonly string[] }
 
 /**
- * An MCP server that a CLI is given for one run. Started with `args` it answers every call within a minute, because many CLIs
- * end a longer one. `patient` is for a CLI that is told to let a call take so many milliseconds: then it may.
+ * An MCP server that a CLI is given for one run. Started with `args` it answers every call within a minute, because many CLIs end a longer
+ * one. `patient` is for a CLI that lets a call take `ms` milliseconds: the server then answers later too.
  */
 export type LentServer = ServerStart & {
   name: string
@@ -186,7 +189,7 @@ export type CliFiles = {
   returned?: readonly { path: string; keys?: readonly string[] }[]
 }
 
-/** What a dialect is made for: the seat that the command was composed for, or the `command` that a person wrote. */
+/** The seat that a dialect is made for: the one that the command was composed for, or the `command` that a person wrote. */
 export type DialectSeat = { leash?: Leash; resume?: string; model?: string; effort?: Effort; command?: string }
 
 /** Everything known about one third-party CLI, as data. */
@@ -200,7 +203,7 @@ export interface Profile {
   window: number
   /** Returns the headless command for one of the `leashes`. `resume` is the key of the thread to go on with; `attended`: a person can answer questions. */
   command(seat: { leash: Leash; resume?: string; model?: string; attended?: boolean }): string
-  /** What each leash means for this CLI, in words. A leash that it cannot be held to is left out. */
+  /** The meaning of each leash for this CLI, in words. A leash that it cannot be held to is left out. */
   leashes: Partial<Record<Leash, string>>
   /** Whether a command that a person wrote prints the dialect. */
   speaks(command: string): boolean
@@ -247,4 +250,8 @@ export interface Profile {
   mcp?: McpFacts
   /** How the CLI is run in a terminal, where it can be. */
   screen?: ScreenFacts
+  /** The CLI's own records of earlier sessions; left out where they cannot be read. */
+  past?: PastSessions
+  /** The things that a person can have set up for the CLI and that termaite can use too; left out where none of them can be read. Loaded only where it is needed. */
+  belongings?(): Promise<Belongings>
 }

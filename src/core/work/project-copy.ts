@@ -58,7 +58,7 @@ export type ProjectCopy = {
   /** Reads what was changed in the copy so far; nothing is brought back. */
   changed(): Promise<CopyChanges>
   /** Brings the changes into the project: all that are asked for, or none. */
-  join(what?: CopyJoin): Promise<CopyResult>
+  join(wanted?: CopyJoin): Promise<CopyResult>
   /** Leaves the copy on the disk for a day, so that a person can look at it; never rejects. */
   keep(): Promise<void>
   /** Removes the copy at once; never rejects. */

@@ -54,6 +54,19 @@ function wordsFor(fault: Fault): string {
   return `there is no field ${at}; ${known.length > 0 ? `the fields are ${known.join(', ')}` : 'it takes no fields'}.`
 }
 
+/** A fault in the words of somebody who edits the file. */
+export function faultWords(fault: Fault): string {
+  if (fault.is === 'missing') return `missing; ${fault.wants} is needed`
+  if (fault.is === 'unknown') return unknownKey(String(fault.path.at(-1)), fault.known)
+  return `found ${fault.found}${fault.near === undefined ? `, allowed: ${fault.wants}` : `; did you mean "${fault.near}"?`}`
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const near = nearest(key, known)
+  if (near !== undefined) return `unknown key; did you mean "${near}"?`
+  return `unknown key; allowed: ${known.filter((other) => !other.startsWith('$')).join(', ')}`
+}
+
 /** A path as people write it: `agents[0].command`. */
 export function pathText(path: Path): string {
   return path.reduce<string>(
@@ -107,7 +120,7 @@ export type ObjectOf<F extends Fields> = {
 
 type Strays = 'refused' | 'ignored'
 
-/** Objects with up to so many fields are described by naming them. */
+/** Objects with up to this many fields are described by naming them. */
 const fewFields = 8
 
 export function object<F extends Fields>(fields: F, strays: Strays = 'refused'): Shape<ObjectOf<F>> {
@@ -228,7 +241,8 @@ export function integer(min: number, max = Infinity): Shape<number> {
   return numeric(
     'integer',
     `a whole number ${range}`,
-    { minimum: min, ...(max < Infinity ? { maximum: max } : {}) },
+    // A larger number is not read as it was written.
+    { minimum: min, maximum: Math.min(max, Number.MAX_SAFE_INTEGER) },
     Number.isSafeInteger,
   )
 }
@@ -296,7 +310,18 @@ export function either<A, B>(a: Shape<A>, b: Shape<B>): Shape<A | B> {
   }
 }
 
-/** Whatever JSON can hold. */
+/** The values that `read` recognises; it returns undefined for all others. */
+export const recognised = <T>(wants: string, read: (value: unknown) => T | undefined): Shape<T> => ({
+  wants,
+  json: () => ({ type: 'string' }),
+  read(value, at) {
+    const got = read(value)
+    if (got === undefined) throw wrong(value, wants, at)
+    return got
+  },
+})
+
+/** Any value that JSON can hold. */
 export const anything = (): Shape<unknown> => ({ wants: 'anything', json: () => ({}), read: (value) => value })
 
 /** The same shape with a description of what it is for. */

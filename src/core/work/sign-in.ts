@@ -44,16 +44,21 @@ export type SignIn = Rights & {
   used?: number
 }
 
-/** Where the hub keeps links and sign-ins. Every change is durable when it returns. */
+/** Where the hub keeps links and sign-ins. Every change is durable when its promise resolves. */
 export interface SignInBook {
-  links(): SignInLink[]
-  putLink(link: SignInLink): void
-  /** Returns false when there is no such link. */
-  removeLink(id: string): boolean
-  all(): SignIn[]
-  withCookie(hash: string): SignIn | undefined
-  /** Stores a sign-in and, where its link is for one use, removes that link: both or neither. Returns false when the link is gone. */
-  put(signIn: SignIn): boolean
-  remove(id: string): boolean
-  markUsed(id: string, at: number): void
+  links(): Promise<SignInLink[]>
+  /** Stores a link; false when its person has `most` of them already. */
+  putLink(link: SignInLink, most: number): Promise<boolean>
+  /** False when there is no such link. */
+  removeLink(id: string): Promise<boolean>
+  all(): Promise<SignIn[]>
+  withCookie(hash: string): Promise<SignIn | undefined>
+  /**
+   * Stores a sign-in and, where its link is for one use, removes that link: both or neither. False when the link is gone, so that
+   * of two browsers that open a link for one use at once, one is signed in.
+   */
+  put(signIn: SignIn): Promise<boolean>
+  /** False when there is no such sign-in. */
+  remove(id: string): Promise<boolean>
+  markUsed(id: string, at: number): Promise<void>
 }

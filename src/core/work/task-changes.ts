@@ -1,13 +1,12 @@
-import type { TaskResult } from './task.ts'
+import type { TaskResult, TaskTry, TryDiff } from './task-try.ts'
+import { defined } from '../../base/defined.ts'
+import { DiffReader, linesOf } from './diff-lines.ts'
 
 /** One file that a task changed; a file without lines, such as a picture, has no counts. */
 export type FileChange = { path: string; added?: number; removed?: number }
 
 /** Where the work of a task is and which files it changed. */
 export type TaskWork = { branch?: string; worktree?: string; files: FileChange[] }
-
-/** The files that are told of one task; the rest is on its branch. */
-export const mostFiles = 1_000
 
 /** Reads `git diff --numstat -z`: counts and path of each file; a renamed file has its two paths in fields of their own. */
 export function parseNumstat(text: string): FileChange[] {
@@ -23,14 +22,29 @@ export function parseNumstat(text: string): FileChange[] {
   return files
 }
 
-/** What a result says of its work. The agent wrote the result, so that every part of it is checked. */
+/** The place of the work of the last try that left any, and the size of its diff. */
+export function lastWork({ tries = [], result }: LastWorkOf): TaskWork & { diff?: TryDiff } {
+  const last = tries.findLast(({ branch, diff, late }) => !late && (branch !== undefined || diff !== undefined))
+  const told = workIn(last?.result ?? result)
+  const { branch = told.branch, worktree = told.worktree, diff } = last ?? {}
+  return defined({ branch, worktree, diff, files: told.files })
+}
+
+type LastWorkOf = { tries?: readonly TaskTry[]; result?: TaskResult | undefined }
+
+/** Reads the work of a task from its result. The agent wrote the result, so that every part of it is checked. */
 export function workIn(result: TaskResult | undefined): TaskWork {
   const told = (result?.artifacts ?? []).filter(isObject)
   const branch = told.map(({ branch }) => branch).find((name) => typeof name === 'string')
   const worktree = told.map(({ worktree }) => worktree).find((path) => typeof path === 'string')
   const listed = told.map(({ files }) => files).find((files) => Array.isArray(files)) as unknown[] | undefined
-  const files = listed ? listed.flatMap(fileIn) : filesInDiff(result?.diff ?? '')
+  const files = (listed ?? []).flatMap(fileIn)
   return { ...(branch === undefined ? {} : { branch }), ...(worktree === undefined ? {} : { worktree }), files }
+}
+
+/** "2 files +3 −1" of a diff. */
+export function diffWords({ files, added, removed }: Pick<TryDiff, 'files' | 'added' | 'removed'>): string {
+  return `${files} ${files === 1 ? 'file' : 'files'} +${added} −${removed}`
 }
 
 /** "2 files +3 −1"; empty for no files. */
@@ -38,8 +52,7 @@ export function sizeWords(files: readonly FileChange[]): string {
   if (files.length === 0) return ''
   const sum = (of: (file: FileChange) => number | undefined) =>
     files.reduce((total, file) => total + (of(file) ?? 0), 0)
-  const counts = `+${sum(({ added }) => added)} −${sum(({ removed }) => removed)}`
-  return `${files.length} ${files.length === 1 ? 'file' : 'files'} ${counts}`
+  return diffWords({ files: files.length, added: sum(({ added }) => added), removed: sum(({ removed }) => removed) })
 }
 
 function fileIn(value: unknown): FileChange[] {
@@ -48,19 +61,26 @@ function fileIn(value: unknown): FileChange[] {
   return [typeof added === 'number' && typeof removed === 'number' ? { path, added, removed } : { path }]
 }
 
-/** Counts the changed lines of each file in a diff that an agent sent without a list of its files. */
-function filesInDiff(diff: string): FileChange[] {
-  const files: FileChange[] = []
-  let file: Required<FileChange> | undefined
-  for (const line of diff.split('\n')) {
-    const path = /^\+\+\+ (?:b\/)?(.*)$/.exec(line)?.[1] ?? /^diff --git .* b\/(.*)$/.exec(line)?.[1]
-    if (path !== undefined) {
-      if (file?.path !== path && path !== '/dev/null') files.push((file = { path, added: 0, removed: 0 }))
-    } else if (line.startsWith('--- ')) continue
-    else if (file && line.startsWith('+')) file.added++
-    else if (file && line.startsWith('-')) file.removed++
-  }
-  return files
+/** The beginning of a diff, and its files with their changed lines. */
+export async function readDiff(
+  chunks: AsyncIterable<Uint8Array>,
+  most: number,
+): Promise<{ files: FileChange[]; lines: string[]; left: number }> {
+  const reader = new DiffReader()
+  const files: Required<FileChange>[] = []
+  const shown: string[] = []
+  let left = 0
+  for await (const lines of linesOf(chunks))
+    for (const line of lines) {
+      const { kind, path } = reader.read(line)
+      if (kind === 'file') files.push({ path, added: 0, removed: 0 })
+      // The line that names a renamed file follows the one that begins it.
+      else if (kind === 'header' && files.length > 0 && path !== '') files.at(-1)!.path = path
+      else if (kind === 'added' || kind === 'removed') files.at(-1)![kind]++
+      if (shown.length < most) shown.push(line)
+      else left++
+    }
+  return { files, lines: shown, left }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

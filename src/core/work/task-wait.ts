@@ -1,41 +1,175 @@
+import type { AgentRest, MachineRules } from './machine-rules.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { WorkspaceDay } from './spending-cap.ts'
 import type { HubAgent, QueuedTask, Task } from './task.ts'
+import { FleetRules, heldByMachine, pauseWords } from './machine-rules.ts'
+import { pipelineStop } from './pipeline.ts'
+import { dayStop } from './spending-cap.ts'
+import { hasWorkspace, repositoryIn, workspaceName } from './workspace.ts'
 
-/** An agent with its standing at the hub: whether it is present, and the task that it has. */
-export type StandingAgent = HubAgent & { about?: boolean; task?: string }
+/**
+ * An agent with its standing at the hub: whether it waits and is present, the task that it has, and why it is given no task now
+ * although it may be there.
+ */
+export type StandingAgent = HubAgent & { waits?: boolean; about?: boolean; task?: string; rests?: AgentRest }
 
-/** Whether an agent works in the task's workspace and has its capabilities. */
-export function fits(task: Task, agent: HubAgent): boolean {
-  return agent.workspace === task.workspace && lacking(task, agent).length === 0
+const noRules = new FleetRules()
+
+/** The keys of the workspaces that an agent has; an agent of an older termaite has the folder that it works in. */
+export const workspacesOf = ({ workspace, workspaces = [] }: Pick<HubAgent, 'workspace' | 'workspaces'>) => [
+  ...new Set([workspace, ...workspaces]),
+]
+
+/** Whether an agent has the task's workspace, or may clone it, and has the capabilities that the task needs, by itself or by its machine. */
+export function fits(task: WaitingTask['task'], agent: HubAgent, rules = noRules): boolean {
+  return knows(task, agent) && lacking(task, agent, rules).length === 0
 }
 
-const lacking = ({ capabilities }: Task, agent: HubAgent) =>
-  capabilities.filter((wanted) => !agent.capabilities.includes(wanted))
+/** Times by `LedgerLook.steady`: now, and those before which a task has waited long enough for an agent, or an agent is away. */
+export type ClaimTimes = { steady: number; wishedBefore: number; awayBefore: number }
+
+/** A task as far as its fit and its age need it; times are those of `LedgerLook.steady`. */
+type WaitingTask = { task: Pick<Task, 'workspace' | 'capabilities'>; touched: number }
+
+/** An agent as far as its presence needs it: when it was heard of, and until when it waits for work. */
+type HeardAgent = { agent: HubAgent; heard: number; wait?: { until: number } }
+
+/**
+ * Whether an agent may be given a task. A task that is meant for one agent goes to another only when that agent cannot do it,
+ * is paused or away, or was waited for long enough; `wished` is that agent, undefined where it is not registered.
+ */
+export function mayHave(
+  task: WaitingTask & { task: Pick<Task, 'wish'> },
+  agent: HeardAgent,
+  wished: HeardAgent | undefined,
+  at: ClaimTimes,
+  rules = noRules,
+): boolean {
+  if (agent.agent.evicted !== undefined || rules.restOf(agent.agent)) return false
+  if (!fits(task.task, agent.agent, rules)) return false
+  const { wish } = task.task
+  return wish === undefined || wish === agent.agent.id || !isWaitedFor(task, wished, at, rules)
+}
+
+/** Whether a task that is meant for an agent waits for it. A machine that has as many tasks as it may soon has one less. */
+export function isWaitedFor(
+  task: WaitingTask,
+  wished: HeardAgent | undefined,
+  at: ClaimTimes,
+  rules = noRules,
+): boolean {
+  if (!wished || wished.agent.evicted !== undefined || rules.pauseOf(wished.agent)) return false
+  if (!fits(task.task, wished.agent, rules)) return false
+  return task.touched >= at.wishedBefore && isPresent(wished, at)
+}
+
+/** Whether an agent waits, or has sent anything lately. */
+export function isPresent({ heard, wait }: HeardAgent, at: Pick<ClaimTimes, 'steady' | 'awayBefore'>): boolean {
+  return heard >= at.awayBefore || (wait !== undefined && wait.until > at.steady)
+}
+
+const knows = ({ workspace }: WaitingTask['task'], agent: HubAgent) => hasWorkspace(workspacesOf(agent), workspace)
+
+function lacking({ capabilities }: WaitingTask['task'], agent: HubAgent, rules: FleetRules): string[] {
+  const has = rules.capabilitiesOf(agent)
+  return capabilities.filter((wanted) => !has.includes(wanted))
+}
 
 const done = new Set(['COMPLETED', 'APPROVED'])
+
+/** Everything that a task may wait for beside agents: other tasks, budgets, and the rules of machines. */
+export type WaitGrounds = {
+  tasks: ReadonlyMap<string, Task>
+  agents: readonly StandingAgent[]
+  days?: Iterable<WorkspaceDay>
+  pipelines?: Iterable<Pipeline>
+  rules?: Iterable<MachineRules>
+}
 
 /** Says why a queued task is not at work yet. */
 export function waitReason(
   task: QueuedTask,
-  tasks: ReadonlyMap<string, Task>,
-  agents: readonly StandingAgent[],
+  { tasks, agents, days = [], pipelines = [], rules: given = [] }: WaitGrounds,
 ): string {
-  const open = task.needs.filter((need) => !done.has(tasks.get(need)?.state ?? ''))
+  const waits = task.needs.filter((need) => !done.has(tasks.get(need)?.state ?? ''))
+  const open = waits.map((need) => (task.pipeline && tasks.get(need)?.pipeline?.name) ?? need)
   if (open.length > 0) return `waits until ${listed(open)} ${open.length === 1 ? 'is' : 'are'} done`
-  const here = agents.filter(({ workspace, about }) => about === true && workspace === task.workspace)
-  if (here.length === 0) return `no agent is connected that works in ${task.workspace}`
-  const able = here.filter((agent) => fits(task, agent))
-  if (able.length === 0) {
-    const missing = task.capabilities.filter((wanted) => here.every((agent) => lacking(task, agent).includes(wanted)))
-    return missing.length > 0
-      ? `no connected agent can do ${listed(missing)}`
-      : `no connected agent can do all of ${listed(task.capabilities)}`
-  }
+  const stopped = dayStop([...days].find(({ workspace }) => workspace === task.workspace))
+  if (stopped !== undefined) return stopped
+  const paused = pipelineStop([...pipelines].find(({ id }) => id === task.pipeline?.id))
+  if (paused !== undefined) return paused
+  const rules = new FleetRules(given, heldByMachine(agents))
+  if (rules.hubPause) return `waits: the hub is ${pauseWords(rules.hubPause)}`
+  const known = agents.filter((agent) => knows(task, agent))
+  const head = `waits for an agent${task.capabilities.length > 0 ? ` with ${listed(task.capabilities.map(quoted))}` : ''}`
+  if (known.length === 0) return `${head} that has ${workspaceName(task.workspace)}; ${nobodyWords(task, agents)}`
+  const able = known.filter((agent) => fits(task, agent, rules) && agent.about === true && !rules.pauseOf(agent))
   const meant = able.find(({ id }) => id === task.wish)
-  if (meant) return meant.task === undefined ? `waits for ${meant.id}` : `waits for ${meant.id}, which is busy`
-  const busy = able.filter((agent) => agent.task !== undefined)
-  if (busy.length < able.length) return 'is given to the next agent that asks for work'
-  return `${listed(busy.map(({ id }) => id))} ${busy.length === 1 ? 'is' : 'are'} busy`
+  const isBusy = (agent: StandingAgent) => agent.task !== undefined || rules.restOf(agent) !== undefined
+  if (meant)
+    return isBusy(meant)
+      ? `waits for ${meant.id}, which ${words(obstacleOf(task, meant, rules), false)}`
+      : `waits for ${meant.id}`
+  if (able.some((agent) => !isBusy(agent))) return 'is given to the next agent that asks for work'
+  const count = known.length === 1 ? '1 knows' : `${known.length} know`
+  return `${head}; ${count} the workspace${standingWords(task, known, rules)}`
 }
+
+/** Why no agent has the workspace. An agent of an older termaite tells only its folder. */
+function nobodyWords({ workspace, origin }: Task, agents: readonly StandingAgent[]): string {
+  const older =
+    repositoryIn(workspace) && agents.find((one) => one.workspaces === undefined && one.workspace === origin?.path)
+  if (older) return `${older.id} works in ${older.workspace} under an older termaite, which has to be updated there`
+  return agents.length === 0 ? 'no agent is registered' : 'no registered agent has it'
+}
+
+/** Says for each agent that knows the workspace why it cannot take the task: ", both are offline", or ": a is busy, and b is offline". */
+function standingWords(task: Task, known: readonly StandingAgent[], rules: FleetRules): string {
+  const groups = new Map<string, { obstacle: Obstacle; ids: string[] }>()
+  for (const agent of known) {
+    const obstacle = obstacleOf(task, agent, rules)
+    const group = groups.get(obstacle.join('\n')) ?? { obstacle, ids: [] }
+    group.ids.push(agent.id)
+    groups.set(obstacle.join('\n'), group)
+  }
+  const [only, ...more] = [...groups.values()]
+  if (only && more.length === 0) {
+    const { obstacle } = only
+    if (known.length === 1) return ` and ${words(obstacle, false)}`
+    return `, ${known.length === 2 ? 'both' : `all ${known.length}`} ${words(obstacle, true)}`
+  }
+  const parts = [...groups.values()].map(({ obstacle, ids }) => {
+    const who = ids.length > mostNamed ? String(ids.length) : listed(ids)
+    return `${who} ${words(obstacle, ids.length > 1)}`
+  })
+  return `: ${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`
+}
+
+/** The most agents that a reason names; of more it tells the number. */
+const mostNamed = 3
+
+/** The reason why an agent cannot take a task: the verb for one agent, the verb for several, and the words that follow. */
+type Obstacle = readonly [one: string, many: string, rest: string]
+
+const words = ([one, many, rest]: Obstacle, isMany: boolean) => `${isMany ? many : one} ${rest}`
+
+/**
+ * The obstacle between an agent and a task. A missing capability comes first, because an agent without it is no help when it comes back.
+ */
+function obstacleOf(task: Task, agent: StandingAgent, rules: FleetRules): Obstacle {
+  const missing = lacking(task, agent, rules)
+  if (missing.length > 0) return ['does', 'do', `not have ${listed(missing.map(quoted))}`]
+  const is = (rest: string): Obstacle => ['is', 'are', rest]
+  const rest = rules.restOf(agent)
+  // A pause outlasts an absence: somebody has to end it also when the agent comes back.
+  if (rest && 'pause' in rest)
+    return is(rest.of === 'machine' ? `on ${rest.machine}, which is ${pauseWords(rest.pause)}` : pauseWords(rest.pause))
+  if (agent.about !== true) return is('offline')
+  if (agent.task !== undefined || !rest) return is('busy')
+  return is(`on ${rest.machine}, which has its limit of ${rest.limit} ${rest.limit === 1 ? 'task' : 'tasks'}`)
+}
+
+const quoted = (name: string) => `\`${name}\``
 
 function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`

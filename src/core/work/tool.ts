@@ -11,7 +11,7 @@ export type PathAccess = { access: 'read' | 'write' | 'remove'; path: string }
 /** A path of a call, and where its links led when the policy judged it. */
 export type CheckedPlace = { path: string; real: string }
 
-/** What one call would do, as its tool says before it runs. Policies judge this, and never a tool's name. */
+/** The effect that one call would have, as its tool says before it runs. Policies judge the effect, and never a tool's name. */
 export type Effect =
   /** Changes nothing outside the conversation. */
   | { does: 'nothing' }
@@ -34,7 +34,7 @@ export type ToolAliases = { rules?: readonly string[]; limits?: readonly string[
 /** The form in which a tool takes changes of files: texts to replace, or a patch. */
 export type EditForm = 'edits' | 'patch'
 
-/** What a tool is run with. */
+/** The surroundings of one call of a tool. */
 export type ToolCall = {
   cwd: string
   /** The leash of the turn that calls; a call from outside a turn has none. */
@@ -67,7 +67,7 @@ export const indirectInput = ({ tool, input }: IndirectCall) => ({ name: tool, i
  */
 export interface Tool<I = unknown> {
   name: string
-  /** What every request says of the tool. */
+  /** The description of the tool in every request. */
   description: string
   /** Rare cases and examples: given when the tool is asked about, or when its input was wrong. */
   notes?: string
@@ -93,9 +93,9 @@ export interface Tool<I = unknown> {
   aliases?: ToolAliases
   /** A model is offered only those tools for changing files whose form it was trained on. */
   editForm?: EditForm
-  /** What a person sees before saying yes, where the input alone does not say it plainly. */
+  /** The parts that a person sees before saying yes, where the input alone does not say them plainly. */
   shows?(input: I): Shown[]
-  /** What a rule about this tool also decides for shell commands: the files they read or write, or the network. */
+  /** The shell commands that a rule about this tool also decides: those that read files, write files or use the network. */
   coversShell?: 'read' | 'write' | 'network'
   /** Hands work to another agent: there is none in plan mode, and a subagent has none. */
   delegates?: boolean
@@ -105,7 +105,7 @@ export interface Tool<I = unknown> {
   worksAlone?: boolean
   /** Reports before the work is done, to the person or to the agent that sent this one. A subagent has none, because its caller waits for its answer alone. */
   reports?: boolean
-  /** Whether there is anything to call it for now; otherwise no model is offered it. */
+  /** Whether there is any use for the tool now; otherwise no model is offered it. */
   available?(): boolean
   parse(input: unknown): I
   run(input: I, call: ToolCall): Promise<ToolOutput>

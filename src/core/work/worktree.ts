@@ -1,7 +1,7 @@
 /** A git worktree for one agent. `base` is the commit its branch began at; `made` is set once the worktree exists. */
 export type Worktree = { path: string; branch: string; base?: string; made?: true }
 
-/** What became of a worktree whose agent has ended: removed when it held no work, else kept, and why. */
+/** The end of a worktree whose agent has ended: removed when it held no work, else kept, with the reason. */
 export type Cleared = { gone: true } | { gone: false; why: string }
 
 /** The worktrees of a crew. `make` and `clear` throw an error whose message can be shown. */

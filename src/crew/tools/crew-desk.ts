@@ -27,7 +27,7 @@ export const seconds = number(0)
 /** Gives the `run` of a tool the type of input that its `parse` returns. */
 export const crewTool = <I>(tool: Tool<I>): Tool => tool
 
-/** When a wait ends: after the wanted time, or when the caller gives up, which is `short`. */
+/** The moment at which a wait ends: after the wanted time, or when the caller gives up, which is `short`. */
 export function deadline(clock: Clock, seconds: number, until: number): { at: number; short: boolean } {
   const wanted = clock.elapsed() + seconds * 1000
   return { at: Math.min(wanted, until), short: until < wanted }

@@ -43,7 +43,7 @@ export function askedWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'
   return [text, ...about].join(' · ')
 }
 
-/** Everything that is dangerous in what a question shows. */
+/** The dangerous parts of everything that a question shows. */
 export function dangersIn({ shows = [] }: Pick<Question, 'shows'>): string[] {
   return shows.flatMap(dangersOf)
 }

@@ -18,7 +18,7 @@ import { allOf, CrewError, isGone } from '../slot.ts'
 import { endedEnvelope, keepEnvelope, readEnvelope, workerState } from './worker-turn.ts'
 import { roleTable, slotOf, usualMinutes, usualSteps, workerId, workerPrompt } from './worker.ts'
 
-/** What a coordinator wants a worker to do. */
+/** The work that a coordinator wants a worker to do. */
 export type WorkerWish = {
   name: string
   description: string
@@ -28,7 +28,7 @@ export type WorkerWish = {
   model?: string
   where?: WorkerSite
   scope?: readonly string[]
-  /** Whether it works in a copy of the project although it need not. */
+  /** Whether the worker gets a copy of the project although it needs none. */
   worktree?: boolean
   steps?: number
   minutes?: number
@@ -49,7 +49,7 @@ export type BoardParts = {
   agentFor(role: Role): string
   /** Whether an agent can be held to the files that it may change; such an agent also counts its steps. */
   holdsScope(agent: string, where: WorkerSite): boolean
-  /** Where an agent works if the coordinator does not say; and why an agent cannot work somewhere, in a whole sentence. */
+  /** The site of an agent for which the coordinator names none, and a whole sentence that says why an agent cannot work at a site. */
   usualSite(agent: string): WorkerSite
   siteFault(agent: string, where: WorkerSite): string | undefined
   /** Why no copy of the project can be made here, as the end of a sentence. */
@@ -70,11 +70,11 @@ export type BoardParts = {
 export type WorkerView = {
   id: string
   slot: WorkerSlot
-  /** Whether it has come to its end. */
+  /** Whether the worker has come to its end. */
   over: boolean
-  /** Whether the coordinator has read its envelope. */
+  /** Whether the coordinator has read the worker's envelope. */
   heard: boolean
-  /** Whether it was sent in a turn whose process died, so that this turn answers for it. */
+  /** Whether the worker was sent in a turn whose process died, so that this turn answers for it. */
   lost: boolean
 }
 

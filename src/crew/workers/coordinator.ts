@@ -74,7 +74,7 @@ const lostNote = (lost: readonly WorkerView[]) =>
 
 /** Tells the person that nothing was delegated because nothing could be. */
 const aloneNote = (name: string) =>
-  `${name} was given the tools for workers, but its program did not start the MCP server that has them, so that it worked alone. Another agent can lead: name it with -a or /switch.`
+  `${name} was given the tools for workers, but its program did not start the MCP server that has them, so it worked alone. Another agent can lead: name it with -a or /switch.`
 
 async function coordinate(
   agent: Agent,

@@ -18,11 +18,11 @@ export async function digestOf(
   messages?: readonly ModelMessage[],
 ): Promise<string | undefined> {
   const [all, earlier] = await Promise.all([board.all(), board.earlier()])
-  const besides = [
+  const remarks = [
     ...(earlier.length > 0 ? [earlierLine(earlier)] : []),
     ...(messages ? await forgottenLines(board, messages) : []),
   ]
-  if (all.length === 0) return besides.length === 0 ? undefined : besides.join('\n')
+  if (all.length === 0) return remarks.length === 0 ? undefined : remarks.join('\n')
   const running = all.filter(({ over }) => !over)
   const blocked = running.filter(isBlocked)
   const waiting = all.filter(({ over, heard }) => over && !heard)
@@ -41,7 +41,7 @@ export async function digestOf(
   return [
     `The state of your workers now: ${counts.join(', ')}.`,
     ...lostLines(all),
-    ...besides,
+    ...remarks,
     ...running.slice(0, most.named).map((view) => `- ${runningLine(view, now)}`),
     ...envelopes.map((envelope) => `- ${previewLine(envelope)}`),
     ...notices.slice(-most.notices).map(({ id, status, summary }) => `- ${id} reports ${status}: ${short(summary)}`),

@@ -41,9 +41,9 @@ export class FinalAnswer {
   }
 
   /**
-   * What must follow the answer so that every worker is accounted for: the handoffs that the coordinator never read, and one line
-   * for each worker that the answer leaves out. Without an answer, it takes its place. Waits for workers that still run. Undefined
-   * when nothing is missing.
+   * Returns the text that must follow the answer so that every worker is accounted for: the handoffs that the coordinator never read, and
+   * one line for each worker that the answer leaves out. Without an answer, this text takes its place. Waits for workers that still run.
+   * Undefined when nothing is missing.
    */
   async completion(answer: string | undefined, signal: AbortSignal): Promise<string | undefined> {
     const { envelopes: unread } = await this.#board.gather(undefined, Number.MAX_SAFE_INTEGER, signal)

@@ -5,7 +5,7 @@ import { defined } from '../../base/defined.ts'
 import { workStatuses } from '../../core/talk/entry.ts'
 import { fieldNames as names, findHandoff, plainName } from './handoff-text.ts'
 
-/** What a worker hands back: the five fields of the contract, and the paths that an implementer changed. */
+/** The result that a worker hands back: the five fields of the contract, and the paths that an implementer changed. */
 export type Handoff = {
   what_was_done: string
   evidence: string[]
@@ -129,7 +129,7 @@ function ofFailure({ kind, message, stoppedBy }: Failure, words: string, calls: 
       : stoppedBy === 'steps'
         ? 'Split the task into smaller ones, or give a new worker more steps.'
         : stoppedBy === 'tokens' || stoppedBy === 'cost'
-          ? 'Answer with what there is: the budget that all workers share is spent, so that no new worker can go on.'
+          ? 'Answer with what there is: the budget that all workers share is spent, so no new worker can go on.'
           : cut
             ? 'Continue with what was done so far, or send a smaller task.'
             : 'Send a narrower task to a new worker, choose another agent, or do the task yourself.',

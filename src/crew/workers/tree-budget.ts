@@ -84,7 +84,7 @@ export class TreeBudget {
     this.workers = { ...this.#watched(workers, this.workersOver), step: () => this.#step() }
   }
 
-  /** Why no worker with a task of about so many tokens can be sent any more; undefined when it can. */
+  /** Why no worker with a task of about this many tokens can be sent any more; undefined when it can. */
   refuses(tokens: number): Failure | undefined {
     return this.#used.steps >= this.#parts.limits.steps ? this.#stepsSpent() : this.workers.refuse(tokens)
   }

@@ -14,7 +14,7 @@ import { noBudget, withSteps } from '../../core/work/budget.ts'
 import { callWords, handoffOf } from './handoff.ts'
 import { workerId } from './worker.ts'
 
-/** The one turn of a worker: its limits while it runs, and its envelope at the end. */
+/** The single turn of a worker: its limits while it runs, and its envelope at the end. */
 export class WorkerTurn {
   readonly budget: Budget
   /** Aborts when the worker's time is over. */

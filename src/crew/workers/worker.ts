@@ -12,7 +12,7 @@ export type WorkerSite = 'background' | 'terminal'
 /** A word of a worker to its coordinator while it works. */
 export type WorkerNotice = { status: string; summary: string; final_response?: string }
 
-/** What makes a slot a worker: a coordinator sent it with one task, and it ends with its handoff. */
+/** The facts that make a slot a worker: a coordinator sent it with one task, and it ends with its handoff. */
 export type Worker = {
   name: string
   role: Role
@@ -21,7 +21,7 @@ export type Worker = {
   turn: string
   /** The files and folders that it may change, relative to the project. */
   scope?: string[]
-  /** How many steps its turn may have; another program's agent, and one in a terminal, has only its minutes. */
+  /** How many steps the worker's turn may have; another program's agent, and one in a terminal, has only its minutes. */
   steps?: number
   minutes: number
   /** The model of its agent; missing where only the agent's own program knows it. */
@@ -35,7 +35,7 @@ export type Worker = {
   envelope?: Ref
   /** Whether the coordinator has read the envelope. */
   heard?: true
-  /** Set where the process of the turn that sent the worker died before its answer: the turn named here took the worker over. */
+  /** Set where the process of the turn that sent the worker died before its answer: `turn` is then the turn that took the worker over. */
   lost?: true
   /** How the turn that sent the worker ended; unset while it runs, and where its process died. */
   closed?: 'answered' | 'cancelled'
@@ -79,7 +79,7 @@ export function slotOf(id: string): number | undefined {
 type RoleRow = {
   /** The purpose of the role, in the words of a list. */
   for: string
-  /** What a worker of the role is told about its work. */
+  /** The instructions that every worker of the role gets. */
   told: string
   limits: SeatLimits
   /**

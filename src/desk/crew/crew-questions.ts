@@ -12,7 +12,7 @@ import { watchFile } from '../../base/file-watch.ts'
 import { answerWords, put } from './crew-card.ts'
 import { voiceOf } from '../../core/io.ts'
 
-export type CrewQuestionsParts = {
+type CrewQuestionsParts = {
   app(): App
   /** Runs a command that the user did not type. */
   put(command: Command): void

@@ -4,7 +4,7 @@ import { localTimeFrom } from '../../base/local-time.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
 import { oneLine, table } from '../../base/table.ts'
 
-export type TableOptions = {
+type TableOptions = {
   now: number
   /** The command that answers a question; the slot's number is added. */
   answer: string

@@ -4,7 +4,7 @@ import { UsageError } from '../../core/io.ts'
 type Values = Readonly<Record<string, string | boolean | string[] | undefined>>
 
 /** A verb of `termaite crew` that calls an MCP tool: the tool's name, and its input made from the typed words. */
-export type ToolVerb = { tool: string; input(words: readonly string[], values: Values): Record<string, unknown> }
+type ToolVerb = { tool: string; input(words: readonly string[], values: Values): Record<string, unknown> }
 
 export const toolVerbs: Record<string, ToolVerb> = {
   list: { tool: 'list_agents', input: (words) => (noMore('list', words), {}) },

@@ -106,7 +106,7 @@ class WatchSource implements CrewSource {
     })
   }
 
-  /** What the agent was asked last; its first task until it was asked more. */
+  /** The newest prompt of the agent; its first task until it was asked more. */
   async #prompt({ id, task, flight, last }: Slot): Promise<string> {
     const turn = flight?.turn ?? last?.turn ?? ''
     const known = this.#prompts.get(id)

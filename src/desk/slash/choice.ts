@@ -4,7 +4,7 @@ import { nearest } from '../../base/nearest.ts'
 import { UsageError } from '../../core/io.ts'
 import { defined } from '../../base/defined.ts'
 
-export type Choice<T extends string> = Option & { id: T }
+type Choice<T extends string> = Option & { id: T }
 
 /** Asks with a card; undefined when the user leaves it. `unanswered` is the label of Esc on a card that has no "no". */
 export async function choose<T extends string>(

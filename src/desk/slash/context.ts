@@ -64,7 +64,7 @@ function fillText(name: string, { window, used, source, free, parts }: Fill): st
   ].join('\n')
 }
 
-/** What the provider's cache spared: such tokens cost a part of the others. */
+/** Says how many tokens came from the provider's cache, where they cost only a part of their price. */
 function cacheText(use: ReturnType<typeof cacheUse>): string[] {
   if (!use || use.last.input === 0) return []
   const words = ({ input, cached, written }: CacheUse) => {

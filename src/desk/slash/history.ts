@@ -18,7 +18,7 @@ export function historyCommand(controls: DeskControls): Command {
     async run(args, { say }) {
       const count = args.trim() === '' ? usual : Number(args)
       if (!Number.isSafeInteger(count) || count < 1)
-        throw new UsageError(`/history takes a number of turns, but found "${args.trim()}".`)
+        throw new UsageError(`/history takes a number of turns, as in /history 5, but found "${args.trim()}".`)
       const { project, session } = controls.app()
       const turns = await newestTurns(project.log, session.id, count)
       if (turns.length === 0) say('This session has no turns yet.', 'note')

@@ -22,7 +22,8 @@ export function jobCommands(controls: DeskControls): Command[] {
       help: 'List the commands in the background; end one of them.',
       async run(args, world) {
         const wish = args.trim()
-        if (wish !== '' && wish !== 'end') throw new UsageError('/jobs takes nothing, or the word end.')
+        if (wish !== '' && wish !== 'end')
+          throw new UsageError('/jobs takes no arguments, or the word end, which asks for the command to end.')
         const all = [...controls.jobs()].flatMap(([owner, jobs]) => jobs.listed.map((one) => ({ owner, jobs, ...one })))
         if (all.length === 0) return world.say('No command is in the background.', 'note')
         if (wish === '') {

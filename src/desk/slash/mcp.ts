@@ -17,13 +17,13 @@ const listMs = 5_000
 export function mcpCommand(controls: DeskControls): Command {
   return {
     name: 'mcp',
-    words: '[status|tools|resources|prompts|refresh]',
-    help: 'Show or restart the MCP servers.',
+    words: '[status|tools|resources|prompts|refresh|login <server>]',
+    help: 'Show or restart the MCP servers, or log in to one.',
     complete: (typed) => goingOn(typed, ways),
     async run(args, world) {
       const [typed = 'status', ...more] = args.split(/\s+/).filter((word) => word !== '')
       const way = knownWord('subcommand', typed, ways)
-      if (more.length > 0 && way !== 'login') throw new UsageError(`nothing follows /mcp ${way}.`)
+      if (more.length > 0 && way !== 'login') throw new UsageError(`/mcp ${way} takes no further words.`)
       nativeAgent(controls)
       const app = controls.app()
       const mine = personServers(app)
@@ -55,7 +55,8 @@ async function settled(servers: McpServers, { say, signal }: CommandWorld): Prom
 
 async function login(servers: McpServers, typed: string, { say, signal }: CommandWorld): Promise<void> {
   const names = servers.status().servers.map(({ name }) => name)
-  if (typed === '') throw new UsageError(`whose login? /mcp login ${names.join(' or ')}.`)
+  if (typed === '')
+    throw new UsageError(`the name of the server is missing. Type /mcp login and one of: ${names.join(', ')}.`)
   const name = knownWord('MCP server', typed, names)
   await servers.login(name, async (url) => say(`Log in to ${name} in a browser: ${url}`, 'text'), signal)
 }

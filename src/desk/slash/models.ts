@@ -20,7 +20,7 @@ import { nativeAgent } from './native-agent.ts'
 type Offer = { provider: ProviderName; models: { id: string; window?: number }[] }
 
 /** How providers are asked for their models; tests hand in their own. */
-export type ModelParts = { fetch?: typeof globalThis.fetch; open?: typeof openKeys }
+type ModelParts = { fetch?: typeof globalThis.fetch; open?: typeof openKeys }
 
 export function modelsCommand(controls: DeskControls, parts: ModelParts = {}): Command {
   return {

@@ -87,7 +87,7 @@ async function askFor(question: ArgumentQuestion, command: string): Promise<stri
 
 const suggestionMs = 1_000
 
-/** What was typed, with each value that the server suggests for the argument that is being typed. */
+/** The typed text, completed by each value that the server suggests for the argument that is being typed. */
 async function suggestedValues(
   prompt: ServedPrompt,
   typed: string,

@@ -3,8 +3,9 @@ import type { Session } from '../../store/index/conversation-index.ts'
 import type { SessionNode } from '../session-lookup.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { localTime } from '../../base/local-time.ts'
-import { UsageError } from '../../core/io.ts'
+import { UsageError, voiceOf } from '../../core/io.ts'
 import { sessionNamed, sessionTree, title, treeTitle } from '../session-lookup.ts'
+import { fileStore } from '../../store/files/file-store.ts'
 import { choose, goingOn } from './choice.ts'
 import { withIndex } from './session-index.ts'
 
@@ -77,8 +78,18 @@ async function pick(controls: DeskControls, world: CommandWorld): Promise<void> 
 
 async function goOn(controls: DeskControls, session: Session, { say }: CommandWorld): Promise<void> {
   if (session.id === controls.app().session.id) return say('You are already in that session.', 'note')
-  await controls.open({ id: session.id })
+  await controls.open({ id: session.cli === undefined ? session.id : await takenOver(controls, session, session.cli) })
   say(`Resumed ${title(session)}.`, 'note')
+}
+
+/** Makes a session of ours from an imported one; returns its id. */
+async function takenOver(controls: DeskControls, session: Session, cli: string): Promise<string> {
+  const { agentOfCli, continueImported } = await import('../../app/import/continued-session.ts')
+  const { io, project, settings, place } = controls.app()
+  const store = fileStore(place.home, voiceOf(io))
+  return withIndex(controls, (index) =>
+    continueImported({ project, store, index, clock: io.clock }, session, agentOfCli(settings.agents, cli) ?? cli),
+  )
 }
 
 const asOption = (node: SessionNode) => ({

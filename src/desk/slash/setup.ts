@@ -10,7 +10,16 @@ export function setupCommand(controls: DeskControls): Command {
     help: 'Find the agents on this machine and choose which ones take turns.',
     async run(_args, { say, ask, signal }) {
       const { io, place } = controls.app()
-      const done = await runSetup({ say, ask, signal, env: io.env, cwd: place.cwd, home: place.home, clock: io.clock })
+      const done = await runSetup({
+        say,
+        ask,
+        signal,
+        env: io.env,
+        cwd: place.cwd,
+        home: place.home,
+        clock: io.clock,
+        attended: true,
+      })
       if (done === 'written') await controls.reload()
     },
   }

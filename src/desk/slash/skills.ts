@@ -10,7 +10,7 @@ import { isTrusted, nativeAgent } from './native-agent.ts'
 import { nativeAgents } from '../../settings/enabled-agents.ts'
 
 const where =
-  'Skills are folders with a SKILL.md in .skills, .agents/skills or .claude/skills, or in your own skills folder.'
+  'Skills are folders with a SKILL.md in .skills, .agents/skills, .claude/skills or another CLI’s folder of skills in the project, or in your own skills folder.'
 
 /** Lists and loads the skills of termaite's own agent. */
 export function skillCommands(controls: DeskControls): Command[] {
@@ -57,7 +57,7 @@ export function skillCommands(controls: DeskControls): Command[] {
   ]
 }
 
-export async function skillsOf(controls: DeskControls): Promise<Skills> {
+async function skillsOf(controls: DeskControls): Promise<Skills> {
   const app = controls.app()
   const { cwd, root, home } = app.place
   return findSkills({ cwd, root, home, trusted: await isTrusted(app) })

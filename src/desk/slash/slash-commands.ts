@@ -44,9 +44,9 @@ import { viewCommands } from './compact-view.ts'
 import { workersCommand } from './workers.ts'
 
 /** termaite's own commands. */
-export function builtInCommands(controls: DeskControls): Command[] {
-  return [
-    ...screenCommands,
+function builtInCommands(controls: DeskControls): Command[] {
+  const commands: Command[] = [
+    ...screenCommands(() => commands.map(({ name }) => name)),
     ...rotationCommands(controls),
     agentsCommand(controls),
     leashCommand(controls),
@@ -85,10 +85,13 @@ export function builtInCommands(controls: DeskControls): Command[] {
     contextCommand(controls),
     refreshSystemCommand(controls),
   ]
+  return commands
 }
 
-/** The names of termaite's own commands, where there is no desk. */
-export const builtInNames = (): string[] => builtInCommands(noDesk).map(({ name }) => name)
+/** termaite's own commands where there is no desk: their names and words, not their work. */
+export const builtInTable = (): readonly Omit<Command, 'run' | 'complete'>[] => builtInCommands(noDesk)
+
+export const builtInNames = (): string[] => builtInTable().map(({ name }) => name)
 
 const noDesk = new Proxy({} as DeskControls, {
   get() {

@@ -13,9 +13,9 @@ export function refreshSystemCommand(controls: DeskControls): Command {
     help: 'Scan this machine again.',
     async run(args, { say, signal }) {
       if (args.trim() !== '') throw new UsageError('/refresh-system takes no arguments.')
-      const { known } = machineOf(controls.app().native)
-      const before = await known.known()
-      const { spec, unkept } = await known.scan({ asked: true, signal })
+      const machine = machineOf(controls.app().native)
+      const before = await machine.known()
+      const { spec, unkept } = await machine.scan({ asked: true, signal })
       if (signal.aborted) return
       // The first look may name programs that do not start, so the result of the whole scan is shown.
       const changed = before.scannedAt === undefined ? [] : [differences(before.spec, spec)]

@@ -42,6 +42,6 @@ export function thinkCommand(controls: DeskControls): Command {
 /** Continues the task tree that was left unfinished last. */
 async function resumed(controls: DeskControls, request: string): Promise<void> {
   const left = await lastUnfinished(treesOf(controls.app()))
-  if (!left) throw new UsageError('this project has no unfinished task tree.')
+  if (!left) throw new UsageError('this project has no unfinished task tree to continue.')
   await controls.begin(request || left.prompt, (app, wishes) => runTurn(app, { ...wishes, think: 'resume' }))
 }

@@ -1,6 +1,6 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { agentResults, usageRows, usageTable } from '../usage-table.ts'
+import { activityOf, agentResults, usageRows, usageTable } from '../usage-table.ts'
 import { block } from './code-block.ts'
 import { goingOn, knownWord } from './choice.ts'
 import { withIndex } from './session-index.ts'
@@ -14,12 +14,17 @@ export function usageCommand(controls: DeskControls): Command {
     complete: (typed) => goingOn(typed, usageRows),
     async run(args, { say }) {
       const by = args.trim() === '' ? 'agent' : knownWord('row', args.trim(), usageRows)
-      const [used, verdicts, results] = await withIndex(controls, async (index, here) => {
+      const parts = await withIndex(controls, async (index, here) => {
         const of = by === 'project' ? {} : { project: here }
-        return [await index.usage({ by, ...of }), await index.verdicts(of), await agentResults(index, of)] as const
+        return {
+          used: await index.usage({ by, ...of }),
+          done: await activityOf(index, { by, now: controls.app().io.clock.now(), ...of }),
+          verdicts: await index.verdicts(of),
+          results: await agentResults(index, of),
+        }
       })
-      if (used.length === 0) say('No usage yet.', 'note')
-      else say(block(usageTable(by, used, verdicts, results)), 'text')
+      if (parts.used.length === 0) say('No usage yet.', 'note')
+      else say(block(usageTable(by, parts)), 'text')
     },
   }
 }

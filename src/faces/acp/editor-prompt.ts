@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { attribute, tag } from '../../core/talk/transcript.ts'
 
 /** Keeps a picture that an editor sent; returns the text that stands for it in a prompt. */
-export type KeepPicture = (base64: string, name: string) => Promise<string>
+type KeepPicture = (base64: string, name: string) => Promise<string>
 
 /** The blocks of a prompt as one text: a linked file is a mention, an embedded one is added below the words. */
 export async function promptText(blocks: readonly ContentBlock[], cwd: string, keep: KeepPicture): Promise<string> {

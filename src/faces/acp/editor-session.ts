@@ -14,7 +14,7 @@ import type { AcpSdk } from './acp-sdk.ts'
 import type { EditorDesk } from './editor-desk.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { leashes } from '../../core/work/agent.ts'
-import { oneLine } from '../chat/transcript/screen-text.ts'
+import { oneLine } from '../chat/transcript/safe-text.ts'
 import { PendingPrompt, promptText, stopReason } from './editor-prompt.ts'
 import { EditorQuestions } from './editor-questions.ts'
 import { auto, sessionConfig, sessionModes } from './session-options.ts'
@@ -165,7 +165,7 @@ export class EditorSession {
 
   /** Keeps a picture of a prompt; says in words why one cannot be taken. */
   async #keepPicture(data: string, name: string): Promise<string> {
-    const kept = await this.#parts.seat.desk.keepPicture(Buffer.from(data, 'base64'), name)
+    const kept = await this.#parts.seat.desk.sources.keepPicture(Buffer.from(data, 'base64'), name)
     const problems = kept?.problems ?? [`${name} was left out: it is no PNG, JPEG, GIF or WebP.`]
     for (const problem of problems) await this.#updates.notice(problem, 'error')
     return kept?.texts[0] ?? '[a picture that could not be taken]'
@@ -180,7 +180,7 @@ export class EditorSession {
 
   /** Runs a command here and not at the desk, so that its end is known. A turn that it begins is waited for as usual. */
   async #run(command: Command, args: string, pending: PendingPrompt): Promise<void> {
-    // What a command prints is sent in order by the client's connection; the command need not wait.
+    // The client's connection sends the output of a command in order; the command need not wait.
     const say = (text: string, how: 'note' | 'text' | 'error' = 'note') => {
       void this.#say(text, how)
     }

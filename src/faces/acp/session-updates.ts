@@ -10,7 +10,7 @@ import { toolKind, locationsOf, resultContent, textContent, toolTitle } from './
 
 export type SendUpdate = (update: SessionUpdate) => Promise<void>
 
-export type UpdateParts = {
+type UpdateParts = {
   send: SendUpdate
   cwd: string
   clock: Clock

@@ -53,8 +53,8 @@ export function resultContent(text: string, data: unknown, cwd: string): ToolCal
 }
 
 /**
- * What a question shows: its dangerous parts in words, then the whole command, text or change that the person allows. Editors
- * show text as Markdown, which would join lines and drop signs, so a command and a text are fenced.
+ * The parts of a question: its dangers in words, then the whole command, text or change that the person allows. Editors show text as
+ * Markdown, which would join lines and drop signs, so a command and a text are fenced.
  */
 export function shownContent({ text, shows = [] }: Pick<Question, 'text' | 'shows'>, cwd: string): ToolCallContent[] {
   const dangers = dangerWords({ text, shows }).map((words) => dangerSign + words)

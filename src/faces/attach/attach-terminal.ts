@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Terminal } from '../../core/screen/terminal.ts'
 import type { AttachKeys } from './attach-keys.ts'
 import { callAfter } from '../../base/clock.ts'
+import { killChild } from '../../base/process/kill-child.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
@@ -45,7 +46,7 @@ export async function attach(terminal: Terminal, io: AttachIo, options?: AttachO
 /** Runs the terminal's own attach command, for a terminal such as a tmux window that can be shown without termaite. */
 async function attachByCommand(command: string, { signal }: AttachIo): Promise<AttachEnd> {
   const child = spawn('/bin/sh', ['-c', command], { stdio: 'inherit' })
-  const end = () => child.kill()
+  const end = () => killChild(child)
   signal.addEventListener('abort', end, { once: true })
   const [code] = (await once(child, 'exit')) as [number | null]
   signal.removeEventListener('abort', end)

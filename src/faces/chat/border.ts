@@ -1,7 +1,7 @@
 import type { Component } from '@earendil-works/pi-tui'
 import type { Theme } from './theme.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
-import { oneLine } from './transcript/screen-text.ts'
+import { oneLine } from './transcript/safe-text.ts'
 
 /** The upper edge of the transcript, with its title. */
 export class TopBorder implements Component {
@@ -70,7 +70,7 @@ export function withSides(line: string, columns: number, theme: Theme): string {
 
 const knownSpaces: string[] = []
 
-/** So many spaces; each number of them is made once, because every line of the transcript is filled with some. */
+/** A run of spaces; each length is made once, because every line of the transcript is filled with some. */
 function spaces(count: number): string {
   return (knownSpaces[count] ??= ' '.repeat(count))
 }

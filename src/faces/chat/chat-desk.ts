@@ -85,15 +85,29 @@ export type DeskEvent =
   /** Another conversation takes the screen; these are its newest entries. */
   | { type: 'opened'; entries: Entry[]; more: boolean }
 
-/** What became of a paste: texts that stand for its pictures in a prompt, and in words what could not be taken. */
+/** The result of a paste: texts that stand for its pictures in a prompt, and sentences about anything that could not be taken. */
 export type PastedPictures = { texts: string[]; problems: string[] }
 
 /** The events of a desk. `takeAll` takes those that nobody has read yet, so that a screen can show them in the frame of a key. */
 export type DeskEvents = AsyncIterable<DeskEvent> & { takeAll(): DeskEvent[] }
 
+/** Everything that a person puts into a prompt beside the words that they type. */
+export interface PromptSources {
+  /** Finds paths below the working folder that match what was typed after an @, best first. */
+  files(typed: string, most: number, signal: AbortSignal): Promise<string[]>
+  /** Finds the resources of MCP servers that can be named after an @, as far as they are known in a moment. */
+  resources(typed: string, signal: AbortSignal): Promise<NamedResource[]>
+  /** Keeps a picture that was pasted; undefined when the bytes are no picture that models can see. */
+  keepPicture(bytes: Uint8Array, name: string): Promise<PastedPictures | undefined>
+  /** Keeps the pictures that pasted paths name, in the first of the `readings` that fits; undefined when there are none. */
+  keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined>
+  /** The prompts that were sent in this project before, newest last. */
+  sentPrompts(): Promise<string[]>
+}
+
 /**
- * What a person at the chat can see and do. The full screen, the plain lines and an editor each show one;
- * a desk runs the turns and knows nothing of its screen.
+ * Everything that a person at the chat can see and do. The full screen, the plain lines and an editor each show one; a desk runs the turns
+ * and knows nothing of its screen.
  */
 export interface ChatDesk {
   standing(): Standing
@@ -118,16 +132,7 @@ export interface ChatDesk {
   answer(ask: string, picks?: string[]): void
   setLeash(leash: Leash): void
   readonly commands: CommandList
-  /** Finds paths below the working folder that match what was typed after an @, best first. */
-  files(typed: string, most: number, signal: AbortSignal): Promise<string[]>
-  /** Finds the resources of MCP servers that can be named after an @, as far as they are known in a moment. */
-  resources(typed: string, signal: AbortSignal): Promise<NamedResource[]>
-  /** Keeps a picture that was pasted; undefined when the bytes are no picture that models can see. */
-  keepPicture(bytes: Uint8Array, name: string): Promise<PastedPictures | undefined>
-  /** Keeps the pictures that pasted paths name, in the first of the `readings` that fits; undefined when there are none. */
-  keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined>
-  /** The prompts that were sent in this project before, newest last. */
-  sentPrompts(): Promise<string[]>
+  readonly sources: PromptSources
   /** Gives commands the screen that the desk is shown on. */
   setScreen(screen: CommandScreen): void
 }

@@ -4,6 +4,7 @@ import type { DeskEvent, Standing } from './chat-desk.ts'
 import type { RunningTurn } from './running-turn.ts'
 import type { Block, NewBlock } from './transcript/block.ts'
 import type { OrphanResults } from './transcript/entry-blocks.ts'
+import { defined } from '../../base/defined.ts'
 import { advanceTurn } from './running-turn.ts'
 import { foldEvent } from './transcript/fold.ts'
 import { blocksOfEntries } from './transcript/entry-blocks.ts'
@@ -70,6 +71,26 @@ export function nextState(state: ChatState, event: DeskEvent, now: number): Chat
     case 'event':
       return happened(taken(state, event.sent, event.turn), event.turn, event.event, now)
   }
+}
+
+/**
+ * The standing with the framework and the budget of the running turn, which say more than those of the next one, and with the agent
+ * that would take the typed prompt, which may be another one than that of an empty prompt.
+ */
+export function shownStanding(
+  standing: Standing,
+  { running, asks }: ChatState,
+  { next = standing.next, now }: { next: string | undefined; now: number },
+): Standing {
+  const { phase, budget } = running.at(-1) ?? {}
+  // The time of a budget stands still while a question waits for the person.
+  const since = budget && asks.length === 0 ? now - budget.at : 0
+  return defined({
+    ...standing,
+    thinking: phase?.framework ?? standing.thinking,
+    next,
+    budget: budget && { allowed: budget.allowed, used: { ...budget.used, ms: budget.used.ms + since } },
+  })
 }
 
 /** The state with earlier entries above the blocks it has. */

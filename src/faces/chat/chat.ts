@@ -2,17 +2,14 @@ import type { Terminal } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/clock.ts'
 import type { Command, CommandScreen } from '../../core/talk/command.ts'
 import { isNote } from '../../core/talk/command.ts'
-import type { Entry } from '../../core/talk/entry.ts'
-import type { ChatDesk, DeskEvent, DeskEvents, Standing } from './chat-desk.ts'
+import type { ChatDesk, DeskEvent, DeskEvents } from './chat-desk.ts'
 import type { ScreenLayout } from './screen/screen-layout.ts'
 import type { KeyActions } from './screen/screen-keys.ts'
 import type { ChatState } from './chat-state.ts'
 import type { RenderContext } from './transcript/render-context.ts'
 import { ProcessTerminal } from '@earendil-works/pi-tui'
 import { SteadyTime } from '../../base/clock.ts'
-import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { isEntry } from '../../core/talk/entry.ts'
 import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
 import { farewell, welcome } from './screen/welcome.ts'
@@ -29,12 +26,13 @@ import { restoreAtExit, TerminalControl } from './screen/terminal-control.ts'
 import { InputArea } from './screen/input-area.ts'
 import { StatusLine } from './screen/status-line.ts'
 import { Ticker, WorkingLine, stepMs } from './screen/working-line.ts'
-import { emptyState, cleared, nextState, withoutOldest, withEarlier } from './chat-state.ts'
+import { BoundedState } from './bounded-state.ts'
+import { shownStanding } from './chat-state.ts'
 import { firstTheme, followBackground, ThemeSwitch } from './theme.ts'
 import { LazyDetails, canLink } from './transcript/render-context.ts'
 import { Transcript } from './transcript/transcript-view.ts'
 
-export type ChatParts = {
+type ChatParts = {
   clock: Clock
   env: Readonly<Record<string, string | undefined>>
   signal: AbortSignal
@@ -66,38 +64,12 @@ export async function openChat(desk: ChatDesk, parts: ChatParts): Promise<ChatEn
   }
 }
 
-/** Blocks that are held; beyond `mostBlocks` the transcript is cut to `keptBlocks`, so that it is not cut at each turn. */
-const [mostBlocks, keptBlocks] = [10_000, 9000]
-/** Blocks that are held in the normal buffer, where all of them are painted again at each change. */
-const keptInBuffer = 400
-const earlierEntries = 300
-
-/**
- * The standing with the framework and the budget of the running turn, which say more than those of the next one, and with the agent
- * that would take the typed prompt, which may be another one than that of an empty prompt.
- */
-function shownStanding(
-  standing: Standing,
-  { running, asks }: ChatState,
-  { next = standing.next, now }: { next: string | undefined; now: number },
-): Standing {
-  const { phase, budget } = running.at(-1) ?? {}
-  // The time of a budget stands still while a question waits for the person.
-  const since = budget && asks.length === 0 ? now - budget.at : 0
-  return defined({
-    ...standing,
-    thinking: phase?.framework ?? standing.thinking,
-    next,
-    budget: budget && { allowed: budget.allowed, used: { ...budget.used, ms: budget.used.ms + since } },
-  })
-}
-
 class Chat {
   #desk: ChatDesk
   #parts: ChatParts
   #terminal: Terminal
   #events: DeskEvents | undefined
-  #state: ChatState = emptyState
+  #state: BoundedState
   #theme: ThemeSwitch
   #context: RenderContext
   #transcript: Transcript
@@ -108,7 +80,6 @@ class Chat {
   #palette: PaletteOverlay
   #keysPage: KeysOverlay
   #control: TerminalControl
-  #loading = false
   /** The second in which the times of agents at work were last painted. */
   #second = 0
   #keys: KeyActions
@@ -131,7 +102,14 @@ class Chat {
     }
     const guarded = <C extends ConstructorParameters<typeof GuardedComponent>[0]>(inner: C) =>
       new GuardedComponent(inner, broken)
-    const standing = () => this.#state.standing ?? desk.standing()
+    const standing = () => this.#state.now.standing ?? desk.standing()
+    this.#state = new BoundedState({
+      desk,
+      time: this.#time,
+      scroll: () => this.#layout.scroll,
+      changed: (state) => this.#show(state),
+      isOver: () => this.#end !== undefined,
+    })
     const lazy = new LazyDetails((what) => this.#refine(what), later)
     this.#context = { theme, lazy, links: canLink(env), sides: altScreen, now: () => this.#time.now() }
     this.#transcript = new Transcript({
@@ -141,13 +119,13 @@ class Chat {
       repaint: () => this.#control.repaint(),
       later,
       nearTop: () => {
-        this.#loadEarlier().catch(broken)
+        this.#state.loadEarlier().catch(broken)
       },
     })
     this.#board = new ChatBoard({
       desk,
       context: this.#context,
-      state: () => this.#state,
+      state: () => this.#state.now,
       typed: () => this.#input.text(),
       popupOpen: () => this.#input.popupOpen(),
       rows: () => terminal.rows,
@@ -168,8 +146,8 @@ class Chat {
         new WorkingLine(
           theme,
           this.#time,
-          () => this.#state.running,
-          () => this.#state.asks.length > 0,
+          () => this.#state.now.running,
+          () => this.#state.now.asks.length > 0,
           // The first Ctrl+B is the prefix of tmux, which passes the second on.
           { runsFor: () => desk.commandRunsFor(), key: env.TMUX ? 'Ctrl+B twice' : 'Ctrl+B' },
           { rows: (turn) => this.#board.rowsOf(turn), open: () => this.#board.isOpen },
@@ -178,7 +156,7 @@ class Chat {
       status: guarded(
         new StatusLine(theme, clock, () => {
           const next = desk.nextFor?.(this.#input?.text() ?? '')
-          return shownStanding(standing(), this.#state, { next, now: this.#time.now() })
+          return shownStanding(standing(), this.#state.now, { next, now: this.#time.now() })
         }),
       ),
       unseen: () => this.#transcript.unseen,
@@ -204,7 +182,7 @@ class Chat {
       openPalette: (query) => this.#palette.open(query),
       showKeys: () => this.#keysPage.open(),
       clipboard: async () => (await import('./screen/clipboard.ts')).readClipboard({ env, clock }),
-      say: (text) => this.#set(nextState(this.#state, { type: 'said', how: 'note', text }, this.#time.now())),
+      say: (text) => this.#state.say(text),
       wsl: Boolean(env.WSL_DISTRO_NAME || env.WSL_INTEROP),
       edit: (text) => this.#control.lend(() => editInEditor(text, env)),
     })
@@ -269,7 +247,7 @@ class Chat {
       this.restore()
     }
     if (this.#parts.altScreen && this.#end?.why === 'exit')
-      this.#terminal.write(farewell(this.#state, this.#context, this.#terminal.columns))
+      this.#terminal.write(farewell(this.#state.now, this.#context, this.#terminal.columns))
     return this.#end ?? { why: 'exit' }
   }
 
@@ -287,13 +265,13 @@ class Chat {
   /** Gives the terminal to the shell until the person continues this job, then says what the agents did meanwhile. */
   async #suspend(): Promise<void> {
     const { clock, stop = stopJob } = this.#parts
-    const names = [...new Set(this.#state.running.map(({ by }) => by ?? 'the agent'))]
+    const names = [...new Set(this.#state.now.running.map(({ by }) => by ?? 'the agent'))]
     const stopped = await this.#control.lend(() => stop(clock))
     if (this.#end) return
     if (stopped === undefined) return this.#layout.flash('No shell here can suspend termaite')
     if (names.length === 0) return
     const text = `Suspended for ${elapsed(stopped)}; ${names.join(' and ')} kept working meanwhile.`
-    this.#set(nextState(this.#state, { type: 'said', how: 'note', text }, this.#time.now()))
+    this.#state.say(text)
   }
 
   broke(error: unknown): void {
@@ -311,23 +289,14 @@ class Chat {
     if (event.type === 'standing' && this.#theme.setAgents(event.standing.agents.map(({ name }) => name)))
       this.#layout.tui.invalidate()
     if (event.type === 'commands') this.#input.completeAgain()
-    this.#set(nextState(this.#state, this.#steadied(event), this.#time.now()))
+    this.#state.take(event)
   }
 
-  /** The event with its time in steady time, so that a clock that is set makes nothing last a year. */
-  #steadied(event: DeskEvent): DeskEvent {
-    if (event.type !== 'event' || !isEntry(event.event)) return event
-    const entry: Entry = { ...event.event, at: this.#time.of(event.event.at) }
-    return { ...event, event: entry }
-  }
-
-  #set(state: ChatState): void {
-    this.#state = this.#bounded(state)
-    const { done, live, fresh, more, asks, queue } = this.#state
+  #show({ done, live, fresh, more, asks, queue }: ChatState): void {
     this.#transcript.show(done, live, fresh ? 'welcome' : more ? 'more' : undefined)
     this.#input.setQueue(queue)
     this.#inputArea.show(asks)
-    const working = () => this.#state.running.length > 0
+    const working = () => this.#state.now.running.length > 0
     // Ticks until no turn runs.
     void this.#ticker.run(stepMs, working, () => this.#tick())
     this.#control.repaint()
@@ -338,14 +307,6 @@ class Chat {
     if (second !== this.#second) this.#transcript.tick()
     this.#second = second
     this.#control.repaint()
-  }
-
-  /** Cuts a long transcript, but not while the person reads further up. */
-  #bounded(state: ChatState): ChatState {
-    const { scroll } = this.#layout
-    if (!scroll) return withoutOldest(state, keptInBuffer)
-    const over = state.done.length > mostBlocks && scroll.isFollowingEnd
-    return over ? withoutOldest(state, keptBlocks) : state
   }
 
   #refine(what: 'colours' | 'diffs'): void {
@@ -360,17 +321,6 @@ class Chat {
       tui.invalidate()
       this.#control.repaint()
     })
-  }
-
-  async #loadEarlier(): Promise<void> {
-    const { more, oldest } = this.#state
-    if (this.#loading || !more || oldest === undefined || !this.#layout.scroll) return
-    this.#loading = true
-    const earlier = await this.#desk.earlier(oldest, earlierEntries).catch(() => ({ entries: [], more: false }))
-    this.#loading = false
-    // Another conversation may have been opened while the entries were read.
-    if (this.#state.oldest !== oldest || this.#end) return
-    this.#set(withEarlier(this.#state, earlier.entries, earlier.more && earlier.entries.length > 0))
   }
 
   #key(data: string): boolean {
@@ -409,7 +359,7 @@ class Chat {
     return {
       suspend: (work) => this.#control.lend(work),
       copy: (text) => this.#copy(text),
-      clear: () => this.#set(cleared(this.#state)),
+      clear: () => this.#state.clear(),
       fill: (text) => {
         this.#input.fill(text)
         this.#control.repaint()

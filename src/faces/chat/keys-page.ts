@@ -6,7 +6,7 @@ import { actionOf, keySections } from './keys.ts'
 import { Overlay } from './screen/overlay.ts'
 import { boxSides, boxed, fitToWidth } from './widgets.ts'
 
-/** Beside its keys a description has at least so many columns; with fewer it stands below them. */
+/** Beside its keys a description has at least this many columns; with fewer it stands below them. */
 const leastWords = 30
 const widestKeys = 22
 

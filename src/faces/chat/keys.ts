@@ -224,7 +224,7 @@ export function bindKeys(): void {
 }
 
 /** A part of the page of keys: a title, and a row for each action. */
-export type KeySection = { title: string; rows: readonly { keys: string; does: string }[] }
+type KeySection = { title: string; rows: readonly { keys: string; does: string }[] }
 
 const titles: Record<KeyPlace, string> = {
   input: 'While you type',
@@ -237,7 +237,7 @@ const titles: Record<KeyPlace, string> = {
   page: 'On this page',
 }
 
-/** What begins a line of the input, which is no key and belongs on the page all the same. */
+/** The characters that give a line of the input another meaning: no keys, but they belong on the page of keys all the same. */
 const beginnings: KeySection = {
   title: 'What the first character means',
   rows: [

@@ -7,7 +7,7 @@ import { isNote } from '../../core/talk/command.ts'
 import type { Event } from '../../core/talk/entry.ts'
 import type { Question } from '../../core/talk/question.ts'
 import { createInterface } from 'node:readline'
-import { safeText } from './transcript/screen-text.ts'
+import { safeText } from './transcript/safe-text.ts'
 import { typedPrompt } from '../../core/talk/file-references.ts'
 import { picksTyped, unclearWords } from '../../core/talk/consent.ts'
 import { TypingPause } from '../typing-pause.ts'
@@ -89,7 +89,7 @@ class LineConversation {
   #over: AbortSignal
   /** The pause before the question that was printed last takes a line as its answer; undefined once it does. */
   #pause: TypingPause | undefined
-  /** What was typed when a question appeared; the line gets it back after the answer. */
+  /** The text that was typed when a question appeared; the line gets it back after the answer. */
   #aside = ''
 
   constructor(desk: ChatDesk, writer: LineWriter, clock: Clock, over: AbortSignal) {

@@ -55,7 +55,7 @@ export function thousands(count: number): string {
 
 const two = (n: number) => String(n).padStart(2, '0')
 
-/** What went wrong, and how soon it is tried again. */
+/** Says what went wrong, and how soon it is tried again. */
 export function retryWords({ words, until = 0 }: { words: string; until?: number }, now: number): string {
   return `${words.replace(/\.$/, '')}. ${againWords(until, now)}.`
 }

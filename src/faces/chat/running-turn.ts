@@ -13,7 +13,7 @@ export type RunningTurn = {
   calls: readonly { call: string; tool: string }[]
   lastAt: number
   files: readonly string[]
-  /** What the turn waits for, and since when. */
+  /** The thing that the turn waits for, and since when. */
   waiting?: { words: string; since: number; until?: number }
   /** The phase of its framework, where the turn has one. */
   phase?: { framework: Framework; words: string }

@@ -135,8 +135,8 @@ function named(
 const hueCount = 3
 const plainCount = 5
 
-/** Which look each agent's name has: its own as long as the roster stays the same, and distinct from all others while there are enough. */
-export class AgentColours {
+/** Gives each agent's name its look: its own as long as the roster stays the same, and distinct from all others while there are enough. */
+class AgentColours {
   #given = new Map<string, number>()
 
   /** Gives each agent of a roster a look. A name has a hue that it prefers; where two prefer the same, the first in the alphabet has it. */

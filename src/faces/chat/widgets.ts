@@ -1,14 +1,14 @@
 import type { Theme, Paint } from './theme.ts'
 import type { Focusable } from '@earendil-works/pi-tui'
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi, Input } from '@earendil-works/pi-tui'
-import { oneLine } from './transcript/screen-text.ts'
+import { oneLine } from './transcript/safe-text.ts'
 import { cleanText } from '../../base/ansi.ts'
 
 /** A row to choose, with its name and what it does. */
 export type Choice = { label: string; help?: string }
 
 const widestLabel = 34
-/** Beside its name a description has at least so many columns; with fewer it stands below the name. */
+/** Beside its name a description has at least this many columns; with fewer it stands below the name. */
 const leastHelp = 24
 
 /**

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HubCaller } from '../../core/work/hub-key.ts'
 import type { SignIns } from '../../hub/sign-ins.ts'
+import type { HubFront } from './hub-front.ts'
 
 /** The header in which the page sends the secret that it keeps in the storage of its own origin. */
-export const pageHeader = 'x-termaite-page'
+const pageHeader = 'x-termaite-page'
 
 /** Browsers keep a cookie for at most this time; the hub itself decides when a sign-in is over. */
 const longestCookieMs = 400 * 24 * 3_600_000
@@ -15,20 +16,23 @@ const longestCookieMs = 400 * 24 * 3_600_000
  */
 export class BrowserDoor {
   #signIns: SignIns
-  #publicName: string | undefined
+  #front: HubFront
 
-  /** `publicName` is the name of the proxy with TLS in front of the hub. */
-  constructor(signIns: SignIns, publicName?: string) {
+  constructor(signIns: SignIns, front: HubFront) {
     this.#signIns = signIns
-    this.#publicName = publicName
+    this.#front = front
   }
 
   /** The caller of a request by its cookie and its page's secret. */
-  callerOf(request: IncomingMessage): HubCaller | undefined {
-    const cookie = cookieIn(request.headers.cookie ?? '', this.#cookieName(request))
-    const page = request.headers[pageHeader]
-    if (cookie === undefined || typeof page !== 'string' || !this.isSameOrigin(request)) return undefined
-    return this.#signIns.callerOf(cookie, page)
+  async callerOf(request: IncomingMessage): Promise<HubCaller | undefined> {
+    const cookies = cookiesIn(request.headers.cookie ?? '', this.#cookieName(request))
+    const page = pageSecretIn(request)
+    if (page === undefined || !this.isSameOrigin(request)) return undefined
+    for (const cookie of cookies) {
+      const caller = await this.#signIns.callerOf(cookie, page)
+      if (caller) return caller
+    }
+    return undefined
   }
 
   /**
@@ -39,14 +43,15 @@ export class BrowserDoor {
     const { origin } = request.headers
     const site = request.headers['sec-fetch-site']
     if (site !== undefined && site !== 'same-origin') return false
-    if (origin === undefined) return request.method === 'GET' || request.method === 'HEAD'
-    return origin === this.#originOf(request)
+    // Browsers name the origin of every socket.
+    if (origin === undefined) return !isSocket(request) && (request.method === 'GET' || request.method === 'HEAD')
+    return origin === this.#front.arrival(request).origin
   }
 
   /** Gives the cookie of a new sign-in to the browser. */
   setCookie(request: IncomingMessage, response: ServerResponse, cookie: string, lastsMs = longestCookieMs): void {
     const age = Math.max(0, Math.floor(lastsMs / 1000))
-    const secure = this.#isPublic(request) ? '; Secure' : ''
+    const secure = this.#front.arrival(request).isSecure ? '; Secure' : ''
     response.setHeader(
       'set-cookie',
       `${this.#cookieName(request)}=${cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${age}${secure}`,
@@ -55,23 +60,35 @@ export class BrowserDoor {
 
   /** Two hubs on one machine have the same host and different ports, so the port is a part of the cookie's name. */
   #cookieName(request: IncomingMessage): string {
-    if (this.#isPublic(request)) return '__Host-termaite'
-    return `termaite-${/:(\d+)$/.exec(request.headers.host ?? '')?.[1] ?? '80'}`
-  }
-
-  #originOf(request: IncomingMessage): string {
-    return `${this.#isPublic(request) ? 'https' : 'http'}://${request.headers.host}`
-  }
-
-  #isPublic({ headers: { host = '' } }: IncomingMessage): boolean {
-    return this.#publicName !== undefined && host.replace(/:\d+$/, '').toLowerCase() === this.#publicName.toLowerCase()
+    const { isPublic, isSecure } = this.#front.arrival(request)
+    if (isPublic) return '__Host-termaite'
+    const port = /:(\d+)$/.exec(request.headers.host ?? '')?.[1]
+    return isSecure ? `__Host-termaite-${port ?? '443'}` : `termaite-${port ?? '80'}`
   }
 }
 
-function cookieIn(header: string, name: string): string | undefined {
-  for (const part of header.split(';')) {
-    const [key = '', ...value] = part.trim().split('=')
-    if (key === name) return value.join('=')
-  }
-  return undefined
+const isSocket = ({ headers }: IncomingMessage) => headers.upgrade !== undefined
+
+/** The page's secret in a request, which only a script of the page itself can send. */
+export function pageSecretIn(request: IncomingMessage): string | undefined {
+  const sent = request.headers[pageHeader] ?? socketSecret(request)
+  return typeof sent === 'string' ? sent : undefined
+}
+
+/** The page's secret in the request for a socket, for which a page can set no header: the last protocol that it offers. */
+function socketSecret(request: IncomingMessage): string | undefined {
+  const offered = String(request.headers['sec-websocket-protocol'] ?? '').split(',')
+  return isSocket(request) && offered.length > 1 ? offered.at(-1)!.trim() : undefined
+}
+
+/** The most cookies of one name that are tried. */
+const mostCookies = 8
+
+/**
+ * The cookies of a name. There may be several: a page on another port of this machine can set one for a longer path, which the
+ * browser then sends first, and must not shut the person out by that.
+ */
+function cookiesIn(header: string, name: string): string[] {
+  const all = header.split(';').map((part) => part.trim())
+  return all.flatMap((part) => (part.startsWith(`${name}=`) ? [part.slice(name.length + 1)] : [])).slice(0, mostCookies)
 }

@@ -1,242 +1,255 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Clock } from '../../base/clock.ts'
-import type { MachineTurns } from '../../core/talk/machine-turns.ts'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { MachineTerminals } from '../../core/screen/machine-terminals.ts'
 import type { HubCaller } from '../../core/work/hub-key.ts'
+import type { AuditTrail } from '../../hub/audit-trail.ts'
 import type { HubKeys } from '../../hub/hub-keys.ts'
+import type { Invites } from '../../hub/invites.ts'
 import type { SignIns } from '../../hub/sign-ins.ts'
+import type { SsoPeople } from '../../hub/sso-people.ts'
+import type { AddressRanges } from '../../base/address-ranges.ts'
+import type { HubVitals } from '../../core/work/hub-vitals.ts'
 import type { HttpServer } from '../http-server.ts'
-import type { PageFiles } from '../web/page-files.ts'
 import type { McpEndpoint } from '../mcp/mcp-http.ts'
-import type { ChangeFeed } from './change-feed.ts'
-import type { HubAnswer, HubRoute } from './hub-router.ts'
-import { once } from 'node:events'
-import { RateLimit, WrongKeyCheck, accessCheck, listenHttp, nameCheck, ownNames } from '../http-server.ts'
-import { mcpPath } from '../mcp/mcp-http.ts'
-import { mayDo } from '../../hub/hub-roles.ts'
+import type { StreamParts } from './event-streams.ts'
+import type { FrontOptions } from './hub-front.ts'
+import type { HubRelays } from './hub-relays.ts'
+import type { MachineLinks } from './machine-links.ts'
+import type { HubRoute } from './hub-router.ts'
+import type { SsoRules } from './sso-door.ts'
+import { ServerResponse } from 'node:http'
+import { defined } from '../../base/defined.ts'
+import { LedgerAway } from '../../core/work/ledger-away.ts'
+import { checkRole, mayDo, operations } from '../../hub/hub-roles.ts'
+import { HubError } from '../../hub/task-rules.ts'
+import { RateLimit, accessCheck, bearerIn, listenHttp, refuseRequest } from '../http-server.ts'
+import { WrongKeys } from '../wrong-keys.ts'
+import { serverPaths } from './server-paths.ts'
 import { BrowserDoor } from './browser-door.ts'
-import { eventStreamText } from './change-feed.ts'
-import { answerRequest, refusal } from './hub-router.ts'
+import { HubFront } from './hub-front.ts'
+import { HubMetrics } from './hub-metrics.ts'
+import { joinMachine, signInBrowser } from './key-exchange.ts'
+import { OpenRequests } from './open-requests.ts'
+import { OperatorDoor } from './operator-door.ts'
+import { SsoDoor } from './sso-door.ts'
+import { streamChanges, streamConversation } from './event-streams.ts'
+import { hangUpSignal, readJsonBody, send, sendCompressed, streamText } from './hub-answers.ts'
+import { answerRequest, faultAnswer, paramsIn, refusal, StreamedText, takesPieces } from './hub-router.ts'
+import { TerminalSockets } from './terminal-socket.ts'
 
-export type HubServerOptions = {
-  host: string
-  port: number
-  keys: HubKeys
-  signIns: SignIns
-  /** The host name that a proxy in front of the hub is asked by. */
-  publicName?: string
-  clock: Clock
-  routes: readonly HubRoute[]
-  changes: ChangeFeed
-  mcp: McpEndpoint<HubCaller>
-  /** The turns of this machine, for people who may answer them. */
-  turns?: MachineTurns
-  /** The files of the page; a hub without them serves its API alone. */
-  page?: PageFiles
-}
+export type HubServerOptions = StreamParts &
+  FrontOptions & {
+    host: string
+    port: number
+    keys: HubKeys
+    signIns: SignIns
+    /** Invitations for agent machines, which come without a key. */
+    invites?: Invites
+    /** How the proxy names the people whom it has signed in; no header is believed without it. */
+    sso?: SsoRules
+    routes: readonly HubRoute[]
+    mcp: McpEndpoint<HubCaller>
+    /** The terminals of all machines, for people who may see them. */
+    terminals?: MachineTerminals
+    /** The machines that are linked to the hub, and the other hubs of its ledger. */
+    links?: MachineLinks
+    relays?: HubRelays
+    vitals?: HubVitals
+    metricsFrom?: AddressRanges
+    /** Where the acts of clients are kept. */
+    trail?: AuditTrail
+    /** Remembers the people whom a proxy signs in. */
+    people?: Pick<SsoPeople, 'came'>
+    version?: string
+    /** Words for the person who runs the hub, about something that went wrong while nobody asked. */
+    tell?(words: string): void
+  }
+
+/** A hub that is served. `localUrl` is the address for programs of this machine, which are served without TLS. */
+type ServedHub = HttpServer & { localUrl: string }
 
 /** Requests of one caller, so that none keeps the hub from the others. */
 const requests = { burst: 20_000, perSecond: 5_000 }
-/** Proxies cut a stream that is silent for longer. */
-const heartbeatMs = 15_000
 
 /** Serves the hub at an address: its API, its stream of changes, and MCP beside them. */
-export async function serveHub(options: HubServerOptions): Promise<HttpServer> {
-  const { keys, signIns, clock, publicName, mcp, page } = options
-  const names = publicName === undefined ? ownNames : [...ownNames, publicName]
-  const door = new BrowserDoor(signIns, publicName)
-  const proxied = publicName !== undefined
+export async function serveHub(options: HubServerOptions): Promise<ServedHub> {
+  const { keys, signIns, clock, mcp, page, sso, vitals, metricsFrom, trail, version = '', links, relays } = options
+  const front = new HubFront(options)
+  const door = new BrowserDoor(signIns, front)
+  const people = sso && new SsoDoor(sso, { front, browsers: door, clock })
+  const wrong = new WrongKeys(clock)
+  const callerWithoutKey = async (request: IncomingMessage) => people?.callerOf(request) ?? door.callerOf(request)
   const allowed = accessCheck({
     callerOf: (key) => keys.callerOf(key),
-    browserOf: (request) => door.callerOf(request),
-    clock,
-    names,
-    proxied,
+    browserOf: callerWithoutKey,
+    wrong,
+    isForUs: () => true,
+    addressOf: (request) => front.arrival(request).address,
   })
-  const entry = { door, byName: nameCheck(names), wrong: new WrongKeyCheck(clock, proxied) }
   const limit = new RateLimit(clock, requests.burst, requests.perSecond)
-  const open = new Map<HubCaller, ServerResponse>()
-  // When a key or a sign-in ends, every wait and stream that began with it is cut.
+  const sockets = options.terminals && new TerminalSockets({ terminals: options.terminals, clock })
+  const metrics = new HubMetrics(version, () => sockets?.size ?? 0)
+  const open = new OpenRequests({ keys, signIns, clock, allowed })
+  // When a key or a sign-in ends, every wait, stream and socket that began with it is cut.
   const cut = (id: string, by: HubCaller | undefined) => {
-    for (const [caller, response] of open) if (caller.id === id && caller !== by) response.destroy()
+    open.cut(id, by)
+    sockets?.cut(id)
+    links?.cut(id)
   }
   signIns.follow(cut)
   keys.follow((id, by) => {
     cut(id, by)
-    signIns.endOf(id, by)
+    return signIns.endOf(id, by)
   })
-  const server = await listenHttp((request, response) => {
+  const operators = new OperatorDoor(defined({ front, metrics, vitals, metricsFrom, clock }))
+  /** Whether a request came by a way that is served; one that did not has been answered. */
+  const isForUs = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const arrival = front.of(request)
+    if ('refused' in arrival) refuseRequest(response, 403, arrival.refused)
+    return !('refused' in arrival)
+  }
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (await operators.answerProbe(request, response)) return
+    if (operators.isMetrics(request) && operators.isOpenTo(request)) return operators.answerMetrics(request, response)
+    if (!isForUs(request, response)) return
     if (page && isPageRequest(request)) {
-      if (entry.byName(request, response) && !page.answer(request, response))
-        send(response, refusal(404, `there is nothing at ${request.url}`))
+      if (!page.answer(request, response)) send(response, refusal(404, `there is nothing at ${request.url}`))
       return
     }
-    if (request.url === '/api/sign-in') {
-      enterBrowser(request, response, entry, options).catch(() => response.destroy())
-      return
-    }
-    const caller = allowed(request, response)
+    if (request.url === serverPaths.signIn.path)
+      return signInBrowser(request, response, { door, front, wrong }, options)
+    if (request.url === serverPaths.join.path) return joinMachine(request, response, { front, wrong }, options)
+    const caller = await open.admit(request, response)
     if (!caller) return
-    open.set(caller, response)
-    response.once('close', () => open.delete(caller))
+    trail?.came(caller, front.arrival(request).address)
+    options.people?.came(caller)
     if (!limit.take(caller.id))
       return send(response, refusal(429, 'too many requests; wait a moment'), { 'retry-after': '1' })
-    const url = new URL(request.url ?? '/', 'http://hub')
-    if (url.pathname === mcpPath) {
-      // The endpoint answers its own errors.
-      void mcp.answer(request, response, caller)
-      return
+    const url = URL.parse(request.url ?? '/', 'http://hub')
+    if (!url) return send(response, refusal(400, 'the address cannot be read'))
+    if (operators.isMetrics(request)) {
+      checkRole(caller, 'read')
+      return operators.answerMetrics(request, response)
     }
-    const work =
-      url.pathname === '/api/events'
-        ? streamChanges(request, response, { url, caller }, options)
-        : answerApi(request, response, { url, caller }, options)
-    // Not awaited by the server's listener; a caller that has closed its connection gets no answer.
-    work.catch(() => response.destroy())
-  }, options)
+    if (url.pathname === serverPaths.mcp.path) return mcp.answer(request, response, caller)
+    const asked = { url, caller }
+    const session = paramsIn(serverPaths.live.path, url.pathname)?.id
+    if (session !== undefined) return streamConversation(request, response, { ...asked, session }, options)
+    if (url.pathname === serverPaths.events.path) return streamChanges(request, response, asked, options)
+    return answerApi(request, response, asked, options)
+  }
+  const answering = {
+    async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      metrics.count((request.url ?? '/').split('?')[0]!, response)
+      try {
+        await answer(request, response)
+      } catch (error) {
+        sendFault(response, error)
+      }
+    },
+    async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+      // Another hub of the same ledger shows a token of its own, and comes by the inner network.
+      if (relays && request.url === serverPaths.relay.path) return relays.accept(request, socket, head)
+      const response = plainAnswer(request, socket)
+      try {
+        const caller = isForUs(request, response) ? await allowed(request, response) : undefined
+        if (!caller) return
+        const key = bearerIn(request)
+        const isIn = async () => {
+          if (caller.ends !== undefined && clock.now() >= caller.ends) return false
+          try {
+            return (await (key === undefined ? callerWithoutKey(request) : keys.callerOf(key))) !== undefined
+          } catch (error) {
+            // A hub without its ledger cuts nobody.
+            return error instanceof LedgerAway
+          }
+        }
+        if (links && request.url === serverPaths.link.path) {
+          if (!mayDo(caller.role, 'machine'))
+            return send(response, refusal(403, `${caller.name} may not ${operations.machine.words}`))
+          response.detachSocket(socket as Socket)
+          return links.accept(request, socket, head, { caller, isIn })
+        }
+        if (!sockets || request.url !== serverPaths.terminals.path)
+          return send(response, refusal(404, `there is no socket at ${request.url}`))
+        if (!mayDo(caller.role, 'terminals'))
+          return send(response, refusal(403, `${caller.name} may not ${operations.terminals.words}`))
+        trail?.came(caller, front.arrival(request).address)
+        await trail?.note({ caller, act: 'terminals open', status: 200 })
+        response.detachSocket(socket as Socket)
+        await sockets.accept(request, socket, head, { caller, isIn })
+      } catch (error) {
+        // A connection that was already handed over has no answer any more.
+        if (response.socket) sendFault(response, error)
+        else socket.destroy()
+      }
+    },
+  }
+  const server = await listenHttp(answering.answer, { ...options, upgrade: answering.upgrade })
+  // The commands of this machine's own person use its key, which is sent to no other machine and needs no certificate.
+  const local = options.tls
+    ? await listenHttp(answering.answer, { host: '127.0.0.1', port: 0, upgrade: answering.upgrade })
+    : undefined
+  const over = new AbortController()
+  void open.cutEnded(over.signal)
   return {
-    url: server.url,
+    ...server,
+    localUrl: local?.url ?? server.url,
     async close() {
+      over.abort('closed')
       await mcp.close()
-      await server.close()
+      sockets?.close()
+      relays?.close()
+      await links?.close()
+      await Promise.all([server.close(), local?.close()])
     },
   }
 }
 
-/** The page's files are everything that is neither the API nor MCP. */
-const isPageRequest = ({ method, url = '/' }: IncomingMessage) =>
-  (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && url.split('?')[0] !== mcpPath
-
-type Entry = { door: BrowserDoor; byName: ReturnType<typeof nameCheck>; wrong: WrongKeyCheck }
-
-const linkIsOver =
-  'This link was used already, or its time is over. Make a new one with: termaite dashboard (or /dashboard in the chat).'
-
-/** Signs a browser in: the secret of a link becomes a cookie, and a secret that the page keeps itself. */
-async function enterBrowser(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { door, byName, wrong }: Entry,
-  { signIns, clock }: HubServerOptions,
-): Promise<void> {
-  if (!byName(request, response)) return
-  if (request.method !== 'POST') return send(response, refusal(405, `/api/sign-in accepts POST, not ${request.method}`))
-  if (!door.isSameOrigin(request))
-    return send(response, refusal(403, 'a browser signs in from the page of the hub itself'))
-  const body = await readJsonBody(request)
-  if ('refused' in body) return send(response, refusal(body.refused, body.why), { connection: 'close' })
-  const { link } = (body.json ?? {}) as { link?: unknown }
-  const entered = typeof link === 'string' ? signIns.enter(link, request.headers['user-agent'] ?? '') : undefined
-  if (!entered) {
-    if (wrong.allows(request, response)) send(response, refusal(401, linkIsOver))
+/** Answers a request whose work failed. A fault that nobody foresaw cuts the connection, as does one in the middle of an answer. */
+function sendFault(response: ServerResponse, error: unknown): void {
+  const isForeseen = error instanceof HubError || error instanceof LedgerAway
+  if (response.headersSent || !response.socket || !isForeseen) {
+    response.destroy()
     return
   }
-  const { cookie, page, signIn } = entered
-  door.setCookie(request, response, cookie, signIn.ends === undefined ? undefined : signIn.ends - clock.now())
-  send(response, { status: 200, body: { page, signIn } })
+  const fault = faultAnswer(error)
+  send(response, fault, { connection: 'close', ...fault.headers })
 }
+
+/** An answer for a connection that asked for another protocol and does not get it. */
+function plainAnswer(request: IncomingMessage, socket: Duplex): ServerResponse {
+  const response = new ServerResponse(request)
+  response.assignSocket(socket as Socket)
+  response.once('finish', () => socket.end())
+  return response
+}
+
+const apiPaths: readonly string[] = [serverPaths.mcp.path, serverPaths.metrics.path]
+
+/** The page's files are everything that is neither the API nor MCP. */
+const isPageRequest = ({ method, url = '/' }: IncomingMessage) =>
+  (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && !apiPaths.includes(url.split('?')[0]!)
 
 async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
   { url, caller }: { url: URL; caller: HubCaller },
-  { routes }: HubServerOptions,
+  { routes, trail }: HubServerOptions,
 ): Promise<void> {
   const signal = hangUpSignal(request, response)
+  const method = request.method ?? 'GET'
+  const asked = { method, path: url.pathname, query: url.searchParams, caller, signal, ...defined({ trail }) }
+  if (takesPieces(routes, method, url.pathname)) {
+    // An upload that is refused in its middle is answered all the same, and its connection is closed then.
+    const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
+    const answer = await answerRequest(routes, { ...asked, pieces })
+    return send(response, answer, { ...answer.headers, ...(request.readableEnded ? {} : { connection: 'close' }) })
+  }
   const body = await readJsonBody(request)
   if ('refused' in body) return send(response, refusal(body.refused, body.why), { connection: 'close' })
-  const method = request.method ?? 'GET'
-  const asked = { method, path: url.pathname, query: url.searchParams, body: body.json, caller, signal }
-  send(response, await answerRequest(routes, asked))
-}
-
-/** Streams every change after the number that the follower names, and then each new one. */
-async function streamChanges(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { url, caller }: { url: URL; caller: HubCaller },
-  { changes, clock, turns }: HubServerOptions,
-): Promise<void> {
-  if (!mayDo(caller.role, 'read')) return send(response, refusal(403, 'this key may not read changes'))
-  if (request.method !== 'GET') return send(response, refusal(405, `/api/events accepts GET, not ${request.method}`))
-  const after = Number(request.headers['last-event-id'] ?? url.searchParams.get('after') ?? 0)
-  if (!Number.isSafeInteger(after) || after < 0)
-    return send(response, refusal(400, 'after must be a whole number from 0 on'))
-  const hungUp = hangUpSignal(request, response)
-  response.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  })
-  response.write(': hello\n\n')
-  // Ends with the connection, so nothing waits for it.
-  void sendHeartbeats(response, clock, hungUp)
-  // A turn whose questions are shown to somebody waits for the answer, so they are shown only to people who can give one.
-  if (turns && url.searchParams.has('turns') && mayDo(caller.role, 'turns')) void sendTurns(response, turns, hungUp)
-  for await (const change of changes.after(after, hungUp))
-    if (!response.write(eventStreamText(change)) && !hungUp.aborted)
-      await once(response, 'drain', { signal: hungUp }).catch(() => {})
-  response.end()
-}
-
-/** Streams the turns of this machine. They have no number: a follower that comes back is told of all of them again. */
-async function sendTurns(response: ServerResponse, turns: MachineTurns, hungUp: AbortSignal): Promise<void> {
-  for await (const change of turns.follow(hungUp))
-    if (!response.write(`event: ${change.type}\ndata: ${JSON.stringify(change)}\n\n`) && !hungUp.aborted)
-      await once(response, 'drain', { signal: hungUp }).catch(() => {})
-}
-
-async function sendHeartbeats(response: ServerResponse, clock: Clock, hungUp: AbortSignal): Promise<void> {
-  for (;;) {
-    await clock.sleep(heartbeatMs, hungUp)
-    if (hungUp.aborted) return
-    response.write(': still here\n\n')
-  }
-}
-
-function send(response: ServerResponse, { status, body }: HubAnswer, headers: Record<string, string> = {}): void {
-  if (response.destroyed) return
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers })
-  response.end(JSON.stringify(body))
-}
-
-/** A signal that aborts as soon as the caller hangs up, also while its request is still read. */
-function hangUpSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  // Naming a reason costs less than the error that an abort makes without one.
-  const hungUp = () => gone.abort('gone')
-  socket.once('end', hungUp)
-  response.once('close', () => {
-    socket.off('end', hungUp)
-    hungUp()
-  })
-  return gone.signal
-}
-
-/** More than any prompt, answer or diff. */
-const mostBytes = 4 * 1024 * 1024
-
-type JsonBody = { json: unknown } | { refused: 400 | 413 | 415; why: string }
-
-const tooLong: JsonBody = { refused: 413, why: `the body is larger than ${mostBytes / 1024 / 1024} MB` }
-
-/** Reads a body as JSON; an empty body is undefined. */
-async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
-  const length = Number(request.headers['content-length'] ?? 0)
-  if (length > mostBytes) return tooLong
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > mostBytes) return tooLong
-    chunks.push(chunk)
-  }
-  if (size === 0) return { json: undefined }
-  // A web page of another site can send a form without permission, but never JSON.
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
-    return { refused: 415, why: 'the body must be sent as application/json' }
-  try {
-    return { json: JSON.parse(Buffer.concat(chunks).toString('utf8')) }
-  } catch {
-    return { refused: 400, why: 'the body is not valid JSON' }
-  }
+  const answer = await answerRequest(routes, { ...asked, body: body.json })
+  if (answer.body instanceof StreamedText) return streamText(request, response, answer.body)
+  await sendCompressed(request, response, answer)
 }

@@ -1,58 +1,176 @@
 import type { HubCaller } from '../../core/work/hub-key.ts'
-import type { Parser } from '../../core/work/shape.ts'
+import type { JsonSchema, Parser } from '../../core/work/shape.ts'
+import type { AuditTrail } from '../../hub/audit-trail.ts'
 import type { HubOperation } from '../../hub/hub-roles.ts'
+import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { StoreError } from '../../core/talk/store.ts'
+import { awaySeconds, LedgerAway } from '../../core/work/ledger-away.ts'
+import { subjectOf } from '../../hub/audit-trail.ts'
 import { checkRole } from '../../hub/hub-roles.ts'
-import { HubError } from '../../hub/task-rules.ts'
+import { HubError, taskIdOf } from '../../hub/task-rules.ts'
 
-/** A request that was let in, with its body read. */
+/** A request that was let in, with its body read as JSON, or in pieces where the route takes them. */
 type HubRequest = {
   method: string
   path: string
   query: URLSearchParams
-  body: unknown
+  body?: unknown
+  pieces?: AsyncIterable<Uint8Array>
   /** The client whose key the request carries. */
   caller: HubCaller
   /** Aborted when the caller has hung up. */
   signal: AbortSignal
+  /** Where the act of the request is kept. */
+  trail?: AuditTrail
 }
 
-/** `id` is the part of the path that stands where the route says `:id`; empty where the route has none. */
-export type RoutedRequest = HubRequest & { id: string }
+/** `params` are the parts of the path that stand where the route says `:name`; `id` is the one of `:id`, empty where the route has none. */
+export type RoutedRequest = HubRequest & { id: string; params: Readonly<Record<string, string>> }
 
 export type HubRoute = {
   method: 'GET' | 'POST'
-  /** `:id` matches any one part. */
+  /** A part that begins with a colon, such as `:id`, matches any one part. */
   path: string
+  /** One sentence about the route, for the description of the API. */
+  about: string
+  /** The parameters of the query, with their meanings. */
+  query?: Readonly<Record<string, string>>
+  /** The fields of the body, where the route reads them as JSON. */
+  body?: JsonSchema
   /** The operation of the table of roles that the route is. */
   operation: HubOperation
+  /** Whether the route reads its body itself, piece by piece, and not as JSON. */
+  takesPieces?: boolean
   answer(request: RoutedRequest): Promise<unknown>
 }
 
-export type HubAnswer = { status: number; body: unknown }
+/** A text that is sent as it is read, for answers that are too long for memory. */
+export class StreamedText {
+  readonly chunks: AsyncIterable<Uint8Array>
+  readonly bytes: number
 
-const statuses: Record<HubError['kind'], number> = { missing: 404, conflict: 409, wrong: 400, forbidden: 403 }
+  constructor(chunks: AsyncIterable<Uint8Array>, bytes: number) {
+    this.chunks = chunks
+    this.bytes = bytes
+  }
+}
+
+/** A page of a list: it is sent as an array, and the place of the next page, if there is one, in the header `x-next`. */
+export class PagedList {
+  readonly rows: readonly unknown[]
+  readonly next: string | undefined
+
+  constructor(rows: readonly unknown[], next: string | undefined) {
+    this.rows = rows
+    this.next = next
+  }
+}
+
+/** An answer whose body is sent as JSON, unless it is a StreamedText. */
+export type HubAnswer = { status: number; body: unknown; headers?: Record<string, string> }
+
+const statuses: Record<HubError['kind'], number> = {
+  missing: 404,
+  gone: 410,
+  conflict: 409,
+  wrong: 400,
+  long: 413,
+  forbidden: 403,
+}
 
 /** Answers with the matching route; a faulty request gets an answer that says what is wrong. */
 export async function answerRequest(routes: readonly HubRoute[], request: HubRequest): Promise<HubAnswer> {
   const { method, path } = request
-  const matching = routes.flatMap((route) => {
-    const id = idIn(route.path, path)
-    return id === undefined ? [] : [{ route, id }]
-  })
+  const matching = matchingRoutes(routes, path)
   if (matching.length === 0) return refusal(404, `there is nothing at ${path}`)
   const found = matching.find(({ route }) => route.method === method)
   if (!found)
     return refusal(405, `${path} accepts ${matching.map(({ route }) => route.method).join(', ')}, not ${method}`)
+  const answer = await answerRoute(found, request)
+  await noteAct(found, request, answer)
+  return answer
+}
+
+type Found = { route: HubRoute; params: Record<string, string> }
+
+async function answerRoute({ route, params }: Found, request: HubRequest): Promise<HubAnswer> {
   try {
-    checkRole(request.caller, found.route.operation)
-    return { status: 200, body: await found.route.answer({ ...request, id: found.id }) }
+    checkRole(request.caller, route.operation)
+    const body = await route.answer({ ...request, id: params.id ?? '', params })
+    if (!(body instanceof PagedList)) return { status: 200, body }
+    const { rows, next } = body
+    return { status: 200, body: rows, headers: next === undefined ? {} : { 'x-next': encodeURIComponent(next) } }
   } catch (error) {
-    if (error instanceof HubError) return refusal(statuses[error.kind], error.message)
-    if (error instanceof WrongInput) return refusal(400, error.message)
-    return refusal(error instanceof StoreError ? 507 : 500, messageOf(error))
+    return faultAnswer(error)
   }
+}
+
+/** Reports of an agent that works, which it repeats all the time; what they say is kept with the task and the agent. */
+const repeated: readonly string[] = [
+  '/api/agents/:id/status',
+  '/api/agents/:id/spent',
+  '/api/tasks/:id/progress',
+  '/api/tasks/:id/looked',
+  '/api/inbox/mark',
+]
+
+/** Keeps the act that a request was. Reading is none, unless it was refused. */
+async function noteAct(
+  { route, params }: Found,
+  { caller, trail }: HubRequest,
+  { status, body }: HubAnswer,
+): Promise<void> {
+  if (!trail) return
+  const isRefused = status === 403
+  if (!isRefused && (route.method === 'GET' || repeated.includes(route.path))) return
+  const isWait = route.path === '/api/agents/:id/wait'
+  // Waiting in vain is no act.
+  if (isWait && status === 200 && (body as { type?: string }).type !== 'task') return
+  const [first] = Object.values(params)
+  const named = first !== undefined && route.path.startsWith('/api/tasks/') ? taskIdOf(first) : first
+  const on = isWait ? (subjectOf(body) ?? named) : (named ?? subjectOf(body))
+  await trail.note(defined({ caller, act: isWait ? 'tasks claim' : actOf(route), on, status }))
+}
+
+/** The words for a route in the audit: `POST /api/tasks/:id/approve` is `tasks approve`, and `POST /api/tasks` is `tasks add`. */
+function actOf({ method, path }: HubRoute): string {
+  const words = path.split('/').filter((part) => part !== '' && part !== 'api' && !part.startsWith(':'))
+  if (method === 'GET') return [...words, 'read'].join(' ')
+  return (words.length === 1 ? [...words, 'add'] : words).join(' ')
+}
+
+/** The answer to a request that failed. A client of a hub without its ledger is told when to come back. */
+export function faultAnswer(error: unknown): HubAnswer {
+  if (error instanceof HubError) return refusal(statuses[error.kind], error.message)
+  if (error instanceof WrongInput) return refusal(400, error.message)
+  if (error instanceof LedgerAway)
+    return { ...refusal(503, error.message), headers: { 'retry-after': String(awaySeconds) } }
+  return refusal(error instanceof StoreError ? 507 : 500, messageOf(error))
+}
+
+/** Whether the route that matches a request reads the body itself, piece by piece. */
+export function takesPieces(routes: readonly HubRoute[], method: string, path: string): boolean {
+  return matchingRoutes(routes, path).some(({ route }) => route.method === method && route.takesPieces === true)
+}
+
+function matchingRoutes(routes: readonly HubRoute[], path: string): Found[] {
+  const given = path.split('/')
+  return partsOf(routes).flatMap(({ route, wanted }) => {
+    const params = namedParts(wanted, given)
+    return params ? [{ route, params }] : []
+  })
+}
+
+/** The parts of the paths of a hub's routes: to split a hundred paths for each request took a sixth of the hub's time. */
+const splitRoutes = new WeakMap<readonly HubRoute[], { route: HubRoute; wanted: string[] }[]>()
+
+function partsOf(routes: readonly HubRoute[]) {
+  const known = splitRoutes.get(routes)
+  if (known) return known
+  const parts = routes.map((route) => ({ route, wanted: route.path.split('/') }))
+  splitRoutes.set(routes, parts)
+  return parts
 }
 
 export function refusal(status: number, error: string): HubAnswer {
@@ -70,14 +188,20 @@ export function readBody<T>(shape: Parser<T>, body: unknown): T {
   }
 }
 
-/** The id in a path that matches a route, empty where the route names none; undefined where it does not match. */
-function idIn(route: string, path: string): string | undefined {
-  const [wanted, given] = [route.split('/'), path.split('/')]
-  if (wanted.length !== given.length) return undefined
-  if (!wanted.every((part, at) => part === ':id' || part === given[at])) return undefined
-  return decoded(given[wanted.indexOf(':id')] ?? '')
+/** The named parts of a path that matches a route; undefined where it does not match. */
+export function paramsIn(route: string, path: string): Record<string, string> | undefined {
+  return namedParts(route.split('/'), path.split('/'))
 }
 
+function namedParts(wanted: readonly string[], given: readonly string[]): Record<string, string> | undefined {
+  if (wanted.length !== given.length) return undefined
+  if (!wanted.every((part, at) => part.startsWith(':') || part === given[at])) return undefined
+  return Object.fromEntries(
+    wanted.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), decoded(given[at]!)]] : [])),
+  )
+}
+
+/** A part of a path as it was before it was written into an address; one that cannot be read stays as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

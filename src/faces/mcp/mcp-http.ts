@@ -12,6 +12,7 @@ import type { McpLibrary } from './tool-server.ts'
 import { randomUUID } from 'node:crypto'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { accessCheck, isSameKey, listenHttp, refuseRequest } from '../http-server.ts'
+import { WrongKeys } from '../wrong-keys.ts'
 
 export const mcpPath = '/mcp'
 
@@ -25,14 +26,17 @@ export async function serveMcpHttp(
 ): Promise<HttpServer> {
   const mcp = mcpEndpoint(library, make, options.trouble, { ownerOf: () => '' })
   const { key: right, clock } = options
-  const allowed = accessCheck({ callerOf: (key) => isSameKey(key, right) || undefined, clock })
-  const server = await listenHttp((request, response) => {
-    if (!allowed(request, response)) return
-    // The endpoint answers its own errors; the listener of the server waits for nothing.
-    if (request.url?.split('?')[0] === mcpPath) void mcp.answer(request, response, undefined)
+  const allowed = accessCheck({
+    callerOf: async (key) => isSameKey(key, right) || undefined,
+    wrong: new WrongKeys(clock),
+  })
+  const server = await listenHttp(async (request, response) => {
+    if (!(await allowed(request, response))) return
+    if (request.url?.split('?')[0] === mcpPath) await mcp.answer(request, response, undefined)
     else refuseRequest(response, 404, `the only path of this server is ${mcpPath}`)
   }, options)
   return {
+    ...server,
     url: `${server.url}${mcpPath}`,
     async close() {
       await mcp.close()

@@ -17,18 +17,21 @@ export type Resource = { uri: string; name: string; description?: string; media:
 /** A family of resources: `uri` holds the `{names}` that a client fills in. */
 type ResourceFamily = { uri: string; name: string; description?: string; media: string }
 
+/** The content of a resource: a text, or bytes in base64. */
+type ResourceBody = { media: string } & ({ text: string } | { blob: string })
+
 /** The resources of a server; `read` returns undefined for one that is not there. */
 export interface Resources {
   families: readonly ResourceFamily[]
   list(): Promise<Resource[]>
-  read(uri: string): Promise<{ media: string; text: string } | undefined>
+  read(uri: string): Promise<ResourceBody | undefined>
 }
 
 export const noResources: Resources = { families: [], list: async () => [], read: async () => undefined }
 
 type CallContext = { cwd: string; clock: Clock; longestMs?: number }
 
-/** What a server publishes, and under which name; the tools are listed in their order. */
+/** The tools that a server publishes, in the order of their listing, and its name. */
 export type ToolServerOptions = CallContext & {
   name: string
   version: string
@@ -41,7 +44,7 @@ export type ToolServerOptions = CallContext & {
 }
 
 /** Makes a server for one connection, or for one request of the newer protocol: a server remembers nothing. */
-export type ServerFactory = () => Server
+type ServerFactory = () => Server
 
 export function toolServer(
   { Server, ProtocolError, ProtocolErrorCode }: McpLibrary,
@@ -66,7 +69,8 @@ export function toolServer(
     server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
       const found = await resources.read(uri)
       if (!found) throw absent(`there is no resource ${uri}`)
-      return { contents: [{ uri, mimeType: found.media, text: found.text }] }
+      const { media: mimeType, ...body } = found
+      return { contents: [{ uri, mimeType, ...body }] }
     })
     return server
   }
@@ -140,7 +144,7 @@ async function callTool(
   }
 }
 
-/** When a call must have its result. */
+/** The moment by which a call must have its result. */
 function untilOf({ clock, longestMs }: CallContext, hearsProgress: boolean): number {
   if (longestMs !== undefined) return clock.elapsed() + longestMs
   return hearsProgress ? Number.MAX_SAFE_INTEGER : clock.elapsed() + patienceMs

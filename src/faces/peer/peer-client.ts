@@ -60,7 +60,7 @@ class PeerOverSocket implements ConnectedPeer {
     return Array.isArray(turns) ? (turns as TurnAtWork[]) : []
   }
 
-  async *follow(turn: string, signal: AbortSignal): AsyncGenerator<Event> {
+  async *follow(turn: string, signal: AbortSignal, how?: 'onlyReading'): AsyncGenerator<Event> {
     const backlog = new EventBacklog()
     const id = ++this.#lastId
     const done = () => {
@@ -68,7 +68,7 @@ class PeerOverSocket implements ConnectedPeer {
       backlog.close()
     }
     this.#waiting.set(id, { event: (event) => backlog.add(event), done })
-    if (!this.#send(id, 'follow', { turn })) done()
+    if (!this.#send(id, 'follow', { turn, how })) done()
     try {
       yield* backlog.read(signal)
     } finally {

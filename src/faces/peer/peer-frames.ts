@@ -8,13 +8,13 @@ export const version = 1
 export const longestFrame = 1024 ** 2
 
 /** The first line that a server sends. */
-export type Hello = { termaite: 'peer'; version: number; pid: number }
+type Hello = { termaite: 'peer'; version: number; pid: number }
 
 /** `leave` ends the stream of the request with its id. */
-export type Request = { id: number; method: string; params?: Record<string, unknown> }
+type Request = { id: number; method: string; params?: Record<string, unknown> }
 
 /** A stream sends any number of events, or of a terminal's output, before it is done. */
-export type Reply =
+type Reply =
   | { id: number; event: Event }
   | { id: number; drawn: DrawnBytes }
   | { id: number; done: unknown }

@@ -1,5 +1,6 @@
 import type { Peer } from '../../core/talk/peer.ts'
-import type { Exit, Terminal } from '../../core/screen/terminal.ts'
+import type { Exit, Picture, Terminal } from '../../core/screen/terminal.ts'
+import { outputUntil } from '../../core/screen/output-until.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { eventFrame, frameOf, longestFrame, version } from './peer-frames.ts'
 
@@ -54,12 +55,14 @@ class TerminalMethods {
     },
     'terminal.write': async (params) =>
       this.#on(params, (terminal) => terminal.write(this.#whole(params), params.person === true)),
-    'terminal.paste': async (params) => this.#on(params, (terminal) => terminal.paste(this.#whole(params))),
+    'terminal.paste': async (params) =>
+      this.#on(params, (terminal) => terminal.paste(this.#whole(params), params.person === true)),
     'terminal.press': async (params) => this.#on(params, (terminal) => terminal.press(textParam('key', params.key))),
     'terminal.resize': async (params) =>
       this.#on(params, (terminal) => terminal.resize(countParam('cols', params.cols), countParam('rows', params.rows))),
     'terminal.screen': async (params) => this.#on(params, (terminal) => terminal.screen()),
-    'terminal.paint': async (params) => this.#on(params, (terminal) => terminal.paint()),
+    'terminal.paint': async (params) =>
+      this.#on(params, (terminal) => fittingPicture(terminal, Number(params.above) || 0)),
     'terminal.history': async (params) =>
       this.#on(params, async (terminal) => fittingRows(await terminal.history(countParam('rows', params.rows)))),
     'terminal.children': async (params) => this.#on(params, (terminal) => terminal.children()),
@@ -90,14 +93,22 @@ function fittingRows(rows: readonly string[]): string[] {
   return rows.slice(from + 1)
 }
 
+/** Draws a terminal below as many of the rows above it as fit into a frame. */
+async function fittingPicture(terminal: Terminal, above: number): Promise<Picture> {
+  const picture = await terminal.paint(above)
+  if (above === 0 || JSON.stringify(picture.text).length < longestFrame / 2) return picture
+  return fittingPicture(terminal, above >> 2)
+}
+
 /** Yields the frames of one stream until it is done or the follower leaves, and returns the stream's result. */
 export type Frames = (id: number, left: AbortSignal) => AsyncGenerator<string | undefined, unknown>
 
 /** The methods that are answered by many frames, or only after a long time. */
 const streams: Record<string, (peer: Peer, params: Params) => Frames> = {
-  follow: (peer, { turn }) =>
+  follow: (peer, { turn, how }) =>
     async function* (id, left) {
-      for await (const event of peer.follow(String(turn), left)) yield eventFrame(id, event)
+      for await (const event of peer.follow(String(turn), left, how === 'onlyReading' ? how : undefined))
+        yield eventFrame(id, event)
     },
   'terminal.output': (peer, { id: which, after }) =>
     async function* (id, left) {
@@ -117,32 +128,6 @@ export function streamOf(method: unknown): ((peer: Peer, params: Params) => Fram
   return typeof method === 'string' && Object.hasOwn(streams, method) ? streams[method] : undefined
 }
 
-/** In base 64 a piece of this many bytes is well below the longest frame. */
-const longestPiece = 128 * 1024
-
-/** Yields a terminal's output in pieces. A follower that leaves need not wait until the terminal draws again. */
-async function* outputUntil(left: AbortSignal, terminal: Terminal, after: number) {
-  const output = terminal.output(after)[Symbol.asyncIterator]()
-  let leave = () => {}
-  left.addEventListener('abort', () => leave(), { once: true })
-  try {
-    while (!left.aborted) {
-      const next = await new Promise<IteratorResult<{ at: number; bytes: Uint8Array }> | undefined>((resolve) => {
-        leave = () => resolve(undefined)
-        // An output that breaks has ended for the follower.
-        output.next().then(resolve, leave)
-      })
-      if (next === undefined || next.done) return
-      const { at, bytes } = next.value
-      for (let from = 0; from < bytes.length; from += longestPiece)
-        yield { at: at + from, bytes: bytes.subarray(from, from + longestPiece) }
-    }
-  } finally {
-    // The terminal cleans up when it draws again; the follower has gone.
-    output.return?.().catch(() => {})
-  }
-}
-
 function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined)
@@ -150,7 +135,7 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   })
 }
 
-/** Reads a parameter; throws what it must be where the frame says otherwise. */
+/** Reads a parameter; throws an error that says what the parameter must be where the frame has something else. */
 function textParam(name: string, value: unknown): string {
   if (typeof value === 'string') return value
   throw new TypeError(`${name} must be a text`)

@@ -1,4 +1,4 @@
-import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
+import type { Exit, Key, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
 import { RecentBytes } from '../../base/recent-bytes.ts'
 import type { DrawnBytes } from './peer-frames.ts'
 
@@ -39,8 +39,8 @@ export class RemoteTerminal implements Terminal {
     return this.#send('write', text, { person })
   }
 
-  paste(text: string): Promise<void> {
-    return this.#send('paste', text, {})
+  paste(text: string, person = false): Promise<void> {
+    return this.#send('paste', text, { person })
   }
 
   async press(key: Key): Promise<void> {
@@ -55,8 +55,8 @@ export class RemoteTerminal implements Terminal {
     return (await this.#ask('screen')) as Screen
   }
 
-  async paint(): Promise<{ at: number; text: string }> {
-    return (await this.#ask('paint')) as { at: number; text: string }
+  async paint(above = 0): Promise<Picture> {
+    return (await this.#ask('paint', { above })) as Picture
   }
 
   async history(rows: number): Promise<string[]> {

@@ -9,7 +9,7 @@ export type WatchedSlot = {
   agent: string
   state: 'held' | 'starting' | 'busy' | 'idle' | 'asking' | 'exited' | 'failed'
   since: number
-  /** What the agent was asked last. */
+  /** The newest prompt of the agent. */
   prompt: string
   /** The reason for the state, or the question that waits for a person. */
   note?: string
@@ -28,7 +28,7 @@ export type WatchView = {
   zoomed: boolean
 }
 
-export type WatchSize = { columns: number; rows: number }
+type WatchSize = { columns: number; rows: number }
 
 /** A tile is at least this wide and high; tiles that do not fit are scrolled to. */
 const leastWidth = 38
@@ -105,7 +105,7 @@ function bodyLines(view: WatchView, area: WatchSize, theme: Theme, now: number):
   return filled(lines, area)
 }
 
-export type WatchLayout = { across: number; height: number; first: number }
+type WatchLayout = { across: number; height: number; first: number }
 
 /** How many tiles stand side by side, how high each is, and the first band that is shown, so that the selected tile is in sight. */
 export function layoutOf({ slots, selected }: WatchView, { columns, rows }: WatchSize): WatchLayout {
@@ -125,7 +125,7 @@ export function layoutOf({ slots, selected }: WatchView, { columns, rows }: Watc
   return { across, height: Math.max(1, height), first: Math.max(0, at - bands + 1) }
 }
 
-/** The columns of a tile; what is left over goes to the first ones. */
+/** The columns of a tile; the columns that are left over go to the first ones. */
 const widthOf = (columns: number, across: number, at: number) =>
   Math.floor(columns / across) + (at < columns % across ? 1 : 0)
 

@@ -14,7 +14,7 @@ type WatchIo = {
   signal: AbortSignal
 }
 
-/** What the watch shows of a crew now. */
+/** The content of the watch: a crew as it is now. */
 export type WatchedCrew = { workspace: string; slots: readonly WatchedSlot[]; trouble?: string }
 
 /** The crew that is watched. Looking never rejects: trouble is part of what is seen. */

@@ -30,6 +30,8 @@ const policy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
+  // The only policy lets the page name its own worker, and nothing else.
+  'trusted-types termaite-worker',
 ].join('; ')
 
 const headers: Readonly<Record<string, string>> = {
@@ -47,6 +49,8 @@ const hashed = /-[A-Z0-9]{8}\.\w+$/
 /** The files of the hub's page. They hold no data and no secret, so that everybody who reaches the hub may read them. */
 export class PageFiles {
   #files = new Map<string, PageFile>()
+  /** The version of the page, which changes with every file that it needs to open; empty where there is no page. */
+  readonly version: string
 
   /** Reads every file of the folder; one that does not exist has none. */
   constructor(folder: string) {
@@ -61,6 +65,7 @@ export class PageFiles {
     }
     const index = this.#files.get('/index.html')
     if (index) this.#files.set('/', index)
+    this.version = /name="termaite-version" content="([^"]*)"/.exec(index?.bytes.toString() ?? '')?.[1] ?? ''
   }
 
   /** Answers a request for a file; false when the page has no such file. */
@@ -69,7 +74,9 @@ export class PageFiles {
     const file = this.#files.get((request.url ?? '/').split('?')[0]!)
     if (!file) return false
     const { type, bytes, tag, cache } = file
-    const common = { ...headers, 'cache-control': cache, etag: tag, vary: 'accept-encoding' }
+    // A worker that does not find this word in the page's answer removes itself: see worker/service-worker.ts.
+    const worker = this.#files.has('/service-worker.js') ? { 'x-termaite-worker': 'keep' } : undefined
+    const common = { ...headers, ...worker, 'cache-control': cache, etag: tag, vary: 'accept-encoding' }
     if (request.headers['if-none-match'] === tag) {
       response.writeHead(304, common)
       response.end()

@@ -75,13 +75,20 @@ async function* unsettled(
   yield { type: 'reply', text }
   if (why !== undefined)
     return failed('unmet', `${why} Nothing was changed, and the result is kept: ${says.show(trouble!.run.racer)}`)
-  if (best && race.winner === undefined && known(race.before).length > 0 && !race.racers.some(isOpenChoice))
+  const isRight = best ? isOpenChoice : passes
+  if (race.winner === undefined && known(race.before).length > 0 && !race.racers.some(isRight))
     return failed('unmet', noWinner(race))
   return { ok: true, text }
 }
 
 /** Whether a result passes its checks and could be chosen, where nobody said which of several is the best. */
 const isOpenChoice = ({ checks, files, strays }: Racer) => allPass(checks) === true && files.length > 0 && !strays
+
+/**
+ * Whether an answer is right in a race in which nobody changed a file: its checks pass as they did before, because the request was a
+ * question.
+ */
+const passes = ({ checks }: Racer) => allPass(checks) === true
 
 /** The answers of agents that changed nothing: the request was a question. */
 function answersText({ racers }: Race): string {
@@ -112,11 +119,11 @@ export function* wordsOf({ racers }: Race, chosen: number): Generator<Event> {
   if (text !== '') yield { type: 'reply', text, by }
 }
 
-/** Where the person's own versions of files are that a result replaced. */
+/** Says which folder holds the person's own versions of files that a result replaced. */
 export const asideWords = (aside: string | undefined): string =>
   aside === undefined ? '' : ` Your own versions of the files that it replaced are in ${aside}.`
 
-/** This many lines of each diff are on the card; a command shows the rest. */
+/** The number of lines of each diff that the card shows; a command shows the rest. */
 const mostLines = 120
 
 async function asked(

@@ -104,9 +104,7 @@ export function raceSentences(race: Race): string[] {
   )
   const stray = racers.flatMap((one) => {
     const strays = one.strays?.map(({ path, why }) => `${path} (${why})`).join(', ')
-    return strays === undefined
-      ? []
-      : [`${name(one)}'s result needs your yes, so that it cannot be the best: ${strays}.`]
+    return strays === undefined ? [] : [`${name(one)}'s result needs your yes, so it cannot be the best: ${strays}.`]
   })
   const judged = racers
     .filter((one) => one.judged && one.judged.why !== '')

@@ -137,7 +137,7 @@ async function* untouched(parts: RaceParts, turn: Turn): AsyncGenerator<Event, R
   const { checks, copies, check } = parts
   if (checks.length === 0) {
     yield note(
-      'termaite found no tests and no build in this project, so that only a judge compares the results. A command of yours can check them: --check "…"',
+      'termaite found no tests and no build in this project, so only a judge compares the results. A command of yours can check them: --check "…"',
     )
     return []
   }

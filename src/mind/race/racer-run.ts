@@ -33,7 +33,7 @@ export type RacerParts = {
 /** Lets one run in after another; the returned function lets the next one in. */
 export type Turnstile = () => Promise<() => void>
 
-/** This much of an agent's own words is kept. */
+/** The number of characters of an agent's own words that are kept. */
 const longestReply = 8_000
 
 /** One agent of a race, from its copy to its checked result. */

@@ -1,4 +1,4 @@
-/** What a person said of an agent's failures: messages of a spent quota, and messages of plain faults. */
+/** Failure messages of an agent that a person has explained: as a spent quota, or as plain faults. */
 export type LearnedMessages = { quota: readonly string[]; fault: readonly string[] }
 
 /** A record with the learned messages of each agent. */

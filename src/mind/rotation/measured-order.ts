@@ -29,7 +29,7 @@ const priceOfHour = 12
 export const priceOfSuccess = (share: number, cost: number, ms: number): number =>
   (priceOfTry + cost + (ms / 3_600_000) * priceOfHour) / share
 
-/** Agents change: evidence counts half after so many days, and here also after so many later turns. */
+/** Agents change: evidence counts half after this many days, and half again after this many later turns in this project. */
 const halfLifeDays = 30
 const halfLifeTurns = 100
 
@@ -39,7 +39,7 @@ const elsewhere = 0.25
 /** The most turns that all evidence from other projects stands for: it is a first guess, and what happened here soon outweighs it. */
 const mostElsewhere = 4
 
-/** An answer that nobody complained of was probably good; it tells less than a check or a word of the person. */
+/** An answer that nobody complained about was probably good; it tells less than a check or a word of the person. */
 const unjudged = { weight: 0.15, share: 0.8 }
 
 /** The assumption about an agent of which nothing is known: a good share of successes, as if from three turns. */
@@ -228,6 +228,6 @@ function judgedWords({ judged, good }: Counted, where: string): string | undefin
 function unjudgedWords({ unjudged: many }: Counted): string | undefined {
   if (many === 0) return undefined
   return many === 1
-    ? 'nobody has complained of its one answer in this project'
-    : `nobody has complained of its ${many} answers in this project`
+    ? 'nobody has complained about its only answer in this project'
+    : `nobody has complained about its ${many} answers in this project`
 }

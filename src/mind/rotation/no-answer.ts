@@ -6,11 +6,11 @@ import { failed, failureSentence } from '../../core/talk/outcome.ts'
 /** The fate of each agent in a turn that no agent answered. */
 type Tally = {
   tried: { name: string; failure: Failure }[]
-  /** Not asked, because it is out of quota, busy or cooling down. */
+  /** Agents that were not asked because they are out of quota, busy or cooling down. */
   away: Absent[]
-  /** Not asked, because this process had ruled it out already. */
+  /** Agents that were not asked because this process had ruled them out already. */
   out: { name: string; failure: Failure }[]
-  /** Not asked, because the person did not want to share the conversation with it. */
+  /** Agents that were not asked because the person did not want to share the conversation with them. */
   unshared: string[]
 }
 

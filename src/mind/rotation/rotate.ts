@@ -89,7 +89,7 @@ class Round {
   #tally = newTally()
   /** How often the conversation was shortened in this turn. */
   #shortenings = 0
-  /** What the person is told of a summary that was made meanwhile. */
+  /** Notes for the person about a summary that was made meanwhile. */
   #said: string[] = []
   /** Vendors that know the conversation; undefined when it may be shared with all. */
   #vendors: Set<string> | undefined
@@ -198,7 +198,7 @@ class Round {
       }
 
       const denials = denialsOf(outcome)
-      // What the person refused during this attempt is not asked about again.
+      // A permission that the person refused during this attempt is not asked for again.
       if (denials.length > 0 && this.#attended && !person.permissionAsked) {
         const looser = await askAllow(turn, agent, denials)
         if (looser) {
@@ -298,7 +298,7 @@ class Round {
     return true
   }
 
-  /** When only time is missing, the person may wait for the agent that is back first. */
+  /** The outcome of a turn that no agent answered. Where only time is missing, the person may wait for the first agent that is back. */
   async #withoutAnswer(names: readonly string[]): Promise<Outcome> {
     const { signal, clock } = this.#turn
     const now = clock.now()

@@ -1,4 +1,4 @@
-import type { TaskNote } from '../../core/work/task.ts'
+import type { TaskNote } from '../../core/work/task-note.ts'
 import type { StartKind } from './supervision.ts'
 
 const openings: Record<StartKind, string> = {

@@ -218,10 +218,10 @@ class Supervisor {
   async #finish(outcome: Outcome, ticket: string | undefined, lost: string | undefined): Promise<void> {
     const end = this.#end
     if (end?.type === 'left' || end?.type === 'quit') return
-    if (ticket !== undefined)
-      this.#parts.tell(
-        lost === undefined ? await this.#report(outcome, ticket) : { type: 'dropped', ticket, why: lost },
-      )
+    if (ticket !== undefined && lost !== undefined) {
+      await this.#parts.taskSource.abandoned?.(ticket, lost, this.#stop.signal)
+      this.#parts.tell({ type: 'dropped', ticket, why: lost })
+    } else if (ticket !== undefined) this.#parts.tell(await this.#report(outcome, ticket))
     await this.#landed()
   }
 

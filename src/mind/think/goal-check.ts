@@ -5,6 +5,7 @@ import type { Resources } from './resources.ts'
 import type { ThinkingTurn } from './thinking-turn.ts'
 import { defined } from '../../base/defined.ts'
 import { isForbidden } from '../../core/work/perform.ts'
+import { exitOf } from '../../core/work/test-run.ts'
 import { boolean, oneOf, optional, string } from '../../core/work/shape.ts'
 import { answerShape, part } from '../../core/work/json-answer.ts'
 import { clipped, firstLine, quoted } from './prompt-text.ts'
@@ -75,23 +76,40 @@ export async function* runCheck(
 
 const longestOutput = 4_000
 
+/** How a command ended: `exit` is missing where the command did not end by itself, and `why` says the reason. */
+export type RanCommand = { exit?: number; signal?: string; why?: string; text: string; forbidden?: true }
+
+/** Runs a command under the rules of the turn. */
+export async function* ranCommand(
+  command: string,
+  { tools }: Pick<Resources, 'tools'>,
+  turn: Turn,
+): AsyncGenerator<Event, RanCommand> {
+  const result = yield* tools.use('bash', { command, timeout_seconds: 600 }, turn)
+  const { ok, text, data } = result
+  if (isForbidden(result)) return { why: 'it was not allowed to run', text, forbidden: true }
+  const exit = ok ? exitOf(data) : undefined
+  const { exit: signal } = (data ?? {}) as { exit?: unknown }
+  if (ok && typeof signal === 'string') return { signal, why: `it was ended by ${signal}`, text }
+  return exit === undefined ? { why: 'it could not be run to its end', text } : { exit, text }
+}
+
 /** Runs a command as a check. */
 export async function* checkCommand(
   { command, prints }: Omit<Check & { kind: 'command' }, 'kind'>,
   { tools }: Pick<Resources, 'tools'>,
   turn: Turn,
 ): AsyncGenerator<Event, CheckResult> {
-  const result = yield* tools.use('bash', { command, timeout_seconds: 600 }, turn)
-  const { ok, text, data } = result
+  const { exit: code, signal, text, forbidden } = yield* ranCommand(command, { tools }, turn)
   const output = clipped(text, longestOutput)
   // The first line is enough: the whole command is kept with its call.
   const ran = `\`${firstLine(command)}\``
-  if (isForbidden(result)) return { passed: false, evidence: `${ran} was not allowed: ${output}`, refused: true }
-  const exit = (data as { exit?: number | string } | undefined)?.exit
+  if (forbidden) return { passed: false, evidence: `${ran} was not allowed: ${output}`, refused: true }
+  const exit = code ?? signal
   const printed = prints === undefined || text.includes(prints)
   const missed = printed ? '' : ` and did not print ${JSON.stringify(prints)}`
-  const how = !ok || exit === undefined ? 'could not be run to its end' : `exited with ${exit}${missed}`
-  return { passed: ok && exit === 0 && printed, evidence: `${ran} ${how}:\n${output}` }
+  const how = exit === undefined ? 'could not be run to its end' : `exited with ${exit}${missed}`
+  return { passed: exit === 0 && printed, evidence: `${ran} ${how}:\n${output}` }
 }
 
 async function checkFile({ path, holds }: Check & { kind: 'file' }, { resources }: ThinkingTurn): Promise<CheckResult> {
@@ -112,7 +130,7 @@ const judgement = answerShape({
 
 const longestEvidence = 24_000
 
-/** This much of a judgement is passed on to the agent that fixes the work. */
+/** The number of characters of a judgement that are passed on to the agent that fixes the work. */
 const longestJudgement = 2_000
 
 /** Has another agent judge the work. It must quote what it saw: a quote that is found nowhere is a failure. */

@@ -16,7 +16,7 @@ export type Approach = { name: string; how: string; check?: Check }
 export type Goal = {
   task: string
   check: Check
-  /** In the order in which they are tried. */
+  /** The approaches, in the order in which they are tried. */
   approaches: readonly Approach[]
   another?(failed: readonly FailedApproach[]): AsyncGenerator<Event, Approach | undefined>
   then?: string
@@ -31,7 +31,7 @@ export type FailedApproach = { approach: Approach; evidence: string; changes?: s
  */
 export type Pursuit = { outcome: Outcome; by?: Approach; seen?: CheckResult; failed: FailedApproach[] }
 
-/** This much of a task is repeated, because a history that was shortened meanwhile would lose it. */
+/** The number of characters of a task that are repeated, because a history that was shortened meanwhile would lose them. */
 const longestReminder = 2_000
 
 /** An approach is left after this many failures in a row. */

@@ -21,7 +21,7 @@ export type Resources = {
     spec: SystemSpec
     /** The machine's capabilities in words, for a prompt. */
     description: string
-    /** Which of these programs are installed: the spec lists only those it looked for. */
+    /** The programs among these that are installed: the spec lists only those that the scan looked for. */
     programs?(names: readonly string[]): Promise<Iterable<string>>
   }
   tools: FrameworkTools

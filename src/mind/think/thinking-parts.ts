@@ -11,7 +11,7 @@ export type AdviceRequest = { framework: Exclude<Framework, 'direct'>; question:
 /** Thinks a question through and gives the advice in words; rejects with a message that tells the caller how to go on. */
 export type AdviceAsk = (request: AdviceRequest, signal?: AbortSignal) => Promise<string>
 
-/** What the thinking of a turn needs; its cost may have been agreed to before. */
+/** The parts that thinking in a turn needs; its cost may have been agreed to before. */
 export type ThinkingParts = Agreement & {
   /** A framework that the person chose, or the one that the request needs. */
   how: 'auto' | Framework

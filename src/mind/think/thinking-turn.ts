@@ -39,7 +39,7 @@ type Consultation = { outcome: Outcome; by: string }
 /** An answer that could be read as what was asked for, otherwise its words, otherwise why there is none. */
 export type ShapedAnswer<T> = { by: string; words?: string } & ParsedAnswer<T>
 
-/** One turn as a framework goes through it: what was done so far is history for the agent that acts next. */
+/** One turn as a framework goes through it: everything done so far is history for the agent that acts next. */
 export class ThinkingTurn {
   readonly framework: Framework
   readonly turn: Turn

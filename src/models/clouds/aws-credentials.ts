@@ -47,7 +47,7 @@ async function sectionsIn(file: string): Promise<Record<string, Profile>> {
   return found
 }
 
-/** Where the region is written; the address of every request contains it. */
+/** The region in the environment or in the profile; the address of every request contains it. */
 export const awsRegion = ({ env }: Pick<CloudWorld, 'env'>, { profile }: AwsFiles): string | undefined =>
   env.AWS_REGION || env.AWS_DEFAULT_REGION || profile?.region
 
@@ -169,7 +169,7 @@ async function fromProgram(
   signal: AbortSignal,
 ): Promise<Fetched<AwsKeys>> {
   const ran = await collect('/bin/sh', ['-c', command], { cwd: home || '/', env, signal })
-  // What the program printed is not quoted: it may be a key.
+  // The output of the program is not quoted: it may be a key.
   const failed = (why: string) =>
     trouble(
       `The credential_process of the AWS profile ${name} ${why}. Run the command yourself to see why; it is in ~/.aws/config.`,
@@ -227,7 +227,7 @@ function answered(status: number, body: string, who: string): Fetched<AwsKeys> {
     const found = status === 200 ? keysIn(JSON.parse(body)) : undefined
     if (found) return found
   } catch {
-    // What it answered is not quoted: it may be a key.
+    // The answer is not quoted: it may be a key.
   }
   return trouble(`${who} has no AWS keys for termaite (status ${status}). Give it a role that may call Amazon Bedrock.`)
 }

@@ -6,7 +6,7 @@ import { awsSigned, encoded } from './aws-signature.ts'
 import { awsMessages } from './aws-event-stream.ts'
 import { anthropicBody, missing, unauthorized } from './carriage.ts'
 
-/** What a request to AWS needs: the region, the services' addresses, and a way to sign. */
+/** The account that a request to AWS is made for: the region, the login, and a way to sign. */
 type Account = { region: string; login: Login; sign: Sign; forget?(): boolean }
 type Sign = (
   method: string,

@@ -3,7 +3,10 @@ import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { Target, Trouble } from '../wire-format.ts'
 import type { ReplyHeaders } from './http-client.ts'
 
-/** What an error means: a failure, which may pass by itself; a refusal, which is an answer; or an option that the server does not take. */
+/**
+ * The meaning of a provider's error: a failure, which may pass by itself; a refusal, which is an answer; or an option that the server does
+ * not take.
+ */
 type TroubleVerdict = { failure: Failure; passing: boolean } | { refusal: string } | { without: string }
 
 /** A server that asks to wait longer than this is not busy: a quota is spent. */

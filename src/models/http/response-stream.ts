@@ -88,7 +88,7 @@ class SilenceWatch {
     this.#over.abort()
   }
 
-  /** One sleep at a time, however many chunks come. */
+  /** Ends the response after `ms` of silence, with one sleep at a time, however many chunks come. */
   async #watch(ms: number): Promise<void> {
     for (let left = ms; left > 0; left = this.#lastHeard + ms - this.#clock.elapsed()) {
       await this.#clock.sleep(left, this.#over.signal)

@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { sincePrompt, usageOfRequests, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 const looking = 'Read,Glob,Grep,WebFetch,WebSearch'
 const acting = 'Bash,Edit,Write,NotebookEdit,Read,Glob,Grep,WebFetch,WebSearch,Agent,Skill'
@@ -117,7 +117,7 @@ const textsOf = (content: unknown) =>
 /** Claude Code writes one line for each block of a message, with the same id and the same usage. */
 function usageOf(messages: readonly Loose[]) {
   const byId = new Map(messages.map((message) => [message.id, loose(message.usage)]))
-  return sumOf(
+  return usageOfRequests(
     [...byId.values()].map((usage) => {
       const cached = numberOf(usage.cache_read_input_tokens)
       const input = numberOf(usage.input_tokens) + numberOf(usage.cache_creation_input_tokens) + cached
@@ -166,7 +166,6 @@ const claudeJournal: Journal = {
   },
 }
 
-/** Claude Code in a terminal. */
 /** How Claude Code is given an MCP server for one run. Without `timeout` a variable of the person's may end its calls sooner. */
 const lends: ScreenFacts['lends'] = ({ name, command, env, patient, atOnce }, file) => {
   const start = { type: 'stdio', command, args: patient.args, env, timeout: patient.ms }
@@ -176,6 +175,7 @@ const lends: ScreenFacts['lends'] = ({ name, command, env, patient, atOnce }, fi
   }
 }
 
+/** Claude Code in a terminal. */
 export const claudeScreen: ScreenFacts = {
   command: ({ leash, resume, model, thread }) =>
     commandLine(

@@ -1,6 +1,7 @@
 import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
+import { claudePast } from './claude-past.ts'
 import { questionTool } from './claude-questions.ts'
 import { claudeDialect } from './claude-dialect.ts'
 import { flags, leashes, claudeScreen } from './claude-screen.ts'
@@ -147,4 +148,6 @@ export const claude: Profile = {
     entry: ({ command, args }) => ({ type: 'stdio', command, args }),
   },
   screen: claudeScreen,
+  past: claudePast,
+  belongings: async () => (await import('./claude-belongings.ts')).claudeBelongings,
 }

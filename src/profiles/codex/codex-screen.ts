@@ -9,7 +9,7 @@ import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '.
 import { threadOf } from '../shared/counted-thread.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, sumOf, contentText, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { sincePrompt, usageOfRequests, contentText, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 /** The sandbox of each leash, and whether Codex asks to leave it. */
 export const modes: Record<Leash, Mode> = {
@@ -119,7 +119,7 @@ const codexJournal: Journal = {
     )
     const error = textOf(loose(over?.error).message)
     const answer = textOf(over?.last_agent_message) ?? spoken.at(-1)
-    const usage = sumOf(
+    const usage = usageOfRequests(
       events
         .filter(({ line }) => line === 'token_usage_record')
         .map(({ usage }) => loose(usage))

@@ -1,6 +1,7 @@
 import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
+import { codexPast } from './codex-past.ts'
 import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
 import { flags, leashes, modes, codexScreen } from './codex-screen.ts'
@@ -120,4 +121,6 @@ export const codex: Profile = {
     entry: ({ command, args }) => ({ command, args, tool_timeout_sec: 3600 }),
   },
   screen: codexScreen,
+  past: codexPast,
+  belongings: async () => (await import('./codex-belongings.ts')).codexBelongings,
 }

@@ -8,7 +8,7 @@ import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframe
 import { threadOf } from '../shared/counted-thread.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { sincePrompt, usageOfRequests, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 export const flags: Record<Leash, readonly string[]> = {
   read: ['--deny-tool=write', '--deny-tool=shell'],
@@ -80,7 +80,7 @@ const copilotJournal: Journal = {
       .slice(messages.findLastIndex(calls) + 1)
       .map(({ content }) => textOf(content) ?? '')
       .join('\n\n')
-    const usage = sumOf(
+    const usage = usageOfRequests(
       of('session.usage_record')
         .map(({ usage }) => loose(usage))
         .map(({ inputTokens, outputTokens, cacheReadTokens }) => ({

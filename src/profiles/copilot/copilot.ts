@@ -1,6 +1,7 @@
 import type { Ended, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
+import { copilotPast } from './copilot-past.ts'
 import { copilotDialect } from './copilot-dialect.ts'
 import { threadOf } from '../shared/counted-thread.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
@@ -129,4 +130,6 @@ export const copilot: Profile = {
     entry: ({ command, args }) => ({ type: 'local', command, args, tools: ['*'] }),
   },
   screen: copilotScreen,
+  past: copilotPast,
+  belongings: async () => (await import('./copilot-belongings.ts')).copilotBelongings,
 }

@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, sumOf, contentText, listOf, loose, numberOf } from '../shared/jsonl.ts'
+import { sincePrompt, usageOfRequests, contentText, listOf, loose, numberOf } from '../shared/jsonl.ts'
 
 export const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }
 
@@ -96,7 +96,7 @@ const geminiJournal: Journal = {
       .map(({ content }) => contentText(content))
       .filter((text) => text !== '')
       .join('\n\n')
-    const usage = sumOf(
+    const usage = usageOfRequests(
       said
         .map(({ tokens }) => loose(tokens))
         .map(({ input, output, thoughts, cached }) => ({

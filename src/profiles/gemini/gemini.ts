@@ -2,6 +2,7 @@ import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { join } from 'node:path'
+import { geminiPast } from './gemini-past.ts'
 import { geminiDialect, sentence } from './gemini-dialect.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { geminiScreen, modes } from './gemini-screen.ts'
@@ -177,4 +178,6 @@ export const gemini: Profile = {
     trusted: { trust: true },
   },
   screen: geminiScreen,
+  past: geminiPast,
+  belongings: async () => (await import('./gemini-belongings.ts')).geminiBelongings,
 }

@@ -7,7 +7,7 @@ import { defined } from '../../base/defined.ts'
 import { ruledComposer, dialogOf, menuOf, paragraphAbove, trimmedScreen, unframed } from '../shared/screen-parts.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
-import { sincePrompt, sumOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { sincePrompt, usageOfRequests, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 /**
  * Tools that Qwen's modes let through without asking, and that plan mode allows by a user's own rules: only excluding
@@ -85,7 +85,7 @@ const qwenJournal: Journal = {
       .slice(said.findLastIndex(calls) + 1)
       .flatMap(spoken)
       .join('\n\n')
-    const usage = sumOf(
+    const usage = usageOfRequests(
       said
         .map(({ usageMetadata }) => loose(usageMetadata))
         .map(({ promptTokenCount, candidatesTokenCount, cachedContentTokenCount }) => ({

@@ -2,6 +2,7 @@ import type { Ended, Profile, Dialect, Step } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { join } from 'node:path'
+import { qwenPast } from './qwen-past.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/failure-signs.ts'
 import { acting, modes, unasked, qwenScreen } from './qwen-screen.ts'
@@ -110,6 +111,8 @@ export const qwen: Profile = {
     trusted: { trust: true },
   },
   screen: qwenScreen,
+  past: qwenPast,
+  belongings: async () => (await import('./qwen-belongings.ts')).qwenBelongings,
 }
 
 /**

@@ -88,7 +88,7 @@ export function sincePrompt(
 
 type Used = { input: number; output: number; cached: number; cost?: number }
 
-/** The usage of several requests together; undefined when none is known. */
+/** The usage of several parts together; undefined when none is known. */
 export function sumOf(all: readonly Used[]): Used | undefined {
   if (all.length === 0) return undefined
   return all.reduce((sum, one) =>
@@ -99,4 +99,11 @@ export function sumOf(all: readonly Used[]): Used | undefined {
       cost: sum.cost === undefined && one.cost === undefined ? undefined : (sum.cost ?? 0) + (one.cost ?? 0),
     }),
   )
+}
+
+/** The usage of all requests of a turn, the newest last, and the tokens that the context held after that one. */
+export function usageOfRequests(all: readonly Used[]): (Used & { held?: number }) | undefined {
+  const sum = sumOf(all)
+  const last = all.findLast(({ input }) => input > 0)
+  return sum && defined({ ...sum, held: last && last.input + last.output })
 }

@@ -1,22 +1,110 @@
 import { defined } from '../../base/defined.ts'
 
-export const hookEvents = [
-  'PreToolUse',
-  'PostToolUse',
-  'UserPromptSubmit',
-  'SessionStart',
-  'SessionEnd',
-  'Stop',
-  'PreCompact',
-  'SubagentStop',
-  'Notification',
-] as const
-export type HookEvent = (typeof hookEvents)[number]
+/** One event: when its hooks run, the fields of its own that they get, and the field that matchers are compared with. */
+type HookRow = { when: string; fields: readonly string[]; matched?: string; block: string }
+
+/** The events at which hooks run. */
+export const hookTable = {
+  PreToolUse: {
+    when: 'Before termaite’s own agent calls a tool.',
+    fields: ['tool_name', 'tool_input'],
+    matched: 'tool_name',
+    block: 'the tool is not called, and the model reads why',
+  },
+  PostToolUse: {
+    when: 'After a tool was called.',
+    fields: ['tool_name', 'tool_input', 'tool_response'],
+    matched: 'tool_name',
+    block: 'the model reads why, behind the result',
+  },
+  UserPromptSubmit: {
+    when: 'When a prompt is submitted.',
+    fields: ['prompt'],
+    block: 'the prompt is not sent',
+  },
+  SessionStart: {
+    when: 'With the first turn of a session in a run, and after a compaction.',
+    fields: ['source'],
+    matched: 'source',
+    block: 'nothing',
+  },
+  SessionEnd: {
+    when: 'When a session is left.',
+    fields: ['reason'],
+    matched: 'reason',
+    block: 'nothing',
+  },
+  Stop: {
+    when: 'When an answer would end the turn.',
+    fields: ['stop_hook_active', 'last_assistant_message'],
+    block: 'the turn goes on with the reason',
+  },
+  PreCompact: {
+    when: 'Before the conversation is summarised.',
+    fields: ['trigger', 'custom_instructions'],
+    matched: 'trigger',
+    block: 'the conversation is not summarised',
+  },
+  SubagentStop: {
+    when: 'When an answer would end the turn of a subagent.',
+    fields: ['stop_hook_active', 'last_assistant_message'],
+    block: 'the subagent goes on with the reason',
+  },
+  Notification: {
+    when: 'When a person is needed.',
+    fields: ['message', 'title', 'notification_type'],
+    matched: 'notification_type',
+    block: 'nothing',
+  },
+} as const satisfies Record<string, HookRow>
+
+export type HookEvent = keyof typeof hookTable
+const hookEvents = Object.keys(hookTable) as HookEvent[]
+
+/** The field of an event's input that matchers are compared with. */
+export function matchedField(event: HookEvent): string | undefined {
+  const row: HookRow = hookTable[event]
+  return row.matched
+}
 
 /** A command and its time limit in seconds. `wall: false` lets a hook of the person run outside the sandbox. */
 export type Hook = { command: string; timeout?: number; wall?: false; /** Came with the project. */ project?: true }
 export type HookGroup = { matcher?: string; hooks: Hook[] }
 export type HookSettings = Partial<Record<HookEvent, HookGroup[]>>
+
+/** The hooks that `parseHooks` accepts, for the JSON Schema of the settings. */
+export const hooksSchema = {
+  type: 'object',
+  propertyNames: { enum: hookEvents },
+  additionalProperties: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: {
+        matcher: {
+          type: 'string',
+          anyOf: [{ const: '*' }, { format: 'regex' }],
+          description: 'A regular expression for the whole name of a tool, or of what the event is about.',
+        },
+        hooks: {
+          type: 'array',
+          description: 'The commands.',
+          items: {
+            type: 'object',
+            properties: {
+              type: { const: 'command' },
+              command: { type: 'string', pattern: '\\S', description: 'The command, for /bin/sh.' },
+              timeout: { type: 'number', exclusiveMinimum: 0, description: 'How many seconds it may take (60).' },
+              wall: { description: 'false lets a hook of the person run outside the sandbox.' },
+            },
+            required: ['type', 'command'],
+          },
+        },
+      },
+      required: ['hooks'],
+    },
+  },
+}
 
 /** Reads `hooks` of a settings file in Claude Code's format; faulty entries are left out and reported. */
 export function parseHooks(found: unknown): { hooks: HookSettings; faults: string[] } {
@@ -62,7 +150,7 @@ function wrong(faults: string[], words: string): [] {
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const isEvent = (event: string): event is HookEvent => (hookEvents as readonly string[]).includes(event)
+const isEvent = (event: string): event is HookEvent => Object.hasOwn(hookTable, event)
 
 function isPattern(text: string): boolean {
   if (text === '*') return true

@@ -5,6 +5,7 @@ import { callAfter } from '../../base/clock.ts'
 import { start } from '../../base/process/run.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { defined } from '../../base/defined.ts'
+import { matchedField } from './hook-config.ts'
 
 export type HookParts = {
   settings: HookSettings
@@ -45,7 +46,7 @@ export type HookOutcome = {
   context: string[]
   /** Why the turn must end. */
   stop?: string
-  /** For the person. */
+  /** Messages for the person. */
   messages: string[]
   warnings: string[]
 }
@@ -55,23 +56,13 @@ const usualSeconds = 60
 const usualAtEnd = 5
 const mostOutput = 1024 * 1024
 
-/** The field of an event's input that matchers are compared with. */
-const matched: Partial<Record<HookEvent, string>> = {
-  PreToolUse: 'tool_name',
-  PostToolUse: 'tool_name',
-  SessionStart: 'source',
-  SessionEnd: 'reason',
-  PreCompact: 'trigger',
-  Notification: 'notification_type',
-}
-
 /** Runs the hooks of an event in parallel, each in its own session. A hook that fails gives a warning, never an error. */
 export async function runHooks(
   event: HookEvent,
   input: Record<string, unknown>,
   world: HookParts,
 ): Promise<HookOutcome> {
-  const key = matched[event]
+  const key = matchedField(event)
   const names = world.tool ? hookNames(world.tool) : [String(input[key ?? ''] ?? '')]
   const groups = (world.settings[event] ?? []).filter(({ matcher }) => key === undefined || isMatch(matcher, names))
   const hooks = new Map<string, Hook>()

@@ -101,7 +101,7 @@ function needsNetwork(part: Part): boolean {
 
 const fetchers: ReadonlySet<string> = new Set(['curl', 'wget', 'http', 'xh'])
 
-/** Whether what git overwrites comes back: a commit by its log, a file by the snapshot before the turn. */
+/** Whether everything that git overwrites can be restored: a commit from git's own log, a file from the snapshot before the turn. */
 function isRecoverable(part: Part): boolean {
   if (part.class !== 'destructive' || programOf(part) !== 'git') return false
   const { sub, rest } = gitWords(wordsOf(part))

@@ -88,7 +88,7 @@ function beginningOf([program = '', ...words]: readonly string[]): string | unde
   if (program === 'docker' && sub === 'compose' && /^(?:down|ps|logs|stop|start|restart|pull)$/.test(next))
     return `docker compose ${next}`
   if (program === 'gh' && subcommands.gh!.has(sub)) return plainWord.test(next) ? `gh ${sub} ${next}` : undefined
-  // Everything that a Makefile does is named by its targets.
+  // The target names everything that a Makefile or a justfile then does.
   if (program === 'make' || program === 'just') return plainWord.test(sub) ? `${program} ${sub}` : undefined
   return subcommands[program]?.has(sub) ? `${program} ${sub}` : undefined
 }

@@ -25,7 +25,7 @@ const byMode: Record<Mode, ReadonlySet<ShellClass>> = {
   bypass: all,
 }
 
-/** Whether both the leash and the mode allow it without a question. */
+/** Whether both the leash and the mode allow a command of this class without a question. */
 export function isFree(kind: ShellClass, leash: Leash, mode: Mode): boolean {
   return byLeash[leash].has(kind) && byMode[mode].has(kind)
 }

@@ -178,7 +178,7 @@ async function boundsOf({ root, home, path, readable = [] }: PolicyParts): Promi
   return { root: await real(root), home, path, readable: await Promise.all(readable.map(real)) }
 }
 
-/** What a person sees before saying yes: the command, the code, the change, or else the whole input. */
+/** The parts of a call that a person sees before saying yes: the command, the code, the change, or else the whole input. */
 function shownOf(tool: Tool, input: unknown, cwd: string, asking: readonly Part[]): Shown[] {
   const { command, code, file_path: path, content, edits } = (input ?? {}) as Record<string, unknown>
   if (typeof command === 'string')

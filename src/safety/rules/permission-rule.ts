@@ -13,6 +13,10 @@ export type RuleSet = {
   outside: readonly Rule[]
 }
 
+/** A rule that `parseRule` accepts, as one pattern for the JSON Schema of the settings. */
+export const rulePattern =
+  /^(?!\s*[A-Za-z][\w*-]*\s*\((?:\s*|domain:\s*|:\*)\)\s*$)(?!\s*[Bb]ash\s*\([\s\S]*(?<!\\):\*[\s\S]+\)\s*$)\s*[A-Za-z][\w*-]*\s*(?:\([\s\S]*\))?\s*$/
+
 /** Reads a rule; a fault says what is wrong with it. */
 export function parseRule(text: string): Rule | { fault: string } {
   const wrong = (why: string) => ({ fault: `${JSON.stringify(text)} is not a rule: ${why}` })

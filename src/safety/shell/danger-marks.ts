@@ -4,7 +4,7 @@ import type { ShellWorld } from './shell-judge.ts'
 import { defined } from '../../base/defined.ts'
 import { judge } from './shell-judge.ts'
 
-/** What a project's own work consists of: such a part needs no mark of danger. */
+/** The classes that a project's own work consists of: a part of such a class needs no mark of danger. */
 const usual: readonly ShellClass[] = ['reads', 'edits', 'runs']
 
 export const dangerousParts = (parts: readonly Part[]): Part[] => parts.filter((part) => !usual.includes(part.class))

@@ -31,7 +31,7 @@ export class ScriptCursor {
     this.text = text
   }
 
-  /** Whether all of it was read. */
+  /** Whether the whole script was read. */
   get isAtEnd(): boolean {
     return this.at >= this.text.length
   }

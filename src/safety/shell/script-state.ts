@@ -32,7 +32,7 @@ export function union(a: State, b: State): State {
   return { cwds, variables }
 }
 
-/** Whether a loop leaves everything as it found it. */
+/** Whether two states are the same, as before and after a loop that changes nothing. */
 export function same(a: State, b: State): boolean {
   if (String(a.cwds) !== String(b.cwds) || a.variables.size !== b.variables.size) return false
   return [...a.variables].every(([name, held]) => b.variables.get(name) === held)

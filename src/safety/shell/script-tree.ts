@@ -16,7 +16,7 @@ export type Command =
   | {
       type: 'simple'
       text: string
-      /** Where it begins in the script. */
+      /** The position in the script at which the command begins. */
       at: number
       sets: readonly { name: string; value: ScriptWord }[]
       words: readonly ScriptWord[]

@@ -1,7 +1,7 @@
 import type { Word } from './simple-command.ts'
 
 /**
- * What a command does, from the harmless to the worst: reads · changes files of the project · runs the project's own
+ * The classes of a command's effects, from the harmless to the worst: reads · changes files of the project · runs the project's own
  * programs · removes files of the project · and the classes that every mode which asks at all asks about.
  */
 export const shellClasses = [
@@ -40,7 +40,7 @@ export type Part = {
   span?: Span
 }
 
-/** From one character to before another. */
+/** The part of a text from one character to before another. */
 export type Span = { from: number; to: number }
 
 /** Whether a rule about a package script also covers this part of it: one that stays in the project. */
@@ -74,7 +74,7 @@ export type Reading = Finding & {
 }
 
 export type Inner =
-  | { words: readonly Word[]; /** Another folder to run it in. */ cwd?: Word }
+  | { words: readonly Word[]; /** Another folder to run the command in. */ cwd?: Word }
   | { script: string }
   | { npm: string; folder?: Word }
 

@@ -2,7 +2,7 @@
 export type Word = {
   text: string
   values?: readonly string[]
-  /** Whether its values are patterns for names of files. */
+  /** Whether the values are patterns for names of files. */
   glob?: boolean
   /** A word whose text is not known, but which is certainly one word, and begins with this text. */
   begins?: string

@@ -175,7 +175,7 @@ function remember(dir: string, folder: string): void {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     writeFileSync(join(dir, nameFile), folder, { flag: 'wx', mode: 0o600 })
   } catch {
-    // It is there already, or the disk is full: then the snapshot says so.
+    // The name is there already, or the disk is full, which the snapshot itself reports.
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Repository } from './snapshot-repository.ts'
 import { open } from 'node:fs/promises'
+import { killChild } from '../../base/process/kill-child.ts'
 import { withoutProject } from '../../base/program-path.ts'
 import { startGit } from '../../base/run-git.ts'
 
@@ -26,7 +27,7 @@ export async function writeObjects(
       await source.line()
     }
   } finally {
-    child.kill('SIGKILL')
+    killChild(child, 'SIGKILL')
   }
 }
 

@@ -5,7 +5,7 @@ import { ensureFile, fileMark, splitPaths } from './snapshot-repository.ts'
 import { gitFolders } from '../../base/git.ts'
 import { projectGit } from '../../base/project-git.ts'
 
-/** What the project ignores beyond its .gitignore files, and which ignored files it tracks nevertheless. */
+/** Files that the project ignores beyond its .gitignore files, and ignored files that it tracks nevertheless. */
 export type IgnoreRules = {
   /** Updates our copy of the project's exclude file; returns the git options that every command on the tree needs. */
   refresh(): Promise<readonly string[]>

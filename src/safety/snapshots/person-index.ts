@@ -1,13 +1,15 @@
 import type { Limits } from './retention.ts'
 import type { RawPath, Repository } from './snapshot-repository.ts'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { existsSync, readdir, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { gitFolders } from '../../base/git.ts'
 import { projectGit } from '../../base/project-git.ts'
 import { checked, endLoan, loanOf, onDisk, splitPaths } from './snapshot-repository.ts'
 import { inQuarantine, writePack } from './object-quarantine.ts'
+
+const entriesOf = promisify(readdir)
 
 /** No more files than this are taken over. */
 const mostFiles = 1_000_000
@@ -19,7 +21,7 @@ export async function isLarge(root: string, { large }: Limits): Promise<boolean>
   let seen = 0
   const open = [root]
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+    const entries = await entriesOf(folder, { withFileTypes: true }).catch(() => [])
     seen += entries.length
     if (seen > large.files) return true
     for (const entry of entries) if (entry.isDirectory()) open.push(join(folder, entry.name))

@@ -19,6 +19,7 @@ import {
 import { join } from 'node:path'
 import { requestCleanup } from './retention.ts'
 import { addAll, addForced, addMany } from './file-adder.ts'
+import { canLook, keepLook, looksTheSame } from './last-look.ts'
 import { borrowPersonIndex, repayLoan } from './person-index.ts'
 import { clearQuarantines, inQuarantine } from './object-quarantine.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
@@ -56,6 +57,7 @@ export class TreeTaker {
   #inTurn = serialQueue()
   #stop = new AbortController()
   #repaying = false
+  #looking = false
 
   constructor(repository: Repository, limits: Limits, clock: Clock) {
     this.#repository = repository
@@ -85,7 +87,9 @@ export class TreeTaker {
     const done = new AbortController()
     callAfter(this.#clock, this.#limits.ms, done.signal, () => late.abort())
     try {
-      return await this.#takeOrRebuild(AbortSignal.any([late.signal, this.#stop.signal]))
+      const { tree, isSame } = await this.#takeOrRebuild(AbortSignal.any([late.signal, this.#stop.signal]))
+      if (isSame) this.#look()
+      return tree
     } catch (error) {
       if (!late.signal.aborted) throw error
       stamp(this.#slow, this.#clock.now())
@@ -109,7 +113,21 @@ export class TreeTaker {
       .finally(() => (this.#repaying = false))
   }
 
-  async #takeOrRebuild(signal: AbortSignal): Promise<string> {
+  /** Looks at a project in which git found no change, beside everything else, so that the next take need not ask git. */
+  #look(): void {
+    const { dir } = this.#repository
+    const index = lastTake(dir, join(dir, 'index'))?.index
+    if (this.#looking || index === undefined || !canLook(this.#repository, index)) return
+    this.#looking = true
+    const { signal } = this.#stop
+    const git: Git = (args, more) => this.#repository.git(args, { signal, ...more })
+    // A look that fails is not kept, and git is asked.
+    this.#inTurn(() => keepLook(this.#repository, git, { index, now: this.#clock.now() }))
+      .catch(() => {})
+      .finally(() => (this.#looking = false))
+  }
+
+  async #takeOrRebuild(signal: AbortSignal): Promise<Taken> {
     const take = () => takeTree(this.#repository, (this.#rules ??= this.#newRules()), this.#limits, signal)
     try {
       return await take()
@@ -146,6 +164,9 @@ export class TreeTaker {
   }
 }
 
+/** `isSame`: git found no change, and nothing but the usual files says what is ignored. */
+type Taken = { tree: string; isSame?: true }
+
 /** No take lasts longer, in any process. */
 const longestTakeMs = 10 * 60_000
 
@@ -162,15 +183,17 @@ async function takeTree(
   rules: IgnoreRules,
   limits: Limits,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Taken> {
   const { dir, root } = repository
   const shared = join(dir, 'index')
   const index = workFile(repository)
   try {
-    const lender = borrowIndex(shared, index) ? undefined : await borrowPersonIndex(repository, index, limits)
     const options = await rules.refresh()
-    const last = lastTake(dir, index)
     const userIndex = rules.userIndex()
+    const known = options.length === 0 ? lastTake(dir, shared) : undefined
+    if (known?.userIndex === userIndex && looksTheSame(repository, known.index)) return { tree: known.tree }
+    const lender = borrowIndex(shared, index) ? undefined : await borrowPersonIndex(repository, index, limits)
+    const last = lastTake(dir, index)
     const look: Git = (args, more) => repository.git([...options, ...args], { index, signal, ...more })
     const [changed, forced] = await Promise.all([
       changedPaths(look, limits.files),
@@ -179,7 +202,7 @@ async function takeTree(
     ])
     if (last && changed.length === 0 && forced.length === 0) {
       rememberTake(dir, { tree: last.tree, userIndex })
-      return last.tree
+      return options.length === 0 ? { tree: last.tree, isSame: true } : { tree: last.tree }
     }
     const bytes = await checkBytes(root, [...changed, ...forced], limits.bytes)
     if (bytes > muchAtOnce) requestCleanup(dir)
@@ -197,7 +220,7 @@ async function takeTree(
     if (lender !== undefined) keepLoan(dir, { tree, objects: lender })
     if (existsSync(index)) renameSync(index, shared)
     rememberTake(dir, { tree, userIndex })
-    return tree
+    return { tree }
   } finally {
     for (const path of [index, `${index}.lock`]) rmSync(path, { force: true })
   }

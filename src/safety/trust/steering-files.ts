@@ -7,32 +7,39 @@ import { namedScripts } from './named-scripts.ts'
 import { gitFolders } from '../../base/git.ts'
 
 /** Folders of skills, in every folder between the project and where an agent works. */
-const skills = ['.skills', '.agents/skills', '.claude/skills']
+const skills = ['.skills', '.agents/skills', '.claude/skills', '.gemini/skills', '.qwen/skills', '.codex/skills']
 
-/** Files and whole folders of a project that can run code or steer an agent. */
-const steering = [
-  '.mcp.json',
-  'termaite.mcp.yaml',
-  'terminus.mcp.yaml',
-  '.termaite/settings.json',
-  '.termaite/commands',
-  '.termaite/agents',
-  '.termaite/skills',
-  '.termaite/hooks',
-  '.skills',
-  '.agents',
-  '.agent/workflows',
-  '.claude/settings.json',
-  '.claude/settings.local.json',
-  '.claude/skills',
-  '.claude/commands',
-  '.claude/agents',
-  '.claude/hooks',
-  '.opencode/commands',
-  '.opencode/command',
-  '.opencode/agents',
-  '.opencode/agent',
-]
+/** Files and whole folders of a project that can run code or steer an agent, and what is in them. */
+export const steering = {
+  '.mcp.json': 'MCP servers',
+  'termaite.mcp.yaml': 'MCP servers',
+  'terminus.mcp.yaml': 'MCP servers',
+  '.termaite/settings.json': 'settings of the project, which can only tighten the limits on agents',
+  '.termaite/commands': 'slash commands',
+  '.termaite/agents': 'subagents',
+  '.termaite/skills': 'skills',
+  '.termaite/hooks': 'programs that hooks run',
+  '.skills': 'skills',
+  '.agents': 'skills, in .agents/skills',
+  '.agent/workflows': 'instructions of supervised agents',
+  '.claude/settings.json': 'hooks, as Claude Code reads them',
+  '.claude/settings.local.json': 'hooks, as Claude Code reads them',
+  '.claude/skills': 'skills',
+  '.claude/commands': 'slash commands',
+  '.claude/agents': 'subagents',
+  '.claude/hooks': 'programs that hooks run',
+  '.opencode/commands': 'slash commands',
+  '.opencode/command': 'slash commands',
+  '.opencode/agents': 'subagents',
+  '.opencode/agent': 'subagents',
+  '.gemini/commands': 'slash commands',
+  '.gemini/agents': 'subagents',
+  '.gemini/skills': 'skills',
+  '.qwen/commands': 'slash commands',
+  '.qwen/agents': 'subagents',
+  '.qwen/skills': 'skills',
+  '.codex/skills': 'skills',
+} as const
 
 /** Beyond these limits a file is identified by its size and time only. */
 const mostFiles = 5_000
@@ -44,7 +51,7 @@ export type SteeringFile = { path: string; hash: string }
 /** All steering files of a folder of the project, sorted by their path in the project. */
 export async function steeringFiles(root: string, below = '', own?: string): Promise<SteeringFile[]> {
   const search = new SteeringSearch(root, own && (await realpath(own).catch(() => own)))
-  const places = below === '' ? steering : skills.map((path) => `${below}/${path}`)
+  const places = below === '' ? Object.keys(steering) : skills.map((path) => `${below}/${path}`)
   for (const path of places) await search.gather(path)
   if (below === '')
     for (const { path, part } of await namedScripts(root, search.has))

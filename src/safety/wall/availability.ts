@@ -17,7 +17,7 @@ export async function failedTrial(argv: Argv, host: WallHost, input?: Uint8Array
   const signal = AbortSignal.timeout(trialMs)
   const ran = await collect(program, args, { cwd: '/', env: host.env, signal, ...(input && { input }) })
   if (ran.code === 0) return undefined
-  if (host.platform === 'darwin') return `sandbox-exec does not work here: ${lastLine(ran.err)}`
+  if (host.platform === 'darwin') return `sandbox-exec does not work here: ${ran.error?.message ?? lastLine(ran.err)}`
   const said = lastLine(ran.err)
   return [`bubblewrap does not work here: ${said}`, ...(await remedyFor(said, thisSystem))].join('. ')
 }

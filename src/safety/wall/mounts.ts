@@ -9,7 +9,7 @@ export type Mount = {
   as: 'read' | 'write' | 'empty' | 'blank'
   /** The folder of the host that is shown at the path; the path itself if there is none. */
   from?: string
-  /** Whether nothing of the host is seen there, so that nothing below it has to be hidden. */
+  /** Whether the place shows nothing of the host, so that nothing below it has to be hidden. */
   private?: boolean
 }
 

@@ -93,7 +93,7 @@ const pairsOnly = (): Instruction[] => [
 ]
 
 /**
- * Nobody gets a namespace of control groups: root could mount them there, and stop every program outside. The flags of
+ * Refuses namespaces of control groups to everybody: root could mount the groups there, and stop every program outside. The flags of
  * clone3 lie in memory, where no filter can look, so clone3 is reported as missing; programs then use clone.
  */
 function namespaces({ unshare, clone }: Calls, nested: boolean): Instruction[] {

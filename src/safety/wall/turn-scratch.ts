@@ -1,5 +1,6 @@
 import type { TurnScratch, WallHost } from './limits.ts'
 import { spawn } from 'node:child_process'
+import { killChild } from '../../base/process/kill-child.ts'
 import { once } from 'node:events'
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { chmod, readdir, rm } from 'node:fs/promises'
@@ -105,6 +106,6 @@ async function openNetwork(host: WallHost, writable: readonly string[]): Promise
     return undefined
   } finally {
     child.stdin?.end()
-    child.kill()
+    killChild(child)
   }
 }

@@ -105,7 +105,7 @@ const families = [
   /^(?:MISE_|ASDF_)/,
 ]
 
-/** Where package managers and compilers keep what they may lose. */
+/** Variables that lead package managers and compilers to a folder for data that may be lost. */
 function cacheVariables(folder: string, env: Environment): Record<string, string> {
   const inside = (name: string) => join(folder, name)
   const ofPerson = env.XDG_CACHE_HOME ?? (env.HOME === undefined ? undefined : join(env.HOME, '.cache'))

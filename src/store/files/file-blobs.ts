@@ -2,7 +2,7 @@ import type { Blobs, BlobWriter, Ref } from '../../core/talk/store.ts'
 import type { FileHandle } from 'node:fs/promises'
 import { sha256 } from '../../base/hash.ts'
 import { createReadStream, readdirSync, rmSync } from 'node:fs'
-import { rm, open, rename } from 'node:fs/promises'
+import { open, opendir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMissing, makeFolder, replaceFile, syncFolder } from '../../base/files.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
@@ -46,8 +46,30 @@ export class FileBlobs implements Blobs {
     }
   }
 
+  /** The size of a body; 0 where it is missing. */
+  async bytes(sha: string): Promise<number> {
+    return (await stat(join(this.#folder, sha)).catch(() => undefined))?.size ?? 0
+  }
+
   place(ref: Ref): string {
     return this.#path(ref)
+  }
+
+  keepOnly(shas: ReadonlySet<string>): Promise<void> {
+    return this.removeAll(async (sha) => !shas.has(sha))
+  }
+
+  /** Removes every body that `isOver` says so of; `written` is when the body was written, by the time of day. */
+  async removeAll(isOver: (sha: string, written: () => Promise<number>) => Promise<boolean>): Promise<void> {
+    try {
+      for await (const { name } of await opendir(this.#folder)) {
+        const path = join(this.#folder, name)
+        const written = async () => (await stat(path)).mtimeMs
+        if (partOwner(name) === undefined && (await isOver(name, written))) await rm(path, { force: true })
+      }
+    } catch (error) {
+      if (!isMissing(error)) throw storeError('clear', this.#folder, error)
+    }
   }
 
   async clear(): Promise<void> {

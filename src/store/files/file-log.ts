@@ -76,13 +76,14 @@ export class FileLog<T> implements Log<T> {
     const source = await LogReader.open(this.#path)
     if (!source) return
     try {
-      for await (const line of linesBack(source.read, Math.min(before, await source.size()))) {
-        const found = parseLine<T>(line)
-        const partial = line.open && found.at(-1)?.item === undefined
-        // Another process may be writing the line right now; the remains of a dead process are older.
-        if (partial && (await source.age(this.#clock.now())) < freshMs) continue
-        yield* found.reverse()
-      }
+      for await (const lines of linesBack(source.read, Math.min(before, await source.size())))
+        for (const line of lines) {
+          const found = parseLine<T>(line)
+          const partial = line.open && found.at(-1)?.item === undefined
+          // Another process may be writing the line right now; the remains of a dead process are older.
+          if (partial && (await source.age(this.#clock.now())) < freshMs) continue
+          for (const one of found.reverse()) yield one
+        }
     } finally {
       await source.close()
     }
@@ -93,12 +94,13 @@ export class FileLog<T> implements Log<T> {
     const source = await LogReader.open(this.#path)
     if (!source) return
     try {
-      for await (const line of linesOn(source.read, 0, await source.size())) {
-        const found = parseLine<T>(line)
-        const partial = line.open && found.at(-1)?.item === undefined
-        if (partial && (await source.age(this.#clock.now())) < freshMs) continue
-        yield* found
-      }
+      for await (const lines of linesOn(source.read, 0, await source.size()))
+        for (const line of lines) {
+          const found = parseLine<T>(line)
+          const partial = line.open && found.at(-1)?.item === undefined
+          if (partial && (await source.age(this.#clock.now())) < freshMs) continue
+          for (const one of found) yield one
+        }
     } finally {
       await source.close()
     }
@@ -194,17 +196,18 @@ export async function* follow<T>(path: string, after: number, { signal, clock, b
       // The position may be inside a line that another process was writing: that line began before it and is skipped.
       if (source) inside ??= !(await source.beginsLine(at))
       if (at === 0) inside = false
-      for await (const line of source ? linesOn(source.read, at, size) : []) {
-        const found = inside ? [] : parseLine<T>(line)
-        // The last line may be incomplete; if it parses, only its newline is missing.
-        if (line.open && (inside || found.at(-1)?.item === undefined)) break
-        inside = false
-        at = line.at + line.bytes.length + (line.open ? 0 : 1)
-        for (const one of found) {
-          yield one
-          if (signal.aborted) return
+      for await (const lines of source ? linesOn(source.read, at, size) : [])
+        for (const line of lines) {
+          const found = inside ? [] : parseLine<T>(line)
+          // The last line may be incomplete; if it parses, only its newline is missing.
+          if (line.open && (inside || found.at(-1)?.item === undefined)) break
+          inside = false
+          at = line.at + line.bytes.length + (line.open ? 0 : 1)
+          for (const one of found) {
+            yield one
+            if (signal.aborted) return
+          }
         }
-      }
       const nap = new AbortController()
       if (!signal.aborted) await Promise.race([bell.heard(), clock.sleep(pollMs, nap.signal)])
       nap.abort()

@@ -10,49 +10,56 @@ const newline = 0x0a
 const firstChunk = 64 * 1024
 const largestChunk = 1024 * 1024
 
-/** Lines from `from` to `size`, oldest first. Newlines are looked for in bytes, so a chunk may end inside a character. */
-export async function* linesOn(read: Read, from: number, size: number): AsyncGenerator<RawLine> {
+/**
+ * Lines from `from` to `size`, oldest first, in lists of those that were read at once: a step of the generator for each line would
+ * take longer than reading it. Newlines are looked for in bytes, so a chunk may end inside a character.
+ */
+export async function* linesOn(read: Read, from: number, size: number): AsyncGenerator<RawLine[]> {
   let begun: Buffer[] = []
   let at = from
   let chunk = firstChunk
   for (let place = from; place < size; chunk = Math.min(chunk * 2, largestChunk)) {
     const bytes = await read(place, Math.min(chunk, size - place))
     if (bytes.length === 0) break
+    const lines: RawLine[] = []
     let left = 0
     for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, left)) {
-      yield { at, bytes: joined([...begun, bytes.subarray(left, end)]), open: false }
+      lines.push({ at, bytes: joined([...begun, bytes.subarray(left, end)]), open: false })
       begun = []
       left = end + 1
       at = place + left
     }
+    if (lines.length > 0) yield lines
     begun.push(bytes.subarray(left))
     place += bytes.length
   }
   const rest = joined(begun)
-  if (rest.length > 0) yield { at, bytes: rest, open: true }
+  if (rest.length > 0) yield [{ at, bytes: rest, open: true }]
 }
 
-/** Yields lines from `size` back to the beginning, newest first. Reads only as much as is consumed. */
-export async function* linesBack(read: Read, size: number): AsyncGenerator<RawLine> {
+/** Lines from `size` back to the beginning, newest first, in lists like those of `linesOn`. Reads only as much as is consumed. */
+export async function* linesBack(read: Read, size: number): AsyncGenerator<RawLine[]> {
   let begun: Buffer[] = []
   let open = true
   let chunk = firstChunk
   for (let place = size; place > 0; chunk = Math.min(chunk * 2, largestChunk)) {
     const start = Math.max(0, place - chunk)
     const bytes = await read(start, place - start)
+    const lines: RawLine[] = []
     let right = bytes.length
     for (let before = lastNewline(bytes, right); before >= 0; before = lastNewline(bytes, right)) {
       const line = joined([bytes.subarray(before + 1, right), ...begun.reverse()])
-      if (line.length > 0) yield { at: start + before + 1, bytes: line, open }
+      if (line.length > 0) lines.push({ at: start + before + 1, bytes: line, open })
       begun = []
       open = false
       right = before
     }
+    if (lines.length > 0) yield lines
     begun.push(bytes.subarray(0, right))
     place = start
   }
   const first = joined(begun.reverse())
-  if (first.length > 0) yield { at: 0, bytes: first, open }
+  if (first.length > 0) yield [{ at: 0, bytes: first, open }]
 }
 
 const joined = (parts: Buffer[]) => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))

@@ -1,23 +1,29 @@
-import type { FileHandle } from 'node:fs/promises'
 import type { Read } from './log-lines.ts'
-import { open, stat } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync, read, readSync, statSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { isMissing } from '../../base/files.ts'
 import { storeError } from '../store-error.ts'
 import { timeApart } from '../../base/clock.ts'
 
+const readBeside = promisify(read)
+
+/** The number of bytes that are read without waiting, because that is faster: mostly only the end of a log is read. */
+const atOnce = 256 * 1024
+
 /** A log file that is open for reading. As long as it is open, the system gives its identity to no other file. */
 export class LogReader {
   #path: string
-  #file: FileHandle
+  #file: number
+  #done = 0
 
-  private constructor(path: string, file: FileHandle) {
+  private constructor(path: string, file: number) {
     this.#path = path
     this.#file = file
   }
 
   static async open(path: string): Promise<LogReader | undefined> {
     try {
-      return new LogReader(path, await open(path, 'r'))
+      return new LogReader(path, openSync(path, 'r'))
     } catch (error) {
       if (isMissing(error)) return undefined
       throw storeError('read', path, error)
@@ -29,9 +35,9 @@ export class LogReader {
     let have = 0
     try {
       while (have < length) {
-        const { bytesRead } = await this.#file.read(buffer, have, length - have, at + have)
-        if (bytesRead === 0) break
-        have += bytesRead
+        const bytes = await this.#part(buffer.subarray(have), at + have)
+        if (bytes === 0) break
+        have += bytes
       }
     } catch (error) {
       throw storeError('read', this.#path, error)
@@ -39,13 +45,20 @@ export class LogReader {
     return buffer.subarray(0, have)
   }
 
+  /** Reads a part of a long log beside other work. */
+  async #part(into: Buffer, at: number): Promise<number> {
+    this.#done += into.length
+    if (this.#done <= atOnce) return readSync(this.#file, into, 0, into.length, at)
+    return (await readBeside(this.#file, into, 0, into.length, at)).bytesRead
+  }
+
   async size(): Promise<number> {
-    return (await this.#file.stat()).size
+    return fstatSync(this.#file).size
   }
 
   /** Returns how long ago the file was written, in ms. The clocks may differ, so the difference counts in either direction. */
   async age(now: number): Promise<number> {
-    return timeApart(now, (await this.#file.stat()).mtimeMs)
+    return timeApart(now, fstatSync(this.#file).mtimeMs)
   }
 
   /** Says whether a line begins at a position. */
@@ -55,11 +68,20 @@ export class LogReader {
 
   /** Says whether this is still the file at the path. */
   async isCurrent(): Promise<boolean> {
-    const [mine, there] = await Promise.all([this.#file.stat(), stat(this.#path).catch(() => undefined)])
+    const mine = fstatSync(this.#file)
+    const there = statAt(this.#path)
     return there !== undefined && there.ino === mine.ino && there.dev === mine.dev
   }
 
   async close(): Promise<void> {
-    await this.#file.close()
+    closeSync(this.#file)
+  }
+}
+
+function statAt(path: string) {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
   }
 }

@@ -2,22 +2,37 @@ import type { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import type { StoreVoice } from '../set-aside.ts'
 import type { Entry } from '../../core/talk/entry.ts'
+import type { ActivityOf, ActivityRow } from './activity-queries.ts'
 import type { Hit } from './search-query.ts'
-import type { Message, Session, Trace } from './session-queries.ts'
+import type { IndexedProject, Message, Session, Trace } from './session-queries.ts'
 import type { ResultSource, ResultsOf, TurnResult } from './turn-results.ts'
-import type { UsageBy, UsageRow, VerdictRow } from './usage-queries.ts'
+import type { ThreadTurn, UsageBy, UsageRow, VerdictRow } from './usage-queries.ts'
 import { realClock } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { immediately } from '../sqlite.ts'
+import { activity } from './activity-queries.ts'
 import { catchUp } from './index-catch-up.ts'
 import { Database, empty } from './index-database.ts'
-import { callsAt, entriesOf, messagesAt, placesOf, sessionRow, sessions } from './session-queries.ts'
+import { callsAt, entriesOf, indexedProjects, messagesAt, placesOf, sessionRow, sessions } from './session-queries.ts'
 import { dropProject } from './index-rows.ts'
 import { search } from './search-query.ts'
 import { turnResults } from './turn-results.ts'
-import { usage, verdicts } from './usage-queries.ts'
+import { threads, usage, verdicts } from './usage-queries.ts'
 
-export type { Hit, Message, ResultSource, Session, Trace, TurnResult, UsageBy, UsageRow, VerdictRow }
+export type {
+  ActivityRow,
+  Hit,
+  IndexedProject,
+  Message,
+  ResultSource,
+  Session,
+  ThreadTurn,
+  Trace,
+  TurnResult,
+  UsageBy,
+  UsageRow,
+  VerdictRow,
+}
 
 /** A searchable index of all conversations. It is made from the logs, and no turn needs it. Projects are named by their slug. */
 export interface Index {
@@ -25,16 +40,21 @@ export interface Index {
   catchUp(): Promise<number>
   rebuild(): Promise<number>
   sessions(of?: { project?: string }): Promise<Session[]>
-  /** Yields the messages of a session after so many, oldest first. Only a page of them is in memory at a time. */
-  messages(session: string, after?: number): AsyncGenerator<Message>
-  /** How many messages a session has. */
-  messageCount(session: string): Promise<number>
+  /** Lists the projects, the most recently used first. */
+  projects(): Promise<IndexedProject[]>
+  /** Yields the messages of a session, oldest first. Only a page of them is in memory at a time. */
+  messages(session: string): AsyncGenerator<Message>
   /** Yields the tool calls of a session in the same way. */
   toolTrace(session: string): AsyncGenerator<Trace>
   /** Yields the entries of a session from its log. */
   entries(session: string): AsyncGenerator<Entry>
   search(text: string, of?: { project?: string; limit?: number }): Promise<Hit[]>
-  usage(of: { by: UsageBy; since?: number; project?: string }): Promise<UsageRow[]>
+  /** `zone` is the time zone of days; without it, the zone of this machine. */
+  usage(of: { by: UsageBy; since?: number; project?: string; zone?: string }): Promise<UsageRow[]>
+  /** Returns the turns of all projects in which an agent worked in a thread of its own. */
+  threads(): Promise<ThreadTurn[]>
+  /** Returns turns, failures and the time without quota in the same groups. */
+  activity(of: ActivityOf): Promise<ActivityRow[]>
   /** Returns how turns were thought through, and the results. */
   verdicts(of?: { since?: number; project?: string }): Promise<VerdictRow[]>
   /** Returns how the newest turns of one project, of all, or of all but one went: a row for each agent that worked in them, the newest first. */
@@ -54,14 +74,16 @@ export function openIndex(home: string, { clock = realClock, tell }: Partial<Sto
         return catchUp(db, home, clock)
       }),
     sessions: ({ project } = {}) => database.use((db) => sessions(db, project)),
-    messages: (id, after = 0) => inPages(database, (db) => placesOf(db, id, 'messages').slice(after), messagesAt),
-    messageCount: (id) => database.use((db) => placesOf(db, id, 'messages').length),
+    projects: () => database.use(indexedProjects),
+    messages: (id) => inPages(database, (db) => placesOf(db, id, 'messages'), messagesAt),
     toolTrace: (id) => inPages(database, (db) => placesOf(db, id, 'calls'), callsAt),
     async *entries(id) {
       yield* entriesOf(home, await database.use((db) => sessionRow(db, id)))
     },
     search: (text, { project, limit = 20 } = {}) => database.use((db) => search(db, text, project, limit)),
     usage: (of) => database.use((db) => usage(db, of)),
+    threads: () => database.use(threads),
+    activity: (of) => database.use((db) => activity(db, of)),
     verdicts: (of) => database.use((db) => verdicts(db, of)),
     results: (of) => database.use((db) => turnResults(db, of)),
     forget: (project) =>

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../base/clock.ts'
-import type { Placed } from './index-rows.ts'
+import type { ImportedLog, Placed } from './index-rows.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMissing } from '../../base/files.ts'
@@ -8,7 +8,7 @@ import { isEntry } from '../../core/talk/entry.ts'
 import { linesOn, parseLine } from '../files/log-lines.ts'
 import { LogReader } from '../files/log-reader.ts'
 import { immediately } from '../sqlite.ts'
-import { dropProject, keepEntries } from './index-rows.ts'
+import { dropImported, dropProject, keepEntries, keepImported } from './index-rows.ts'
 
 /** How much of a log is indexed at once: a larger part would hold up the screen and other processes. */
 const mostBytes = 512 * 1024
@@ -24,6 +24,7 @@ export async function catchUp(db: DatabaseSync, home: string, clock: Clock): Pro
   let count = 0
   for (const project of new Set([...there, ...known.map((row) => row.project)])) {
     count += await takeIn(db, home, project, clock)
+    count += await takeImports(db, home, project, clock)
     await keepNames(db, home, project, clock)
   }
   return count
@@ -67,16 +68,74 @@ async function isBefore(source: LogReader, { offset, mark }: Known): Promise<boo
 async function nextBatch(source: LogReader, from: number): Promise<Batch> {
   const entries: Placed[] = []
   let end = from
-  for await (const line of linesOn(source.read, from, await source.size())) {
-    // A line without a newline is still being written.
-    if (line.open) break
-    const ends = line.at + line.bytes.length + 1
-    for (const { at, item } of parseLine(line)) if (isEntry(item)) entries.push({ entry: item, begins: at, ends })
-    end = ends
+  for await (const lines of linesOn(source.read, from, await source.size())) {
+    for (const line of lines) {
+      // A line without a newline is still being written.
+      if (line.open || end - from >= mostBytes) break
+      const ends = line.at + line.bytes.length + 1
+      for (const { at, item } of parseLine(line)) if (isEntry(item)) entries.push({ entry: item, begins: at, ends })
+      end = ends
+    }
     if (end - from >= mostBytes) break
   }
   const start = Math.max(0, end - markBytes)
   return { entries, end, mark: await source.read(start, end - start) }
+}
+
+/** Indexes the imported sessions of a project that are new, and drops those that are gone. The log of one never changes. */
+async function takeImports(db: DatabaseSync, home: string, project: string, clock: Clock): Promise<number> {
+  const wanted = importsIn(join(home, 'projects', project, 'imported.json'))
+  const known = db.prepare('SELECT id, log FROM sessions WHERE project = ? AND log IS NOT NULL').all(project)
+  if (wanted.length === 0 && known.length === 0) return 0
+  const logs = new Set(wanted.map(({ log }) => log))
+  const gone = known.filter(({ log }) => !logs.has(String(log))).map(({ id }) => String(id))
+  if (gone.length > 0) await immediately(db, clock, () => dropImported(db, gone))
+  const there = new Set(known.map(({ log }) => String(log)))
+  let count = 0
+  for (const one of wanted.filter(({ log }) => !there.has(log))) {
+    const entries = await importedEntries(join(home, 'projects', project, 'imported', `${one.log}.jsonl`))
+    await immediately(db, clock, () => {
+      // Another process may have indexed it meanwhile.
+      if (entries.length === 0 || db.prepare('SELECT 1 FROM sessions WHERE id = ?').get(one.session)) return
+      keepImported(db, project, one, entries)
+      count += entries.length
+    })
+  }
+  return count
+}
+
+async function importedEntries(path: string): Promise<Placed[]> {
+  const source = await LogReader.open(path)
+  if (!source) return []
+  const entries: Placed[] = []
+  try {
+    for await (const lines of linesOn(source.read, 0, await source.size()))
+      for (const line of lines) {
+        const ends = line.at + line.bytes.length + 1
+        for (const { at, item } of parseLine(line)) if (isEntry(item)) entries.push({ entry: item, begins: at, ends })
+      }
+    return entries
+  } finally {
+    await source.close()
+  }
+}
+
+/** Reads which sessions were imported into a project. An unreadable document counts as empty: the index must not fail over it. */
+function importsIn(path: string): ImportedLog[] {
+  try {
+    const doc = JSON.parse(readFileSync(path, 'utf8')) as {
+      path?: unknown
+      sessions?: Record<string, { cli?: unknown; log?: unknown; continued?: unknown }>
+    }
+    return Object.entries(doc.sessions ?? {}).flatMap(([session, one]) =>
+      // The turns of a session that was continued are in the project's log.
+      typeof one?.log === 'string' && /^[\w-]+$/.test(one.log) && one.continued === undefined
+        ? [{ session, log: one.log, cli: String(one.cli), path: String(doc.path) }]
+        : [],
+    )
+  } catch {
+    return []
+  }
 }
 
 function projects(home: string): string[] {

@@ -78,7 +78,7 @@ export class Database {
 class Stale extends Error {}
 
 /** Increased with every change of the tables, whose statements the sqlite3 of Debian 12 (3.40) must read too: a file of another version is deleted and made again from the logs. */
-export const version = 7
+export const version = 9
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -103,7 +103,11 @@ const tables = `
     turns INTEGER NOT NULL,
     first TEXT,
     begins INTEGER NOT NULL,
-    ends INTEGER NOT NULL
+    ends INTEGER NOT NULL,
+    -- An imported session has a log of its own; its project may have no other.
+    log TEXT,
+    cli TEXT,
+    path TEXT
   ) WITHOUT ROWID;
   CREATE INDEX sessions_of_project ON sessions (project);
 
@@ -123,6 +127,7 @@ const tables = `
   );
   CREATE INDEX entries_of_session ON entries (session, turn, call);
   CREATE INDEX entries_of_project ON entries (project);
+  CREATE INDEX entries_of_threads ON entries (session, turn) WHERE type = 'thread';
 
   CREATE VIRTUAL TABLE words USING fts5 (text, content = 'entries', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 2');
   CREATE TRIGGER words_in AFTER INSERT ON entries WHEN new.text IS NOT NULL BEGIN
@@ -194,6 +199,15 @@ const tables = `
   );
   CREATE INDEX judgements_of_turn ON judgements (project, turn);
 
+  -- When an agent was found to be out of quota, and until when.
+  CREATE TABLE parkings (
+    project TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    until INTEGER NOT NULL
+  );
+  CREATE INDEX parkings_by_time ON parkings (until);
+
   CREATE VIEW session_history AS
   SELECT
     id,
@@ -231,6 +245,7 @@ export function empty(db: DatabaseSync): void {
     DELETE FROM verdicts;
     DELETE FROM turns;
     DELETE FROM judgements;
+    DELETE FROM parkings;
     DELETE FROM sessions;
     DELETE FROM logs;
     ${wordsOut}

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Entry } from '../../core/talk/entry.ts'
 import { cutWords } from '../../core/talk/shown-words.ts'
 import { isPersonCommand } from '../../core/talk/entry.ts'
@@ -9,13 +9,27 @@ export type Placed = { entry: Entry; begins: number; ends: number }
 
 const longestFirst = 200
 
+/** How long an agent counts as out of quota where its provider did not say: the rotation waits this long at first. */
+const unknownParkMs = 3_600_000
+
+const insertEntry =
+  'INSERT INTO entries (project, session, turn, id, at, by, type, text, call, tool, ok) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
+
+function keepEntry(into: StatementSync, project: string, entry: Entry, text: string | null): void {
+  const { session, turn, id, at, by, type } = entry
+  const { call, tool, ok } = toolColumns(entry)
+  // The words of an agent that was only consulted are found, and are no part of the session's messages.
+  // The output of a command that the person ran with "!" is one of the session's messages.
+  const kind = entry.type === 'words' && entry.from ? 'consulted' : isOutput(entry) ? 'output' : type
+  into.run(project, session, turn, id, at, by, kind, text, call, tool, ok)
+}
+
 /** Inserts entries of one project. Runs inside a transaction. */
 export function keepEntries(db: DatabaseSync, project: string, all: readonly Placed[]): void {
-  const intoEntries = db.prepare(
-    'INSERT INTO entries (project, session, turn, id, at, by, type, text, call, tool, ok) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  )
+  const intoEntries = db.prepare(insertEntry)
   const intoUsage = db.prepare('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const intoVerdicts = db.prepare('INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const intoParkings = db.prepare('INSERT INTO parkings VALUES (?, ?, ?, ?)')
   const turns = turnRows(db, project)
   const intoSessions = db.prepare(`
     INSERT INTO sessions (id, project, started, last, turns, first, begins, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -27,13 +41,9 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
       ends = max(ends, excluded.ends)
   `)
   for (const { entry, begins, ends } of all) {
-    const { session, turn, id, at, by, type } = entry
+    const { session, turn, at, by, type } = entry
     const text = searchedText(entry)
-    const { call, tool, ok } = toolColumns(entry)
-    // The words of an agent that was only consulted are found, and are no part of the session's messages.
-    // The output of a command that the person ran with "!" is one of the session's messages.
-    const kind = entry.type === 'words' && entry.from ? 'consulted' : isOutput(entry) ? 'output' : type
-    intoEntries.run(project, session, turn, id, at, by, kind, text, call, tool, ok)
+    keepEntry(intoEntries, project, entry, text)
     if (entry.type === 'usage') {
       const { input, output, cached, cost, source } = entry
       intoUsage.run(
@@ -53,6 +63,8 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
       const { framework, why, calls, ms } = entry
       intoVerdicts.run(session, turn, project, at, by, framework ?? '', why ?? '', calls ?? 0, ms ?? 0)
     }
+    if (entry.type === 'attempt' && entry.failure?.kind === 'quota')
+      intoParkings.run(project, at, by, Math.max(at, entry.failure.retryAt ?? at + unknownParkMs))
     turns.keep(entry)
     const asked = type === 'prompt' ? 1 : 0
     intoSessions.run(
@@ -68,15 +80,62 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
   }
 }
 
+/** An imported session: the name of its log in the folder `imported`, the CLI that it comes from, and the folder of its project. */
+export type ImportedLog = { session: string; log: string; cli: string; path: string }
+
+/**
+ * Inserts the entries of an imported session. It is found and read like any other; its turns and tokens are not counted, because
+ * termaite did not run them. Runs inside a transaction.
+ */
+export function keepImported(db: DatabaseSync, project: string, from: ImportedLog, all: readonly Placed[]): void {
+  const into = db.prepare(insertEntry)
+  const own = all.filter(({ entry }) => entry.session === from.session)
+  for (const { entry } of own) keepEntry(into, project, entry, searchedText(entry))
+  const times = own.map(({ entry }) => entry.at)
+  const prompts = own.flatMap(({ entry }) => (entry.type === 'prompt' ? [entry.text] : []))
+  db.prepare(
+    `INSERT INTO sessions (id, project, started, last, turns, first, begins, ends, log, cli, path)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    from.session,
+    project,
+    times[0] ?? 0,
+    times.at(-1) ?? 0,
+    prompts.length,
+    prompts[0]?.slice(0, longestFirst) ?? null,
+    0,
+    all.at(-1)?.ends ?? 0,
+    from.log,
+    from.cli,
+    from.path,
+  )
+}
+
+/** Removes imported sessions as `dropProject` removes a project. */
+export function dropImported(db: DatabaseSync, sessions: readonly string[]): void {
+  overwriting(db, () => {
+    for (const session of sessions) {
+      db.prepare('DELETE FROM entries WHERE session = ?').run(session)
+      db.prepare('DELETE FROM sessions WHERE id = ?').run(session)
+    }
+  })
+}
+
 /**
  * Dropped entries are overwritten on disk and removed from the search, because a person may have dropped them to remove
  * a secret.
  */
 export function dropProject(db: DatabaseSync, project: string): void {
+  overwriting(db, () => {
+    for (const table of ['entries', 'usage', 'verdicts', 'turns', 'judgements', 'parkings', 'sessions', 'logs'])
+      db.prepare(`DELETE FROM ${table} WHERE project = ?`).run(project)
+  })
+}
+
+function overwriting(db: DatabaseSync, drop: () => void): void {
   db.exec('PRAGMA secure_delete = ON')
   try {
-    for (const table of ['entries', 'usage', 'verdicts', 'turns', 'judgements', 'sessions', 'logs'])
-      db.prepare(`DELETE FROM ${table} WHERE project = ?`).run(project)
+    drop()
     db.exec("INSERT INTO words (words) VALUES ('optimize')")
   } finally {
     // Left on, secure_delete would make every later write slower by a quarter.
@@ -107,8 +166,9 @@ function searchedText(entry: Entry): string | null {
   }
 }
 
-/** Returns the columns that only calls and results have. */
+/** Returns the columns that only calls and results have; the key of a thread stands in the column of calls. */
 function toolColumns(entry: Entry): { call: string | null; tool: string | null; ok: number | null } {
+  if (entry.type === 'thread') return { call: String(entry.key), tool: null, ok: null }
   if (entry.type === 'call') return { call: String(entry.call), tool: String(entry.tool), ok: null }
   if (entry.type === 'result') return { call: String(entry.call), tool: null, ok: entry.ok ? 1 : 0 }
   return { call: null, tool: null, ok: null }

@@ -17,6 +17,9 @@ export type Session = {
   first?: string
   begins: number
   ends: number
+  /** Set for a session that was imported from another CLI and is only read: the CLI, and the name of its own log. */
+  cli?: string
+  log?: string
 }
 
 export type Message = { role: 'user' | 'assistant'; by: string; text: string; at: number }
@@ -34,8 +37,44 @@ export type Trace = {
   ms?: number
 }
 
+/** A project: the agents that answered in it, the size of its log, and the beginning of the newest answer. */
+export type IndexedProject = {
+  slug: string
+  path?: string
+  agents: string[]
+  bytes: number
+  last: number
+  words?: { by: string; text: string }
+}
+
+const longestWords = 500
+
+/** Lists the projects that have a conversation, the most recently used first. */
+export function indexedProjects(db: DatabaseSync): IndexedProject[] {
+  const agents = db.prepare('SELECT DISTINCT by FROM turns WHERE project = ? AND by IS NOT NULL ORDER BY by')
+  const words = db.prepare(
+    `SELECT by, substr(text, 1, ${longestWords}) AS text FROM entries
+     WHERE project = ? AND type IN ('reply', 'words') ORDER BY seq DESC LIMIT 1`,
+  )
+  const rows = db
+    .prepare(
+      `SELECT l.project AS slug, l.path, l.offset AS bytes, max(s.last) AS last
+       FROM logs l JOIN sessions s ON s.project = l.project GROUP BY l.project ORDER BY last DESC, slug`,
+    )
+    .all()
+  return rows.map((row) => {
+    const said = words.get(row.slug!)
+    return {
+      ...(present(row) as Pick<IndexedProject, 'slug' | 'path' | 'bytes' | 'last'>),
+      agents: agents.all(row.slug!).map(({ by }) => String(by)),
+      ...(said ? { words: { by: String(said.by), text: String(said.text) } } : undefined),
+    }
+  })
+}
+
 const columns = `
-  SELECT s.id, s.project, l.path, s.name, s.started, s.last, s.turns, s.first, s.begins, s.ends
+  SELECT s.id, s.project, coalesce(l.path, s.path) AS path, s.name, s.started, s.last, s.turns, s.first, s.begins, s.ends,
+    s.cli, s.log
   FROM sessions s LEFT JOIN logs l ON l.project = s.project
 `
 
@@ -99,11 +138,13 @@ function present(row: Record<string, unknown>): Record<string, unknown> {
 
 /** Reads a session's entries from its part of the log, one by one, because the index keeps only what is searched. */
 export async function* entriesOf(home: string, session: Session | undefined): AsyncGenerator<Entry> {
-  const source = session && (await LogReader.open(join(home, 'projects', session.project, 'history.jsonl')))
+  const name = session?.log === undefined ? 'history' : join('imported', session.log)
+  const source = session && (await LogReader.open(join(home, 'projects', session.project, `${name}.jsonl`)))
   if (!source) return
   try {
-    for await (const line of linesOn(source.read, session.begins, session.ends))
-      for (const { item } of parseLine(line)) if (isEntry(item) && item.session === session.id) yield item
+    for await (const lines of linesOn(source.read, session.begins, session.ends))
+      for (const { item } of lines.flatMap((line) => parseLine(line)))
+        if (isEntry(item) && item.session === session.id) yield item
   } finally {
     await source.close()
   }

@@ -4,8 +4,8 @@ import type { FailureKind } from '../../core/talk/outcome.ts'
 import { exitOf, isTestRun } from '../../core/work/test-run.ts'
 
 /**
- * Where the index knows from whether a turn went well: the sources of judgements, the tests that the turn itself ran, the failed
- * attempt of an agent, the end of the turn.
+ * The source from which the index knows whether a turn went well: a source of judgements, the tests that the turn itself ran, the failed
+ * attempt of an agent, or the end of the turn.
  */
 export type ResultSource = EntryOf<'judgement'>['source'] | 'tests' | 'attempt' | 'end'
 

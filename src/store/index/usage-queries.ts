@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Usage } from '../../core/talk/entry.ts'
+import { defined } from '../../base/defined.ts'
+import { DaySlots, slotMs } from './day-slots.ts'
 import { countedJudgements } from './turn-results.ts'
 
 export type UsageBy = 'agent' | 'day' | 'project' | 'framework'
@@ -18,8 +20,7 @@ export type UsageRow = {
 
 const keys: Record<UsageBy, string> = {
   agent: 'u.by',
-  // Days in the person's time zone.
-  day: "date(u.at / 1000, 'unixepoch', 'localtime')",
+  day: `u.at / ${slotMs}`,
   project: 'coalesce(l.path, u.project)',
   // A turn without a verdict went directly to an agent.
   framework: "coalesce(v.framework, 'direct')",
@@ -27,7 +28,7 @@ const keys: Record<UsageBy, string> = {
 
 export function usage(
   db: DatabaseSync,
-  { by, since = 0, project }: { by: UsageBy; since?: number; project?: string },
+  { by, since = 0, project, zone }: { by: UsageBy; since?: number; project?: string; zone?: string },
 ): UsageRow[] {
   const rows = db
     .prepare(
@@ -41,7 +42,52 @@ export function usage(
       `,
     )
     .all({ since, project: project ?? null })
-  return rows.map(({ cost, ...row }) => ({ ...row, ...(cost === null ? {} : { cost }) }) as UsageRow)
+  const found = rows.map(({ cost, ...row }) => ({ ...row, ...(cost === null ? {} : { cost }) }) as UsageRow)
+  return by === 'day' ? byDay(found, new DaySlots(zone)) : found
+}
+
+/** A turn in which an agent worked in its own thread `key`, and whether its tokens were counted. */
+export type ThreadTurn = { key: string; from: number; to: number; usage: boolean }
+
+export function threads(db: DatabaseSync): ThreadTurn[] {
+  return db
+    .prepare(
+      `
+      SELECT t.call AS key, min(e.at) AS "from", max(e.at) AS "to",
+        EXISTS (SELECT 1 FROM usage u WHERE u.project = t.project AND u.turn = t.turn AND u.by = t.by) AS usage
+      FROM entries t JOIN sessions s ON s.id = t.session AND s.log IS NULL
+        JOIN entries e ON e.session = t.session AND e.turn = t.turn
+      WHERE t.type = 'thread' AND t.call IS NOT NULL
+      GROUP BY t.session, t.turn, t.by, t.call
+      `,
+    )
+    .all()
+    .map(({ key, from, to, usage }) => ({ key: String(key), from: Number(from), to: Number(to), usage: usage === 1 }))
+}
+
+/** Adds up the rows of a day; they come with a quarter of an hour as their key. */
+function byDay(rows: readonly UsageRow[], days: DaySlots): UsageRow[] {
+  const all = new Map<string, UsageRow>()
+  for (const row of rows) {
+    const key = days.dayOf(Number(row.key))
+    const was = all.get(`${key} ${row.source}`)
+    const cost = was?.cost === undefined && row.cost === undefined ? undefined : (was?.cost ?? 0) + (row.cost ?? 0)
+    const sum = (name: 'count' | 'input' | 'output' | 'cached' | 'priced') => (was?.[name] ?? 0) + row[name]
+    all.set(
+      `${key} ${row.source}`,
+      defined({
+        key,
+        source: row.source,
+        count: sum('count'),
+        input: sum('input'),
+        output: sum('output'),
+        cached: sum('cached'),
+        cost,
+        priced: sum('priced'),
+      }),
+    )
+  }
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { IBuffer, IBufferCell } from '@xterm/headless'
-import type { Screen } from '../../core/screen/terminal.ts'
+import type { Picture, Screen } from '../../core/screen/terminal.ts'
 import type { Emulator } from './libraries.ts'
 
 /** The program is paused when the emulator has this many bytes left to draw, and resumed when it has this few. */
@@ -84,10 +84,13 @@ export class EmulatedScreen {
     return [...this.#rows(Math.max(0, normal.baseY - above), normal.baseY, normal), ...shown.slice(-count)]
   }
 
-  /** The sequences that draw the present screen; `at` is the number of bytes it is made of. */
-  paint(): Promise<{ at: number; text: string }> {
+  /** Draws the present screen below this many of the rows above it; `at` is the number of bytes that it is made of. */
+  paint(above: number): Promise<Picture> {
     return new Promise((resolve) =>
-      this.#emulator.write('', () => resolve({ at: this.#drawn, text: painted(this.#emulator, this.#modes.text()) })),
+      this.#emulator.write('', () => {
+        const { cols, rows } = this.#emulator
+        resolve({ at: this.#drawn, text: painted(this.#emulator, this.#modes.text(), above), cols, rows })
+      }),
     )
   }
 
@@ -155,10 +158,14 @@ class PrivateModes {
   }
 }
 
-/** The sequences that bring an empty screen to what an emulator shows: its modes, its rows, its cursor. */
-function painted(emulator: Emulator, modes: string): string {
-  const { active } = emulator.buffer
-  const rows = Array.from({ length: emulator.rows }, (_, row) => paintedRow(emulator, active, active.baseY + row))
+/** The sequences that bring an empty screen to what an emulator shows: rows above it, its modes, its rows, its cursor. */
+function painted(emulator: Emulator, modes: string, above: number): string {
+  const { active, normal } = emulator.buffer
+  const gone = Math.min(above, normal.baseY)
+  const rows = [
+    ...Array.from({ length: gone }, (_, row) => paintedRow(emulator, normal, normal.baseY - gone + row)),
+    ...Array.from({ length: emulator.rows }, (_, row) => paintedRow(emulator, active, active.baseY + row)),
+  ]
   // Without wrapping, a full row does not push the next one down. Each row is erased before it is drawn: erased after, a full row would lose its last letter.
   const body = `\u001b[0m\u001b[?7l\u001b[H${rows.map((row) => `\u001b[K${row}\u001b[0m`).join('\r\n')}\u001b[?7h`
   return `${body}${modes}\u001b[${active.cursorY + 1};${active.cursorX + 1}H`

@@ -78,7 +78,7 @@ const mostRows = 10_000
 const rowsInAll = 50_000
 const leastRows = 1_000
 
-/** How many scrolled-off rows each of so many terminals keeps. */
+/** How many scrolled-off rows each terminal keeps, by the number of terminals. */
 export function scrollbackRows(terminals: number): number {
   return Math.max(leastRows, Math.min(mostRows, Math.floor(rowsInAll / terminals)))
 }

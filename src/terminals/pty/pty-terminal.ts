@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
+import type { Exit, Key, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Emulator, IPty } from './libraries.ts'
 import { RecentBytes } from '../../base/recent-bytes.ts'
 import { unwatch } from '../../base/process/watchdog.ts'
@@ -57,7 +57,8 @@ export class PtyTerminal implements Terminal {
     this.#send(text)
   }
 
-  async paste(text: string): Promise<void> {
+  async paste(text: string, person = false): Promise<void> {
+    if (person) this.#touched = this.#clock.now()
     await this.#screen.drawn()
     this.#send(this.#screen.modes.bracketedPasteMode ? pasteBytes(text) : pasteText(text))
   }
@@ -76,8 +77,8 @@ export class PtyTerminal implements Terminal {
     return this.#screen.screen()
   }
 
-  paint(): Promise<{ at: number; text: string }> {
-    return this.#screen.paint()
+  paint(above = 0): Promise<Picture> {
+    return this.#screen.paint(above)
   }
 
   history(rows: number): Promise<string[]> {

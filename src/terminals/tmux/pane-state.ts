@@ -16,21 +16,27 @@ const fields = [
   'cursor_x',
   'cursor_y',
   'cursor_flag',
+  'keypad_cursor_flag',
+  'keypad_flag',
+  'scroll_region_upper',
+  'scroll_region_lower',
 ]
 const format = [...fields, 'pane_title', titleOption].map((name) => `#{${name}}`).join('\t')
 
 /** The row that tmux adds below the output of a dead pane. */
 const deadMessage = /^(?:\u001b\[[\d;]*m)*Pane is dead/
 
-type Captured = { screen: Screen; rows: string[]; cursorShown: boolean }
+/** `rows` are those above the screen and its own; `modes` brings another terminal into the modes of the pane. */
+type Captured = { screen: Screen; rows: string[]; modes: string }
 
-/** Captures a pane as tmux renders it, with so many rows above the screen; `styled` keeps the colours. */
+/** Captures a pane as tmux renders it, with this many rows above the screen; `styled` keeps the colours. */
 export async function capturePane(server: TmuxServer, pane: string, above = 0, styled = false): Promise<Captured> {
-  // One more row, because the message of a dead pane has pushed the first row off the screen.
+  // The capture begins one row higher, because the message of a dead pane has pushed the first row off the screen.
   const capture = ['capture-pane', '-p', ...(styled ? ['-e'] : []), '-S', String(-above - 1), '-t', pane]
   const out = await server.ask([['display-message', '-p', '-t', pane, format], capture])
   const [head, ...lines] = out.replace(/\n$/, '').split('\n')
-  const [dead, alternate, behind, width, height, x, y, shown, said, called] = head!.split('\t')
+  const [dead, alternate, behind, width, height, x, y, shown, arrows, keypad, top, bottom, said, called] =
+    head!.split('\t')
   if (!height) throw new TmuxError(`tmux: the pane ${pane} is gone`)
   const rows = Number(height)
   const all = [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill('')]
@@ -46,11 +52,14 @@ export async function capturePane(server: TmuxServer, pane: string, above = 0, s
       title: title || undefined,
     },
     rows: ended,
-    cursorShown: shown === '1',
+    modes: [
+      `\u001b[?25${shown === '1' ? 'h' : 'l'}\u001b[?1${arrows === '1' ? 'h' : 'l'}`,
+      `\u001b${keypad === '1' ? '=' : '>'}\u001b[${Number(top) + 1};${Number(bottom) + 1}r`,
+    ].join(''),
   }
 }
 
-/** The last so many rows, without the empty ones at the end. */
+/** The last `count` rows, without the empty ones at the end. */
 export function lastRows(rows: readonly string[], count: number): string[] {
   return rows.slice(0, rows.findLastIndex((row) => row !== '') + 1).slice(-count)
 }
@@ -70,7 +79,7 @@ export async function exitOfPane(server: TmuxServer, pane: Pane, files: Terminal
 
 type Dead = { status: string; signal: string }
 
-/** A tmux before 3.3 never says by which signal a shell ended: so many rounds later it is not waited for. */
+/** A tmux before 3.3 never says by which signal a shell ended: after this many rounds the signal is no longer waited for. */
 const statusRounds = 10
 
 /**

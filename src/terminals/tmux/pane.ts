@@ -9,6 +9,9 @@ export const idOption = '@termaite_id'
 /** The pane option with termaite's title, beside the title that the program sets. */
 export const titleOption = '@termaite_title'
 
+/** The pane option with the mark of the last prompt that was pasted. */
+export const markOption = '@termaite_mark'
+
 /** One pane, by the server's own numbers, which hold as long as the server lives. */
 export type Pane = { pane: string; window: string; session: string; pid: number; tty: string; mode: Mode }
 

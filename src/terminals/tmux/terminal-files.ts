@@ -48,10 +48,28 @@ export class TerminalFiles {
     return readFileSync(join(this.folder, 'pane'), 'utf8')
   }
 
-  /** Whether its shell has yet to start: a shell that starts removes its script. After a minute it never will. */
+  /** Whether the shell of the terminal has yet to start: a shell that starts removes its script. After a minute it never will. */
   waits(now: number): boolean {
     const script = statSync(this.run, { throwIfNoEntry: false })
     return script !== undefined && timeApart(now, script.mtimeMs) < longestStartMs
+  }
+
+  /** Keeps the time of a person's key, which the processes that look after the terminal ask for. */
+  touch(at: number): void {
+    try {
+      this.#write('touched', String(at))
+    } catch {
+      // The terminal was closed meanwhile.
+    }
+  }
+
+  /** When a person last typed through any process of ours; 0 for never. */
+  touched(): number {
+    try {
+      return Number(readFileSync(join(this.folder, 'touched'), 'utf8')) || 0
+    } catch {
+      return 0
+    }
   }
 
   /** The program's exit code, which its shell wrote down. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Exit, Key, Screen, Terminal } from '../../core/screen/terminal.ts'
+import type { Exit, Key, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
 import type { Pane } from './pane.ts'
 import type { TerminalFiles } from './terminal-files.ts'
 import type { TmuxServer } from './tmux-server.ts'
@@ -9,7 +9,7 @@ import { pasteText, tmuxKey } from '../terminal-keys.ts'
 import { endProgram } from '../terminal-program.ts'
 import { outputEnd, readOutput } from './output-reader.ts'
 import { capturePane, exitOfPane, lastKeyTime, lastRows } from './pane-state.ts'
-import { titleOption } from './pane.ts'
+import { markOption, titleOption } from './pane.ts'
 import { shellLives, ShellWatch } from './shell-watch.ts'
 import { plain } from './tmux-server.ts'
 
@@ -23,6 +23,13 @@ type TmuxTerminalParts = {
   /** Aborts when the host is closed. */
   dropped: AbortSignal
 }
+
+/** How long bytes that tmux has drawn may be on their way to the files. */
+const handedOnMs = 20
+/** A program that draws all the time gets no sure picture. */
+const mostPictures = 3
+
+const colours = /\u001b\[[\d;:]*m/g
 
 /** A program in a tmux pane, which this process or another one opened. */
 export class TmuxTerminal implements Terminal {
@@ -47,12 +54,20 @@ export class TmuxTerminal implements Terminal {
   }
 
   async write(text: string, person = false): Promise<void> {
-    if (person) this.#touched = this.#parts.clock.now()
+    if (person) this.#parts.files.touch(this.#parts.clock.now())
     if (text !== '') await this.#type(['paste-buffer', '-r'], text)
   }
 
-  async paste(text: string): Promise<void> {
-    if (text !== '') await this.#type(['paste-buffer', '-p'], pasteText(text))
+  async paste(text: string, person = false, mark?: string): Promise<void> {
+    if (person) this.#parts.files.touch(this.#parts.clock.now())
+    // tmux runs the commands of one request to their end, also when this process is killed meanwhile.
+    const marking = mark === undefined ? [] : [['set-option', '-p', '-t', this.#pane, '--', markOption, mark]]
+    if (text !== '') await this.#type(['paste-buffer', '-p'], pasteText(text), marking)
+  }
+
+  async lastMark(): Promise<string | undefined> {
+    const show = ['display-message', '-p', '-t', this.#pane, `#{${markOption}}`]
+    return (await this.#parts.server.ask([show])).trim() || undefined
   }
 
   async press(key: Key): Promise<void> {
@@ -75,12 +90,16 @@ export class TmuxTerminal implements Terminal {
     return lastRows((await capturePane(this.#parts.server, this.#pane, rows)).rows, rows)
   }
 
-  async paint(): Promise<{ at: number; text: string }> {
-    const at = outputEnd(this.#parts.files.out)
-    const { screen, cursorShown } = await capturePane(this.#parts.server, this.#pane, 0, true)
-    const { row, col } = screen.cursor
-    const cursor = `\u001b[?25${cursorShown ? 'h' : 'l'}\u001b[${row + 1};${col + 1}H`
-    return { at, text: `\u001b[0m\u001b[2J\u001b[H${screen.rows.join('\r\n')}\u001b[0m${cursor}` }
+  /** tmux draws before it hands the bytes on, so a picture is sure only where nothing was handed on around it. */
+  async paint(above = 0): Promise<Picture> {
+    const { files, clock } = this.#parts
+    for (let tries = 1; ; tries++) {
+      const at = outputEnd(files.out)
+      const picture = { at, ...(await this.#picture(above)) }
+      await clock.sleep(handedOnMs)
+      if (outputEnd(files.out) === at) return picture
+      if (tries === mostPictures) return { ...picture, unsure: true }
+    }
   }
 
   async children(): Promise<number> {
@@ -95,7 +114,8 @@ export class TmuxTerminal implements Terminal {
   }
 
   async touched(): Promise<number> {
-    this.#touched = Math.max(this.#touched, await lastKeyTime(this.#parts.server, this.#pane))
+    const { server, files } = this.#parts
+    this.#touched = Math.max(this.#touched, files.touched(), await lastKeyTime(server, this.#pane))
     return this.#touched
   }
 
@@ -124,6 +144,17 @@ export class TmuxTerminal implements Terminal {
     files.remove()
   }
 
+  async #picture(above: number): Promise<Omit<Picture, 'at'>> {
+    const { screen, rows, modes } = await capturePane(this.#parts.server, this.#pane, above, true)
+    const { row, col } = screen.cursor
+    const wanted = Math.min(rows.length, screen.rows.length + above)
+    const drawn = rows.slice(-wanted)
+    // A row begins in the colours in which the row before it ended.
+    const begun = rows.slice(0, -wanted).join('').match(colours)?.join('') ?? ''
+    const text = `\u001b[0m\u001b[r\u001b[2J\u001b[H${begun}${drawn.join('\r\n')}\u001b[0m${modes}\u001b[${row + 1};${col + 1}H`
+    return { text, cols: screen.cols, rows: screen.rows.length }
+  }
+
   get #pane(): string {
     return this.#parts.pane.pane
   }
@@ -133,12 +164,13 @@ export class TmuxTerminal implements Terminal {
   }
 
   /** Pastes through a tmux buffer, because a command line of tmux is short and visible to everyone. */
-  async #type(paste: string[], text: string): Promise<void> {
+  async #type(paste: string[], text: string, then: string[][] = []): Promise<void> {
     const buffer = `termaite-${this.id}`
     const commands = [
       this.#leaveModes,
       ['load-buffer', '-b', buffer, '-'],
       [...paste, '-d', '-b', buffer, '-t', this.#pane],
+      ...then,
     ]
     await this.#inOrder(commands, text)
   }

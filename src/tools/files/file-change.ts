@@ -11,7 +11,7 @@ import { randomName } from '../../base/id.ts'
 import { realOf } from '../../base/real-path.ts'
 import { mustBeJudged } from './file-access.ts'
 
-/** Of a longer text only the lines around the change are kept. */
+/** The longest text that a change keeps whole; of a longer one it keeps only the lines around the change. */
 const longestSide = 24 * 1024
 
 const context = 3

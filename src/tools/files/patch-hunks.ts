@@ -133,7 +133,7 @@ function placeOf(hunk: Hunk, file: FileLines, from: number, name: string): numbe
     throw new Error(
       hunk.anchors.length > 0
         ? `${name}: the file has no line "${hunk.anchors.at(-1)}". ${nearestLines(file.lines.join('\n'), hunk.anchors.at(-1)!)}\nName a line after "@@" as it is in the file.`
-        : `${name} has only "+" lines, so that its place is not known. Add the line above them with a space before it, or name that line after "@@".`,
+        : `${name} has only "+" lines, so its place is not known. Add the line above them with a space before it, or name that line after "@@".`,
     )
   }
   const all = file.find(old)

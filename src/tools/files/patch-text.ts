@@ -14,7 +14,7 @@ export type FilePatch =
   | { does: 'delete'; path: string }
   | { does: 'update'; path: string; to?: string; hunks: Hunk[] }
 
-/** What is written before and after a patch that was meant for a shell or for Markdown. */
+/** Lines before and after a patch that was meant for a shell or for Markdown. */
 const wrapping = /^(?:```\w*|(?:apply_?patch\s*)?<<-?\s*(['"]?)\w+\1|\w*EOF\w*)?$/
 
 const sections = /^\*\*\* (Add|Update|Delete) File:\s*(.*)$/

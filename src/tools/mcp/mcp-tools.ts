@@ -183,7 +183,7 @@ export function toolName(server: string, tool: string): string {
 /** The beginning of the names of a server's tools. */
 export const prefixOf = (server: string) => `mcp__${clean(server)}__`
 
-/** One unique name per tool; if two cleaned names are equal, the later one gets a hash of its real name. */
+/** Gives each tool a unique name; if two cleaned names are equal, the later one gets a hash of its real name. */
 export function toolNames(server: string, tools: readonly string[], taken: Set<string>): Map<string, string> {
   return new Map(
     tools.map((tool) => {
@@ -223,7 +223,7 @@ export function serverLine(server: McpServer, tools: readonly string[], now: num
 /** A server's instructions are cut after this many characters. */
 const longestInstructions = 2_048
 
-/** What a server says about itself, and a line about each of its tools. */
+/** A server's own description, and a line about each of its tools. */
 export function serverText(server: McpServer, tools: readonly Tool[]): string {
   const { state } = server
   const said =

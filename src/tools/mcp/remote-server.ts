@@ -23,7 +23,7 @@ import { ServerOutput } from './stdio-transport.ts'
 import type { Enclose } from './stdio-transport.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-/** What all servers of a run share. */
+/** The parts that all servers of a run share. */
 export type McpParts = {
   /** The project, for servers that ask for roots. */
   root: string
@@ -149,7 +149,7 @@ export class McpServer {
     return state.is === 'ready' && hasKind(state.connection, kind)
   }
 
-  /** What is known of a list without asking the server; undefined before it was read. */
+  /** A list of the server as far as it is known without asking; undefined before it was read. */
   known<K extends CatalogKind>(kind: K): Catalog[K] | undefined {
     const { state } = this.#life
     const list = this.#lists.get(kind)

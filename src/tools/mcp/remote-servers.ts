@@ -32,7 +32,7 @@ export interface McpServers {
   tools(): Tool[]
   /** Each server in one line, with the names of its tools or why it has none now. */
   lines(): string[]
-  /** What a server says of its tools; undefined when there is no server of this name. Waits for a server that is starting. */
+  /** The description of a server and its tools; undefined when there is no server of this name. Waits for a server that is starting. */
   text(name: string, signal: AbortSignal): Promise<string | undefined>
   /** Finds a tool by name, also one that is not in every request, or one whose server is not connected yet. */
   find(name: string): Tool | undefined

@@ -9,7 +9,7 @@ import { isPdf, pagesText, pdfPages } from '../files/pdf-pages.ts'
 /** A picture that a model can see. */
 export type ReadPicture = { media: string; bytes: Buffer }
 
-/** What a resource holds: text for the model, and pictures beside it. `whole`: how many bytes its text has, where it was cut. */
+/** The content of a resource: text for the model, and pictures beside it. `whole`: how many bytes its text has, where it was cut. */
 export type ResourceContent = { text: string; pictures: ReadPicture[]; whole?: number }
 
 export type ContentParts = {

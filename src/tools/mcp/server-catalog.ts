@@ -15,7 +15,7 @@ export type PromptArgument = { name: string; description?: string; required?: tr
 
 export type ListedPrompt = { name: string; description?: string; arguments: PromptArgument[] }
 
-/** What a server can list beside its tools. */
+/** The lists of a server beside its tools. */
 export type Catalog = { resources: ListedResource[]; templates: ListedTemplate[]; prompts: ListedPrompt[] }
 
 export type CatalogKind = keyof Catalog

@@ -21,7 +21,7 @@ export type StdioConfig = {
   env: Record<string, string>
   /** Whether the person's own settings name the server, and not the project. */
   own?: true
-  /** Whether the person's own settings let it run outside the sandbox. */
+  /** Whether the person's own settings let the server run outside the sandbox. */
   unwalled?: true
 }
 

@@ -13,7 +13,7 @@ export type ServerState =
   | { is: 'failed'; why: string }
   | { is: 'closed' }
 
-/** What a life cycle needs; `open` rejects when the server cannot be reached. */
+/** The parts that a life cycle needs; `open` rejects when the server cannot be reached. */
 export type LifecycleParts = {
   clock: Clock
   open(signal: AbortSignal): Promise<{ connection: Connection; tools: RemoteTool[] }>

@@ -21,7 +21,7 @@
       }
   }
 
-  // Both at once and in their order, and all of it before the mark.
+  // Both streams write at once and in their order, and everything before the mark.
   const stream = () => new Writable({ write: (chunk, _encoding, done) => (write(chunk), done()) })
   for (const name of ['stdout', 'stderr']) Object.defineProperty(process, name, { value: stream(), configurable: true })
 

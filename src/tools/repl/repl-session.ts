@@ -3,6 +3,7 @@ import type { ShellParts } from '../shell/shell-command.ts'
 import { RunLimit, plainly } from '../shell/shell-command.ts'
 import { CommandOutput, tooMuch } from '../shell/command-output.ts'
 import { Interpreter, wallsOf } from './repl-interpreter.ts'
+import { nodeProgram } from '../../base/own-program.ts'
 import { sourceText } from '../../base/source-text.ts'
 import { defined } from '../../base/defined.ts'
 
@@ -122,7 +123,7 @@ export type Language = (typeof languages)[number]
 export function interpreterOf(language: Language): string {
   const by = {
     python: () => `python3 -X utf8 -uB -c ${quoted(sourceText('tools/repl/python.py'))}`,
-    node: () => `${quoted(process.execPath)} -e ${quoted(sourceText('tools/repl/node.cjs'))}`,
+    node: () => `${nodeProgram().map(quoted).join(' ')} -e ${quoted(sourceText('tools/repl/node.cjs'))}`,
   }
   return `exec 3<&0 </dev/null; exec ${by[language]()}`
 }

@@ -17,7 +17,7 @@ type BackgroundCommand = {
   log: string
   started: number
   over: Promise<void>
-  /** How it ended; undefined while it runs. */
+  /** How the command ended; undefined while it runs. */
   end?: string
   /** How many bytes of the log the model has been shown. */
   shown: number
@@ -136,7 +136,7 @@ export class BackgroundCommands {
     return background
   }
 
-  /** Whether any of them still runs. */
+  /** Whether any of the background commands still runs. */
   get running(): boolean {
     return this.#all.some(({ end }) => end === undefined)
   }
@@ -164,7 +164,7 @@ export class BackgroundCommands {
     }))
   }
 
-  /** What a command printed since the last look, and how it ended. */
+  /** The output of a command since the last look, and how the command ended. */
   async look(job: number): Promise<string> {
     return this.#look(this.#numbered(job))
   }

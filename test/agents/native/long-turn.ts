@@ -16,7 +16,7 @@ import { memoryStore } from '../../../src/store/memory-store.ts'
 export const longPrompt = 'Read every page from the first to the last, and tell me all codes in their order.'
 export const typedMeanwhile = 'Close your answer with the word PINEAPPLE.'
 
-/** Every so many pages have a code, the first page among them. */
+/** Every page at this distance has a code, the first page among them. */
 const codeEvery = 61
 const codeOn = (page: number) => (page % codeEvery === 1 ? `CODE-${page}=${(page * 7919).toString(36)}` : '')
 
@@ -125,7 +125,7 @@ export async function longTurn(
 export const bytesOf = ({ frame, messages }: ModelRequest) =>
   JSON.stringify([frame.system, frame.tools, messages]).slice(0, -2)
 
-/** How much of each request the one before it had, from the second on; requests for a summary are left out. */
+/** The part of each request that the request before it had too, from the second on; requests for a summary are left out. */
 export function prefixShares(requests: readonly ModelRequest[]): number[] {
   const asked = requests.filter((request) => !asksForSummary(request)).map(bytesOf)
   return asked.slice(1).map((request, at) => {

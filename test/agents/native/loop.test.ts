@@ -53,7 +53,7 @@ const run = async (scripts: ModelScript[], turn: Partial<Turn> = {}, part: Parti
   return { model, facts: facts(await eventsOf(agent, turnOf(turn))) }
 }
 
-test('several calls of one step are one message, their results follow, and what is typed meanwhile comes after', async () => {
+test('several calls of one step are one message, their results follow, and text typed meanwhile comes after them', async () => {
   const opaque = { signature: 'abc' }
   const typed = [['and be quick'], []]
   const { model, facts } = await run(
@@ -95,7 +95,7 @@ test('the loop stops after its most steps and says so', async () => {
   assert.equal(model.requests.length, 3)
 })
 
-test('--max-steps holds whether or not somebody watches, and is counted anew in each turn', async () => {
+test('--max-steps holds with and without a person who watches, and is counted anew in each turn', async () => {
   const purse = budget({ steps: 2 })
   const failure = unfinished('steps', 'its 2 allowed steps are made; raise --max-steps to allow more')
   for (const attended of [true, false]) {
@@ -152,7 +152,7 @@ test('Escape on the card of a long turn stops it', () => {
   })
 })
 
-test('the ways an answer ends', async () => {
+test('each stop of a model has its outcome: refused, too long, or an answer', async () => {
   const end = async (script: ModelScript) => (await run([script])).facts
   assert.deepEqual(await end([{ say: 'no' }, { type: 'end', stop: 'refused' }]), [
     { type: 'reply', text: 'no', step: 1 },
@@ -173,7 +173,7 @@ test('the ways an answer ends', async () => {
   assert.deepEqual(await end([{ type: 'failure', failure }]), [{ type: 'end', outcome: { ok: false, failure } }])
 })
 
-test('what is told aside is in one request, and neither in the next one nor in the conversation', async () => {
+test('a text told aside is in one request, and neither in the next one nor in the conversation', async () => {
   let asked = 0
   const aside = async () => (++asked === 3 ? undefined : `digest ${asked}`)
   const { model, facts } = await run([[call('c1')], [call('c2')], [{ say: 'Done.' }]], {}, { aside })
@@ -270,7 +270,7 @@ test('a model that goes in circles is warned, then stopped', async () => {
   assert.deepEqual(facts.at(-1), { type: 'end', outcome: { ok: false, failure } })
 })
 
-test('a call that asks the person ends the turn, and what came after it is skipped', async () => {
+test('a call that asks the person ends the turn, and later calls of the step are skipped', async () => {
   const question = { about: 'choice' as const, text: 'Which?', from: [], options: [{ id: 'a', label: 'A' }] }
   const asking: Tool = {
     ...look,

@@ -62,7 +62,7 @@ test('instructions of the folders above a touched file, once for each version, t
   assert.equal(other.take().guides.length, 2, 'another agent was given none of them')
 })
 
-test('no instructions from outside the project, of an untrusted folder, or from what is no file', (t) => {
+test('no instructions from outside the project, of an untrusted folder, or from anything but a file', (t) => {
   const { at, ground } = groundOf(t, {
     'outside/AGENTS.md': 'stranger',
     'outside/a.ts': '',

@@ -49,7 +49,7 @@ test('a session begins with the instructions, skills and subagents of its place,
   assert.ok(places[0]! > 0)
 })
 
-test('nothing of an untrusted project is in the opening', (t) => {
+test('the opening contains nothing of an untrusted project', (t) => {
   const { ground } = groundOf(t, files)
   const untrusted = opening({ ...ground, trusted: false }, day)
   assert.equal(untrusted.system.includes('HOSTILE'), false)
@@ -98,7 +98,7 @@ test('a later change is told after the messages, once each time', (t) => {
   assert.deepEqual(said(false), [])
 })
 
-test('of an instruction file that only grew, the new lines alone are told', (t) => {
+test('an instruction file that only grew is told by its new lines alone', (t) => {
   const { at, write, ground } = groundOf(t, { 'repo/AGENTS.md': '# Rules\n\n- one\n' })
   const tells = () => opening(ground, { mode: 'agent', date: '2026-01-01' }).tells
   const before = tells()

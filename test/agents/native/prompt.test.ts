@@ -5,7 +5,7 @@ import { metaInstruction } from '../../../src/core/talk/transcript.ts'
 
 const day = { date: '2026-11-15', cwd: '/p' }
 
-test('the same parts give the same bytes, and what changes soonest stands last', () => {
+test('the same parts give the same bytes, and the parts that change soonest stand last', () => {
   const parts = {
     ...day,
     mode: 'agent' as const,

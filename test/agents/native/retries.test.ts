@@ -72,7 +72,7 @@ test('a time that the provider states is kept to, and never cut short', async ()
   assert.deepEqual(waits, [['busy', 42_250]])
 })
 
-test('the waits of one answer are bounded, and the failure says what was tried', async () => {
+test('the waits of one answer are bounded, and the failure lists the tries', async () => {
   const { clock, model, events } = begin([[busy]], {}, 100)
   await clock.turn(100_000)
   assert.deepEqual(outcomeOf(await events), {
@@ -91,7 +91,7 @@ test('the waits of one answer are bounded, and the failure says what was tried',
   })
 })
 
-test('with somebody else free, a busy provider is left at once, and a broken connection is tried twice more', async () => {
+test('while another agent is free, a busy provider is left at once, and a broken connection is tried twice more', async () => {
   const left = begin([[busy]], { othersFree: () => true })
   assert.deepEqual(outcomeOf(await left.events), { ok: false, failure: (busy as { failure: Failure }).failure })
   assert.equal(left.model.requests.length, 1)
@@ -99,7 +99,7 @@ test('with somebody else free, a busy provider is left at once, and a broken con
   await tried.clock.turn(3000)
   await tried.events
   assert.equal(tried.model.requests.length, 3)
-  // Somebody who comes back meanwhile takes the turn.
+  // An agent that comes back meanwhile takes the turn.
   let free = false
   const later = begin([[busy]], { othersFree: () => free })
   await later.clock.turn(1000)
@@ -126,7 +126,7 @@ test('a failure that does not pass is not tried again', async () => {
   assert.equal(model.requests.length, 1)
 })
 
-test('an answer that was cut goes on from what came, is kept once, and its pauses begin anew', async () => {
+test('an answer that was cut goes on from its words, is kept once, and its pauses begin anew', async () => {
   const { clock, model, events } = begin([
     [{ say: 'I will lo' }, { type: 'call', id: 'lost', tool: 'bash', input: {} }, broken],
     [busy],

@@ -139,7 +139,7 @@ test('a skill that is gone says so when it is loaded', (t) => {
   assert.throws(() => skill!.body(), { message: 'The skill a cannot be read: it is gone.' })
 })
 
-test('a search has an end, and many skills are told shortly', (t) => {
+test('a search for skills ends, and many skills are listed briefly', (t) => {
   const { ground } = groundOf(
     t,
     Object.fromEntries(

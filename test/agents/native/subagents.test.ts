@@ -116,7 +116,7 @@ test('the subagents of a project: termaite’s folder first, then Claude Code’
   )
 })
 
-test('hostile files of a project are bounded and said', (t) => {
+test('hostile files of a project are bounded, and warnings name them', (t) => {
   const { at, ground, write } = groundOf(t, {
     'outside/secret.md': 'secret',
     'outside/far/agents/far.md': 'far',

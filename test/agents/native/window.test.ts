@@ -157,7 +157,7 @@ test('without a summary a turn leaves out its older steps, and is told the same 
   assert.deepEqual(resumed.slice(0, now.length), now)
 })
 
-test('a turn that writes files into a small window leaves out what it wrote, and says where the text is now', async () => {
+test('a turn that writes files into a small window leaves out the written texts, and says where they are now', async () => {
   const window = 20_000
   const { room } = windowOf('', [], window)
   const done: Fact[] = []

@@ -1,11 +1,13 @@
 import type { Event } from '../../../src/core/talk/entry.ts'
-import type { TurnChange } from '../../../src/core/talk/machine-turns.ts'
+import type { LiveChange, TurnChange } from '../../../src/core/talk/machine-turns.ts'
 import type { Peer } from '../../../src/core/talk/peer.ts'
+import type { LiveState } from '../../../src/faces/web/page/talk/session-blocks.ts'
 import type { Question } from '../../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock, settled } from '../../../src/base/hand-clock.ts'
 import { PeerTurns } from '../../../src/app/dashboard/peer-turns.ts'
+import { grown } from '../../../src/faces/web/page/talk/session-blocks.ts'
 import { RunningTurns } from '../../../src/core/talk/running-turns.ts'
 
 const question: Question = {
@@ -21,7 +23,7 @@ const question: Question = {
 /** A connection to the turns of a process, which live on when it is closed. */
 const connected = (turns: RunningTurns): Peer => ({
   turns: () => turns.turns(),
-  follow: (turn, signal) => turns.follow(turn, signal),
+  follow: (turn, signal, how) => turns.follow(turn, signal, how),
   answer: (turn, ask, picks) => turns.answer(turn, ask, picks),
   steer: (turn, text) => turns.steer(turn, text),
   cancel: (turn) => turns.cancel(turn),
@@ -146,7 +148,7 @@ test('a person answers, steers and cancels a turn; one that is over takes nothin
   ])
 })
 
-test('nothing is followed while nobody is there, so that no turn waits for an answer that nobody can give', async (t) => {
+test('no turn is followed while nobody watches, so that none waits for an answer that nobody can give', async (t) => {
   const { clock, processes, begin, follow, look } = machine()
   begin('a', 't1')
   await clock.turn(5_000)
@@ -180,4 +182,131 @@ test('a follower that reads slowly gets the newest state of each turn', async (t
   assert.deepEqual(value, row('t1', { by: 'claude', words: 'line 2999' }))
   over.abort()
   assert.deepEqual(await reader.next(), { done: true, value: undefined })
+})
+
+/** Reads what the turns of a session show, until the test ends. */
+function watch(t: { after(work: () => void): void }, turns: PeerTurns, session = 's1') {
+  const changes: LiveChange[] = []
+  const over = new AbortController()
+  t.after(() => over.abort())
+  const done = (async () => {
+    for await (const change of turns.watch(session, over.signal)) changes.push(change)
+  })()
+  return { changes, leave: () => (over.abort(), done) }
+}
+
+test('live words come in whole words, only what is new of them, with secrets masked wherever they are cut', async (t) => {
+  const { turns, begin, look, clock } = machine()
+  const turn = begin('a', 't1')
+  turn.see({ type: 'prompt', text: 'go', by: 'user', id: 'e1' } as Event)
+  const { changes } = watch(t, turns)
+  await look()
+  const say = async (delta: string) => {
+    turn.see({ type: 'text', delta, by: 'claude' })
+    await settled()
+    await clock.turn(100)
+    await settled()
+  }
+  changes.length = 0
+  await say('The key is tmk_')
+  await say('secret now, and a wor')
+  await say('d more. ')
+  const part = { part: 0, type: 'text', by: 'claude', after: 'e1' }
+  const live = { type: 'live', turn: 't1', by: 'claude', progress: [], inside: [] }
+  assert.deepEqual(changes, [
+    { ...live, speech: [{ ...part, from: 0, text: 'The key is ' }] },
+    { ...live, speech: [{ ...part, from: 11, text: '*** now, and a ' }] },
+    { ...live, speech: [{ ...part, from: 26, text: 'word more. ' }] },
+  ])
+})
+
+/** The state that a reader shows after all changes so far. */
+const state = (changes: readonly LiveChange[]) =>
+  changes.reduce<LiveState | undefined>((was, change) => (change.type === 'live' ? grown(was, change) : was), undefined)
+
+test('kept words are live no more, and other sessions do not get them', async (t) => {
+  const { turns, begin, look, clock } = machine()
+  const turn = begin('a', 't1')
+  const { changes } = watch(t, turns)
+  const other = watch(t, turns, 's2')
+  await look()
+  const tell = async (...events: Event[]) => {
+    for (const event of events) turn.see(event)
+    await settled()
+    await clock.turn(100)
+    await settled()
+  }
+  await tell({ type: 'text', delta: 'I look. ', by: 'claude' }, {
+    type: 'call',
+    call: 'c1',
+    tool: 'shell',
+    input: {},
+    by: 'claude',
+    id: 'e2',
+  } as Event)
+  await tell(
+    { type: 'progress', call: 'c1', delta: 'ok 1\n', by: 'claude' },
+    { type: 'text', delta: 'All good. ', by: 'claude' },
+    { type: 'inner', role: 'critic', event: { type: 'text', delta: 'hm, no\nyes, so ', by: 'codex' } },
+  )
+  const spoken = state(changes)
+  await tell({ type: 'reply', text: 'I look. All good. ', by: 'claude', id: 'e3' } as Event)
+  const kept = state(changes)
+  turn.end()
+  await settled()
+  await clock.turn(100)
+  await settled()
+  const rest = {
+    turn: 't1',
+    by: 'claude',
+    inside: [{ role: 'critic', by: 'codex', words: 'yes, so' }],
+    progress: [{ call: 'c1', text: 'ok 1\n' }],
+  }
+  const said = { type: 'text', by: 'claude' }
+  assert.deepEqual(spoken, {
+    ...rest,
+    speech: [
+      { ...said, part: 0, text: 'I look. ' },
+      { ...said, part: 1, after: 'e2', text: 'All good. ' },
+    ],
+  })
+  assert.deepEqual(kept, { ...rest, speech: [] })
+  assert.deepEqual(changes.at(-1), { type: 'live-over', turn: 't1' })
+  assert.deepEqual(other.changes, [])
+})
+
+test('a flood of words to a reader that is slow is bounded, and the newest are shown', async (t) => {
+  const { turns, begin, look } = machine()
+  const turn = begin('a', 't1')
+  const over = new AbortController()
+  t.after(() => over.abort())
+  const reader = turns.watch('s1', over.signal)
+  const first = reader.next()
+  await look()
+  turn.see({ type: 'text', delta: 'begin ', by: 'claude' })
+  await first
+  for (let at = 0; at < 20_000; at++) turn.see({ type: 'text', delta: `word ${at} of a long answer `, by: 'claude' })
+  await settled()
+  const next = reader.next()
+  await look()
+  const { value } = await next
+  assert.ok(value?.type === 'live' && JSON.stringify(value).length < 70_000)
+  assert.match(value.speech[0]!.text, /word 19999 of a long answer $/)
+})
+
+test('no turn waits for a reader who cannot answer, and they read along all the same', async (t) => {
+  const { processes, turns, begin, look } = machine()
+  const turn = begin('a', 't1')
+  const { changes } = watch(t, turns)
+  await look()
+  turn.see({ type: 'text', delta: 'Hello there. ', by: 'claude' })
+  await look()
+  let alone = false
+  void processes
+    .get('a')!
+    .unwatched(new AbortController().signal)
+    .then(() => (alone = true))
+  await settled()
+  assert.deepEqual([alone, changes.length > 0], [true, true])
+  assert.deepEqual(await turns.answer('t1', 'q1', ['yes']), false, 'only a person who follows the turns reaches them')
 })

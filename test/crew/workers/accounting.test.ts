@@ -13,7 +13,7 @@ import { call, coordinator } from './coordinator-rig.ts'
 
 const never = new AbortController().signal
 
-/** What workers do, by the name of it. */
+/** Scripts of workers, by name. */
 const deeds: Record<string, Script> = {
   answers: answers(),
   prose: [{ say: 'It works, I think.' }],

@@ -98,7 +98,7 @@ test('one worker changes files of the project itself; every other one that may w
   )
 })
 
-test('where no copy can be made, only one worker that is held to its scope may write', async (context) => {
+test('when no copy can be made, only one worker that is held to its scope may write', async (context) => {
   const { board } = boardOf(context, {}, { noCopies: 'this project is not a git repository' })
   const [verifier] = await board.spawn([wish('tests', { role: 'verifier', agent: 'claude' })])
   assert.deepEqual([verifier!.slot.worker.apart, verifier!.slot.leash], [undefined, 'read'])

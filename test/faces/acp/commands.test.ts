@@ -14,7 +14,7 @@ async function withCommand(context: TestContext, run: Command['run'], script: Sc
   return { ...editor, seat }
 }
 
-test('a command is run with its words, says what it says, and asks where it must', async (context) => {
+test('a command is run with its words, its output is sent, and its question is asked', async (context) => {
   const { prompt, updates, seat } = await withCommand(context, async (args, { say, ask, signal }) => {
     const options = [{ id: 'yes', label: 'Yes' }]
     const picks = await ask({ about: 'choice', text: 'Sure?', from: [], options }, signal)

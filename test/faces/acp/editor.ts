@@ -103,7 +103,7 @@ export async function editorAt(
     stop: () => stop.abort(),
     prompt: (sessionId: string, text: string) =>
       request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }),
-    /** What it was told since the last look, without marks that are other each time. */
+    /** The updates since the last look, without marks that differ each time. */
     async updates(): Promise<SessionUpdate[]> {
       await settled()
       const updates = heard.splice(0).filter(({ method }) => method === 'session/update')

@@ -132,7 +132,7 @@ test('the phases of a framework are sent as thoughts, and its advisors are not',
   assert.deepEqual(updates, [{ sessionUpdate: 'agent_thought_chunk', content: thought }, said('Done.')])
 })
 
-test('how a turn ended is how its prompt ends', async (context) => {
+test('the outcome of a turn decides how its prompt ends', async (context) => {
   const refused = await turnOf(context, [end({ ok: true, text: 'no', refused: true })])
   assert.deepEqual(refused.answer.result, { stopReason: 'refusal' })
   const aborted = await turnOf(context, [end({ ok: false, failure: { kind: 'aborted', message: 'cancelled' } })])

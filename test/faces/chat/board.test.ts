@@ -99,7 +99,7 @@ test(
 )
 
 test(
-  'an agent is opened, follows what it does, and stays readable after its end; Escape goes back and closes',
+  'an opened agent is followed, and stays readable after its end; Escape goes back and closes',
   options,
   async (t) => {
     const chat = open(t, four)
@@ -122,7 +122,7 @@ test(
   },
 )
 
-test('what is typed goes to the input while the board is open, and Enter sends it', options, async (t) => {
+test('typed text goes to the input while the board is open, and Enter sends it', options, async (t) => {
   const chat = open(t, four)
   await chat.seen('worker_4')
   chat.terminal.press(keys.board)
@@ -154,7 +154,7 @@ test(
   },
 )
 
-test('of fifty agents the conversation shows six and the board scrolls', options, async (t) => {
+test('the conversation shows six of fifty agents, and the board scrolls', options, async (t) => {
   const roles = Array.from({ length: 50 }, (_, at) => `worker_${at + 1} explorer`)
   const chat = open(t, [prompt, ...roles.map((role, at) => (at < 4 ? begins(role) : waits(role)))])
   const lines = await chat.seen('+ 44 more: 44 waiting · Ctrl+T shows all')
@@ -277,7 +277,7 @@ test('a key costs the rows of the board nothing: a row is made again only when i
 })
 
 test(
-  'after the turn the key asks for what is kept, which takes the place of the rows that are still shown',
+  'after the turn the key asks for the kept rows, which take the place of those that are still shown',
   options,
   async (t) => {
     const over = { type: 'end', outcome: { ok: true, text: 'Done.' } } as const

@@ -169,7 +169,7 @@ for (const [columns, rows, first] of [
     assert.equal(place(), first)
   })
 
-test('what is dangerous in a script is named on its first page, and marked in its place by a sign and a colour', () => {
+test('the dangers of a script are named on its first page, and marked in their places by a sign and a colour', () => {
   const inner = (line: string) => line.slice(2, -2).trimEnd()
   const shown = reader(plain, 24, 80)
   assert.deepEqual(shown.plain().slice(1, 8).map(inner), [

@@ -126,7 +126,7 @@ test('a number of an answer that the card does not offer does nothing', async ()
   assert.deepEqual(answers, [['no']])
 })
 
-test('Escape answers what the card says it does', async () => {
+test('Escape gives the answer that the card names', async () => {
   const options = ['a', 'b'].map((id) => ({ id, label: `Take ${id}` }))
   const ask: Omit<Question, 'about'> = { text: 'So?', from: [], options, agent: 'gemini' }
   const kinds = ['permission', 'choice', 'trust', 'login', 'quota', 'silence', 'denied', 'sharing'] as const
@@ -177,7 +177,7 @@ test('several options are marked with Space or their numbers', async () => {
   assert.deepEqual(answers, [['a', 'c']])
 })
 
-test('where the order matters, suggested options are marked and rows move by Alt, Shift or brackets', async () => {
+test('on a card whose order matters, suggested options are marked and rows move by Alt, Shift or brackets', async () => {
   const question: Question = { ...choice, multiple: true, ordered: true, marked: ['a', 'c'] }
   const { answers, press, lines } = await shown(question, { by: 'claude' })
   assert.deepEqual(lines(44), [
@@ -351,7 +351,7 @@ test('a card without a countdown never paints by itself', async () => {
   assert.deepEqual({ changes: changes(), asleep: clock.asleep }, { changes: 0, asleep: 0 })
 })
 
-test('nothing an agent says can draw, hide or reverse a command', async () => {
+test('no text of an agent can draw, hide or reverse a command', async () => {
   const { lines } = await shown(
     {
       ...permission,
@@ -409,7 +409,7 @@ test('no line is wider than the card, at any width and for any question', async 
   )
 })
 
-test('each kind of card has the colour of what it means', () => {
+test('each kind of card has its own colour', () => {
   const frame = (about: Question['about']) => {
     const card = new Card({
       theme: dark,

@@ -86,7 +86,7 @@ test('five million characters are one chip, and typing goes on', async () => {
   )
 })
 
-test('whatever is pasted or typed, each line has the given width and no control character', () => {
+test('property: whatever is pasted or typed, each line has the given width and no control character', () => {
   const hostile = fc.array(
     fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),

@@ -77,7 +77,7 @@ test('a picture is deleted as one character, and undo brings it back', async () 
   assert.equal(box.text(), link(1, 'shot.png'))
 })
 
-test('what is typed while a picture is read stands behind it, and an Enter waits for it', async () => {
+test('text that is typed while a picture is read stands behind it, and an Enter waits for it', async () => {
   const { desk, press, type, clock, sent, lines, box } = drawn('shot.png')
   const found = Promise.withResolvers<void>()
   const keep = desk.keepPastedPaths.bind(desk)

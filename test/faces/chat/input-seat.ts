@@ -47,7 +47,7 @@ export const command = (name: string, more: Partial<Command> = {}): Command => (
   ...more,
 })
 
-/** Somebody in front of an input, who can be asked what was sent and what is to be seen. */
+/** A person in front of an input: the test can ask for the sent prompts and the visible rows. */
 export function seat(script: Script = {}, parts: { desk?: ScriptedDesk; rows?: number } = {}) {
   const desk = parts.desk ?? new ScriptedDesk(script)
   const clock = new HandClock()

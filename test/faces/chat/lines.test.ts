@@ -11,7 +11,7 @@ import { ScriptedDesk } from './scripted-desk.ts'
 
 const options = { timeout: 20_000 }
 
-/** Somebody at a terminal of lines: what they type, and what they have read since they last looked. */
+/** A person at a terminal of lines: they type, and read everything since they last looked. */
 function sit(t: TestContext, script: Script = {}) {
   const desk = new ScriptedDesk(script)
   const [keys, paper] = [new PassThrough(), new PassThrough()]
@@ -129,7 +129,7 @@ const choice: Question = {
   ],
 }
 
-test('what is typed as a question appears is no answer, and comes back after the answer', options, async (t) => {
+test('text that is typed as a question appears is no answer, and comes back after the answer', options, async (t) => {
   const { desk, clock, until, asked, type } = sit(t)
   await until('> ')
   type('1')
@@ -186,7 +186,7 @@ test('an unfinished answer to a question that was answered elsewhere is not sent
   )
 })
 
-test('of two questions one is printed at a time, and an answer from elsewhere is printed', options, async (t) => {
+test('two questions are printed one at a time, and an answer from elsewhere is printed', options, async (t) => {
   const { desk, until, asked } = sit(t)
   await until('> ')
   const first: Question = { about: 'choice', text: 'First?', from: [], options: [{ id: 'x', label: 'The first' }] }
@@ -198,7 +198,7 @@ test('of two questions one is printed at a time, and an answer from elsewhere is
 })
 
 test(
-  'a turn is read in order, without a prompt in between, and what was asked elsewhere is told',
+  'a turn is read in order, without a prompt in between, and questions from elsewhere are printed',
   options,
   async (t) => {
     const { desk, until, type } = sit(t)

@@ -52,7 +52,7 @@ test('a path as it is, and addresses of files, are found whatever is in their na
   has(pastedPaths('file://localhost/a%20b.png'), ['/a b.png'])
 })
 
-test('a text is no path', () => {
+test('a text with more than a path in it is no path', () => {
   for (const text of [
     '',
     'shot.png',

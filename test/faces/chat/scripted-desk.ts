@@ -8,6 +8,7 @@ import type {
   NamedResource,
   Standing,
   PastedPictures,
+  PromptSources,
 } from '../../../src/faces/chat/chat-desk.ts'
 import { Channel } from '../../../src/base/channel.ts'
 
@@ -20,12 +21,13 @@ export type Script = {
   files?: readonly string[]
   resources?: readonly NamedResource[]
   past?: readonly string[]
-  /** What happens on a submit, beside its being remembered. */
+  /** Called on a submit, after the text was noted. */
   onSubmit?(text: string, desk: ScriptedDesk): void
 }
 
 /** A desk where only what the test says happens; it remembers what the person did. */
-export class ScriptedDesk implements ChatDesk {
+export class ScriptedDesk implements ChatDesk, PromptSources {
+  readonly sources: PromptSources = this
   readonly submitted: string[] = []
   readonly answers: { ask: string; picks?: string[] }[] = []
   readonly commands: readonly Command[]
@@ -122,7 +124,7 @@ export class ScriptedDesk implements ChatDesk {
     return true
   }
 
-  /** How long a command has run that can go to the background. */
+  /** How long the command has run that can go to the background. */
   runsFor: number | undefined
   moves = 0
 
@@ -153,7 +155,7 @@ export class ScriptedDesk implements ChatDesk {
     return [...(this.#script.resources ?? [])]
   }
 
-  /** What becomes of pasted paths, by the first path of a reading; of the clipboard, by ''. */
+  /** The result of pasted paths, by the first path of a reading; of the clipboard, by ''. */
   pasted = new Map<string, PastedPictures>()
 
   async keepPicture(): Promise<PastedPictures | undefined> {

@@ -26,7 +26,7 @@ export type Place = {
   background?: string
 }
 
-/** Somebody at the chat, at a terminal in memory, until the test is over. */
+/** A person at the chat, at a terminal in memory, until the test is over. */
 export function sit(test: TestContext, script: Script = {}, place: Place = {}): Sitting {
   const desk = new ScriptedDesk(script)
   const terminal = new VirtualTerminal(place.columns ?? 80, place.rows ?? 24, place.background)

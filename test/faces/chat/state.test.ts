@@ -404,7 +404,7 @@ test('consulted agents are one group a role, and a plan is one block that change
   ])
 })
 
-test('of an endless text that is still written the end is held, and code in it stays code', () => {
+test('an endless text that is still written is held by its end, and code in it stays code', () => {
   const lines = Array.from({ length: 30_000 }, (_, at) => `line ${at}\n`)
   const state = turn(
     prompt,
@@ -421,7 +421,7 @@ test('of an endless text that is still written the end is held, and code in it s
   assert.ok(dropped >= whole.length - text.length)
 })
 
-test('of an endless text that is whole the beginning is held', () => {
+test('an endless text that is whole is held by its beginning', () => {
   const state = turn(prompt, { type: 'reply', text: 'x'.repeat(300_000), by: 'a' })
   const { text, more } = state.live[1] as { text: string; more: number }
   assert.deepEqual([text.length, more], [200_000, 100_000])

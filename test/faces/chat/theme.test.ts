@@ -68,7 +68,7 @@ test('the colours of failure, success and warning are used for nothing else', ()
   }
 })
 
-test('only the sixteen colours, each closed again; a plain theme has none', () => {
+test('a theme uses only the sixteen colours, each closed again; a plain theme has none', () => {
   const codes = (theme: Theme) =>
     [...paints.map((name) => theme[name]('x')), ...['claude', 'gemini', 'codex'].map((who) => theme.speaker(who)('x'))]
       .join('')

@@ -30,7 +30,7 @@ const turn = (...events: Event[]): ChatState =>
 
 const blocksOf = ({ done, live }: ChatState): Block[] => [...done, ...live]
 
-/** Its rows as they are read, without what only makes them look so. */
+/** The rows of a state as they are read, without their colours and weights. */
 function rows(state: ChatState, width: number, open = false): string[] {
   const blocks = blocksOf(state)
   return blocks.flatMap((block, at) =>

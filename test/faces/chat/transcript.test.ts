@@ -1,4 +1,4 @@
-import { withResult } from '../../../src/faces/chat/transcript/fold.ts'
+import { withResult } from '../../../src/faces/chat/transcript/call-blocks.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ import { Prose } from '../../../src/faces/chat/transcript/markdown/markdown.ts'
 import { split } from '../../../src/faces/chat/transcript/markdown/markdown-parts.ts'
 import { BlockRenderer } from '../../../src/faces/chat/transcript/block-renderer.ts'
 import { withSides, withoutSides } from '../../../src/faces/chat/border.ts'
-import { safeText } from '../../../src/faces/chat/transcript/screen-text.ts'
+import { safeText } from '../../../src/faces/chat/transcript/safe-text.ts'
 import { PlacedBlock } from '../../../src/faces/chat/transcript/transcript-layout.ts'
 import { Transcript } from '../../../src/faces/chat/transcript/transcript-view.ts'
 
@@ -104,7 +104,7 @@ function blocksOf(text: string): Block[] {
   ]
 }
 
-test('whatever an agent prints, no line is wider than the screen or holds a foreign sequence', () => {
+test('property: whatever an agent prints, no line is wider than the screen or holds a foreign sequence', () => {
   fc.assert(
     fc.property(hostile, fc.integer({ min: 20, max: 200 }), fc.boolean(), (text, width, open) => {
       const blocks = blocksOf(text)
@@ -320,9 +320,9 @@ test('command output is shown as Markdown, and a row of its tables stays one row
 })
 
 test('a number keeps its unit, and a wait says until when', () => {
-  const shown = (block: Partial<Block>, width: number) =>
+  const shown = (block: Partial<Block>, width: number, context = look()) =>
     new BlockRenderer()
-      .lines({ key: 1, turn: '', ...block } as Block, undefined, width, look(), false)
+      .lines({ key: 1, turn: '', ...block } as Block, undefined, width, context, false)
       .map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, ''))
   const closing = { turn: 't', by: 'alpha', why: 'it was next', ms: 1200, tokens: 2600, source: 'parsed' as const }
   assert.deepEqual(shown({ type: 'closing', closing }, 30), ['─ alpha · it was next · 1.2 s', '  ~2.6k tokens'])
@@ -335,6 +335,12 @@ test('a number keeps its unit, and a wait says until when', () => {
   const until = new Date(2026, 10, 15, 8, 5).getTime()
   assert.deepEqual(shown({ type: 'waits', agent: 'alpha', until }, 80), [
     '⏸ waiting for alpha until 2026-11-15 08:05; the request is sent then',
+  ])
+  // The card and the status line name a time of today without its date, and so does the transcript.
+  const spent = { kind: 'quota', message: 'daily limit.', retryAt: until } as const
+  const today = { ...look(), now: () => until - 60_000 }
+  assert.deepEqual(shown({ type: 'attempt', by: 'alpha', failure: spent, ms: 1200, said: '' }, 80, today), [
+    '↷ alpha is out of quota: daily limit, until 08:05 · 1.2 s',
   ])
 })
 

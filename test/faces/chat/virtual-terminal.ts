@@ -5,13 +5,13 @@ import headless from '@xterm/headless'
 /** A terminal in memory, with an emulator that shows what a person would see. */
 export class VirtualTerminal implements Terminal {
   readonly kittyProtocolActive = false
-  /** Everything that was ever written to it. */
+  /** Everything that was ever written to the terminal. */
   written = ''
   started = false
   #screen: Emulator
   #input: (data: string) => void = () => {}
   #resized: () => void = () => {}
-  /** What it answers when it is asked for its background. */
+  /** The colour that the terminal names when it is asked for its background. */
   #background: string | undefined
 
   constructor(columns: number, rows: number, background?: string) {
@@ -19,7 +19,7 @@ export class VirtualTerminal implements Terminal {
     this.#background = background
   }
 
-  /** The emulator behind it, for whoever looks at more than the words. */
+  /** The emulator behind the terminal, for tests that look at more than the words. */
   get emulator(): Emulator {
     return this.#screen
   }
@@ -61,7 +61,7 @@ export class VirtualTerminal implements Terminal {
     this.#resized()
   }
 
-  /** What is on the screen, once all that was written has arrived. */
+  /** The rows of the screen, once everything that was written has arrived. */
   async lines(): Promise<string[]> {
     await new Promise<void>((resolve) => this.#screen.write('', resolve))
     const { active } = this.#screen.buffer
@@ -71,7 +71,7 @@ export class VirtualTerminal implements Terminal {
     )
   }
 
-  /** Which of the two buffers is shown. */
+  /** The buffer that is shown. */
   async buffer(): Promise<'normal' | 'alternate'> {
     await this.lines()
     return this.#screen.buffer.active.type

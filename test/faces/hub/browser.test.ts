@@ -2,31 +2,15 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { request as plainRequest } from 'node:http'
-import { HandClock, settled } from '../../../src/base/hand-clock.ts'
-import { ChangeFeed } from '../../../src/faces/hub/change-feed.ts'
-import { serveHub } from '../../../src/faces/hub/hub-http.ts'
-import { hubRoutes } from '../../../src/faces/hub/hub-routes.ts'
-import { Hub } from '../../../src/hub/hub.ts'
-import { HubKeys } from '../../../src/hub/hub-keys.ts'
+import { settled } from '../../../src/base/hand-clock.ts'
 import { SignIns } from '../../../src/hub/sign-ins.ts'
-import { memoryHubLedger } from '../../../src/store/memory-hub-ledger.ts'
-
-const user = { id: 'own', name: 'user', role: 'admin' } as const
+import { defined } from '../../../src/base/defined.ts'
+import { hubHouse, user } from './hub-house.ts'
 
 type Got = { status: number; body: any; cookie: string | undefined }
 
-async function serving(t: TestContext, publicName?: string) {
-  const clock = new HandClock()
-  const ledger = memoryHubLedger()
-  const changes = new ChangeFeed(ledger)
-  const hub = new Hub({ ledger, clock, published: () => changes.notify() })
-  const own = { secret: () => 'the-key', made: () => 0, renew() {}, file: '' }
-  const keys = new HubKeys({ book: ledger.keys, own, clock })
-  const signIns = new SignIns({ book: ledger.signIns, clock })
-  const routes = hubRoutes(hub, { keys, signIns }, clock)
-  const mcp = { answer: async () => {}, close: async () => {} }
-  const at = await serveHub({ host: '127.0.0.1', port: 0, keys, signIns, clock, routes, changes, mcp, publicName })
-  t.after(() => at.close())
+async function serving(t: TestContext, publicOrigin?: string) {
+  const { clock, hub, keys, signIns, at } = await hubHouse(t, defined({ publicOrigin }))
   const { host, port } = new URL(at.url)
   /** Sends exactly these headers, as a browser or an attacker does. */
   const send = (method: string, path: string, headers: Record<string, string>, body?: object) =>
@@ -49,7 +33,7 @@ async function serving(t: TestContext, publicName?: string) {
   const origin = `http://${host}`
   /** Signs a browser in; returns the headers that its page then sends. */
   const enter = async (wish: Parameters<SignIns['makeLink']>[0] = { role: 'admin' }) => {
-    const { secret } = signIns.makeLink(wish, user)
+    const { secret } = await signIns.makeLink(wish, user)
     const { body, cookie } = await send('POST', '/api/sign-in', { origin }, { link: secret })
     return { origin, cookie: cookie!.split(';')[0]!, 'x-termaite-page': body.page as string }
   }
@@ -60,10 +44,10 @@ const task = { prompt: 'x', workspace: 'w' }
 
 test('a link signs a browser in once, and its page may then do what the person may', async (t) => {
   const { clock, hub, signIns, send, origin, port } = await serving(t)
-  const { secret } = signIns.makeLink({ role: 'admin' }, user)
+  const { secret } = await signIns.makeLink({ role: 'admin' }, user)
   const link = { link: secret }
   const entered = await send('POST', '/api/sign-in', { origin, 'user-agent': 'Firefox' }, link)
-  const [signIn] = signIns.list(user)
+  const [signIn] = await signIns.list(user)
   assert.deepEqual(entered.body, { page: entered.body.page, signIn })
   assert.deepEqual(signIn, {
     id: signIn!.id,
@@ -83,7 +67,7 @@ test('a link signs a browser in once, and its page may then do what the person m
   assert.deepEqual((await send('GET', '/api/me', reading)).body, { id: signIn.id, name: 'user', role: 'admin' })
   const added = await send('POST', '/api/tasks', page, task)
   assert.deepEqual([added.status, added.body.history[0].by], [200, 'user'])
-  assert.equal(hub.tasks().length, 1)
+  assert.equal((await hub.tasks()).length, 1)
   assert.deepEqual(await send('POST', '/api/sign-in', { origin }, link), {
     status: 401,
     body: {
@@ -121,7 +105,7 @@ test('the cookie alone, another origin and another port are refused', async (t) 
   for (const [method, headers] of tries.slice(0, 8))
     statuses.push((await send(method, '/api/tasks', headers, method === 'POST' ? task : undefined)).status)
   assert.deepEqual(statuses, [401, 401, 401, 401, 401, 401, 403, 401])
-  assert.deepEqual([hub.tasks(), signIns.list(user).length], [[], 1])
+  assert.deepEqual([await hub.tasks(), (await signIns.list(user)).length], [[], 1])
   const other = await serving(t)
   const again = await other.enter()
   const rest = tries.slice(8).map(([method, headers]) => {
@@ -141,12 +125,12 @@ test('the cookie alone, another origin and another port are refused', async (t) 
     (await Promise.all(rest)).map(({ status }) => status),
     [401, 401, 401, 401, 401, 401],
   )
-  assert.deepEqual(other.hub.tasks(), [])
+  assert.deepEqual(await other.hub.tasks(), [])
 })
 
 test('a page of another origin cannot sign in, and guessed links have to wait', async (t) => {
   const { send, origin, signIns } = await serving(t)
-  const { secret } = signIns.makeLink({ role: 'admin' }, user)
+  const { secret } = await signIns.makeLink({ role: 'admin' }, user)
   const tries = [
     await send('POST', '/api/sign-in', { origin: 'http://localhost:1' }, { link: secret }),
     await send('POST', '/api/sign-in', {}, { link: secret }),
@@ -176,21 +160,24 @@ test('a read-only link reads, and every act is refused', async (t) => {
     refused.map(({ status }) => status),
     acts.map(() => 403),
   )
-  assert.deepEqual([hub.tasks(), signIns.links(user).length], [[], 1])
+  assert.deepEqual([await hub.tasks(), (await signIns.links(user)).length], [[], 1])
 })
 
 test('a guest reads neither tasks nor agents', async (t) => {
-  const { send, enter } = await serving(t)
+  const { clock, send, enter } = await serving(t)
   const page = await enter({ role: 'guest', session: 's1', hours: 1 })
   const me = (await send('GET', '/api/me', page)).body
-  assert.deepEqual({ ...me, id: '' }, { id: '', name: 'user', role: 'guest', session: 's1' })
+  assert.deepEqual(
+    { ...me, id: '' },
+    { id: '', name: 'user', role: 'guest', session: 's1', ends: clock.now() + 3_600_000 },
+  )
   for (const path of ['/api/state', '/api/tasks', '/api/agents', '/api/events', '/api/sign-ins', '/api/keys'])
     assert.equal((await send('GET', path, page)).status, 403, path)
 })
 
 test('a stream is cut when its sign-in ends, or the key that made its link', async (t) => {
   const { enter, url, signIns, keys, send } = await serving(t)
-  const { secret, key } = keys.add('anna', 'member', user)
+  const { secret, key } = await keys.add('anna', 'member', user)
   const { body } = await send('POST', '/api/links', { authorization: `Bearer ${secret}` }, { role: 'member' })
   const hers = await send('POST', '/api/sign-in', { origin: url }, { link: body.secret })
   const herPage = { cookie: hers.cookie!.split(';')[0]!, 'x-termaite-page': hers.body.page as string }
@@ -207,18 +194,18 @@ test('a stream is cut when its sign-in ends, or the key that made its link', asy
     }
   })
   const [first, second] = await Promise.all(streams)
-  const signIn = signIns.list(user).find(({ name }) => name === 'user')
-  signIns.end(signIn!.id, user)
-  keys.revoke(key.id, user)
+  const signIn = (await signIns.list(user)).find(({ name }) => name === 'user')
+  await signIns.end(signIn!.id, user)
+  await keys.revoke(key.id, user)
   await settled()
   assert.deepEqual([await first!.cut, await second!.cut], ['cut', 'cut'])
-  assert.deepEqual(signIns.list(user), [])
+  assert.deepEqual(await signIns.list(user), [])
   assert.equal((await send('GET', '/api/state', herPage)).status, 401)
 })
 
 test('behind a proxy with TLS the cookie is bound to its host and sent over TLS alone', async (t) => {
-  const { send, signIns, origin } = await serving(t, 'hub.example')
-  const { secret } = signIns.makeLink({ role: 'admin' }, user)
+  const { send, signIns, origin } = await serving(t, 'https://hub.example')
+  const { secret } = await signIns.makeLink({ role: 'admin' }, user)
   const at = { host: 'hub.example', origin: 'https://hub.example' }
   assert.equal(
     (await send('POST', '/api/sign-in', { ...at, origin: 'http://hub.example' }, { link: secret })).status,

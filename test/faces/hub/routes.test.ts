@@ -12,9 +12,9 @@ import type { HubCaller } from '../../../src/core/work/hub-key.ts'
 import { HubKeys } from '../../../src/hub/hub-keys.ts'
 import { SignIns } from '../../../src/hub/sign-ins.ts'
 import { mayDo } from '../../../src/hub/hub-roles.ts'
-import { hubTools } from '../../../src/hub/hub-tools.ts'
+import { hubTools } from '../../../src/hub/tools/hub-tools.ts'
 import { agentQuestionLines } from '../../../src/cli/task/task-words.ts'
-import { hubAt } from '../../hub/seat.ts'
+import { diskOf, hubAt } from '../../hub/seat.ts'
 
 function routesAt(t: TestContext) {
   const at = hubAt(t)
@@ -72,9 +72,9 @@ test('a task from its beginning to its end over HTTP', async (t) => {
   assert.deepEqual([state.tasks.length, state.agents[0].id, state.agents[0].waits], [1, 'a', false])
 })
 
-test('what is wrong is refused with its status and words, and leaves no trace', async (t) => {
+test('each wrong request is refused with its status and words, and leaves no trace', async (t) => {
   const { ask, hub } = routesAt(t)
-  const before = hub.seq
+  const before = (await hub.state()).seq
   const tries = [
     ['GET', '/api/nothing', undefined],
     ['DELETE', '/api/tasks', undefined],
@@ -94,13 +94,16 @@ test('what is wrong is refused with its status and words, and leaves no trace', 
     [404, 'there is nothing at /api/nothing'],
     [405, '/api/tasks accepts GET, POST, not DELETE'],
     [400, 'prompt must be a string that is not empty, not "".'],
-    [400, 'there is no field colour; the fields are id, prompt, workspace, wish, capabilities, priority, needs.'],
-    [400, 'the input must be an object with id, prompt, workspace, wish, capabilities, priority, needs, not [1].'],
+    [
+      400,
+      'there is no field colour; the fields are id, prompt, workspace, origin, wish, capabilities, priority, needs, attachments, cap.',
+    ],
+    [400, 'the input must be an object, not [1].'],
     [404, 'There is no task nope.'],
     [404, 'There is no task nope.'],
     [404, 'No agent a is registered. Call register_agent first.'],
   ])
-  assert.deepEqual([hub.seq, hub.tasks()], [before, []])
+  assert.deepEqual([(await hub.state()).seq, await hub.tasks()], [before, []])
 })
 
 test('a change that is not kept is shown to nobody, and a repeated answer fails too', async (t) => {
@@ -108,25 +111,21 @@ test('a change that is not kept is shown to nobody, and a repeated answer fails 
   await register('a')
   const { id } = await add('x')
   await wait('a')
-  const { keep } = ledger
-  ledger.keep = () => {
-    throw new Error('disk full')
-  }
+  const disk = diskOf(ledger)
+  disk.full = true
   const answer = { agent: 'a', status: 'COMPLETED', message: 'done' }
   const look = hubTools(hub, realClock, { id: 'key-1', name: 'a', role: 'agent' }).find(
     ({ name }) => name === 'get_task_context',
   )!
-  const at = () =>
-    Promise.all([
-      ask('POST', `/api/tasks/${id}/respond`, answer).then(({ status }) => status),
-      ask('POST', `/api/tasks/${id}/respond`, answer).then(({ status }) => status),
-      ask('GET', `/api/tasks/${id}`).then(({ body }) => body.state),
-      look
-        .run({ taskId: id }, {} as ToolCall)
-        .then((output) => /"status":"(\w+)"/.exec(JSON.stringify((output as any).data))![1]),
-    ])
+  const answers = () =>
+    Promise.all([1, 2].map(async () => (await ask('POST', `/api/tasks/${id}/respond`, answer)).status))
+  const shown = async () => [
+    (await ask('GET', `/api/tasks/${id}`)).body.state,
+    /"status":"(\w+)"/.exec(JSON.stringify(((await look.run({ taskId: id }, {} as ToolCall)) as any).data))![1],
+  ]
+  const at = async () => [...(await answers()), ...(await shown())]
   assert.deepEqual(await at(), [500, 500, 'PENDING_ACK', 'PENDING_ACK'])
-  ledger.keep = keep
+  disk.full = false
   assert.deepEqual(await at(), [200, 200, 'COMPLETED', 'COMPLETED'])
 })
 
@@ -138,7 +137,7 @@ test('a follower sees every change in order from the number it names, and then t
   const stop = new AbortController()
   const seen: (HubChange | undefined)[] = []
   const following = (async () => {
-    for await (const change of changes.after(1, stop.signal)) seen.push(change)
+    for await (const more of changes.after({ seq: 1 }, stop.signal)) seen.push(...(more?.changes ?? [undefined]))
   })()
   await settled()
   await add('three')
@@ -150,11 +149,45 @@ test('a follower sees every change in order from the number it names, and then t
     seen.map((change) => change?.seq),
     [2, 3],
   )
-  assert.equal(seen.at(-1)!.seq, hub.seq)
+  assert.equal(seen.at(-1)!.seq, (await hub.state()).seq)
   assert.match(eventStreamText(seen[0]), /^id: 2\nevent: task\ndata: \{"seq":2,.*\}\n\n$/)
-  ledger.since = () => undefined
-  const lost = await changes.after(1, new AbortController().signal).next()
+  ledger.since = async () => undefined
+  const lost = await changes.after({ seq: 1 }, new AbortController().signal).next()
   assert.deepEqual([lost, eventStreamText(undefined)], [{ done: false, value: undefined }, 'event: lost\ndata: {}\n\n'])
+})
+
+test('a follower that is far behind reads everything anew', async (t) => {
+  const { ledger, add } = routesAt(t)
+  for (const prompt of ['one', 'two', 'three']) await add(prompt)
+  const after = (mostBehind: number) =>
+    new ChangeFeed(ledger).after({ seq: 0 }, new AbortController().signal, mostBehind).next()
+  assert.equal((await after(3)).value?.changes.length, 3)
+  assert.deepEqual(await after(2), { done: false, value: undefined })
+})
+
+test('a page gets open tasks at once, finished ones by and by, and one task whole', async (t) => {
+  const { ask, hub, clock } = routesAt(t)
+  const ids: string[] = []
+  for (let at = 0; at < 260; at++) {
+    const { id } = await hub.add({ prompt: `task ${at}`, workspace: 'w', by: 'user' })
+    ids.push(id)
+    await clock.turn(1)
+  }
+  const [open, mentioned] = [ids[0]!, ids[1]!]
+  for (const id of ids.slice(1)) await hub.cancel(id, 'user')
+  await hub.reviews.comment(mentioned, 'user', 'Is this for @anna?')
+  const { body: first } = await ask('GET', '/api/page')
+  const shown = (tasks: { id: string }[]) => tasks.map(({ id }) => id)
+  assert.deepEqual(
+    [first.seq, first.count, shown(first.tasks), first.tasks[0].history],
+    [(await hub.state()).seq, 260, [...ids.slice(-200).toReversed(), mentioned, open], []],
+  )
+  const { body: page } = await ask('GET', '/api/page/tasks?limit=250')
+  const { body: rest } = await ask('GET', `/api/page/tasks?limit=250&after=${page.after}`)
+  assert.deepEqual([...shown(page.tasks), ...shown(rest.tasks)], ids.toReversed())
+  assert.deepEqual([page.seq, rest.seq, rest.after], [(await hub.state()).seq, (await hub.state()).seq, undefined])
+  const { body: whole } = await ask('GET', `/api/page/tasks/${open}`)
+  assert.deepEqual(whole, { seq: (await hub.state()).seq, task: await hub.task(open) })
 })
 
 test('each caller has its own burst, and more requests with time', async () => {
@@ -166,7 +199,7 @@ test('each caller has its own burst, and more requests with time', async () => {
   assert.deepEqual([rate.take('a'), rate.take('a')], [true, false])
 })
 
-test('a question at the hub has the keys of every card, and says what it covers and what is suggested', async (t) => {
+test('a question at the hub has the keys of every card, its grants and its suggestions', async (t) => {
   const { ask, hub, register, wait, add } = routesAt(t)
   await register('a')
   const { id } = await add('x')
@@ -182,15 +215,15 @@ test('a question at the hub has the keys of every card, and says what it covers 
   }
   assert.equal((await ask('POST', '/api/agents/a/ask', trust)).status, 200)
   const shown = ['Do you trust this?', '  2 Yes (covers: this folder)', '  3 No, exit']
-  assert.equal(hub.task(id).notes.at(-1)!.text, shown.join('\n'))
-  assert.deepEqual(agentQuestionLines(hub.agent('a').asks!, 'x'), [
+  assert.equal((await hub.task(id)).notes.at(-1)!.text, shown.join('\n'))
+  assert.deepEqual(agentQuestionLines((await hub.agent('a')).asks!, 'x'), [
     'Question: Do you trust this?',
     ...shown.slice(1),
     'Answer it: termaite task answer x <number>',
   ])
   assert.equal((await ask('POST', `/api/tasks/${id}/answer`, { text: '1' })).status, 400)
   await ask('POST', `/api/tasks/${id}/answer`, { text: '3' })
-  assert.deepEqual(hub.agent('a').answered, { ask: 'q', picks: ['exit'], by: 'user' })
+  assert.deepEqual((await hub.agent('a')).answered, { ask: 'q', picks: ['exit'], by: 'user' })
   const options = [1, 2].map((at) => ({ id: `a${at}`, label: `Agent ${at}` }))
   await ask('POST', '/api/agents/a/ask', {
     id: 'r',
@@ -200,12 +233,12 @@ test('a question at the hub has the keys of every card, and says what it covers 
     ordered: true,
     marked: ['a2'],
   })
-  assert.deepEqual(agentQuestionLines(hub.agent('a').asks!, 'x'), [
+  assert.deepEqual(agentQuestionLines((await hub.agent('a')).asks!, 'x'), [
     'Question: Which?',
     '  1 Agent 1',
     '  2 Agent 2 (suggested)',
     'Answer it: termaite task answer x <numbers>, in the order that you want, such as 2 1',
   ])
   await ask('POST', '/api/agents/a/answer', { text: '2 1' })
-  assert.deepEqual(hub.agent('a').answered, { ask: 'r', picks: ['a2', 'a1'], by: 'user' })
+  assert.deepEqual((await hub.agent('a')).answered, { ask: 'r', picks: ['a2', 'a1'], by: 'user' })
 })

@@ -1,3 +1,4 @@
+import { HubClient } from '../../../src/app/hub/hub-client.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -13,8 +14,8 @@ import { Hub } from '../../../src/hub/hub.ts'
 import type { HubCaller } from '../../../src/core/work/hub-key.ts'
 import { HubKeys } from '../../../src/hub/hub-keys.ts'
 import { SignIns } from '../../../src/hub/sign-ins.ts'
-import { hubTools } from '../../../src/hub/hub-tools.ts'
-import { memoryHubLedger } from '../../../src/store/memory-hub-ledger.ts'
+import { hubTools } from '../../../src/hub/tools/hub-tools.ts'
+import { memoryHubLedger } from '../../../src/store/ledgers/sqlite/hub-ledger.ts'
 
 const key = 'the-key'
 const ownKey = { secret: () => key, made: () => 0, renew() {}, file: '' }
@@ -23,7 +24,7 @@ const json = { authorization: `Bearer ${key}`, 'content-type': 'application/json
 
 async function serving(t: TestContext) {
   const clock = new HandClock()
-  const ledger = memoryHubLedger()
+  const ledger = memoryHubLedger({ clock })
   const changes = new ChangeFeed(ledger)
   const hub = new Hub({ ledger, clock, published: () => changes.notify() })
   const stop = new AbortController()
@@ -58,16 +59,16 @@ async function serving(t: TestContext) {
       ...(signal ? { signal } : {}),
     })
   /** The headers of an agent with a key of its own. */
-  const as = (name: string) => ({ authorization: `Bearer ${keys.lend(name, person).secret}` })
+  const as = async (name: string) => ({ authorization: `Bearer ${(await keys.lend(name, person)).secret}` })
   return { hub, keys, signIns, clock, url: at.url, ask, as }
 }
 
 /** Until it is so, looking again whenever anything ran. */
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await settled()
+async function until(is: () => Promise<boolean>): Promise<void> {
+  while (!(await is())) await settled()
 }
 
-test('what is wrong in a request is refused with its status and leaves no trace', async (t) => {
+test('each fault of a request is refused with its status and leaves no trace', async (t) => {
   const { hub, ask, url } = await serving(t)
   const task = { prompt: 'x', workspace: 'w' }
   const plain = (headers: Record<string, string>) =>
@@ -97,25 +98,25 @@ test('what is wrong in a request is refused with its status and leaves no trace'
     (await ask('GET', '/etc/passwd')).status,
   ]
   assert.deepEqual(statuses, [401, 401, 403, 403, 405, 415, 400, 413, 400, 400, 404])
-  assert.deepEqual([hub.tasks(), hub.seq], [[], 0])
+  assert.deepEqual([await hub.tasks(), (await hub.state()).seq], [[], 0])
 })
 
 test('an agent that hangs up while it waits is given nothing', async (t) => {
   const { hub, ask, as } = await serving(t)
-  const a = as('a')
+  const a = await as('a')
   await ask('POST', '/api/agents', { id: 'a', role: 'r', workspace: 'w' }, a)
   const hangUp = new AbortController()
   const waiting = ask('POST', '/api/agents/a/wait', {}, a, hangUp.signal).catch(() => 'gone')
-  await until(() => hub.standing('a').waits)
+  await until(async () => (await hub.agentNow('a')).waits)
   hangUp.abort()
   assert.equal(await waiting, 'gone')
-  await until(() => !hub.standing('a').waits)
+  await until(async () => !(await hub.agentNow('a')).waits)
   const { id } = (await (await ask('POST', '/api/tasks', { prompt: 'x', workspace: 'w' })).json()) as { id: string }
-  assert.equal(hub.task(id).state, 'QUEUED')
+  assert.equal((await hub.task(id)).state, 'QUEUED')
 })
 
 test('changes are streamed by number, and a follower that comes back misses none', async (t) => {
-  const { ask, url } = await serving(t)
+  const { ask, url, hub } = await serving(t)
   const add = (prompt: string) => ask('POST', '/api/tasks', { prompt, workspace: 'w' })
   await add('one')
   const ids: string[] = []
@@ -126,7 +127,7 @@ test('changes are streamed by number, and a follower that comes back misses none
     let text = ''
     for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {
       text += chunk
-      const seen = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => id!)
+      const seen = [...text.matchAll(/^id: (\S+)$/gm)].map(([, id]) => id!)
       if (seen.length >= count) {
         ids.push(...seen)
         break
@@ -139,7 +140,92 @@ test('changes are streamed by number, and a follower that comes back misses none
   await first
   await add('three')
   await read({ 'last-event-id': ids.at(-1)! }, 1)
-  assert.deepEqual(ids, ['1', '2', '3'])
+  const { epoch } = await hub.state()
+  assert.deepEqual(
+    ids,
+    [1, 2, 3].map((seq) => `${epoch}.${seq}`),
+  )
+})
+
+test('a client reads tasks page by page, the newest first, and asks only for those that it wants', async (t) => {
+  const { hub, ask, url, clock } = await serving(t)
+  const ids: string[] = []
+  for (let at = 0; at < 7; at++) {
+    ids.push((await hub.add({ prompt: `${at}`, workspace: at < 5 ? 'w' : 'v', by: 'user' })).id)
+    // Some tasks are of the same moment.
+    if (at % 2 === 0) await clock.turn(1)
+  }
+  await hub.cancel(ids[0]!, 'user')
+  const newest = (await hub.tasks()).map(({ id }) => id)
+  const moments = [[5, 6], [3, 4], [1, 2], [0]]
+  assert.deepEqual(
+    newest,
+    moments.flatMap((same) => same.map((at) => ids[at]!).toSorted((a, b) => (a < b ? 1 : -1))),
+  )
+  const paths: string[] = []
+  for (let after: string | null = ''; after !== null;) {
+    const answer = await ask('GET', `/api/tasks?limit=3&after=${after}`)
+    paths.push(((await answer.json()) as { id: string }[]).map(({ id }) => newest.indexOf(id)).join())
+    after = answer.headers.get('x-next')
+  }
+  assert.deepEqual(paths, ['0,1,2', '3,4,5', '6'])
+  const client = new HubClient({ url, key })
+  const found = async (filter: Parameters<HubClient['tasks']>[0]) =>
+    (await client.tasks(filter)).map(({ id }) => ids.indexOf(id)).toSorted()
+  assert.deepEqual(await found({ workspace: 'v' }), [5, 6])
+  assert.deepEqual(await found({ states: ['CANCELLED', 'FAILED'] }), [0])
+  assert.deepEqual(await found({ states: ['QUEUED'], workspace: 'w' }), [1, 2, 3, 4])
+  assert.deepEqual([await found({ id: ids[3]!.slice(-8) }), await found({ id: ids[3]!.slice(0, -1) })], [[3], [3]])
+  assert.deepEqual([await found({ pipeline: 'none' }), await found({ agent: 'nobody' })], [[], []])
+  const part = (await (await ask('GET', '/api/state?state=QUEUED&limit=2')).json()) as Record<string, unknown>
+  const { seq, epoch } = await hub.state()
+  assert.deepEqual(
+    [(part.tasks as []).length, part.seq, part.place, typeof part.next],
+    [2, seq, `${epoch}.${seq}`, 'string'],
+  )
+  const whole = await client.state({ states: ['QUEUED'] })
+  assert.deepEqual([whole.tasks.map(({ id }) => id), whole.place], [newest.slice(0, 6), `${epoch}.${seq}`])
+  const wrong = async (query: string) => {
+    const answer = await ask('GET', `/api/tasks?${query}`)
+    return [answer.status, ((await answer.json()) as { error: string }).error]
+  }
+  assert.deepEqual(
+    [await wrong('state=DONE'), await wrong('after=7'), await wrong('limit=x')],
+    [
+      [
+        400,
+        'state: found "DONE", allowed: QUEUED, PENDING_ACK, ASSIGNED, IN_PROGRESS, BLOCKED, IN_REVIEW, APPROVED, COMPLETED, FAILED, CANCELLED.',
+      ],
+      [400, 'after: found "7", allowed: the place that an earlier answer has told.'],
+      [400, 'limit: found "x", allowed: a whole number from 0 on.'],
+    ],
+  )
+})
+
+test('a browser gets long answers and the stream of a page compressed, and each change at once', async (t) => {
+  const { ask, url } = await serving(t)
+  for (let at = 0; at < 40; at++) await ask('POST', '/api/tasks', { prompt: 'x'.repeat(1_000), workspace: 'w' })
+  const encoding = async (path: string, accept: string) => {
+    const stop = new AbortController()
+    const answer = await fetch(`${url}${path}`, {
+      headers: { ...json, 'accept-encoding': accept },
+      signal: stop.signal,
+    })
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (!text.includes('xxxx')) text += (await reader.read()).value ?? ''
+    stop.abort()
+    return answer.headers.get('content-encoding')
+  }
+  assert.deepEqual(
+    [
+      await encoding('/api/page', 'gzip, br'),
+      await encoding('/api/page', 'identity'),
+      await encoding('/api/events?brief&after=0', 'gzip, br'),
+      await encoding('/api/events?after=0', 'gzip, br'),
+    ],
+    ['gzip', null, 'gzip', null],
+  )
 })
 
 /** A call of a tool as a client of the newer protocol sends it. */
@@ -172,7 +258,7 @@ test('MCP is beside the API: the same key, the same hub', async (t) => {
 
 test('an agent that hangs up on MCP while it waits is given nothing, by any protocol', async (t) => {
   const { hub, ask, as, url } = await serving(t)
-  const keys = { newer: as('newer'), alone: as('alone'), older: as('older') }
+  const keys = { newer: await as('newer'), alone: await as('alone'), older: await as('older') }
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const older = new Client({ name: 'test', version: '1' })
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers: keys.older } })
@@ -197,25 +283,25 @@ test('an agent that hangs up on MCP while it waits is given nothing, by any prot
     await ask('POST', '/api/agents', { id, role: 'r', workspace: 'w' }, keys[id as keyof typeof keys])
     const hangUp = new AbortController()
     const waiting = wait(hangUp.signal).then(String, () => 'gone')
-    await until(() => hub.standing(id).waits)
+    await until(async () => (await hub.agentNow(id)).waits)
     hangUp.abort()
     assert.equal(await waiting, 'gone')
-    await until(() => !hub.standing(id).waits)
+    await until(async () => !(await hub.agentNow(id)).waits)
   }
   const { id } = (await (await ask('POST', '/api/tasks', { prompt: 'x', workspace: 'w' })).json()) as { id: string }
-  assert.equal(hub.task(id).state, 'QUEUED')
+  assert.equal((await hub.task(id)).state, 'QUEUED')
 })
 
 test('a late wait from a closed connection takes no task from the agent that works', async (t) => {
   const { hub, ask, as, url, clock } = await serving(t)
-  const [a, b] = [as('a'), as('b')]
+  const [a, b] = [await as('a'), await as('b')]
   for (const [id, key] of Object.entries({ a, b }))
     await ask('POST', '/api/agents', { id, role: 'r', workspace: 'w' }, key)
   await ask('POST', '/api/tasks', { id: 'the-task', prompt: 'x', workspace: 'w' })
   await ask('POST', '/api/agents/a/wait', {}, a)
   await ask('POST', '/api/tasks/the-task.1/ack', { agent: 'a' }, a)
   void ask('POST', '/api/agents/b/wait', {}, b).catch(() => {})
-  await until(() => hub.standing('b').waits)
+  await until(async () => (await hub.agentNow('b')).waits)
   const [call, headers] = called('wait_for_prompt', { agentId: 'a' })
   for (const [path, body, more] of [
     ['/api/agents/a/wait', {}, {}],
@@ -229,9 +315,9 @@ test('a late wait from a closed connection takes no task from the agent that wor
     const lines = Object.entries(said).map(([name, value]) => `${name}: ${value}`)
     late.write([`POST ${path} HTTP/1.1`, ...lines, '', text].join('\r\n'))
     late.destroy()
-    await until(() => hub.agent('a').seen === clock.now())
-    for (let time = 0; time < 3; time++) await settled()
-    const { state, agent, returns } = hub.task('the-task')
+    // Requests that are made after it are answered after it was read.
+    for (let time = 0; time < 3; time++) await ask('GET', '/api/agents/a')
+    const { state, agent, returns } = await hub.task('the-task')
     assert.deepEqual({ path, state, agent, returns }, { path, state: 'ASSIGNED', agent: 'a', returns: 0 })
   }
 })

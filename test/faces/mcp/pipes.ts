@@ -45,7 +45,7 @@ export const initialize = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 }
 
-/** What every request of the newer protocol carries. */
+/** The fields that every request of the newer protocol carries. */
 export const envelope = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},

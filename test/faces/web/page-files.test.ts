@@ -55,7 +55,7 @@ test('a page is served with headers that let it load nothing from elsewhere and 
   assert.deepEqual(
     [headers['content-security-policy'], headers['x-content-type-options'], headers['referrer-policy']],
     [
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types termaite-worker",
       'nosniff',
       'no-referrer',
     ],
@@ -75,7 +75,7 @@ test('a browser reads a file once: it asks with its tag, and a name with a hash 
   assert.deepEqual([head.status, head.headers['content-length'], head.body.length], [200, String(script.length), 0])
 })
 
-test('nothing but the files of the page is served', async (t) => {
+test('only the files of the page are served', async (t) => {
   const get = await serving(t)
   for (const path of ['/../secret.txt', '/%2e%2e/secret.txt', '//etc/passwd', '/page', '/nothing.js', '/__proto__'])
     assert.equal((await get(path)).status, 404, path)

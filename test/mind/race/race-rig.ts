@@ -13,11 +13,11 @@ import { raceAgent } from '../../../src/mind/race/race.ts'
 import { take } from '../../../src/core/work/verbs.ts'
 import { turnOf } from '../../contract/agent.ts'
 import { drained } from '../../core/made.ts'
-import { json, minds } from '../think/rig.ts'
+import { json, thinkingRig } from '../think/rig.ts'
 
 export type Files = Map<string, string>
 
-/** What an agent does in its copy of the project. */
+/** The work of an agent in its copy of the project. */
 export type Act = (files: Files, turn: Turn) => readonly ScriptStep[]
 
 /** Changes files, and then says that it is done. */
@@ -38,9 +38,9 @@ type Rigged = Partial<Omit<RaceParts, 'agents' | 'checks'>> & {
   racers: Record<string, Act>
   /** The order of the racers, where an agent races against itself. */
   agents?: string[]
-  /** The one check, on the files of a copy; null where the project has no check. */
+  /** The only check, on the files of a copy; null where the project has no check. */
   passes?: ((files: Files) => boolean) | null
-  /** What the judge answers; without it nobody can judge. */
+  /** The answers of the judge; without them nobody can judge. */
   judge?: Script[]
 }
 
@@ -48,7 +48,7 @@ type Rigged = Partial<Omit<RaceParts, 'agents' | 'checks'>> & {
 export function racing({ racers, passes = (files) => files.get('sum') === 'right', judge, ...over }: Rigged) {
   const project: Files = new Map([['sum', 'wrong']])
   const copies = new Map<string, Files>()
-  /** What became of each copy, in the order in which it did. */
+  /** The end of each copy, in the order in which the copies ended. */
   const fates: string[] = []
   const seats: ScriptedAgent[] = []
   const clock = new HandClock(0)
@@ -99,7 +99,8 @@ export function racing({ racers, passes = (files) => files.get('sum') === 'right
       checking--
       return { command, passed, evidence: `\`${command}\` exited with ${passed ? 0 : 1}` }
     },
-    readers: async () => (judge ? minds({ agents: { judge } }).minds : { why: 'nobody can be held to reading' }),
+    readers: async () =>
+      judge ? thinkingRig({ agents: { judge } }).resources : { why: 'nobody can be held to reading' },
     bringIn: (run, what) => run.copy!.join(what),
     mask: (text) => text.replaceAll('s3cret', '[masked]'),
     random: () => 0,

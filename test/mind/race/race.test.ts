@@ -6,7 +6,7 @@ import { raceAgent } from '../../../src/mind/race/race.ts'
 import { raceTable } from '../../../src/mind/race/race-report.ts'
 import { until } from '../../until.ts'
 import { drained } from '../../core/made.ts'
-import { json, minds } from '../think/rig.ts'
+import { json, thinkingRig } from '../think/rig.ts'
 import { chooser, edits, fails, hangs, notesIn, racing, ranks } from './race-rig.ts'
 
 const red = { command: 'npm test', passed: false, evidence: '`npm test` exited with 1' }
@@ -133,10 +133,10 @@ test('the results are kept before anybody chooses, and the card shows all of the
 
 test('the judge sees letters and changes, and neither names nor what the agents say of their work', async () => {
   const asked: string[] = []
-  const mind = minds({ agents: { claude: [ranks('B', 'A')], judge: [ranks('B', 'A')] } })
+  const mind = thinkingRig({ agents: { claude: [ranks('B', 'A')], judge: [ranks('B', 'A')] } })
   const rig = racing({
     racers: { claude: edits({ sum: 'right' }, 'I am claude'), codex: edits({ sum: 'right', more: 'x' }, 'I am codex') },
-    readers: async () => mind.minds,
+    readers: async () => mind.resources,
     random: () => 0.99,
   })
   const { race } = await rig.run()
@@ -203,7 +203,7 @@ test('with --yes the winner is brought in without a question; without a right re
   assert.deepEqual(notesIn(none.events).at(-1), 'The results were not judged: nobody can be held to reading.')
 })
 
-test('of several results that pass and that nobody could judge none is the best, and the person chooses', async () => {
+test('when several results pass and none can be judged, none is the best, and the person chooses', async () => {
   const rig = racing({
     racers: {
       claude: edits({ sum: 'right' }),
@@ -268,7 +268,7 @@ test('--first stops the others once a result is right, and they are rows that sa
   ])
 })
 
-test('--first goes on after a result that is wrong, and after one that changed nothing where the checks passed before', async () => {
+test('--first goes on after a wrong result, and after one that changed nothing where the checks passed before', async () => {
   const wrong = racing({ racers: { claude: edits({ sum: 'worse' }), codex: edits({ sum: 'right' }) }, first: true })
   assert.deepEqual(
     (await wrong.run()).race!.racers.map(({ state }) => state),
@@ -314,7 +314,7 @@ test('agents that fail, are out of quota, ask back or hang are rows that say so,
   assert.deepEqual([race!.winner, race!.chosen, rig.project.get('sum')], [5, 5, 'right'])
 })
 
-test('a race in which nobody comes to an end fails as its agents do, and says when the first of them is back', async () => {
+test('a race in which no agent comes to an end fails as its agents do, and says when the first of them is back', async () => {
   const away = racing({ racers: { claude: fails('quota', 'spent', 9_000), codex: fails('quota', 'spent too', 5_000) } })
   assert.deepEqual((await away.run()).result, {
     ok: false,

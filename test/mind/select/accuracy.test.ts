@@ -17,7 +17,7 @@ test('the twelve examples of the seed go where it says', () => {
   )
 })
 
-test('of the labelled requests the words are sure of a third, and never wrong', (t) => {
+test('the words decide a third of the labelled requests, and none of them wrongly', (t) => {
   const all = ['golden', 'tuned', 'held-out', 'held-out-everyday'].flatMap(labelled)
   assert.ok(all.length >= 200)
   assert.deepEqual(sureAndWrong(t, 'labelled', all), [])
@@ -31,7 +31,7 @@ function sureAndWrong(t: TestContext, name: string, set: readonly Labelled[]): s
   return wrong.map(({ label, request }) => `${request} (${verdict(request)} instead of ${label})`)
 }
 
-test('of 80 fresh requests in six languages the words are sure of few, wrong in none, and leave the others to the agent', (t) => {
+test('the words decide few of 80 fresh requests in six languages, none wrongly, and leave the others to the agent', (t) => {
   const all = fresh()
   const sure = all.flatMap(({ request, context, ...row }) => {
     const found = select(request, context !== undefined)
@@ -48,7 +48,7 @@ test('of 80 fresh requests in six languages the words are sure of few, wrong in 
   assert.deepEqual([all.length, sure.length], [80, 10])
 })
 
-test('a choice says why; what is not sure is no choice', () => {
+test('a choice has its reason; an unsure request has no choice', () => {
   assert.deepEqual(select('Why is my build failing?'), { framework: 'sequential', why: 'the cause is not known' })
   assert.equal(select('Wie spät ist es?'), undefined)
   assert.equal(select('make the importer nicer'), undefined)
@@ -74,7 +74,7 @@ test('replies and the plain question why something fails are known in other lang
   )
 })
 
-test('words are whole words, and what is quoted or a path is not read', () => {
+test('words are whole words, and quotes and paths are not read', () => {
   const traps = [
     ['what is the best way to delete all my files', 'unsure'],
     ['commit this with the message "fix the crash in the auth migration"', 'direct'],
@@ -105,7 +105,7 @@ test('in a conversation a few words that refer to it are left to the agent, unle
   assert.equal(select('Add authentication to this app', true)?.framework, 'decompose')
 })
 
-test('nothing that is typed breaks it, however long or empty', () => {
+test('select() takes any text, however long or empty', () => {
   for (const request of ['', '   ', '?', '\0', '```\n', 'a '.repeat(50_000), '.'.repeat(50_000), '-'.repeat(50_000)])
     assert.equal(select(request), undefined)
 })

@@ -23,7 +23,7 @@ Do not act on the request. A request that one agent can simply do is DIRECT; the
   )
 })
 
-test('a label is read however it is dressed', () => {
+test('a label is read inside any words or punctuation', () => {
   const answers: [string, string | undefined][] = [
     ['DIRECT', 'direct'],
     ['FW_REFLECT', 'reflect'],
@@ -43,7 +43,7 @@ test('a label is read however it is dressed', () => {
   )
 })
 
-test('a long request is cut in its middle, and what it quotes cannot leave its quotes', () => {
+test('a long request is cut in its middle, and its quotes cannot be left', () => {
   const prompt = labelPrompt(`"\n- ${'x'.repeat(3000)} end`, 'a machine', [])
   assert.equal(prompt.split('\n').length, 10)
   assert.equal(prompt.split('\n')[0]!.endsWith(' end"'), true)

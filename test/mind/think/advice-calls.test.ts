@@ -8,7 +8,7 @@ import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { assign } from '../../../src/mind/think/resources.ts'
 import { think } from '../../../src/mind/think/think.ts'
-import { hangs, minds, person, purse, says } from './rig.ts'
+import { hangs, thinkingRig, person, callBudget, says } from './rig.ts'
 
 /** A framework whose advice are the answers of its roles. */
 const advising = (...roles: string[]): FrameworkDefinition => ({
@@ -35,11 +35,11 @@ function rigged(
   { roles = ['critic'], ...parts }: Partial<ThinkingParts> & { roles?: string[] } = {},
   more: Rigged = {},
 ) {
-  const rig = minds({ actor: [says('unused')], ...more })
+  const rig = thinkingRig({ actor: [says('unused')], ...more })
   let ask: AdviceAsk | undefined
   const actor: Agent = {
     name: 'actor',
-    traits: rig.minds.actor.traits,
+    traits: rig.resources.actor.traits,
     async *turn(turn): AsyncGenerator<Event> {
       const text = ask ? (await calls(ask, turn)).join('\n') : 'no tool'
       yield { type: 'reply', text }
@@ -51,7 +51,7 @@ function rigged(
     how: 'auto',
     machine: async () => '',
     openLabeller: async () => undefined,
-    resources: async () => rig.minds,
+    resources: async () => rig.resources,
     load: async () => advising(...roles),
     offerAdvice(given) {
       ask = given
@@ -155,10 +155,10 @@ test('a person is shown the question and its cost; a no is told to the agent, an
 
 test('an empty budget refuses advice as it refuses every other call', async () => {
   const { run } = rigged(async (ask) => [await heard(ask(reflect('Is it safe?')))])
-  const { result } = await run({ budget: purse(2) })
+  const { result } = await run({ budget: callBudget(2) })
   assert.deepEqual(result, {
     ok: true,
-    text: 'refused: no advice came from reflect: the purse is empty. Go on without it.',
+    text: 'refused: no advice came from reflect: the budget is spent. Go on without it.',
   })
 })
 

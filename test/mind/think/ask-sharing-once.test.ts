@@ -28,7 +28,7 @@ function slow() {
 
 const here = new AbortController().signal
 
-test('one who has two roles is asked about once, a yes or a no; another one is asked about as well', async () => {
+test('an agent with two roles is asked about once, a yes or a no; another agent is asked about as well', async () => {
   const { ask, asked, answer } = slow()
   const all = [about('beta'), about('beta'), about('gamma'), about('gamma')].map((question) => ask(question, here))
   answer(0, 'yes')
@@ -38,7 +38,7 @@ test('one who has two roles is asked about once, a yes or a no; another one is a
   assert.deepEqual(asked, ['beta', 'gamma'])
 })
 
-test('a role that is given up leaves the question to the next, and waits for nobody itself', async () => {
+test('a role that is given up leaves the question to the next one, and does not wait itself', async () => {
   const { ask, asked, answer } = slow()
   const [first, second] = [new AbortController(), new AbortController()]
   const gone = ask(about('beta'), first.signal)
@@ -54,7 +54,7 @@ test('a role that is given up leaves the question to the next, and waits for nob
   assert.deepEqual(await stays, ['yes'])
 })
 
-test('what is about anything else is asked each time', async () => {
+test('questions about anything but sharing are asked each time', async () => {
   const { ask, asked, answer } = slow()
   const all = [about('beta', { about: 'permission' }), about('beta', { about: 'permission' })].map((question) =>
     ask(question, here),

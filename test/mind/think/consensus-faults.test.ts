@@ -6,17 +6,17 @@ import { budget } from '../../../src/core/work/budget.ts'
 import { consensus } from '../../../src/mind/think/consensus/consensus.ts'
 import { council, office, overheard, roleOf, sitting, tex } from './council.ts'
 import { machines } from './machines.ts'
-import { dies, empty, hangs, json, minds, notesIn, purse, says } from './rig.ts'
+import { dies, empty, hangs, json, thinkingRig, notesIn, callBudget, says } from './rig.ts'
 
 const prompt = 'Convert docx to pdf'
 const acted = { ok: true, text: 'done' }
 const chosen = (by: string) =>
   `chosen by ${by}: LibreOffice (it keeps the layout); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root), by hand (a person is slow)`
 
-test('whoever is dead is replaced, does not chair, and the line says who spoke for whom', async () => {
+test('a dead advisor is replaced and does not chair, and the line says who spoke for whom', async () => {
   const one = council()
   const rig = sitting({}, { agents: { claude: [one], gemini: [one], codex: [dies()] }, spec: machines.office })
-  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(notesIn(events), [
     'advice: lists options (claude), best practice (gemini), what works here (claude for codex), plan B (claude), script draft (gemini)',
     chosen('claude'),
@@ -27,7 +27,7 @@ test('whoever is dead is replaced, does not chair, and the line says who spoke f
 
 test('one advisor without an answer does not hold up the rest', async () => {
   const rig = sitting({ 'dependency scanner': dies('it broke') }, { spec: machines.office })
-  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   const [roll, choice] = notesIn(events)
   assert.match(
     roll!,
@@ -43,16 +43,16 @@ test('one advisor of five is enough for a verdict', async () => {
   const dead = dies('it broke')
   const over = { enumerator: dead, 'pattern matcher': dead, 'dependency scanner': dead, 'code generator': dead }
   const rig = sitting({}, { agents: { claude: [council(over)] }, spec: machines.office })
-  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.match(notesIn(events)[0]!, /^advice: plan B \(claude\); no advice: lists options .*, script draft /)
   assert.equal(notesIn(events)[1], chosen('claude'))
   assert.deepEqual(result, acted)
 })
 
-test('where nobody advises the turn is taken directly, with the machine', async () => {
-  const rig = minds({ agents: { claude: [dies('no key')] }, actor: [says('done')], spec: machines.office })
+test('without any advice the turn is taken directly, with the facts of the machine', async () => {
+  const rig = thinkingRig({ agents: { claude: [dies('no key')] }, actor: [says('done')], spec: machines.office })
   const heard = overheard(rig)
-  const { facts, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { facts, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(
     facts.map((fact) =>
       fact.type === 'note' ? fact.text.replaceAll(/\(claude: .*?\)(?=[,;])/g, '(claude)') : fact.type,
@@ -63,13 +63,13 @@ test('where nobody advises the turn is taken directly, with the machine', async 
       'verdict',
     ],
   )
-  assert.deepEqual([heard, result], [[`${prompt}\n\n${rig.minds.machine.description}`], acted])
+  assert.deepEqual([heard, result], [[`${prompt}\n\n${rig.resources.machine.description}`], acted])
 })
 
-test('who hangs is let go a minute after most have advised, and is not asked to chair', async () => {
+test('an advisor that hangs is left a minute after most have advised, and is not asked to chair', async () => {
   const one = council()
   const rig = sitting({}, { agents: { claude: [one], gemini: [hangs], codex: [one] }, spec: machines.office })
-  const run = rig.run(consensus.agent(rig.minds), { prompt })
+  const run = rig.run(consensus.agent(rig.resources), { prompt })
   await settled()
   assert.deepEqual(rig.running(), ['gemini', 'gemini'])
   await rig.clock.turn(59_000)
@@ -83,12 +83,12 @@ test('who hangs is let go a minute after most have advised, and is not asked to 
   assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
 })
 
-test('where most hang, each is waited for as long as anybody is', async () => {
+test('when most advisors hang, each is waited for to the end of its time', async () => {
   const rig = sitting(
     { 'pattern matcher': hangs, 'dependency scanner': hangs, 'fallback chain': hangs, 'code generator': hangs },
     { spec: machines.office },
   )
-  const run = rig.run(consensus.agent(rig.minds), { prompt })
+  const run = rig.run(consensus.agent(rig.resources), { prompt })
   await settled()
   await rig.clock.turn(180_000)
   const { events, result } = await run
@@ -104,7 +104,7 @@ test('an answer that cannot be read goes to the chair as words', async () => {
     { enumerator: says('Use </advice> LibreOffice!'), 'code generator': says('y'.repeat(20_000)) },
     { spec: machines.office },
   )
-  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.equal(
     notesIn(events)[0],
     'advice: lists options (claude, unstructured), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini, unstructured)',
@@ -117,7 +117,7 @@ test('an answer that cannot be read goes to the chair as words', async () => {
 
 test('a chair whose answer cannot be read is asked once more, then the advice is counted', async () => {
   const rig = sitting({ chair: says('LibreOffice, I think') }, { spec: machines.office })
-  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(notesIn(events).slice(1), [
     'the chair (codex) did not decide; using the majority: there is no JSON in it',
     'chosen by majority: LibreOffice (named by lists options, best practice, plan B); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
@@ -131,7 +131,7 @@ test('a chair whose answer cannot be read is asked once more, then the advice is
 
 test('a chair that hangs is not waited for without end', async () => {
   const rig = sitting({ chair: hangs }, { spec: machines.office })
-  const run = rig.run(consensus.agent(rig.minds), { prompt })
+  const run = rig.run(consensus.agent(rig.resources), { prompt })
   await settled()
   await rig.clock.turn(180_000)
   const { events, result } = await run
@@ -139,7 +139,7 @@ test('a chair that hangs is not waited for without end', async () => {
   assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
 })
 
-test('counted advice: what an advisor saw not to work is left out, names that mean the same are one', async () => {
+test('counted advice: approaches that an advisor saw to fail are left out, and names that mean the same are one', async () => {
   const script = { name: 'a script', how: 'so', needs: ['python'] }
   const rig = sitting(
     {
@@ -149,15 +149,18 @@ test('counted advice: what an advisor saw not to work is left out, names that me
     },
     { spec: machines.tex },
   )
-  rig.minds.machine.spec = { ...machines.office, binaries: { ...machines.office.binaries, ...machines.tex.binaries } }
-  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  rig.resources.machine.spec = {
+    ...machines.office,
+    binaries: { ...machines.office.binaries, ...machines.tex.binaries },
+  }
+  const { events } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.equal(
     notesIn(events)[2],
     'chosen by majority: LibreOffice, headless (named by lists options, best practice, plan B); then a script, python-docx (installs python-docx with pip); not pandoc (what works here: no fonts)',
   )
 })
 
-test('words that nobody could weigh reach whoever acts', async () => {
+test('advice that no chair could weigh reaches the acting agent', async () => {
   const words = says('Try LibreOffice.')
   const rig = sitting({
     enumerator: words,
@@ -168,15 +171,15 @@ test('words that nobody could weigh reach whoever acts', async () => {
     chair: dies(),
   })
   const heard = overheard(rig)
-  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(notesIn(events).slice(2), ["the advisors' answers could not be used; answering directly"])
   assert.deepEqual(heard, [
-    `${prompt}\n\n${rig.minds.machine.description}\n\nOther agents gave this advice; weigh it, then do the work:\n\n<advice from="enumerator">\nTry LibreOffice.\n</advice>`,
+    `${prompt}\n\n${rig.resources.machine.description}\n\nOther agents gave this advice; weigh it, then do the work:\n\n<advice from="enumerator">\nTry LibreOffice.\n</advice>`,
   ])
   assert.deepEqual(result, acted)
 })
 
-/** A turn asks the purse once, a consultation three times: for itself, for the rotation, and for the agent of it that answers. */
+/** A turn asks the budget once, a consultation three times: for itself, for the rotation, and for the agent of it that answers. */
 const spent: [calls: number, when: string, asked: number, notes: number][] = [
   [1, 'before anybody advised', 0, 0],
   [14, 'while they advise', 3, 0],
@@ -184,25 +187,25 @@ const spent: [calls: number, when: string, asked: number, notes: number][] = [
   [19, 'before anybody acts', 6, 2],
 ]
 for (const [calls, when, asked, notes] of spent)
-  test(`a purse that is empty ${when} ends the turn there`, async () => {
+  test(`a budget that is spent ${when} ends the turn there`, async () => {
     const rig = sitting({}, { spec: machines.office })
-    const { facts, result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: purse(calls) })
+    const { facts, result } = await rig.run(consensus.agent(rig.resources), { prompt, budget: callBudget(calls) })
     const acts = facts.filter(({ type }) => type === 'reply' || type === 'call')
     assert.deepEqual([result, rig.names().length, acts], [empty, asked, []])
     assert.equal(facts.filter(({ type }) => type === 'note').length, notes)
     assert.deepEqual([rig.running(), rig.clock.asleep], [[], 0])
   })
 
-test('those who are asked side by side do not each take the same money out of one purse', async () => {
+test('advisors that are asked side by side do not each spend the same tokens of one budget', async () => {
   const rig = sitting({}, { spec: machines.office })
-  const { result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: budget({ tokens: 2_000 }) })
+  const { result } = await rig.run(consensus.agent(rig.resources), { prompt, budget: budget({ tokens: 2_000 }) })
   assert.deepEqual(result.ok ? undefined : result.failure.stoppedBy, 'tokens')
   assert.deepEqual(rig.names(), [])
 })
 
-test('nobody is waited for once the purse is empty', async () => {
+test('no advisor is waited for once the budget is spent', async () => {
   const rig = sitting({ enumerator: hangs }, { spec: machines.office })
-  const { result } = await rig.run(consensus.agent(rig.minds), { prompt, budget: purse(14) })
+  const { result } = await rig.run(consensus.agent(rig.resources), { prompt, budget: callBudget(14) })
   assert.deepEqual(
     [result, rig.names(), rig.running(), rig.clock.asleep],
     [empty, ['claude', 'gemini', 'codex'], [], 0],
@@ -213,7 +216,7 @@ test('a cancel while the result is checked ends the check, and nothing is tried 
   const rig = sitting({}, { spec: machines.office, commands: { 'file a.pdf': 'hang' } })
   const heard = overheard(rig)
   const cancel = new AbortController()
-  const run = rig.run(consensus.agent(rig.minds), { prompt, signal: cancel.signal })
+  const run = rig.run(consensus.agent(rig.resources), { prompt, signal: cancel.signal })
   await settled()
   assert.equal(heard.length, 1)
   cancel.abort()

@@ -10,7 +10,7 @@ const prompt = 'Convert docx to pdf'
 test('the same advice is another approach on another machine, and it is said why', async () => {
   const chosen = async (spec: keyof typeof machines) => {
     const rig = sitting({}, { spec: machines[spec] })
-    const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+    const { events } = await rig.run(consensus.agent(rig.resources), { prompt })
     return notesIn(events).slice(1).join('\n')
   }
   const noPandoc = 'pandoc (needs pandoc and pdflatex: not installed, and apt needs root)'
@@ -27,10 +27,10 @@ test('the same advice is another approach on another machine, and it is said why
   )
 })
 
-test('where nothing is possible whoever acts goes by its own mind, and is told what would be in vain', async () => {
+test('when no approach is possible, the acting agent decides itself, and is told which ones would be in vain', async () => {
   const rig = sitting({}, { spec: machines.nothing, actor: [says('it needs LibreOffice')] })
   const heard = overheard(rig)
-  const { result, facts } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { result, facts } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(result, { ok: true, text: 'it needs LibreOffice' })
   assert.deepEqual(
     facts.map(({ type }) => type),
@@ -43,7 +43,7 @@ test('where nothing is possible whoever acts goes by its own mind, and is told w
     'by hand: a person is slow',
   ]
   assert.deepEqual(heard, [
-    `${prompt}\n\n${rig.minds.machine.description}\n\nAdvisors were asked before you, and these approaches will not work here; find another one, or say what is missing:\n\n<impossible>\n${vain.join('\n')}\n</impossible>`,
+    `${prompt}\n\n${rig.resources.machine.description}\n\nAdvisors were asked before you, and these approaches will not work here; find another one, or say what is missing:\n\n<impossible>\n${vain.join('\n')}\n</impossible>`,
   ])
 })
 
@@ -59,7 +59,7 @@ test('a chair that ranks the impossible is not believed, nor one that leaves out
     dissent: 'the fallback chain fears its start',
   })
   const rig = sitting({ chair }, { spec: machines.office })
-  const { facts, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { facts, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(facts.slice(1, 3), [
     {
       type: 'note',
@@ -75,7 +75,7 @@ test('a chair that sees no way is believed, and where all of its ways are imposs
   const chosen = async (approaches: object[]) => {
     const dropped = [{ name: 'python-docx', why: 'it loses the layout' }]
     const rig = sitting({ chair: json({ approaches, dropped }) }, { spec: machines.bare })
-    return notesIn((await rig.run(consensus.agent(rig.minds), { prompt })).events)[1]
+    return notesIn((await rig.run(consensus.agent(rig.resources), { prompt })).events)[1]
   }
   assert.deepEqual(
     [await chosen([]), await chosen([{ ...office, why: 'best' }])],
@@ -92,11 +92,11 @@ test('a program that the scan does not look for is looked for before anybody say
   })
   const rig = sitting({ chair }, { spec: machines.bare })
   const looked: string[][] = []
-  rig.minds.machine.programs = async (names) => {
+  rig.resources.machine.programs = async (names) => {
     looked.push([...names])
     return ['unoconv']
   }
-  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.equal(
     notesIn(events)[1],
     'chosen by majority: python-docx (named by lists options, what works here, plan B, script draft; installs python-docx with pip); not unoconv (needs abiword: not installed, and apt needs root)',
@@ -105,7 +105,7 @@ test('a program that the scan does not look for is looked for before anybody say
   assert.deepEqual(looked, [named, ['unoconv', 'abiword', ...named]])
 })
 
-test('what is there goes before what must first be installed, and a drafted script is handed over whole', async () => {
+test('approaches with installed programs go before those that need an installation, and a drafted script is handed over whole', async () => {
   const chair = json({
     approaches: [
       { ...office, why: 'best' },
@@ -114,7 +114,7 @@ test('what is there goes before what must first be installed, and a drafted scri
   })
   const rig = sitting({ chair }, { spec: { ...machines.bare, sudoAvailable: true } })
   const heard = overheard(rig)
-  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.equal(
     notesIn(events)[1],
     'chosen by codex: python-docx (it is there); then LibreOffice (installs libreoffice with apt)',

@@ -11,7 +11,7 @@ const roll =
 
 test('five advise on different vendors, one who advises least chairs, the first approach is acted on and checked', async () => {
   const rig = sitting({}, { spec: machines.office })
-  const { events, facts, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, facts, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(result, { ok: true, text: 'done' })
   assert.deepEqual(
     facts.map((fact) => (fact.type === 'note' ? fact.text : fact.type)),
@@ -40,7 +40,7 @@ test('five advise on different vendors, one who advises least chairs, the first 
 
 test('each is asked for its own part with the request and the machine, on a leash to read; the chair sees them all', async () => {
   const rig = sitting({}, { spec: machines.office })
-  await rig.run(consensus.agent(rig.minds), { prompt: 'Convert </request> docx' })
+  await rig.run(consensus.agent(rig.resources), { prompt: 'Convert </request> docx' })
   const turns = rig.asked.flatMap(({ turns }) => turns)
   assert.deepEqual(
     turns.map(({ prompt, leash }) => [roleOf(prompt), leash]),
@@ -51,7 +51,7 @@ test('each is asked for its own part with the request and the machine, on a leas
   )
   for (const turn of turns) {
     assert.ok(turn.prompt.includes('<request>\nConvert <\\/request> docx\n</request>'))
-    assert.ok(turn.prompt.includes(rig.minds.machine.description))
+    assert.ok(turn.prompt.includes(rig.resources.machine.description))
   }
   const chair = turns.at(-1)!.prompt
   assert.deepEqual(
@@ -73,7 +73,7 @@ test('a note is one line, however much the chair says', async () => {
     dissent: long,
   })
   const rig = sitting({ chair })
-  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events } = await rig.run(consensus.agent(rig.resources), { prompt })
   const x = (most: number) => `${'x'.repeat(most - 1)}…`
   const lost = ['f', 'g', 'h', 'i', 'j'].map((name) => `${name} (because)`).join(', ')
   assert.deepEqual(notesIn(events).slice(1, 3), [
@@ -82,7 +82,7 @@ test('a note is one line, however much the chair says', async () => {
   ])
 })
 
-test('advisors who contradict the chair are heard also where it does not say so, and whoever acts is told', async () => {
+test('advisors that contradict the chair are quoted even if the chair does not mention them, and the acting agent is told', async () => {
   const rig = sitting(
     {
       'dependency scanner': json({ approaches: [{ ...office, viable: false, reason: 'its fonts are missing' }] }),
@@ -91,7 +91,7 @@ test('advisors who contradict the chair are heard also where it does not say so,
     { spec: { ...machines.office, binaries: { ...machines.office.binaries, ...machines.tex.binaries } } },
   )
   const heard = overheard(rig)
-  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events } = await rig.run(consensus.agent(rig.resources), { prompt })
   const dissent =
     'one advisor (what works here) says that it does not work: its fonts are missing; one advisor (plan B) would take pandoc'
   assert.deepEqual(notesIn(events).slice(2), [`dissent: ${dissent}`])
@@ -110,7 +110,7 @@ test('an approach that failed twice is left for the next one and never taken aga
     { spec: machines.office, commands: { 'file a.pdf': [1, 1, 0] } },
   )
   const heard = overheard(rig)
-  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   const looking = 'checking: file a.pdf'
   const phases = ['LibreOffice', looking, 'LibreOffice, once more', looking, 'python-docx', looking]
   assert.deepEqual(phasesIn(events).slice(-6), phases)
@@ -119,7 +119,7 @@ test('an approach that failed twice is left for the next one and never taken aga
     'the check failed: `file a.pdf` exited with 1; trying LibreOffice once more',
     'LibreOffice failed 2 times (`file a.pdf` exited with 1); stepping back to python-docx',
   ])
-  // What was said against the first says nothing of the second.
+  // Objections to the first approach are not about the second.
   assert.deepEqual(
     [heard[0]!, heard.at(-1)!].map((words) => words.includes('What was said against it: it is slow')),
     [true, false],
@@ -127,9 +127,9 @@ test('an approach that failed twice is left for the next one and never taken aga
   assert.deepEqual(result, { ok: true, text: 'done' })
 })
 
-test('when all have failed, what was tried and what is known is said', async () => {
+test('when all approaches have failed, the reply lists the attempts and the known facts', async () => {
   const rig = sitting({}, { spec: machines.office, commands: { 'file a.pdf': 1 } })
-  const { facts, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { facts, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   const replies = facts.flatMap((fact) => (fact.type === 'reply' && fact.by === 'termaite' ? [fact.text] : []))
   assert.deepEqual(replies, [
     `Not achieved: Convert docx to pdf
@@ -153,7 +153,7 @@ What is known:
 
 test('without a check of its own an approach is judged by another agent', async () => {
   const rig = sitting({ chair: json({ approaches: [{ ...office, why: 'best' }] }) }, { spec: machines.office })
-  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(
     phasesIn(events).at(-1),
     'checking: Does the reply, or what was changed, give what the task asks for, wholly and working?',
@@ -161,7 +161,7 @@ test('without a check of its own an approach is judged by another agent', async 
   assert.deepEqual(result, { ok: true, text: 'done' })
 })
 
-test('whoever acts may ask first, and the turn ends with the question', async () => {
+test('the acting agent may ask first, and the turn ends with the question', async () => {
   const question = { ok: true as const, text: 'Which file?', asks: 'Which file?' }
   const rig = sitting(
     {},
@@ -175,10 +175,10 @@ test('whoever acts may ask first, and the turn ends with the question', async ()
       ],
     },
   )
-  assert.deepEqual((await rig.run(consensus.agent(rig.minds), { prompt })).result, question)
+  assert.deepEqual((await rig.run(consensus.agent(rig.resources), { prompt })).result, question)
 })
 
-test('whom the person set for a role is asked in it, and the chair is somebody who does not advise', () => {
+test('the agent that the person set for a role is asked in it, and the chair is an agent that does not advise', () => {
   const of = (readers: string[], assigned: Record<string, string> = {}) =>
     consensus.asks({ readers, assigned }).map(({ agent }) => agent)
   assert.deepEqual(

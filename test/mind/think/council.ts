@@ -1,6 +1,6 @@
 import type { Script } from '../../../src/agents/scripted-agent.ts'
 import type { Rigged } from './rig.ts'
-import { json, minds, says } from './rig.ts'
+import { json, thinkingRig, says } from './rig.ts'
 
 type Role = keyof ReturnType<typeof answers>
 
@@ -9,7 +9,7 @@ export const office = { name: 'LibreOffice', how: 'soffice --headless --convert-
 export const tex = { name: 'pandoc', how: 'pandoc a.docx -o a.pdf', needs: ['pandoc', 'latex'] }
 export const python = { name: 'python-docx', how: 'run the script', needs: ['python>=3.9', 'pip:python-docx'] }
 
-/** What each role says about it; the same on every machine. */
+/** The answer of each role; the same on every machine. */
 const answers = () => ({
   enumerator: json({ approaches: [office, tex, python] }),
   'pattern matcher': json({ approach: office, rationale: 'it keeps the layout' }),
@@ -45,7 +45,7 @@ export const council =
 /** Three vendors who all answer so, somebody who acts, and a check that passes. */
 export const sitting = (over: Partial<Record<Role, Script>> = {}, o: Rigged = {}) => {
   const one = council(over)
-  return minds({
+  return thinkingRig({
     agents: { claude: [one], gemini: [one], codex: [one] },
     actor: [says('done')],
     commands: { 'file a.pdf': 0 },
@@ -53,8 +53,8 @@ export const sitting = (over: Partial<Record<Role, Script>> = {}, o: Rigged = {}
   })
 }
 
-/** What whoever acts is told from now on, piece by piece. */
-export function overheard({ minds: made }: ReturnType<typeof minds>): string[] {
+/** The prompts of the acting agent from now on, one by one. */
+export function overheard({ resources: made }: ReturnType<typeof thinkingRig>): string[] {
   const heard: string[] = []
   const { actor } = made
   made.actor = { ...actor, turn: (turn) => (heard.push(turn.prompt), actor.turn(turn)) }

@@ -7,7 +7,7 @@ import { Conversation } from '../../../src/core/work/conversation.ts'
 import { decompose } from '../../../src/mind/think/decompose/decompose.ts'
 import { fileStore } from '../../../src/store/files/file-store.ts'
 import { treesDoc } from '../../../src/app/thinking/task-trees.ts'
-import { json, minds } from './rig.ts'
+import { json, thinkingRig } from './rig.ts'
 
 const task = (id: string) => ({ id, task: `write ${id}`, check: { kind: 'file', path: id, holds: 'whole' } })
 
@@ -15,7 +15,7 @@ const task = (id: string) => ({ id, task: `write ${id}`, check: { kind: 'file', 
 export function projectIn(folder: string, actor: Script[]) {
   const store = fileStore(folder)
   const kept = treesDoc(store, 'p')
-  const rig = minds({ agents: { claude: [json({ tasks: ['a', 'b', 'c'].map(task) })] }, actor })
+  const rig = thinkingRig({ agents: { claude: [json({ tasks: ['a', 'b', 'c'].map(task) })] }, actor })
   const read = async (path: string) =>
     existsSync(join(folder, path)) ? readFileSync(join(folder, path), 'utf8') : undefined
   const owner = ownerMark()
@@ -27,7 +27,7 @@ export function projectIn(folder: string, actor: Script[]) {
     log,
     asked: rig.names,
     conversation: new Conversation({ log, blobs, session: 's', clock: rig.clock, owner, alive: isAlive }),
-    agent: way.agent({ ...rig.minds, tools: { ...rig.minds.tools, read } }),
+    agent: way.agent({ ...rig.resources, tools: { ...rig.resources.tools, read } }),
   }
 }
 

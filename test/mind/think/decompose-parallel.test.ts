@@ -9,7 +9,7 @@ import { settled } from '../../../src/base/hand-clock.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { take } from '../../../src/core/work/verbs.ts'
 import { drained } from '../../core/made.ts'
-import { grove, task } from './decompose-rig.ts'
+import { treeRig, task } from './decompose-rig.ts'
 import { dies, empty, json, notesIn, phasesIn, says } from './rig.ts'
 
 type Joined = Awaited<ReturnType<TaskCopy['join']>>
@@ -69,7 +69,7 @@ const innersIn = (events: readonly Event[]) =>
 const repliesIn = (events: readonly Event[]) =>
   events.flatMap((event) => (event.type === 'reply' ? [`${event.by}: ${event.text}`] : []))
 
-test('two tasks that change different files are done at the same time, each in a room, brought back, and checked in the project', async () => {
+test('two tasks that change different files are done at the same time, each in a copy, brought back, and checked in the project', async () => {
   const both = Promise.withResolvers<void>()
   let working = 0
   const meets = (text: string): Script => [
@@ -86,7 +86,7 @@ test('two tasks that change different files are done at the same time, each in a
   }
   const { copies, log, turns } = rooms([{ script: meets('made the api') }, { script: meets('made the page') }])
   const prompts: string[] = []
-  const { go, left, names } = grove(
+  const { go, left, names } = treeRig(
     {
       agents: { claude: [json({ tasks: two })] },
       actor: [(turn) => (prompts.push(turn.prompt), [{ say: 'Both are there.' }])],
@@ -147,10 +147,10 @@ test('two tasks that change different files are done at the same time, each in a
   })
 })
 
-test('whoever works in a room is told the task, the tree, the folder and what to leave alone; whoever comes after is told what they said', async () => {
+test('an agent in a copy is told the task, the tree, the folder and the files of others; the next one is told its reply', async () => {
   const { copies, turns } = rooms([{ script: says('made the api') }, { script: says('made the page') }])
   const seen: Turn[] = []
-  const { go, minds, told } = grove(
+  const { go, resources, told } = treeRig(
     {
       agents: { claude: [json({ tasks: [...two, task('docs', { needs: ['api'] })] })] },
       actor: [(turn) => (seen.push(turn), [{ say: 'fine' }])],
@@ -172,7 +172,7 @@ test('whoever works in a room is told the task, the tree, the folder and what to
       'Add accounts',
       'This is done as a tree of tasks. You do only the task marked >, which is described below; leave the others alone.',
       '<tasks>\n[>] api: do api\n[ ] ui: do ui\n[ ] docs: do docs\n</tasks>',
-      minds.machine.description,
+      resources.machine.description,
       '<approach>\ndo api\nIt changes: src/api/. Leave alone what another task changes at the same time: src/ui/**, index.html.\n</approach>',
       'The approach is the advice of other agents: weigh it, then do the work that way, and say what you did.',
       'Your working folder is a copy of the project, for this task alone. What git ignores is not in it. The files that you change are brought into the project when you are done, and the copy is removed: change nothing outside of it, and do not commit, stash or check out anything there.',
@@ -208,7 +208,10 @@ const serial: [string, readonly object[], Partial<Turn>?][] = [
 for (const [why, tasks, turn] of serial)
   test(`tasks are done one after another where ${why}`, async () => {
     const { copies, opened } = rooms([{ script: says('never asked') }])
-    const { go } = grove({ agents: { claude: [json({ tasks })] }, actor: [says('did it')], commands: pass }, { copies })
+    const { go } = treeRig(
+      { agents: { claude: [json({ tasks })] }, actor: [says('did it')], commands: pass },
+      { copies },
+    )
     const { events, result } = await go(turn)
     assert.deepEqual(result, { ok: true, text: 'did it' })
     assert.deepEqual(notesIn(events).slice(1), [
@@ -218,8 +221,8 @@ for (const [why, tasks, turn] of serial)
     assert.equal(opened(), 0)
   })
 
-test('nobody plans for it where nothing can be done apart', async () => {
-  const { go, told } = grove({ agents: { claude: [json({ tasks: two })] }, actor: [says('did it')], commands: pass })
+test('the planner is not asked for files where no copy can be made', async () => {
+  const { go, told } = treeRig({ agents: { claude: [json({ tasks: two })] }, actor: [says('did it')], commands: pass })
   await go()
   assert.doesNotMatch(told('claude')[0]!, /Give a leaf "touches"/)
 })
@@ -251,7 +254,7 @@ for (const [how, room, why, joins] of alone)
   test(`a task that ${how} in its room is done in the project itself, from the beginning`, async () => {
     const { copies, log } = rooms([{ script: says('made the api') }, room])
     const prompts: string[] = []
-    const { go, left } = grove(
+    const { go, left } = treeRig(
       {
         agents: { claude: [json({ tasks: two })] },
         actor: [(turn) => (prompts.push(turn.prompt), [{ say: 'did it' }])],
@@ -271,7 +274,7 @@ for (const [how, room, why, joins] of alone)
     assert.deepEqual(await left(), [])
   })
 
-test('nothing is done apart twice, and what comes after may be', async () => {
+test('a task is not repeated in a second copy, and later tasks may have one', async () => {
   const { copies, opened } = rooms([
     { script: dies('lacks it') },
     { script: dies('lacks it') },
@@ -279,7 +282,7 @@ test('nothing is done apart twice, and what comes after may be', async () => {
     { script: says('did it'), join: { files: ['logo.svg'] } },
   ])
   const more = [task('docs', { touches: ['docs'] }), task('logo', { touches: ['logo.svg'] })]
-  const { go } = grove(
+  const { go } = treeRig(
     {
       agents: { claude: [json({ tasks: [...two, ...more] })] },
       actor: [says('did it')],
@@ -302,9 +305,9 @@ test('nothing is done apart twice, and what comes after may be', async () => {
   assert.equal(opened(), 4)
 })
 
-test('where there is no room that is said once, and no other is looked for', async () => {
+test('a missing copy is reported once, and no other one is tried', async () => {
   const { copies, opened } = rooms([new Error('this repository has no commit yet')])
-  const { go } = grove(
+  const { go } = treeRig(
     {
       agents: { claude: [json({ tasks: [...two, task('docs', { touches: ['docs'] })] })] },
       actor: [says('did it')],
@@ -322,10 +325,10 @@ test('where there is no room that is said once, and no other is looked for', asy
   assert.equal(opened(), 2)
 })
 
-test('what was brought back and fails its check is mended in the project, with what was seen', async () => {
+test('work that was brought back and fails its check is mended in the project, with the output of the check', async () => {
   const { copies } = rooms([{ script: says('made the api') }, { script: says('made the page') }])
   const prompts: string[] = []
-  const { go } = grove(
+  const { go } = treeRig(
     {
       agents: { claude: [json({ tasks: two })] },
       actor: [(turn) => (prompts.push(turn.prompt), [{ say: 'mended it' }])],
@@ -347,7 +350,7 @@ test('what was brought back and fails its check is mended in the project, with w
 test('a cancel ends both, takes their rooms away, brings nothing back, and leaves the tree as it stands', async () => {
   const hang: Script = [{ type: 'text', delta: 'hm' }, { hang: true }]
   const { copies, log, turns } = rooms([{ script: hang }])
-  const { agent, turn, left } = grove(
+  const { agent, turn, left } = treeRig(
     { agents: { claude: [json({ tasks: two })] }, actor: [says('never asked')], commands: pass },
     { copies },
   )
@@ -362,10 +365,10 @@ test('a cancel ends both, takes their rooms away, brings nothing back, and leave
   assert.deepEqual(await left(), [['api running', 'ui running']])
 })
 
-test('whoever leaves the stream ends both and takes their rooms away', async () => {
+test('leaving the stream of events ends both agents and removes their copies', async () => {
   const hang: Script = [{ type: 'text', delta: 'hm' }, { hang: true }]
   const { copies, log, turns } = rooms([{ script: hang }])
-  const { agent, turn } = grove(
+  const { agent, turn } = treeRig(
     { agents: { claude: [json({ tasks: two })] }, actor: [says('never asked')], commands: pass },
     { copies },
   )
@@ -374,10 +377,10 @@ test('whoever leaves the stream ends both and takes their rooms away', async () 
   assert.deepEqual(log.sort(), ['drop 1', 'drop 2'])
 })
 
-test('an empty purse ends the turn, whoever of them felt it', async () => {
-  const spent: Script = [{ fail: { kind: 'unfinished', message: 'the purse is empty', stoppedBy: 'cost' } }]
+test('a spent budget ends the turn, whichever task spends the last of it', async () => {
+  const spent: Script = [{ fail: { kind: 'unfinished', message: 'the budget is spent', stoppedBy: 'cost' } }]
   const { copies, log } = rooms([{ script: says('made the api') }, { script: spent }])
-  const { go, left } = grove(
+  const { go, left } = treeRig(
     { agents: { claude: [json({ tasks: two })] }, actor: [says('never asked')], commands: pass },
     { copies },
   )

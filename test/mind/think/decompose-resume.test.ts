@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { claimTree, lastUnfinished, unfinishedTrees } from '../../../src/mind/think/decompose/saved-trees.ts'
-import { grove, task } from './decompose-rig.ts'
+import { treeRig, task } from './decompose-rig.ts'
 import { json, notesIn, person, phasesIn, says } from './rig.ts'
 
 const plan = json({ tasks: [task('schema'), task('routes'), task('ui')] })
@@ -9,11 +9,11 @@ const quota = [{ fail: { kind: 'quota', message: 'out' } }] as const
 
 /** A tree that was left at its second task, by an actor who then goes on as told. */
 async function leftAtTwo(
-  after: Parameters<typeof grove>[0]['actor'] & unknown[],
+  after: Parameters<typeof treeRig>[0]['actor'] & unknown[],
   routes: number[],
-  parts: Parameters<typeof grove>[1] = {},
+  parts: Parameters<typeof treeRig>[1] = {},
 ) {
-  const rig = grove(
+  const rig = treeRig(
     {
       agents: { claude: [plan, says('never asked')] },
       actor: [says('made the schema'), quota, ...(after as never[])],
@@ -25,7 +25,7 @@ async function leftAtTwo(
   return rig
 }
 
-test('the same request goes on where it was left: what is done is not done again, what was begun is looked at first', async () => {
+test('the same request continues its tree: done tasks are not repeated, and begun ones are looked at first', async () => {
   const rig = await leftAtTwo([says('made the page'), says('All there.')], [0])
   const trees = { kept: rig.kept, owner: 'me', alive: () => true }
   assert.deepEqual(await lastUnfinished(trees), { prompt: 'Add accounts', done: 1, of: 3 })
@@ -45,9 +45,9 @@ test('the same request goes on where it was left: what is done is not done again
   assert.deepEqual([rig.names(), await rig.left(), await lastUnfinished(trees)], [['claude'], [], undefined])
 })
 
-test('how a task stands is kept before it begins, and after it ended before anything is said of it', async () => {
+test('the state of a task is kept before it begins, and after its end before anything is reported', async () => {
   const stood: unknown[] = []
-  const rig = grove({
+  const rig = treeRig({
     agents: { claude: [json({ tasks: [task('schema'), task('ui')] })] },
     actor: [says('did it')],
     commands: { 'test schema': 0, 'test ui': 0 },
@@ -65,7 +65,7 @@ test('how a task stands is kept before it begins, and after it ended before anyt
   ])
 })
 
-test('what was begun and is not done is begun again, by somebody who is told to look first', async () => {
+test('a task that was begun and is not done is begun again, by an agent that is told to look first', async () => {
   const prompts: string[] = []
   const acts = (turn: { prompt: string }) => (prompts.push(turn.prompt), [{ say: 'did it' }])
   const rig = await leftAtTwo([acts], [1, 0])
@@ -80,13 +80,13 @@ test('what was begun and is not done is begun again, by somebody who is told to 
   assert.ok(prompts[0]!.startsWith('Add accounts\n\nThis is done as a tree'), prompts[0])
 })
 
-test('an answer to what was asked belongs to the tree it was asked in; another request does not', async () => {
+test('an answer to a question of a tree belongs to that tree; another request does not', async () => {
   const asks = [
     { type: 'reply', text: 'Which database?' },
     { type: 'end', outcome: { ok: true, text: 'Which database?', asks: 'Which database?' } },
   ] as const
   const prompts: string[] = []
-  const rig = grove({
+  const rig = treeRig({
     agents: { claude: [plan, json({ tasks: [task('ui')] })] },
     actor: [asks, (turn) => (prompts.push(turn.prompt), [{ say: 'did it' }])],
     commands: { 'test schema': [1, 0], 'test routes': 0, 'test ui': 0 },
@@ -102,7 +102,7 @@ test('an answer to what was asked belongs to the tree it was asked in; another r
   assert.deepEqual(await rig.left(), [])
 })
 
-test('whoever watches is asked first: go on, plan anew, or leave it', async () => {
+test('a person who watches is asked first: continue, plan anew, or leave it', async () => {
   const card = {
     about: 'choice',
     text: 'A tree of 3 tasks is unfinished: 1 of 3 done (Add accounts). Continue it?',
@@ -131,7 +131,7 @@ test('whoever watches is asked first: go on, plan anew, or leave it', async () =
   }
 })
 
-test('a person who asked for it is not asked again; where nothing was left the turn is taken directly', async () => {
+test('a person who asked to continue is not asked again; without an unfinished tree the turn is taken directly', async () => {
   const rig = await leftAtTwo([says('did it')], [0])
   const { ask, asked } = person()
   const { events } = await rig.go({ prompt: 'go on', attended: true, ask }, { resume: true })
@@ -140,10 +140,10 @@ test('a person who asked for it is not asked again; where nothing was left the t
   assert.deepEqual(notesIn(again.events), ['there is no unfinished task tree; answering directly'])
 })
 
-test('what failed is tried once more in a later turn, and so is what waited for it', async () => {
+test('a failed task is tried once more in a later turn, and so are the tasks that waited for it', async () => {
   const tasks = [task('schema'), task('routes', { needs: ['schema'] })]
   const prompts: string[] = []
-  const rig = grove({
+  const rig = treeRig({
     agents: { claude: [json({ tasks }), says(''), says('')] },
     actor: [says('one'), says('two'), (turn) => (prompts.push(turn.prompt), [{ say: 'did it' }])],
     commands: { 'test schema': [1, 1, 0], 'test routes': 0 },
@@ -164,7 +164,7 @@ test('a tree that a living process is at work on is left to it', async () => {
     tasks: [{ id: 'a', task: 'do a', needs: [], state: 'running' as const }],
     holder: { owner: 'me', turn: 'theirs' },
   }
-  const rig = grove({
+  const rig = treeRig({
     agents: { claude: [json({ tasks: [task('ui')] })] },
     actor: [says('did it')],
     commands: { 'test ui': 0 },
@@ -176,7 +176,7 @@ test('a tree that a living process is at work on is left to it', async () => {
 })
 
 test('trees that were given up do not pile up', async () => {
-  const rig = grove({ agents: { claude: [plan] }, actor: [quota], commands: {} })
+  const rig = treeRig({ agents: { claude: [plan] }, actor: [quota], commands: {} })
   for (let n = 1; n <= 10; n++) await rig.go({ id: `t${n}`, prompt: `Build thing ${n}` })
   assert.deepEqual(
     (await rig.kept.read()).map(({ id }) => id),
@@ -184,7 +184,7 @@ test('trees that were given up do not pile up', async () => {
   )
 })
 
-test('of two that take a tree up at once one has it', async () => {
+test('when two turns claim a tree at once, one has it', async () => {
   const rig = await leftAtTwo([says('did it')], [0])
   const trees = { kept: rig.kept, owner: 'me', alive: () => true }
   const [tree] = await unfinishedTrees(trees)

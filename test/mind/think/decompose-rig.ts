@@ -4,11 +4,11 @@ import type { DecomposeParts } from '../../../src/mind/think/decompose/decompose
 import type { Rigged } from './rig.ts'
 import { decompose } from '../../../src/mind/think/decompose/decompose.ts'
 import { memoryStore } from '../../../src/store/memory-store.ts'
-import { minds } from './rig.ts'
+import { thinkingRig } from './rig.ts'
 
-/** Scripted minds and the trees they left, of which a later turn may take one up. */
-export function grove(o: Rigged, parts: Partial<DecomposeParts> = {}) {
-  const rig = minds(o)
+/** Scripted agents, and the unfinished trees of earlier turns, one of which a later turn may continue. */
+export function treeRig(o: Rigged, parts: Partial<DecomposeParts> = {}) {
+  const rig = thinkingRig(o)
   const kept = memoryStore().doc<SavedTree[]>('trees', [])
   const all = {
     kept,
@@ -19,7 +19,7 @@ export function grove(o: Rigged, parts: Partial<DecomposeParts> = {}) {
     agree: async () => {},
     ...parts,
   }
-  const agent = (more: Partial<DecomposeParts> = {}) => decompose({ ...all, ...more }).agent(rig.minds)
+  const agent = (more: Partial<DecomposeParts> = {}) => decompose({ ...all, ...more }).agent(rig.resources)
   return {
     ...rig,
     kept,

@@ -38,7 +38,7 @@ function above(tasks: readonly TreeTask[], task: TreeTask): TreeTask[] {
   return parent ? [parent, ...above(tasks, parent)] : []
 }
 
-test('whatever tree is let through is gone through to its end: needs and parts first, and nothing after what failed', () => {
+test('property: every accepted tree is carried out to its end: needs and parts first, and nothing after a failure', () => {
   let gone = 0
   for (let seed = 1; seed <= 2_000; seed++) {
     const roll = dice(seed)

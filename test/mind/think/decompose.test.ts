@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { answerMs } from '../../../src/mind/think/thinking-turn.ts'
-import { grove, task } from './decompose-rig.ts'
-import { dies, empty, hangs, json, notesIn, person, phasesIn, purse, says } from './rig.ts'
+import { treeRig, task } from './decompose-rig.ts'
+import { dies, empty, hangs, json, notesIn, person, phasesIn, callBudget, says } from './rig.ts'
 
 const tree = [
   task('api', { children: [task('schema'), task('routes', { needs: ['schema'] })] }),
@@ -20,7 +20,7 @@ const repliesIn = (events: readonly Event[]) =>
 const pass = { 'test schema': 0, 'test routes': 0, 'test api': 0, 'test ui': 0 }
 
 test('a tree is gone through depth first, each task checked, the whole after its parts, and one answer closes it', async () => {
-  const { go, left, names } = grove({
+  const { go, left, names } = treeRig({
     agents: { claude: [json({ tasks: tree })], gemini: [says('never asked')] },
     actor: [says('made the schema'), says('made the routes'), says('made the page'), says('All of it is there.')],
     commands: pass,
@@ -58,9 +58,9 @@ test('a tree is gone through depth first, each task checked, the whole after its
   assert.deepEqual([names(), await left()], [['claude'], []])
 })
 
-test('whoever does a task is told the request, the tree as it stands, the machine and that task alone', async () => {
+test('the agent of a task is told the request, the tree as it stands, the machine and that task alone', async () => {
   const prompts: string[] = []
-  const { go, minds, told } = grove({
+  const { go, resources, told } = treeRig({
     agents: { claude: [json({ tasks: tree })] },
     actor: [(turn) => (prompts.push(turn.prompt), [{ say: 'did it' }])],
     commands: pass,
@@ -72,16 +72,16 @@ test('whoever does a task is told the request, the tree as it stands, the machin
       'Add accounts',
       'This is done as a tree of tasks. You do only the task marked >, which is described below; leave the others alone.',
       '<tasks>\n[ ] api: do api\n  [x] schema: do schema\n  [>] routes: do routes\n[ ] ui: do ui\n</tasks>',
-      minds.machine.description,
+      resources.machine.description,
       '<approach>\ndo routes\n</approach>',
       'The approach is the advice of other agents: weigh it, then do the work that way, and say what you did.',
     ].join('\n\n'),
   )
-  assert.ok(told('claude')[0]!.includes(minds.machine.description))
+  assert.ok(told('claude')[0]!.includes(resources.machine.description))
 })
 
-test('what needs another waits for it, whatever the order it was listed in', async () => {
-  const { go } = grove({
+test('a task waits for its needs, whatever the order of the list', async () => {
+  const { go } = treeRig({
     agents: { claude: [json({ tasks: [task('ui', { needs: ['api'] }), task('api')] })] },
     actor: [says('did it')],
     commands: pass,
@@ -93,9 +93,9 @@ test('what needs another waits for it, whatever the order it was listed in', asy
   ])
 })
 
-test('what a whole needs, each of its parts waits for', async () => {
+test('the parts of a task wait for the needs of the whole', async () => {
   const tasks = [task('api', { needs: ['ui'], children: [task('schema'), task('routes')] }), task('ui')]
-  const { go } = grove({ agents: { claude: [json({ tasks })] }, actor: [says('did it')], commands: pass })
+  const { go } = treeRig({ agents: { claude: [json({ tasks })] }, actor: [says('did it')], commands: pass })
   const { events } = await go()
   assert.deepEqual(
     phasesIn(events).filter((words) => words.includes('do ')),
@@ -105,7 +105,7 @@ test('what a whole needs, each of its parts waits for', async () => {
 
 test('a task without a check of its own is judged, and one task needs no closing words', async () => {
   const seen = json({ passed: true, quote: 'export const user', file: 'user.ts', why: 'it is there' })
-  const { go, names } = grove({
+  const { go, names } = treeRig({
     agents: { claude: [json({ tasks: [{ id: 1, task: 'add a user' }] })], gemini: [seen] },
     assigned: { judge: 'gemini' },
     actor: [says('added it')],
@@ -120,9 +120,9 @@ test('a task without a check of its own is judged, and one task needs no closing
   assert.deepEqual(names(), ['claude', 'gemini'])
 })
 
-test('a task that failed twice is done another way, which its planner finds; what failed is told', async () => {
+test('a task that failed twice is done another way, which its planner finds; the failure is reported', async () => {
   const way = json({ how: 'generate it' })
-  const { go, told, left } = grove({
+  const { go, told, left } = treeRig({
     agents: { claude: [json({ tasks: [task('schema'), task('ui')] }), way] },
     actor: [says('tried'), says('tried again'), says('generated it'), says('made the page'), says('Both are there.')],
     commands: { ...pass, 'test schema': [1, 1, 0] },
@@ -140,9 +140,9 @@ test('a task that failed twice is done another way, which its planner finds; wha
   assert.deepEqual(await left(), [])
 })
 
-test('what cannot be done keeps its dependents from being begun, the others go on, and the end is honest', async () => {
+test('a task that cannot be done keeps its dependents from being begun, the others go on, and the end is honest', async () => {
   const tasks = [task('schema'), task('routes', { needs: ['schema'] }), task('ui')]
-  const { go, left } = grove({
+  const { go, left } = treeRig({
     agents: { claude: [json({ tasks }), says('no idea in JSON: try harder'), says('still none')] },
     actor: [says('did something')],
     commands: { ...pass, 'test schema': 1 },
@@ -183,7 +183,7 @@ test('what cannot be done keeps its dependents from being begun, the others go o
 })
 
 test('a whole whose parts do not work together is mended before it counts', async () => {
-  const { go, told: _ } = grove({
+  const { go, told: _ } = treeRig({
     agents: { claude: [json({ tasks: [task('api', { children: [task('schema'), task('routes')] })] })] },
     actor: [says('schema'), says('routes'), says('joined them'), says('Done.')],
     commands: { ...pass, 'test api': [1, 0] },
@@ -215,7 +215,7 @@ for (const [what, tasks, why] of [
   ],
 ] as const)
   test(`${what} is sent back once with why, and twice means: directly`, async () => {
-    const { go, told, left } = grove({ agents: { claude: [json({ tasks })] }, actor: [says('did it all')] })
+    const { go, told, left } = treeRig({ agents: { claude: [json({ tasks })] }, actor: [says('did it all')] })
     const { facts, result } = await go({ prompt: 'Add accounts' })
     assert.equal(told('claude').length, 2)
     assert.ok(told('claude')[1]!.includes(`could not be read: ${why}\n`), told('claude')[1]!.slice(-400))
@@ -228,7 +228,7 @@ for (const [what, tasks, why] of [
   })
 
 test('a planner that dies is replaced; where all are dead, or it hangs, the turn is taken directly', async () => {
-  const one = grove({
+  const one = treeRig({
     agents: { claude: [dies()], gemini: [json({ tasks: [task('ui')] })] },
     actor: [says('made it')],
     commands: pass,
@@ -236,12 +236,12 @@ test('a planner that dies is replaced; where all are dead, or it hangs, the turn
   assert.deepEqual((await one.go()).result, { ok: true, text: 'made it' })
   assert.deepEqual(one.names(), ['claude', 'gemini'])
 
-  const none = grove({ agents: { claude: [dies('gone')], gemini: [dies('gone too')] }, actor: [says('alone')] })
+  const none = treeRig({ agents: { claude: [dies('gone')], gemini: [dies('gone too')] }, actor: [says('alone')] })
   const { events, result } = await none.go()
   assert.deepEqual([result, notesIn(events).length], [{ ok: true, text: 'alone' }, 1])
   assert.match(notesIn(events)[0]!, /^no task tree could be made \(.*gone.*\); answering directly$/s)
 
-  const hung = grove({ agents: { claude: [hangs] }, actor: [says('alone')] })
+  const hung = treeRig({ agents: { claude: [hangs] }, actor: [says('alone')] })
   const going = hung.go()
   await settled()
   await hung.clock.turn(answerMs)
@@ -252,11 +252,11 @@ test('a planner that dies is replaced; where all are dead, or it hangs, the turn
 
 const phases = ['planning', 'acting', 'checking', 'another way', 'closing'] as const
 for (const phase of phases)
-  test(`a cancel while ${phase} ends everybody, and what was left is let go`, async () => {
+  test(`a cancel while ${phase} ends every agent, and the tree is released`, async () => {
     const cancel = new AbortController()
     const halt = () => (queueMicrotask(() => cancel.abort()), hangs as never)
     const plan = json({ tasks: [task('schema'), task('ui')] })
-    const { go, running, left, clock } = grove({
+    const { go, running, left, clock } = treeRig({
       agents: { claude: [phase === 'planning' ? halt : plan, halt] },
       actor: [phase === 'acting' ? halt : says('one'), says('two'), halt],
       commands: {
@@ -278,24 +278,24 @@ for (const phase of phases)
     assert.deepEqual(verdicts, [phase === 'closing'])
   })
 
-test('an empty purse refuses the next call, and what is done is kept', async () => {
+test('a spent budget refuses the next call, and finished work is kept', async () => {
   for (const [calls, left] of [
     [0, []],
     [4, [['schema running', 'ui waiting']]],
     [5, [['schema done', 'ui running']]],
     [6, []],
   ] as const) {
-    const rig = grove({
+    const rig = treeRig({
       agents: { claude: [json({ tasks: [task('schema'), task('ui')] })] },
       actor: [says('did it')],
       commands: pass,
     })
-    const { result } = await rig.go({ budget: purse(calls) })
+    const { result } = await rig.go({ budget: callBudget(calls) })
     assert.deepEqual([result, await rig.left()], [empty, left], `after ${calls} calls`)
   }
 })
 
-test('whoever cannot act, or asks, ends the turn as it is; the tree waits', async () => {
+test('an acting agent that fails, or asks, ends the turn with that outcome; the tree waits', async () => {
   const quota = { kind: 'quota' as const, message: 'out until 5', retryAt: 5 }
   for (const [script, outcome] of [
     [[{ fail: quota }], { ok: false, failure: quota }],
@@ -304,7 +304,7 @@ test('whoever cannot act, or asks, ends the turn as it is; the tree waits', asyn
       { ok: true, text: 'Which one?', asks: 'Which one?' },
     ],
   ] as const) {
-    const rig = grove({
+    const rig = treeRig({
       agents: { claude: [json({ tasks: [task('schema'), task('ui')] })] },
       actor: [says('did it'), script],
       commands: pass,
@@ -315,8 +315,8 @@ test('whoever cannot act, or asks, ends the turn as it is; the tree waits', asyn
   }
 })
 
-test('where nobody could sum up, everything is done all the same, and said plainly', async () => {
-  const { go } = grove({
+test('without a summary from an agent, the turn succeeds with a plain list of the tasks', async () => {
+  const { go } = treeRig({
     agents: { claude: [json({ tasks: [task('schema'), task('ui')] })] },
     actor: [says('one'), says('two'), dies()],
     commands: pass,
@@ -325,14 +325,14 @@ test('where nobody could sum up, everything is done all the same, and said plain
   assert.deepEqual(result, { ok: true, text: 'Done:\n- do schema\n- do ui' })
 })
 
-test('whoever watches sees the tree and its cost first; a yes may be for good, a no means directly', async () => {
+test('a person who watches sees the tree and its cost first; a yes may be for good, a no means directly', async () => {
   const o = () => ({
     agents: { claude: [json({ tasks: [task('schema'), task('routes'), { id: 'docs', task: 'describe it' }] })] },
     actor: [says('did it')],
     commands: pass,
   })
   const no = person(['direct'])
-  const rig = grove(o(), { agreed: false })
+  const rig = treeRig(o(), { agreed: false })
   const { events, result } = await rig.go({ attended: true, ask: no.ask })
   assert.deepEqual(no.asked, [
     {
@@ -355,7 +355,7 @@ test('whoever watches sees the tree and its cost first; a yes may be for good, a
 
   let agreed = 0
   const yes = person(['always'])
-  const other = grove(o(), { agreed: false, agree: async () => void agreed++ })
+  const other = treeRig(o(), { agreed: false, agree: async () => void agreed++ })
   await other.go({ attended: true, ask: yes.ask })
   assert.deepEqual([agreed, yes.asked.length], [1, 1])
 })

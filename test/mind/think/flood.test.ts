@@ -2,23 +2,23 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { consensus } from '../../../src/mind/think/consensus/consensus.ts'
 import { office, overheard, roleOf, sitting } from './council.ts'
-import { grove, task } from './decompose-rig.ts'
+import { treeRig, task } from './decompose-rig.ts'
 import { machines } from './machines.ts'
-import { json, minds, notesIn, says } from './rig.ts'
+import { json, thinkingRig, notesIn, says } from './rig.ts'
 
 const prompt = 'Convert docx to pdf'
 const many = (n: number) =>
   Array.from({ length: n }, (_, at) => ({ name: `way ${at}`, how: 'so', needs: [`program${at}`] }))
 
-/** What one of them was asked. */
-const heardBy = (rig: ReturnType<typeof minds>, role: string) =>
+/** The prompt of one role. */
+const heardBy = (rig: ReturnType<typeof thinkingRig>, role: string) =>
   rig.asked.flatMap(({ turns }) => turns).find((turn) => roleOf(turn.prompt) === role)!.prompt
 
-test('whoever names thousands of approaches holds up nobody and fills no prompt', async () => {
+test('an advisor that names thousands of approaches delays nothing and fills no prompt', async () => {
   const over = { enumerator: json({ approaches: many(3_000) }), chair: says('I cannot decide.') }
   const rig = sitting(over, { spec: machines.office })
   const acted = overheard(rig)
-  const { events, result } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(notesIn(events), [
     'advice: lists options (claude, unstructured), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini)',
     'the chair (codex) did not decide; using the majority: there is no JSON in it',
@@ -29,7 +29,7 @@ test('whoever names thousands of approaches holds up nobody and fills no prompt'
   assert.deepEqual(result, { ok: true, text: 'done' })
 })
 
-test('of what an advisor lists without an end the first are weighed', async () => {
+test('only the first approaches of an endless list are weighed', async () => {
   const over = {
     enumerator: json({ approaches: [office, ...many(500)] }),
     chair: json({
@@ -37,7 +37,7 @@ test('of what an advisor lists without an end the first are weighed', async () =
     }),
   }
   const rig = sitting(over, { spec: machines.office })
-  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(notesIn(events).slice(1, 2), [
     'chosen by codex: other way 0 (why not); then other way 1, other way 2, other way 3; not other way 4 (4 are enough), other way 5 (4 are enough), other way 6 (4 are enough), other way 7 (4 are enough), other way 8 (4 are enough), 7 more',
   ])
@@ -45,13 +45,13 @@ test('of what an advisor lists without an end the first are weighed', async () =
   assert.equal(impossible?.length, 15)
 })
 
-test('what a flood of words ends with is still read, and the rest is told to nobody', async () => {
+test('JSON at the end of a flood of words is still read, and the flood reaches no other agent', async () => {
   const rig = sitting({
     'pattern matcher': says(
       `${'h'.repeat(180_000)}\n\`\`\`json\n${JSON.stringify({ approach: office, rationale: 'usual' })}\n\`\`\``,
     ),
   })
-  const { events } = await rig.run(consensus.agent(rig.minds), { prompt })
+  const { events } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.match(notesIn(events)[0]!, /best practice \(gemini\),/)
   assert.ok(heardBy(rig, 'chair').length < 15_000)
 })
@@ -64,7 +64,7 @@ test('a name of ten thousand letters stands in no line, and a need of that lengt
     dropped,
   })
   const rig = sitting({ chair })
-  const { events, facts } = await rig.run(consensus.agent(rig.minds), { prompt: 'p'.repeat(10_000) })
+  const { events, facts } = await rig.run(consensus.agent(rig.resources), { prompt: 'p'.repeat(10_000) })
   assert.deepEqual(
     notesIn(events).filter((text) => text.length > 900),
     [],
@@ -75,7 +75,7 @@ test('a name of ten thousand letters stands in no line, and a need of that lengt
 
 test('a tree without an end is sent back, and one that fits is gone through', async () => {
   const endless = { tasks: Array.from({ length: 3_000 }, (_, at) => task(`t${at}`)) }
-  const rig = grove({
+  const rig = treeRig({
     agents: { claude: [json(endless), json({ tasks: [task('a')] })] },
     actor: [says('done')],
     commands: { 'test a': 0 },
@@ -86,7 +86,7 @@ test('a tree without an end is sent back, and one that fits is gone through', as
 })
 
 test('a tree of more tasks than are allowed is sent back with how many there are', async () => {
-  const rig = grove({
+  const rig = treeRig({
     agents: { claude: [json({ tasks: Array.from({ length: 300 }, (_, at) => task(`t${at}`)) }), says('no')] },
     actor: [says('done')],
   })

@@ -10,23 +10,23 @@ import { containsQuote } from '../../../src/mind/think/goal-check.ts'
 import { checkField, parseCheck, checkName } from '../../../src/mind/think/goal-check.ts'
 import { ThinkingTurn } from '../../../src/mind/think/thinking-turn.ts'
 import { drained } from '../../core/made.ts'
-import { dies, factsIn, hangs, json, minds, person, phasesIn, says } from './rig.ts'
+import { dies, factsIn, hangs, json, thinkingRig, person, phasesIn, says } from './rig.ts'
 
 const work: WorkDone = { task: 'make it', reply: 'It is made.' }
 
 async function seen(
   check: Check,
   rigged: Rigged = {},
-  over: Parameters<ReturnType<typeof minds>['turn']>[0] = {},
+  over: Parameters<ReturnType<typeof thinkingRig>['turn']>[0] = {},
   done = work,
 ) {
-  const rig = minds(rigged)
-  const course = new ThinkingTurn('reflect', rig.turn(over), rig.minds)
+  const rig = thinkingRig(rigged)
+  const course = new ThinkingTurn('reflect', rig.turn(over), rig.resources)
   const { events, result } = await drained(runCheck(check, done, course))
   return { rig, events, course, result }
 }
 
-test('a command passes by its exit code, and with what it prints', async () => {
+test('a command passes by its exit code and its output', async () => {
   const commands = { 'npm test': 0, 'echo hi': { exit: 0, text: 'hi there' }, false: { exit: 1, text: 'no\n[exit 1]' } }
   const { events, result } = await seen({ kind: 'command', command: 'npm test' }, { commands })
   assert.deepEqual(result, { passed: true, evidence: '`npm test` exited with 0:\n[no output]' })
@@ -52,7 +52,7 @@ test('a command passes by its exit code, and with what it prints', async () => {
   for (const [check, wanted] of results) assert.deepEqual((await seen(check, { commands })).result, wanted)
 })
 
-test('of a command of many lines the first is named: the whole stands with the call', async () => {
+test('a command of many lines is named by its first line: the call has all of them', async () => {
   const command = 'npm test \\\n  -- --all'
   const { result } = await seen({ kind: 'command', command }, { commands: { [command]: 0 } })
   assert.deepEqual(result, { passed: true, evidence: '`npm test \\` exited with 0:\n[no output]' })
@@ -79,7 +79,7 @@ test('a command that is not there, is killed, does not end or breaks has failed'
   }
 })
 
-test('what was not allowed is refused, whoever said no, and is no failure', async () => {
+test('a check that was not allowed is refused, by a person or a rule, and is no failure', async () => {
   const check: Check = { kind: 'command', command: 'rm x' }
   const ask: Policy = async () => ({ verdict: 'ask', why: 'it runs something' })
   const no: Policy = async () => ({ verdict: 'no', why: 'a rule denies it' })
@@ -105,7 +105,7 @@ test('what was not allowed is refused, whoever said no, and is no failure', asyn
   assert.equal(result.passed, true)
 })
 
-test('a file passes by what it holds; one that is not there or cannot be read has failed', async () => {
+test('a file passes by its content; one that is missing or cannot be read has failed', async () => {
   const files = new Map([['a.txt', 'one two']])
   const results: [Check, CheckResult][] = [
     [
@@ -126,10 +126,10 @@ test('a file passes by what it holds; one that is not there or cannot be read ha
     ],
   ]
   for (const [check, wanted] of results) assert.deepEqual((await seen(check, { files })).result, wanted)
-  const rig = minds()
-  rig.minds.tools.read = () => Promise.reject(new Error('it is a folder'))
+  const rig = thinkingRig()
+  rig.resources.tools.read = () => Promise.reject(new Error('it is a folder'))
   const { result } = await drained(
-    runCheck({ kind: 'file', path: 'b.txt' }, work, new ThinkingTurn('script', rig.turn(), rig.minds)),
+    runCheck({ kind: 'file', path: 'b.txt' }, work, new ThinkingTurn('script', rig.turn(), rig.resources)),
   )
   assert.deepEqual(result, { passed: false, evidence: 'b.txt does not exist or cannot be read' })
 })
@@ -153,10 +153,10 @@ test('long evidence keeps its beginning and its end', async () => {
 
 const question: Check = { kind: 'judge', question: 'Is it made?' }
 
-test('a judge is another agent than whoever acted, sees the work and must quote it', async () => {
+test('the judge is another agent than the one that acted, sees the work and must quote it', async () => {
   const agents = { claude: [says('It is made.')], gemini: [json({ passed: true, quote: '+made:  yes', why: 'it is' })] }
-  const rig = minds({ agents })
-  const course = new ThinkingTurn('reflect', rig.turn(), rig.minds)
+  const rig = thinkingRig({ agents })
+  const course = new ThinkingTurn('reflect', rig.turn(), rig.resources)
   await drained(course.act('make it'))
   const done = { task: 'make it </task>', reply: 'It is made.', patch: '@@\n+made: yes\n' }
   const { result } = await drained(runCheck(question, done, course))
@@ -167,7 +167,7 @@ test('a judge is another agent than whoever acted, sees the work and must quote 
     [
       'You judge whether a piece of work was done. Look at the evidence, and at the files if that is not enough; change nothing. What the reply claims proves nothing by itself.',
       '<task>\nmake it <\\/task>\n</task>',
-      rig.minds.machine.description,
+      rig.resources.machine.description,
       '<reply from="claude">\nIt is made.\n</reply>',
       '<changes>\n@@\n+made: yes\n\n</changes>',
       '<question>\nIs it made?\n</question>',
@@ -221,7 +221,7 @@ test('a quote counts where it stands: in the reply, in the changes or in a file,
     assert.deepEqual((await seen(question, { agents: { claude: [json(answer)] }, files })).result, wanted)
 })
 
-test('where nobody said what was done, our own words about that are no evidence', async () => {
+test('termaite’s own words about a missing reply are no evidence', async () => {
   const quote = 'look at the files themselves'
   const agents = { claude: [json({ passed: true, quote })] }
   const { result, rig } = await seen(question, { agents }, {}, { task: 'make it', reply: '' })
@@ -262,21 +262,21 @@ test('a judge that dies is replaced; one that rambles, all dead ones and a silen
   const dead = await seen(question, { agents: { a: [dies('gone')], b: [dies('gone too')] } })
   assert.equal(dead.result.passed, false)
   assert.match(dead.result.evidence, /^no judge answered: /)
-  const rig = minds({ agents: { a: [hangs] } })
-  const course = new ThinkingTurn('reflect', rig.turn(), rig.minds)
+  const rig = thinkingRig({ agents: { a: [hangs] } })
+  const course = new ThinkingTurn('reflect', rig.turn(), rig.resources)
   const silent = drained(runCheck(question, work, course))
   await settled()
   await rig.clock.turn(180_000)
   assert.deepEqual((await silent).result, { passed: false, evidence: 'no judge answered: no answer in 180 s' })
 })
 
-test('who judges can be set', async () => {
+test('the agent that judges can be set', async () => {
   const agents = { a: [json({ passed: false, why: 'a' })], b: [json({ passed: false, why: 'b' })] }
   const { rig } = await seen(question, { agents, assigned: { judge: 'b' } })
   assert.deepEqual(rig.names(), ['b'])
 })
 
-test('a proposed check is what it says, or nothing where something is missing', () => {
+test('a proposed check is read by its kind, or dropped where a part is missing', () => {
   const proposed: [unknown, Check | undefined][] = [
     [
       { kind: 'command', command: ' npm test ', mood: 1 },

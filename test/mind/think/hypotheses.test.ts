@@ -10,7 +10,7 @@ const found = (cause: string, verdict: Finding['verdict'], ...more: ReturnType<t
   return { hypothesis, observation: { command: hypothesis.diagnostic, how: '' }, verdict, why: '', more }
 }
 
-/** What is tested, where each is decided by its place. */
+/** The hypotheses that are tested, where each is decided by its name. */
 function tested(named: string[], decide: (cause: string) => Finding): string[] {
   const untested = new UntestedHypotheses(named.map((cause) => one(cause)))
   const findings: Finding[] = []
@@ -23,7 +23,7 @@ function tested(named: string[], decide: (cause: string) => Finding): string[] {
   return looks
 }
 
-test('nothing is looked at twice', () => {
+test('no hypothesis is tested twice', () => {
   assert.deepEqual(
     tested(['a', 'a', 'b'], (cause) => found(cause, 'unclear', one('a'), one('b'))),
     ['look at a', 'look at b'],
@@ -38,14 +38,14 @@ test('a cause that was ruled out does not come back, however it is spelt or look
   )
 })
 
-test('what stays unclear may be looked for in another way, before anything else', () => {
+test('an unclear hypothesis may be tested in another way, before all others', () => {
   assert.deepEqual(
     tested(['a', 'b'], (cause) => found(cause, cause === 'a' ? 'unclear' : 'rejected', one('a', 'another look'))),
     ['look at a', 'another look', 'look at b'],
   )
 })
 
-test('only unclear ones in a row end it', () => {
+test('only unclear hypotheses in a row end the search', () => {
   const unclear = new Set(['a', 'b', 'd', 'e', 'f'])
   assert.deepEqual(
     tested([...'abcdefg'], (cause) => found(cause, unclear.has(cause) ? 'unclear' : 'rejected')),

@@ -78,7 +78,7 @@ const missing: [string, SystemSpec, string[], string[]][] = [
 for (const [name, spec, needs, reasons] of missing)
   test(`not viable: ${name}`, () => assert.deepEqual(fit(spec, needs), [reasons, []]))
 
-test('what is looked for before anybody says that it is missing', () => {
+test('neededPrograms() lists the programs to look for before one is called missing', () => {
   assert.deepEqual(
     neededPrograms(['Unoconv', 'chrome', 'apt:texlive', 'network', 'some words', 'unoconv>=2', 'npm:@a/b']),
     ['unoconv', 'google-chrome', 'chromium', 'apt', 'pdflatex', 'npm'],

@@ -13,7 +13,7 @@ import { pursue } from '../../../src/mind/think/plan-act-check.ts'
 import { frameworkAgent } from '../../../src/mind/think/framework-agent.ts'
 import { giveUp } from '../../../src/mind/think/framework-agent.ts'
 import { all, here, project } from '../../walks/world.ts'
-import { empty, factsIn, hangs, minds, notesIn, person, phasesIn, purse, says } from './rig.ts'
+import { empty, factsIn, hangs, thinkingRig, notesIn, person, phasesIn, callBudget, says } from './rig.ts'
 
 const check = { kind: 'command' as const, command: 'check' }
 const approaches: Approach[] = [
@@ -25,9 +25,9 @@ const goal: Goal = { task: 'Convert a.docx to pdf', check, approaches }
 /** An agent that pursues a goal and ends honestly, and what came of it. */
 function pursuer(rigged: Rigged, wanted: Goal = goal) {
   const actor = Array.isArray(rigged.actor) ? scriptedAgent('actor', rigged.actor) : rigged.actor
-  const rig = minds({ ...rigged, ...(actor ? { actor } : {}) })
+  const rig = thinkingRig({ ...rigged, ...(actor ? { actor } : {}) })
   const pursuits: Pursuit[] = []
-  const agent = frameworkAgent('consensus', rig.minds, async function* (course) {
+  const agent = frameworkAgent('consensus', rig.resources, async function* (course) {
     const pursuit = yield* pursue(wanted, course)
     pursuits.push(pursuit)
     if (course.over) return course.over
@@ -43,7 +43,7 @@ const bad = { exit: 1, text: 'no pdf\n[exit 1]' }
 const verdict = { type: 'verdict', framework: 'consensus', why: '', calls: 0, ms: 0, by: 'actor' }
 const closing = 'The approach is the advice of other agents: weigh it, then do the work that way, and say what you did.'
 
-test('what passes at once is acted once, with the task, the machine and the approach', async () => {
+test('an approach that passes at once is acted once, with the task, the machine and the approach', async () => {
   const { rig, prompts, pursuits, run } = pursuer({ actor: [says('made')], commands: { check: 0 } })
   const { events, facts, result } = await run()
   assert.deepEqual(result, { ok: true, text: 'made' })
@@ -53,13 +53,13 @@ test('what passes at once is acted once, with the task, the machine and the appr
     [{ type: 'reply', text: 'made', by: 'actor' }, 'call', 'result', { ...verdict, passed: true }],
   )
   assert.deepEqual(prompts(), [
-    `Convert a.docx to pdf\n\n${rig.minds.machine.description}\n\n<approach>\npandoc\npandoc a.docx -o a.pdf\n</approach>\n\n${closing}`,
+    `Convert a.docx to pdf\n\n${rig.resources.machine.description}\n\n<approach>\npandoc\npandoc a.docx -o a.pdf\n</approach>\n\n${closing}`,
   ])
   const seen = { passed: true, evidence: '`check` exited with 0:\n[no output]' }
   assert.deepEqual(pursuits, [{ outcome: { ok: true, text: 'made' }, seen, by: approaches[0], failed: [] }])
 })
 
-test('A fails twice, B is tried and passes: A never again, and each is told only what is new', async () => {
+test('A fails twice, B is tried and passes: A is never repeated, and each prompt has only the new facts', async () => {
   const { prompts, pursuits, run } = pursuer({
     actor: [says('one'), says('two'), says('three')],
     commands: { check: [bad, bad, 0] },
@@ -102,7 +102,7 @@ test('a failure and a pass are no two failures in a row', async () => {
   assert.deepEqual(notesIn(events), ['the check failed: `check` exited with 1; trying pandoc once more'])
 })
 
-test('all fail: what was tried and seen is the reply, and nobody takes it for a success', async () => {
+test('when all approaches fail, the attempts and observations are the reply, and the turn is no success', async () => {
   const { conversation, kept } = project()
   const { agent } = pursuer({ actor: [says('done!')], commands: { check: bad } })
   await all(conversation.converse(agent, 'pdf please', here()))
@@ -151,7 +151,7 @@ test('an approach is held to its own check', async () => {
   assert.deepEqual(pursuits[0]!.seen, { passed: true, evidence: 'a.pdf is there' })
 })
 
-test('a check that nobody allowed ends it as done and not known', async () => {
+test('a check that was not allowed ends the work as done, with an unknown result', async () => {
   const policy: Policy = async () => ({ verdict: 'ask', why: 'it runs something' })
   const { run, prompts } = pursuer({ actor: [says('made')], policy })
   const { events, facts, result } = await run(person(['no']))
@@ -162,7 +162,7 @@ test('a check that nobody allowed ends it as done and not known', async () => {
   assert.deepEqual(facts.at(-1), verdict)
 })
 
-test('who could not act, or asks first, ends it as it is', async () => {
+test('an acting agent that fails, or asks first, ends the pursuit with that outcome', async () => {
   const asks: Outcome = { ok: true, text: 'Which one?', asks: 'Which one?' }
   const ends: [Outcome, Rigged['actor']][] = [
     [failed('crash', 'gone'), [[{ fail: { kind: 'crash', message: 'gone' } }]]],
@@ -185,7 +185,7 @@ test('who could not act, or asks first, ends it as it is', async () => {
   }
 })
 
-test('nothing to try is an end as well', async () => {
+test('without any approach the goal counts as unmet', async () => {
   const { run, pursuits } = pursuer({ actor: [says('made')] }, { ...goal, approaches: [] })
   await run()
   assert.deepEqual(pursuits, [{ outcome: failed('unmet', 'there was nothing to try'), failed: [] }])
@@ -213,13 +213,13 @@ test('a cancel while it acts, while it checks and while it is asked about files 
   }
 })
 
-test('an empty purse ends it before the next try, and while it is judged', async () => {
+test('a spent budget ends the pursuit before the next try, and while it is judged', async () => {
   const acting = pursuer({ actor: [says('made')], commands: { check: bad } })
   // One call for the framework and one for the first try.
-  assert.deepEqual((await acting.run({ budget: purse(2) })).result, empty)
+  assert.deepEqual((await acting.run({ budget: callBudget(2) })).result, empty)
   assert.equal(acting.prompts().length, 1)
   const judged = pursuer({ actor: [says('made')] }, { ...goal, check: { kind: 'judge', question: 'Is it?' } })
-  const { result, facts } = await judged.run({ budget: purse(3) })
+  const { result, facts } = await judged.run({ budget: callBudget(3) })
   assert.deepEqual([result, judged.rig.names()], [empty, []])
   assert.deepEqual(facts.at(-1), { ...verdict, calls: 1 })
 })
@@ -236,7 +236,7 @@ test('property: never more than two failures of one approach in a row, none take
     const { run, pursuits } = pursuer({ actor: [says('made')], commands: { check } }, wanted)
     const { events, result } = await run()
     const tries = phasesIn(events).flatMap((words) => (words.startsWith('way') ? [words.split(',')[0]!] : []))
-    // What should happen, said in another way: pairs of results belong to one way each, until one passes.
+    // The expected tries, computed in another way: pairs of results belong to one approach each, until one passes.
     const passing = results.indexOf(true)
     const count = passing < 0 ? results.length : passing + 1
     let at = 0

@@ -78,11 +78,11 @@ const projects: [what: string, files: Record<string, string>, commands: string[]
 ]
 
 for (const [what, files, commands] of projects)
-  test(`how a project is built and tested: ${what}`, async () => {
+  test(`the commands that build and test a project: ${what}`, async () => {
     assert.deepEqual(await checksOf(files), commands)
   })
 
-test('what this machine cannot run is told, and no check that must fail', async () => {
+test('a check whose program this machine lacks is reported, and not run', async () => {
   const files = { 'Cargo.toml': '', 'package.json': scripts({ test: 'x' }) }
   assert.deepEqual(await checksOf(files, machines.bare), { commands: ['npm test'], missing: ['cargo'] })
   assert.deepEqual(await checksOf(files, machines.nothing), { commands: [], missing: ['npm', 'cargo'] })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { reflect } from '../../../src/mind/think/reflect/reflect.ts'
 import { cancelled } from './cancel.ts'
-import { dies, empty, hangs, json, minds, notesIn, person, phasesIn, purse, says } from './rig.ts'
+import { dies, empty, hangs, json, thinkingRig, notesIn, person, phasesIn, callBudget, says } from './rig.ts'
 
 const injection = {
   severity: 'must',
@@ -30,14 +30,14 @@ function writes(files: Map<string, string>, ...replies: string[]): Script[] {
 function rig(o: Partial<Rigged> & { replies?: string[]; reviews?: Script[] }) {
   const { replies = ['made'], reviews = [review()], ...rest } = o
   const files = new Map(o.files ?? tested)
-  const made = minds({
+  const made = thinkingRig({
     agents: { claude: writes(files, ...replies), gemini: reviews },
     rewind: true,
     commands: { 'npm run build': 0, 'npm test': 0 },
     ...rest,
     files,
   })
-  return { ...made, think: (over?: Partial<Turn>) => made.run(reflect.agent(made.minds), over) }
+  return { ...made, think: (over?: Partial<Turn>) => made.run(reflect.agent(made.resources), over) }
 }
 
 const note = (text: string) => ({ type: 'note', text, by: 'termaite' })
@@ -59,8 +59,8 @@ const nothing = note('gemini looked for bugs, edge cases and security problems: 
 const withFlaw =
   'gemini looked for bugs, edge cases and security problems: 1 finding: must: db.ts:4 the id goes into the SQL as it is'
 
-test('what another finds is mended by whoever made it, and build and tests decide', async () => {
-  const { think, told, minds } = rig({ replies: ['made', 'mended'], reviews: [review(injection, taste)] })
+test('the agent that acted mends the findings of another one, and build and tests decide', async () => {
+  const { think, told, resources } = rig({ replies: ['made', 'mended'], reviews: [review(injection, taste)] })
   const { facts, events, result } = await think()
   assert.deepEqual(facts, [
     reply('made'),
@@ -79,7 +79,7 @@ test('what another finds is mended by whoever made it, and build and tests decid
     'checking: npm test',
   ])
   const [first, second] = told('claude')
-  assert.equal(first, `the task\n\n${minds.machine.description}`)
+  assert.equal(first, `the task\n\n${resources.machine.description}`)
   assert.ok(
     second!.includes(
       '<finding>\nmust · security · db.ts:4\nthe id goes into the SQL as it is\nto fix it: bind it\n</finding>',
@@ -89,15 +89,15 @@ test('what another finds is mended by whoever made it, and build and tests decid
   const [asked] = told('gemini')
   for (const part of [
     '<task>\nthe task\n</task>',
-    minds.machine.description,
+    resources.machine.description,
     '<reply from="claude">\nmade\n</reply>',
     '<changes>\n+db.ts: made\n</changes>',
   ])
     assert.ok(asked!.includes(part), part)
-  assert.deepEqual(reflect.asks(minds), [{ role: 'critic', agent: 'gemini' }])
+  assert.deepEqual(reflect.asks(resources), [{ role: 'critic', agent: 'gemini' }])
 })
 
-test('nothing found is said, and nothing is mended', async () => {
+test('a review without findings is reported, and nothing is mended', async () => {
   const { think } = rig({})
   const { facts, result } = await think()
   assert.deepEqual(facts, [
@@ -110,7 +110,7 @@ test('nothing found is said, and nothing is mended', async () => {
   assert.deepEqual(result, { ok: true, text: 'made' })
 })
 
-test('a matter of taste is told, and nothing is mended for it', async () => {
+test('a matter of taste is reported, and nothing is mended for it', async () => {
   const { think } = rig({ reviews: [review(taste)] })
   const { facts } = await think()
   const [made, told, next] = facts
@@ -118,19 +118,19 @@ test('a matter of taste is told, and nothing is mended for it', async () => {
   assert.deepEqual([made, told, next], [reply('made'), note(line), ran('c1', 'npm run build')[0]])
 })
 
-test('whoever made it is its critic only when alone, and that is said', async () => {
+test('the agent that acted is its own critic only when no other is available, and a note says so', async () => {
   const files = new Map(tested)
-  const alone = minds({
+  const alone = thinkingRig({
     agents: { claude: [...writes(files, 'made'), review()] },
     commands: { 'npm run build': 0, 'npm test': 0 },
     files,
   })
-  const { events } = await alone.run(reflect.agent(alone.minds))
+  const { events } = await alone.run(reflect.agent(alone.resources))
   assert.deepEqual(notesIn(events), [
     'claude itself (no other agent is available) looked for bugs, edge cases and security problems: nothing found',
   ])
   assert.ok(alone.told('claude')[1]!.includes('What changed is not recorded: find it in the files.'))
-  assert.deepEqual(reflect.asks(alone.minds), [{ role: 'critic', agent: 'claude' }])
+  assert.deepEqual(reflect.asks(alone.resources), [{ role: 'critic', agent: 'claude' }])
   const set = { readers: ['claude', 'gemini'], assigned: { critic: 'claude' } }
   assert.deepEqual(reflect.asks(set), [{ role: 'critic', agent: 'claude' }])
 })
@@ -156,7 +156,7 @@ test('tests that fail are mended once, and hold then', async () => {
   assert.ok(told('claude')[1]!.includes('<check>\n`npm test` exited with 1:\n1 failing\n</check>'))
 })
 
-test('what fails twice is taken back if the person says so, and told as it is', async () => {
+test('work that fails twice is reverted if the person says so, and reported as failed', async () => {
   const { think, files } = rig({
     replies: ['made', 'mended', 'mended again'],
     reviews: [review(injection)],
@@ -196,7 +196,7 @@ test('what fails twice is taken back if the person says so, and told as it is', 
   assert.deepEqual(files, tested)
 })
 
-test('without tests somebody else judges, who is told what was found', async () => {
+test('without tests another agent judges, and is told the findings', async () => {
   const { think, told } = rig({
     files: new Map(),
     replies: ['made', 'bound it'],
@@ -208,7 +208,7 @@ test('without tests somebody else judges, who is told what was found', async () 
   assert.ok(told('gemini')[1]!.includes('the id goes into the SQL as it is'))
 })
 
-test('where no file was changed the reply is the work, and tests say nothing about it', async () => {
+test('when no file was changed, the reply is the work, and no tests are run', async () => {
   const { think, told } = rig({
     actor: [says('CREATE TABLE')],
     agents: { claude: [review(), json({ passed: true, quote: 'CREATE TABLE', why: 'seen' })] },
@@ -222,7 +222,7 @@ test('where no file was changed the reply is the work, and tests say nothing abo
   assert.ok(told('claude')[0]!.includes('No file was changed: the reply is the work.'))
 })
 
-test('tests that nobody allows, or that this machine cannot run, leave it to a judge', async () => {
+test('tests that are not allowed, or that this machine cannot run, leave the decision to a judge', async () => {
   const files = new Map([...tested, ['Cargo.toml', '[package]']])
   const { think } = rig({
     files,
@@ -262,7 +262,7 @@ test('a review that cannot be read is asked for again, then handed on as words',
   assert.ok(told('claude')[1]!.includes('<review from="gemini">\nBind the id.\n</review>'))
 })
 
-test('a dead critic is replaced; where nobody can review it that is said, and the tests decide', async () => {
+test('a dead critic is replaced; where no agent can review, a note says so, and the tests decide', async () => {
   const files = new Map(tested)
   const commands = { 'npm run build': 0, 'npm test': 0 }
   const actor = writes(files, 'made')
@@ -277,7 +277,7 @@ test('a dead critic is replaced; where nobody can review it that is said, and th
   assert.deepEqual(result, { ok: true, text: 'made' })
 })
 
-test('whoever asks something or cannot act has the last word', async () => {
+test('an acting agent that asks, or fails, ends the turn with that outcome', async () => {
   const outcome = { ok: true as const, text: 'Which table?', asks: 'Which table?' }
   const asks: Script = [
     { type: 'reply', text: 'Which table?' },
@@ -290,10 +290,10 @@ test('whoever asks something or cannot act has the last word', async () => {
   }
 })
 
-test('an empty purse ends it wherever that is felt', async () => {
+test('a spent budget ends the turn at whichever call it is noticed', async () => {
   for (const calls of [0, 1, 2]) {
     const { think, running } = rig({ replies: ['made', 'mended'], reviews: [review(injection)] })
-    assert.deepEqual((await think({ budget: purse(calls) })).result, empty, `after ${calls}`)
+    assert.deepEqual((await think({ budget: callBudget(calls) })).result, empty, `after ${calls}`)
     assert.deepEqual(running(), [])
   }
 })

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { pursue } from '../../../src/mind/think/plan-act-check.ts'
 import { frameworkAgent } from '../../../src/mind/think/framework-agent.ts'
-import { minds, notesIn, person } from './rig.ts'
+import { thinkingRig, notesIn, person } from './rig.ts'
 
 const goal: Goal = {
   task: 'make it',
@@ -30,9 +30,9 @@ async function stepped(
     return [{ say: 'made' }]
   }
   const actor = scriptedAgent('actor', [writes])
-  const rig = minds({ actor, files, rewind, commands: { check: [1, 1, 0] } })
+  const rig = thinkingRig({ actor, files, rewind, commands: { check: [1, 1, 0] } })
   let pursuit: Pursuit | undefined
-  const agent = frameworkAgent('consensus', rig.minds, async function* (course) {
+  const agent = frameworkAgent('consensus', rig.resources, async function* (course) {
     pursuit = yield* pursue(goal, course)
     return pursuit.outcome
   })
@@ -41,7 +41,7 @@ async function stepped(
   return { notes: notesIn(events).slice(1), files, told: actor.turns[2]!.prompt, changes: before.changes }
 }
 
-test('a yes takes back what a failed approach changed, and the next one is told', async () => {
+test('a yes reverts the changes of a failed approach, and the next one is told', async () => {
   const { asked, ask } = person(['back'])
   const { notes, files, told, changes } = await stepped({ ask })
   assert.deepEqual(asked, [
@@ -73,7 +73,7 @@ test('a yes takes back what a failed approach changed, and the next one is told'
   )
 })
 
-test('a no and nobody there leave it, and it is said', async () => {
+test('a no, or no answer, leaves the changes, and a note says so', async () => {
   for (const over of [person(['keep']), {}]) {
     const { notes, changes } = await stepped(over)
     assert.deepEqual(notes.slice(1), ['the changes of by hand were kept: a.txt'])
@@ -89,7 +89,7 @@ test('many files are named in part', async () => {
   assert.equal(notes[1], 'the changes of by hand were kept: f0, f1, f2, f3, f4, f5, f6, f7, and 2 more')
 })
 
-test('nothing changed, no past or one that cannot be kept: nobody is asked', async () => {
+test('no offer to revert without changes, without checkpoints, or with checkpoints that fail', async () => {
   const gone: Checkpoints = { mark: () => Promise.reject(new Error('disk')), since: assert.fail, restore: assert.fail }
   const off: Checkpoints = { ...gone, mark: async () => undefined }
   const cases: [boolean | Checkpoints, string[]][] = [
@@ -105,7 +105,7 @@ test('nothing changed, no past or one that cannot be kept: nobody is asked', asy
   }
 })
 
-test('what could not be put back is told, whole or in part; only what was seen is taken back', async () => {
+test('files that could not be restored are named; only changes that were seen are reverted', async () => {
   const backs: unknown[] = []
   const rewind: Checkpoints = {
     mark: async () => 'm',

@@ -17,31 +17,34 @@ import { drained } from '../../core/made.ts'
 import { rig as roster } from '../rig.ts'
 import { machines } from './machines.ts'
 
-/** What a command does: its exit code, more than that, or nothing until it is cancelled. A list: one each time, the last again and again. */
+/**
+ * The end of a command: its exit code, more than that, or nothing until it is cancelled. A list has one for each run, and the last one
+ * stays.
+ */
 export type Ran = number | { exit?: number | string; text?: string } | 'hang'
 
 export type Rigged = {
-  /** Who can be asked, in this order, by what each does; one script a time, the last again and again. */
+  /** The agents that can be asked, in this order, with one script for each turn; the last script stays. */
   agents?: Record<string, Script[]>
-  /** Who acts, as one agent `actor`; without it whoever of `agents` can, by a real rotation. */
+  /** The agent that acts, as `actor`; without it a real rotation over `agents` acts. */
   actor?: Script[] | Agent
   assigned?: Resources['assigned']
   spec?: SystemSpec
-  /** What `bash` finds behind each command; every other one is not found. */
+  /** The end of each command that `bash` knows; every other command is not found. */
   commands?: Record<string, Ran | Ran[] | ((turn: Turn) => Ran)>
-  /** What hands may do; everything where nothing is said. */
+  /** The policy of the tools; without it they may do everything. */
   policy?: Policy
   tools?: readonly Tool[]
   /** The project's files, as hands read them and a rewind puts them back. */
   files?: Map<string, string>
   /** Whether the council may be asked again once everything failed. */
   council?: boolean
-  /** Whether the files have a past. */
+  /** Whether there are checkpoints of the files. */
   rewind?: boolean | Checkpoints
 }
 
-/** Minds made of scripted agents, on a clock that is turned by hand. */
-export function minds(o: Rigged = {}) {
+/** The resources of a framework made of scripted agents, on a clock that is turned by hand. */
+export function thinkingRig(o: Rigged = {}) {
   const { agents = { claude: [[{ say: 'fine' }]], gemini: [[{ say: 'fine' }]] }, spec = machines.bare } = o
   const files = o.files ?? new Map<string, string>()
   const { clock, asked, roster: members, health } = roster(agents)
@@ -75,20 +78,20 @@ export function minds(o: Rigged = {}) {
     ...(o.rewind ? { checkpoints: o.rewind === true ? projectCheckpoints(files) : o.rewind } : {}),
   }
   return {
-    minds: made,
+    resources: made,
     clock,
     files,
     health,
     /** Every seat that was asked, in order; one that acted by rotation is among them. */
     asked,
     names: () => asked.map(({ name }) => name),
-    /** Who is still at work. */
+    /** The agents that are still at work. */
     running: () => asked.flatMap(({ name, running }) => (running ? [name] : [])),
-    /** What was said to one of them, time after time. */
+    /** The prompts of one agent, in order. */
     told: (name: string) =>
       asked.filter((seat) => seat.name === name).flatMap(({ turns }) => turns.map(({ prompt }) => prompt)),
     turn: (over: Partial<Turn> = {}) => turnOf({ clock, leash: 'edit', prompt: 'the task', ...over }),
-    /** The turn of an agent made of these minds: its events, and its facts without what was spent. */
+    /** The turn of an agent made of these resources: its events, and its facts without what was spent. */
     async run(agent: Agent, over: Partial<Turn> = {}) {
       const { events, result } = await drained(
         take(agent, turnOf({ clock, leash: 'edit', prompt: 'the task', ...over })),
@@ -98,7 +101,7 @@ export function minds(o: Rigged = {}) {
   }
 }
 
-/** What of a stream is worth comparing whole: neither what was only shown nor what was spent. */
+/** The events of a stream that are worth comparing whole: neither those that are only shown nor the spent tokens. */
 export function factsIn(events: readonly Event[]): Event[] {
   const passing = new Set(['text', 'thought', 'progress', 'state', 'phase', 'usage', 'inner', 'limit', 'plan'])
   return events.filter(({ type }) => !passing.has(type))
@@ -110,7 +113,7 @@ export const phasesIn = (events: readonly Event[]) =>
 export const notesIn = (events: readonly Event[]) =>
   events.flatMap((event) => (event.type === 'note' ? [event.text] : []))
 
-/** Who gives these picks one after another, and then nobody; `asked` is what they were asked. */
+/** A person who gives these picks one after another, and then no more; `asked` are the questions. */
 export function person(...picks: (string[] | undefined)[]) {
   const asked: Question[] = []
   const ask: Turn['ask'] = async (question) => {
@@ -129,8 +132,8 @@ export const says = (text: string): Script => [{ say: text }]
 export const dies = (message = 'it broke'): Script => [{ fail: { kind: 'crash', message } }]
 export const hangs: Script = [{ type: 'text', delta: 'hm' }, { hang: true }]
 
-/** A purse that is empty after so many calls. */
-export function purse(calls: number): Turn['budget'] {
+/** A budget that is spent after this many calls. */
+export function callBudget(calls: number): Turn['budget'] {
   let left = calls
   const refuse = () => (left-- > 0 ? undefined : failureOfEmpty)
   const budget: Turn['budget'] = {
@@ -144,7 +147,7 @@ export function purse(calls: number): Turn['budget'] {
   return budget
 }
 
-const failureOfEmpty: Failure = { kind: 'unfinished', message: 'the purse is empty', stoppedBy: 'cost' }
+const failureOfEmpty: Failure = { kind: 'unfinished', message: 'the budget is spent', stoppedBy: 'cost' }
 
 export const empty: Outcome = {
   ok: false,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
 import { all, here, project } from '../../walks/world.ts'
-import { json, minds, says } from './rig.ts'
+import { json, thinkingRig, says } from './rig.ts'
 
 test('the conversation keeps the evidence, a line for each hypothesis and one reply; the next turn knows them', async () => {
   const hypotheses = [
@@ -14,7 +14,7 @@ test('the conversation keeps the evidence, a line for each hypothesis and one re
     { verdict: 'rejected', quote: 'default via', why: 'there is a way out' },
     { verdict: 'confirmed', quote: 'exmaple.com', why: 'a typo' },
   ]
-  const rig = minds({
+  const rig = thinkingRig({
     agents: {
       claude: [json({ wants: 'answer', hypotheses })],
       gemini: verdicts.map((verdict) => json(verdict)),
@@ -28,7 +28,7 @@ test('the conversation keeps the evidence, a line for each hypothesis and one re
   const { conversation, kept, clock } = project()
   await all(
     conversation.converse(
-      sequential({ agreed: true, freeCalls: 2, agree: async () => {} }).agent(rig.minds),
+      sequential({ agreed: true, freeCalls: 2, agree: async () => {} }).agent(rig.resources),
       'why does it time out?',
       here(),
     ),

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
 import { cancelled } from './cancel.ts'
-import { dies, empty, hangs, json, minds, notesIn, person, phasesIn, purse, says } from './rig.ts'
+import { dies, empty, hangs, json, thinkingRig, notesIn, person, phasesIn, callBudget, says } from './rig.ts'
 
 const way = sequential({ agreed: false, freeCalls: 2, agree: async () => {} })
 
@@ -16,12 +16,12 @@ const seen = (verdict: string, quote?: string, more: object = {}) =>
 /** claude names the causes, gemini decides, `actor` acts. */
 function rig(o: Partial<Rigged> & { names: unknown[]; wants?: string; decides: ReturnType<typeof json>[] }) {
   const { names, wants = 'answer', decides, ...rest } = o
-  const made = minds({
+  const made = thinkingRig({
     agents: { claude: [json({ wants, hypotheses: names })], gemini: decides },
     actor: [says('the answer')],
     ...rest,
   })
-  return { ...made, think: (over?: Partial<Turn>) => made.run(way.agent(made.minds), over) }
+  return { ...made, think: (over?: Partial<Turn>) => made.run(way.agent(made.resources), over) }
 }
 
 const ended = { type: 'reply', text: 'the answer', by: 'actor' }
@@ -40,8 +40,8 @@ const ran = (call: string, command: string, result: object, seconds = 120) => [
 ]
 const note = (text: string) => ({ type: 'note', text, by: 'termaite' })
 
-test('a cause is ruled out, the next is confirmed by what was seen, and a question is answered without a check', async () => {
-  const { think, minds, told, names } = rig({
+test('a cause is ruled out, the next is confirmed by its output, and a question is answered without a check', async () => {
+  const { think, resources, told, names } = rig({
     names: [port, key],
     decides: [seen('rejected', 'no listener'), seen('confirmed', 'LOG=1')],
     commands: { 'ss -ltn': { exit: 0, text: 'no listener' }, 'cat .env': { exit: 0, text: 'LOG=1\n' } },
@@ -65,16 +65,16 @@ test('a cause is ruled out, the next is confirmed by what was seen, and a questi
     'answering with what was found',
   ])
   assert.deepEqual(names(), ['claude', 'gemini', 'gemini'])
-  assert.deepEqual(way.asks(minds), [
+  assert.deepEqual(way.asks(resources), [
     { role: 'diagnostician', agent: 'claude' },
     { role: 'decider', agent: 'gemini' },
   ])
   const [asked] = told('claude')
-  assert.ok(asked!.includes('<task>\nthe task\n</task>') && asked!.includes(minds.machine.description))
+  assert.ok(asked!.includes('<task>\nthe task\n</task>') && asked!.includes(resources.machine.description))
   assert.ok(told('gemini')[1]!.includes('<finding>\nrejected: the port is taken\nseen in `ss -ltn`: no listener\n'))
 })
 
-test('the likeliest cause is tested unasked; before the others whoever watches sees what they cost, and may go without', async () => {
+test('the likeliest cause is tested unasked; before the others a person who watches sees their cost, and may go without', async () => {
   const rigged = {
     names: [port, key],
     decides: [seen('rejected', 'no listener'), seen('confirmed', 'LOG=1')],
@@ -103,13 +103,13 @@ test('the likeliest cause is tested unasked; before the others whoever watches s
   const second = rig(rigged)
   const { facts } = await second.think({ ask: person(['direct']).ask, attended: true })
   assert.deepEqual(facts.slice(-3), [note('the other causes are not tested; answering directly'), ended, verdict(2)])
-  const [acted] = (second.minds.actor as unknown as { turns: Turn[] }).turns
+  const [acted] = (second.resources.actor as unknown as { turns: Turn[] }).turns
   const known = 'rejected: the port is taken (`ss -ltn`: no listener)\nnot tested: the key is missing'
   assert.ok(acted!.prompt.endsWith(`<diagnosis>\n${known}\n</diagnosis>`))
 })
 
-test('what is confirmed is mended, and the diagnostic that failed must hold then', async () => {
-  const { think, minds } = rig({
+test('a confirmed cause is mended, and then the failed diagnostic must pass', async () => {
+  const { think, resources } = rig({
     names: [key],
     wants: 'fix',
     decides: [seen('confirmed', 'no such key')],
@@ -129,10 +129,10 @@ test('what is confirmed is mended, and the diagnostic that failed must hold then
     verdict(2, true),
   ])
   assert.deepEqual(result, { ok: true, text: 'the answer' })
-  const [acted] = (minds.actor as unknown as { turns: Turn[] }).turns
+  const [acted] = (resources.actor as unknown as { turns: Turn[] }).turns
   assert.ok(
     acted!.prompt.startsWith(
-      `the task\n\n${minds.machine.description}\n\n<approach>\nthe fix for “the key is missing”\n`,
+      `the task\n\n${resources.machine.description}\n\n<approach>\nthe fix for “the key is missing”\n`,
     ),
   )
   assert.ok(acted!.prompt.includes('seen in `cat .env`: no such key'))
@@ -155,7 +155,7 @@ test('a check that holds before anything was mended is no check', async () => {
   assert.deepEqual(result, { ok: true, text: 'the answer' })
 })
 
-test('where no command shows it, somebody judges who quotes what was done', async () => {
+test('when no command shows the result, another agent judges and quotes the work', async () => {
   const { think, told } = rig({
     names: [key],
     wants: 'fix',
@@ -174,7 +174,7 @@ test('where no command shows it, somebody judges who quotes what was done', asyn
   assert.ok(told('claude')[1]!.includes('Is this cause gone, so that what the task is about works? the key is missing'))
 })
 
-test('a check that nobody allows is none either; one that only a judge can make is put to a judge', async () => {
+test('a check that is not allowed counts as none; one that only a judge can make is put to a judge', async () => {
   const judge = json({ passed: true, quote: 'the answer', why: 'it says so' })
   const named = json({ wants: 'fix', hypotheses: [key] })
   const commands = { 'cat .env': { exit: 1, text: 'no such key' } }
@@ -211,7 +211,7 @@ test('a check that nobody allows is none either; one that only a judge can make 
 
 test('a fix that fails twice shows that it was not the cause: the next one is looked at, and this one never again', async () => {
   const files = new Map([['a.ts', 'old']])
-  const { think, told, minds } = rig({
+  const { think, told, resources } = rig({
     names: [port, key],
     wants: 'fix',
     decides: [seen('confirmed', 'LISTEN', { more: [port] }), seen('confirmed', 'no such key')],
@@ -236,7 +236,7 @@ test('a fix that fails twice shows that it was not the cause: the next one is lo
   ])
   assert.deepEqual(result, { ok: true, text: 'tried' })
   const disproved = 'it seemed confirmed, was fixed twice, and still `ss -ltn` exited with 1:\nLISTEN'
-  for (const prompt of [told('gemini')[1]!, (minds.actor as unknown as { turns: Turn[] }).turns[2]!.prompt])
+  for (const prompt of [told('gemini')[1]!, (resources.actor as unknown as { turns: Turn[] }).turns[2]!.prompt])
     assert.ok(prompt.includes(`rejected: the port is taken\nseen in \`ss -ltn\`: LISTEN\n${disproved}`))
   assert.deepEqual(
     asked.map(({ text }) => text),
@@ -244,8 +244,8 @@ test('a fix that fails twice shows that it was not the cause: the next one is lo
   )
 })
 
-test('nothing left to test: what was tried and what is known is said, and it is no success', async () => {
-  const { think, minds } = rig({
+test('with nothing left to test, the attempts and the known facts are listed, and the turn has failed', async () => {
+  const { think, resources } = rig({
     names: [port, key],
     decides: [seen('rejected', 'no listener'), seen('rejected', 'API_KEY=1')],
     commands: { 'ss -ltn': { exit: 0, text: 'no listener' }, 'cat .env': { exit: 0, text: 'API_KEY=1' } },
@@ -265,7 +265,7 @@ test('nothing left to test: what was tried and what is known is said, and it is 
   assert.deepEqual(facts.slice(-2), [{ type: 'reply', text, by: 'termaite' }, verdict(3, false, 'termaite')])
   const message = 'not achieved after 2 ways of trying; see above what was tried'
   assert.deepEqual(result, { ok: false, failure: { kind: 'unmet', message } })
-  assert.deepEqual((minds.actor as unknown as { turns: Turn[] }).turns, [])
+  assert.deepEqual((resources.actor as unknown as { turns: Turn[] }).turns, [])
 })
 
 test('a quote that stands nowhere decides nothing, whatever the verdict', async () => {
@@ -282,7 +282,7 @@ test('a quote that stands nowhere decides nothing, whatever the verdict', async 
   assert.equal(result.ok, false)
 })
 
-test('of a contradictory answer the last word counts', async () => {
+test('the last verdict of a contradictory answer counts', async () => {
   const both = ['confirmed', 'rejected'].map((one) => JSON.stringify({ verdict: one, quote: 'no listener', why: one }))
   const { think } = rig({
     names: [port],
@@ -292,7 +292,7 @@ test('of a contradictory answer the last word counts', async () => {
   assert.deepEqual(notesIn((await think()).events), ['rejected: the port is taken (`ss -ltn`: no listener)'])
 })
 
-test('a diagnostic that is not allowed is told to whoever decides, who may look at a file instead', async () => {
+test('the deciding agent is told of a diagnostic that is not allowed, and may look at a file instead', async () => {
   const { think, told } = rig({
     names: [port, key],
     decides: [seen('confirmed', 'not allowed'), seen('confirmed', 'PORT=1', { file: '.env' })],
@@ -326,7 +326,7 @@ test('a diagnostic is held to asking before it changes anything, however loose t
   }
 })
 
-test('a diagnostic that hangs was ended: what it printed is seen, and it is said', async () => {
+test('a diagnostic that hangs is ended: its output is seen, and the end is mentioned', async () => {
   const text = 'listening…\n[ended after 120 s.]'
   const { think, told } = rig({
     names: [port],
@@ -338,7 +338,7 @@ test('a diagnostic that hangs was ended: what it printed is seen, and it is said
   assert.ok(told('gemini')[0]!.includes(`it did not finish in time and was ended.\n<output>\n${text}\n</output>`))
 })
 
-test('what an observation brings up is tested first, nothing twice, and seven in all', async () => {
+test('hypotheses from an observation are tested first, none twice, and seven in all', async () => {
   const others = Array.from({ length: 9 }, (_, n) => ({ ...key, cause: `cause ${n}`, diagnostic: `look ${n}` }))
   const again = { ...port, cause: 'The port is taken!' }
   const { think } = rig({
@@ -354,7 +354,7 @@ test('what an observation brings up is tested first, nothing twice, and seven in
   assert.equal(result.ok, false)
 })
 
-test('three in a row that nobody can decide are enough, and a dead decider is no verdict', async () => {
+test('three undecided hypotheses in a row are enough, and a dead decider gives no verdict', async () => {
   const all = [0, 1, 2, 3].map((n) => ({ ...key, cause: `cause ${n}`, diagnostic: `look ${n}` }))
   const { think } = rig({
     names: [],
@@ -373,7 +373,7 @@ test('three in a row that nobody can decide are enough, and a dead decider is no
 })
 
 test('hypotheses that cannot be read are asked for again, then handed on as words', async () => {
-  const { think, told, minds } = rig({
+  const { think, told, resources } = rig({
     names: [],
     decides: [],
     agents: {
@@ -385,13 +385,13 @@ test('hypotheses that cannot be read are asked for again, then handed on as word
   assert.deepEqual(facts, [note('no testable cause found; answering directly'), ended, verdict(2)])
   assert.deepEqual(result, { ok: true, text: 'the answer' })
   assert.equal(told('claude').length, 2)
-  const [acted] = (minds.actor as unknown as { turns: Turn[] }).turns
+  const [acted] = (resources.actor as unknown as { turns: Turn[] }).turns
   assert.ok(
     acted!.prompt.endsWith('Another agent thought about it first:\n\n<diagnosis>\nIt is the cache.\n</diagnosis>'),
   )
 })
 
-test('one who is dead is replaced; where all are, whoever acts goes on alone', async () => {
+test('a dead agent is replaced; when all are dead, the acting agent goes on alone', async () => {
   const one = rig({
     names: [],
     decides: [],
@@ -413,7 +413,7 @@ test('the person says who diagnoses and who decides', () => {
   ])
 })
 
-test('whoever acts and asks something, or cannot act, has the last word', async () => {
+test('an acting agent that asks, or fails, ends the turn', async () => {
   const outcome = { ok: true as const, text: 'Which port?', asks: 'Which port?' }
   for (const wants of ['answer', 'fix']) {
     const { think } = rig({
@@ -432,7 +432,7 @@ test('whoever acts and asks something, or cannot act, has the last word', async 
   }
 })
 
-test('an empty purse ends it wherever that is felt', async () => {
+test('a spent budget ends the turn at whichever call it is noticed', async () => {
   for (const calls of [0, 1, 2]) {
     const { think, running } = rig({
       names: [port],
@@ -440,7 +440,7 @@ test('an empty purse ends it wherever that is felt', async () => {
       decides: [seen('confirmed', 'LISTEN')],
       commands: { 'ss -ltn': { exit: 1, text: 'LISTEN' } },
     })
-    assert.deepEqual((await think({ budget: purse(calls) })).result, empty, `after ${calls}`)
+    assert.deepEqual((await think({ budget: callBudget(calls) })).result, empty, `after ${calls}`)
     assert.deepEqual(running(), [])
   }
 })

@@ -12,7 +12,7 @@ import { reflect } from '../../../src/mind/think/reflect/reflect.ts'
 import { script } from '../../../src/mind/think/script/script.ts'
 import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
 import { memoryStore } from '../../../src/store/memory-store.ts'
-import { json, minds, notesIn, person, says } from './rig.ts'
+import { json, thinkingRig, notesIn, person, says } from './rig.ts'
 
 const free = { agreed: true, freeCalls: 2, agree: async () => {} }
 const trees = { kept: memoryStore().doc('trees', []), owner: 'me', alive: () => false, ...free }
@@ -57,7 +57,7 @@ const repl: Tool = {
 function rigged(ranked: string[], verify: Ran[], more: Rigged = {}) {
   const asked: string[] = []
   const one = everybody(ranked, asked)
-  const rig = minds({
+  const rig = thinkingRig({
     agents: { claude: [one], gemini: [one] },
     actor: [says('done')],
     commands: { verify, 'npm test': verify, look: { exit: 0, text: 'fine' } },
@@ -80,9 +80,9 @@ const frameworks: [name: string, FrameworkDefinition, ranked: string[], verify: 
 ]
 
 for (const [name, definition, ranked, verify, councils, more] of frameworks)
-  test(`${name} steps back to the council when nothing of its own is left, and takes what it proposes`, async () => {
+  test(`${name} steps back to the council when it has no approach left, and takes the proposals`, async () => {
     const made = rigged([...ranked], verify, more)
-    const { events, result } = await made.rig.run(definition.agent(made.rig.minds))
+    const { events, result } = await made.rig.run(definition.agent(made.rig.resources))
     assert.deepEqual(result, { ok: true, text: 'done' }, notesIn(events).join('\n'))
     assert.equal(made.councils(), councils)
     const notes = notesIn(events)
@@ -93,9 +93,9 @@ for (const [name, definition, ranked, verify, councils, more] of frameworks)
     assert.equal(events.flatMap((event) => (event.type === 'verdict' ? [event.passed] : []))[0], true)
   })
 
-test('a council that proposes what failed already is not followed, and the turn says what was tried', async () => {
+test('a council that proposes a failed approach again is not followed, and the turn lists the attempts', async () => {
   const { rig, councils } = rigged(['first', 'first'], [1])
-  const { result, events } = await rig.run(consensus.agent(rig.minds))
+  const { result, events } = await rig.run(consensus.agent(rig.resources))
   assert.equal(result.ok ? '' : result.failure.kind, 'unmet')
   assert.equal(councils(), 2)
   assert.ok(notesIn(events).includes('the council knows no other approach'))
@@ -108,10 +108,10 @@ test('a person is shown what the council costs, and a no ends the search', async
   const moreCalls = consentForMore({
     framework: 'consensus',
     definition: consensus,
-    resources: rig.minds,
+    resources: rig.resources,
     ...agreement,
   })
-  const { result } = await rig.run(consensus.agent({ ...rig.minds, moreCalls }), { ask, attended: true })
+  const { result } = await rig.run(consensus.agent({ ...rig.resources, moreCalls }), { ask, attended: true })
   assert.equal(result.ok ? '' : result.failure.kind, 'unmet')
   assert.equal(councils(), 1)
   assert.deepEqual(

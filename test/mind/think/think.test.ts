@@ -14,7 +14,7 @@ import { think } from '../../../src/mind/think/think.ts'
 import { frameworkAgent } from '../../../src/mind/think/framework-agent.ts'
 import { answeredTurn, drained, entryMaker } from '../../core/made.ts'
 import { all, here, project } from '../../walks/world.ts'
-import { empty, hangs, minds, person, phasesIn, purse, says } from './rig.ts'
+import { empty, hangs, thinkingRig, person, phasesIn, callBudget, says } from './rig.ts'
 
 /** A way that asks its roles one after another, and then acts. */
 const way = (...roles: string[]): FrameworkDefinition => ({
@@ -42,13 +42,13 @@ const way = (...roles: string[]): FrameworkDefinition => ({
 const ambiguous = 'Warum ist das so?'
 
 function thinking(part: Partial<ThinkingParts> = {}, rigged: Rigged = {}, roles: string[] = ['critic']) {
-  const rig = minds({ actor: [says('done')], ...rigged })
+  const rig = thinkingRig({ actor: [says('done')], ...rigged })
   const seen: string[] = []
-  const agent = think(rig.minds.actor, {
+  const agent = think(rig.resources.actor, {
     how: 'auto',
     machine: async () => (seen.push('machine'), 'a machine'),
-    openLabeller: async () => (seen.push('teller'), { ...rig.minds.openReader('gemini', []), name: 'gemini' }),
-    resources: async () => (seen.push('minds'), rig.minds),
+    openLabeller: async () => (seen.push('teller'), { ...rig.resources.openReader('gemini', []), name: 'gemini' }),
+    resources: async () => (seen.push('resources'), rig.resources),
     load: async (framework) => (seen.push(framework), way(...roles)),
     agreed: false,
     freeCalls: 2,
@@ -70,14 +70,14 @@ const verdict = (framework: string, why: string, calls: number, ms = 0) => ({
   by: 'actor',
 })
 
-test('what needs no thought goes straight to whoever acts: nobody is asked, nothing is loaded, nothing is said', async () => {
+test('a request that needs no thought goes straight to the acting agent: no other agent is asked, nothing is loaded or said', async () => {
   const { rig, seen, run } = thinking()
   const { facts, result } = await run('run the tests')
   assert.deepEqual(facts, [reply, verdict('direct', 'one step', 0)])
   assert.deepEqual([result, seen, rig.names()], [{ ok: true, text: 'done' }, [], []])
 })
 
-test('what the words tell is thought about so, with one quiet line', async () => {
+test('a request that the words decide is thought through in that framework, with one quiet line', async () => {
   const { rig, seen, run } = thinking()
   const { facts } = await run('Convert docx to pdf')
   assert.deepEqual(facts, [
@@ -85,23 +85,23 @@ test('what the words tell is thought about so, with one quiet line', async () =>
     reply,
     verdict('consensus', 'several ways are possible', 1),
   ])
-  assert.deepEqual([seen, rig.names()], [['minds', 'consensus'], ['claude']])
+  assert.deepEqual([seen, rig.names()], [['resources', 'consensus'], ['claude']])
 })
 
-test('what was asked for is not questioned, also where the words say otherwise', async () => {
+test('a framework that the person chose is used, also where the words say otherwise', async () => {
   const asked = thinking({ how: 'reflect' })
   assert.deepEqual((await asked.run('run the tests')).facts, [
     note('thinking: reflect, you chose it'),
     reply,
     verdict('consensus', 'you chose it', 1),
   ])
-  assert.deepEqual(asked.seen, ['minds', 'reflect'])
+  assert.deepEqual(asked.seen, ['resources', 'reflect'])
   const direct = thinking({ how: 'direct' })
   assert.deepEqual((await direct.run('Convert docx to pdf')).facts, [reply, verdict('direct', 'you chose it', 0)])
   assert.deepEqual(direct.seen, [])
 })
 
-test('what the words do not know is one short question to our own agent, in any message, and has its line', async () => {
+test('a request that the words do not decide is one short question to our own agent, in any message, and has its line', async () => {
   const history = answeredTurn(entryMaker(), 't0', 'hi', 'claude', 'hello')
   for (const before of [[], history]) {
     const { rig, seen, run } = thinking({}, { agents: { claude: [says('so')], gemini: [says('CONSENSUS')] } })
@@ -115,7 +115,7 @@ test('what the words do not know is one short question to our own agent, in any 
     assert.deepEqual(
       [seen, rig.names()],
       [
-        ['teller', 'machine', 'minds', 'consensus'],
+        ['teller', 'machine', 'resources', 'consensus'],
         ['gemini', 'claude'],
       ],
     )
@@ -131,7 +131,7 @@ test('what the words do not know is one short question to our own agent, in any 
   ])
 })
 
-test('what the question for a label cost is kept', async () => {
+test('the usage of the question for a label is kept', async () => {
   const { conversation, log } = project()
   const { agent } = thinking({}, { agents: { claude: [says('so')], gemini: [says('CONSENSUS')] } })
   await all(conversation.converse(agent, ambiguous, here()))
@@ -151,7 +151,7 @@ test('what the question for a label cost is kept', async () => {
   ])
 })
 
-test('without an agent of our own nobody is asked; one that dies, rambles or is silent is named, and the request goes on', async () => {
+test('without a native agent no label is asked for; one that dies, rambles or is silent is named, and the request goes on', async () => {
   const nobody = thinking({ openLabeller: async () => undefined })
   assert.deepEqual((await nobody.run(ambiguous)).facts, [reply, verdict('direct', 'left to the agent', 0)])
   const quota: Script = [{ fail: { kind: 'quota', message: 'out of quota until 17:11' } }]
@@ -181,7 +181,7 @@ test('without an agent of our own nobody is asked; one that dies, rambles or is 
   assert.deepEqual([silent.rig.running(), silent.rig.clock.asleep], [[], 0])
 })
 
-test('where nobody can be held to reading it is taken directly, and only whoever asked for more is told', async () => {
+test('without an agent that can be held to reading, the turn is taken directly, and only a person who chose a framework is told', async () => {
   const resources = async () => ({ why: 'no agent here can be held to reading' })
   const unasked = await thinking({ resources }).run('Convert docx to pdf')
   assert.deepEqual(unasked.facts, [reply, verdict('direct', 'several ways are possible', 0)])
@@ -193,7 +193,7 @@ test('where nobody can be held to reading it is taken directly, and only whoever
   ])
 })
 
-test('what goes on with a tree that was left is decomposed, whatever its words say', async () => {
+test('a prompt that continues a tree is decomposed, whatever its words say', async () => {
   const asked: string[] = []
   const load = (framework: string) => (asked.push(framework), Promise.reject(new Error('it is not built')))
   await thinking({ load, continuesTree: async ({ prompt }) => prompt === 'go on' }).run('go on')
@@ -201,7 +201,7 @@ test('what goes on with a tree that was left is decomposed, whatever its words s
   assert.deepEqual(asked, ['decompose'])
 })
 
-test('where something breaks before it began, it is said and taken directly', async () => {
+test('a fault before the thinking begins is reported, and the turn is taken directly', async () => {
   const lacks: [Partial<ThinkingParts>, string][] = [
     [{ resources: () => Promise.reject(new Error('the settings broke')) }, 'the settings broke'],
     [{ load: () => Promise.reject(new Error('it is not built')) }, 'it is not built'],
@@ -216,7 +216,7 @@ test('where something breaks before it began, it is said and taken directly', as
   }
 })
 
-test('a cancel while the selector, an advisor or whoever acts is at work ends it', async () => {
+test('a cancel while the selector, an advisor or the acting agent is at work ends it', async () => {
   const phases: [string, Rigged][] = [
     [ambiguous, { agents: { claude: [hangs], gemini: [hangs] } }],
     ['Convert docx to pdf', { agents: { claude: [hangs] } }],
@@ -238,26 +238,26 @@ test('a cancel while the selector, an advisor or whoever acts is at work ends it
   }
 })
 
-test('an empty purse refuses the next call of any kind', async () => {
+test('a spent budget refuses the next call of any kind', async () => {
   const { run, rig } = thinking({}, { agents: { gemini: [says('CONSENSUS')] } })
   // One for the turn itself: then nobody can be asked, and nobody can act.
-  assert.deepEqual((await run(ambiguous, { budget: purse(1) })).result, empty)
+  assert.deepEqual((await run(ambiguous, { budget: callBudget(1) })).result, empty)
   assert.deepEqual(rig.names(), [])
 })
 
-test('what breaks is a turn that failed', async () => {
+test('an unexpected error becomes a failed turn', async () => {
   const { rig } = thinking()
-  const agent = think(rig.minds.actor, {
+  const agent = think(rig.resources.actor, {
     how: 'script',
     machine: async () => '',
     openLabeller: async () => undefined,
-    resources: async () => rig.minds,
+    resources: async () => rig.resources,
     load: async () => ({
       asks: () => {
         throw new Error('no roles')
       },
       rounds: 0,
-      agent: () => rig.minds.actor,
+      agent: () => rig.resources.actor,
       advice: way().advice,
     }),
     agreed: false,
@@ -286,16 +286,16 @@ const card = {
 const chosen = note('thinking: consensus, several ways are possible')
 const thought = verdict('consensus', 'several ways are possible', 3)
 
-test('what is dear is shown with its cost before, and a yes goes on', async () => {
+test('an expensive framework is shown with its cost before, and a yes goes on', async () => {
   const { asked, ask } = person(['go'])
   const { run, seen } = thinking({}, {}, roles)
   const { facts } = await run('Convert docx to pdf', { ask, attended: true })
   assert.deepEqual(asked, [card])
   assert.deepEqual(facts, [chosen, reply, thought])
-  assert.deepEqual(seen, ['minds', 'consensus'])
+  assert.deepEqual(seen, ['resources', 'consensus'])
 })
 
-test('a yes for always is remembered; one that cannot be is said, and goes on', async () => {
+test('a yes for always is remembered; a yes that cannot be kept is reported, and the turn goes on', async () => {
   const always = thinking({}, {}, roles)
   const { facts } = await always.run('Convert docx to pdf', { ...person(['always']), attended: true })
   assert.deepEqual([facts, always.seen.at(-1)], [[chosen, reply, thought], 'agreed'])
@@ -308,7 +308,7 @@ test('a yes for always is remembered; one that cannot be is said, and goes on', 
   ])
 })
 
-test('a no, a card that was closed and nobody who answers take it directly', async () => {
+test('after a no, a closed card or no answer, the turn is taken directly', async () => {
   for (const picks of [['direct'], [], undefined]) {
     const { run, rig } = thinking({}, {}, roles)
     const { facts } = await run('Convert docx to pdf', { ...person(picks), attended: true })
@@ -321,7 +321,7 @@ test('a no, a card that was closed and nobody who answers take it directly', asy
   }
 })
 
-test('what was agreed to before, and what nobody watches, is said with its cost and not asked', async () => {
+test('an agreed framework, or one that nobody watches, runs with a line about its cost and without a question', async () => {
   const said = note(`thinking: consensus, several ways are possible; ${cost}`)
   const agreed = thinking({ agreed: true }, {}, roles)
   const { asked, ask } = person(['direct'])
@@ -339,19 +339,19 @@ test('a cancel while the card is open ends the turn', async () => {
   assert.deepEqual([facts, result, rig.names()], [[], failed('aborted', 'cancelled'), []])
 })
 
-test('one call beyond what was shown is put on a card, unless that was agreed to or nobody watches', async () => {
-  const rig = minds()
+test('one call beyond the shown cost is put on a card, unless that was agreed to or nobody watches', async () => {
+  const rig = thinkingRig()
   const { advice } = way()
   const definition = {
     asks: () => [{ role: 'critic', agent: 'claude' }],
     rounds: 1,
-    agent: () => rig.minds.actor,
+    agent: () => rig.resources.actor,
     advice,
   }
   const proposed = {
     framework: 'reflect' as const,
     definition,
-    resources: rig.minds,
+    resources: rig.resources,
     agreed: false,
     freeCalls: 2,
     agree: async () => {},

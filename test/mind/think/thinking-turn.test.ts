@@ -14,7 +14,7 @@ import { ThinkingTurn } from '../../../src/mind/think/thinking-turn.ts'
 import { assign } from '../../../src/mind/think/resources.ts'
 import { frameworkAgent } from '../../../src/mind/think/framework-agent.ts'
 import { answeredTurn, drained, entryMaker } from '../../core/made.ts'
-import { dies, empty, hangs, json, minds, notesIn, purse, says } from './rig.ts'
+import { dies, empty, hangs, json, thinkingRig, notesIn, callBudget, says } from './rig.ts'
 
 type Think = (course: ThinkingTurn) => AsyncGenerator<Event, Outcome>
 
@@ -22,9 +22,9 @@ const critic = { role: 'critic', agent: 'claude' }
 const name = answerShape({ name: string() })
 const done: Outcome = { ok: true, text: 'done' }
 
-/** What one kind of question to a course came to. */
+/** Runs one kind of question in a thinking turn, and returns its results. */
 async function heard<T>(
-  rig: ReturnType<typeof minds>,
+  rig: ReturnType<typeof thinkingRig>,
   ask: (course: ThinkingTurn) => AsyncGenerator<Event, T>,
   over = {},
 ) {
@@ -33,23 +33,23 @@ async function heard<T>(
     got.push(yield* ask(course))
     return course.over ?? done
   }
-  const { events, facts, result } = await rig.run(frameworkAgent('consensus', rig.minds, think), over)
+  const { events, facts, result } = await rig.run(frameworkAgent('consensus', rig.resources, think), over)
   return { got: got[0], events, facts, result }
 }
 
-test('whoever dies while being asked is replaced, and the answer says who really gave it', async () => {
-  const rig = minds({ agents: { claude: [dies()], gemini: [says('because')] }, actor: [says('done')] })
+test('an agent that dies while it is consulted is replaced, and the answer names the agent that gave it', async () => {
+  const rig = thinkingRig({ agents: { claude: [dies()], gemini: [says('because')] }, actor: [says('done')] })
   const { got, facts } = await heard(rig, (course) => course.ask(critic, 'why?'))
   assert.deepEqual(got, { outcome: { ok: true, text: 'because' }, by: 'gemini' })
   assert.deepEqual(facts, [{ type: 'verdict', framework: 'consensus', why: '', calls: 1, ms: 0, by: 'termaite' }])
   assert.deepEqual([rig.names(), rig.running(), rig.clock.asleep], [['claude', 'gemini'], [], 0])
 })
 
-test('who is asked reads only, is told the conversation without its own thread, and nothing else of the turn', async () => {
+test('a consulted agent only reads, and is told the conversation without its own thread, and nothing else of the turn', async () => {
   const make = entryMaker()
   const [prompt, reply, end] = answeredTurn(make, 't0', 'hi', 'claude', 'hello')
   const thread = make('t0', 'claude', { type: 'thread', key: 'k' })
-  const rig = minds({ agents: { claude: [says('so')] } })
+  const rig = thinkingRig({ agents: { claude: [says('so')] } })
   const over = {
     history: [prompt!, thread, reply!, end!],
     files: [{ id: 'f', bytes: 1, type: 'image/png' }] as never,
@@ -70,7 +70,7 @@ test('who is asked reads only, is told the conversation without its own thread, 
 })
 
 test('a silence that lasts too long is a failure, and ends who was silent', async () => {
-  const rig = minds({ agents: { claude: [hangs], gemini: [says('never asked')] } })
+  const rig = thinkingRig({ agents: { claude: [hangs], gemini: [says('never asked')] } })
   const turn = heard(rig, (course) => course.ask(critic, 'why?', 5_000))
   await settled()
   assert.deepEqual(rig.running(), ['claude'])
@@ -79,8 +79,8 @@ test('a silence that lasts too long is a failure, and ends who was silent', asyn
   assert.deepEqual([rig.names(), rig.running(), rig.clock.asleep], [['claude'], [], 0])
 })
 
-test('an answer that cannot be read is sent back once, to whoever gave it', async () => {
-  const rig = minds({
+test('an answer that cannot be read is sent back once, to the agent that gave it', async () => {
+  const rig = thinkingRig({
     agents: { claude: [dies()], gemini: [says('I think <answer> it is Ada.'), json({ name: 'Ada' })] },
   })
   const { got, facts } = await heard(rig, (course) => course.askFor(critic, 'who?', name))
@@ -99,24 +99,24 @@ test('an answer that cannot be read is sent back once, to whoever gave it', asyn
   assert.equal((facts.at(-1) as { calls: number }).calls, 2)
 })
 
-test('what is wrong twice is words, and so is what nobody could mend', async () => {
-  const twice = minds({ agents: { claude: [says('Ada'), says('Ada!')] } })
+test('an answer that is wrong twice is taken as words, and so is one that no agent could mend', async () => {
+  const twice = thinkingRig({ agents: { claude: [says('Ada'), says('Ada!')] } })
   assert.deepEqual((await heard(twice, (course) => course.askFor(critic, 'who?', name))).got, {
     ok: false,
     why: 'there is no JSON in it',
     by: 'claude',
     words: 'Ada!',
   })
-  const dead = minds({ agents: { claude: [says('Ada'), dies('gone')] } })
+  const dead = thinkingRig({ agents: { claude: [says('Ada'), dies('gone')] } })
   const { got } = await heard(dead, (course) => course.askFor(critic, 'who?', name))
   assert.deepEqual([got!.ok, got!.words], [false, 'Ada'])
-  const never = minds({ agents: { claude: [dies('gone')] } })
+  const never = thinkingRig({ agents: { claude: [dies('gone')] } })
   const { got: none } = await heard(never, (course) => course.askFor(critic, 'who?', name))
   assert.deepEqual(Object.keys(none!).sort(), ['by', 'ok', 'why'])
 })
 
-test('an empty purse refuses the next call, and the whole turn is over', async () => {
-  const rig = minds({ agents: { claude: [says('so')] }, actor: [says('done')] })
+test('a spent budget refuses the next call, and the whole turn is over', async () => {
+  const rig = thinkingRig({ agents: { claude: [says('so')] }, actor: [says('done')] })
   const think: Think = async function* (course) {
     const first = yield* course.ask(critic, 'why?')
     const second = yield* course.ask(critic, 'and why that?')
@@ -125,13 +125,13 @@ test('an empty purse refuses the next call, and the whole turn is over', async (
     return course.over!
   }
   // One call for the framework itself; a consultation is three: its own, the rotation's and its agent's.
-  const { result } = await rig.run(frameworkAgent('consensus', rig.minds, think), { budget: purse(4) })
+  const { result } = await rig.run(frameworkAgent('consensus', rig.resources, think), { budget: callBudget(4) })
   assert.deepEqual([result, rig.names()], [empty, ['claude']])
 })
 
 test('a cancel ends who is asked and who acts, and nothing more begins', async () => {
   for (const acts of [false, true]) {
-    const rig = minds({ agents: { claude: [hangs] } })
+    const rig = thinkingRig({ agents: { claude: [hangs] } })
     const cancel = new AbortController()
     const think: Think = async function* (course) {
       if (acts) yield* course.act('do it')
@@ -139,7 +139,7 @@ test('a cancel ends who is asked and who acts, and nothing more begins', async (
       yield* course.act('and more')
       return course.over!
     }
-    const turn = rig.run(frameworkAgent('consensus', rig.minds, think), { signal: cancel.signal })
+    const turn = rig.run(frameworkAgent('consensus', rig.resources, think), { signal: cancel.signal })
     await settled()
     assert.deepEqual(rig.running(), ['claude'])
     cancel.abort()
@@ -148,9 +148,9 @@ test('a cancel ends who is asked and who acts, and nothing more begins', async (
   }
 })
 
-test('whoever stops watching ends who is at work as well', async () => {
-  const rig = minds({ agents: { claude: [hangs] } })
-  const agent = frameworkAgent('consensus', rig.minds, async function* (course) {
+test('leaving the stream of events ends the consulted agent as well', async () => {
+  const rig = thinkingRig({ agents: { claude: [hangs] } })
+  const agent = frameworkAgent('consensus', rig.resources, async function* (course) {
     yield* course.ask(critic, 'why?')
     return done
   })
@@ -158,11 +158,11 @@ test('whoever stops watching ends who is at work as well', async () => {
   assert.deepEqual([rig.running(), rig.asked[0]!.closed, rig.clock.asleep], [[], true, 0])
 })
 
-test('who acted goes on: its thread is resumed, what was typed is told, and its frame is there', async () => {
+test('the acting agent goes on: its thread is resumed, typed text is told, and its frame is there', async () => {
   const acts = (key: string) => [{ type: 'thread' as const, key }, { say: `did ${key}` }]
   const frame = { type: 'frame' as const, ref: { id: 'frame', bytes: 2, type: 'application/json' } as never }
   const steered = async (turn: Turn) => void (await turn.steer())
-  const rig = minds({
+  const rig = thinkingRig({
     agents: {
       claude: [(turn) => (void steered(turn), [{ wait: 1 }, frame, ...acts('one')]), acts('two'), dies()],
       gemini: [says('the third')],
@@ -174,7 +174,7 @@ test('who acted goes on: its thread is resumed, what was typed is told, and its 
     yield* course.act('second')
     return yield* course.act('third')
   }
-  const run = rig.run(frameworkAgent('decompose', rig.minds, think), { steer: async () => typed.shift() ?? [] })
+  const run = rig.run(frameworkAgent('decompose', rig.resources, think), { steer: async () => typed.shift() ?? [] })
   await rig.clock.turn(1)
   const { facts } = await run
   const [one, two, three, four] = rig.asked.map(({ turns }) => turns[0]!)
@@ -196,17 +196,17 @@ test('who acted goes on: its thread is resumed, what was typed is told, and its 
   assert.deepEqual(facts.at(-1), { type: 'verdict', framework: 'decompose', why: '', calls: 0, ms: 1, by: 'gemini' })
 })
 
-test('what an agent trimmed in one piece stays trimmed in the next', async () => {
+test('results that an agent trimmed in one piece stay trimmed in the next', async () => {
   const make = entryMaker()
   const call = make('t0', 'claude', { type: 'call', call: 'c', tool: 'bash', input: {} })
   const result = make('t0', 'claude', { type: 'result', call: 'c', ok: true, text: 'x'.repeat(1_000) })
   const [prompt, reply, end] = answeredTurn(make, 't0', 'hi', 'claude', 'hello')
-  const rig = minds({ agents: { claude: [[{ type: 'trim', through: end!.id }, { say: 'one' }], says('two')] } })
+  const rig = thinkingRig({ agents: { claude: [[{ type: 'trim', through: end!.id }, { say: 'one' }], says('two')] } })
   const think: Think = async function* (course) {
     yield* course.act('first')
     return yield* course.act('second')
   }
-  await rig.run(frameworkAgent('decompose', rig.minds, think), { history: [prompt!, call, result, reply!, end!] })
+  await rig.run(frameworkAgent('decompose', rig.resources, think), { history: [prompt!, call, result, reply!, end!] })
   const texts = rig.asked.map(({ turns }) =>
     turns[0]!.history.flatMap((entry) => (entry.type === 'result' ? [entry.text.slice(0, 26)] : [])),
   )
@@ -223,12 +223,17 @@ test('every role has an agent: who was set, else one after another', () => {
   ])
 })
 
-test('who only promised to read is watched: what changed while it was asked is said once, what is done when acting is not', async () => {
+test('an agent that only promised to read is watched: files that changed while it was asked are named once', async () => {
   const files = new Map([['kept.txt', 'as it was']])
   const writes = (): readonly ScriptStep[] => (files.set('made.txt', 'by gemini'), [{ say: 'advice' }])
   const acts = (): readonly ScriptStep[] => (files.set('done.txt', 'by the actor'), [{ say: 'done' }])
-  const rig = minds({ agents: { gemini: [writes], claude: [[{ say: 'fine' }]] }, actor: [acts], files, rewind: true })
-  const course = new ThinkingTurn('consensus', rig.turn(), { ...rig.minds, promisedReaders: ['gemini'] })
+  const rig = thinkingRig({
+    agents: { gemini: [writes], claude: [[{ say: 'fine' }]] },
+    actor: [acts],
+    files,
+    rewind: true,
+  })
+  const course = new ThinkingTurn('consensus', rig.turn(), { ...rig.resources, promisedReaders: ['gemini'] })
   const asks = async (agent: string) => notesIn((await drained(course.ask({ role: 'judge', agent }, 'well?'))).events)
   const words =
     'gemini only promised to read, but these files changed while it was asked: made.txt; /diff shows the changes, /undo reverts them'
@@ -237,8 +242,8 @@ test('who only promised to read is watched: what changed while it was asked is s
   assert.deepEqual(await asks('gemini'), [])
 })
 
-test('beyond what was agreed to the person is asked: yes is for a few more, no for none', async () => {
-  const rig = minds({ agents: { claude: [[{ say: 'fine' }]] } })
+test('beyond the agreed calls the person is asked: yes allows a few more, no allows none', async () => {
+  const rig = thinkingRig({ agents: { claude: [[{ say: 'fine' }]] } })
   const given = [true, false]
   const asked: [string, number][] = []
   async function* may({ role }: { role: string }, calls: number): AsyncGenerator<Event, boolean> {
@@ -246,8 +251,8 @@ test('beyond what was agreed to the person is asked: yes is for a few more, no f
     return given.shift()!
   }
   const course = new ThinkingTurn('reflect', rig.turn(), {
-    ...rig.minds,
-    moreCalls: { ...rig.minds.moreCalls!, agreed: 2, may },
+    ...rig.resources,
+    moreCalls: { ...rig.resources.moreCalls!, agreed: 2, may },
   })
   const outcomes: boolean[] = []
   for (let at = 0; at < 8; at++)
@@ -262,8 +267,8 @@ test('beyond what was agreed to the person is asked: yes is for a few more, no f
 })
 
 test('a framework that breaks is a turn that failed', async () => {
-  const rig = minds({ actor: scriptedAgent('actor', [says('done')]) })
-  const agent = frameworkAgent('reflect', rig.minds, async function* (course) {
+  const rig = thinkingRig({ actor: scriptedAgent('actor', [says('done')]) })
+  const agent = frameworkAgent('reflect', rig.resources, async function* (course) {
     yield course.phase('about to break')
     throw new Error('no such thing')
   })

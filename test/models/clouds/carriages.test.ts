@@ -51,7 +51,7 @@ for (const [name, way] of Object.entries(cloudWays)) {
 const bedrock = cloudWays['Bedrock, Claude, signed']!
 const now = Date.UTC(2026, 10, 16, 12)
 
-/** What becomes of one reply of a cloud. */
+/** The failure that one reply of a cloud becomes. */
 async function failure(way: CloudWay, reply: Reply): Promise<unknown> {
   const { model } = opened({ ...way, verify: () => {} }, () => reply, { clock: new HandClock(now) })
   return (await eventsOf(model, hello)).at(-1)

@@ -88,7 +88,7 @@ export type CloudWay = {
   wire: 'anthropic' | 'chat' | 'responses' | 'gemini'
   env(server: string): Record<string, string>
   key?: string
-  /** What the address is after the part that the settings name. */
+  /** The address after the part that the settings name. */
   path: string
   verify(received: Received): void
   framed?(events: string): Buffer

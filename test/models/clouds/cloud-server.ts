@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { tokenReply } from './cloud-rig.ts'
 
-/** What a model does with every request: one whole reply, or a beginning and then nothing more. */
+/** The behaviour of a model at every request: one whole reply, or a beginning and then nothing more. */
 export type Act = (asked: Asked) => Reply | { half: string }
 
 /** One model behind its cloud, and what came to it. */

@@ -103,7 +103,7 @@ test('an API key of Bedrock goes before AWS keys and is sent as it is', async ()
   assert.equal((words(stored) as any).login, 'the Amazon Bedrock API key in termaite’s key store')
 })
 
-test('without AWS keys or a region it is said what to do', async () => {
+test('without AWS keys or a region the failure says what to do', async () => {
   const HOME = cloudHome({})
   assert.deepEqual(words(await opened('bedrock', claude, { HOME })), {
     kind: 'missing',
@@ -275,7 +275,7 @@ test('a token that still counts is used when its renewal fails', async () => {
   assert.equal(((await pack()) as any).trouble.status, 503)
 })
 
-test('the places of Vertex have their addresses, and what is missing is said', async () => {
+test('the places of Vertex have their addresses, and missing settings are named', async () => {
   const HOME = cloudHome({
     'key.json': serviceAccount('https://tokens'),
     'other.json': '{"type":"external_account"}',

@@ -12,7 +12,7 @@ const elicit = (words: string, field: string, type = 'string') =>
 const sample = (words: string, maxTokens: number) =>
   inputRequired.createMessage({ messages: [{ role: 'user', content: text(words) }], maxTokens })
 
-/** Those of the newer protocol, which end with what they need and are called again with it. */
+/** Tools of the newer protocol, which end with the inputs that they need and are called again with them. */
 export function addInputs(server: McpServer, state: RequestStateCodec<string>): void {
   const tool = (name: string, run: (context: ServerContext) => Promise<object>) =>
     server.registerTool(

@@ -7,7 +7,7 @@ import { addTools } from './tools.ts'
 
 const state: RequestStateCodec<string> = createRequestStateCodec<string>({ key: randomBytes(32) })
 
-/** Everything that the conformance suite looks for by name; it is mounted on the product's own transport. */
+/** Everything that the conformance suite looks for by name, mounted on the product's own transport. */
 export function fixtureServer(): McpServer {
   const server = new McpServer(
     { name: 'termaite-conformance', version: '1' },

@@ -59,7 +59,7 @@ async function withLogging(_input: unknown, { mcpReq }: ServerContext) {
   return said(text('Done.'))
 }
 
-/** Those of the older protocol, which ask the client back while they run. */
+/** Tools of the older protocol, which ask the client while they run. */
 function addAsking(tool: (name: string, run: Run, inputSchema?: typeof none) => void): void {
   const elicit =
     (label: string, properties: object, required: string[] = []): Run =>

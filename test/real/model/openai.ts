@@ -4,7 +4,7 @@ import { json, planResets } from './script.ts'
 const error = (status: number, type: string, code: string | null, message: string, more: object = {}) =>
   json(status, { error: { message, type, param: null, code, ...more } })
 
-/** What OpenAI answers on both of its wires. */
+/** The errors of OpenAI on both of its wires. */
 export const openaiTrouble: Partial<Record<Trouble, Reply>> = {
   rate: error(
     429,

@@ -5,7 +5,7 @@ export type Asked = { wire: Wire; path: string; raw: Buffer; text: string; body:
 
 export type Tokens = { input: number; cached: number; output: number }
 
-/** What a model says next. Errors are named for what went wrong; each wire words them as its provider does. */
+/** The next answer of a model. Errors are named for what went wrong; each wire words them as its provider does. */
 export type Answer =
   /** `headers` are those by which a provider tells how much of a window is spent. */
   | { text: string; thought?: string; usage?: Tokens; headers?: Record<string, string> }

@@ -31,7 +31,7 @@ export type HostileProject = {
   gone(): void
 }
 
-/** What a command did: a program that left its mark, files that changed, or a secret in the output. */
+/** The effects of a command: a program that left its mark, files that changed, or a secret in the output. */
 export type Effects = { runs: boolean; writes: string[]; leaks: boolean; out: string }
 
 /** Behind the wall the temporary folder is empty, so what lies beside the project must be somewhere else. */

@@ -32,7 +32,7 @@ export function layProject(): Laid {
   writeFileSync(join(home, '.ssh', 'id_rsa'), 'x\n')
   symlinkSync(away, join(root, 'link'))
   symlinkSync(join(root, '.env'), join(root, 'innocent.txt'))
-  // Not by a hook of the test: where files share a process, it may run before the tests of its file.
+  // The folder is not removed by a hook of the test: where files share a process, it may run before the tests of its file.
   process.once('exit', () => rmSync(base, { recursive: true, force: true }))
   return { root, home, cwd: root, away }
 }

@@ -16,7 +16,7 @@ test('silence ends it, a sign of life begins it anew', async () => {
   assert.deepEqual([patience.expired, patience.signal.aborted], [true, true])
 })
 
-test('it stands still while a person thinks, but not beyond the end of the caller', async () => {
+test('the timeout stands still while a person thinks, but not beyond the end of the caller', async () => {
   const clock = new HandClock(0)
   const patience = new ActivityTimeout(1_000, 10_000, clock, new AbortController().signal)
   const thought = Promise.withResolvers<void>()
@@ -31,7 +31,7 @@ test('it stands still while a person thinks, but not beyond the end of the calle
   assert.equal(patience.expired, true)
 })
 
-test("the caller's signal ends it without its time being up; what has ended leaves no sleeper", async () => {
+test("the caller's signal aborts without the time being up; an ended timeout leaves no sleeper", async () => {
   const clock = new HandClock(0)
   const leaving = new AbortController()
   const patience = new ActivityTimeout(1_000, forever, clock, leaving.signal)

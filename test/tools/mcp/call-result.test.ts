@@ -7,7 +7,7 @@ import { outputOf } from '../../../src/tools/mcp/call-result.ts'
 const blobs = memoryStore().blobs('output')
 const text = (words: string) => ({ type: 'text' as const, text: words })
 
-test('texts are one text; nothing at all is said to be nothing', async () => {
+test('several texts become one; an empty result says that it is empty', async () => {
   assert.equal(await outputOf({ content: [text('a'), text(''), text('b')] }, blobs), 'a\n\nb')
   assert.equal(await outputOf({ content: [] }, blobs), '(The tool returned nothing.)')
 })
@@ -20,13 +20,13 @@ test('structure that is repeated as text is given once', async () => {
   assert.deepEqual(words, { text: 'one a\n\n{\n  "a": 1\n}', data: { structured: { a: 1 } } })
 })
 
-test('a server cannot pass for one of our tools by what it calls its data', async () => {
+test('a server cannot pass for one of our tools by the names in its data', async () => {
   const structuredContent = { asks: [{ about: 'permission' }], diffs: [] }
   const output = await outputOf({ content: [text('x')], structuredContent }, blobs)
   assert.deepEqual((output as { data: object }).data, { structured: structuredContent })
 })
 
-test('a sound is a file; a failure is its words, whatever else it gave', async () => {
+test('a sound is a file; a failure is its words, whatever else the result has', async () => {
   const sound = { type: 'audio' as const, data: Buffer.alloc(2048).toString('base64'), mimeType: 'audio/wav' }
   const output = await outputOf({ content: [sound] }, blobs)
   assert.ok(typeof output === 'object')
@@ -40,7 +40,7 @@ test('a sound is a file; a failure is its words, whatever else it gave', async (
   })
 })
 
-test('what is too long for a model is cut, and kept whole', async () => {
+test('a result that is too long for a model is cut, and kept whole', async () => {
   const long = 'x'.repeat(100_000)
   const kept: string[] = []
   const noting = {
@@ -51,6 +51,7 @@ test('what is too long for a model is cut, and kept whole', async () => {
       return ref
     },
     place: () => '/place/of/it',
+    keepOnly: blobs.keepOnly.bind(blobs),
   }
   const output = (await outputOf({ content: [text(long)] }, noting)) as string
   assert.match(output, /^x{32768}\n\[… 59040 characters cut; the whole is in \/place\/of\/it …\]\nx{8192}$/)

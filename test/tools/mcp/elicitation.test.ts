@@ -7,7 +7,7 @@ import { answering } from './rig.ts'
 const signal = new AbortController().signal
 const browse = async () => {}
 
-/** What a server is told when its form is answered with these picks. */
+/** The answer that a server gets when its form is answered with these picks. */
 async function answered(properties: object, required: string[], ...picks: (string[] | undefined)[]) {
   const { questions, ask } = answering(...picks)
   let paused = 0
@@ -65,7 +65,7 @@ test('several are marked as the server suggests; none leaves the field out, and 
   assert.deepEqual((await answered({ many }, [], undefined)).result, { action: 'decline' })
 })
 
-test('what is no number is asked again; what need not be said can be left out', async () => {
+test('a wrong number is asked for again; an optional field can be left out', async () => {
   const { result, questions } = await answered(
     { age: { type: 'integer' }, note: { type: 'string' } },
     ['age'],
@@ -75,7 +75,7 @@ test('what is no number is asked again; what need not be said can be left out', 
   assert.equal(questions[1]!.text, 'The MCP server s asks: Well?\nage\nThat is not a valid integer.')
 })
 
-test('a no declines, and so does nobody; a call that was cancelled cancels', async () => {
+test('a no declines, and so does a missing person; a cancelled call cancels', async () => {
   const field = { name: { type: 'string' } }
   assert.deepEqual((await answered(field, [], ['termaite:decline'])).result, { action: 'decline' })
   assert.deepEqual((await answered(field, [], undefined)).result, { action: 'decline' })

@@ -4,7 +4,7 @@ import { secretsInMemory } from '../../../src/tools/mcp/server-login.ts'
 import { answering, ready, use } from './rig.ts'
 import { Web } from './web.ts'
 
-test('a newer server over HTTP is asked what it is, and needs no session', async (t) => {
+test('a newer server over HTTP is asked to describe itself, and needs no session', async (t) => {
   const web = await new Web('modern').open(t)
   const open = await ready(t, [web.config({ headers: { Authorization: 'Bearer t0ken' } })])
   assert.equal(await use(open, 'mcp__web__echo', { text: 'hi' }), 'hi')
@@ -26,7 +26,7 @@ test('an older one is greeted the old way; when it forgot our session, a new one
   )
 })
 
-test('one that is not there is said to be not there', async (t) => {
+test('a server that cannot be reached is reported as such', async (t) => {
   const web = new Web('modern')
   web.url = 'http://127.0.0.1:1'
   const open = await ready(t, [web.config()])
@@ -35,7 +35,7 @@ test('one that is not there is said to be not there', async (t) => {
   assert.match(why!, /ECONNREFUSED|fetch failed|bad port/)
 })
 
-test('a login is waited for; nobody is registered before a person wants it; what was granted is kept and renewed', async (t) => {
+test('a login is waited for; no client is registered before a person wants it; the grant is kept and renewed', async (t) => {
   const web = await new Web('modern').open(t)
   web.tokens = new Set()
   const secrets = secretsInMemory()
@@ -81,7 +81,7 @@ test('a server of the same name at another address is not shown the token', asyn
   assert.deepEqual([open.status().servers[0]!.state, other.notes], ['login', []])
 })
 
-test('a login that is lost while a tool is called is asked for; a no is told to the model', async (t) => {
+test('a login that is lost during a call is asked for; a no is told to the model', async (t) => {
   const web = await new Web('modern').open(t)
   web.tokens = new Set()
   web.forgetful = true

@@ -14,7 +14,7 @@ const make = (name: string) => async () => {
 }
 toolContract('a remote tool', { make: make('mcp__one__echo'), good: { text: 'x' }, bad: ['x', [], {}] })
 
-test('a server and its tools are told in one line, and what a server says of itself with each of its tools', async (t) => {
+test('a server and its tools are listed in one line, and the server’s own description stands with each of its tools', async (t) => {
   const open = await ready(t, [
     scripted('one'),
     { ...scripted('gone'), command: '/nowhere/at/all', cwd: '/' } as ServerConfig,
@@ -39,7 +39,7 @@ test('the text about a server that is still starting waits for it', async (t) =>
   assert.match((await open.text('one', t.signal))!, /mcp__one__echo/)
 })
 
-test('a tool that a resumed session knows is waited for, and its absence said', async (t) => {
+test('a tool that a resumed session knows is waited for, and its absence is reported', async (t) => {
   const open = opened(t, [scripted('one'), scripted('dead', { dead: 'no licence' })])
   assert.equal(await use(open, 'mcp__one__echo', { text: 'hi' }), 'hi')
   assert.equal(await use(open, 'mcp__two__echo', { text: 'hi' }), 'no tool mcp__two__echo')
@@ -49,7 +49,7 @@ test('a tool that a resumed session knows is waited for, and its absence said', 
   assert.match(dead, /^! the MCP server dead is not running \(no licence; it ended with 1\)\./)
 })
 
-test('a server with too many tools is not put into every request; what is not there is told by name', async (t) => {
+test('a server with too many tools is not in every request; an unknown tool is answered with near names', async (t) => {
   const open = await ready(t, [scripted('many', { more: 40 }), scripted('few')])
   const names = open.tools().map(({ name }) => name)
   assert.deepEqual([names.length, names[0]], [12, 'mcp__few__echo'])
@@ -74,6 +74,6 @@ test('a server with too many tools is not put into every request; what is not th
   assert.equal(open.news(all), undefined)
 })
 
-test('without a server there is no tool', (t) => {
+test('without an MCP server there is no MCP tool', (t) => {
   assert.deepEqual(opened(t, []).tools(), [])
 })

@@ -46,7 +46,7 @@ test('a server that cannot be asked says why, and what to do', async (t) => {
   assert.equal(await words('plane'), 'there is no MCP server plane; did you mean plain?')
 })
 
-test('what can be named after an @ is listed with its help; a template is filled in with what the server suggests', async (t) => {
+test('resources that can be named after an @ are listed with their help; a template is filled in with suggestions of the server', async (t) => {
   const open = await ready(t, [scripted('s', { data: 'usual' }), scripted('bare')])
   const { signal } = t
   assert.deepEqual(await open.mentions('', signal), [
@@ -64,7 +64,7 @@ test('what can be named after an @ is listed with its help; a template is filled
   assert.deepEqual(await suggested('s:day://may/'), [{ mention: 's:day://may/may1', help }])
 })
 
-test('the variable of a template that is being typed is found by what stands around it', () => {
+test('the variable of a template that is being typed is found by the text around it', () => {
   const found = (template: string, typed: string) => {
     const filling = fillingOf(template, typed)
     return filling && [filling.variable, filling.value, filling.others, filling.more]

@@ -73,7 +73,7 @@ export function callOf(part: Partial<ToolCall> = {}): ToolCall {
   return { cwd: tmpdir(), signal, ask: nobody, progress() {}, consult, until: Number.MAX_SAFE_INTEGER, ...part }
 }
 
-/** What a tool gives, or the words it fails with. */
+/** The output of a tool, or the words of its failure. */
 export async function use(
   open: McpServers,
   name: string,
@@ -89,7 +89,7 @@ export async function use(
   }
 }
 
-/** Somebody who answers with these picks, one question after the other. */
+/** A person who answers with these picks, one question after the other. */
 export function answering(...picks: (string[] | undefined)[]) {
   const questions: Question[] = []
   return {

@@ -6,9 +6,9 @@ import { setTimeout } from 'node:timers/promises'
 import { hostileData, usualData } from './scripted-data.ts'
 
 export type Script = {
-  /** Which way of greeting it understands. */
+  /** The greeting that the server understands. */
   era?: 'legacy' | 'modern'
-  /** So many more tools than its usual ones. */
+  /** The number of tools beyond its usual ones. */
   more?: number
   /** Printed where only messages belong. */
   banner?: string

@@ -79,7 +79,7 @@ test('.mcp.json is read as other programs write it, with comments and defaults',
   })
 })
 
-test('what is wrong with a server is said in words, and the others are used', async (t) => {
+test('each fault of a server’s configuration is explained, and the other servers are used', async (t) => {
   const root = tempFolder(t)
   const settings = {
     a: 3,
@@ -134,7 +134,7 @@ test("a project's server does not take the name of one of the person's own, nor 
   ])
 })
 
-test('without trust nothing of the folder is used, not even parsed, and that is said', async (t) => {
+test('without trust no file of the folder is used or parsed, and a note says so', async (t) => {
   const root = tempFolder(t)
   writeFileSync(join(root, 'termaite.mcp.yaml'), '{ broken')
   writeFileSync(join(root, '.mcp.json'), '{ "mcpServers": { "x": { "command": "x" } } }')

@@ -38,7 +38,7 @@ const words = (state: ServerState) =>
 const passing: Fault = { is: 'passing', why: 'no luck' }
 const signal = new AbortController().signal
 
-test('what dies is started again after longer and longer waits, and at last left alone', async () => {
+test('a server that dies is started again after longer and longer waits, and at last left alone', async () => {
   const { life, clock, story } = scriptedLife(Array.from({ length: 6 }, () => passing))
   await clock.turn(100_000)
   assert.deepEqual(story, [
@@ -51,7 +51,7 @@ test('what dies is started again after longer and longer waits, and at last left
   assert.equal(clock.asleep, 0)
 })
 
-test('one that stood for a minute begins with a clean slate', async () => {
+test('a server that stood for a minute begins with the shortest wait again', async () => {
   const { life, clock, story, fall } = scriptedLife([passing, passing])
   await clock.turn(3_000)
   await clock.turn(60_000)
@@ -63,7 +63,7 @@ test('one that stood for a minute begins with a clean slate', async () => {
   await life.close()
 })
 
-test('one that falls at once each time waits longer each time', async () => {
+test('a server that falls at once each time waits longer each time', async () => {
   const { life, clock, story, fall } = scriptedLife([])
   await settled()
   fall()
@@ -105,7 +105,7 @@ test('a connection that is dropped is replaced without a wait; one of before cha
   assert.deepEqual([story.at(-1), closed()], ['0 closed', 2])
 })
 
-test('who waits for one that starts does so until the signal aborts', async () => {
+test('a caller waits for a starting server until the signal aborts', async () => {
   const life = new ServerLifecycle({
     clock: new HandClock(0),
     open: (closing) => new Promise((_, reject) => closing.addEventListener('abort', () => reject(passing))),

@@ -10,7 +10,7 @@ const server = (part: Partial<ServerStatus>): ServerStatus => ({
 
 const tool = (name: string, description = '') => ({ name: `mcp__one__${name}`, tool: name, description })
 
-test('/mcp says how each server is and what is wrong', () => {
+test('/mcp shows the state of each server and its fault', () => {
   const tools = [tool('a'), tool('b')]
   const servers = [
     server({ protocol: '2026-07-28', speaker: 'One 1.0', tools, output: 'chatter' }),
@@ -63,7 +63,7 @@ three  failed: no such program`,
   )
 })
 
-test('with none configured, where one is written down is said', () => {
+test('without any server, the text says where one is configured', () => {
   assert.match(mcpText({ servers: [], warnings: [] }, 0), /^No MCP server is configured\. Add one to \.mcp\.json/)
   assert.equal(mcpToolsText({ servers: [], warnings: [] }, 0), 'No MCP server is configured.')
 })

@@ -37,11 +37,11 @@ for (const era of ['legacy', 'modern'] as const)
       )
     })
 
-    await t.test("a tool's failure is its own words", async () => {
+    await t.test("a failure of a tool is reported in the server's own words", async () => {
       assert.equal(await use(open, 'mcp__s__fail'), '! The moon is closed.')
     })
 
-    await t.test('what it wants to know is asked of the person', async () => {
+    await t.test('a question of the server is put to the person', async () => {
       const { questions, ask } = answering(['blue'], ['termaite:skip'])
       const text = await use(open, 'mcp__s__ask', {}, { ask })
       assert.deepEqual(JSON.parse(text as string), { action: 'accept', content: { colour: 'blue', size: 3 } })
@@ -56,7 +56,7 @@ for (const era of ['legacy', 'modern'] as const)
       assert.deepEqual(JSON.parse(nobody as string), { action: 'decline' })
     })
 
-    await t.test('progress is shown, and a cancel reaches it', async () => {
+    await t.test('progress is shown, and a cancel reaches the server', async () => {
       const leaving = new AbortController()
       const shown: string[] = []
       const progress = (delta: string) => {
@@ -71,13 +71,13 @@ for (const era of ['legacy', 'modern'] as const)
       assert.equal(await use(open, 'mcp__s__heard'), 'wait')
     })
 
-    await t.test('it has what its configuration gives it, and none of our own keys', async () => {
+    await t.test('the server has the variables of its configuration, and none of our own keys', async () => {
       assert.equal(await use(open, 'mcp__s__env', { name: 'TOKEN' }), 'abcdefgh')
       assert.equal(await use(open, 'mcp__s__env', { name: 'HOME' }), '/nowhere')
       assert.equal(await use(open, 'mcp__s__env', { name: 'SECRET_OF_OURS' }), 'not set')
     })
 
-    await t.test('one that ends is said to have, and is started again', async () => {
+    await t.test('a server that ends is reported, and started again', async () => {
       const ended = await use(open, 'mcp__s__die')
       assert.match(ended as string, /^! the MCP server s stopped during this call \(out of coffee; it ended with 3\)/)
       const gone = await use(open, 'mcp__s__echo', { text: 'x' })
@@ -116,7 +116,7 @@ test('a list that grew is listed anew', async (t) => {
   assert.equal(await use(open, 'mcp__s__grown'), 'I am grown.')
 })
 
-test('one that cannot be started, dies at once or never answers holds up nobody', async (t) => {
+test('a server that cannot be started, dies at once or never answers delays no other', async (t) => {
   const nowhere = { ...scripted('nowhere'), command: '/nowhere/at/all' }
   const dead = scripted('dead', { dead: 'bad key abcdefgh' }, { KEY: 'abcdefgh' })
   const mute = { ...scripted('mute', { mute: true }), timeoutSeconds: 0.2 }
@@ -139,7 +139,7 @@ test('one that cannot be started, dies at once or never answers holds up nobody'
   assert.equal(await use(open, 'mcp__fine__echo', { text: 'x' }), 'x')
 })
 
-test('a call that takes too long is given up, and its server told', async (t) => {
+test('a call that takes too long is given up, and its server is told', async (t) => {
   const open = await ready(t, [{ ...scripted('s'), timeoutSeconds: 5 }])
   const until = Date.now() + 50
   assert.equal(
@@ -149,7 +149,7 @@ test('a call that takes too long is given up, and its server told', async (t) =>
   assert.equal(await use(open, 'mcp__s__heard'), 'wait')
 })
 
-test('closing lets a server say farewell, and refreshing begins anew with what is configured now', async (t) => {
+test('closing lets a server shut down itself, and refreshing begins anew with the present configuration', async (t) => {
   const farewell = join(tempFolder(t), 'farewell')
   const open = await ready(t, [scripted('a', { farewell })])
   await open.refresh({ servers: [scripted('b')], warnings: ['one thing'] })
@@ -161,7 +161,7 @@ test('closing lets a server say farewell, and refreshing begins anew with what i
   assert.equal(await use(open, 'mcp__b__echo', { text: 'x' }), '! the MCP server b was closed. Go on without it.')
 })
 
-test('one that will not go is ended, with whatever it started', async (t) => {
+test('a server that does not exit is ended, with all its processes', async (t) => {
   const stubborn = join(tempFolder(t), 'pids')
   const open = await ready(t, [scripted('s', { stubborn })])
   const pids = JSON.parse(readFileSync(stubborn, 'utf8')) as number[]

@@ -9,9 +9,9 @@ export class Web {
   url = ''
   /** Sessions that it knows; it forgets them when it is told to. */
   sessions = new Set<string>()
-  /** Tokens that it takes; undefined takes whoever comes. */
+  /** Tokens that the server takes; undefined takes every request. */
   tokens: Set<string> | undefined
-  /** Whether it renews nothing. */
+  /** Whether the server renews no login. */
   forgetful = false
   #era: 'legacy' | 'modern'
   #count = 0

@@ -92,7 +92,7 @@ export class ChatBoard {
   }
 }
 
-/** How many lines the board may take of a screen with so many rows: the conversation keeps a part of it. */
+/** How many lines the board may take of a screen with this many rows: the conversation keeps a part of it. */
 function roomOf(rows: number): { list: number; opened: number } {
   return { list: Math.max(4, Math.floor(rows * 0.4)), opened: Math.max(4, rows < 20 ? rows - 6 : rows - 10) }
 }

@@ -49,7 +49,7 @@ const cardKeys = [
 const notYet = 'Keys go to the input until you pause'
 const smallest = 19
 const boxEdges = 2
-/** A blank row between the body and the answers is drawn only where so many lines of the body are in sight. */
+/** A blank row between the body and the answers is drawn only where this many lines of the body are in sight. */
 const roomy = 14
 
 /** A question as a person sees it: who asks, what it is about, and the answers. */

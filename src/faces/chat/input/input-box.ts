@@ -127,7 +127,7 @@ export class InputBox implements Component, Focusable {
   }
 
   #take({ type, text }: InputPiece): void {
-    // What is typed after an Enter that waits for a picture belongs to the next prompt.
+    // Text that is typed after an Enter that waits for a picture belongs to the next prompt.
     if (this.#sends) {
       this.#sends.push({ type, text })
       return
@@ -168,7 +168,7 @@ export class InputBox implements Component, Focusable {
         const readings = pastedPaths(text, this.#parts)
         return readings ? this.#pictures(text, readings) : [text]
       }
-      const kept = await desk.keepPicture(found.picture, 'clipboard')
+      const kept = await desk.sources.keepPicture(found.picture, 'clipboard')
       if (!kept) say('The clipboard holds a picture that is no PNG, JPEG, GIF or WebP.')
       for (const problem of kept?.problems ?? []) say(problem)
       return kept?.texts ?? []
@@ -176,7 +176,7 @@ export class InputBox implements Component, Focusable {
   }
 
   async #pictures(text: string, readings: readonly (readonly string[])[]): Promise<readonly string[]> {
-    const kept = await this.#parts.desk.keepPastedPaths(readings)
+    const kept = await this.#parts.desk.sources.keepPastedPaths(readings)
     for (const problem of kept?.problems ?? []) this.#parts.say(problem)
     return kept?.texts ?? [text]
   }

@@ -47,7 +47,7 @@ function shellWords(line: string): string[] | undefined {
   return word === undefined ? words : [...words, word]
 }
 
-/** Where the quote that begins at `from` ends; in double quotes a backslash takes the next sign along. */
+/** The end of the quote that begins at `from`; in double quotes a backslash takes the next sign along. */
 function quoteEnd(line: string, from: number): number | undefined {
   const sign = line[from]
   for (let at = from + 1; at < line.length; at++) {

@@ -9,7 +9,7 @@ import { actionOf } from '../keys.ts'
 import { ChoiceList } from '../widgets.ts'
 import { cleanText } from '../../../base/ansi.ts'
 
-/** What can be completed before the cursor; a completion replaces the text from the column `from` on. */
+/** The text before the cursor that can be completed; a completion replaces everything from the column `from` on. */
 type CompletionTarget =
   | { type: 'command'; typed: string; from: number }
   | { type: 'words'; command: string; typed: string; from: number }
@@ -167,7 +167,7 @@ export class CompletionPopup {
   async #files(typed: string, signal: AbortSignal): Promise<Suggestion[]> {
     await this.#clock.sleep(pauseMs, signal)
     if (signal.aborted) return []
-    const paths = await this.#desk.files(typed, mostFiles, signal)
+    const paths = await this.#desk.sources.files(typed, mostFiles, signal)
     return (
       paths
         // A path with control characters cannot be typed into a line.
@@ -179,7 +179,7 @@ export class CompletionPopup {
   async #resources(typed: string, signal: AbortSignal): Promise<Suggestion[]> {
     await this.#clock.sleep(pauseMs, signal)
     if (signal.aborted) return []
-    const named = await this.#desk.resources(typed, signal)
+    const named = await this.#desk.sources.resources(typed, signal)
     const fitting = named.flatMap((one) => {
       const { matches, score } = fuzzyMatch(typed.trim(), one.mention)
       return matches ? [{ ...one, score }] : []
@@ -208,7 +208,7 @@ export class CompletionPopup {
 
   /** Commands that were sent with "!" before and begin with what is typed, newest first. */
   async #earlier(typed: string): Promise<Suggestion[]> {
-    const sent = await this.#desk.sentPrompts()
+    const sent = await this.#desk.sources.sentPrompts()
     const found = sent.filter((text) => text.startsWith(typed) && text !== typed && !text.includes('\n')).reverse()
     return [...new Set(found)].slice(0, mostFiles).map((text) => ({ label: text, text, typed: text }))
   }

@@ -25,7 +25,7 @@ export class PromptHistory {
 
   /** All prompts, newest last, none twice in a row; earlier ones that cannot be read are left out. */
   async texts(): Promise<string[]> {
-    const earlier = await (this.#earlier ??= this.#desk.sentPrompts().catch(() => []))
+    const earlier = await (this.#earlier ??= this.#desk.sources.sentPrompts().catch(() => []))
     // A prompt of this process may also be among the earlier ones; its place is at the end.
     const own = new Set(this.#sent)
     const all = [...earlier.map(tidy).filter((text) => !own.has(text)), ...this.#sent]

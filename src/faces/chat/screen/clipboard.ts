@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { killChild } from '../../../base/process/kill-child.ts'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Clock } from '../../../base/clock.ts'
@@ -6,10 +7,10 @@ import { withoutModelKeys } from '../../../core/work/key-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** What is on the clipboard: the bytes of a picture, a text, or in words why nothing could be read. */
+/** The content of the clipboard: the bytes of a picture, a text, or a sentence that says why nothing could be read. */
 export type Pasted = { picture: Buffer } | { text: string } | { why: string }
 
-export type ClipboardParts = { env: Env; clock: Clock; platform?: string }
+type ClipboardParts = { env: Env; clock: Clock; platform?: string }
 
 /** How long a program may take to hand the clipboard over, and how much of it is taken. */
 const patienceMs = 3000
@@ -126,7 +127,7 @@ async function output(argv: Argv, env: Env, clock: Clock): Promise<{ out: Buffer
       // The program may have started others, which hold its output open.
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
-      child.kill('SIGKILL')
+      killChild(child, 'SIGKILL')
     }
     child.stdout.destroy()
   }

@@ -12,7 +12,7 @@ import {
 } from '@earendil-works/pi-tui'
 import { withoutSides, BottomBorder, TopBorder } from '../border.ts'
 
-export type ScreenParts = {
+type ScreenParts = {
   terminal: Terminal
   altScreen: boolean
   theme: Theme

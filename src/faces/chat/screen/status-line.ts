@@ -4,7 +4,7 @@ import type { AgentStanding, Standing } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
 import type { Segment } from './line-segments.ts'
 import { clockTime, cost, thousands, tokens } from '../numbers.ts'
-import { oneLine } from '../transcript/screen-text.ts'
+import { oneLine } from '../transcript/safe-text.ts'
 import { fitSegments } from './line-segments.ts'
 import { stateNames } from '../chat-desk.ts'
 

@@ -7,7 +7,7 @@ import type { Segment } from './line-segments.ts'
 import { truncateToWidth } from '@earendil-works/pi-tui'
 import { againWords, elapsed } from '../numbers.ts'
 import { isAtWork } from '../transcript/agent-rows.ts'
-import { oneLine } from '../transcript/screen-text.ts'
+import { oneLine } from '../transcript/safe-text.ts'
 import { fitSegments } from './line-segments.ts'
 
 /** The spinner makes four steps a second while a turn runs. */
@@ -154,7 +154,7 @@ export class WorkingLine implements Component {
     return words === undefined ? [] : [{ forms: [this.#theme.quiet(words), ''], priority: 7 }]
   }
 
-  /** What went wrong, and the countdown to the next try; where there is little room, the countdown alone. */
+  /** Shows what went wrong, and the countdown to the next try; where there is little room, the countdown alone. */
   #retryPart(words: string, until: number): Segment[] {
     const again = againWords(until, this.#time.now())
     const whole = oneLine(words, 400).replace(/\.$/, '')

@@ -1,15 +1,14 @@
 import type { Event } from '../../../core/talk/entry.ts'
 import type { Outcome } from '../../../core/talk/outcome.ts'
 import type { AgentRow, Block, BoardBlock, RowState } from './block.ts'
+import type { Blocks, EventPlace } from './block-list.ts'
 import { defined } from '../../../base/defined.ts'
 import { ourselves } from './block.ts'
+import { replaced } from './block-list.ts'
 import { authorOf } from './event-facts.ts'
 
-type Blocks = readonly Block[]
-type Place = { turn: string; at: number; mint(): number }
-
 /** Adds an event to the blocks of an agent, as `foldEvent` does. */
-type Fold = (blocks: Blocks, event: Event, place: Place) => Blocks
+type Fold = (blocks: Blocks, event: Event, place: EventPlace) => Blocks
 
 /** Whether more events of the agent may come. */
 export const isAtWork = ({ state }: Pick<AgentRow, 'state'>): boolean =>
@@ -26,7 +25,7 @@ export const rowsIn = (blocks: Blocks): AgentRow[] =>
 export function withInner(
   blocks: Blocks,
   { role, event }: Extract<Event, { type: 'inner' }>,
-  place: Place,
+  place: EventPlace,
   fold: Fold,
 ): Blocks {
   const mine = (block: Block): block is BoardBlock => block.type === 'board' && block.turn === place.turn
@@ -50,13 +49,7 @@ export function withInner(
   return replaced(blocks, at, { ...board, rows: [...board.rows, row] })
 }
 
-function replaced<T>(list: readonly T[], at: number, one: T): T[] {
-  const copy = list.slice()
-  copy[at] = one
-  return copy
-}
-
-function extended(row: AgentRow, event: Event, place: Place, fold: Fold): AgentRow {
+function extended(row: AgentRow, event: Event, place: EventPlace, fold: Fold): AgentRow {
   const blocks = fold(row.blocks, event, place)
   if (event.type === 'attempt') {
     // The agent that failed no longer works; the next agent is not known yet.

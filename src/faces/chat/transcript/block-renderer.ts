@@ -18,7 +18,8 @@ import { commandOutputLines } from './blocks/command-output-lines.ts'
 import { boardLines } from './blocks/board-lines.ts'
 import { Prose } from './markdown/markdown.ts'
 import { promptMark } from '../border.ts'
-import { GrowingLines, bounded, fit, safeText, indented, oneLine, wrapped } from './screen-text.ts'
+import { bounded, safeText, oneLine } from './safe-text.ts'
+import { GrowingLines, fit, indented, wrapped } from './screen-text.ts'
 
 /** A text of which the beginning or the end may not be held. */
 type SpokenText = Pick<SpeechBlock, 'text' | 'dropped' | 'more'>
@@ -176,7 +177,7 @@ function folded(
 }
 
 /** Everything that an agent inside a turn did. */
-export function rowInside({ blocks }: AgentRow, width: number, context: RenderContext): string[] {
+function rowInside({ blocks }: AgentRow, width: number, context: RenderContext): string[] {
   const lines = blocks.flatMap((block, at) =>
     new BlockRenderer().lines(block, blocks[at - 1], Math.max(1, width - 4), context, false),
   )

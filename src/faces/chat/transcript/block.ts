@@ -73,7 +73,7 @@ export type AgentRow = {
   ms?: number
   /** The tokens that it has used so far; `source` says how well the number is known. */
   tokens?: { used: number; source: 'reported' | 'estimated' }
-  /** Whether it works in a terminal that a person can watch. */
+  /** Whether the agent works in a terminal that a person can watch. */
   terminal?: true
   blocks: readonly Block[]
 }

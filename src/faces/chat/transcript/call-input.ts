@@ -1,4 +1,4 @@
-import { safeText, oneLine } from './screen-text.ts'
+import { safeText, oneLine } from './safe-text.ts'
 
 /** The fields that say most about a call, as the agents name them. */
 const tellingFields = [

@@ -2,7 +2,8 @@ import type { Entry, EntryOf } from '../../../core/talk/entry.ts'
 import type { Closing } from '../chat-desk.ts'
 import type { Block } from './block.ts'
 import { defined } from '../../../base/defined.ts'
-import { foldEvent, withResult } from './fold.ts'
+import { withResult } from './call-blocks.ts'
+import { foldEvent } from './fold.ts'
 
 /** Results whose calls are in earlier entries that are not read yet, by call. */
 export type OrphanResults = ReadonlyMap<string, EntryOf<'result'>>

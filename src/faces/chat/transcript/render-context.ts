@@ -4,7 +4,7 @@ import type { DiffLine } from '../diff-lines.ts'
 import type { Colour } from './markdown/highlight.ts'
 import { diffLines } from '../diff-lines.ts'
 
-/** What the rendering of a block depends on besides the block. */
+/** Everything beside the block itself that its rendering depends on. */
 export type RenderContext = {
   theme: Theme
   lazy: LazyDetails

@@ -20,7 +20,7 @@ export type Scroll = {
 export type Room = { width: number; height: number; below: number; spoken: boolean }
 
 /** The lines above the first block: the welcome, or a hint that there are earlier messages. */
-export type Above = 'welcome' | 'more'
+type Above = 'welcome' | 'more'
 
 type TranscriptParts = {
   context: RenderContext
@@ -48,6 +48,8 @@ export class Transcript implements Component {
   #done: readonly Block[] = []
   #placed: PlacedBlock[] = []
   #stale = new Set<PlacedBlock>()
+  /** Whether a frame with blocks was made. */
+  #wasShown = false
   #layout = new TranscriptLayout()
   #above: Above | undefined
   #width = 0
@@ -216,8 +218,9 @@ export class Transcript implements Component {
       for (const placed of this.#stale) this.#refresh(placed)
       return
     }
-    // One screen more than is in sight, so that a page up has something to show.
-    const wanted = 2 * Math.max(this.#scroll.viewportHeight, 50)
+    // One screen more than is in sight, so that a page up has something to show; the first frame does not wait for that one.
+    const wanted = (this.#wasShown ? 2 : 1) * Math.max(this.#scroll.viewportHeight, 50)
+    this.#wasShown = true
     const step = anchor ? 1 : -1
     let height = anchor ? -anchor.into : 0
     for (let at = anchor?.placed.at ?? this.#placed.length - 1; height < wanted; at += step) {

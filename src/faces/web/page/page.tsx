@@ -1,22 +1,26 @@
 import { render } from 'preact'
-import { HubRefusal, followHub, forgetSignIn, signInByLink, standing } from './hub-connection.ts'
-import { forgetTurns, knowMe, load, take } from './hub-state.ts'
-import { Shell } from './shell.tsx'
+import { HubRefusal, followHub, forgetSignIn, signInByLink, standing, untilReached } from './hub/hub-connection.ts'
+import { forgetLive, knowMe, load, take } from './hub/hub-state.ts'
+import { installWorker } from './frame/installed-page.ts'
+import { startNotifications } from './frame/notifications.ts'
+import { Shell } from './frame/shell.tsx'
 
 const root = document.getElementById('page')!
 root.replaceChildren()
 render(<Shell />, root)
+void installWorker()
 
 try {
-  await signInByLink()
-  const { role } = await knowMe()
+  await untilReached(signInByLink)
+  const { role } = await untilReached(knowMe)
   // A guest reads one session, which asks for its news itself.
   if (role === 'guest') standing.value = 'live'
-  else await followHub({ load, take, begin: forgetTurns })
+  else {
+    startNotifications()
+    await followHub({ load, take, begin: forgetLive })
+  }
 } catch (error) {
-  forgetSignIn(
-    error instanceof HubRefusal ? signInWords(error) : 'The hub cannot be reached. Reload the page to try again.',
-  )
+  forgetSignIn(error instanceof HubRefusal ? signInWords(error) : String(error))
 }
 
 function signInWords({ status, message }: HubRefusal): string {

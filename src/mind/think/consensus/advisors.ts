@@ -15,7 +15,7 @@ import { note } from '../thinking-turn.ts'
 /** One advisor's answer: its proposals, and its words for the chair; `prose`: the answer could only be read as words. */
 export type Advice = RoleAssignment & { by: string; proposals: Proposal[]; words: string; prose?: true }
 
-/** What a council is asked: the task, and the approaches to it that were tried and failed. */
+/** The question to a council: the task, and the approaches to it that were tried and failed. */
 export type CouncilQuestion = { task: string; failed: readonly FailedApproach[] }
 
 export const questionTexts = ({ task, failed }: CouncilQuestion): string[] => [
@@ -134,9 +134,9 @@ export type Proposal = {
   name: string
   how: string
   needs: readonly string[]
-  /** Its votes where the majority decides. */
+  /** The votes for the proposal where the majority decides. */
   weight: number
-  /** Why it does not work here, where an advisor says so. */
+  /** Why the proposal does not work on this machine, where an advisor says so. */
   against?: string
   /** The script for it, where one was drafted. */
   code?: string

@@ -31,7 +31,7 @@ export type DroppedApproach = { name: string; why: string }
 /** The ranking of the approaches; `by`: the agent that chaired, undefined where the majority decided. */
 export type ChairDecision = { ranked: RankedApproach[]; dropped: DroppedApproach[]; dissent: string; by?: string }
 
-/** This many approaches are worth trying before a person should look. */
+/** The number of approaches that are worth trying before a person should look. */
 export const mostTried = 4
 
 const decisionShape = answerShape({

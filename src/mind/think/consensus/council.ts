@@ -60,8 +60,8 @@ async function machineFor(needs: readonly string[], { resources }: ThinkingTurn)
 }
 
 /**
- * What a framework steps back to when no approach of its own is left: the council is convened anew, once for each goal, is
- * told what failed, and its approaches are handed out one after another.
+ * The way out of a framework that has no approach of its own left: the council is convened anew, once for each goal, is told what failed,
+ * and its approaches are handed out one after another.
  */
 export class SteppingBack {
   #thinking: ThinkingTurn

@@ -31,7 +31,7 @@ const match = (framework: Framework, why: string): RuleMatch => ({ framework, wh
 const shell =
   /^ (git|npm|npx|yarn|pnpm|cargo|docker|kubectl|ls|cd|pwd|cat|grep|rg|curl|wget|python3?|node|pip3?|mkdir|touch|cp|mv|echo|ps|df|du|top|whoami|uname|chmod|brew|apt|apt-get|tsc|pytest|jest|eslint|prettier)( (?!the|my|this|a|an|for|to|is|and|says|fails|gives|prints|QUOTED )\S+)* $/
 
-/** One tool call does it. */
+/** Requests that one tool call fulfils. */
 const single = opens(
   '(run|rerun|execute|start|restart|stop|kill|open|show|display|tail|read|tell me|go to|checkout|check out|switch to|turn (on|off)|enable|disable|mute|unmute|set (the|my) (volume|brightness|timer|alarm|theme)|bump|commit|push|pull|fetch|stash|rebase|format|lint|undo|revert|redo|rename|translate|define|explain|ping|play|pause|lock (the|my) screen)',
 )

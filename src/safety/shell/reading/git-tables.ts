@@ -6,7 +6,7 @@ import { here, not, program } from './program-table.ts'
 /** Operands that are revisions or paths; every one is looked at as a path, too. */
 const mixed = { rest: 'FILE' }
 
-/** How commits are chosen and shown. */
+/** The options that choose commits and say how they are shown. */
 const history = [
   ...['-<N>', '-n <N>', '-n<N>', '--max-count=<N>', '--skip=<N>', '--since=<TEXT>', '--after=<TEXT>', '--until=<TEXT>'],
   ...['--before=<TEXT>', '--author=<TEXT>', '--committer=<TEXT>', '--grep=<TEXT>', '-i', '-E', '-F', '--all-match'],
@@ -34,7 +34,7 @@ const history = [
   ...['--parents', '--children', '--show-pulls', '--no-notes', '-g', '--walk-reflogs', '--source', '--no-walk'],
 ]
 
-/** How differences are shown. None of these writes a file or starts a program. */
+/** The options that say how differences are shown. None of these writes a file or starts a program. */
 const differences = [
   ...['-p', '-u', '--patch', '-s', '--no-patch', '-U<N>', '--unified=<N>', '--stat', '--stat=<RANGE>', '--shortstat'],
   ...['--numstat', '--dirstat', '--summary', '--compact-summary', '--name-only', '--name-status', '--raw', '--check'],

@@ -2,8 +2,8 @@ import type { Word } from '../simple-command.ts'
 import { only } from '../simple-command.ts'
 
 /**
- * What a program understands of its arguments while it only reads, as data. A command is a read when every word of it is
- * one of these rows; a flag that is abbreviated, bundled or attached in a way that no row shows is not understood.
+ * The arguments that a program understands while it only reads, as data. A command is a read when every word of it is one of these rows; a
+ * flag that is abbreviated, bundled or attached in a way that no row shows is not understood.
  */
 export type ProgramTable = {
   names: readonly string[]
@@ -40,7 +40,7 @@ export type Understood = {
   /** Files of the project that it changes or makes, and those that it removes. */
   writes?: readonly Word[]
   removes?: readonly Word[]
-  /** Another command that it runs. */
+  /** Another command that the program runs. */
   inner?: readonly Word[]
   /** A script that it runs. */
   script?: string
@@ -247,7 +247,7 @@ export function take(
   /** Takes one flag: true if the next word is its value, a text if it is not understood. */
   function flag(text: string, word: Word, following: Word | undefined): boolean | string {
     const unknown = `its flag ${text} is not understood`
-    // Of a flag with and without a value, git takes the next word if there is one.
+    // For a flag that may stand with or without a value, git takes the next word if there is one.
     if (next.has(text) && whole.has(text) && following) return value(text, next.get(text)!, following) ?? true
     if (whole.has(text) || (text.length === 2 && letters.includes(text[1]!))) {
       taken.given.add(text)

@@ -7,7 +7,7 @@ import { failureSentence } from '../../../../core/talk/outcome.ts'
 import { isAtWork } from '../agent-rows.ts'
 import { duration, elapsed, tokens } from '../../numbers.ts'
 import { inputSummary } from '../call-input.ts'
-import { oneLine, safeText } from '../screen-text.ts'
+import { oneLine, safeText } from '../safe-text.ts'
 import { fitToWidth } from '../../widgets.ts'
 
 /** The widths of the columns of a board: `role` and `agent` are at least and at most so wide, from the width `from` on. */
@@ -30,7 +30,7 @@ const roleOf = ({ role }: AgentRow) => oneLine(roleLabel(role), 60)
 const agentOf = ({ by }: AgentRow) => (by === undefined ? '' : oneLine(by, 30))
 
 /** How many rows of a board stand in the conversation. The board's panel shows all of them. */
-export const mostRows = 6
+const mostRows = 6
 
 const marks: Record<RowState, string> = {
   waiting: '○',
@@ -93,7 +93,7 @@ export function rowNumbers(row: AgentRow, now: number): string[] {
 }
 
 /** The rows of a board that stand in the conversation: of many, those that matter most now, in their own order. */
-export function shownRows(rows: readonly AgentRow[]): { shown: readonly AgentRow[]; more: readonly AgentRow[] } {
+function shownRows(rows: readonly AgentRow[]): { shown: readonly AgentRow[]; more: readonly AgentRow[] } {
   // One line about the others takes as much room as one more row.
   if (rows.length <= mostRows + 1) return { shown: rows, more: [] }
   const chosen = new Set(rows.toSorted((a, b) => urgency[a.state] - urgency[b.state]).slice(0, mostRows))
@@ -130,7 +130,7 @@ export function countWords(rows: readonly AgentRow[]): string {
 }
 
 /** The lines of a board. `keys`: the row that each line belongs to, or the board itself for the line about the others. */
-export type BoardLines = { lines: string[]; keys: number[] }
+type BoardLines = { lines: string[]; keys: number[] }
 
 /** `isOpen`: whether a row shows everything that its agent did, and whether the board shows all its rows. */
 export function boardLines(

@@ -5,7 +5,8 @@ import type { FileChange } from '../../../../core/talk/entry.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import { duration, lineCounts } from '../../numbers.ts'
 import { inputSummary, inputText } from '../call-input.ts'
-import { bounded, safeText, indented, oneLine, wrapped } from '../screen-text.ts'
+import { bounded, safeText, oneLine } from '../safe-text.ts'
+import { indented, wrapped } from '../screen-text.ts'
 
 const marks = { running: '◌', ok: '✓', failed: '✗', stopped: '■' } as const
 

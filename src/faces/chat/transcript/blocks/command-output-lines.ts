@@ -1,10 +1,11 @@
 import type { CallBlock } from '../block.ts'
 import type { RenderContext } from '../render-context.ts'
 import { duration } from '../../numbers.ts'
-import { indented, safeText, wrapped } from '../screen-text.ts'
+import { safeText } from '../safe-text.ts'
+import { indented, wrapped } from '../screen-text.ts'
 import { stateMark } from './call-lines.ts'
 
-/** Lines of the output that are shown at first, the newest ones; opened, so many more. */
+/** The number of lines of the output that are shown at first, the newest ones, and once the block is opened. */
 const mostLines = 20
 const mostOpened = 1000
 

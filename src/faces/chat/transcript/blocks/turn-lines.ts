@@ -10,10 +10,11 @@ import type {
 import type { RenderContext } from '../render-context.ts'
 import type { Theme } from '../../theme.ts'
 import type { Failure, FailureKind } from '../../../../core/talk/outcome.ts'
-import { localTime } from '../../../../base/local-time.ts'
+import { localTimeFrom } from '../../../../base/local-time.ts'
 import { isOwnQuestion, ourselves } from '../block.ts'
 import { duration, lineCounts, thoughtWords, tokens } from '../../numbers.ts'
-import { bounded, safeText, indented, listed, oneLine, wrapped } from '../screen-text.ts'
+import { bounded, safeText, oneLine } from '../safe-text.ts'
+import { indented, listed, wrapped } from '../screen-text.ts'
 import { failureSentence } from '../../../../core/talk/outcome.ts'
 
 /** A question and its answer; while the question is open its card shows it. */
@@ -35,8 +36,8 @@ export function questionLines(asked: QuestionBlock, width: number, { theme }: Re
 }
 
 /** A turn that waits for an agent and continues by itself. */
-export function waitLines({ agent, until }: WaitBlock, width: number, { theme }: RenderContext): string[] {
-  const when = until === undefined ? '' : ` until ${localTime(until)}`
+export function waitLines({ agent, until }: WaitBlock, width: number, { theme, now }: RenderContext): string[] {
+  const when = until === undefined ? '' : ` until ${localTimeFrom(now(), until)}`
   const name = oneLine(agent, 60)
   const words = `waiting for ${name}${when}; the request is sent then`
   return indented(withNames(wrapped(words, width - 2), [name], theme), '  ', `${theme.warn('⏸')} `)
@@ -102,7 +103,7 @@ export function commandLines({ text, how }: CommandBlock, width: number, { theme
 /** The first letter of a message that begins with an ordinary word; a name, a flag or a path stays as it is. */
 const sentenceStart = /^(?=(?:an?|the|there|this|that|these|no|nothing|none|only|every|one) )./
 
-/** What a person can do about each kind of failure. */
+/** The next step of a person for each kind of failure. */
 const nextSteps: Record<FailureKind, string> = {
   quota: '/agents shows which agents are free; /switch chooses another one.',
   busy: 'Send it again in a moment, or choose another agent with /switch.',
@@ -124,7 +125,7 @@ export function attemptLines(tried: AttemptBlock, width: number, context: Render
   const next = tried.next === undefined || tried.next === tried.by ? '' : oneLine(tried.next, 60)
   const on = tried.next === undefined ? '' : ` → ${next || 'once more'}`
   const failure = { ...tried.failure, message: oneLine(tried.failure.message, 1000) }
-  const why = withRetryTime(failureSentence(oneLine(who, 60), failure), failure)
+  const why = withRetryTime(failureSentence(oneLine(who, 60), failure), failure, context)
   const names = [tried.by === undefined ? '' : oneLine(who, 60), next]
   const lines = withNames(listed([why, `${duration(tried.ms)}${on}`], width - 2), names, theme)
   return [...indented(lines, '  ', `${theme.warn('↷')} `), ...(open ? saidLines(tried.said, width, context) : [])]
@@ -137,7 +138,7 @@ export function errorLines(failed: ErrorBlock, width: number, context: RenderCon
   const cancelled = failure.kind === 'aborted'
   const unfinished = failure.kind === 'unfinished'
   const paint = cancelled ? theme.quiet : unfinished ? theme.warn : theme.bad
-  const message = withRetryTime(safeText(failure.message).trim(), failure)
+  const message = withRetryTime(safeText(failure.message).trim(), failure, context)
   const words = wrapped(unfinished && !failed.inside ? `The turn was ${message}` : message, width - 2)
   // A kind that an older version kept has no row here. The agent inside a turn is not the person's to mend.
   const step = failed.inside ? '' : (nextSteps[failure.kind] ?? '')
@@ -149,8 +150,8 @@ export function errorLines(failed: ErrorBlock, width: number, context: RenderCon
   ]
 }
 
-function withRetryTime(message: string, { retryAt }: Failure): string {
-  return retryAt === undefined ? message : `${message.replace(/\.$/, '')}, until ${localTime(retryAt)}`
+function withRetryTime(message: string, { retryAt }: Failure, { now }: RenderContext): string {
+  return retryAt === undefined ? message : `${message.replace(/\.$/, '')}, until ${localTimeFrom(now(), retryAt)}`
 }
 
 function saidLines(said: string, width: number, context: RenderContext): string[] {

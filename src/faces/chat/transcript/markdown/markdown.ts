@@ -5,7 +5,8 @@ import { Markdown, hyperlink, stripTerminalSequences } from '@earendil-works/pi-
 import { fit, indented, wrapped } from '../screen-text.ts'
 import type { Table } from './markdown-tables.ts'
 import { split } from './markdown-parts.ts'
-import { tableLines, withTables } from './markdown-tables.ts'
+import { withTables } from './markdown-tables.ts'
+import { tableLines } from './table-lines.ts'
 
 /** How rows of a plain table that are too wide are shown: termaite's own are cut, those of agents are wrapped. */
 export type Columns = 'cut' | 'wrapped'

@@ -1,0 +1,194 @@
+import type { HubRoute } from '../../src/faces/hub/hub-router.ts'
+import type { ServerPath } from '../../src/faces/hub/server-paths.ts'
+import type { JsonSchema } from '../../src/core/work/shape.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { hubProtocol } from '../../src/core/work/hub-protocol.ts'
+import { hubRoutes } from '../../src/faces/hub/hub-routes.ts'
+import { serverPaths } from '../../src/faces/hub/server-paths.ts'
+import { operations } from '../../src/hub/hub-roles.ts'
+import { code, nobody, page, plain, table } from './page.ts'
+
+/** All routes of the hub; they are only looked at. */
+export const allRoutes = (): HubRoute[] => hubRoutes(nobody(), nobody(), realClock, nobody())
+
+const serverRows: readonly ServerPath[] = Object.values(serverPaths)
+
+/** The description of the hub's HTTP API, as OpenAPI 3.1. */
+export function openApi(): string {
+  const paths: Record<string, Record<string, unknown>> = {}
+  const put = (path: string, method: string, operation: unknown) => {
+    const templated = path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[templated] = { ...paths[templated], [method.toLowerCase()]: operation }
+  }
+  for (const route of allRoutes()) put(route.path, route.method, routeOperation(route))
+  for (const row of serverRows) if (row.answer !== 'socket') put(row.path, row.method, serverOperation(row))
+  const document = {
+    openapi: '3.1.0',
+    info: {
+      title: 'The hub of termaite',
+      version: String(hubProtocol),
+      summary: 'Agents register and take tasks; people add, answer and review them.',
+      description:
+        'Every request needs a key as a bearer token, made by `termaite hub keys add`, or the cookie of a browser that is signed in. The role of the key decides what it may do: `x-roles` of each operation. A refused request is answered with `{"error": "…"}`.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: 'http://localhost:3456', description: 'A hub on this machine' }],
+    security: [{ key: [] }, { cookie: [] }],
+    tags: tags(),
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'A key of the hub.' },
+        cookie: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'termaite',
+          description: 'A browser that was signed in by a link; the name of the cookie ends with the port of the hub.',
+        },
+      },
+      responses: Object.fromEntries(
+        Object.entries(refusals).map(([name, { description }]) => [
+          name,
+          { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } } },
+        ]),
+      ),
+      schemas: {
+        Refusal: { type: 'object', properties: { error: { type: 'string' } }, required: ['error'] },
+      },
+    },
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+/** The refusals of the hub, by the name of the response. */
+const refusals = {
+  Wrong: { status: 400, description: 'The request has another form than the hub reads; the words say which.' },
+  Unknown: { status: 401, description: 'The hub does not know the key.' },
+  Forbidden: { status: 403, description: 'The role of the key may not do this.' },
+  Missing: { status: 404, description: 'There is no such thing.' },
+  Conflict: { status: 409, description: 'The state of the thing does not allow it.' },
+  Long: { status: 413, description: 'The body is too long.' },
+  Busy: { status: 429, description: 'Too many requests; retry-after says when to come back.' },
+  Away: { status: 503, description: 'The hub does not reach its ledger; retry-after says when to come back.' },
+}
+
+const refused = (...names: readonly (keyof typeof refusals)[]) =>
+  Object.fromEntries(names.map((name) => [String(refusals[name].status), { $ref: `#/components/responses/${name}` }]))
+
+function routeOperation(route: HubRoute): object {
+  const { about, method, path, query = {}, body, takesPieces, operation } = route
+  return {
+    operationId: operationId(method, path),
+    summary: about,
+    tags: [tagOf(path)],
+    'x-roles': operations[operation].roles,
+    ...parametersIn(path, query),
+    ...(takesPieces
+      ? { requestBody: { required: true, content: { 'application/octet-stream': {} } } }
+      : body
+        ? { requestBody: bodyOf(body) }
+        : {}),
+    responses: {
+      200: { description: 'Done.' },
+      ...refused('Wrong', 'Unknown', 'Forbidden', ...ofRoute(route)),
+      ...refused('Busy', 'Away'),
+    },
+  }
+}
+
+function ofRoute({ method, path }: HubRoute): ('Missing' | 'Conflict' | 'Long')[] {
+  const named = path.includes(':') ? (['Missing'] as const) : []
+  return [...named, ...(method === 'POST' ? (['Conflict', 'Long'] as const) : [])]
+}
+
+function serverOperation({ method, path, about, query = {}, answer, open }: ServerPath): object {
+  const types = { json: 'application/json', events: 'text/event-stream', text: 'text/plain', socket: '' }
+  return {
+    operationId: operationId(method, path),
+    summary: about,
+    tags: [tagOf(path)],
+    ...(open ? { security: [] } : {}),
+    ...parametersIn(path, query),
+    responses: {
+      200: { description: 'Done.', content: { [types[answer]]: {} } },
+      ...(open ? {} : refused('Unknown', 'Forbidden', 'Busy')),
+    },
+  }
+}
+
+function bodyOf(schema: JsonSchema): object {
+  const isNeeded = ((schema.required ?? []) as string[]).length > 0
+  return { required: isNeeded, content: { 'application/json': { schema } } }
+}
+
+function parametersIn(path: string, query: Readonly<Record<string, string>>): object {
+  const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+  const asked = Object.entries(query).map(([name, description]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: { type: 'string' },
+  }))
+  const parameters = [...named, ...asked]
+  return parameters.length === 0 ? {} : { parameters }
+}
+
+/** `post-tasks-id-approve` for POST /api/tasks/:id/approve. */
+const operationId = (method: string, path: string) =>
+  [method.toLowerCase(), ...path.split('/').filter((part) => part !== '' && part !== 'api')]
+    .map((part) => part.replace(':', ''))
+    .join('-')
+
+const tagOf = (path: string) => path.split('/').filter((part) => part !== '' && part !== 'api')[0]!
+
+function tags(): object[] {
+  const all = [...allRoutes(), ...serverRows.filter(({ answer }) => answer !== 'socket')]
+  return [...new Set(all.map(({ path }) => tagOf(path)))].map((name) => ({ name }))
+}
+
+export function apiReference(): string {
+  const routes = allRoutes()
+  return page(
+    'HTTP API of the hub',
+    '`hub-openapi.json` in this folder describes it as OpenAPI 3.1. A request needs a key: `authorization: Bearer <key>`, made by `termaite hub keys add <name> --role <role>`. A list that is longer than one answer names the next page in the header `x-next`.',
+    '```sh\ncurl -H "authorization: Bearer $TERMAITE_HUB_KEY" http://localhost:3456/api/tasks?state=IN_REVIEW\n```',
+    ...[...new Set(routes.map(({ path }) => tagOf(path)))].flatMap((tag) => [
+      `## ${tag}`,
+      table(
+        ['request', 'what it does', 'fields of the body (? may be left out)', 'query', 'roles'],
+        routes
+          .filter(({ path }) => tagOf(path) === tag)
+          .map(({ method, path, about, body, query = {}, operation, takesPieces }) => [
+            code(`${method} ${path}`),
+            plain(about),
+            takesPieces ? 'the bytes' : fieldWords(body),
+            Object.keys(query).map(code).join(', '),
+            operations[operation].roles.join(', '),
+          ]),
+      ),
+    ]),
+    '## Answered by the server itself',
+    table(
+      ['request', 'what it does', 'answer', 'query', 'key'],
+      serverRows.map(({ method, path, about, answer, query = {}, open }) => [
+        code(`${method} ${path}`),
+        plain(about),
+        answer,
+        Object.keys(query).map(code).join(', '),
+        open ? 'none' : 'needed',
+      ]),
+    ),
+  )
+}
+
+function fieldWords(body: JsonSchema | undefined): string {
+  const required = (body?.required ?? []) as string[]
+  return Object.keys(body?.properties ?? {})
+    .map((name) => code(required.includes(name) ? name : `${name}?`))
+    .join(', ')
+}

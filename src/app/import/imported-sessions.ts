@@ -1,0 +1,37 @@
+import type { Doc, Store } from '../../core/talk/store.ts'
+
+/** One imported session: whose it was, where it came from, and the copy. */
+export type ImportedSession = {
+  cli: string
+  /** The CLI's own key of the session. */
+  key: string
+  /** The file of the CLI, with its size and its time when it was copied. */
+  source: string
+  bytes: number
+  changed: number
+  turns: number
+  from: number
+  to: number
+  /** The name of the copy in the folder `imported`. */
+  log: string
+  /** The session of ours that goes on with this one, and has its turns too: the copy is then neither listed nor searched. */
+  continued?: string
+}
+
+/** The sessions that were imported into one project. `path` is the project's folder. */
+export type ImportedDoc = { path: string; sessions: Record<string, ImportedSession> }
+
+export function importedDoc(store: Store, slug: string, path: string): Doc<ImportedDoc> {
+  return store.doc<ImportedDoc>(`projects/${slug}/imported`, { path, sessions: {} }, knownImports)
+}
+
+function knownImports(found: unknown): ImportedDoc | undefined {
+  const isObject = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one)
+  const { path, sessions } = (isObject(found) ? found : {}) as Partial<ImportedDoc>
+  return typeof path === 'string' && isObject(sessions) && Object.values(sessions!).every(isObject)
+    ? (found as ImportedDoc)
+    : undefined
+}
+
+/** Where long bodies of imported sessions are. */
+export const importedBodies = (slug: string) => `projects/${slug}/imported/output`

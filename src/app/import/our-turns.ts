@@ -1,0 +1,34 @@
+import type { Index } from '../../store/index/conversation-index.ts'
+import type { Profile } from '../../core/work/profile.ts'
+
+/** A stretch of time in which a CLI worked for us in one of its sessions. */
+type Stretch = { from: number; to: number }
+
+/** How far the clock of a record may be from ours: a CLI may write its last line after it said its last word. */
+const slackMs = 2_000
+
+/**
+ * The turns that termaite itself gave to the sessions of other CLIs. Such a turn stands in our log and in the CLI's own file: it is
+ * known by the key of the session and by its time.
+ */
+export class OurTurns {
+  #stretches = new Map<string, Stretch[]>()
+
+  /** `counted`: only the turns whose tokens we counted. */
+  static async in(index: Index, profiles: readonly Profile[], counted = false): Promise<OurTurns> {
+    const turns = new OurTurns()
+    for (const { key, from, to, usage } of await index.threads()) {
+      if (counted && !usage) continue
+      // The name of an agent is the person's: a key is unique without it.
+      for (const one of new Set(profiles.map(({ past }) => past?.key?.(key) ?? key)))
+        turns.#stretches.set(one, [...(turns.#stretches.get(one) ?? []), { from, to }])
+    }
+    return turns
+  }
+
+  has(key: string | undefined, at: number | undefined): boolean {
+    if (key === undefined || at === undefined) return false
+    const stretches = this.#stretches.get(key) ?? []
+    return stretches.some(({ from, to }) => at >= from - slackMs && at <= to + slackMs)
+  }
+}

@@ -1,0 +1,177 @@
+import type { FoundSession, FoundSessions, ImportWorld } from '../../app/import/import.ts'
+import type { PastProfile } from '../../app/import/session-files.ts'
+import type { Io } from '../../core/io.ts'
+import type { Parsed } from '../cli-command.ts'
+import { bytes, list, table } from '../../base/table.ts'
+import { localTime } from '../../base/local-time.ts'
+import { print, say, UsageError, voiceOf } from '../../core/io.ts'
+import { confirm } from '../../faces/terminal-questions.ts'
+import { allProfiles } from '../../profiles/all.ts'
+import { fileStore } from '../../store/files/file-store.ts'
+import { openIndex } from '../../store/index/conversation-index.ts'
+import { placeOf } from '../../app/place.ts'
+import { copyPast, findPast, undoImport } from '../../app/import/import.ts'
+import { hasPast } from '../../app/import/session-files.ts'
+
+export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+  const chosen = chosenProfiles(words)
+  const place = placeOf(io)
+  const store = fileStore(place.home, voiceOf(io))
+  if (values.undo) return undo(io, { store, place }, chosen, values.yes === true)
+  const index = openIndex(place.home, voiceOf(io))
+  try {
+    await index.catchUp()
+    const world = { io, home: io.env.HOME ?? '', place, store, index }
+    return await bring(world, io, chosen, values)
+  } finally {
+    await index.close()
+  }
+}
+
+function chosenProfiles(words: readonly string[]): PastProfile[] {
+  const known = allProfiles().filter(hasPast)
+  const names = known.map(({ name }) => name)
+  const strange = words.find((word) => !names.includes(word))
+  if (strange !== undefined) throw new UsageError(`import: found "${strange}", allowed: ${names.join(', ')}.`)
+  return words.length === 0 ? known : known.filter(({ name }) => words.includes(name))
+}
+
+async function bring(world: ImportWorld, io: Io, chosen: PastProfile[], values: Parsed['values']): Promise<number> {
+  const found = await findPast(world, chosen)
+  const wanted = found.flatMap(({ sessions }) => sessions.filter(isWanted))
+  const dry = values['dry-run'] === true
+  if (values.json && dry) {
+    print(io, JSON.stringify(found.map(asJson)))
+    return 0
+  }
+  if (!values.json) showFound(io, world, found)
+  else for (const fault of found.flatMap(({ faults }) => faults)) say(io, `termaite: ${fault}`)
+  if (wanted.length === 0) {
+    if (values.json) print(io, JSON.stringify(found.map(asJson)))
+    else if (found.some(({ sessions }) => sessions.length > 0)) say(io, 'Everything is imported already.')
+    return 0
+  }
+  if (dry) {
+    say(io, 'Nothing was copied. Leave --dry-run out to import them.')
+    return 0
+  }
+  const many = wanted.length === 1 ? 'this session' : `these ${wanted.length} sessions`
+  const question = `Copy ${many} into the conversations of ${world.place.root}? The files of the other programs are only read.`
+  if (!(await confirm(io, question, values.yes === true))) {
+    say(io, 'Nothing was copied.')
+    return 1
+  }
+  const copied = await copyPast(world, found)
+  await world.index.catchUp()
+  if (values.json) {
+    print(io, JSON.stringify(found.map(asJson)))
+    return 0
+  }
+  print(
+    io,
+    `Imported ${copied.length} ${copied.length === 1 ? 'session' : 'sessions'}. termaite sessions lists them, sessions search finds their words, sessions resume <id> continues one. termaite import --undo removes the copies.`,
+  )
+  return 0
+}
+
+const isWanted = ({ standing }: FoundSession) => standing === 'new' || standing === 'grown'
+
+const sum = (sessions: readonly FoundSession[], of: (session: FoundSession) => number) =>
+  sessions.reduce((total, session) => total + of(session), 0)
+
+function showFound(io: Io, { place }: ImportWorld, found: readonly FoundSessions[]): void {
+  const there = found
+    .map(({ profile, sessions }) => ({
+      profile,
+      sessions: sessions.filter(({ standing }) => standing !== 'continued'),
+    }))
+    .filter(({ sessions }) => sessions.length > 0)
+  if (there.length === 0)
+    say(io, `Found no earlier sessions in ${place.root} of ${list(found.map(({ profile }) => profile.title))}.`)
+  else
+    print(
+      io,
+      table([
+        ['CLI', 'SESSIONS', 'NEW', 'GROWN', 'TURNS', 'SIZE', 'FROM', 'TO'],
+        ...there.map(({ profile, sessions }) => cells(profile, sessions)),
+      ]),
+    )
+  for (const { profile, sessions, own, faults } of found) {
+    for (const note of notes(profile, sessions, own)) say(io, note)
+    for (const fault of faults) say(io, `termaite: could not read ${fault}`)
+  }
+}
+
+function cells({ title }: PastProfile, sessions: readonly FoundSession[]): string[] {
+  const many = (standing: FoundSession['standing']) =>
+    String(sessions.filter((session) => session.standing === standing).length)
+  return [
+    title,
+    String(sessions.length),
+    many('new'),
+    many('grown'),
+    String(sum(sessions, ({ turns }) => turns)),
+    bytes(sum(sessions, ({ file }) => file.bytes)),
+    localTime(Math.min(...sessions.map(({ from }) => from))),
+    localTime(Math.max(...sessions.map(({ to }) => to))),
+  ]
+}
+
+/** Sentences about things that the table leaves out: sessions that are left out, and lines of their files that could not be read. */
+function notes({ title }: PastProfile, sessions: readonly FoundSession[], own: number): string[] {
+  const unread = sessions.map((session) => session.unread)
+  const broken = unread.reduce((total, { broken: more }) => total + more, 0)
+  const long = unread.reduce((total, { long: more }) => total + more, 0)
+  const cut = unread.filter((one) => one.cut).length
+  const ours = sum(sessions, (session) => session.ours)
+  const continued = sessions.filter(({ standing }) => standing === 'continued').length
+  return [
+    own > 0
+      ? `${title}: ${own} more ${own === 1 ? 'session is' : 'sessions are'} termaite’s own and not imported.`
+      : '',
+    ours > 0 ? `${title}: ${ours} turns of these sessions are termaite’s own and left out.` : '',
+    continued > 0
+      ? `${title}: ${continued} ${continued === 1 ? 'session was' : 'sessions were'} continued in termaite and not imported again.`
+      : '',
+    broken > 0 ? `${title}: ${broken} lines are damaged and left out.` : '',
+    long > 0 ? `${title}: ${long} lines are longer than 32 MB and left out.` : '',
+    cut > 0 ? `${title}: of ${cut} files only the first 256 MB are read.` : '',
+  ].filter((note) => note !== '')
+}
+
+const asJson = ({ profile, sessions, own, faults }: FoundSessions) => ({
+  cli: profile.name,
+  sessions: sessions.map(({ id, key, cwd, turns, ours, from, to, standing, file, unread }) => ({
+    ...{ id, key, cwd, turns, ours, from, to, standing },
+    ...{ file: file.path, bytes: file.bytes, unread },
+  })),
+  own,
+  faults,
+})
+
+async function undo(
+  io: Io,
+  world: Pick<ImportWorld, 'store' | 'place'>,
+  chosen: readonly PastProfile[],
+  yes: boolean,
+): Promise<number> {
+  const question = `Remove the imported sessions of ${list(chosen.map(({ title }) => title))} from the conversations of ${world.place.root}? The files of the other programs are not touched.`
+  if (!(await confirm(io, question, yes))) {
+    say(io, 'Nothing was removed.')
+    return 1
+  }
+  const { removed, continued } = await undoImport(
+    world,
+    chosen.map(({ name }) => name),
+  )
+  const index = openIndex(world.place.home, voiceOf(io))
+  try {
+    await index.catchUp()
+  } finally {
+    await index.close()
+  }
+  print(io, `Removed ${removed} imported ${removed === 1 ? 'session' : 'sessions'}.`)
+  if (continued > 0)
+    say(io, `${continued} that you continued ${continued === 1 ? 'stays' : 'stay'}, as sessions of termaite.`)
+  return 0
+}

@@ -1,0 +1,44 @@
+import type { Terminal } from './terminal.ts'
+
+/** A terminal in which an agent works on a machine. */
+export type TerminalRow = {
+  id: string
+  /** The name that a person sees: of a slot in a crew, of a worker, or of the agent itself. */
+  name: string
+  /** The agent in it. */
+  agent: string
+  /** The id under which the hub knows the agent. */
+  hubAgent?: string
+  machine: string
+  /** The folder of the project, and the crew that the agent belongs to. */
+  project: string
+  crew?: string
+  kind: 'crew' | 'worker' | 'supervised'
+  state: string
+  since: number
+  /** The task that the agent was given, in short. */
+  task?: string
+  /** Whether a person can take the keys of the terminal; an agent that has yet to start has no terminal. */
+  keys: boolean
+  /** Whether the machine of the terminal lets nobody type from elsewhere. */
+  onlyReading?: true
+}
+
+/** A person who is not at the machine, as the hub knows them. */
+export type FarPerson = { name: string; role: string }
+
+/** Keys as they were pressed, or a text that is pasted as one. */
+export type Typed = { as: 'keys' | 'paste'; text: string }
+
+/** The terminals of a machine for a person who is not at them. */
+export interface MachineTerminals {
+  list(): Promise<TerminalRow[]>
+  /** Opens a terminal that is listed, without changing its size; undefined when it is gone. */
+  open(id: string): Promise<Terminal | undefined>
+  /** Types into a terminal for a person; throws in words where that is not possible. The keys of one terminal stay in order. */
+  type(id: string, typed: Typed, by: FarPerson): Promise<void>
+  /** Gives a terminal the size of the person's own, for a person who has its keys. */
+  resize(id: string, size: { cols: number; rows: number }, by: FarPerson): Promise<void>
+  /** Detaches from all terminals; no program ends. */
+  close(): Promise<void>
+}

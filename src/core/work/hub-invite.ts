@@ -1,0 +1,51 @@
+/** An invitation for the machine of one agent: a code that is exchanged once, within a short time, for a key of the role `agent`. */
+export type HubInvite = {
+  id: string
+  /** The name of the key, and so of the agent. */
+  name: string
+  /** SHA-256 of the code, in hex. */
+  hash: string
+  /** The name of the client that made the invitation. */
+  by: string
+  made: number
+  ends: number
+  /** How long the key lasts, where it ends by itself. */
+  lifeMs?: number
+  /** The hash of the secret that the machine made for itself: the same request again, after a lost answer, gets the same key. */
+  used?: { hash: string; at: number }
+}
+
+/** Whether a machine can still join by an invitation. */
+export const isOpenInvite = ({ ends, used }: HubInvite, now: number) => used === undefined && ends > now
+
+/** Where invitations are stored. There is one for each name, whatever its case; every change is durable when its promise resolves. */
+export interface HubInviteBook {
+  all(): Promise<HubInvite[]>
+  withHash(hash: string): Promise<HubInvite | undefined>
+  /** Stores an invitation, in the place of one for the same name, and forgets those that ended before a time. */
+  put(invite: HubInvite, endedBefore: number): Promise<void>
+  /** Says who used an invitation; false where it is gone, or somebody has used it already. */
+  use(id: string, used: { hash: string; at: number }): Promise<boolean>
+  /** Removes the invitation for a name. */
+  removeNamed(name: string): Promise<void>
+}
+
+/** The letters of codes: those that look alike are left out. */
+const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const groups = 4
+const groupLetters = 5
+
+/** A code of a hundred random bits in four groups, which a person can read aloud. `bytes` are random; each gives one letter. */
+export function codeOf(bytes: Uint8Array): string {
+  const all = Array.from(bytes.subarray(0, groups * groupLetters), (byte) => letters[byte % 32]!)
+  return Array.from({ length: groups }, (_, at) => all.slice(at * groupLetters, (at + 1) * groupLetters).join('')).join(
+    '-',
+  )
+}
+
+/** A code as a person typed it, in the form in which it was made; undefined where it cannot be one. */
+export function readCode(typed: string): string | undefined {
+  const plain = typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1')
+  if (plain.length !== groups * groupLetters || [...plain].some((letter) => !letters.includes(letter))) return undefined
+  return plain.replaceAll(/(.{5})(?=.)/g, '$1-')
+}

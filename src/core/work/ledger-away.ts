@@ -1,0 +1,18 @@
+/**
+ * The ledger cannot be reached at the moment, as when its database is down. Nothing was changed, or the change can safely be sent
+ * again: every wish to the hub names what it is about. The hub goes on by itself when the ledger is back.
+ */
+export class LedgerAway extends Error {
+  override name = 'LedgerAway'
+
+  /** `why` ends a sentence after a colon; it holds no password and no address of the database. */
+  constructor(why: string, options?: ErrorOptions) {
+    super(
+      `The hub cannot reach its database at the moment: ${why}. Try again in a few seconds; the hub goes on by itself.`,
+      options,
+    )
+  }
+}
+
+/** How long a client should wait before it asks again, once it was told that the ledger is out of reach. */
+export const awaySeconds = 5

@@ -1,0 +1,105 @@
+/**
+ * Somebody's order that nothing new is given out: to one agent, to the agents of one machine, or by the whole hub. Tasks that
+ * agents have go on. The order holds until somebody resumes. With `drains` the person waits for the last of these tasks to end.
+ */
+export type Pause = { by: string; at: number; why?: string; drains?: true }
+
+/** The rules that operators have set for the agents of one machine. Agents name their machine themselves when they register. */
+export type MachineRules = {
+  machine: string
+  /** Words that count as capabilities of every agent of the machine. */
+  labels?: string[]
+  /** The most tasks that the agents of the machine have at once. */
+  limit?: number
+  pause?: Pause
+}
+
+/** The name under which the pause of the whole hub is stored beside the rules of machines. No machine has this name. */
+export const wholeHub = '*'
+
+/** Why an agent is given no task: a pause of the agent, of its machine or of the hub, or its machine has as many tasks as it may. */
+export type AgentRest = { of: 'agent' | 'machine' | 'hub'; machine?: string } & ({ pause: Pause } | { limit: number })
+
+/** An agent as far as rules need it. */
+type RuledAgent = { capabilities: readonly string[]; paused?: Pause; status?: { machine?: string } }
+
+/** The rules of all machines at one moment, and how many tasks the agents of each machine have. */
+export class FleetRules {
+  #rules: ReadonlyMap<string, MachineRules>
+  #held: ReadonlyMap<string, number>
+
+  constructor(rules: Iterable<MachineRules> = [], held: ReadonlyMap<string, number> = new Map()) {
+    this.#rules = new Map([...rules].map((one) => [one.machine, one]))
+    this.#held = held
+  }
+
+  /** The rules of the machine that an agent is on. */
+  of({ status }: Pick<RuledAgent, 'status'>): MachineRules | undefined {
+    return status?.machine === undefined || status.machine === wholeHub ? undefined : this.#rules.get(status.machine)
+  }
+
+  /** The capabilities that an agent has by itself and by the labels of its machine. */
+  capabilitiesOf(agent: RuledAgent): readonly string[] {
+    const labels = this.of(agent)?.labels ?? []
+    return labels.length === 0 ? agent.capabilities : [...new Set([...agent.capabilities, ...labels])]
+  }
+
+  /** The pause of the whole hub. */
+  get hubPause(): Pause | undefined {
+    return this.#rules.get(wholeHub)?.pause
+  }
+
+  /** The pause that keeps an agent from tasks: that of the hub before that of its machine before its own. */
+  pauseOf(agent: RuledAgent): AgentRest | undefined {
+    const { hubPause } = this
+    if (hubPause) return { of: 'hub', pause: hubPause }
+    const rules = this.of(agent)
+    if (rules?.pause) return { of: 'machine', machine: rules.machine, pause: rules.pause }
+    return agent.paused && { of: 'agent', pause: agent.paused }
+  }
+
+  /** Why an agent is given no task now, although it may wait for one. */
+  restOf(agent: RuledAgent): AgentRest | undefined {
+    const paused = this.pauseOf(agent)
+    if (paused) return paused
+    const { machine, limit } = this.of(agent) ?? {}
+    if (machine === undefined || limit === undefined || (this.#held.get(machine) ?? 0) < limit) return undefined
+    return { of: 'machine', machine, limit }
+  }
+}
+
+/** How many tasks the agents of each machine have. */
+export function heldByMachine(agents: Iterable<Pick<RuledAgent, 'status'> & { task?: string }>): Map<string, number> {
+  const held = new Map<string, number>()
+  for (const { status, task } of agents)
+    if (task !== undefined && status?.machine !== undefined)
+      held.set(status.machine, (held.get(status.machine) ?? 0) + 1)
+  return held
+}
+
+/** The labels that a person typed, between commas; `none` takes all of them away. */
+export function labelsIn(typed: string): string[] {
+  return typed === 'none' ? [] : typed.split(',').map((label) => label.trim())
+}
+
+/** The limit that a person typed: 0 for `none`, and undefined where it is no limit. */
+export function limitIn(typed: string): number | undefined {
+  if (typed === 'none') return 0
+  const limit = Number(typed)
+  return Number.isInteger(limit) && limit > 0 ? limit : undefined
+}
+
+/** The numbers that a person may type as the limit of a machine. */
+export const allowedLimits = 'a whole number from 1 on, or none. To give a machine no tasks, pause it.'
+
+/** "build-7: labels docker, gpu, at most 4 tasks at once." */
+export function rulesWords({ machine, labels, limit }: MachineRules): string {
+  const tasks = limit === undefined ? 'no limit of tasks' : `at most ${limit} ${limit === 1 ? 'task' : 'tasks'} at once`
+  return `${machine}: ${labels ? `labels ${labels.join(', ')}` : 'no labels'}, ${tasks}.`
+}
+
+/** A pause in words that follow "is": "paused by anna (disk full)"; `working` is how many of its agents still have a task. */
+export function pauseWords({ by, why, drains }: Pause, working = 0): string {
+  const state = drains ? (working > 0 ? 'being drained' : 'drained') : 'paused'
+  return `${state} by ${by}${why === undefined ? '' : ` (${why})`}`
+}

@@ -1,0 +1,47 @@
+import type { App } from '../app/app.ts'
+import type { NamedResource, PastedPictures, PromptSources } from '../faces/chat/chat-desk.ts'
+import { pastedPaths, pastedPicture } from '../app/attachments/attachments.ts'
+import { personServers } from '../app/native/person-servers.ts'
+import { nativeAgents } from '../settings/enabled-agents.ts'
+import { openFinder } from '../tools/file-finder.ts'
+import { pastPrompts } from './history-pages.ts'
+
+/** The files, resources, pictures and earlier prompts of the project that is open at a desk. */
+export class ProjectSources implements PromptSources {
+  #app: () => App
+  #closed: AbortSignal
+  #finder: ReturnType<typeof openFinder> | undefined
+
+  /** `closed` aborts when the desk is closed. */
+  constructor(app: () => App, closed: AbortSignal) {
+    this.#app = app
+    this.#closed = closed
+  }
+
+  files(typed: string, most: number, signal: AbortSignal): Promise<string[]> {
+    const { place, io } = this.#app()
+    this.#finder ??= openFinder(place.cwd, { env: io.env, clock: io.clock, signal: this.#closed })
+    return this.#finder.find(typed, most, signal)
+  }
+
+  async resources(typed: string, signal: AbortSignal): Promise<NamedResource[]> {
+    const { native, settings } = this.#app()
+    // A person without an agent of ours has started none of these servers, and an @ does not start them.
+    if (!native.state.servers && nativeAgents(settings).length === 0) return []
+    const servers = await (native.state.servers ?? personServers(this.#app()).open())
+    return servers?.mentions(typed, signal) ?? []
+  }
+
+  keepPicture(bytes: Uint8Array, name: string): Promise<PastedPictures | undefined> {
+    return pastedPicture(bytes, name, this.#app().blobs)
+  }
+
+  keepPastedPaths(readings: readonly (readonly string[])[]): Promise<PastedPictures | undefined> {
+    const { place, io, blobs } = this.#app()
+    return pastedPaths(readings, { cwd: place.cwd, home: io.env.HOME }, blobs)
+  }
+
+  sentPrompts(): Promise<string[]> {
+    return pastPrompts(this.#app().project.log)
+  }
+}

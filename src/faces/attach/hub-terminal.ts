@@ -1,0 +1,305 @@
+import type { WebSocket } from 'ws'
+import type { Clock } from '../../base/clock.ts'
+import type { TerminalRow } from '../../core/screen/machine-terminals.ts'
+import type { Exit, Picture, Screen, Terminal } from '../../core/screen/terminal.ts'
+import type { HubFrame, PageFrame } from '../web/terminal-frames.ts'
+import { within } from '../../base/clock.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { routeTo } from '../../base/http-route.ts'
+import { RecentBytes } from '../../base/recent-bytes.ts'
+import { shownWords } from '../link/link-frames.ts'
+import { silenceMs } from '../web/heartbeat.ts'
+import { readDrawn, signedOut, terminalsPath, terminalsProtocol } from '../web/terminal-frames.ts'
+
+type Parts = { url: string; key: string; clock: Clock; env: Readonly<Record<string, string | undefined>> }
+
+const firstPauseMs = 500
+const longestPauseMs = 10_000
+/** How long a picture, or the list of terminals, is waited for. */
+const patienceMs = 20_000
+/** How often a picture of the right size is asked for, and the pause between two. */
+const mostPictures = 8
+const sizeMs = 250
+const longestFrame = 16 * 1024 * 1024
+/** The number of the only terminal that this connection shows. */
+const channel = 1
+
+/** The terminals of all machines, as a hub shows them to one person. The connection is made again when it is lost. */
+export class HubTerminals {
+  #parts: Parts
+  #socket: WebSocket | undefined
+  #rows = Promise.withResolvers<readonly TerminalRow[]>()
+  #shown: HubTerminal | undefined
+  #over = new AbortController()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Connects; rejects in words where the hub does not let this person see terminals. Returns the terminals of all machines. */
+  async list(): Promise<readonly TerminalRow[]> {
+    await this.#connect()
+    void this.#keep()
+    const rows = await within(this.#parts.clock, this.#rows.promise, patienceMs)
+    if (!rows) throw new Error(`the hub at ${this.#parts.url} did not list its terminals`)
+    return rows
+  }
+
+  /** Shows one of the terminals. */
+  open(row: TerminalRow): HubTerminal {
+    return (this.#shown = new HubTerminal(row, this.#parts.clock, (frame) => this.#send(frame)))
+  }
+
+  close(): void {
+    this.#over.abort('closed')
+    this.#socket?.close()
+  }
+
+  #send(frame: PageFrame): void {
+    if (this.#socket?.readyState === this.#socket?.OPEN) this.#socket?.send(JSON.stringify(frame))
+  }
+
+  async #connect(): Promise<void> {
+    const { url, key, env, clock } = this.#parts
+    const { WebSocket: Socket } = await import('ws')
+    const socket = new Socket(`${url.replace(/^http/, 'ws')}${terminalsPath}`, [terminalsProtocol], {
+      headers: { authorization: `Bearer ${key}` },
+      maxPayload: longestFrame,
+      handshakeTimeout: patienceMs,
+      agent: routeTo(new URL(url), env).options.agent as never,
+    })
+    socket.binaryType = 'arraybuffer'
+    let heard = clock.elapsed()
+    socket.on('message', (data, isBinary) => {
+      heard = clock.elapsed()
+      const drawn = isBinary ? readDrawn(data as ArrayBuffer) : undefined
+      if (drawn) this.#shown?.draw(drawn)
+      else if (!isBinary) this.#take(JSON.parse(Buffer.from(data as ArrayBuffer).toString('utf8')) as HubFrame)
+    })
+    await new Promise<void>((resolve, reject) => {
+      socket.once('unexpected-response', (_, answer) => {
+        const why =
+          answer.statusCode === 403
+            ? 'this key may not see terminals: that needs the role admin'
+            : answer.statusCode === 401
+              ? 'the hub does not know our key'
+              : `the hub answered with HTTP ${answer.statusCode}`
+        answer.destroy()
+        reject(new Error(why))
+      })
+      socket.once('error', (error) => reject(new Error(`no hub answers at ${url}: ${messageOf(error)}`)))
+      socket.once('open', resolve)
+    })
+    socket.on('error', () => socket.terminate())
+    this.#socket = socket
+    void this.#watch(socket, () => clock.elapsed() - heard)
+  }
+
+  async #watch(socket: WebSocket, silence: () => number): Promise<void> {
+    const closed = new AbortController()
+    socket.once('close', () => closed.abort())
+    for (; !closed.signal.aborted; await this.#parts.clock.sleep(silenceMs / 4, closed.signal))
+      if (silence() > silenceMs) socket.terminate()
+  }
+
+  /** Connects again whenever the connection is lost; any hub at the address will do. */
+  async #keep(): Promise<void> {
+    const { clock } = this.#parts
+    while (!this.#over.signal.aborted) {
+      const code = await new Promise<number>((resolve) => this.#socket!.once('close', resolve))
+      if (this.#over.signal.aborted) return
+      if (code === signedOut) return this.#shown?.end({}, 'the key has ended')
+      this.#shown?.note('The connection to the hub is lost; it is made again.')
+      for (let pause = firstPauseMs; !this.#over.signal.aborted; pause = Math.min(pause * 2, longestPauseMs)) {
+        await clock.sleep(pause, this.#over.signal)
+        if (this.#over.signal.aborted) return
+        if (
+          await this.#connect().then(
+            () => true,
+            () => false,
+          )
+        )
+          break
+      }
+      this.#shown?.begin()
+    }
+  }
+
+  #take(frame: HubFrame): void {
+    if (frame.type === 'terminals') this.#rows.resolve(frame.rows)
+    else if ('channel' in frame && frame.channel === channel) this.#shown?.tell(frame)
+  }
+}
+
+/** A terminal that a hub shows: pictures that the hub sends by itself, after a lost connection for instance, are drawn like output. */
+class HubTerminal implements Terminal {
+  readonly id: string
+  /** Why the terminal is not shown any more, where its program has not ended. */
+  problem: string | undefined
+  readonly exited: Promise<Exit>
+  #row: TerminalRow
+  #clock: Clock
+  #send: (frame: PageFrame) => void
+  #exit = Promise.withResolvers<Exit>()
+  #kept = new RecentBytes()
+  #picture: PromiseWithResolvers<Picture> | undefined
+  #size = { cols: 80, rows: 24 }
+  #wished: { cols: number; rows: number } | undefined
+  #bytes = 0
+  #hasKeys = false
+  #isShown = false
+  /** Why keys were refused: the person has to see that, also where a new picture follows at once, and it goes with the next key. */
+  #refusal: string | undefined
+
+  constructor(row: TerminalRow, clock: Clock, send: (frame: PageFrame) => void) {
+    this.id = row.id
+    this.#row = row
+    this.#clock = clock
+    this.#send = send
+    this.exited = this.#exit.promise
+  }
+
+  /** Asks for the terminal anew: the connection has just been made. */
+  begin(): void {
+    this.#bytes = 0
+    const had = this.#hasKeys
+    this.#hasKeys = false
+    this.#send({ type: 'open', channel, id: this.id, above: 0 })
+    if (had) this.#takeKeys()
+  }
+
+  draw(frame: { type: 'picture' | 'output'; bytes: Uint8Array; cols?: number; rows?: number }): void {
+    const bytes = Buffer.from(frame.bytes)
+    this.#bytes += bytes.length
+    this.#send({ type: 'seen', channel, bytes: this.#bytes })
+    if (frame.type === 'output') return this.#kept.push(bytes)
+    const { cols = 80, rows = 24 } = frame
+    this.#size = { cols, rows }
+    this.#isShown = true
+    const text = bytes.toString('utf8')
+    if (this.#picture) {
+      this.#picture.resolve({ at: this.#kept.end, text, cols, rows })
+      this.#picture = undefined
+    } else this.#kept.push(Buffer.from(`\u001b[?2026h\u001b[0m\u001b[2J\u001b[H${text}\u001b[?2026l`))
+    if (this.#refusal !== undefined) this.note(this.#refusal)
+  }
+
+  tell(frame: HubFrame): void {
+    if (frame.type === 'ended') this.end({ code: frame.code, signal: frame.signal }, 'the program has ended')
+    else if (frame.type === 'missing') this.#miss()
+    else if (frame.type === 'refused') this.note((this.#refusal = frame.why))
+    else if (frame.type === 'holder') {
+      const had = this.#hasKeys
+      this.#hasKeys = frame.yours
+      // Nobody holds the keys of a terminal that was just opened anew: the answer to our own wish for them follows.
+      if (had && !frame.yours && frame.name !== undefined)
+        this.note(`${frame.name} has taken the keys. Your next key takes them back.`)
+    }
+  }
+
+  /** A terminal that was shown may come back, when its machine has linked again or its agent was started anew. */
+  #miss(): void {
+    if (this.#isShown)
+      return this.note(`${this.#row.machine} cannot be reached now. The terminal is shown again when it can.`)
+    this.problem = 'The terminal is gone, or its machine is offline'
+    this.end({}, this.problem)
+  }
+
+  /** Shows words on the last row, until the next picture. */
+  note(words: string): void {
+    const line = shownWords(words).replaceAll('\n', ' ').slice(0, this.#size.cols)
+    this.#kept.push(Buffer.from(`\u001b7\u001b[${this.#size.rows};1H\u001b[0;7m${line}\u001b[0m\u001b[K\u001b8`))
+  }
+
+  end({ code, signal }: { code?: number | undefined; signal?: number | undefined }, why: string): void {
+    this.#exit.resolve({ ...(code === undefined ? {} : { code }), ...(signal === undefined ? {} : { signal }) })
+    this.#picture?.reject(new Error(why))
+    this.#kept.close()
+  }
+
+  /** A picture that is larger than the person's own terminal cannot be drawn there; the program may need a moment for its new size. */
+  async paint(): Promise<Picture> {
+    for (let tries = 1; ; tries++) {
+      const picture = await this.#nextPicture()
+      const { cols, rows } = this.#wished ?? picture
+      if (picture.cols <= cols && picture.rows <= rows) return picture
+      if (tries === mostPictures || !this.#hasKeys) {
+        this.problem = `The terminal has ${picture.cols} columns and ${picture.rows} rows, and yours is smaller. Make yours at least as large, because the size of the other one cannot be changed from here`
+        throw new Error(this.problem)
+      }
+      await this.#clock.sleep(sizeMs)
+    }
+  }
+
+  async #nextPicture(): Promise<Picture> {
+    this.#picture ??= Promise.withResolvers<Picture>()
+    const { promise } = this.#picture
+    promise.catch(() => {})
+    this.begin()
+    const picture = await within(this.#clock, promise, patienceMs)
+    if (!picture) throw new Error((this.problem = 'The hub sent no picture of the terminal'))
+    return picture
+  }
+
+  output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
+    return this.#kept.follow(after)
+  }
+
+  async write(text: string): Promise<void> {
+    this.#refusal = undefined
+    if (!this.#hasKeys) this.#takeKeys()
+    this.#send({ type: 'keys', channel, text })
+  }
+
+  /** Takes the keys of the terminal, and gives it the size of the person's own. */
+  #takeKeys(): void {
+    this.#hasKeys = true
+    this.#send({ type: 'take', channel })
+    if (this.#wished) this.#send({ type: 'size', channel, ...this.#wished })
+  }
+
+  async paste(text: string): Promise<void> {
+    await this.write('')
+    this.#send({ type: 'paste', channel, text })
+  }
+
+  press(key: string): Promise<void> {
+    return this.write(key)
+  }
+
+  /** A person who attaches takes the keys with the first picture, because the size of a terminal belongs to the person who types. */
+  async resize(cols: number, rows: number): Promise<void> {
+    this.#wished = { cols, rows }
+    if (this.#row.onlyReading) return
+    if (this.#hasKeys) this.#send({ type: 'size', channel, cols, rows })
+    else this.#hasKeys = true
+  }
+
+  async screen(): Promise<Screen> {
+    return {
+      rows: [],
+      cols: this.#size.cols,
+      cursor: { row: 0, col: 0 },
+      title: `${this.#row.name} on ${this.#row.machine}`,
+    }
+  }
+
+  async history(): Promise<string[]> {
+    return []
+  }
+
+  async children(): Promise<number> {
+    return 0
+  }
+
+  async touched(): Promise<number> {
+    return 0
+  }
+
+  async retitle(): Promise<void> {}
+
+  /** Leaves the terminal; its program goes on. */
+  async close(): Promise<void> {
+    this.#send({ type: 'close', channel })
+  }
+}

@@ -1,0 +1,87 @@
+import type { SteadyTime } from '../../base/clock.ts'
+import type { Entry } from '../../core/talk/entry.ts'
+import type { ChatDesk, DeskEvent } from './chat-desk.ts'
+import type { ChatState } from './chat-state.ts'
+import { isEntry } from '../../core/talk/entry.ts'
+import { cleared, emptyState, nextState, withEarlier, withoutOldest } from './chat-state.ts'
+
+/** Blocks that are held; beyond `mostBlocks` the transcript is cut to `keptBlocks`, so that it is not cut at each turn. */
+const [mostBlocks, keptBlocks] = [10_000, 9000]
+/** Blocks that are held in the normal buffer, where all of them are painted again at each change. */
+const keptInBuffer = 400
+const earlierEntries = 300
+
+type StateParts = {
+  desk: Pick<ChatDesk, 'earlier'>
+  time: SteadyTime
+  /** How the transcript is scrolled; undefined in the normal buffer, where the terminal itself scrolls. */
+  scroll(): { isFollowingEnd: boolean } | undefined
+  /** Called after each change. */
+  changed(state: ChatState): void
+  isOver(): boolean
+}
+
+/**
+ * The state of the chat after each event of the desk, no longer than a screen can hold: the oldest blocks leave it, and come back
+ * when the person scrolls up to them.
+ */
+export class BoundedState {
+  #parts: StateParts
+  #now: ChatState = emptyState
+  #isLoading = false
+
+  constructor(parts: StateParts) {
+    this.#parts = parts
+  }
+
+  get now(): ChatState {
+    return this.#now
+  }
+
+  take(event: DeskEvent): void {
+    this.#set(nextState(this.#now, this.#steadied(event), this.#parts.time.now()))
+  }
+
+  /** Tells the person something that is not kept. */
+  say(text: string): void {
+    this.take({ type: 'said', how: 'note', text })
+  }
+
+  /** Empties the transcript. */
+  clear(): void {
+    this.#set(cleared(this.#now))
+  }
+
+  /** Loads the entries before the oldest one, unless they are being loaded. */
+  async loadEarlier(): Promise<void> {
+    const { desk, scroll, isOver } = this.#parts
+    const { more, oldest } = this.#now
+    if (this.#isLoading || !more || oldest === undefined || !scroll()) return
+    this.#isLoading = true
+    const earlier = await desk.earlier(oldest, earlierEntries).catch(() => ({ entries: [], more: false }))
+    this.#isLoading = false
+    // Another conversation may have been opened while the entries were read.
+    if (this.#now.oldest !== oldest || isOver()) return
+    this.#set(withEarlier(this.#now, earlier.entries, earlier.more && earlier.entries.length > 0))
+  }
+
+  #set(state: ChatState): void {
+    this.#now = this.#bounded(state)
+    this.#parts.changed(this.#now)
+  }
+
+  /** Cuts a long transcript, but not while the person reads further up. */
+  #bounded(state: ChatState): ChatState {
+    const scroll = this.#parts.scroll()
+    if (!scroll) return withoutOldest(state, keptInBuffer)
+    const over = state.done.length > mostBlocks && scroll.isFollowingEnd
+    return over ? withoutOldest(state, keptBlocks) : state
+  }
+
+  /** The event with its time in steady time, so that a clock that is set makes nothing last a year. */
+  #steadied(event: DeskEvent): DeskEvent {
+    if (event.type !== 'event' || !isEntry(event.event)) return event
+    const entry: Entry = { ...event.event, at: this.#parts.time.of(event.event.at) }
+    return { ...event, event: entry }
+  }
+}

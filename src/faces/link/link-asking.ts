@@ -1,0 +1,183 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Asker } from '../../core/work/machine-work.ts'
+import type { AnsweringFrame, FailureKind } from './link-frames.ts'
+import type { LinkSocket } from './link-socket.ts'
+import { defined } from '../../base/defined.ts'
+import { mostAsked, OutputPiece, readAnswering, windowBytes, written } from './link-frames.ts'
+
+/** How long an answer is waited for, where the caller does not say. */
+const patienceMs = 15_000
+
+/** A request that was not carried out. The message is for a person. */
+export class LinkFailure extends Error {
+  override name = 'LinkFailure'
+  readonly kind: FailureKind
+
+  constructor(kind: FailureKind, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+type Params = Record<string, unknown>
+
+export type AskOptions = { by: Asker; machine?: string; signal?: AbortSignal; withinMs?: number }
+
+/** The other end of a link, which answers. */
+export interface Asking {
+  /** Resolves with the answer; rejects with a LinkFailure. */
+  call(method: string, params: Params, options: AskOptions): Promise<unknown>
+  /** Yields what comes until the stream or the signal ends; throws a LinkFailure where the other side refuses or is gone. */
+  stream(method: string, params: Params, options: AskOptions): AsyncIterable<unknown>
+}
+
+/** One request on its way. `unread` counts the bytes that came and were not taken yet; `left`: nobody wants the rest. */
+type Waiting = {
+  items: { item: unknown; bytes: number }[]
+  unread: number
+  left: boolean
+  end?: { result: unknown } | { failure: LinkFailure }
+  wake(): void
+}
+
+/**
+ * The asking side of a link. The other side may send at most a window of each stream before the reader has taken it, so that memory
+ * is bounded whatever the machine sends; one that sends more is cut off.
+ */
+export class LinkAsking implements Asking {
+  #socket: LinkSocket
+  #clock: Clock
+  #waiting = new Map<number, Waiting>()
+  #lastId = 0
+
+  constructor(socket: LinkSocket, clock: Clock) {
+    this.#socket = socket
+    this.#clock = clock
+    // Requests that still wait when the connection ends are told that it ended.
+    void socket.over.then((why) => {
+      for (const waiting of this.#waiting.values()) {
+        waiting.end ??= { failure: new LinkFailure('away', `The connection to the machine ended: ${why}.`) }
+        waiting.wake()
+      }
+    })
+  }
+
+  /** Resolves with the reason when the connection has ended. */
+  get over(): Promise<string> {
+    return this.#socket.over
+  }
+
+  /** How many requests and streams are open. */
+  get open(): number {
+    return this.#waiting.size
+  }
+
+  /** Takes a frame of the other side. */
+  take(data: string | Uint8Array): void {
+    const frame = readAnswering(data)
+    if (!frame) return this.#socket.end('a frame came that no answer can have', true)
+    const waiting = this.#waiting.get(frame.id)
+    if (!waiting) {
+      if (frame.id > this.#lastId) this.#socket.end('an answer came that nobody had asked for', true)
+      return
+    }
+    if (frame.type === 'done') waiting.end = { result: frame.result }
+    else if (frame.type === 'failed') waiting.end = { failure: new LinkFailure(frame.kind, frame.why) }
+    else this.#keep(waiting, frame, data.length)
+    if (waiting.end && waiting.left) this.#waiting.delete(frame.id)
+    waiting.wake()
+  }
+
+  async call(method: string, params: Params, options: AskOptions): Promise<unknown> {
+    const { signal, withinMs = patienceMs } = options
+    const { id, waiting } = this.#ask(method, params, options)
+    const enough = new AbortController()
+    const stop = () => waiting.wake()
+    signal?.addEventListener('abort', stop, { once: true })
+    let isLate = false
+    void this.#clock.sleep(withinMs, enough.signal).then(() => {
+      isLate = true
+      waiting.wake()
+    })
+    try {
+      while (!waiting.end && !isLate && !signal?.aborted) await this.#news(waiting)
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      enough.abort()
+      this.#leave(id, waiting)
+    }
+    signal?.throwIfAborted()
+    if (!waiting.end)
+      throw new LinkFailure('away', `The machine did not answer within ${Math.round(withinMs / 1000)} s.`)
+    if ('failure' in waiting.end) throw waiting.end.failure
+    return waiting.end.result
+  }
+
+  async *stream(method: string, params: Params, options: AskOptions): AsyncGenerator<unknown> {
+    const { signal } = options
+    if (signal?.aborted) return
+    const { id, waiting } = this.#ask(method, params, options)
+    const stop = () => waiting.wake()
+    signal?.addEventListener('abort', stop, { once: true })
+    let taken = 0
+    try {
+      while (!signal?.aborted) {
+        const next = waiting.items.shift()
+        if (next) {
+          waiting.unread -= next.bytes
+          taken += next.bytes
+          yield next.item
+          if (taken < windowBytes / 4 || waiting.end) continue
+          this.#send({ type: 'more', id, bytes: taken })
+          taken = 0
+        } else if (waiting.end) {
+          if ('failure' in waiting.end) throw waiting.end.failure
+          return
+        } else await this.#news(waiting)
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      this.#leave(id, waiting)
+    }
+  }
+
+  #ask(method: string, params: Params, { by, machine }: AskOptions): { id: number; waiting: Waiting } {
+    if (this.#socket.ended.aborted) throw new LinkFailure('away', 'The connection to the machine has ended.')
+    if (this.#waiting.size >= mostAsked)
+      throw new LinkFailure('busy', `${mostAsked} requests wait for this machine already. Try again in a moment.`)
+    const id = ++this.#lastId
+    const waiting: Waiting = { items: [], unread: 0, left: false, wake() {} }
+    if (!this.#send(defined({ type: 'ask', id, method, params, by, machine })))
+      throw new LinkFailure('long', 'The request is too long to be sent to another machine.')
+    this.#waiting.set(id, waiting)
+    return { id, waiting }
+  }
+
+  #send(frame: Parameters<typeof written>[0]): boolean {
+    const data = written(frame)
+    if (data !== undefined) this.#socket.send(data)
+    return data !== undefined
+  }
+
+  /** Keeps an item for its reader. The last item of a window may be longer than the rest of the window. */
+  #keep(waiting: Waiting, frame: Extract<AnsweringFrame, { type: 'item' | 'output' }>, bytes: number): void {
+    if (waiting.unread > windowBytes) return this.#socket.end('more was sent than was asked for', true)
+    waiting.unread += bytes
+    if (waiting.left) return
+    // A view on a message would keep the whole message in memory.
+    const item = frame.type === 'item' ? frame.item : new OutputPiece(frame.at, frame.bytes)
+    waiting.items.push({ item, bytes })
+  }
+
+  /** Ends the interest in an answer. Its number stays known until the other side has ended it too. */
+  #leave(id: number, waiting: Waiting): void {
+    waiting.items = []
+    waiting.left = true
+    if (waiting.end) this.#waiting.delete(id)
+    else this.#send({ type: 'leave', id })
+  }
+
+  #news(waiting: Waiting): Promise<void> {
+    return new Promise((resolve) => (waiting.wake = resolve))
+  }
+}

@@ -1,0 +1,167 @@
+/** The kinds of lines in a diff. `note` is git's remark that a file has no newline at its end; `other` is everything outside hunks. */
+export const lineKinds = { other: 0, hunk: 1, context: 2, added: 3, removed: 4, note: 5 } as const
+export type LineKind = (typeof lineKinds)[keyof typeof lineKinds]
+
+const newline = 10
+
+/**
+ * The lines of a diff. The text stays in bytes, and each line costs thirteen more, so that 50 MB take about 70; a line becomes a
+ * string when it is drawn. The reader of the diff says the kind and the numbers of each line.
+ */
+export abstract class DiffLines {
+  #most: number
+  #bytes: Uint8Array
+  #length = 0
+  /** Where the first line begins that has not ended, and how far its end was looked for. */
+  #scanned = 0
+  #searched = 0
+  #count = 0
+  #starts = new Uint32Array(1_024)
+  #kinds = new Uint8Array(1_024)
+  #olds = new Uint32Array(1_024)
+  #news = new Uint32Array(1_024)
+  #decoder = new TextDecoder()
+
+  /** `expected` is how many bytes will probably come, `most` how many are held. */
+  constructor(expected: number, most: number) {
+    this.#most = most
+    this.#bytes = new Uint8Array(Math.min(Math.max(expected, 1_024), most))
+  }
+
+  get lineCount(): number {
+    return this.#count
+  }
+
+  get byteCount(): number {
+    return this.#length
+  }
+
+  kind(line: number): LineKind {
+    return this.#kinds[line] as LineKind
+  }
+
+  /** The number of a line in the file before the change; 0 where it has none. */
+  oldNumber(line: number): number {
+    return this.#olds[line]!
+  }
+
+  newNumber(line: number): number {
+    return this.#news[line]!
+  }
+
+  /** The bytes of a line, its mark included. */
+  size(line: number): number {
+    return this.#end(line) - this.#starts[line]!
+  }
+
+  /** The text of a line without its mark of one character, from a byte on; at most `most` bytes of it. */
+  text(line: number, most = Infinity, from = 0): string {
+    const skipped = this.kind(line) === lineKinds.other || this.kind(line) === lineKinds.hunk ? 0 : 1
+    const start = Math.min(this.#starts[line]! + skipped + from, this.#end(line))
+    const end = Math.min(this.#end(line), start + most)
+    // A character that is cut in two is left out, not replaced.
+    return end === this.#end(line)
+      ? this.decoded(start, end)
+      : new TextDecoder().decode(this.#bytes.subarray(start, end), { stream: true })
+  }
+
+  /** A line without its mark, with a character for each byte, so that two lines are equal only if their bytes are. */
+  raw(line: number): string {
+    const bytes = this.#bytes.subarray(this.#starts[line]! + 1, this.#end(line))
+    let text = ''
+    for (let from = 0; from < bytes.length; from += 32_768)
+      text += String.fromCharCode(...bytes.subarray(from, from + 32_768))
+    return text
+  }
+
+  /** The bytes from one line to another, for comparisons. */
+  bytes(first: number, end: number): Uint8Array {
+    return this.#bytes.subarray(
+      this.#starts[first] ?? 0,
+      first >= end ? (this.#starts[first] ?? 0) : this.#end(end - 1),
+    )
+  }
+
+  /** Whether one more line may be added. */
+  protected abstract takesLine(): boolean
+
+  /** Says the kind of a line, whose bytes are from `start` to `end`, and its numbers by `setNumbers`. */
+  protected abstract readLine(line: number, start: number, end: number): LineKind
+
+  /** All bytes that have come. */
+  protected get known(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  protected byteAt(at: number): number | undefined {
+    return this.#bytes[at]
+  }
+
+  protected decoded(start: number, end: number): string {
+    return this.#decoder.decode(this.#bytes.subarray(start, end))
+  }
+
+  /** The beginning of a line as it was sent, without the end of a line of Windows. */
+  protected beginningOf(line: number, most: number): string {
+    const start = this.#starts[line]!
+    return this.decoded(start, Math.min(this.#end(line), start + most)).replace(/\r$/, '')
+  }
+
+  /** The numbers of a line in the file before and after the change. */
+  protected setNumbers(line: number, old: number, next: number): void {
+    this.#olds[line] = old
+    this.#news[line] = next
+  }
+
+  /** Adds the next piece of the text and reads the lines that end in it; false where not all of it could be held. */
+  protected addPiece(piece: Uint8Array): boolean {
+    const room = this.#most - this.#length
+    const taken = piece.length > room ? piece.subarray(0, room) : piece
+    if (this.#length + taken.length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.min(this.#most, Math.max(this.#bytes.length * 2, this.#length + taken.length)))
+      larger.set(this.#bytes.subarray(0, this.#length))
+      this.#bytes = larger
+    }
+    this.#bytes.set(taken, this.#length)
+    this.#length += taken.length
+    const { known } = this
+    for (;;) {
+      const end = known.indexOf(newline, Math.max(this.#scanned, this.#searched))
+      this.#searched = end < 0 ? this.#length : end + 1
+      if (end < 0 || !this.takesLine()) break
+      this.#addLine(this.#scanned, end)
+      this.#scanned = end + 1
+    }
+    return taken === piece
+  }
+
+  /** Adds the last line, if no newline ends it. */
+  protected addRest(): void {
+    if (this.#scanned < this.#length && this.takesLine()) this.#addLine(this.#scanned, this.#length)
+  }
+
+  #addLine(start: number, end: number): void {
+    if (this.#count === this.#starts.length) this.#grow()
+    const line = this.#count++
+    this.#starts[line] = start
+    this.#kinds[line] = this.readLine(line, start, end)
+  }
+
+  #grow(): void {
+    const size = this.#starts.length * 2
+    const larger = <T extends Uint8Array | Uint32Array>(made: T, old: T): T => {
+      made.set(old)
+      return made
+    }
+    this.#starts = larger(new Uint32Array(size), this.#starts)
+    this.#olds = larger(new Uint32Array(size), this.#olds)
+    this.#news = larger(new Uint32Array(size), this.#news)
+    this.#kinds = larger(new Uint8Array(size), this.#kinds)
+  }
+
+  /** Where a line ends, without its newline. */
+  #end(line: number): number {
+    if (line + 1 < this.#count) return this.#starts[line + 1]! - 1
+    return this.#scanned > this.#starts[line]! ? this.#scanned - 1 : this.#length
+  }
+}

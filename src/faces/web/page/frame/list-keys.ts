@@ -1,0 +1,79 @@
+import { signal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { undoLast } from '../hub/act.ts'
+
+/** Marks an element that j and k move to, Enter opens, and keys act on. */
+export const rowClass = 'row'
+
+/** Whether the list of all keys is open. */
+export const keysAreShown = signal(false)
+
+/** The views that g and a second key go to. */
+const viewKeys: Readonly<Record<string, string>> = {
+  i: 'inbox',
+  r: 'turns',
+  a: 'agents',
+  t: 'tasks',
+  e: 'terminals',
+  c: 'conversations',
+  u: 'usage',
+  s: 'sign-ins',
+}
+
+/** The second key of a pair has to follow the first one within this time. */
+const pairMs = 1_500
+let began = -Infinity
+
+/**
+ * Moves through the rows of a view by the keyboard: j and k, Enter by the browser itself, / for the search, u to take the last act
+ * back, g and a letter to go to another view, ? for the list of all keys. Every other key presses the button of the row that has it.
+ */
+export function handleKey(event: KeyboardEvent): void {
+  const { key, target } = event
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(target) || keysAreShown.value) return
+  const goes = event.timeStamp - began < pairMs ? viewKeys[key] : undefined
+  began = key === 'g' ? event.timeStamp : -Infinity
+  if (goes !== undefined) location.hash = `#/${goes}`
+  else if (key === 'j') move(1)
+  else if (key === 'k') move(-1)
+  else if (key === 'u') undoLast()
+  else if (key === '?') keysAreShown.value = true
+  else if (key === '/') document.querySelector<HTMLInputElement>('main input[type=search]')?.focus()
+  else if (!pressButton(key)) return
+  event.preventDefault()
+}
+
+/** Presses the button with this key in the row that has the focus, else the one of the whole view. */
+function pressButton(key: string): boolean {
+  const row = document.activeElement?.closest(`.${rowClass}`)
+  const name = CSS.escape(key)
+  const selector = `button:is([data-key="${name}"], [data-also="${name}"]):not(:disabled)`
+  const button =
+    row?.querySelector<HTMLButtonElement>(selector) ??
+    document.querySelector<HTMLButtonElement>(`main .view-keys ${selector}`)
+  button?.click()
+  return button !== undefined && button !== null
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]')
+  )
+}
+
+function move(step: 1 | -1): void {
+  // A row that is only told, such as a question that somebody has answered, cannot have the focus.
+  const rows = [...document.querySelectorAll<HTMLElement>(`.${rowClass}`)].filter(targetIn)
+  const at = rows.findIndex((row) => row.contains(document.activeElement))
+  const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + step))]
+  if (next) targetIn(next)?.focus()
+}
+
+const targetIn = (row: HTMLElement) => (row.matches('a, button') ? row : row.querySelector<HTMLElement>('a, button'))
+
+/** Puts the keyboard's focus on an element when it appears. */
+export function useFocus<E extends HTMLElement>() {
+  const ref = useRef<E>(null)
+  useLayoutEffect(() => ref.current?.focus(), [])
+  return ref
+}

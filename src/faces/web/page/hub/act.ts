@@ -1,0 +1,100 @@
+import { signal } from '@preact/signals'
+import { HubRefusal, call } from './hub-connection.ts'
+
+/** The words of the hub's last refusal; shown until the next act. */
+export const refused = signal('')
+
+/** Sends what the person does to the hub, and calls `done` afterwards; a refusal is shown instead. */
+export function act(path: string, body: unknown = {}, done: () => void = () => {}): void {
+  refused.value = ''
+  call('POST', path, body).then(done, (error: unknown) => {
+    refused.value =
+      error instanceof HubRefusal
+        ? error.message
+        : 'The hub cannot be reached, so that nothing was sent. Try again when the page is connected.'
+  })
+}
+
+/** A notice about something that the person did; `undo` takes it back. */
+type Notice = { id: number; words: string; undo?: () => void }
+
+export const notices = signal<readonly Notice[]>([])
+
+/** How long a notice stays. */
+const noticeMs = 10_000
+/** How long an act that cannot be taken back waits before it is sent. */
+const graceMs = 6_000
+
+let lastNotice = 0
+
+export function tell(words: string, undo?: () => void): number {
+  const id = ++lastNotice
+  // The oldest notices make room: each is about something that is done already.
+  notices.value = [...notices.value.slice(-2), undo ? { id, words, undo } : { id, words }]
+  setTimeout(() => dropNotice(id), noticeMs)
+  return id
+}
+
+export function dropNotice(id: number): void {
+  notices.value = notices.value.filter((notice) => notice.id !== id)
+}
+
+/** Takes the newest act back that can be taken back. */
+export function undoLast(): void {
+  const last = notices.value.findLast(({ undo }) => undo)
+  if (!last) return
+  dropNotice(last.id)
+  last.undo!()
+}
+
+/** Does something that another act takes back, offers that, and calls `done`. */
+export function actWithUndo(
+  words: string,
+  path: string,
+  body: unknown,
+  undo: () => void,
+  done: () => void = () => {},
+): void {
+  act(path, body, () => {
+    tell(words, undo)
+    done()
+  })
+}
+
+const waiting = new Map<string, () => void>()
+
+/** The names of the acts that wait to be sent. */
+export const held = signal<ReadonlySet<string>>(new Set())
+
+/**
+ * Sends something that cannot be taken back after some seconds, in which the person can still change their mind. A page that is
+ * left sends it at once. `name` says what the act is about, so that it is shown as under way.
+ */
+export function actLater(name: string, words: string, send: () => void): void {
+  waiting.get(name)?.()
+  const notice = tell(words, () => over())
+  const over = () => {
+    clearTimeout(timer)
+    waiting.delete(name)
+    held.value = new Set(waiting.keys())
+    dropNotice(notice)
+  }
+  const now = () => {
+    over()
+    send()
+  }
+  const timer = setTimeout(now, graceMs)
+  waiting.set(name, now)
+  held.value = new Set(waiting.keys())
+}
+
+globalThis.addEventListener?.('pagehide', () => {
+  for (const send of [...waiting.values()]) send()
+})
+
+export const taskPath = (id: string, verb: string) => `/api/tasks/${encodeURIComponent(id)}/${verb}`
+export const pipelinePath = (id: string, verb: string) => `/api/pipelines/${encodeURIComponent(id)}/${verb}`
+export const schedulePath = (id: string, verb: string) => `/api/schedules/${encodeURIComponent(id)}/${verb}`
+export const agentPath = (id: string, verb: string) => `/api/agents/${encodeURIComponent(id)}/${verb}`
+export const machinePath = (name: string, verb: string) => `/api/machines/${encodeURIComponent(name)}/${verb}`
+export const turnPath = (turn: string, verb: string) => `/api/turns/${encodeURIComponent(turn)}/${verb}`

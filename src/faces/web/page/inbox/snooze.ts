@@ -1,0 +1,27 @@
+/** A time until which an item can be put off. */
+type SnoozeChoice = { label: string; at: number }
+
+const hourMs = 3_600_000
+const evening = 18
+const morning = 8
+
+/** The usual times until which something is put off, in the zone of the reader. */
+export function snoozeChoices(now: number): SnoozeChoice[] {
+  const today = new Date(now)
+  const at = (days: number, hour: number) =>
+    new Date(today.getFullYear(), today.getMonth(), today.getDate() + days, hour).getTime()
+  const toMonday = (8 - today.getDay()) % 7 || 7
+  return [
+    { label: 'for an hour', at: now + hourMs },
+    // An evening that is less than an hour away is no choice of its own.
+    ...(at(0, evening) - now > hourMs ? [{ label: 'until this evening', at: at(0, evening) }] : []),
+    { label: 'until tomorrow morning', at: at(1, morning) },
+    { label: 'until next week', at: at(toMonday, morning) },
+  ]
+}
+
+/** Reads the value of a field for date and time as a time in the zone of the reader; undefined where it is not in the future. */
+export function ownTime(value: string, now: number): number | undefined {
+  const at = new Date(value).getTime()
+  return at > now ? at : undefined
+}

@@ -1,0 +1,78 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+/** A finger on a row: where it began, how far it has gone, and whether it swipes the row or scrolls the page. */
+type Swipe = { x: number; y: number; dx: number; state: 'undecided' | 'swiping' | 'scrolling' }
+
+/** A finger that has gone less far has not decided yet. */
+const decisionPx = 12
+/** The part of the row's width that a finger has to go for the swipe to count, and the most that is asked of it. */
+const farEnough = { part: 0.35, mostPx: 140 }
+
+export const swipeAt = (x: number, y: number): Swipe => ({ x, y, dx: 0, state: 'undecided' })
+
+/** The swipe after the finger has moved. A finger that first went up or down scrolls, wherever it goes afterwards. */
+export function swipeTo(swipe: Swipe, x: number, y: number): Swipe {
+  if (swipe.state === 'scrolling') return swipe
+  const [dx, dy] = [x - swipe.x, y - swipe.y]
+  if (swipe.state === 'swiping') return { ...swipe, dx }
+  if (Math.max(Math.abs(dx), Math.abs(dy)) < decisionPx) return swipe
+  return Math.abs(dx) > 2 * Math.abs(dy) ? { ...swipe, dx, state: 'swiping' } : { ...swipe, state: 'scrolling' }
+}
+
+/** The direction of a swipe that went far enough. */
+export function swipeEnd({ dx, state }: Swipe, width: number): 'left' | 'right' | undefined {
+  const enough = Math.min(width * farEnough.part, farEnough.mostPx)
+  return state !== 'swiping' || Math.abs(dx) < enough ? undefined : dx > 0 ? 'right' : 'left'
+}
+
+/** Fingers on these move a caret or open a list. */
+const ownGestures = 'input, textarea, select, .diff, .terminal'
+
+type SwipeActs = Partial<Record<'left' | 'right', (() => void) | undefined>>
+
+/** Lets a finger swipe an element to the left and to the right. The element follows the finger and comes back. */
+export function useSwipe(acts: SwipeActs) {
+  const ref = useRef<HTMLElement>(null)
+  const known = useRef(acts)
+  known.current = acts
+  useEffect(() => {
+    const element = ref.current!
+    const over = new AbortController()
+    let swipe: Swipe | undefined
+    const show = (dx: number) => {
+      const side = dx > 0 ? 'right' : 'left'
+      const isOffered = dx !== 0 && known.current[side] !== undefined
+      element.style.transform = isOffered ? `translateX(${dx}px)` : ''
+      element.parentElement!.dataset.swipe = isOffered ? side : ''
+    }
+    const on = (type: string, listener: (event: PointerEvent) => void) =>
+      element.addEventListener(type, listener as (event: Event) => void, { signal: over.signal })
+    on('pointerdown', (event) => {
+      const isOwn = event.target instanceof Element && event.target.closest(ownGestures)
+      swipe = event.pointerType === 'mouse' || isOwn ? undefined : swipeAt(event.clientX, event.clientY)
+    })
+    on('pointermove', (event) => {
+      if (!swipe) return
+      swipe = swipeTo(swipe, event.clientX, event.clientY)
+      if (swipe.state !== 'swiping') return
+      element.setPointerCapture(event.pointerId)
+      show(swipe.dx)
+    })
+    on('pointercancel', () => {
+      swipe = undefined
+      show(0)
+    })
+    on('pointerup', () => {
+      const ended = swipe
+      const side = ended && swipeEnd(ended, element.clientWidth)
+      swipe = undefined
+      show(0)
+      if (ended?.state === 'swiping')
+        // The finger lifts over a link or a button, which it did not mean.
+        element.addEventListener('click', (event) => event.preventDefault(), { once: true, capture: true })
+      if (side) known.current[side]?.()
+    })
+    return () => over.abort()
+  }, [])
+  return ref
+}

@@ -1,0 +1,90 @@
+import type { HubChange, HubLedger } from '../core/work/hub-ledger.ts'
+import type { HubNumbers, HubVitals } from '../core/work/hub-vitals.ts'
+import { defined } from '../base/defined.ts'
+import { wholeHub } from '../core/work/machine-rules.ts'
+
+/** The bounds of the wake time in seconds: from a few milliseconds, for an agent that waits, to an hour without a free one. */
+const wakeBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
+
+/** Counts what a hub does by the changes that it publishes, and asks the ledger for the rest when somebody wants to know. */
+export class CountedVitals implements HubVitals {
+  #ledger: HubLedger
+  #waiting: () => number
+  #counts = { claims: 0, returns: 0, rounds: 0, ledgerErrors: 0 }
+  #wake = { bounds: wakeBounds, counts: wakeBounds.map(() => 0), sum: 0, count: 0 }
+
+  /** `waiting` tells how many agents wait at this hub. */
+  constructor(ledger: HubLedger, waiting: () => number) {
+    this.#ledger = ledger
+    this.#waiting = waiting
+  }
+
+  /** Counts the changes of one round, once they are durable. */
+  see(changes: readonly HubChange[]): void {
+    this.#counts.rounds++
+    for (const change of changes) {
+      if (change.type !== 'task') continue
+      const { state, prompt } = change.set
+      if (state === 'PENDING_ACK') this.#counts.claims++
+      // A change with a prompt is that of a new task.
+      if (state === 'QUEUED' && prompt === undefined && change.step?.by === 'hub') this.#counts.returns++
+    }
+  }
+
+  /** Counts the time that a task was ready before it was handed out. */
+  woke(ms: number): void {
+    const seconds = ms / 1000
+    this.#wake.sum += seconds
+    this.#wake.count++
+    wakeBounds.forEach((bound, place) => {
+      if (seconds <= bound) this.#wake.counts[place]!++
+    })
+  }
+
+  /** Counts a round that the ledger did not take, or a check of it that failed. */
+  seeError(): void {
+    this.#counts.ledgerErrors++
+  }
+
+  async check(): Promise<void> {
+    try {
+      await this.#ledger.keys.withHash('')
+    } catch (error) {
+      this.seeError()
+      throw error
+    }
+  }
+
+  async numbers(): Promise<HubNumbers> {
+    const { counts, now, rules, agents, held } = await this.#ledger.look(async (look) => {
+      const rules = await look.machineRules()
+      const limited = rules.flatMap(({ machine, limit }) => (limit === undefined ? [] : [machine]))
+      return {
+        counts: await look.counts(),
+        now: look.now,
+        rules,
+        agents: await look.agents(),
+        held: limited.length === 0 ? [] : await look.heldOn(limited),
+      }
+    })
+    const pausedMachines = rules.filter(({ pause, machine }) => pause && machine !== wholeHub)
+    const oldest = counts.find(({ state }) => state === 'QUEUED')?.oldest
+    return defined({
+      ...this.#counts,
+      tasks: Object.fromEntries(counts.map(({ state, count }) => [state, count])),
+      paused: {
+        hub: rules.some(({ pause, machine }) => pause && machine === wholeHub),
+        machines: pausedMachines.length,
+        agents: agents.filter(({ agent }) => agent.paused).length,
+      },
+      fullMachines: held.filter(({ machine, count }) =>
+        rules.some((one) => one.machine === machine && count >= one.limit!),
+      ).length,
+      waitingAgents: this.#waiting(),
+      wake: structuredClone(this.#wake),
+      ledgerBytes: await this.#ledger.bytes(),
+      diskFreeBytes: this.#ledger.freeBytes?.(),
+      oldestWaitingMs: oldest === undefined ? undefined : Math.max(0, now - oldest),
+    })
+  }
+}

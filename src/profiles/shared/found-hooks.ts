@@ -1,0 +1,54 @@
+import type { FoundHook, FoundSettings, Unusable } from '../../core/work/belongings.ts'
+import { defined } from '../../base/defined.ts'
+import { isMap } from './found-servers.ts'
+
+/** How one CLI writes hooks in the shape of Claude Code's. */
+export type HookForm = {
+  /** The events at which termaite runs hooks with the same input; of any other event the reason is told. */
+  events: readonly string[]
+  /** Why a hook at an event that termaite has too is not offered. */
+  refused?(event: string): string | undefined
+  /** The time limit in seconds. */
+  seconds?(timeout: number): number
+}
+
+/** The events that termaite and Claude Code have, with the same fields. */
+export const claudeEvents = [
+  ...['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'SessionStart', 'SessionEnd', 'Stop', 'PreCompact'],
+  ...['SubagentStop', 'Notification'],
+]
+
+/** Fields of a hook that mean the same here, or only change how it is shown. */
+const knownFields = new Set(['type', 'command', 'timeout', 'statusMessage', 'name', 'description'])
+
+/** Reads hooks in the shape of Claude Code's, each command on its own. */
+export function hooksIn(found: unknown, { events, refused, seconds = (timeout) => timeout }: HookForm): FoundSettings {
+  if (found === undefined || found === null) return {}
+  if (!isMap(found)) return { unusable: [{ what: 'hooks', why: 'they are no object of events' }] }
+  const hooks: FoundHook[] = []
+  const unusable: Unusable[] = []
+  for (const [event, groups] of Object.entries(found)) {
+    if (!Array.isArray(groups)) continue
+    const leave = (what: string, why: string) => unusable.push({ what, why })
+    const against = events.includes(event) ? refused?.(event) : 'termaite runs no hooks at this event'
+    for (const group of groups) {
+      const list: unknown[] = isMap(group) && Array.isArray(group.hooks) ? group.hooks : []
+      const matcher = isMap(group) ? group.matcher : undefined
+      for (const hook of list) {
+        const command = isMap(hook) && typeof hook.command === 'string' ? hook.command : ''
+        const what = `hook at ${event}${command === '' ? '' : `: ${command}`}`
+        const odd = isMap(hook) ? Object.keys(hook).find((field) => !knownFields.has(field)) : undefined
+        if (against !== undefined) leave(what, against)
+        else if (!isMap(hook) || hook.type !== 'command' || command.trim() === '')
+          leave(what, 'it is no command; termaite runs nothing else as a hook')
+        else if (odd !== undefined) leave(what, `it sets ${odd}, which termaite does not know`)
+        else if (matcher !== undefined && typeof matcher !== 'string') leave(what, 'its matcher is no text')
+        else {
+          const limit = typeof hook.timeout === 'number' && hook.timeout > 0 ? seconds(hook.timeout) : undefined
+          hooks.push(defined({ event, matcher: matcher === '' ? undefined : matcher, command, timeout: limit }))
+        }
+      }
+    }
+  }
+  return { hooks, unusable }
+}

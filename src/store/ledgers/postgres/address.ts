@@ -1,0 +1,181 @@
+import type { ConnectionOptions } from 'node:tls'
+import { readFileSync, statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { messageOf } from '../../../base/error-message.ts'
+import { defined } from '../../../base/defined.ts'
+import { StoreError } from '../../../core/talk/store.ts'
+
+/** The address of a ledger in PostgreSQL, read and checked. The password is in no text that anybody sees. */
+export type PostgresAddress = {
+  host: string
+  port: number
+  user: string
+  database: string
+  /** The schema with the ledger's tables. */
+  schema: string
+  /** The address as it may be shown. */
+  shown: string
+  /** Whether a connection is encrypted, and how the server's certificate is checked. */
+  tls: false | ConnectionOptions
+  sslmode: SslMode
+  /** How long a connection may take to be made. */
+  connectMs: number
+  /** Called when the server asks for a password; undefined where none is known. */
+  password(): string | undefined
+}
+
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
+type SslMode = (typeof sslModes)[number]
+
+/** The parameters that an address may have, named as PostgreSQL names them; `schema` is the ledger's own. */
+const parameters = [
+  'host',
+  'port',
+  'user',
+  'dbname',
+  'schema',
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'passfile',
+  'connect_timeout',
+]
+
+/** The address cannot be used; the message is a sentence for the person. */
+export class AddressError extends StoreError {
+  override name = 'AddressError'
+}
+
+export type AddressPlace = {
+  env: Readonly<Record<string, string | undefined>>
+  /** A file that holds the password alone; the address may name another one. */
+  passwordFile?: string
+  /** Whether the address may have the password in it, because nobody else can read where it comes from. */
+  mayHavePassword?: boolean
+}
+
+/** Whether a text is the address of a ledger in PostgreSQL. */
+export const isPostgresAddress = (text: string) => /^postgres(ql)?:/i.test(text)
+
+/** Reads an address such as postgres://user@db.example:5432/termaite?sslmode=verify-full. */
+export function postgresAddress(text: string, { env, passwordFile, mayHavePassword }: AddressPlace): PostgresAddress {
+  const url = urlOf(text)
+  const asked = url.searchParams
+  const unknown = [...asked.keys()].find((key) => !parameters.includes(key))
+  if (unknown === 'password')
+    throw new AddressError(`The address of the ledger has the parameter "password". ${passwordPlaces}`)
+  if (unknown !== undefined)
+    throw new AddressError(
+      `The address of the ledger has the unknown parameter "${unknown}", allowed: ${parameters.join(', ')}.`,
+    )
+  if (url.password !== '' && !mayHavePassword)
+    throw new AddressError(`The address of the ledger contains a password. ${passwordPlaces}`)
+  const host = asked.get('host') ?? (decodeURIComponent(url.hostname).replace(/^\[(.+)\]$/, '$1') || 'localhost')
+  const port = portOf(asked.get('port') ?? (url.port || '5432'))
+  const user = asked.get('user') ?? (decodeURIComponent(url.username) || env.PGUSER || userInfo().username)
+  const database = asked.get('dbname') ?? (decodeURIComponent(url.pathname.slice(1)) || user)
+  const schema = asked.get('schema') ?? 'termaite'
+  if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema) || schema.startsWith('pg_'))
+    throw new AddressError(
+      `The address of the ledger has the schema "${schema}", allowed: a small letter and then small letters, digits and _, at most 51 in all.`,
+    )
+  const isLocal = host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host)
+  const sslmode = sslModeOf(asked.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full'))
+  const at = host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const file = asked.get('passfile') ?? passwordFile
+  return {
+    host,
+    port,
+    user,
+    database,
+    schema,
+    shown: `postgres://${user}@${at}/${database}${schema === 'termaite' ? '' : `?schema=${schema}`}`,
+    tls: tlsOf(sslmode, asked, host),
+    sslmode,
+    connectMs: secondsOf(asked.get('connect_timeout')) * 1000,
+    password: () => {
+      if (url.password !== '') return decodeURIComponent(url.password)
+      return file === undefined ? (env.TERMAITE_LEDGER_PASSWORD ?? env.PGPASSWORD) : passwordIn(file)
+    },
+  }
+}
+
+/**
+ * A password inside an address would be in the list of processes, in the shell's history and in copies of the settings, so
+ * none is taken from there.
+ */
+const passwordPlaces =
+  'A password there can be read by others. Take it out, and give it as TERMAITE_LEDGER_PASSWORD or in a file that only you can read, named by hub.ledgerPasswordFile or ?passfile=.'
+
+/** An address without a host, as in postgres://user@/database, is no URL for Node. */
+function urlOf(text: string): URL {
+  const url = URL.parse(text.replace(/^(\w+:\/\/[^/@?]*@)(?=[/?]|$)/, '$1localhost'))
+  if (url && /^postgres(ql)?:$/.test(url.protocol)) return url
+  throw new AddressError(
+    'The address of the ledger cannot be read. It looks like postgres://user@host:5432/database, or postgres:///database?host=/run/postgresql for a socket.',
+  )
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port
+  throw new AddressError(`The address of the ledger has the port "${text}", allowed: 1 to 65535.`)
+}
+
+function secondsOf(text: string | null): number {
+  const seconds = Number(text ?? 5)
+  if (Number.isFinite(seconds) && seconds >= 1 && seconds <= 60) return seconds
+  throw new AddressError(`The address of the ledger has connect_timeout=${text}, allowed: 1 to 60 seconds.`)
+}
+
+function sslModeOf(text: string): SslMode {
+  if ((sslModes as readonly string[]).includes(text)) return text as SslMode
+  if (text === 'prefer' || text === 'allow')
+    throw new AddressError(
+      `The address of the ledger has sslmode=${text}, which would send everything in plain text when somebody in between wishes so. Use sslmode=verify-full, or sslmode=disable on a network that nobody else reads.`,
+    )
+  throw new AddressError(`The address of the ledger has sslmode=${text}, allowed: ${sslModes.join(', ')}.`)
+}
+
+/** The modes mean what they mean for PostgreSQL's own programs; `require` checks the certificate where a root is named. */
+function tlsOf(mode: SslMode, asked: URLSearchParams, host: string): false | ConnectionOptions {
+  const file = (name: string) => {
+    const path = asked.get(name)
+    return path === null ? undefined : certificateIn(name, path)
+  }
+  if (mode === 'disable' || host.startsWith('/')) return false
+  const ca = asked.get('sslrootcert') === 'system' ? undefined : file('sslrootcert')
+  if (mode === 'verify-ca' && ca === undefined)
+    throw new AddressError(
+      'The address of the ledger has sslmode=verify-ca without sslrootcert=<file>: any certificate of any public authority would do. Name the root, or use sslmode=verify-full.',
+    )
+  const own = { ca, cert: file('sslcert'), key: file('sslkey') }
+  if (mode === 'require' && ca === undefined) return defined({ ...own, rejectUnauthorized: false })
+  return mode === 'verify-full' ? defined(own) : defined({ ...own, checkServerIdentity: () => undefined })
+}
+
+function certificateIn(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new AddressError(
+      `The address of the ledger names ${name}=${path}, which cannot be read: ${messageOf(error)}.`,
+    )
+  }
+}
+
+/** The password in a file that nobody else can read. The file is read for each connection, so that a new password is found. */
+function passwordIn(path: string): string {
+  try {
+    const { mode } = statSync(path)
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+      throw new AddressError(
+        `The password of the ledger in ${path} is not used, because others can read that file. Run: chmod 600 ${path}`,
+      )
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    if (error instanceof AddressError) throw error
+    throw new AddressError(`The file with the password of the ledger cannot be read: ${messageOf(error)}.`)
+  }
+}

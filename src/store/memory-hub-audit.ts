@@ -1,0 +1,21 @@
+import type { Clock } from '../base/clock.ts'
+import type { AuditBounds, HubAuditBook, KeptAct } from '../core/work/hub-audit.ts'
+import { auditBounds } from '../core/work/hub-audit.ts'
+
+/** The acts at a hub in memory. */
+export function memoryHubAudit(clock: Clock, { most, days }: AuditBounds = auditBounds): HubAuditBook {
+  let acts: KeptAct[] = []
+  let last = 0
+  return {
+    async add(more) {
+      acts.push(...more.map((act) => ({ ...act, number: ++last })))
+      const oldest = clock.now() - days * 86_400_000
+      acts = acts.filter(({ at, number }) => at >= oldest && number > last - most)
+    },
+    async page({ since = 0, by, after = 0, most: wanted }) {
+      const fits = acts.filter((act) => act.number > after && act.at >= since && (by === undefined || act.by === by))
+      return structuredClone(fits.slice(0, wanted))
+    },
+    async close() {},
+  }
+}

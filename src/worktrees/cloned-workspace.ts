@@ -1,0 +1,72 @@
+import type { TaskWorkspace, WantedWorkspace } from '../core/work/task-source.ts'
+import type { ClonedPlace } from './clone-cache.ts'
+import type { Environment } from './worktree-git.ts'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { anyChange, gitFolders } from '../base/git.ts'
+import { projectGit, repositoryOf } from '../base/project-git.ts'
+import { repositoryIn } from '../core/work/workspace.ts'
+import { branchOf, changesOf, commitAll } from './task-branches.ts'
+import { addWorktree, checkOut, hasBranch } from './worktree-git.ts'
+
+type ClonedWorkspaceParts = {
+  env: Environment
+  /** The folder that the agent runs in; each task has a folder of its own in it. */
+  folder: string
+  /** Finds or makes the clone of a workspace. */
+  cloned(wanted: WantedWorkspace, signal: AbortSignal): Promise<ClonedPlace>
+}
+
+/** Work in any repository that the machine has cloned: each task has a worktree of its own, on a branch of its own. */
+export function clonedWorkspace({ env, folder, cloned }: ClonedWorkspaceParts): TaskWorkspace {
+  const git = projectGit(env)
+  const nameOf = (task: string, workspace: string) => {
+    const path = repositoryIn(workspace)?.path ?? 'work'
+    return `${path.split('/').at(-1)}-${task.slice(-8)}`
+  }
+  /** The worktree of the task that is worked on now. */
+  let current: string | undefined
+  const baseOf = (task: string) => `refs/termaite/bases/${task.slice(-8)}`
+  /** Removes the worktrees of earlier tasks whose work is committed. */
+  const sweep = async (except?: string) => {
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      const path = join(folder, name)
+      if (path === except || !existsSync(join(path, '.git')) || !gitFolders(path)) continue
+      if ((await git(path, ...anyChange).catch(() => 'unknown')) !== '') continue
+      const repository = repositoryOf(path)
+      await git(repository, 'worktree', 'remove', '--force', path).catch(() =>
+        rm(path, { recursive: true, force: true }),
+      )
+    }
+  }
+  return {
+    folder: (task, { workspace }) => join(folder, nameOf(task, workspace)),
+    async begin(task, wanted, signal) {
+      const path = join(folder, nameOf(task, wanted.workspace))
+      await sweep(path)
+      current = path
+      if (existsSync(join(path, '.git'))) return
+      const { root, commit } = await cloned(wanted, signal)
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const branch = branchOf(task)
+      const goesOn = await hasBranch(git, root, branch)
+      if (!goesOn) await git(root, 'update-ref', baseOf(task), commit)
+      await git(root, 'worktree', 'prune')
+      await addWorktree(git, root, path, goesOn ? [] : ['-b', branch], goesOn ? branch : commit)
+      // A repository that nobody here has looked at gets no filter of this machine.
+      await checkOut(git, path, { filters: false })
+    },
+    async end(task, message) {
+      const branch = branchOf(task)
+      if (current === undefined || (await git(current, 'rev-parse', '--abbrev-ref', 'HEAD')) !== branch)
+        return undefined
+      await commitAll(git, current, message)
+      return changesOf(git, current, await git(current, 'rev-parse', baseOf(task)), branch)
+    },
+    async clear() {
+      await sweep()
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { diskWarning } from '../../../src/app/hub/ledger-desk.ts'
+import { postgresAddress } from '../../../src/store/ledgers/postgres/address.ts'
+import { fileHubLedger } from '../../../src/store/ledgers/sqlite/hub-ledger.ts'
+
+test('only a ledger in a file of this machine is warned about, while its disk is nearly full', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'termaite-disk-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'hub.db')
+  const asked: string[] = []
+  const free = (bytes: number | undefined) => (at: string) => {
+    asked.push(at)
+    return bytes
+  }
+  assert.equal(diskWarning({ path }, free(5)), undefined, 'there is no ledger yet')
+  await fileHubLedger(path).close()
+  const address = postgresAddress('postgres://hub@127.0.0.1/termaite', { env: {} })
+  assert.deepEqual(
+    [
+      diskWarning({ path }, free(1_000_000_000)),
+      diskWarning({ path }, free(undefined)),
+      diskWarning({ address }, free(5)),
+      diskWarning({ path }, free(900_000_000)),
+    ],
+    [
+      undefined,
+      undefined,
+      undefined,
+      'The disk of the hub’s ledger is nearly full: 900.0 MB free. Make room: termaite hub prune --older-than 30d, or remove other files. Below 268 MB the hub takes no diffs and files.',
+    ],
+  )
+  assert.deepEqual(asked, [path, path, path])
+})

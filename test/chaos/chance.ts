@@ -1,0 +1,8 @@
+/** A number from 0 to 1, the same course of them for the same seed. */
+export function chance(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
+    return state / 4_294_967_296
+  }
+}

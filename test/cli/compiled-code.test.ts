@@ -1,0 +1,77 @@
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Machine } from './program.ts'
+
+/** A machine whose compiled code is kept where a person's would be, and the folder of it. */
+function fresh(t: TestContext) {
+  const machine = new Machine(t)
+  machine.agents({ good: 'cat >/dev/null; echo fine' })
+  const cache = join(machine.folder, 'cache')
+  const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: cache }
+  return { machine, code: join(cache, 'termaite'), turn: () => machine.run(['-p', 'x', '--ephemeral'], { env }) }
+}
+
+/** Compiled code as an earlier build left it, written so many days ago. */
+function earlier(code: string, name: string, days: number): void {
+  const places = [join(code, name), join(code, name, 'turn'), join(code, name, 'turn', 'main.cjs')]
+  mkdirSync(places[1]!, { recursive: true })
+  writeFileSync(places[2]!, 'compiled')
+  const at = Date.now() / 1000 - days * 24 * 3600
+  for (const place of places.toReversed()) utimesSync(place, at, at)
+}
+
+test('the first run of a build removes the compiled code of builds that were not used for days, and nothing else', async (t) => {
+  const { code, turn } = fresh(t)
+  earlier(code, '0123456789abcdef-v24.0.0-x64', 4)
+  earlier(code, 'fedcba9876543210-v22.19.0-arm64', 2)
+  earlier(code, 'program-0123456789abcdef', 4)
+  earlier(code, 'mine', 4)
+  assert.equal((await turn()).out, 'fine\n')
+  const own = readdirSync(code).find((name) => name.endsWith(`-${process.version}-${process.arch}`))!
+  const rest = ['fedcba9876543210-v22.19.0-arm64', 'mine', 'program-0123456789abcdef']
+  assert.deepEqual(readdirSync(code).sort(), [own, ...rest].sort())
+  // Later runs of the build leave everything as it is.
+  earlier(code, '0123456789abcdef-v24.0.0-x64', 4)
+  assert.equal((await turn()).out, 'fine\n')
+  assert.deepEqual(readdirSync(code).sort(), [own, '0123456789abcdef-v24.0.0-x64', ...rest].sort())
+})
+
+test('a run whose compiled code another build removes goes on, and the next one keeps it again', async (t) => {
+  const { machine, code, turn } = fresh(t)
+  await turn()
+  const kept = readdirSync(code)
+  machine.agents({ good: `cat >/dev/null; rm -r '${code}'; echo fine` })
+  const { code: exit, out } = await turn()
+  assert.deepEqual({ exit, out }, { exit: 0, out: 'fine\n' })
+  machine.agents({ good: 'cat >/dev/null; echo fine' })
+  assert.equal((await turn()).out, 'fine\n')
+  assert.deepEqual(readdirSync(code), kept)
+})
+
+test('a run that does more than the ones before it keeps the code of that too, and a like one then writes nothing', async (t) => {
+  const { machine, code } = fresh(t)
+  const env = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: join(machine.folder, 'cache') }
+  const used = () => {
+    const folder = join(code, readdirSync(code)[0]!, 'turn')
+    const modules = readFileSync(join(folder, 'modules'), 'utf8')
+    return {
+      folder: readdirSync(folder),
+      modules: modules.split('x').length,
+      at: statSync(join(folder, 'main.cjs'), { bigint: true }).mtimeNs,
+    }
+  }
+  assert.equal((await machine.run(['-p', 'x', '--agent', 'nobody'], { env })).code, 2)
+  const first = used()
+  assert.equal((await machine.run(['-p', 'x'], { env })).out, 'fine\n')
+  const second = used()
+  assert.deepEqual(first.folder, ['main.cjs', 'modules'])
+  assert.ok(second.modules > first.modules)
+  // Only the second turn of a project has a history to read.
+  assert.equal((await machine.run(['-p', 'x'], { env })).out, 'fine\n')
+  const third = used()
+  assert.equal((await machine.run(['-p', 'x'], { env })).out, 'fine\n')
+  assert.deepEqual(used(), third)
+})

@@ -1,0 +1,95 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { helpPages } from '../../src/app/help/help-pages.ts'
+import { findHelp, narrowedText } from '../../src/app/help/help-search.ts'
+import { Machine } from './program.ts'
+
+const docs = join(import.meta.dirname, '../../docs')
+
+test('without a topic every page is listed once, with the words of the table of contents', async (t) => {
+  const { code, out } = await new Machine(t).run(['help'])
+  assert.equal(code, 0)
+  const names = [...out.matchAll(/^ {2}([a-z][\w/-]*) /gm)].map(([, name]) => name)
+  assert.deepEqual(
+    names,
+    helpPages(docs).map(({ name }) => name),
+  )
+  const files = globSync('**/*.md', { cwd: docs }).filter((file) => file !== 'README.md')
+  assert.equal(names.length, files.length)
+  assert.match(out.replaceAll(/\s+/g, ' '), / getting-started Getting started: install, set up, the first turn/)
+})
+
+test('a page is found by its name, in any way that a person writes it, and is plain text in a pipe', async (t) => {
+  const machine = new Machine(t)
+  const { code, out, err } = await machine.run(['help', 'getting', 'started'])
+  assert.deepEqual([code, err], [0, ''])
+  assert.equal(out.split('\n')[0], 'Getting started')
+  assert.doesNotMatch(out, /\x1b|\]\(|<!--/)
+  const same = ['getting-started', 'Getting-Started', 'docs/getting-started.md']
+  for (const name of same) assert.equal((await machine.run(['help', name])).out, out)
+})
+
+test('help of a command ends with its flags, after the page about it where there is one', async (t) => {
+  const machine = new Machine(t)
+  const [race, undo] = [await machine.run(['help', 'race']), await machine.run(['help', 'undo'])]
+  const flags = async (name: string) => (await machine.run([name, '--help'])).out
+  assert.equal(undo.out, await flags('undo'))
+  assert.equal(race.out.split('\n')[0], 'A race')
+  assert.ok(race.out.endsWith(await flags('race')))
+})
+
+test('words are searched in all pages, and in one page behind its name', async (t) => {
+  const machine = new Machine(t)
+  const found = await machine.run(['help', 'sandbox', 'network'])
+  assert.equal(found.code, 0)
+  assert.match(found.out, /^From the page [\w-]+: termaite help [\w-]+$/m)
+  assert.match(found.out, /^Also found in:$/m)
+  const setting = await machine.run(['help', 'settings', 'cooldown.maxSeconds'])
+  assert.match(setting.out, /cooldown\.maxSeconds/)
+  assert.doesNotMatch(setting.out, /rotationStrategy/)
+})
+
+test('an unknown help topic is answered with the names that are near', async (t) => {
+  const machine = new Machine(t)
+  assert.deepEqual(await machine.run(['help', 'environmnt']), {
+    code: 2,
+    signal: null,
+    out: '',
+    err: 'termaite: there is no help about "environmnt". Did you mean "environment"? All topics: termaite help\n',
+  })
+  assert.match((await machine.run(['help', 'xyzzyq'])).err, /^termaite: there is no help about "xyzzyq"\. All topics/)
+})
+
+test('a link to another page becomes the command that shows it, and every such command finds its page', () => {
+  const pages = helpPages(docs)
+  const named = pages.flatMap(({ text }) =>
+    [...text.matchAll(/\(`termaite help ([\w/-]+)`\)/g)].map(([, name]) => name!),
+  )
+  assert.ok(named.length > 10)
+  for (const name of named) assert.equal(findHelp(pages, [name]).type, 'page', name)
+})
+
+test('a search in a long table shows only the rows with a word of it', () => {
+  const rows = Array.from({ length: 20 }, (_, at) => `| key${at} | what ${at} |`)
+  const text = ['## Keys', '', '| key | what |', '|---|---|', ...rows].join('\n')
+  const page = { name: 'keys', title: 'Keys', about: undefined, isReference: true, text }
+  assert.equal(
+    narrowedText({ page, heading: 'Keys', text }, ['KEY7']),
+    '## Keys\n\n| key | what |\n|---|---|\n| key7 | what 7 |\n\nThe whole table: `termaite help keys`',
+  )
+})
+
+test('the package has the pages and the schema of the settings', () => {
+  const built = join(import.meta.dirname, '../../dist/docs')
+  const inDocs = globSync('**/*.{md,json}', { cwd: docs }).sort()
+  assert.deepEqual(
+    globSync('**/*', { cwd: built })
+      .filter((path) => /\.\w+$/.test(path))
+      .sort(),
+    inDocs,
+  )
+  for (const path of inDocs)
+    assert.equal(readFileSync(join(built, path), 'utf8'), readFileSync(join(docs, path), 'utf8'), path)
+})

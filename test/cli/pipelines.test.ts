@@ -1,0 +1,207 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { once } from 'node:events'
+import { sized } from '../full.ts'
+import { until } from '../until.ts'
+import { startedHub } from './hub.ts'
+import { Machine } from './program.ts'
+
+const options = { timeout: 120_000 }
+
+/** The plan in the documentation. */
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'pipelines.md'), 'utf8')
+const [, documented = ''] = /```yaml\n(.*?)```/s.exec(page) ?? []
+
+/** Lines without the parts that differ from run to run. */
+const plain = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      line
+        .replaceAll(/\b[0-9a-hjkmnp-tv-z]{8}\b(?=  )/g, '<id>')
+        .replaceAll(/\d\d:\d\d/g, '<time>')
+        .replaceAll(/\d+(?:\.\d)? s\b/g, '<s>')
+        .replaceAll(/(\S) {2,}/g, '$1  ')
+        .trimEnd(),
+    )
+
+test(
+  'a plan from a file: checked, shown, added, worked on through a kill of the hub, and shown as a tree',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    const run = (args: string[], env: Record<string, string> = {}, stdin?: string) =>
+      machine.run(['task', ...args], stdin === undefined ? { env } : { env, input: stdin })
+    const path = join(machine.project, 'release.yaml')
+
+    // A plan with mistakes is refused as a whole, without a hub.
+    writeFileSync(path, documented.replace('needs: build', 'needs: biuld').replace('retries:', 'retrys:'))
+    const wrong = await run(['add', '--file', 'release.yaml'])
+    assert.equal(wrong.code, 2)
+    assert.deepEqual(wrong.err.trimEnd().split('\n'), [
+      'termaite: task add: 3 problems in the plan. Nothing was added.',
+      'release.yaml:5:3: defaults.retrys: unknown key; did you mean "retries"?',
+      'release.yaml:10:5: tasks[1].needs: there is no task "biuld" in this plan; did you mean "build"?',
+      'release.yaml:18:25: tasks[1].prompt: {{build.result}}: "build" is not a need of "test". A prompt hands on only the results of its needs: add build to needs.',
+    ])
+
+    writeFileSync(path, documented)
+    const dry = await run(['add', '--file', 'release.yaml', '--dry-run'])
+    assert.equal(dry.code, 0, dry.err)
+    assert.equal(dry.err, 'Nothing was added. Add it with: termaite task add --file release.yaml\n')
+    assert.deepEqual(plain(dry.out), [
+      'release: 5 tasks, within 4h, budget $20.00 and 2,000,000 tokens and 2h',
+      '',
+      'TASK  TERMS  PROMPT',
+      '└─ build  1 retry after 1m  Build the project. Answer with the path of the package and …',
+      '   ├─ test (unit, 22)  needs an agent that can do node-22; 1 retry after 1m  Run the unit tests with Node 22 and mend what fails. The bu…',
+      '   ├─ test (unit, 24)  needs an agent that can do node-24; 1 retry after 1m  Run the unit tests with Node 24 and mend what fails. The bu…',
+      '   └─ test (system, 24)  needs an agent that can do node-24; 1 retry after 1m  Run the system tests with Node 24 and mend what fails. The …',
+      '      └─ notes  after build, test; for claude; 1 retry after 1m  Write the release notes. Results of the tests: {{test.resul…',
+    ])
+
+    const first = await startedHub(t, machine)
+    const added = await run(['add', '--file', '-'], first.env, documented)
+    assert.match(added.out, /^\w{8} QUEUED release: 5 tasks\n$/)
+    // A kill after the answer loses nothing.
+    first.child.kill('SIGKILL')
+    const { env, agent, hub } = await startedHub(t, machine)
+    const worker = await agent('claude')
+    await worker.register({
+      id: 'claude',
+      role: 'dev',
+      capabilities: ['node-24'],
+      workspace: machine.project,
+      source: 'CLI',
+    })
+    const next = async (message: string) => {
+      const given = await worker.wait('claude', 30, new AbortController().signal)
+      assert.ok(given.type === 'task')
+      await worker.respond(given.ticket, 'claude', { status: 'COMPLETED', message })
+      return given.task
+    }
+    assert.match((await next('package.tgz, 3 MB {{test.result}}')).prompt, /^Build the project\./)
+    const unit = await next('all pass')
+    assert.match(
+      unit.prompt,
+      /^Run the unit tests with Node 24[^]*The build said: <result task="build" agent="claude">\npackage\.tgz, 3 MB \{\{test\.result\}\}\n<\/result>$/m,
+    )
+    const shown = plain((await run(['show', 'release'], env)).out)
+    assert.deepEqual(shown, [
+      'release  QUEUED  <id>  added <time> by user',
+      'budget $20.00 and 2,000,000 tokens and 2h; used: worked for <s>',
+      '',
+      'TASK  STATE  ID  AGENT  TIME  USED  WHY',
+      '└─ build  COMPLETED  <id>  claude  <s>',
+      '   ├─ test (unit, 22)  QUEUED  <id>  waits for an agent with `node-22`; 1 knows the workspace and does not have `node-22`',
+      '   ├─ test (unit, 24)  COMPLETED  <id>  claude  <s>',
+      '   └─ test (system, 24)  QUEUED  <id>  is given to the next agent that asks for work',
+      '      └─ notes  QUEUED  <id>  after build, test; waits until test (unit, 22) and test (system, 24) are done',
+    ])
+    const listed = await run(['list'], env)
+    assert.match(listed.out, /^TASK +STATE +SINCE +AGENT +PIPELINE +WHY +PROMPT\n/)
+    assert.match(listed.out, /release: test \(unit, 22\)/)
+    assert.match((await run(['pause', 'release'], env)).out, /^\w{8} PAUSED release\n$/)
+    assert.match((await run(['resume', 'release'], env)).out, /^\w{8} QUEUED release\n$/)
+    assert.match((await run(['cancel', 'release'], env)).out, /^\w{8} CANCELLED release\n$/)
+    assert.deepEqual((await hub.tasks()).map(({ state }) => state).toSorted(), [
+      'CANCELLED',
+      'CANCELLED',
+      'CANCELLED',
+      'COMPLETED',
+      'COMPLETED',
+    ])
+    assert.deepEqual((await run(['cancel', 'release'], env)).err, 'termaite: The pipeline release is over already.\n')
+  },
+)
+
+test('a schedule is listed, paused, resumed and removed; a wrong use says what to do', options, async (t) => {
+  const machine = new Machine(t)
+  const { env } = await startedHub(t, machine)
+  const run = (args: string[], stdin?: string) =>
+    machine.run(['task', ...args], stdin === undefined ? { env } : { env, input: stdin })
+  const plan = 'name: nightly\nzone: UTC\nschedule: "0 3 1 1 *"\ntasks: [{ name: a, prompt: b }]\n'
+  assert.match(
+    (await run(['add', '--file', '-'], plan)).out,
+    /^\w{8} SCHEDULED nightly, next \d{4}-\d\d-\d\d \d\d:\d\d\n$/,
+  )
+  assert.match(
+    (await run(['add', '--file', '-'], plan)).err,
+    /There is a schedule nightly already\. Remove it first: termaite task schedule remove "nightly"/,
+  )
+  assert.match(
+    (await run(['schedule', 'list'])).out,
+    /^SCHEDULE +NAME +TIMES +NEXT +LAST +RUNS +BY\n\w{8} +nightly +0 3 1 1 \* \(UTC\) +\d{4}-\d\d-\d\d \d\d:\d\d +0 +user\n$/,
+  )
+  assert.match((await run(['show', 'nightly'])).out, /^SCHEDULE +NAME[^]*nightly +0 3 1 1/)
+  assert.match((await run(['schedule', 'pause', 'nightly'])).out, /^\w{8} nightly: paused\n$/)
+  assert.match((await run(['schedule', 'resume', 'nightly'])).out, /^\w{8} nightly: next /)
+  assert.match(
+    (await run(['schedule', 'remove', 'nightly'])).out,
+    /^\w{8} nightly: removed; pipelines that it began go on\n$/,
+  )
+  const said = async (...args: string[]) => {
+    const { code, err } = await run(args)
+    return [code, err.trimEnd()]
+  }
+  assert.deepEqual(await said('schedule'), [
+    0,
+    'There are no schedules. A plan with "schedule" makes one: termaite task add --file plan.yaml',
+  ])
+  assert.deepEqual(await said('schedule', 'remove', 'nightly'), [
+    1,
+    'termaite: there is no schedule nightly. `termaite task schedule list` shows them.',
+  ])
+  assert.deepEqual(await said('schedule', 'dance'), [
+    2,
+    'termaite: task schedule: found "dance", allowed: list, pause, resume, remove.',
+  ])
+  assert.deepEqual(await said('add', '--file', 'nowhere.yaml', 'words'), [
+    2,
+    'termaite: task add: give a prompt or --file, not both. The plan has a prompt for each task.',
+  ])
+  const [code, missing] = await said('add', '--file', 'nowhere.yaml')
+  assert.equal(code, 2)
+  assert.match(String(missing), /^termaite: task add: the plan nowhere\.yaml cannot be read: ENOENT/)
+})
+
+test(
+  'a hub that is killed while plans are added has each of them whole or not at all, and none twice',
+  options,
+  async (t) => {
+    const machine = new Machine(t)
+    let { child, hub } = await startedHub(t, machine)
+    const lives = sized(2, 20)
+    const answered = new Set<string>()
+    const sent = new Set<string>()
+    const plan = { plan: documented, file: 'release.yaml', workspace: machine.project, zone: 'UTC' }
+    for (let life = 0; life < lives; life++) {
+      const adding = Array.from({ length: 4 }, async (_, at) => {
+        for (let turn = 0; ; turn++) {
+          const id = `plan-${life}-${at}-${turn}-0`
+          sent.add(id)
+          await hub.addPlan({ ...plan, id })
+          answered.add(id)
+        }
+      })
+      const wanted = answered.size + 8
+      await until(() => answered.size >= wanted)
+      child.kill('SIGKILL')
+      await Promise.all([once(child, 'exit'), ...adding.map((each) => each.catch(() => {}))])
+      ;({ child, hub } = await startedHub(t, machine))
+      // A plan that was sent without an answer is sent again under the same id.
+      for (const id of sent) if (!answered.has(id)) await hub.addPlan({ ...plan, id }).then(() => answered.add(id))
+    }
+    const [pipelines, tasks] = [await hub.pipelines(), await hub.tasks()]
+    assert.deepEqual(new Set(pipelines.map(({ id }) => id)), sent)
+    assert.deepEqual(
+      pipelines.map(({ tasks: { length } }) => length),
+      pipelines.map(() => 5),
+    )
+    assert.deepEqual(new Set(pipelines.flatMap((each) => each.tasks)), new Set(tasks.map(({ id }) => id)))
+    t.diagnostic(`${lives} kills, ${pipelines.length} pipelines, ${tasks.length} tasks`)
+  },
+)

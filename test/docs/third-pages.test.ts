@@ -1,0 +1,3 @@
+import { readPages } from './readers-machine.ts'
+
+readPages(2)

@@ -1,0 +1,134 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { strayVariables, variables } from '../src/core/variables.ts'
+import { hubProtocol } from '../src/core/work/hub-protocol.ts'
+import { homeTable } from '../src/app/home-table.ts'
+import { referenceFolder } from '../scripts/references/page.ts'
+import { allRoutes } from '../scripts/references/hub-api.ts'
+import { references } from '../scripts/references.ts'
+import type { ServerPath } from '../src/faces/hub/server-paths.ts'
+import { serverPaths } from '../src/faces/hub/server-paths.ts'
+
+const root = join(import.meta.dirname, '..')
+const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
+
+test('the references and the manual page are what the code says; node scripts/references.ts writes them', () => {
+  for (const [path, text] of Object.entries(references))
+    assert.equal(text(), textOf(path), `${path} differs from the code; run: node scripts/references.ts`)
+  assert.deepEqual(
+    readdirSync(join(root, referenceFolder)).sort(),
+    Object.keys(references)
+      .filter((path) => path.startsWith(`${referenceFolder}/`))
+      .map((path) => path.slice(referenceFolder.length + 1))
+      .sort(),
+  )
+})
+
+test('the manual page has no fault that groff knows', { skip: !has('groff') }, () => {
+  const { stderr, status } = spawnSync('groff', ['-man', '-ww', '-Tutf8', 'man/termaite.1'], { cwd: root })
+  assert.deepEqual([status, String(stderr)], [0, ''])
+})
+
+function has(program: string): boolean {
+  return spawnSync(program, ['--version']).error === undefined
+}
+
+test('the description of the hub’s API holds together', () => {
+  type Operation = {
+    operationId: string
+    tags: string[]
+    parameters?: { name: string; in: string }[]
+    responses: Record<string, { $ref?: string; description?: string }>
+  }
+  const api = JSON.parse(textOf(`${referenceFolder}/hub-openapi.json`)) as {
+    openapi: string
+    info: { title: string; version: string }
+    tags: { name: string }[]
+    paths: Record<string, Record<string, Operation>>
+  }
+  assert.equal(api.openapi, '3.1.0')
+  assert.equal(api.info.version, String(hubProtocol))
+  const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  )
+  const sockets = Object.values(serverPaths).filter(({ answer }) => answer === 'socket').length
+  assert.equal(operations.length, allRoutes().length + Object.keys(serverPaths).length - sockets)
+  const ids = operations.map(({ operationId }) => operationId)
+  assert.deepEqual([...new Set(ids)], ids)
+  const tags = api.tags.map(({ name }) => name)
+  for (const { path, tags: own, parameters = [], responses } of operations) {
+    const inPath = parameters.filter((each) => each.in === 'path').map(({ name }) => `{${name}}`)
+    assert.deepEqual(path.match(/\{\w+\}/g) ?? [], inPath, path)
+    assert.equal(new Set(parameters.map(({ name }) => name)).size, parameters.length, path)
+    assert.ok(own.every((tag) => tags.includes(tag)))
+    assert.ok(responses['200']?.description, path)
+  }
+  for (const [, pointer = ''] of JSON.stringify(api).matchAll(/"\$ref":"#\/([^"]+)"/g))
+    assert.ok(
+      pointer.split('/').reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], api),
+      pointer,
+    )
+})
+
+test('the routes name every parameter of a query that they read, and no other', () => {
+  const files = globSync('src/faces/hub/{routes/*,event-streams}.ts', { cwd: root })
+  const read = new Set(
+    files.flatMap((file) =>
+      [
+        ...textOf(file).matchAll(
+          /(?:query|searchParams)\.(?:get|has)\('(\w+)'\)|(?:wholeNumber\(query|place\()[, ]*'(\w+)'/g,
+        ),
+      ].map(([, named, numbered]) => named ?? numbered!),
+    ),
+  )
+  const served: readonly ServerPath[] = Object.values(serverPaths)
+  const rows = [...allRoutes(), ...served]
+  const named = new Set(rows.flatMap(({ query = {} }) => Object.keys(query)))
+  assert.deepEqual([...named].sort(), [...read].sort())
+})
+
+test('the table of variables has every one that the code reads, and no other', () => {
+  const source = globSync(['src/**/*.{ts,cjs}', 'bin/*.cjs'], { cwd: root, exclude: ['src/faces/web/page/**'] })
+    .filter((file) => file !== 'src/core/variables.ts')
+    .map((file) => textOf(file).replaceAll(/^\s*(?:\/\/|\*|\/\*\*).*$/gm, ''))
+    .join('\n')
+  const read = new Set(
+    [
+      ...[...source.matchAll(/\benv\??\.([A-Z][A-Z\d_]+)\b/g)].map(([, name]) => name!),
+      ...[
+        ...source.matchAll(
+          /\{ ([A-Z][A-Z\d_]+(?:: \w+)?(?:, [A-Z][A-Z\d_]+(?:: \w+)?)*) \}(?: = env|: (?:Env|Readonly))/g,
+        ),
+      ]
+        .flatMap(([, names]) => names!.split(', '))
+        .map((name) => name.split(':')[0]!),
+      ...[...source.matchAll(/'(TERMAITE_[A-Z_]+)'|\b(TERMAITE_[A-Z_]+):/g)].map(([, text, key]) => text ?? key!),
+    ].filter((name) => !['TERMAITE_VERSION'].includes(name)),
+  )
+  const known = variables.flatMap(({ rows }) => rows.map(({ name }) => name))
+  assert.deepEqual([...new Set(known)], known)
+  assert.deepEqual([...read].filter((name) => !known.includes(name)).sort(), [])
+  const written = (name: string) => new RegExp(`\\b${name}\\b`).test(source)
+  assert.deepEqual(
+    known.filter((name) => !written(name)),
+    [],
+  )
+})
+
+test('a variable that is nearly one of ours is named, with the one that was meant', () => {
+  assert.deepEqual(strayVariables({ TERMAITE_LEESH: 'all', TERMAITE_HOME: '/h', HOME: '/h', TERMAITE_XYZZY: '1' }), [
+    'The variable TERMAITE_LEESH is not one of termaite’s; did you mean TERMAITE_LEASH?',
+    'The variable TERMAITE_XYZZY is not one of termaite’s. termaite help environment lists them.',
+  ])
+})
+
+test('each row of a file in the home knows its own name', () => {
+  const plain = homeTable.filter(({ path }) => !/[<*]/.test(path))
+  assert.deepEqual(
+    plain.filter(({ path, name }) => !name.test(path.replace(/\/$/, ''))),
+    [],
+  )
+})
