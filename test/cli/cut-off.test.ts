@@ -13,7 +13,7 @@ import { text } from 'node:stream/consumers'
 import { shortHash } from '../../src/base/hash.ts'
 import { sized } from '../full.ts'
 import { until } from '../until.ts'
-import { Machine } from './program.ts'
+import { Machine, shownTexts } from './program.ts'
 
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 
@@ -204,12 +204,7 @@ async function killed(machine: Machine, args: readonly string[], words: RegExp):
   child.stdout!.resume()
   child.stderr!.resume()
   const closed = new Promise((resolve) => child.on('close', resolve))
-  const side = () => {
-    const files = readdirSync(machine.home, { recursive: true, encoding: 'utf8' })
-    const logs = files.filter((name) => /\bshown\b.*\.jsonl$/.test(name))
-    return logs.map((name) => readFileSync(join(machine.home, name), 'utf8')).join('')
-  }
-  await until(() => words.test(side()))
+  await until(() => words.test(shownTexts(machine.home).join('')))
   child.kill('SIGKILL')
   await closed
 }

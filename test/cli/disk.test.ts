@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until as seen } from '../until.ts'
-import { ended, Machine } from './program.ts'
+import { ended, Machine, shownTexts } from './program.ts'
 
 /** A machine whose home is a small disk; none, and a skipped test, where nothing can be mounted. */
 function smallDisk(t: TestContext): Machine | undefined {
@@ -93,7 +93,7 @@ test('a disk that is full while an answer streams: one warning, and with room ag
   const ran = ended(child)
   let said = ''
   child.stderr!.on('data', (chunk: string) => (said += chunk))
-  await seen(() => existsSync(join(machine.home, 'projects')) && sideLogs(machine.home).length > 0)
+  await seen(() => shownTexts(machine.home).length > 0)
   fill(machine.home)
   writeFileSync(more, '')
   await seen(() => said.includes('cannot be saved'))
@@ -109,9 +109,5 @@ test('a disk that is full while an answer streams: one warning, and with room ag
     warnings[0]!,
     /the disk is full.* The turn continues; the text is lost only if termaite is killed before the turn ends\.$/,
   )
-  assert.deepEqual(sideLogs(machine.home), [])
+  assert.deepEqual(shownTexts(machine.home), [])
 })
-
-function sideLogs(home: string): string[] {
-  return readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) => /\bshown\b.*\.jsonl$/.test(name))
-}

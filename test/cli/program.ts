@@ -4,6 +4,7 @@ import type { Entry } from '../../src/core/talk/entry.ts'
 import { spawn } from 'node:child_process'
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -140,6 +141,19 @@ export class Machine {
   health(): unknown {
     return JSON.parse(readFileSync(join(this.home, 'health.json'), 'utf8'))
   }
+}
+
+/**
+ * What agents have shown in turns that have not ended, a text for each side log. Only the folders of side logs are read:
+ * others of a home change while a program works, and a look at all of them would meet a folder that has just gone.
+ */
+export function shownTexts(home: string): string[] {
+  const there = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
+  return there(join(home, 'projects'))
+    .map((slug) => join(home, 'projects', slug, 'shown'))
+    .flatMap((folder) => there(folder).map((name) => join(folder, name)))
+    .filter((path) => path.endsWith('.jsonl'))
+    .map((path) => readFileSync(path, 'utf8'))
 }
 
 function words(entry: Entry): string {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { collect } from '../../src/base/collect.ts'
 import { randomName } from '../../src/base/id.ts'
 import { carries, processTable } from '../../src/base/process/process-table.ts'
-import { program } from '../cli/program.ts'
+import { program, shownTexts } from '../cli/program.ts'
 import { noTmux } from '../terminals/real.ts'
 import { until } from '../until.ts'
 import { modelServer } from './model-server.ts'
@@ -73,7 +73,7 @@ test(
         await window.shows(/tell me a story again[^]*never lost a word/)
         const session = kept().length
         // The words are on the disk at most a second after they were on the screen.
-        await until(() => sideLogs(home).some((text) => text.includes('never lost a word')))
+        await until(() => shownTexts(home).some((text) => text.includes('never lost a word')))
         process.kill(window.pid, 'SIGKILL')
         await until(() => window.dead)
         window.start()
@@ -167,13 +167,6 @@ test('a crew: the real Claude Code in a terminal is given a task, watched, and e
   window.close()
   await until(async () => (await ours()).length === 0)
 })
-
-function sideLogs(home: string): string[] {
-  const projects = join(home, 'projects')
-  return readdirSync(projects, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\/shown\/.*\.jsonl$/.test(name))
-    .map((name) => readFileSync(join(projects, name), 'utf8'))
-}
 
 const names: Record<string, string> = { anthropic: 'claude', gemini: 'gemini', responses: 'codex' }
 
