@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { configFolder } from './shared/home-folders.ts'
 import { commandRule } from './shared/found-rules.ts'
 import { isMap, joined, serversIn } from './shared/found-servers.ts'
+import { idOf, rowOf } from './shared/jsonl.ts'
 
 /** `{env:NAME}` is a variable there; `{file:path}` is the content of a file, which termaite does not fill in. */
 const form = {
@@ -35,11 +36,11 @@ function permissions(found: unknown): FoundSettings {
   const rules: FoundRule[] = []
   const unusable: Unusable[] = []
   for (const [tool, said] of Object.entries(found)) {
-    const ours = Object.hasOwn(tools, tool) ? tools[tool] : undefined
+    const ours = rowOf(tools, tool)
     const entries = isMap(said) ? Object.entries(said) : [['*', said] as const]
     for (const [at, [pattern, action]] of entries.entries()) {
-      const list = actions[String(action)]
-      const what = `rule ${String(action)} ${tool}${pattern === '*' ? '' : ` ${pattern}`}`
+      const list = rowOf(actions, action)
+      const what = `rule ${idOf(action)} ${tool}${pattern === '*' ? '' : ` ${pattern}`}`
       const later = entries.slice(at + 1)
       const leave = (why: string) => unusable.push({ what, why })
       if (ours === undefined || list === undefined) leave(`termaite has no rule like it for ${tool}`)

@@ -1,7 +1,7 @@
 import type { PastFact, PastReader, PastSessions } from '../core/work/past-session.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { dataFolder } from './shared/home-folders.ts'
-import { loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
+import { idOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 import { timeOf } from './shared/past-time.ts'
 
 const objectIn = (text: unknown): Loose => (typeof text === 'string' ? parseLine(text) : {})
@@ -13,7 +13,7 @@ function opencodeReader(): PastReader {
 
   function called({ callID, tool, state }: Loose, at: number | undefined): PastFact[] {
     const { status, input, output, error } = loose(state)
-    const call = String(callID)
+    const call = idOf(callID)
     const made: PastFact = { type: 'call', at, call, tool: textOf(tool) ?? 'tool', input }
     if (status !== 'completed' && status !== 'error') return [made]
     return [made, { type: 'result', at, call, ok: status === 'completed', text: textOf(output) ?? textOf(error) ?? '' }]

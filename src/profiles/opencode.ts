@@ -9,7 +9,7 @@ import { acpLeashes } from './shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from './shared/failure-signs.ts'
 import { commandLine, hasFlag, option, quote } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
-import { loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
+import { idOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 import { providerKeys } from '../core/work/key-variables.ts'
 import { cacheFolder, configFolder, dataFolder, stateFolder } from './shared/home-folders.ts'
 
@@ -141,7 +141,7 @@ function opencodeDialect(): Dialect {
     const text = textOf(ok ? output : (error ?? output)) ?? ''
     const refused = /^The user (?:rejected|has specified a rule)/.test(text)
     if (refused || (missing && leashed.has(name))) account.deny(name, missing ? undefined : input)
-    const call = String(callID)
+    const call = idOf(callID)
     return [
       { type: 'call', call, tool: name, input },
       { type: 'result', call, ok, text },

@@ -1,7 +1,7 @@
 import type { PastFact, PastReader, PastSessions } from '../core/work/past-session.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { join } from 'node:path'
-import { contentText, listOf, loose, numberOf, textOf } from './shared/jsonl.ts'
+import { contentText, idOf, listOf, loose, numberOf, textOf } from './shared/jsonl.ts'
 import { timeOf } from './shared/past-time.ts'
 
 /** `--<folder>--/<time>_<session>.jsonl`: one line for each message, written when it is whole. */
@@ -11,7 +11,7 @@ function piReader(): PastReader {
       const words = textOf(text) ?? ''
       if (type === 'text') return words === '' ? [] : [{ type: 'reply', at, text: words }]
       if (type !== 'toolCall') return []
-      return [{ type: 'call', at, call: String(id), tool: textOf(name) ?? 'tool', input }]
+      return [{ type: 'call', at, call: idOf(id), tool: textOf(name) ?? 'tool', input }]
     })
     const { input, output, cacheRead, cacheWrite, cost } = loose(message.usage)
     const cached = numberOf(cacheRead)
@@ -36,7 +36,7 @@ function piReader(): PastReader {
     if (message.role === 'assistant') return spoken(message, at)
     if (message.role !== 'toolResult') return []
     const { toolCallId, content, isError } = message
-    return [{ type: 'result', at, call: String(toolCallId), ok: isError !== true, text: contentText(content) }]
+    return [{ type: 'result', at, call: idOf(toolCallId), ok: isError !== true, text: contentText(content) }]
   }
 }
 

@@ -7,7 +7,7 @@ import { piPast } from './pi-past.ts'
 import { providerSignsAfter, readSigns, readMessage } from './shared/failure-signs.ts'
 import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
-import { contentText, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
+import { contentText, idOf, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 import { providerKeys } from '../core/work/key-variables.ts'
 
 export const signs: readonly Sign[] = [
@@ -99,7 +99,7 @@ function piDialect(): Dialect {
   }
 
   function done({ toolCallId, toolName, result, isError }: Loose): Step[] {
-    const call = String(toolCallId)
+    const call = idOf(toolCallId)
     const text = contentText(loose(result).content)
     // A model that calls a tool which the leash took away is told that there is none.
     if (/^Tool (?:bash|edit|write) not found$/.test(text)) account.deny(textOf(toolName) ?? 'tool', calls.get(call))
@@ -125,7 +125,7 @@ function piDialect(): Dialect {
           spoke(loose(event.message))
           return []
         case 'tool_execution_start': {
-          const call = String(event.toolCallId)
+          const call = idOf(event.toolCallId)
           calls.set(call, event.args)
           return [{ type: 'call', call, tool: textOf(event.toolName) ?? 'tool', input: event.args }]
         }

@@ -437,22 +437,46 @@ test('Copilot and OpenCode: their own shapes of servers, and OpenCode’s order 
   )
 })
 
+/** Every place of a settings file that a reader looks at, holding this. */
+const holding = (value: unknown) => {
+  const keys = ['mcpServers', 'mcp', 'mcp_servers', 'hooks', 'permissions', 'permission', 'rule', 'tools']
+  const inside = { a: value, deny: value, Stop: [{ hooks: value }] }
+  const rule = [{ decision: value, toolName: value, commandPrefix: value }]
+  const server = { a: { url: 'https://a.example', command: value, env_http_headers: { b: value }, env: { c: value } } }
+  const files = keys.flatMap((key) => [value, inside, rule, server].map((held) => ({ [key]: held })))
+  return [value, JSON.stringify(value), ...files]
+}
+
+const settingsFiles = async () => {
+  const files = []
+  for (const profile of allProfiles()) files.push(...((await profile.belongings?.())?.settings(place) ?? []))
+  return files
+}
+
 test('no value in a settings file makes a reader throw', async () => {
-  for (const profile of allProfiles()) {
-    const belongings = await profile.belongings?.()
-    for (const file of belongings?.settings(place) ?? [])
-      fc.assert(
-        fc.property(
-          fc.jsonValue(),
-          fc.constantFrom('mcpServers', 'mcp', 'mcp_servers', 'hooks', 'permissions', 'permission', 'rule', 'tools'),
-          (value, key) => {
-            file.read(value)
-            file.read({ [key]: value })
-            file.read({ [key]: { a: value, deny: value, Stop: [{ hooks: value }] } })
-            file.read(JSON.stringify(value))
-          },
-        ),
-        { numRuns: 30 },
-      )
+  const files = await settingsFiles()
+  const read = (value: unknown) => {
+    for (const held of holding(value)) for (const file of files) file.read(held)
   }
+  // An object whose text cannot be asked for, and words that are properties of each object.
+  for (const value of [{ toString: 0 }, [{ toString: 0 }], 'constructor', '__proto__']) read(value)
+  fc.assert(fc.property(fc.jsonValue(), read), { numRuns: 30 })
+})
+
+test('a decision that is a word of each object is none that termaite knows', async () => {
+  const found = (await settingsFiles()).map((file) =>
+    file.read({ rule: [{ toolName: 'a', decision: 'constructor' }], permission: { bash: 'constructor' } }),
+  )
+  const unknown = [
+    { what: 'rule a', why: 'it has no decision that termaite knows' },
+    { what: 'rule constructor bash', why: 'termaite has no rule like it for bash' },
+  ]
+  assert.deepEqual(
+    [...new Set(found.flatMap(({ unusable = [] }) => unusable).map((one) => JSON.stringify(one)))],
+    unknown.map((one) => JSON.stringify(one)),
+  )
+  assert.deepEqual(
+    found.flatMap(({ rules = [] }) => rules),
+    [],
+  )
 })

@@ -5,7 +5,18 @@ import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { claudeQuestions, line as written, questionTool } from './claude-questions.ts'
-import { brokenOff, contentText, denial, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
+import {
+  brokenOff,
+  contentText,
+  denial,
+  idOf,
+  listOf,
+  loose,
+  numberOf,
+  parseLine,
+  rowOf,
+  textOf,
+} from '../shared/jsonl.ts'
 import { unfinished } from '../../core/talk/outcome.ts'
 import { diffSides } from '../shared/diff-sides.ts'
 import { readMessage } from '../shared/failure-signs.ts'
@@ -66,8 +77,8 @@ export function claudeDialect(
     return listOf(content).flatMap((block): Step[] => {
       if (block.type === 'tool_use') {
         const call = { tool: textOf(block.name) ?? 'tool', input: block.input }
-        calls.set(String(block.id), call)
-        return [{ type: 'call', call: String(block.id), ...call }]
+        calls.set(idOf(block.id), call)
+        return [{ type: 'call', call: idOf(block.id), ...call }]
       }
       if (shown) return []
       if (block.type === 'text') return [{ type: 'text', delta: textOf(block.text) ?? '' }]
@@ -78,7 +89,7 @@ export function claudeDialect(
   function done({ message, tool_use_result }: Loose): Step[] {
     return listOf(loose(message).content).flatMap((block): Step[] => {
       if (block.type !== 'tool_result') return []
-      const id = String(block.tool_use_id)
+      const id = idOf(block.tool_use_id)
       const text = contentText(block.content)
       const call = calls.get(id)
       // A tool that the leash took away is not among its own `permission_denials`.
@@ -98,7 +109,7 @@ export function claudeDialect(
     const steps = told.flatMap(([name, { utilization, resetsAt }]): Step[] => {
       if (typeof utilization !== 'number') return []
       const until = numberOf(resetsAt) * 1000
-      const window = windowNames[name] ?? name
+      const window = rowOf(windowNames, name) ?? name
       return [defined<Step>({ type: 'limit', used: Math.round(utilization * 100), until: until || undefined, window })]
     })
     // Reported with every answer of the model, and emitted when it has changed.
@@ -131,13 +142,13 @@ export function claudeDialect(
     const errors = Array.isArray(last.errors) ? last.errors.filter((one) => typeof one === 'string') : []
     const message = textOf(last.result) ?? (errors.join('; ') || `it ended with ${textOf(last.subtype) ?? 'an error'}`)
     if (last.terminal_reason === 'prompt_too_long') return { kind: 'overflow', message }
-    const stop = stops[textOf(last.subtype) ?? '']
+    const stop = rowOf(stops, last.subtype)
     if (stop) return unfinished(stop, message)
     if (error.api_error === 'usage_limit_reached') {
       const resets = numberOf(loose(loose(error.api_error_params).rate_limit_info).resetsAt) * 1000
       return defined<Failure>({ kind: 'quota', message, retryAt: resets > now ? resets : undefined })
     }
-    const kind = kinds[textOf(error.error) ?? '']
+    const kind = rowOf(kinds, error.error)
     return readMessage(signs, message, now) ?? { kind: kind ?? 'crash', message }
   }
 
@@ -157,12 +168,12 @@ export function claudeDialect(
         case 'control_request':
           return claudeQuestions(event)
         case 'control_cancel_request':
-          return [{ type: 'unask', id: String(event.request_id) }]
+          return [{ type: 'unask', id: idOf(event.request_id) }]
         case 'rate_limit_event':
           return limits(event)
         case 'command_lifecycle':
           if (event.state === 'started') answered = false
-          else if (event.state !== 'queued') pending.delete(String(event.command_uuid))
+          else if (event.state !== 'queued') pending.delete(idOf(event.command_uuid))
           return []
         case 'result':
           answered = true

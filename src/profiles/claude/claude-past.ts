@@ -1,7 +1,7 @@
 import type { PastFact, PastReader, PastSessions } from '../../core/work/past-session.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { basename, join } from 'node:path'
-import { contentText, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { contentText, idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
 /** Text that Claude Code itself put where a prompt stands: the name and output of a slash command, a caveat, a finished task. */
@@ -39,7 +39,7 @@ function claudeReader(file: string): PastReader {
       if (block.type === 'text' && text !== '')
         return isError ? [{ type: 'stop', at, by: 'failure', message: text }] : [{ type: 'reply', at, text }]
       if (block.type !== 'tool_use') return []
-      return [{ type: 'call', at, call: String(block.id), tool: textOf(block.name) ?? 'tool', input: block.input }]
+      return [{ type: 'call', at, call: idOf(block.id), tool: textOf(block.name) ?? 'tool', input: block.input }]
     })
   }
 
@@ -50,7 +50,7 @@ function claudeReader(file: string): PastReader {
       return results.map(({ tool_use_id, content: output, is_error }) => ({
         type: 'result',
         at,
-        call: String(tool_use_id),
+        call: idOf(tool_use_id),
         ok: is_error !== true,
         text: contentText(output),
       }))

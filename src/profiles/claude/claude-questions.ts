@@ -2,7 +2,7 @@ import type { Step } from '../../core/work/profile.ts'
 import type { Option, Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { askChoices } from '../shared/choice-cards.ts'
-import { listOf, loose, textOf } from '../shared/jsonl.ts'
+import { idOf, listOf, loose, rowOf, textOf } from '../shared/jsonl.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The tool by which Claude Code asks a person; an unanswered question is no denial. */
@@ -10,7 +10,7 @@ export const questionTool = 'AskUserQuestion'
 
 /** The questions of a request; a request that we cannot answer is refused, so that Claude Code does not wait for it. */
 export function claudeQuestions({ request_id, request }: Loose): Step[] {
-  const id = String(request_id)
+  const id = idOf(request_id)
   const wish = loose(request)
   if (wish.subtype !== 'can_use_tool') {
     const response = { subtype: 'error', request_id: id, error: `${textOf(wish.subtype)} is not served here` }
@@ -111,7 +111,7 @@ function offers({ words, update }: Grant, place: string): Offer[] {
     grants: `${words}, ${places[where]!.lasts}`,
     update: { ...update, destination: where },
   })
-  return [offer('turn', 'session'), ...(place !== 'session' && places[place] ? [offer('always', place)] : [])]
+  return [offer('turn', 'session'), ...(place !== 'session' && rowOf(places, place) ? [offer('always', place)] : [])]
 }
 
 /** The reach of a suggestion, in words that name all of it. */

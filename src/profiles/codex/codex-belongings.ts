@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { claudeEvents, hooksIn } from '../shared/found-hooks.ts'
 import { commandRule } from '../shared/found-rules.ts'
 import { isMap, joined, noVariables, serversIn, textsIn } from '../shared/found-servers.ts'
+import { rowOf } from '../shared/jsonl.ts'
 
 /** Codex fills in no variables; the fields `env_vars`, `bearer_token_env_var` and `env_http_headers` name them instead. */
 const form = { text: noVariables }
@@ -17,7 +18,7 @@ function withVariables(server: FoundServer, written: Map): FoundServer {
     if (typeof token === 'string') headers.Authorization = { reference: `Bearer \${${token}}` }
     if (isMap(written.env_http_headers))
       for (const [name, variable] of Object.entries(written.env_http_headers))
-        headers[name] = { reference: `\${${String(variable)}}` }
+        if (typeof variable === 'string') headers[name] = { reference: `\${${variable}}` }
     return { ...server, headers }
   }
   const listed: unknown[] = Array.isArray(written.env_vars) ? written.env_vars : []
@@ -58,7 +59,7 @@ const mostAlternatives = 64
 /** `default.rules`: `prefix_rule(pattern=["git", ["status", "diff"]], decision="allow")`, a line or more for each rule. */
 function rules(text: unknown): FoundSettings {
   const found: Required<Pick<FoundSettings, 'rules' | 'unusable'>> = { rules: [], unusable: [] }
-  for (const call of callsIn(String(text))) {
+  for (const call of callsIn(typeof text === 'string' ? text : '')) {
     const what = `rule ${call.replaceAll(/\s+/g, ' ').slice(0, 120)}`
     const read = prefixRule(call)
     if (typeof read === 'string') found.unusable.push({ what, why: read })
@@ -91,7 +92,7 @@ function prefixRule(call: string): FoundRule[] | string {
   const pattern = /(?:^|,)\s*pattern\s*=\s*(\[[^]*?\])(?=\s*(?:,\s*\w+\s*=|,?\s*$))/.exec(inside)?.[1]
   if (pattern === undefined || !fields.test(inside)) return 'its fields are not written out as texts and lists'
   const decision = /(?:^|,)\s*decision\s*=\s*"(\w+)"/.exec(inside)?.[1] ?? 'allow'
-  const list = decisions[decision]
+  const list = rowOf(decisions, decision)
   const words = wordsIn(pattern)
   if (list === undefined || !words) return 'its decision or its pattern has another form'
   const all = words.reduce<string[][]>((made, next) => made.flatMap((one) => next.map((word) => [...one, word])), [[]])

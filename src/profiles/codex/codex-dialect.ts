@@ -10,7 +10,7 @@ import { questionSteps } from './codex-questions.ts'
 import { failureOf, withShortPaths, toolItemOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
 import { rejections } from './codex-exec-dialect.ts'
 import { threadKey } from '../shared/counted-thread.ts'
-import { brokenOff, listOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
+import { brokenOff, idOf, listOf, loose, numberOf, rowOf, parseLine, textOf } from '../shared/jsonl.ts'
 
 /** Notifications that are not needed. */
 const ignoredNotifications = [
@@ -115,7 +115,7 @@ export function codexDialect(
 
   function item(told: Loose, over: boolean): Step[] {
     const item = withShortPaths(told, cwd)
-    const call = String(item.id)
+    const call = idOf(item.id)
     items.set(call, item)
     if (item.type === 'agentMessage' || item.type === 'reasoning') return over ? words(item, call) : []
     const work = toolItemOf(item)
@@ -141,7 +141,7 @@ export function codexDialect(
   }
 
   function delta(type: 'text' | 'thought', { itemId, delta }: Loose): Step[] {
-    streamed.add(String(itemId))
+    streamed.add(idOf(itemId))
     return [{ type, delta: textOf(delta) ?? '' }]
   }
 
@@ -150,7 +150,7 @@ export function codexDialect(
     const own = params.threadId === undefined || params.threadId === id
     if (method === 'thread/tokenUsage/updated') {
       const used = loose(loose(params.tokenUsage).total)
-      totals.set(String(params.threadId), { id: String(params.threadId), ...tokensOf(used) })
+      totals.set(idOf(params.threadId), { id: idOf(params.threadId), ...tokensOf(used) })
       return []
     }
     if (!own) return []
@@ -164,13 +164,13 @@ export function codexDialect(
       case 'item/reasoning/textDelta':
         return delta('thought', params)
       case 'item/commandExecution/outputDelta':
-        return [{ type: 'progress', call: String(params.itemId), delta: textOf(params.delta) ?? '' }]
+        return [{ type: 'progress', call: idOf(params.itemId), delta: textOf(params.delta) ?? '' }]
       case 'turn/plan/updated':
         return [{ type: 'plan', items: listOf(params.plan).map(planItem) }]
       case 'account/rateLimits/updated':
         return spent(params)
       case 'serverRequest/resolved':
-        return [{ type: 'unask', id: String(params.requestId) }]
+        return [{ type: 'unask', id: idOf(params.requestId) }]
       case 'error':
         if (params.willRetry !== true) trouble = loose(params.error)
         return []
@@ -266,5 +266,5 @@ const planStates: Readonly<Record<string, PlanItem['status']>> = { inProgress: '
 
 const planItem = ({ step, status }: Loose): PlanItem => ({
   task: textOf(step) ?? '',
-  status: planStates[textOf(status) ?? ''] ?? 'pending',
+  status: rowOf(planStates, status) ?? 'pending',
 })

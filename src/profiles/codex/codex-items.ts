@@ -6,7 +6,7 @@ import type { Step } from '../../core/work/profile.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
 import { defined } from '../../base/defined.ts'
 import { shortPath } from '../../base/short-path.ts'
-import { contentText, denial, listOf, loose, textOf, innerMessage, numberOf } from '../shared/jsonl.ts'
+import { contentText, denial, innerMessage, listOf, loose, numberOf, rowOf, textOf } from '../shared/jsonl.ts'
 import { diffSides } from '../shared/diff-sides.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 import { usageSince } from '../shared/counted-thread.ts'
@@ -94,7 +94,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
 /** The failure of a turn: by its message, else by its type, else by its HTTP status. */
 export function failureOf(signs: readonly Sign[], { message, codexErrorInfo }: Loose, now: number): Failure {
   const words = textOf(message) ?? 'it failed without a message'
-  const kind = kinds[String(codexErrorInfo)] ?? kindOf(statusIn(loose(codexErrorInfo)))
+  const kind = rowOf(kinds, codexErrorInfo) ?? kindOf(statusIn(loose(codexErrorInfo)))
   const failure = readMessage(signs, words, now) ?? { kind, message: words }
   return { ...failure, message: innerMessage(words).slice(0, 500) }
 }

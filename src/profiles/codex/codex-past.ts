@@ -2,7 +2,7 @@ import type { PastFact, PastReader, PastSessions } from '../../core/work/past-se
 import type { Loose } from '../shared/jsonl.ts'
 import { join } from 'node:path'
 import { threadKey, threadOf } from '../shared/counted-thread.ts'
-import { contentText, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { contentText, idOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
 /** Text that Codex itself put where a prompt stands: where it runs, the instruction files, how a turn ended. */
@@ -52,7 +52,7 @@ function codexReader(file: string): PastReader {
       if (role === 'assistant') return [{ type: 'reply', at, text }]
       return role === 'user' && !notTyped.test(text) ? [{ type: 'prompt', at, text }] : []
     }
-    const call = String(call_id)
+    const call = idOf(call_id)
     const tool = textOf(name) ?? 'tool'
     if (type === 'function_call') return [{ type: 'call', at, call, tool, input: inputOf(payload.arguments) }]
     if (type === 'custom_tool_call') return [{ type: 'call', at, call, tool, input: payload.input }]

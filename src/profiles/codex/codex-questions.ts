@@ -4,7 +4,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { askChoices } from '../shared/choice-cards.ts'
 import { changesOf, commandOf } from './codex-items.ts'
-import { listOf, loose, textOf } from '../shared/jsonl.ts'
+import { idOf, listOf, loose, textOf } from '../shared/jsonl.ts'
 import { quote } from '../shared/command-words.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
@@ -58,7 +58,7 @@ function card(
   const [always, ...others] = offers.map(({ result: _result, ...option }): Option => option)
   return {
     type: 'ask',
-    id: String(id),
+    id: idOf(id),
     question: {
       about: 'permission',
       from: [],
@@ -123,7 +123,7 @@ function commandOffers({ command, networkApprovalContext, proposedExecpolicyAmen
 }
 
 function fileQuestion(id: unknown, { itemId, reason, grantRoot }: Loose, desk: Replies): Step {
-  const item = desk.item(String(itemId))
+  const item = desk.item(idOf(itemId))
   const paths = listOf(item.changes).map(pathsOf).join(', ')
   const root = textOf(grantRoot)
   const asked = {
@@ -164,7 +164,7 @@ function choices(id: unknown, { questions }: Loose, desk: Replies): Step[] {
       answers: Object.fromEntries([...answers].map(([key, picks]) => [key, { answers: picks }])),
     })
   if (cards.length === 0) return [{ type: 'send', text: answered(new Map()) }]
-  return askChoices(String(id), cards, (answers) => answered(answers ?? new Map()))
+  return askChoices(idOf(id), cards, (answers) => answered(answers ?? new Map()))
 }
 
 /** A question of Codex's own MCP server: we can only say yes, so a form is declined. */

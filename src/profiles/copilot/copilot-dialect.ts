@@ -5,7 +5,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { TurnAccount } from '../shared/turn-account.ts'
 import { threadKey, usageSince } from '../shared/counted-thread.ts'
-import { contentText, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
+import { contentText, idOf, loose, numberOf, parseLine, rowOf, textOf } from '../shared/jsonl.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 
 /** Copilot's names for its errors, for messages that no sign knows. */
@@ -33,7 +33,7 @@ export function copilotDialect(
   let total: CountedThread | undefined
 
   function done({ toolCallId, success, result, error: why }: Loose): Step[] {
-    const call = String(toolCallId)
+    const call = idOf(toolCallId)
     const { message, code } = loose(why)
     const made = calls.get(call)
     if (made && code === 'denied') account.deny(made.tool, made.input)
@@ -43,7 +43,7 @@ export function copilotDialect(
 
   function failure({ errorType, message }: Loose, now: number): Failure {
     const words = textOf(message) ?? 'it ended with an error'
-    return readMessage(signs, words, now) ?? { kind: kinds[textOf(errorType) ?? ''] ?? 'crash', message: words }
+    return readMessage(signs, words, now) ?? { kind: rowOf(kinds, errorType) ?? 'crash', message: words }
   }
 
   return {
@@ -63,8 +63,8 @@ export function copilotDialect(
           return [{ type: 'text', delta: '\n' }]
         case 'tool.execution_start': {
           const call = { tool: textOf(data.toolName) ?? 'tool', input: data.arguments }
-          calls.set(String(data.toolCallId), call)
-          return [{ type: 'call', call: String(data.toolCallId), ...call }]
+          calls.set(idOf(data.toolCallId), call)
+          return [{ type: 'call', call: idOf(data.toolCallId), ...call }]
         }
         case 'tool.execution_complete':
           return done(data)

@@ -1,6 +1,6 @@
 import type { PastFact, PastReader, PastSessions } from '../../core/work/past-session.ts'
 import { join } from 'node:path'
-import { contentText, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { contentText, idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { threadKey, threadOf } from '../shared/counted-thread.ts'
 import { timeOf } from '../shared/past-time.ts'
 
@@ -19,13 +19,13 @@ function copilotReader(): PastReader {
         return [{ type: 'prompt', at, text }]
       case 'assistant.message': {
         const calls = listOf(data.toolRequests).map(({ toolCallId, name, arguments: input }): PastFact => {
-          return { type: 'call', at, call: String(toolCallId), tool: textOf(name) ?? 'tool', input }
+          return { type: 'call', at, call: idOf(toolCallId), tool: textOf(name) ?? 'tool', input }
         })
         return text === '' ? calls : [{ type: 'reply', at, text }, ...calls]
       }
       case 'tool.execution_complete': {
         const output = contentText(loose(data.result).content ?? loose(data.error).message ?? '')
-        return [{ type: 'result', at, call: String(data.toolCallId), ok: data.success === true, text: output }]
+        return [{ type: 'result', at, call: idOf(data.toolCallId), ok: data.success === true, text: output }]
       }
       case 'session.usage_record': {
         const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, model } = loose(data.usage)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { hooksIn } from '../shared/found-hooks.ts'
 import { commandRule } from '../shared/found-rules.ts'
 import { dollarVariables, isMap, joined, serversIn, textsIn } from '../shared/found-servers.ts'
+import { idOf, rowOf } from '../shared/jsonl.ts'
 
 const form = {
   text: dollarVariables,
@@ -25,7 +26,7 @@ const tools: Readonly<Record<string, string>> = {
 /** `run_shell_command(git status)` means commands that begin with these words. */
 function translated(written: string): Translated {
   const [, tool = '', words] = /^(\w+)(?:\(([^()]*)\))?$/.exec(written.trim()) ?? []
-  const ours = Object.hasOwn(tools, tool) ? tools[tool] : undefined
+  const ours = rowOf(tools, tool)
   if (ours === undefined)
     return { why: tool === '' ? 'it is no rule of a known form' : `termaite has no tool that does the same as ${tool}` }
   if (words === undefined) return { rule: ours }
@@ -79,14 +80,14 @@ function policies(value: unknown): FoundSettings {
   const unusable: Unusable[] = []
   for (const one of found) {
     if (!isMap(one)) continue
-    const list = decisions[String(one.decision)]
+    const list = rowOf(decisions, one.decision)
     const prefixes = [one.commandPrefix ?? []].flat().filter((prefix) => typeof prefix === 'string')
-    const names = [one.toolName ?? (prefixes.length > 0 ? 'run_shell_command' : [])].flat().map(String)
+    const names = [one.toolName ?? (prefixes.length > 0 ? 'run_shell_command' : [])].flat().map(idOf)
     const odd = Object.keys(one).find((field) => !knownFields.has(field))
     const written = prefixes.length > 0 ? prefixes.map((prefix) => `run_shell_command(${prefix})`) : names
     for (const text of written) {
       const read = translated(text)
-      const what = `rule ${list ?? ''} ${text}`
+      const what = list === undefined ? `rule ${text}` : `rule ${list} ${text}`
       if (list === undefined) unusable.push({ what, why: 'it has no decision that termaite knows' })
       else if (odd !== undefined) unusable.push({ what, why: `it depends on ${odd}, which termaite does not know` })
       else if ('why' in read) unusable.push({ what, why: read.why })

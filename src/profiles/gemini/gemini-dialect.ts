@@ -4,7 +4,17 @@ import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
-import { brokenOff, contentText, denial, innerMessage, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
+import {
+  brokenOff,
+  contentText,
+  denial,
+  idOf,
+  innerMessage,
+  loose,
+  numberOf,
+  parseLine,
+  textOf,
+} from '../shared/jsonl.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 
 /** Tools that Gemini does not offer when its approval mode would have to ask. */
@@ -20,13 +30,13 @@ export function geminiDialect(signs: readonly Sign[], known: (ended: Ended) => F
 
   function called({ tool_id, tool_name, parameters }: Loose): Step[] {
     const call = { tool: textOf(tool_name) ?? 'tool', input: parameters }
-    calls.set(String(tool_id), call)
+    calls.set(idOf(tool_id), call)
     if (said.at(-1) !== '') said.push('')
-    return [{ type: 'call', call: String(tool_id), ...call }]
+    return [{ type: 'call', call: idOf(tool_id), ...call }]
   }
 
   function returned({ tool_id, status, output, error }: Loose): Step[] {
-    const id = String(tool_id)
+    const id = idOf(tool_id)
     const call = calls.get(id)
     const { type, message } = loose(error)
     const refused = type === 'policy_violation' || (type === 'tool_not_registered' && acting.includes(call?.tool ?? ''))

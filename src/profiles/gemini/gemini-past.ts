@@ -2,7 +2,7 @@ import type { PastFact, PastReader, PastSessions } from '../../core/work/past-se
 import type { Loose } from '../shared/jsonl.ts'
 import { join } from 'node:path'
 import { defined } from '../../base/defined.ts'
-import { contentText, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { contentText, idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
 const context = '<session_context>'
@@ -31,7 +31,7 @@ function geminiReader(): PastReader {
 
   function calls(line: Loose, seen: Set<string>, at: number | undefined): PastFact[] {
     return listOf(line.toolCalls).flatMap(({ id, name, args, result, status }): PastFact[] => {
-      const call = String(id)
+      const call = idOf(id)
       if (seen.has(call)) return []
       seen.add(call)
       const { output, error } = loose(loose(loose(listOf(result)[0]).functionResponse).response)
@@ -45,7 +45,7 @@ function geminiReader(): PastReader {
 
   function answered(line: Loose, at: number | undefined): PastFact[] {
     if (line.tokens === null && Array.isArray(line.content)) return []
-    const id = String(line.id)
+    const id = idOf(line.id)
     const known = said.get(id) ?? { text: false, calls: new Set<string>(), usage: false }
     said.set(id, known)
     const text = contentText(line.content)

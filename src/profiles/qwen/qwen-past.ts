@@ -1,7 +1,7 @@
 import type { PastFact, PastReader, PastSessions } from '../../core/work/past-session.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { join } from 'node:path'
-import { listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
 /** `<session>.jsonl`: one line for each message, written when it is whole. */
@@ -13,7 +13,7 @@ function qwenReader(): PastReader {
     const facts = listOf(loose(line.message).parts).flatMap(({ text, thought, functionCall }): PastFact[] => {
       const { id, name, args } = loose(functionCall)
       if (functionCall !== undefined)
-        return [{ type: 'call', at, call: String(id), tool: textOf(name) ?? 'tool', input: args }]
+        return [{ type: 'call', at, call: idOf(id), tool: textOf(name) ?? 'tool', input: args }]
       const words = textOf(text) ?? ''
       return thought === true || words === '' ? [] : [{ type: 'reply', at, text: words }]
     })
@@ -46,7 +46,7 @@ function qwenReader(): PastReader {
       const { id, response } = loose(functionResponse)
       const { output, error } = loose(response)
       const text = textOf(output) ?? textOf(error) ?? ''
-      return [{ type: 'result', at, call: String(id), ok: error === undefined, text }]
+      return [{ type: 'result', at, call: idOf(id), ok: error === undefined, text }]
     })
   }
 

@@ -1,5 +1,6 @@
 import type { FoundRule, FoundSettings, Unusable } from '../../core/work/belongings.ts'
 import { isMap, textsIn } from './found-servers.ts'
+import { rowOf } from './jsonl.ts'
 
 type List = FoundRule['list']
 const lists: readonly List[] = ['deny', 'ask', 'allow']
@@ -32,7 +33,7 @@ export function claudeRule(tools: Readonly<Record<string, string>>, rootedAt: 's
   return (written: string, list: List): Translated => {
     if (/^mcp__[\w-]+$/.test(written)) return { rule: written }
     const [, tool = '', spec] = /^([A-Za-z_]\w*)(?:\(([^]*)\))?$/.exec(written) ?? []
-    const ours = Object.hasOwn(tools, tool) ? tools[tool] : undefined
+    const ours = rowOf(tools, tool)
     if (ours === undefined)
       return {
         why: tool === '' ? 'it is no rule of a known form' : `termaite has no tool that does the same as ${tool}`,

@@ -25,6 +25,16 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+/** An id or another word of a program, as text. `String` would throw for an object that holds a `toString` of its own. */
+export function idOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** The row of a table that a program names. A word such as `constructor` is a property of each object, and names none. */
+export function rowOf<Row>(table: Readonly<Record<string, Row>>, word: unknown): Row | undefined {
+  return typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined
+}
+
 export function numberOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }
