@@ -6,10 +6,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
 import { putServer } from '../languages/rig.ts'
-import { noSandbox } from '../safety/no-sandbox.ts'
+import { hiddenClone, noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
 
-const options = { timeout: 60_000 }
+const options = { timeout: 60_000, skip: hiddenClone }
 
 const create = (file_path: string, content: string): Answer => ({
   call: { tool: 'file_creator', input: { file_path, content } },
@@ -106,7 +106,7 @@ test('the setting switches it off, also for one language', options, async (t) =>
 
 test(
   'behind the wall a server reads no key, writes nothing and reaches nobody',
-  { ...options, skip: noSandbox },
+  { ...options, skip: noSandbox || hiddenClone },
   async (t) => {
     const editing = await new Editing(t).on(t, [create('a.go', 'fine\n')])
     // The home is not in /tmp, which the wall hides whole.
@@ -135,7 +135,7 @@ test(
 
 test(
   'a server that lies in the project runs only after the person trusted the folder',
-  { ...options, skip: noSandbox },
+  { ...options, skip: noSandbox || hiddenClone },
   async (t) => {
     const editing = await new Editing(t).on(t, [
       create('a.py', 'error x\n'),

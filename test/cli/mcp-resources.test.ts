@@ -2,9 +2,10 @@ import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { modelServer } from '../real/model-server.ts'
+import { hiddenClone } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
 
-const options = { timeout: 60_000 }
+const options = { timeout: 60_000, skip: hiddenClone }
 
 /** One turn in which the model lists and reads a resource, under these rules. */
 async function turn(t: TestContext, permissions: object) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { noSandbox } from '../safety/no-sandbox.ts'
+import { hiddenClone, noSandbox } from '../safety/no-sandbox.ts'
 import { png } from '../picture-bodies.ts'
 import { Machine, start } from './program.ts'
 
@@ -52,28 +52,32 @@ test('behind a wall the path of a picture can be read, and nothing else that is 
   assert.match(err, /own takes no pictures\. It was told where the picture is: \S+\/output\/pictures\/\w+\.png/)
 })
 
-test('behind a wall our tools work through the channel of the seat, on its leash', { skip }, async (t) => {
-  const spawning = {
-    id: 2,
-    method: 'tools/call',
-    params: { name: 'spawn_agent', arguments: { agent_type: 'other', leash: 'all' } },
-  }
-  const list = { id: 3, method: 'tools/call', params: { name: 'list_agents', arguments: {} } }
-  const command = calls({ id: 1, method: 'tools/list' }, spawning, list)
-  const other = { name: 'other', kind: 'screen', command: 'cat', ...window }
-  const machine = machineWith(t, { name: 'own', command, wall: true, ...window }, other)
-  const { out, err } = await machine.run(['-p', 'x', '-a', 'own', '--leash', 'read'])
-  const answers = new Map(out.split('\n').flatMap((line) => (line === '' ? [] : [[JSON.parse(line).id, line]])))
-  assert.match(answers.get(1) ?? err, /"spawn_agent"/)
-  assert.match(answers.get(2) ?? err, /slot 1: other/)
-  // The keeper of the crew keeps the slot on the leash of the seat, whatever was asked for.
-  const [workspace] = readdirSync(join(machine.home, 'crew'))
-  const { out: crew } = await machine.run(['crew', 'list', '--json', '--workspace', workspace!])
-  assert.match(crew, /"leash":\s*"read"/)
-  await machine.run(['crew', 'kill', '1', '--workspace', workspace!])
-})
+test(
+  'behind a wall our tools work through the channel of the seat, on its leash',
+  { skip: skip || hiddenClone },
+  async (t) => {
+    const spawning = {
+      id: 2,
+      method: 'tools/call',
+      params: { name: 'spawn_agent', arguments: { agent_type: 'other', leash: 'all' } },
+    }
+    const list = { id: 3, method: 'tools/call', params: { name: 'list_agents', arguments: {} } }
+    const command = calls({ id: 1, method: 'tools/list' }, spawning, list)
+    const other = { name: 'other', kind: 'screen', command: 'cat', ...window }
+    const machine = machineWith(t, { name: 'own', command, wall: true, ...window }, other)
+    const { out, err } = await machine.run(['-p', 'x', '-a', 'own', '--leash', 'read'])
+    const answers = new Map(out.split('\n').flatMap((line) => (line === '' ? [] : [[JSON.parse(line).id, line]])))
+    assert.match(answers.get(1) ?? err, /"spawn_agent"/)
+    assert.match(answers.get(2) ?? err, /slot 1: other/)
+    // The keeper of the crew keeps the slot on the leash of the seat, whatever was asked for.
+    const [workspace] = readdirSync(join(machine.home, 'crew'))
+    const { out: crew } = await machine.run(['crew', 'list', '--json', '--workspace', workspace!])
+    assert.match(crew, /"leash":\s*"read"/)
+    await machine.run(['crew', 'kill', '1', '--workspace', workspace!])
+  },
+)
 
-test('a command that only advises gets none of our tools', { skip }, async (t) => {
+test('a command that only advises gets none of our tools', { skip: skip || hiddenClone }, async (t) => {
   const machine = machineWith(t, { name: 'own', command: calls({ id: 1, method: 'tools/list' }), ...window })
   await machine.run(['-p', 'x', '--leash', 'edit'])
   assert.equal((await machine.run(['compact'])).code, 0)

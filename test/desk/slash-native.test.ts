@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { closeNative } from '../../src/app/native/native-parts.ts'
+import { hiddenClone } from '../safety/no-sandbox.ts'
 import { opened, scripted } from '../tools/mcp/rig.ts'
 import { Web } from '../tools/mcp/web.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
@@ -33,21 +34,25 @@ async function serving(t: TestContext, settings: object): Promise<Seat> {
   return seat
 }
 
-test('/mcp starts the servers, and shows their state, their tools and what is wrong', async (t) => {
-  const seat = await serving(t, { agents, mcpServers: { demo: server, broken: { nothing: true } } })
-  const [starting, status] = await seat.type('/mcp')
-  assert.deepEqual(starting, ['note', 'Starting demo…'])
-  assert.match(
-    status![1],
-    /^```text\n● demo {2}connected, \d+ tools, [^\n]*\n[^\n]*\(settings\)\n! [^\n]*broken[^\n]*\n```$/,
-  )
-  assert.deepEqual(await seat.type('/mcp status'), [status])
-  const [tools, ...more] = await seat.type('/mcp tools')
-  assert.deepEqual(more, [])
-  assert.match(tools![1], /^```text\ndemo {2}connected, [^\n]*\n {2}mcp__demo__\w+/)
-})
+test(
+  '/mcp starts the servers, and shows their state, their tools and what is wrong',
+  { skip: hiddenClone },
+  async (t) => {
+    const seat = await serving(t, { agents, mcpServers: { demo: server, broken: { nothing: true } } })
+    const [starting, status] = await seat.type('/mcp')
+    assert.deepEqual(starting, ['note', 'Starting demo…'])
+    assert.match(
+      status![1],
+      /^```text\n● demo {2}connected, \d+ tools, [^\n]*\n[^\n]*\(settings\)\n! [^\n]*broken[^\n]*\n```$/,
+    )
+    assert.deepEqual(await seat.type('/mcp status'), [status])
+    const [tools, ...more] = await seat.type('/mcp tools')
+    assert.deepEqual(more, [])
+    assert.match(tools![1], /^```text\ndemo {2}connected, [^\n]*\n {2}mcp__demo__\w+/)
+  },
+)
 
-test('/mcp refresh ends them and begins with what is configured now', async (t) => {
+test('/mcp refresh ends them and begins with what is configured now', { skip: hiddenClone }, async (t) => {
   const seat = await serving(t, native)
   const words =
     'No MCP server is configured. Add servers to .mcp.json, termaite.mcp.yaml or the settings, then type /mcp refresh.'
@@ -88,20 +93,26 @@ test('/mcp login shows the page, and the server is connected once a person has l
   ])
 })
 
-test('/mcp uses nothing of a folder that is not trusted, and corrects a mistyped name', async (t) => {
-  const seat = await serving(t, native)
-  write(seat, 'project/.mcp.json', JSON.stringify({ mcpServers: { demo: server } }))
-  const [[how, words] = ['', '']] = await seat.type('/mcp')
-  assert.equal(how, 'note')
-  assert.match(words, /The servers of this folder are used only after you trust it: type \/trust\.$/)
-  assert.deepEqual(await seat.type('/mcp tolls'), [['error', 'there is no subcommand "tolls"; did you mean "tools"?']])
-  assert.deepEqual(await seat.type('/mcp tools all'), [['error', '/mcp tools takes no further words.']])
-  seat.answers.push(['trust'])
-  await seat.type('/trust')
-  assert.match((await seat.type('/mcp')).at(-1)![1], /\n● demo [^\n]*\n[^\n]*\(\.mcp\.json\)\n/)
-  const other = await seated(t, plain({ amber: 'true' }))
-  assert.deepEqual(await other.type('/mcp'), [['error', none]])
-})
+test(
+  '/mcp uses nothing of a folder that is not trusted, and corrects a mistyped name',
+  { skip: hiddenClone },
+  async (t) => {
+    const seat = await serving(t, native)
+    write(seat, 'project/.mcp.json', JSON.stringify({ mcpServers: { demo: server } }))
+    const [[how, words] = ['', '']] = await seat.type('/mcp')
+    assert.equal(how, 'note')
+    assert.match(words, /The servers of this folder are used only after you trust it: type \/trust\.$/)
+    assert.deepEqual(await seat.type('/mcp tolls'), [
+      ['error', 'there is no subcommand "tolls"; did you mean "tools"?'],
+    ])
+    assert.deepEqual(await seat.type('/mcp tools all'), [['error', '/mcp tools takes no further words.']])
+    seat.answers.push(['trust'])
+    await seat.type('/trust')
+    assert.match((await seat.type('/mcp')).at(-1)![1], /\n● demo [^\n]*\n[^\n]*\(\.mcp\.json\)\n/)
+    const other = await seated(t, plain({ amber: 'true' }))
+    assert.deepEqual(await other.type('/mcp'), [['error', none]])
+  },
+)
 
 test('/skills lists the person’s own and, once it is trusted, the project’s', async (t) => {
   const seat = await seated(t, native)

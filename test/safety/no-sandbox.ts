@@ -1,4 +1,12 @@
+import { isWithin } from '../../src/base/real-path.ts'
+import { temporary } from '../../src/safety/wall/hidden-places.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 
 /** Why commands cannot be run in a sandbox on this machine; false where they can. */
 export const noSandbox = (await wallOf({ platform: process.platform, env: process.env }).none()) ?? false
+
+/** Why programs of this clone cannot run in a sandbox, which has a temporary folder of its own; false where they can. */
+export const hiddenClone =
+  noSandbox === false && isWithin(temporary, import.meta.dirname)
+    ? `this clone lies in ${temporary}, which programs in a sandbox do not see`
+    : false

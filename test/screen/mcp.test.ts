@@ -6,10 +6,11 @@ import { until } from '../until.ts'
 import { Machine } from '../cli/program.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Glass, keys } from './glass.ts'
+import { hiddenClone } from '../safety/no-sandbox.ts'
 import { looksOf } from './looks.ts'
 import { rested, Sitting } from './sitting.ts'
 
-const options = { timeout: 120_000 }
+const options = { timeout: 120_000, skip: hiddenClone }
 const script = join(import.meta.dirname, '../tools/mcp/scripted.ts')
 
 describe('MCP resources and prompts in the chat', { concurrency: 2 }, () => {
