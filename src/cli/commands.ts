@@ -11,7 +11,7 @@ export const commands: readonly CliCommand[] = [
     name: 'setup',
     words: '[cli …]',
     summary:
-      'Find the agent CLIs and models on this machine and write settings.json. At its end it offers to use what you have set up for those CLIs: MCP servers, commands, skills, subagents, instructions, rules and hooks. --use does this alone, for all CLIs or for some.',
+      'Find the agent CLIs and models on this machine and write settings.json; where you have one, only its agents and its leash change. At its end it offers to use what you have set up for those CLIs: MCP servers, commands, skills, subagents, instructions, rules and hooks. --use does this alone, for all CLIs or for some.',
     flags: {
       use: { help: 'only offer what you have set up for other CLIs' },
       'dry-run': { help: 'with --use: only show what there is' },

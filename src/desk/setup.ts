@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts'
 import type { Sources, Offer } from '../app/offers/agent-offers.ts'
 import type { Leash } from '../core/work/agent.ts'
+import type { KnownOffer, KnownSettings } from '../app/offers/known-agents.ts'
 import type { FileSettings } from '../settings/settings-schema.ts'
+import type { WrittenAgent } from '../settings/agent-settings.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import type { Wall } from '../safety/wall/wall.ts'
 import { projectRoot } from '../base/git.ts'
@@ -9,9 +11,12 @@ import { withoutProject } from '../base/program-path.ts'
 import { allProfiles } from '../profiles/all.ts'
 import { installedProfiles } from '../app/installed-programs.ts'
 import { nativeOffers, sourcesOf, cliOffer } from '../app/offers/agent-offers.ts'
-import { copyFileSync, existsSync, rmSync } from 'node:fs'
+import { borderOf } from '../app/border.ts'
+import { knownSettings, withAgents, withKnown } from '../app/offers/known-agents.ts'
+import { UsageError } from '../core/io.ts'
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeSettings } from '../settings/settings-editor.ts'
+import { rewriteSettings, writeSettings } from '../settings/settings-editor.ts'
 import { leashMeanings } from '../core/work/agent.ts'
 import { wallOf } from '../safety/wall/wall.ts'
 import { unwalledWords } from '../app/native/wall-words.ts'
@@ -39,15 +44,17 @@ export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing 
     world.say(nothingWords(), 'error')
     return 'nothing found'
   }
-  world.say(['Found on this machine:', '', ...foundLines(found), ''].join('\n'))
-  const plan = await choices(world, found)
-  if (!plan) {
+  const known = await knownSettings(world.home)
+  const all = withKnown(found, known?.agents ?? [])
+  const title = known?.agents.length ? 'Your agents, and what was found on this machine:' : 'Found on this machine:'
+  world.say([title, '', ...foundLines(all), ''].join('\n'))
+  const plan = await choices(world, all, known?.leash)
+  const words = plan && (known ? await changeSettings(world, plan, known) : await newSettings(world, plan))
+  if (words === undefined) {
     world.say('Nothing was changed.')
     return 'left'
   }
-  const { file, copies } = await replaceSettings(world.home, settingsFor(plan), world.clock.now())
-  const kept = copies.map((copy) => `The settings before are kept as ${copy}; what you had added is only there now.`)
-  world.say([writtenWords(file, plan), ...kept].join('\n'))
+  world.say(words)
   const past = await pastWords(world)
   if (past !== undefined) world.say(past)
   await offerOthers(world)
@@ -85,14 +92,41 @@ async function pastWords({ env, cwd }: SetupWorld): Promise<string | undefined> 
   return `There are earlier sessions in this project: ${counts.join(', ')}. To search and continue them here: termaite import`
 }
 
-async function choices(world: SetupWorld, found: readonly Offer[]): Promise<SetupPlan | undefined> {
+async function choices(
+  world: SetupWorld,
+  found: readonly KnownOffer[],
+  held: Leash | undefined,
+): Promise<SetupPlan | undefined> {
   const chosen = await chooseAgents(world, found)
-  const leash = chosen && (await chooseLeash(world, chosen))
+  const leash = chosen && (await chooseLeash(world, chosen, held))
   if (!leash) return undefined
   const own = await chooseOwnLeash(world, chosen, leash)
-  if (!own) return undefined
+  return own && { found, chosen, leash, own }
+}
+
+/** Writes settings where there are none, or in the place of some that cannot be changed in part. Undefined where the person leaves those. */
+async function newSettings(world: SetupWorld, plan: SetupPlan): Promise<string | undefined> {
   const before = settingsIn(world.home)
-  return before.length === 0 || (await mayReplace(world, before)) ? { found, chosen, leash, own } : undefined
+  if (before.length > 0 && !(await mayReplace(world, before))) return undefined
+  const agents = agentsFor(plan)
+  const settings: FileSettings = { rotationStrategy: 'exhaustion', leash: plan.leash, agents }
+  const { file, copies } = await replaceSettings(world.home, settings, world.clock.now())
+  const kept = copies.map((copy) => `The settings before are kept as ${copy}; what you had added is only there now.`)
+  return [...writtenWords(file, plan, ', each until it fails'), ...kept].join('\n')
+}
+
+/** Changes the agents and the leash of the settings that are there, and nothing else. Undefined where the person leaves them as they are. */
+async function changeSettings(world: SetupWorld, plan: SetupPlan, known: KnownSettings): Promise<string | undefined> {
+  const { file, text: before } = known
+  const after = withAgents(known, agentsFor(plan), plan.leash)
+  if (after === before) return `${file} says all of this already, so it stays as it is.`
+  if (!(await mayChange(world, { file, before, after }))) return undefined
+  if (readFileSync(file, 'utf8') !== before)
+    throw new UsageError(`${file} was changed meanwhile, so nothing was written. Run termaite setup again.`, 1)
+  const copy = copyOf(file, world.clock.now())
+  copyFileSync(file, copy)
+  await rewriteSettings(world.home, after)
+  return [...writtenWords(file, plan, ' take turns'), `The settings before are kept as ${copy}.`].join('\n')
 }
 
 /** Where this machine has a sandbox, offers to let our own agent work inside it without asking; elsewhere says that there is none. */
@@ -119,7 +153,7 @@ const insideWords =
   'This machine has a sandbox: commands in it can write the project alone, see no keys and have no network. Leaving it always asks: the network, files outside the project, installations, your keys, Docker.'
 
 /** Two lines for each agent, because a table would be too wide for a terminal. */
-function foundLines(found: readonly Offer[]): string[] {
+function foundLines(found: readonly KnownOffer[]): string[] {
   return found.flatMap((offer) => [`  ${offer.title} · ${offer.words}`, `    ${leashOn(offer, 'ask')}`])
 }
 
@@ -134,36 +168,41 @@ function nothingWords(): string {
   ].join('\n')
 }
 
-function writtenWords(file: string, plan: SetupPlan): string {
+function writtenWords(file: string, plan: SetupPlan, how: string): string[] {
   const held = heldIn(plan)
   const off = plan.chosen.filter((offer) => !held.includes(offer))
   return [
     ...off.map(({ name }) => `${name} cannot be held to the leash "${plan.leash}" and is switched off; ${trusted}\n`),
     held.length === 0
       ? `Wrote ${file}, but no agent takes turns yet.`
-      : `Wrote ${file}: ${held.map(({ name }) => name).join(' → ')}, each until it fails.`,
-  ].join('\n')
+      : `Wrote ${file}: ${held.map(({ name }) => name).join(' → ')}${how}.`,
+  ]
 }
 
 const trusted = 'to let it do everything, give it "enabled": true and "leash": "all" with: termaite config edit'
 
 /** The agents that were found, the chosen ones in their order, their leash, and the leash of our own agent. */
-type SetupPlan = { found: readonly Offer[]; chosen: readonly Offer[]; leash: Leash; own: Leash }
+type SetupPlan = { found: readonly KnownOffer[]; chosen: readonly KnownOffer[]; leash: Leash; own: Leash }
 
 /** The chosen agents that can be held to the leash. */
-function heldIn({ chosen, leash }: SetupPlan): Offer[] {
+function heldIn({ chosen, leash }: SetupPlan): KnownOffer[] {
   return chosen.filter((offer) => offer.means(leash) !== undefined)
 }
 
-/** Writes down every agent that was found, so that enabling one later means changing one word. */
-function settingsFor(plan: SetupPlan): FileSettings {
+/** Writes down every agent that was found, so that enabling one later means changing one word. Agents that were known keep what the person gave them. */
+function agentsFor(plan: SetupPlan): WrittenAgent[] {
   const held = heldIn(plan)
-  const agents = [...held, ...plan.found.filter((offer) => !held.includes(offer))].map((offer) => ({
-    ...offer.settings(plan.leash),
-    ...(offer.own && plan.own !== plan.leash ? { leash: plan.own } : {}),
-    ...(held.includes(offer) ? {} : { enabled: false }),
-  }))
-  return { rotationStrategy: 'exhaustion', leash: plan.leash, agents }
+  const written = (offer: KnownOffer): WrittenAgent => {
+    const { enabled, ...agent } = offer.settings(plan.leash)
+    if (!held.includes(offer)) return { ...offer.settings(plan.leash), enabled: false }
+    const own = offer.own && plan.own !== plan.leash ? { leash: plan.own } : {}
+    return { ...agent, ...own, ...(enabled === true ? { enabled } : {}) }
+  }
+  const ordered = plan.found.filter((offer) => held.includes(offer))
+  const isSameOrder = plan.found.some(({ known }) => known) && ordered.every((offer, at) => offer === held[at])
+  // Settings whose order stays keep their switched-off agents where they stand.
+  if (isSameOrder) return plan.found.map(written)
+  return [...held, ...plan.found.filter((offer) => !held.includes(offer))].map(written)
 }
 
 /** The settings files that already exist. */
@@ -178,19 +217,20 @@ async function replaceSettings(
   now: number,
 ): Promise<{ file: string; copies: string[] }> {
   const before = settingsIn(home)
-  const moment = new Date(now).toISOString().replaceAll(/[:.]/g, '-')
-  const copies = before.map((old) => `${old}.${moment}.bak`)
+  const copies = before.map((old) => copyOf(old, now))
   for (const [index, old] of before.entries()) copyFileSync(old, copies[index]!)
   const file = await writeSettings(home, settings)
   for (const old of before) if (old !== file) rmSync(old)
   return { file, copies }
 }
 
+const copyOf = (file: string, now: number) => `${file}.${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}.bak`
+
 /** How the setup asks the person. The marked options of a question are the default, else its first option. */
 type Person = { ask: Ask; signal: AbortSignal }
 
 /** Asks which agents take turns, and in what order; undefined when the user cancels. */
-export async function chooseAgents(person: Person, found: readonly Offer[]): Promise<Offer[] | undefined> {
+export async function chooseAgents(person: Person, found: readonly KnownOffer[]): Promise<KnownOffer[] | undefined> {
   if (found.length === 1) return [...found]
   const picks = await asked(person, {
     text: 'Which agents, in what order?',
@@ -202,21 +242,31 @@ export async function chooseAgents(person: Person, found: readonly Offer[]): Pro
   return picks?.flatMap((pick) => found.filter(({ name }) => name === pick))
 }
 
-/** Agents that cost money or are slow are only chosen when the user picks them. */
-function usualOf(found: readonly Offer[]): readonly Offer[] {
-  const clis = found.filter(({ aside }) => !aside)
-  return clis.length > 0 ? clis : found
+/** The agents that take turns already, and the CLIs that are new. Agents that cost money or are slow are only chosen when the user picks them. */
+function usualOf(found: readonly KnownOffer[]): readonly KnownOffer[] {
+  const usual = found.filter(({ aside, known }) => (known ? known.enabled !== false : !aside))
+  return usual.length > 0 ? usual : found
 }
 
-/** Never offers `all`, because setup must not switch off a CLI's own safety. */
-const offered: readonly Leash[] = ['ask', 'edit', 'read']
+/** Never offers `all` where it is not in the settings, because setup must not switch off a CLI's own safety. */
+const usualLeashes: readonly Leash[] = ['ask', 'edit', 'read']
 
-export async function chooseLeash(person: Person, chosen: readonly Offer[]): Promise<Leash | undefined> {
+/** Asks for the leash; the one in the settings stays where the person just presses Enter. */
+export async function chooseLeash(
+  person: Person,
+  chosen: readonly KnownOffer[],
+  held?: Leash,
+): Promise<Leash | undefined> {
+  const offered = [...new Set([...usualLeashes, ...(held ? [held] : [])])]
   const meaning = (leash: Leash) => chosen.map((offer) => `  ${offer.name}: ${leashOn(offer, leash)}`).join('\n')
   const picks = await asked(person, {
     text: 'How much may the agents do?',
     shows: [{ type: 'text', text: offered.map((leash) => `${leash}\n${meaning(leash)}`).join('\n') }],
-    options: offered.map((leash) => ({ id: leash, label: `${leash}: ${leashMeanings[leash]}` })),
+    options: offered.map((leash) => ({
+      id: leash,
+      label: `${leash}: ${leashMeanings[leash]}${leash === held ? ' (as now)' : ''}`,
+    })),
+    ...(held ? { enter: held } : {}),
   })
   return offered.find((leash) => picks?.includes(leash))
 }
@@ -231,6 +281,22 @@ export async function mayReplace(person: Person, before: readonly string[]): Pro
     }),
   })
   return picks?.includes('replace') === true
+}
+
+/** Shows the lines that would change, without the secrets around them. */
+async function mayChange(world: SetupWorld, { file, before, after }: { file: string; before: string; after: string }) {
+  const border = borderOf(world.env, world.home)
+  const masked = (text: string) => border.to('export', text)
+  const picks = await asked(world, {
+    about: 'permission',
+    text: `Change ${file}? Everything else in it stays, and termaite keeps a copy.`,
+    shows: [{ type: 'diff', path: file, before: masked(before), after: masked(after) }],
+    options: consentOptions({
+      once: { id: 'change', label: 'Yes, change it' },
+      no: { id: 'leave', label: 'No, leave it as it is' },
+    }),
+  })
+  return picks?.includes('change') === true
 }
 
 function leashOn(offer: Offer, leash: Leash): string {

@@ -69,6 +69,12 @@ export async function writeSettings(home: string, settings: FileSettings): Promi
   return file
 }
 
+/** Writes settings.json as this text, and the schema of this version beside it. */
+export async function rewriteSettings(home: string, text: string): Promise<void> {
+  await writeSchema(home)
+  replaceFile(join(home, 'settings.json'), text)
+}
+
 /** The schema of the settings, beside them in termaite's home: a name without a folder works wherever termaite is installed. */
 const schemaFile = 'settings.schema.json'
 

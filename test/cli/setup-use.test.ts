@@ -330,7 +330,7 @@ test(
     const { machine, home, settings } = withFiles(t, ofClaude)
     const keys: [RegExp, string][] = [
       [/1 ask: ask before every action[^]*> /, '1\r'],
-      [/settings\.json exists already\. Replace\?[^]*> /, '1\r'],
+      [/\+ {4,}"name": "claude"[^]*Change [^]*settings\.json\? Everything else in it stays[^]*> /, '1\r'],
       [
         /6 of these are new to termaite\. Use them\? You are asked about rules that allow something and hooks next\.[^]*4 Some of it: choose next\s+> /,
         '4\r',

@@ -139,9 +139,7 @@ test('one card asks which agents and in what order; agents that were not chosen 
 
 for (const answers of [[], [['codex', 'claude']], [['claude'], ['ask']], [['claude'], ['ask'], ['leave']]])
   test(`leaving the setup at question ${answers.length + 1} changes nothing (${answers.flat().join(' ')})`, async (t) => {
-    const { home, said, run } = machine(t, ['claude', 'codex'], answers)
-    mkdirSync(home)
-    writeFileSync(join(home, 'settings.json'), '{}')
+    const { home, said, run } = settled(t, ['claude', 'codex'], answers, '{}')
     assert.equal(await run(), 'left')
     assert.deepEqual([readdirSync(home), said.at(-1)], [['settings.json'], ['note', 'Nothing was changed.']])
     assert.deepEqual(written(home), {})
@@ -166,6 +164,136 @@ test('settings that are there are replaced after a yes, and kept', async (t) => 
     ].join('\n'),
   )
 })
+
+const mine = `{
+  // My own agents.
+  "leash": "all",
+  "rotationStrategy": "random",
+  "agents": [
+    { "name": "amber", "command": "cat", "contextWindowTokens": 1000 }, // the quiet one
+    { "name": "work", "profile": "claude", "leash": "read", "contextWindowTokens": 200000 },
+    { "name": "qwen", "profile": "qwen", "enabled": false, "contextWindowTokens": 1000 }
+  ],
+  "permissions": { "deny": ["bash(rm:*)"] },
+  "mcpServers": { "demo": { "command": "x", "env": { "DEMO_TOKEN": "planted-7f31c09e" } } },
+}
+`
+
+/** A machine with settings of its own, on which these CLIs are installed. */
+function settled(t: TestContext, installed: readonly string[], answers: string[][], text = mine) {
+  const here = machine(t, installed, answers)
+  mkdirSync(here.home)
+  const file = join(here.home, 'settings.json')
+  writeFileSync(file, text)
+  return { ...here, file, text: () => readFileSync(file, 'utf8') }
+}
+
+test('a second CLI is added to settings that are there, and everything else in them stays', async (t) => {
+  const { home, file, asked, said, run, text } = settled(
+    t,
+    ['claude', 'qwen', 'codex'],
+    [['amber', 'work', 'codex'], ['all'], ['change']],
+  )
+  assert.equal(await run(), 'written')
+  const added = [
+    '    { "name": "qwen", "profile": "qwen", "enabled": false, "contextWindowTokens": 1000 },',
+    ...JSON.stringify(agent('codex'), null, 2)
+      .split('\n')
+      .map((line) => `    ${line}`),
+  ]
+  assert.equal(
+    text(),
+    mine.replace(/.*"qwen".*/, () => added.join('\n')),
+  )
+  assert.deepEqual(asked[0], {
+    about: 'choice',
+    from: [],
+    text: 'Which agents, in what order?',
+    multiple: true,
+    ordered: true,
+    marked: ['amber', 'work', 'codex'],
+    options: [
+      { id: 'amber', label: 'amber' },
+      { id: 'work', label: 'Claude Code (work)' },
+      { id: 'qwen', label: 'Qwen Code' },
+      { id: 'codex', label: 'Codex' },
+    ],
+    unanswered: 'cancel the setup',
+  })
+  const { enter, options } = asked[1]!
+  assert.deepEqual(
+    [enter, options.slice(2)],
+    [
+      'all',
+      [
+        { id: 'read', label: 'read: read only' },
+        { id: 'all', label: 'all: everything (as now)' },
+      ],
+    ],
+  )
+  assert.match(
+    said[0]![1],
+    /^Your agents, and what was found on this machine:\n\n {2}amber · in your settings\n {4}its own command decides\n/,
+  )
+  const [shown] = asked[2]!.shows!
+  assert.deepEqual(
+    [asked[2]!.text, shown!.type, JSON.stringify(shown).includes('planted-7f31c09e')],
+    [`Change ${file}? Everything else in it stays, and termaite keeps a copy.`, 'diff', false],
+  )
+  const copy = 'settings.json.2026-11-15T12-00-00-000Z.bak'
+  assert.deepEqual(readdirSync(home), ['settings.json', copy, 'settings.schema.json'])
+  assert.equal(readFileSync(join(home, copy), 'utf8'), mine)
+  assert.equal(
+    said.at(-1)?.[1],
+    `Wrote ${file}: amber → work → codex take turns.\nThe settings before are kept as ${join(home, copy)}.`,
+  )
+})
+
+test('another order, an agent that takes no turns any more and another leash are changed in settings that are there', async (t) => {
+  const { run, text } = settled(t, ['claude', 'qwen'], [['qwen', 'work'], ['edit'], ['change']])
+  assert.equal(await run(), 'written')
+  const amber = { name: 'amber', command: 'cat', contextWindowTokens: 1000, enabled: false }
+  const work = { name: 'work', profile: 'claude', leash: 'read', contextWindowTokens: 200_000 }
+  const qwen = { name: 'qwen', profile: 'qwen', contextWindowTokens: 1000 }
+  const list = JSON.stringify([qwen, work, amber], null, 2).replaceAll('\n', '\n  ')
+  assert.equal(
+    text(),
+    mine.replace('"leash": "all"', '"leash": "edit"').replace(/"agents": \[[^]*?\n {2}\]/, () => `"agents": ${list}`),
+  )
+})
+
+test('settings that say all of it already stay as they are, and no question is asked about them', async (t) => {
+  const { home, file, asked, said, run, text } = settled(t, ['claude', 'qwen'], [['amber', 'work'], ['all']])
+  assert.equal(await run(), 'written')
+  assert.deepEqual([text(), readdirSync(home), asked.length], [mine, ['settings.json'], 2])
+  assert.equal(said.at(-1)?.[1], `${file} says all of this already, so it stays as it is.`)
+})
+
+test('settings that somebody changes while the question is open are not written over', async (t) => {
+  const { file, asked, run, text } = settled(t, ['claude', 'codex'], [['codex'], ['ask'], ['change']])
+  const push = asked.push.bind(asked)
+  asked.push = (question) => {
+    if (question.about === 'permission') writeFileSync(file, `${mine}\n`)
+    return push(question)
+  }
+  await assert.rejects(run(), {
+    message: `${file} was changed meanwhile, so nothing was written. Run termaite setup again.`,
+  })
+  assert.equal(text(), `${mine}\n`)
+})
+
+for (const [what, text] of Object.entries({
+  'have a fault': '{ "leash": "loose" }',
+  'are no JSON': '{',
+  'name their agents by keys': '{ "agents": { "amber": { "command": "cat" } } }',
+}))
+  test(`settings that ${what} are replaced after a yes, and kept`, async (t) => {
+    const { home, file, asked, run } = settled(t, ['claude'], [['ask'], ['replace']], text)
+    assert.equal(await run(), 'written')
+    assert.equal(asked.at(-1)?.text, `${file} exists already. Replace? termaite keeps a copy.`)
+    assert.deepEqual(written(home).agents, [agent('claude')])
+    assert.equal(readFileSync(`${file}.2026-11-15T12-00-00-000Z.bak`, 'utf8'), text)
+  })
 
 test('with nothing installed the setup asks nothing, and names programs to install', async (t) => {
   const { home, asked, said, run } = machine(t, [], [])

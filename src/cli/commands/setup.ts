@@ -31,12 +31,12 @@ export async function run(io: Io, parsed: Parsed): Promise<number> {
   return 0
 }
 
-/** The usual answer is what a question suggests, else its first option; nothing is replaced without a yes. */
+/** The usual answer is what a question suggests, else its first option; nothing is changed without a yes. */
 function usualAnswers(yes: boolean): Ask {
-  return async ({ about, text, options, marked }, withdrawn) => {
+  return async ({ about, text, options, marked, enter }, withdrawn) => {
     if (withdrawn.aborted) return undefined
     if (about === 'permission' && !yes)
       throw new UsageError(`${text} There is no terminal to ask in. To do it without asking, add --yes.`)
-    return [...(marked ?? [options[0]!.id])]
+    return [...(marked ?? [enter ?? options[0]!.id])]
   }
 }
