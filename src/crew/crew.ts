@@ -19,6 +19,8 @@ import { withSlot } from './spawn.ts'
 
 /** How long a keeper may take to end an agent. */
 const killMs = 20_000
+/** How often a process that wants an agent ended looks whether the keeper of it is still there. */
+const orphanMs = 1_000
 
 /**
  * Agents at work side by side, as any process sees and steers them: requests are written to the slots, and the keeper of
@@ -110,22 +112,24 @@ export class Crew {
   async kill(id: number): Promise<boolean> {
     await this.slot(id)
     const { owner, alive, clock, isKeeper } = this.#parts
-    let lived = false
-    const wished = await this.#ledger.edit(id, (slot) => {
-      lived = !isGone(slot)
-      if (isGone(slot)) return undefined
-      // A slot without a keeper is ended by this process.
-      const isOrphan = slot.owner === undefined || !alive(slot.owner)
-      return { ...slot, wish: 'kill', owner: isOrphan ? owner : slot.owner }
-    })
-    if (!lived || !wished) return false
-    if (wished.owner === owner && !isKeeper)
-      await endSlot(this.#parts, this.#ledger, id, { state: 'exited', why: 'killed' })
+    const isOrphan = (slot: Slot) => slot.owner === undefined || !alive(slot.owner)
     const until = clock.elapsed() + killMs
-    const [waited] = await this.#ledger.wait([id], { until, settled: isGone })
-    if (waited?.slot && !isGone(waited.slot))
-      throw new CrewError(`${nameOf(id)} has not stopped yet: the process that runs it does not answer. Try again.`)
-    return true
+    for (let isWished = false; ; isWished = true) {
+      const slot = await this.#ledger.edit(id, (now) => {
+        if (isGone(now) || (now.wish && !isOrphan(now))) return undefined
+        // A slot without a keeper is ended by this process.
+        return { ...now, wish: 'kill', owner: isOrphan(now) ? owner : now.owner }
+      })
+      if (!slot || isGone(slot)) return isWished
+      if (slot.owner === owner && !isKeeper)
+        await endSlot(this.#parts, this.#ledger, id, { state: 'exited', why: 'killed' })
+      // A keeper that leaves or dies meanwhile ends nothing any more, and a process that dies announces nothing.
+      const look = Math.min(until, clock.elapsed() + orphanMs)
+      const [waited] = await this.#ledger.wait([id], { until: look, settled: (now) => isGone(now) || isOrphan(now) })
+      if (!waited?.slot || isGone(waited.slot)) return true
+      if (clock.elapsed() >= until)
+        throw new CrewError(`${nameOf(id)} has not stopped yet: the process that runs it does not answer. Try again.`)
+    }
   }
 
   /** The terminal of a slot, while it has one. */

@@ -23,6 +23,8 @@ export class Keeper {
   #held = new Map<number, { since: number; steady: number }>()
   #time: SteadyTime
   #tending: Promise<void>
+  /** Whether this keeper has given its slots back and leaves: it must not take them again. */
+  #isReleased = false
 
   constructor(parts: KeeperParts) {
     this.#parts = parts
@@ -50,6 +52,7 @@ export class Keeper {
         .filter(isLiving)
         .filter((slot) => !isOthers(slot))
       idle = outlives() ? !own.some(needsKeeper) : own.length === 0
+      this.#isReleased = idle
       return idle ? withoutOwner(now, owner) : now
     })
     if (idle) await this.leave()
@@ -99,6 +102,7 @@ export class Keeper {
 
   /** Takes slots without a living owner, and lets held slots start, fail or wait on. */
   #tended(now: Slots, elsewhere: number): Slots {
+    if (this.#isReleased) return now
     let slots = now
     const put = (slot: Slot) => (slots = { ...slots, slots: { ...slots.slots, [slot.id]: slot } })
     const { owner, alive, clock } = this.#parts

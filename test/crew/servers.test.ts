@@ -1,7 +1,10 @@
 import type { TestContext } from 'node:test'
-import type { Store } from '../../src/core/talk/store.ts'
+import type { Log, Store } from '../../src/core/talk/store.ts'
+import type { LivingSlot } from '../../src/crew/slot.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { Crew } from '../../src/crew/crew.ts'
+import { SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { crewOf, machine, place } from './rig.ts'
@@ -220,7 +223,6 @@ test('an agent without a keeper is ended by the process that kills it', async (c
   await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
   await a.clock.turn(300)
   die('a')
-  const { Crew } = await import('../../src/crew/crew.ts')
   const shell = new Crew({ ...a.parts, owner: 'shell', isKeeper: false })
   const { terminal } = await shell.slot(1)
   assert.equal(await shell.kill(1), true)
@@ -228,10 +230,92 @@ test('an agent without a keeper is ended by the process that kills it', async (c
   assert.deepEqual([state, why, await host.find(terminal!.id)], ['exited', 'killed', undefined])
 })
 
+test('an agent whose keeper leaves while it is to be ended is ended by the process that kills it', async (context) => {
+  const { start, answer, host } = servers(context)
+  const a = start('a')
+  await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await a.clock.turn(300)
+  answer(1, 'done')
+  await a.clock.turn(300)
+  const { terminal } = await a.crew.slot(1)
+  // The keeper stands still from here on, and is gone before it saw the wish.
+  const ledger = new SlotLedger(a.store, 'w', a.clock)
+  const clock = new HandClock(0)
+  const shell = new Crew({ ...a.parts, clock, owner: 'shell', isKeeper: false })
+  const leaving = a.keeper.leave()
+  const killed = shell.kill(1)
+  await leaving
+  await clock.turn(1_000)
+  assert.equal(await killed, true)
+  const { state, why } = (await ledger.slot(1))!
+  assert.deepEqual([state, why, await host.find(terminal!.id)], ['exited', 'killed', undefined])
+})
+
+for (const how of ['leaves', 'dies'] as const)
+  test(`an agent whose keeper ${how} after the wish to end it is ended by the process that wished it`, async (context) => {
+    const { start, die, host } = servers(context)
+    const a = start('a')
+    await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
+    await a.clock.turn(300)
+    const { terminal } = await a.crew.slot(1)
+    // A keeper that does not look: another process, of which only the name is known here.
+    const ledger = new SlotLedger(a.store, 'w', a.clock)
+    await a.keeper.leave()
+    await ledger.edit(1, (slot) => ({ ...slot, owner: 'far' }))
+    const clock = new HandClock(0)
+    const shell = new Crew({ ...a.parts, clock, owner: 'shell', isKeeper: false })
+    const killed = shell.kill(1)
+    await clock.turn(300)
+    const { wish, owner } = (await ledger.slot(1)) as LivingSlot
+    assert.deepEqual([wish, owner], ['kill', 'far'])
+    if (how === 'dies') die('far')
+    else await ledger.edit(1, ({ owner: _owner, ...slot }) => slot)
+    await clock.turn(1_000)
+    assert.equal(await killed, true)
+    const { state, why } = await shell.slot(1)
+    assert.deepEqual([state, why, await host.find(terminal!.id)], ['exited', 'killed', undefined])
+  })
+
+test('a keeper that has given its agents back does not take them again while it leaves', async (context) => {
+  const world = machine()
+  const store = memoryStore()
+  // Every change is seen by all who follow them before the process that made it goes on.
+  let isSlow = false
+  const slowly = <T>(log: Log<T>): Log<T> => {
+    const append = async (...entries: Parameters<Log<T>['append']>) => {
+      const at = await log.append(...entries)
+      for (let turn = 0; isSlow && turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+      return at
+    }
+    return new Proxy(log, {
+      get(target, key) {
+        const value: unknown = key === 'append' ? append : Reflect.get(target, key)
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      },
+    })
+  }
+  const seen: Store = { ...store, log: (name) => slowly(store.log(name)) }
+  const a = crewOf(context, { claude: world.seat('claude') }, { store: seen, owner: 'a', find: world.find })
+  await a.crew.spawn({ ...place, agent: 'claude', task: 'one' })
+  await a.clock.turn(300)
+  world.answer(1, 'done')
+  await a.clock.turn(300)
+  const owners: (string | undefined)[] = []
+  const over = new AbortController()
+  const ledger = new SlotLedger(store, 'w', a.clock)
+  const watching = (async () => {
+    for await (const { slots } of ledger.watch(over.signal)) owners.push(slots[1]!.owner)
+  })()
+  isSlow = true
+  assert.equal(await a.keeper.retire(), true)
+  over.abort()
+  await watching
+  assert.deepEqual([...new Set(owners)], [undefined])
+})
+
 test('an agent that a shell spawns is run by the keeper, and a keeper without work retires', async (context) => {
   const { start, answer, pasted } = servers(context)
   const a = start('a')
-  const { Crew } = await import('../../src/crew/crew.ts')
   const shell = new Crew({ ...a.parts, owner: 'shell', isKeeper: false })
   assert.equal((await shell.spawn({ ...place, agent: 'claude', task: 'one' })).owner, undefined)
   await a.clock.turn(300)
