@@ -1,15 +1,18 @@
 import type { TestContext } from 'node:test'
+import type { NativeParts } from '../../src/app/native/native-parts.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { realClock } from '../../src/base/clock.ts'
-import { machineOf, scanAtStart } from '../../src/app/native/machine-facts.ts'
+import { machineFacts, machineOf, scanAtStart } from '../../src/app/native/machine-facts.ts'
 import { closeNative, newNativeState } from '../../src/app/native/native-parts.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { programs } from '../machine/folder.ts'
 import { until } from '../until.ts'
+
+type MachineParts = Parameters<typeof machineOf>[0]
 
 /** The delay of a start is turned by hand; the limits of the programs of a scan really pass, and are generous. */
 class StartClock extends HandClock {
@@ -27,13 +30,13 @@ class StartClock extends HandClock {
 }
 
 /** A start on a machine whose only program notes each time that it is run. */
-function started(t: TestContext) {
+function started(t: TestContext, start: (parts: MachineParts) => unknown = scanAtStart) {
   const bin = programs(t, { git: 'echo ran >> "$0.ran"; echo git version 2.0.1' })
   const clock = new StartClock()
   const env = { PATH: `${bin}:/usr/bin:/bin`, SHELL: '/bin/sh' }
   const parts = { store: memoryStore(), env, clock, state: newNativeState(), root: '/nowhere' }
   const ran = join(bin, 'git.ran')
-  scanAtStart(parts)
+  void start(parts)
   return { parts, clock, ran, runs: () => (existsSync(ran) ? readFileSync(ran, 'utf8').split('\n').length - 1 : 0) }
 }
 
@@ -61,4 +64,18 @@ test('a run that ends before the scan begins never pays for it', async (t) => {
   await closeNative(parts)
   clock.begin.resolve()
   assert.deepEqual([runs(), (await machineOf(parts).known()).fresh], [0, false])
+})
+
+test('a turn whose answer comes before the scan begins never pays for it, and the scan waits for the request', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const { parts, clock, runs } = started(t, (parts) => machineFacts(parts as NativeParts, asked.promise))
+  // What is known at once has short limits of its own.
+  const delays = () => clock.sleeps.filter((ms) => ms >= 1000)
+  await until(() => parts.state.scan !== undefined)
+  assert.deepEqual(delays(), [])
+  asked.resolve()
+  await until(() => delays().length === 1)
+  await closeNative(parts)
+  clock.begin.resolve()
+  assert.deepEqual([delays(), runs(), (await machineOf(parts).known()).fresh], [[1000], 0, false])
 })

@@ -83,7 +83,6 @@ test(
     const first = await turn()
     assert.match(first, /## System Capabilities\nSystem: .*, sh\n/)
     assert.match(first, /\n\n## Available Frameworks\ndirect, /)
-    assert.equal(existsSync(join(machine.home, 'system-spec.json')), false, 'a short turn never pays for a scan')
     writeFileSync(join(bin, 'pandoc'), '#!/bin/sh\necho pandoc 3.1\n', { mode: 0o755 })
     await machine.run(['system'], { env })
     assert.equal(await turn(), first)
