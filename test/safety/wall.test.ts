@@ -273,14 +273,10 @@ test('a worktree among our own files can be worked in, and everything beside it 
 })
 
 test('behind the wall the network is reached only by a rule', { skip }, async (t) => {
-  const home = mkdtempSync(join(tmpdir(), 'termaite-home-'))
-  t.after(() => rmSync(home, { recursive: true }))
+  const [root, home] = [mkdtempSync(join(tmpdir(), 'termaite-root-')), mkdtempSync(join(tmpdir(), 'termaite-home-'))]
+  t.after(() => [root, home].forEach((folder) => rmSync(folder, { recursive: true })))
   const script = "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"
-  const { argv } = (await wrap(['/bin/sh', '-c', script], {
-    root: tmpdir(),
-    network: false,
-    home,
-    ...open,
-  })) as Walled
-  assert.deepEqual(spawnSync(argv[0], argv.slice(1), { encoding: 'utf8' }).stdout, 'lo\n')
+  const { argv } = (await wrap(['/bin/sh', '-c', script], { root, network: false, home, ...open })) as Walled
+  const { stdout, stderr } = spawnSync(argv[0], argv.slice(1), { encoding: 'utf8' })
+  assert.deepEqual([stdout, stderr], ['lo\n', ''])
 })
