@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { Machine } from '../cli/program.ts'
 import { UnreliableProxy } from './unreliable-proxy.ts'
 
-type RunningHub = { machine: Machine; child: ChildProcess; url: string }
+type RunningHub = { machine: Machine; child: ChildProcess; url: string; restarted?: Promise<void> }
 
 /** Hubs in processes of their own, each on a machine of its own, behind a proxy. */
 export class Fleet {
@@ -57,12 +57,14 @@ export class Fleet {
     return this.#hubs[0]!.url
   }
 
-  /** Ends a hub without a word, and starts it again at the same address. */
-  async restart(number: number): Promise<void> {
+  /** Ends a hub without a word, and starts it again at the same address; one after the other, where that is wished twice at once. */
+  restart(number: number): Promise<void> {
     const hub = this.#hubs[number % this.#hubs.length]!
-    hub.child.kill('SIGKILL')
-    await once(hub.child, 'exit')
-    hub.child = (await startHub(hub.machine, new URL(hub.url).port, this.#more)).child
+    return (hub.restarted = (hub.restarted ?? Promise.resolve()).then(async () => {
+      hub.child.kill('SIGKILL')
+      await once(hub.child, 'exit')
+      hub.child = (await startHub(hub.machine, new URL(hub.url).port, this.#more)).child
+    }))
   }
 }
 
