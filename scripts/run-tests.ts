@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { join, relative } from 'node:path'
+import { commitNumber } from './test-files.ts'
 
 type Pace = { concurrency: number; timeout: number }
 
@@ -13,6 +14,8 @@ type Pace = { concurrency: number; timeout: number }
 export async function runTests(files: string[], { concurrency, timeout }: Pace): Promise<void> {
   // Our sources lose their types and are compiled once, not in each process anew.
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '..', 'node_modules', '.cache', 'termaite-tests', 'code')
+  // Every run of one commit tries the same cases of its properties (`test/cases.ts`).
+  if (process.env.FULL !== '1') process.env.CASES_SEED ??= String(commitNumber())
   const tests = run({ files, concurrency, timeout, execArgv: ['--disable-warning=ExperimentalWarning'] })
   const running = new Set<string>()
   const silence = setTimeout(() => {

@@ -33,9 +33,13 @@ export const withoutPart = (args: readonly string[]) => args.filter((word) => !p
  */
 export function partOfCommit(files: readonly string[], args: readonly string[]): string[] {
   const parts = Number(args.map((word) => partFlag.exec(word)?.[1]).find((found) => found !== undefined) ?? 1)
-  const commits = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout
-  return files.filter((_, index) => index % parts === Number(commits.trim()) % parts)
+  const part = commitNumber() % parts
+  return files.filter((_, index) => index % parts === part)
 }
+
+/** How many commits there are up to this one; 0 outside a repository. */
+export const commitNumber = (): number =>
+  Number(spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout || 0)
 
 /** A file that holds one of these changes its own process for all that run in it. */
 const changesItsOwn = /node:worker_threads|process\.(?:on|chdir)\(|process\.env\.\w+ =[^=]/

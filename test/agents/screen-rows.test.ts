@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
 import { screenBefore, echoRow, rowsSince, rowsText } from '../../src/agents/screen/screen-answer.ts'
 import { ScreenReporter } from '../../src/agents/screen/turn-follower.ts'

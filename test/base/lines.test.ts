@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { Lines } from '../../src/base/lines.ts'
 import { Tail, closingLine } from '../../src/agents/process-failure.ts'
 

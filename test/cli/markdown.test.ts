@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { documentIn } from '../../src/app/init/agents-file.ts'
 import { block, fencedBlocks } from '../../src/desk/slash/code-block.ts'
 

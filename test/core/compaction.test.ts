@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { compactionPrompt, guidesOf, needsCompaction, oldestHalf, summaryOf } from '../../src/core/talk/compaction.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { viewTokens } from '../../src/core/talk/tokens.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { WorkItem } from '../../src/core/work/dependencies.ts'
 import { readinessOf, fillPlaceholders, placeholders } from '../../src/core/work/dependencies.ts'
 

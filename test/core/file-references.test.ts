@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { attachFiles, fileReferences, typedPrompt } from '../../src/core/talk/file-references.ts'
 
 /** Each reference with what it may mean, as it would be written; a * marks one that is plainly a path. */

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { areSeparate, isInScope, scopeFault } from '../../src/core/work/path-scope.ts'
 
 test('two scopes are separate only when no file can be in both', () => {

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { problemLines } from '../../src/core/work/plan-problems.ts'
 import { readPlan } from '../../src/core/work/plan-reader.ts'
 import { filledPrompt } from '../../src/core/work/handed-results.ts'

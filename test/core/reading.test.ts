@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { Look, Reader } from '../../src/core/screen/reading.ts'
 import { fenceMarks, plainMarks } from '../../src/core/screen/fence.ts'
 import { idleRow, quietAfterMs, read } from '../../src/core/screen/reading.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import type { Line, Log } from '../../src/core/talk/store.ts'
 import { readTail } from '../../src/core/work/conversation.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { Channel } from '../../src/base/channel.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { merge } from '../../src/base/merge.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import { unfinished } from '../../src/core/talk/outcome.ts'
 import { promptText, entryText } from '../../src/core/talk/transcript.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { Entry, Fact } from '../../src/core/talk/entry.ts'
 import type { FailureKind } from '../../src/core/talk/outcome.ts'
 import { failed } from '../../src/core/talk/outcome.ts'

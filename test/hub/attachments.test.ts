@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSy
 import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { longestAttachment, safeFileName, safeFileNames } from '../../src/core/work/attachment.ts'
 import { taskFilesIn } from '../../src/app/supervision/task-files.ts'
 import { attachmentResources } from '../../src/faces/hub/attachment-resources.ts'

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sized } from '../full.ts'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { Task, TaskState } from '../../src/core/work/task.ts'
 import { parseTask } from '../../src/core/work/task.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { Failure, FailureKind } from '../../src/core/talk/outcome.ts'
 import type { Health } from '../../src/mind/rotation/health.ts'
 import { afterFailure, afterSuccess, away, knownHealth, noHealth } from '../../src/mind/rotation/health.ts'

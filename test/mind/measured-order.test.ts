@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { Evidence } from '../../src/mind/rotation/measured-order.ts'
 import { nextAgent } from '../../src/mind/rotation/agent-order.ts'
 import { measuredOrder } from '../../src/mind/rotation/measured-order.ts'

@@ -1,7 +1,7 @@
 import type { FoundSettings } from '../../src/core/work/belongings.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { parseToml } from '../../src/base/toml-parser.ts'
 import { allProfiles, profileNamed } from '../../src/profiles/all.ts'
 

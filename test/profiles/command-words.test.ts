@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { quote, hasFlag, programOf } from '../../src/profiles/shared/command-words.ts'
 
 test('the program of a command is seen past variables, env and its folder', () => {

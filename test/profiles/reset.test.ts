@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { resetTime } from '../../src/core/talk/reset-time.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')

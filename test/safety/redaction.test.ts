@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Worker } from 'node:worker_threads'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { mask, secretVariables, valueMask } from '../../src/safety/redaction.ts'
 
 // Made here from pieces, so that no scanner takes the table for real keys.

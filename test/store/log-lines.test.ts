@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import type { Line } from '../../src/core/talk/store.ts'
 import type { RawLine, Read } from '../../src/store/files/log-lines.ts'
 import { linesBack, linesOn, parseLine } from '../../src/store/files/log-lines.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { endMark, EndMark } from '../../src/terminals/end-mark.ts'
 
 const text = (bytes: Uint8Array[]) => Buffer.concat(bytes).toString()

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../cases.ts'
 import { readText } from '../../src/core/talk/store.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { encodingOf } from '../../src/tools/files/text-encoding.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import type { Entry, Fact } from '../../../src/core/talk/entry.ts'
 import { modelMessages } from '../../../src/agents/native/model-messages.ts'
 import { turnOf } from '../../contract/agent.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import type { Script } from '../../../src/agents/scripted-agent.ts'
 import type { ModelScript } from '../../../src/models/scripted-model.ts'
 import { digestOf } from '../../../src/crew/workers/digest.ts'

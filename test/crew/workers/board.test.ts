@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import type { Script } from '../../../src/agents/scripted-agent.ts'
 import { settled } from '../../../src/base/hand-clock.ts'
 import { nobody } from '../../../src/core/talk/question.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { failed, unfinished } from '../../../src/core/talk/outcome.ts'
 import { workStatuses } from '../../../src/core/talk/entry.ts'
 import { handoffOf } from '../../../src/crew/workers/handoff.ts'

@@ -1,7 +1,7 @@
 import type { Question } from '../../../src/core/talk/question.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { Card } from '../../../src/faces/chat/cards/card.ts'

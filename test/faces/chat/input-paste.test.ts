@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { visibleWidth } from '@earendil-works/pi-tui'
 import { legacy, pasted, seat } from './input-seat.ts'
 

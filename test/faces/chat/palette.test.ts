@@ -1,7 +1,7 @@
 import type { Command } from '../../../src/core/talk/command.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
 import { Palette } from '../../../src/faces/chat/palette.ts'
 import { findCommands } from '../../../src/faces/chat/command-search.ts'

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { pathToFileURL } from 'node:url'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { pastedPaths } from '../../../src/faces/chat/input/pasted-paths.ts'
 
 /** A name of a file without line breaks, as long as it does not begin or end with a space. */

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { visibleWidth } from '@earendil-works/pi-tui'
 import type { Standing } from '../../../src/faces/chat/chat-desk.ts'
 import type { AgentRow } from '../../../src/faces/chat/transcript/block.ts'

@@ -1,7 +1,7 @@
 import { withResult } from '../../../src/faces/chat/transcript/call-blocks.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { visibleWidth } from '@earendil-works/pi-tui'
 import type { AgentRow, Block } from '../../../src/faces/chat/transcript/block.ts'
 import type { Theme } from '../../../src/faces/chat/theme.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { outputLines, outputParts } from '../../../src/faces/web/page/words/ansi-text.ts'
 
 test('colours stay, and every other sequence of a terminal is left out', () => {

@@ -1,10 +1,10 @@
 import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { changesBetween } from '../../../src/faces/web/page/diff/diff-between.ts'
 import { DiffDocument } from '../../../src/faces/web/page/diff/diff-document.ts'
 import { sized } from '../../full.ts'
@@ -23,11 +23,6 @@ type Tree = Map<string, Buffer>
 function write(cwd: string, tree: Tree): void {
   for (const name of readdirSync(cwd)) if (name !== '.git') rmSync(join(cwd, name), { recursive: true })
   for (const [name, bytes] of tree) writeFileSync(join(cwd, name), bytes)
-}
-
-function read(cwd: string): Tree {
-  const names = readdirSync(cwd).filter((name) => name !== '.git')
-  return new Map(names.toSorted().map((name) => [name, readFileSync(join(cwd, name))]))
 }
 
 let made = 0
@@ -56,15 +51,59 @@ function documentOf(bytes: Uint8Array): DiffDocument {
 
 const between = (first: Uint8Array, second: Uint8Array) => [...changesBetween(documentOf(first), documentOf(second))]
 
-/** The first result after git has applied the changes to it. */
-function applied(first: Tree, changes: Uint8Array): Tree {
+/** The lines of a file; only the last one may end without a newline. */
+const linesOf = (bytes: Buffer): string[] => bytes.toString('latin1').match(/[^\n]*\n|[^\n]+$/g) ?? []
+
+/**
+ * A tree after the changes of a diff. Every hunk is applied at the lines that it names and nowhere else:
+ * git looks for a hunk without context by its bytes, and may take the line before a last one that has no newline
+ * (`git apply --unidiff-zero` then makes another file even of git's own diff).
+ */
+function applied(tree: Tree, changes: Buffer): Tree {
+  const result = new Map(tree)
+  const lines = linesOf(changes)
+  let at = 0
+  const next = () => lines[at++] ?? assert.fail('the diff ends within a file')
+  while (at < lines.length) {
+    const path =
+      /^diff --git a\/(\w+) b\/\1\n$/.exec(next())?.[1] ?? assert.fail(`no file begins with ${lines[at - 1]}`)
+    const before = linesOf(result.get(path) ?? Buffer.of())
+    let isGone = false
+    while (at < lines.length && !/^(@@|diff --git) /.test(lines[at]!))
+      isGone = next().startsWith('deleted file') || isGone
+    const after: string[] = []
+    let taken = 0
+    while (lines[at]?.startsWith('@@ ')) {
+      const [, oldStart = '', oldCount = '1', newStart = '', newCount = '1'] =
+        /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(next()) ?? []
+      const start = (from: string, count: string) => Number(from) - (count === '0' ? 0 : 1)
+      after.push(...before.slice(taken, start(oldStart, oldCount)))
+      taken = start(oldStart, oldCount)
+      assert.equal(after.length, start(newStart, newCount), 'a hunk names its place in the result')
+      const ends = [taken + Number(oldCount), after.length + Number(newCount)]
+      while (taken < ends[0]! || after.length < ends[1]!) {
+        const marked = next()
+        const text = lines[at]?.startsWith('\\') && next() ? marked.slice(1, -1) : marked.slice(1)
+        if (marked[0] !== '+') assert.equal(before[taken++], text, 'a hunk holds the lines that are there')
+        if (marked[0] !== '-') after.push(text)
+      }
+      assert.deepEqual([taken, after.length], ends, 'a hunk holds as many lines as it says')
+    }
+    after.push(...before.slice(taken))
+    if (isGone) result.delete(path)
+    else result.set(path, Buffer.from(after.join(''), 'latin1'))
+  }
+  return new Map([...result].toSorted())
+}
+
+/** Git reads the changes, and finds a place for each of them in the first result. */
+function assertGitReads(first: Tree, changes: Buffer): void {
   const cwd = join(folder, String(made++))
   mkdirSync(cwd)
   git(cwd, ['init', '-q'])
   write(cwd, first)
   // The lines around a change may be unknown at the edges of the diffs, so that a hunk may begin or end without context.
-  if (changes.length > 0) git(cwd, ['apply', '--unidiff-zero', '--whitespace=nowarn', '-'], changes)
-  return read(cwd)
+  if (changes.length > 0) git(cwd, ['apply', '--check', '--unidiff-zero', '--whitespace=nowarn', '-'], changes)
 }
 
 const line = fc.oneof(
@@ -112,7 +151,10 @@ test('applied to the first result, the changes between two tries make the second
   fc.assert(
     fc.property(fc.array(versions, { minLength: 10, maxLength: 40 }), fc.constantFrom(0, 1, 3, 5), (files, context) => {
       const [base, first, second] = [0, 1, 2].map((at) => treeOf(files.map((file) => file[at]))) as [Tree, Tree, Tree]
-      const changes = between(...diffsOf(base, first, second, [`-U${context}`, '--no-renames']))
+      const diffs = diffsOf(base, first, second, [`-U${context}`, '--no-renames'])
+      for (const [at, tree] of [first, second].entries())
+        assert.deepEqual(applied(base, diffs[at]!), new Map([...tree].toSorted()), "git's own diff makes the result")
+      const changes = between(...diffs)
       assert.deepEqual(
         changes.flatMap(({ path, note = '' }) =>
           /different contents|damaged|more than once/.test(note) ? [[path, note]] : [],
@@ -127,8 +169,9 @@ test('applied to the first result, the changes between two tries make the second
         names.filter((name) => !isEqual(name)).toSorted(),
         'only the files whose results differ are named',
       )
-      // Git does not create or remove files by a diff without lines in the same way, so all changes go through it at once.
-      assert.deepEqual(applied(first, Buffer.concat(changes.map(({ part }) => part))), new Map([...second].toSorted()))
+      const part = Buffer.concat(changes.map((change) => change.part))
+      assertGitReads(first, part)
+      assert.deepEqual(applied(first, part), new Map([...second].toSorted()))
     }),
     { numRuns: sized(6, 150) },
   )

@@ -1,7 +1,7 @@
 import type { DiffFile } from '../../../src/faces/web/page/diff/diff-file.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { DiffDocument } from '../../../src/faces/web/page/diff/diff-document.ts'
 import { lineKinds } from '../../../src/faces/web/page/diff/diff-lines.ts'
 import { gitHeaderPaths, headerPath, quoted, unquoted } from '../../../src/core/work/diff-paths.ts'

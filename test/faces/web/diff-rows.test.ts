@@ -1,7 +1,7 @@
 import type { RowsOptions } from '../../../src/faces/web/page/diff/diff-rows.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { DiffPairs } from '../../../src/faces/web/page/diff/diff-blocks.ts'
 import { DiffDocument } from '../../../src/faces/web/page/diff/diff-document.ts'
 import { pathOf } from '../../../src/faces/web/page/diff/diff-file.ts'

@@ -1,7 +1,7 @@
 import type { WordPart } from '../../../src/faces/web/page/diff/diff-words.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { pairedLines, wordChanges } from '../../../src/faces/web/page/diff/diff-words.ts'
 import { codeName, codeSign, textParts } from '../../../src/faces/web/page/words/visible-text.ts'
 

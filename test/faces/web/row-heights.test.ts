@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { RowHeights } from '../../../src/faces/web/page/lists/row-heights.ts'
 
 test('tops, rows and the total are those of a plain sum, whatever was measured', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
+import fc from '../../cases.ts'
 import { test } from 'node:test'
 import { toolName, toolNames } from '../../../src/tools/mcp/mcp-tools.ts'
 
