@@ -46,10 +46,19 @@ export async function claims(
   const lapses = { wishedBefore: rows.steady - wishMs, awayBefore: rows.steady - awayMs }
   const most = () => Math.min(left.size, batch)
   const look = () => rows.ledger.claimable({ agents: [...left.keys()], stopped, except, ...lapses, most: most() })
+  // A task that this round itself has made ready goes most likely to the agent that has waited longest. That agent and the rules
+  // are read in the same breath, so that a ledger far away is asked once less before the task is given out.
+  const likely = [...left.keys()].slice(0, Math.min(rows.tasks.ready().length, most()))
   // Messages are rare: the ledger is asked for tasks in the same breath, and again where an agent got a message.
-  const [called, first] = await Promise.all([rows.ledger.called([...left.keys()]), look()])
+  const [called, first, , early] = await Promise.all([
+    rows.ledger.called([...left.keys()]),
+    look(),
+    rows.read({ agents: likely }),
+    likely.length > 0 ? rows.ledger.machineRules() : undefined,
+  ])
   for (const waiter of await still(called)) give(waiter, deliver(rows, waiter.agent))
   let found = called.length === 0 ? first : undefined
+  let rulesOfLikely = called.length === 0 ? early : undefined
   while (left.size > 0) {
     const asked = most()
     found ??= await look()
@@ -59,13 +68,17 @@ export async function claims(
       if (agent !== undefined) chosen.set(agent, task)
     }
     if (chosen.size === 0) break
+    // The rows that this round has read or written are its own already.
+    const others = [...chosen.values()].filter((id) => !rows.tasks.isKnown(id)).toSorted()
+    const isOwn = others.length === 0 && [...chosen.keys()].every((agent) => likely.includes(agent))
     // Sent together, and done by the ledger in this order: the rules are those that hold once the agents' rows are locked.
     const [claimed, there, rules] = await Promise.all([
-      rows.ledger.claim([...chosen.values()].toSorted()),
+      rows.ledger.claim(others),
       still([...chosen.keys()]),
-      rows.ledger.machineRules(),
+      (isOwn ? rulesOfLikely : undefined) ?? rows.ledger.machineRules(),
     ])
-    const free = new Map(rows.tasks.learn(claimed).map((task) => [task.id, task]))
+    rulesOfLikely = undefined
+    rows.tasks.learn(claimed)
     await room.look(
       there.map(({ agent }) => agent),
       rules,
@@ -78,17 +91,16 @@ export async function claims(
         continue
       }
       const id = chosen.get(waiter.agent)!
-      // A task that another hub has in its hands just now is left out, and its row is not read here.
-      const task = free.get(id)
-      const row = task && rows.tasks.row(id)
       except.push(id)
-      if (task?.state !== 'QUEUED' || !row?.ready) continue
+      // A task that another hub has in its hands just now is left out, and its row is not read here.
+      const row = rows.tasks.isKnown(id) ? rows.tasks.row(id) : undefined
+      if (row?.task.state !== 'QUEUED' || !row.ready) continue
       room.take(waiter.agent)
       endWait(rows, waiter.agent)
       const move = { at: rows.now, by: 'hub' }
       give(
         waiter,
-        { type: 'task', task: rows.tasks.replace(offered(task, waiter.agent, move)) },
+        { type: 'task', task: rows.tasks.replace(offered(row.task, waiter.agent, move)) },
         rows.steady - row.touched,
       )
     }

@@ -67,6 +67,16 @@ export class TaskRows {
     return task
   }
 
+  /** Whether a task was read or written in this round, so that no other round changes it. */
+  isKnown(id: string): boolean {
+    return this.ifRead(id) !== undefined
+  }
+
+  /** The ids of the tasks of this round that wait for nothing but an agent. */
+  ready(): string[] {
+    return [...this.#rows.known].flatMap(([id, row]) => (row?.ready ? [id] : []))
+  }
+
   /** A task with its times. */
   row(id: string): TaskRow | undefined {
     return this.#rows.get(id)

@@ -1,9 +1,10 @@
-import type { HubLedger } from '../../src/core/work/hub-ledger.ts'
+import type { HubLedger, LedgerRound } from '../../src/core/work/hub-ledger.ts'
 import type { Given } from '../../src/hub/waiting-agents.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { memoryHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
+import { until } from '../until.ts'
 import { hubAt } from './seat.ts'
 
 /** Two hubs over one ledger, in one process. */
@@ -121,4 +122,66 @@ test('a hub that is closed leaves its agents to the other hubs', async (t) => {
   await settled()
   await two.add('build')
   assert.equal(words(await again), 'build')
+})
+
+/** A ledger that answers each question of a round only after everything that is asked in the same moment was asked. */
+function farLedger(ledger: HubLedger, journeys: string[][]): HubLedger {
+  const far = (round: LedgerRound) => {
+    let under: string[] | undefined
+    return new Proxy(round, {
+      get: (_, name: keyof LedgerRound) => {
+        const value: unknown = Reflect.get(round, name, round)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          const answer: unknown = value.apply(round, args)
+          if (name === 'write' || !(answer instanceof Promise) || (Array.isArray(args[0]) && args[0].length === 0))
+            return answer
+          if (!under) journeys.push((under = []))
+          under.push(name)
+          return new Promise((resolve) => setImmediate(resolve)).then(() => {
+            under = undefined
+            return answer
+          })
+        }
+      },
+    })
+  }
+  const round = <T, E>(
+    work: (round: LedgerRound, early: E) => Promise<T>,
+    early?: (round: LedgerRound) => Promise<E>,
+  ): Promise<T> => ledger.round((each, read: E) => work(far(each), read), early && ((each) => early(far(each))))
+  return new Proxy(ledger, {
+    get: (_, name) => {
+      if (name === 'round') return round
+      const value: unknown = Reflect.get(ledger, name, ledger)
+      return typeof value === 'function' ? value.bind(ledger) : value
+    },
+  })
+}
+
+test('a ledger far away is asked twice before a task goes to the agent that has waited longest', async (t) => {
+  const clock = new HandClock()
+  const journeys: string[][] = []
+  const one = hubAt(t, farLedger(memoryHubLedger({ clock }), journeys), clock)
+  const begun = ['a', 'b', 'c'].map(async (name) => {
+    await one.register(name, { capabilities: name === 'c' ? ['sql'] : [] })
+    return one.wait(name)
+  })
+  const [first, second, able] = begun as [Promise<Given>, Promise<Given>, Promise<Given>]
+  const waits = async (name: string) => (await one.hub.agentNow(name).catch(() => undefined))?.waits
+  await until(async () => (await Promise.all(['a', 'b', 'c'].map(waits))).every((each) => each === true))
+  const asked = async (work: () => Promise<unknown>) => {
+    journeys.splice(0)
+    await work()
+    return journeys.splice(0)
+  }
+  const together = ['called', 'claimable', 'agents', 'held', 'machineRules']
+  assert.deepEqual(await asked(() => one.add('build')), [['tasks'], together])
+  assert.equal(words(await first), 'build')
+  // Another agent than the one that has waited longest is asked for by its name.
+  const more = await asked(() => one.add('query', { capabilities: ['sql'] }))
+  assert.deepEqual(more, [['tasks'], together, ['agents', 'held', 'machineRules']])
+  assert.equal(words(await able), 'query')
+  assert.deepEqual(await asked(() => one.add('test')), [['tasks'], together])
+  assert.equal(words(await second), 'test')
 })
