@@ -126,7 +126,7 @@ async function changeSettings(world: SetupWorld, plan: SetupPlan, known: KnownSe
   const copy = copyOf(file, world.clock.now())
   copyFileSync(file, copy)
   await rewriteSettings(world.home, after)
-  return [...writtenWords(file, plan, ' take turns'), `The settings before are kept as ${copy}.`].join('\n')
+  return [...writtenWords(file, plan), `The settings before are kept as ${copy}.`].join('\n')
 }
 
 /** Where this machine has a sandbox, offers to let our own agent work inside it without asking; elsewhere says that there is none. */
@@ -168,14 +168,15 @@ function nothingWords(): string {
   ].join('\n')
 }
 
-function writtenWords(file: string, plan: SetupPlan, how: string): string[] {
+/** Says what was written, and to whom turns go; `how` says how they go on from one agent to the next. */
+function writtenWords(file: string, plan: SetupPlan, how = ''): string[] {
   const held = heldIn(plan)
   const off = plan.chosen.filter((offer) => !held.includes(offer))
   return [
     ...off.map(({ name }) => `${name} cannot be held to the leash "${plan.leash}" and is switched off; ${trusted}\n`),
     held.length === 0
       ? `Wrote ${file}, but no agent takes turns yet.`
-      : `Wrote ${file}: ${held.map(({ name }) => name).join(' → ')}${how}.`,
+      : `Wrote ${file}: turns go to ${held.map(({ name }) => name).join(' → ')}${held.length > 1 ? how : ''}.`,
   ]
 }
 

@@ -13,6 +13,7 @@ test('setup writes what it found, never overwrites without a yes, and keeps a co
   const env = machine.install(['codex', 'claude'])
   const first = await machine.run(['setup'], { env })
   assert.equal(first.code, 0, first.err)
+  assert.match(first.out, /settings\.json: turns go to claude → codex, each until it fails\.\n/)
   assert.deepEqual(settings(machine), {
     $schema: './settings.schema.json',
     rotationStrategy: 'exhaustion',
@@ -67,7 +68,7 @@ test('a CLI that cannot be held to the leash is written down switched off, with 
     ],
   )
   assert.match(out, /^amp cannot be held to the leash "ask" and is switched off; to let it do everything, /m)
-  assert.match(out, /settings\.json: claude, each until it fails/)
+  assert.match(out, /settings\.json: turns go to claude\.\n/)
 })
 
 test('setup says so when no agent is left to take turns', async (t) => {

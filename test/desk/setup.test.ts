@@ -100,7 +100,7 @@ test('with one CLI the setup asks only for the leash, and the meaning of each st
     },
   ])
   assert.match(said[0]![1], /^Found on this machine:\n\n {2}Claude Code .*log in with: claude auth login/)
-  assert.deepEqual(said[1], ['note', `Wrote ${join(home, 'settings.json')}: claude, each until it fails.`])
+  assert.deepEqual(said[1], ['note', `Wrote ${join(home, 'settings.json')}: turns go to claude.`])
 })
 
 test('one card asks which agents and in what order; agents that were not chosen are written down switched off', async (t) => {
@@ -159,7 +159,7 @@ test('settings that are there are replaced after a yes, and kept', async (t) => 
   assert.equal(
     said.at(-1)?.[1],
     [
-      `Wrote ${join(home, 'settings.json')}: claude, each until it fails.`,
+      `Wrote ${join(home, 'settings.json')}: turns go to claude.`,
       `The settings before are kept as ${join(home, 'config.yaml.2026-11-15T12-00-00-000Z.bak')}; what you had added is only there now.`,
     ].join('\n'),
   )
@@ -245,7 +245,7 @@ test('a second CLI is added to settings that are there, and everything else in t
   assert.equal(readFileSync(join(home, copy), 'utf8'), mine)
   assert.equal(
     said.at(-1)?.[1],
-    `Wrote ${file}: amber → work → codex take turns.\nThe settings before are kept as ${join(home, copy)}.`,
+    `Wrote ${file}: turns go to amber → work → codex.\nThe settings before are kept as ${join(home, copy)}.`,
   )
 })
 
