@@ -6,13 +6,18 @@ const {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } = require('node:fs')
 const { createRequire, Module } = require('node:module')
 const { tmpdir } = require('node:os')
-const { dirname, isAbsolute, join, resolve } = require('node:path')
+const { basename, dirname, isAbsolute, join, resolve } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { getAsset, getAssetKeys, getRawAsset } = require('node:sea')
 
@@ -52,8 +57,13 @@ function programFolder() {
   if (cache && isAbsolute(cache)) {
     const folder = join(cache, 'termaite', `program-${build.hash}`)
     try {
-      if (!existsSync(folder)) unpackAt(folder)
-      if (isOwn(folder)) return folder
+      const isNew = !existsSync(folder)
+      if (isNew) unpackAt(folder)
+      if (isOwn(folder)) {
+        use(folder)
+        if (isNew) removeUnused(folder)
+        return folder
+      }
     } catch {
       // A read-only or full disk, or a cache that is somebody else's: the temporary folder may still do.
     }
@@ -72,6 +82,53 @@ function unpackAt(folder) {
     rmSync(unfinished, { recursive: true, force: true })
     if (!existsSync(folder)) throw error
   }
+}
+
+/** A folder is known to be in use by the time of its last start, and by every process of it that runs, which has it open. */
+function use(folder) {
+  try {
+    const now = Date.now() / 1000
+    utimesSync(folder, now, now)
+    openSync(folder, 'r')
+  } catch {
+    // On a disk that cannot be written nothing is removed either.
+  }
+}
+
+/** Removes the programs of other builds that were not started for a month and that no process runs. */
+function removeUnused(own) {
+  const before = Date.now() - 30 * 24 * 3600 * 1000
+  try {
+    for (const name of readdirSync(dirname(own))) {
+      const folder = join(dirname(own), name)
+      const isProgram = /^program-[0-9a-f]{16}(?:\.\w{6})?$/.test(name) && name !== basename(own)
+      if (isProgram && lstatSync(folder).mtimeMs < before && !isOpen(folder))
+        rmSync(folder, { recursive: true, force: true })
+    }
+  } catch {
+    // Some other time: a cache that is larger than it has to be harms nobody.
+  }
+}
+
+/** Whether a process of this person has a folder open. */
+function isOpen(folder) {
+  const place = realpathSync(folder)
+  const inProc = (...path) => {
+    try {
+      return readdirSync(join('/proc', ...path))
+    } catch {
+      // The process has ended, or is somebody else's.
+      return []
+    }
+  }
+  const opened = (pid, fd) => {
+    try {
+      return readlinkSync(join('/proc', pid, 'fd', fd))
+    } catch {
+      return undefined
+    }
+  }
+  return inProc().some((pid) => /^\d+$/.test(pid) && inProc(pid, 'fd').some((fd) => opened(pid, fd) === place))
 }
 
 function unpackInto(folder) {

@@ -13,6 +13,7 @@ const root = join(import.meta.dirname, '..')
 
 /** The files that ask for the system or read its files, by the part of docs/systems.md that says what another system does. */
 const asking: Readonly<Record<string, readonly string[]>> = {
+  Install: ['bin/single-file.cjs'],
   Sandbox: [
     'src/app/agent-wall.ts',
     'src/app/doctor/security-report.ts',

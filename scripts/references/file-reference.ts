@@ -45,6 +45,6 @@ export function fileReference(): string {
       ],
     ),
     '## Compiled code',
-    '`$XDG_CACHE_HOME/termaite`, which is `~/.cache/termaite` where that is not set, holds compiled code, in a folder for each build, and can be deleted at any time. The first run of a build removes the folders of other builds that were not written for three days. `program-<build>` in it is the unpacked single file, which may be deleted while no termaite runs.',
+    '`$XDG_CACHE_HOME/termaite`, which is `~/.cache/termaite` where that is not set, holds compiled code, in a folder for each build, and can be deleted at any time. The first run of a build removes the folders of other builds that were not written for three days. `program-<build>` in it is the unpacked single file, which may be deleted while no termaite runs; a new build removes those of others that were not started for a month and do not run.',
   )
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ended, Machine, start } from '../cli/program.ts'
 import { Glass, keys } from '../screen/glass.ts'
@@ -132,6 +132,34 @@ test(
     assert.deepEqual(await run('termaite', '--as-node', module, 'a'), { code: 0, out: "[ 'a' ] /\n", err: '' })
     const failed = await run('termaite', '--as-node', '-e', 'process.exitCode = 7; throw new Error("no")')
     assert.deepEqual([failed.code, /Error: no/.test(failed.err)], [1, true])
+  },
+)
+
+test(
+  'a new build removes the programs of others that were not started for a month and do not run',
+  { skip },
+  async (t) => {
+    const { machine, run } = bareMachine(t)
+    const cache = join(machine.folder, 'home', '.cache', 'termaite')
+    const program = (letter: string, days: number, ending = '') => {
+      const name = `program-${letter.repeat(16)}${ending}`
+      mkdirSync(join(cache, name, 'bin'), { recursive: true })
+      const then = Date.now() / 1000 - days * 24 * 3600
+      utimesSync(join(cache, name), then, then)
+      return name
+    }
+    const [running, young, other] = [program('b', 40), program('c', 20), 'program-of-mine']
+    mkdirSync(join(cache, other))
+    utimesSync(join(cache, other), 0, 0)
+    program('a', 40)
+    program('d', 40, '.Ab12Cd')
+    const said = await run('bash', '-c', `exec 9< ${join(cache, running)}; termaite --version`)
+    assert.equal(said.code, 0, said.err)
+    const left = readdirSync(cache).filter((name) => name.startsWith('program-'))
+    assert.deepEqual(
+      [left.length, left.filter((name) => [running, young, other].includes(name))],
+      [4, [running, young, other]],
+    )
   },
 )
 
