@@ -4,6 +4,7 @@ import { build } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
+import { chatLibrary } from './chat-library.ts'
 import { toCommonJs } from './common-js.ts'
 import { licenseTexts, packagesOf } from './licenses.ts'
 import { startFile, startModules, startName } from './start-file.ts'
@@ -28,6 +29,7 @@ const common = {
   minify: true,
   keepNames: false,
   logLevel: 'warning',
+  plugins: [chatLibrary(root)],
 } satisfies BuildOptions
 
 const main = 'src/main.ts'
@@ -50,7 +52,7 @@ const { metafile } = await build({
   chunkNames: 'chunks/[name]-[hash]',
   outExtension: { '.js': '.cjs' },
   metafile: true,
-  plugins: [fromStart(start)],
+  plugins: [fromStart(start), chatLibrary(root)],
 })
 const chunks = new Map(
   Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>

@@ -290,6 +290,8 @@ class Chat {
       this.#layout.tui.invalidate()
     if (event.type === 'commands') this.#input.completeAgain()
     this.#state.take(event)
+    // The desk goes on with the whole of a long history, which would hold up the next frame.
+    if (event.type === 'opened') this.#control.paint()
   }
 
   #show({ done, live, fresh, more, asks, queue }: ChatState): void {

@@ -17,7 +17,12 @@ export class TerminalControl {
   /** Takes the terminal, and paints at once. */
   take(): void {
     this.#start()
-    this.#frame.tui.renderNow()
+    this.paint()
+  }
+
+  /** Paints at once, and not with the next frame. */
+  paint(): void {
+    if (this.#on) this.#frame.tui.renderNow()
   }
 
   repaint(): void {

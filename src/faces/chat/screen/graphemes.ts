@@ -1,0 +1,39 @@
+/**
+ * The characters and words of a text, in the place of those that the screen's library makes when it is loaded: see
+ * scripts/chat-library.ts. To make Node's own takes about 30 ms each, at every start of the chat, and most texts need none of them.
+ */
+
+/**
+ * Texts in which every letter is a character of its own: Latin, punctuation, currencies, arrows, lines, blocks, signs, Braille.
+ * Marks that join other letters, and letters outside of the basic plane, are not among them.
+ */
+const plain = /^[\x20-\x7e\xa0-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u2bff]*$/
+
+type Segmenter = { segment(text: string): Iterable<Intl.SegmentData> }
+
+let graphemes: Intl.Segmenter | undefined
+let words: Intl.Segmenter | undefined
+
+export const graphemeSegmenter: Segmenter = {
+  segment: (text) =>
+    plain.test(text)
+      ? Array.from({ length: text.length }, (_, index) => ({ segment: text[index]!, index, input: text }))
+      : (graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text),
+}
+
+export const wordSegmenter: Segmenter = {
+  segment: (text) => (words ??= new Intl.Segmenter(undefined, { granularity: 'word' })).segment(text),
+}
+
+/** Whether one character is an emoji that stands for itself; the letters of which flags are made do so only in pairs. */
+const singleEmoji = /^[\p{Emoji_Presentation}--\p{Regional_Indicator}]$/v
+
+let emoji: RegExp | undefined
+
+/** Whether a character is an emoji that is meant for interchange. */
+export const rgiEmojiRegex = {
+  test: (character: string): boolean =>
+    character.length > String.fromCodePoint(character.codePointAt(0) ?? 0).length
+      ? (emoji ??= new RegExp('^\\p{RGI_Emoji}$', 'v')).test(character)
+      : singleEmoji.test(character),
+}
