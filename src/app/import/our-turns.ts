@@ -4,8 +4,8 @@ import type { Profile } from '../../core/work/profile.ts'
 /** A stretch of time in which a CLI worked for us in one of its sessions. */
 type Stretch = { from: number; to: number }
 
-/** How far the clock of a record may be from ours: a CLI may write its last line after it said its last word. */
-const slackMs = 2_000
+/** How long after the end of a turn its records may come: a CLI may write its last line after it said its last word. */
+const lateMs = 2_000
 
 /**
  * The turns that termaite itself gave to the sessions of other CLIs. Such a turn stands in our log and in the CLI's own file: it is
@@ -28,7 +28,9 @@ export class OurTurns {
 
   has(key: string | undefined, at: number | undefined): boolean {
     if (key === undefined || at === undefined) return false
-    const stretches = this.#stretches.get(key) ?? []
-    return stretches.some(({ from, to }) => at >= from - slackMs && at <= to + slackMs)
+    // A CLI is started after its turn has begun, but may write only whole seconds. A turn that the person gave to it a moment before
+    // is theirs.
+    const begins = (from: number) => (at % 1_000 === 0 ? Math.floor(from / 1_000) * 1_000 : from)
+    return (this.#stretches.get(key) ?? []).some(({ from, to }) => at >= begins(from) && at <= to + lateMs)
   }
 }
