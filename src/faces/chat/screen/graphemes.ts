@@ -1,6 +1,7 @@
 /**
  * The characters and words of a text, in the place of those that the screen's library makes when it is loaded: see
- * scripts/chat-library.ts. To make Node's own takes about 30 ms each, at every start of the chat, and most texts need none of them.
+ * scripts/chat-library.ts. Node's own take long at every start of the chat: about 30 ms to make the first segmenter, and as long
+ * for the first sign that is compared with all emoji. Most texts need neither.
  */
 
 /**
