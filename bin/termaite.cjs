@@ -71,10 +71,8 @@ function start() {
     var module = { exports: {}, script: undefined, compiled: 0 }
     modules.set(file, module)
     var cached = folder && !changed ? bytesOf(fs, path.join(folder, path.basename(file))) : undefined
-    // esbuild writes plain ASCII, and a string of single bytes takes the least time and room.
-    var body =
-      '(function(exports,require,module,__filename,__dirname){' + (text || fs.readFileSync(file, 'latin1')) + '\n})'
-    var script = new vm.Script(body, { filename: file, cachedData: cached })
+    // The build writes plain ASCII, and a string of single bytes takes the least time and room.
+    var script = new vm.Script(text || fs.readFileSync(file, 'latin1'), { filename: file, cachedData: cached })
     if (!changed) module.script = script
     if (cached && !script.cachedDataRejected) module.compiled = cached.length
     var installed

@@ -95,15 +95,17 @@ async function commonJs(module: string, wanted: Set<string> | 'all'): Promise<st
     /=require\("((?:node|start):[^"]+)"\)/g,
     (found, name: string) => late.get(name) ?? found,
   )
-  return ascii(`"use strict";${address}${lazy}`)
+  return moduleScript(address + lazy)
 }
 
 /**
- * The start reads our code as single bytes. esbuild writes every other character as an escape, except in patterns and in raw
- * templates, of which we make patterns: there the escape matches the same character.
+ * A script whose value is the function of a CommonJS module. The file holds the whole of it, because V8 would copy a long text
+ * that bin/termaite.cjs puts together. The start reads the file as single bytes. esbuild writes every other character as an escape,
+ * except in patterns and in raw templates, of which we make patterns: there the escape matches the same character.
  */
-export function ascii(code: string): string {
-  return code.replaceAll(/[^\x00-\x7f]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+export function moduleScript(code: string): string {
+  const ascii = code.replaceAll(/[^\x00-\x7f]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return `(function(exports,require,module,__filename,__dirname){"use strict";${ascii}\n})`
 }
 
 /** For each module of Node or of the start that is imported by names: an object that loads the module when one of the names is used. */

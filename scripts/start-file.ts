@@ -2,7 +2,7 @@ import type { Metafile } from 'esbuild'
 import { transform } from 'esbuild'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ascii } from './common-js.ts'
+import { moduleScript } from './common-js.ts'
 
 /** The modules that the program needs before anything is loaded later, each with the number by which the others ask for it. */
 export type StartModules = { numbers: ReadonlyMap<string, number>; later: readonly string[] }
@@ -68,7 +68,7 @@ export async function startFile(
       logOverride: { 'commonjs-variable-in-esm': 'silent' },
     },
   )
-  return ascii(`"use strict";${code}`)
+  return moduleScript(code)
 
   async function lazyModule(root: string, path: string): Promise<string> {
     const source = readFileSync(join(root, path), 'utf8')
