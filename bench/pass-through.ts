@@ -8,7 +8,8 @@ import { promisify } from 'node:util'
 import { at, program, withMachine } from './measure.ts'
 import { gone } from './processes.ts'
 
-const strokes = 500
+/** A hundredth of them must be many, or one busy moment of the machine makes the percentile. */
+const strokes = 5_000
 const warm = 30
 
 /** The least that a program can do with a key: it gives it back. */

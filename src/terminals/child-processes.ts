@@ -1,6 +1,6 @@
 import type { Proc } from '../base/process/process-table.ts'
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
 import { parseStat, processFile, processTable } from '../base/process/process-table.ts'
 import { layerName } from './terminal-program.ts'
 
@@ -13,31 +13,34 @@ export async function childrenOf(root: number): Promise<number> {
 
 /** Every process below the root, which is not among them. */
 async function descendants(root: number): Promise<number[]> {
-  const childrenOf = (await childrenFromProc(root)) ?? childrenFromTable(await processTable())
-  const found: number[] = []
-  const visit = async (parent: number): Promise<void> => {
-    const children = await childrenOf(parent)
-    found.push(...children)
-    await Promise.all(children.map(visit))
-  }
-  await visit(root)
+  const listed = processFile(root, `task/${root}/children`) !== undefined
+  const childrenOf = listed ? childrenFromProc : childrenFromTable(await processTable())
+  const found = childrenOf(root)
+  for (const pid of found) found.push(...childrenOf(pid))
   return found
 }
 
-type ChildrenOf = (pid: number) => number[] | Promise<number[]>
+/**
+ * Linux lists the children of one process: a look at all processes costs a hundred times as much. The lists are read at once, because
+ * a crew looks at each of its terminals many times a second, and none of this comes from a disk.
+ */
+function childrenFromProc(pid: number): number[] {
+  return threadsOf(pid).flatMap((thread) => {
+    const list = processFile(pid, `task/${thread}/children`)?.toString('latin1') ?? ''
+    return list.split(' ').filter(Boolean).map(Number)
+  })
+}
 
-/** Linux lists the children of one process: a look at all processes costs a hundred times as much. */
-async function childrenFromProc(root: number): Promise<ChildrenOf | undefined> {
-  const known = await readFile(`/proc/${root}/task/${root}/children`, 'utf8').catch(() => undefined)
-  if (known === undefined) return undefined
-  return async (pid) => {
-    const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
-    const lists = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => ''))
-    return (await Promise.all(lists)).join(' ').split(/\s+/).filter(Boolean).map(Number)
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    // The process has ended meanwhile.
+    return []
   }
 }
 
-function childrenFromTable(table: readonly Proc[]): ChildrenOf {
+function childrenFromTable(table: readonly Proc[]): (pid: number) => number[] {
   return (parent) => table.filter(({ ppid }) => ppid === parent).map(({ pid }) => pid)
 }
 
@@ -49,22 +52,12 @@ function isCounted(pid: number, line: string): boolean {
   return stat !== undefined && parseStat(pid, stat.toString('latin1')) !== undefined
 }
 
-/** Command lines with a space between the words, as ps prints them. */
+/** Command lines with a space between the words, as ps prints them; empty for a process that has ended meanwhile. */
 async function commandLines(pids: readonly number[]): Promise<Map<number, string>> {
-  if (process.platform === 'linux') return commandLinesFromProc(pids)
+  if (process.platform === 'linux')
+    return new Map(pids.map((pid) => [pid, processFile(pid, 'cmdline')?.toString().replaceAll('\0', ' ') ?? '']))
   const out = await new Promise<string>((resolve) =>
     execFile('ps', ['-o', 'pid=,args=', '-p', pids.join(',')], { maxBuffer: 1 << 26 }, (_error, text) => resolve(text)),
   )
   return new Map([...out.matchAll(/^\s*(\d+)\s(.*)$/gm)].map(([, pid, line]) => [Number(pid), line!]))
-}
-
-async function commandLinesFromProc(pids: readonly number[]): Promise<Map<number, string>> {
-  const lines = pids.map((pid) =>
-    readFile(`/proc/${pid}/cmdline`, 'utf8').then(
-      (line): [number, string] => [pid, line.replaceAll('\0', ' ')],
-      // The process has ended meanwhile.
-      (): [number, string] => [pid, ''],
-    ),
-  )
-  return new Map(await Promise.all(lines))
 }

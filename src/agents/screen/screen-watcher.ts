@@ -26,9 +26,12 @@ export type Sight = {
 /** How a turn under way is recognised: by its fence, by the text since its prompt, and by child processes beyond those at rest. */
 export type TurnMarks = { nonce?: string; since?(screen: Screen): string | undefined; childrenAtRest?: number }
 
-/** A look costs time (tmux is a process each time), so looks take a twentieth of the time at most. */
+/**
+ * A look costs time (tmux is a process each time), so looks take a twentieth of the time at most. They are seldom also where they are
+ * quick, because a key that a person presses in the terminal waits for a look under way. A mark that ends a turn is looked at at once.
+ */
 const share = 20
-const leastGapMs = 40
+const leastGapMs = 100
 const mostGapMs = 500
 
 /** How long a look counts while nothing is drawn. */

@@ -30,7 +30,10 @@ function processNumbers(): number[] {
 }
 
 /** A file of a process; undefined when the process is gone or somebody else's. It is read at once: none of these comes from a disk. */
-export function processFile(pid: number, name: 'stat' | 'environ' | 'cmdline'): Buffer | undefined {
+export function processFile(
+  pid: number,
+  name: 'stat' | 'environ' | 'cmdline' | `task/${string}/children`,
+): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`)
   } catch {
