@@ -11,9 +11,9 @@ const mostYoung = 16 * 1024 * 1024
  * the space for new objects can only be given to `node` before it starts, so its growth is ended once it is large enough.
  */
 export function limitHeapGrowth(): void {
-  // The heap may double before it is cleaned.
+  // The heap may grow by half before it is cleaned.
   keepCompiledCode()
-  setFlagsFromString('--heap-growing-percent=100')
+  setFlagsFromString('--heap-growing-percent=50')
   const watch = new PerformanceObserver(() => {
     if (youngHeapBytes() < mostYoung) return
     setFlagsFromString('--semi-space-growth-factor=1')
