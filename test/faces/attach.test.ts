@@ -62,10 +62,10 @@ test('the alternate screen and a reset need a new picture', () => {
 })
 
 /** A person at a terminal of their own. */
-function person(t: TestContext, command: string) {
+function person(t: TestContext, command: string, ...lost: string[]) {
   const home = mkdtempSync(join(tmpdir(), 'termaite-attach-'))
   const emulator = new headless.Terminal({ cols: 80, rows: 24, allowProposedApi: true })
-  const shell = pty.spawn(process.execPath, [join(import.meta.dirname, 'attach-person.ts'), command], {
+  const shell = pty.spawn(process.execPath, [join(import.meta.dirname, 'attach-person.ts'), command, ...lost], {
     name: 'xterm-256color',
     cols: 80,
     rows: 24,
@@ -129,6 +129,18 @@ describe('a person attaches', { concurrency: true }, () => {
     shell.write('\r')
     assert.equal(await exited, 0)
     assert.deepEqual(answers, [])
+  })
+
+  test('output that a slow terminal missed is on the screen as soon as more comes', async (t) => {
+    const { shell, sees, exited } = person(t, running('echo'), 'got: unseen')
+    await sees('ready')
+    // The first key takes away the hint, and the whole screen is drawn for that.
+    shell.write('first\r')
+    await sees('got: first')
+    shell.write('unseen\rlast\r')
+    assert.deepEqual(await sees('got: last'), ['ready', 'got: first', 'got: unseen', 'got: last'])
+    shell.write('\u001d')
+    assert.equal(await exited, 0)
   })
 
   test('the screen is given back when termaite is stopped, and when it crashes', async (t) => {

@@ -140,8 +140,12 @@ class Attachment {
     if (picture !== this.#picture) return
     this.#io.out.write(`\u001b[?2026h\u001b[0m\u001b[2J${text}${this.#hintRow()}\u001b[?2026l`)
     const filter = new OutputFilter(this.#options?.untitled === true)
+    let next = at
     for await (const drawn of this.#terminal.output(at)) {
       if (picture !== this.#picture) return
+      // A person's terminal that is slower than the program misses bytes, and what follows them would be drawn in wrong places.
+      if (drawn.at > next) return this.#repaint()
+      next = drawn.at + drawn.bytes.length
       const { bytes, repaint } = filter.push(drawn.bytes)
       if (repaint) return this.#repaint()
       this.#io.out.write(bytes)
