@@ -54,13 +54,13 @@ function start() {
   // A chat may run for days, and be killed at its end: see src/base/compiled-code.ts.
   process.once('termaite-compiled', function () {
     keep()
-    // V8's flags change now, and it takes no compiled code any more.
     changed = true
   })
   load(main, text)
 
+  /** V8 takes compiled code only under the flags that it was made with, so that nothing is kept after they have changed. */
   function keep() {
-    if (folder) keepCompiled(fs, path, folder, modules)
+    if (folder && !changed) keepCompiled(fs, path, folder, modules)
   }
 
   /** Runs a file of the build as a CommonJS module, from its compiled code where there is one. */
@@ -124,19 +124,22 @@ var mostCompiled = 1536 * 1024
 
 /**
  * Keeps the compiled code of each file that had none, with the functions that were called. The first run of a build may have done
- * little, as one that failed at once: the code of the start file is kept anew when a run used more of its modules than those before.
- * A start without compiled code is slower, so nothing here is an error.
+ * little, as one that failed at once or a chat without a history: all code is kept anew when a run used more modules of the start file
+ * than those before. A start without compiled code is slower, so nothing here is an error.
  */
 function keepCompiled(fs, path, folder, modules) {
   try {
     var made
+    var used
     modules.forEach(function (module, file) {
-      var used = module.exports.made && usedModules(fs, path.join(folder, 'modules'), module)
+      var isStart = module.exports.made !== undefined
+      // The start file comes first.
+      if (isStart) used = usedModules(fs, path.join(folder, 'modules'), module)
       if (!module.script || (module.compiled && !used)) return
       made = made || fs.mkdirSync(folder, { recursive: true, mode: 448 }) || folder
       var code = module.script.createCachedData()
       write(path.basename(file), code)
-      if (used) write('modules', used)
+      if (isStart && used) write('modules', used)
       module.compiled = code.length
     })
     // A folder of its own for this build was made, which happens once for each build.

@@ -1,10 +1,11 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Machine } from '../cli/program.ts'
+import { Machine, program } from '../cli/program.ts'
 import { until } from '../until.ts'
-import { Glass } from './glass.ts'
+import { Glass, keys } from './glass.ts'
 
 test(
   'the chat opens without what takes long to make, and makes it when a text needs it',
@@ -35,3 +36,36 @@ test(
     assert.equal(readFileSync(made, 'utf8'), 'grapheme\n')
   },
 )
+
+test('a chat that is left leaves compiled code from which the next one starts', { timeout: 120_000 }, async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ a: 'cat >/dev/null; echo "It is done."' })
+  const cache = join(machine.folder, 'cache')
+  const takesCode = `
+    const { readFileSync } = require('fs')
+    const [, main, cachedData] = process.argv
+    const { cachedDataRejected } = new (require('vm').Script)(readFileSync(main, 'latin1'), { cachedData: readFileSync(cachedData) })
+    process.stdout.write(cachedDataRejected ? 'no' : 'yes')`
+  const sit = async (answers: number) => {
+    const glass = new Glass(machine, { env: { NODE_COMPILE_CACHE: cache } })
+    t.after(() => glass.end())
+    await glass.shows('Ask anything')
+    glass.type('Do it\r')
+    await glass.shows((screen) => screen.split('It is done.').length > answers && !screen.includes('Esc cancels'))
+    glass.type(keys.ctrlD)
+    const { exitCode } = await glass.exited
+    const kept = globSync('termaite/*/chat/main.cjs', { cwd: cache })
+    const taken = kept.map((file) =>
+      execFileSync(process.execPath, [
+        '-e',
+        takesCode,
+        join(program, '..', '..', 'dist', 'main.cjs'),
+        join(cache, file),
+      ]),
+    )
+    return { exitCode, taken: taken.map(String) }
+  }
+  assert.deepEqual(await sit(1), { exitCode: 0, taken: ['yes'] })
+  // The second one does more: it has a history to show.
+  assert.deepEqual(await sit(2), { exitCode: 0, taken: ['yes'] })
+})
