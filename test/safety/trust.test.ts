@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
+import { definitionFolders } from '../../src/core/work/definition-folders.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { TrustBook, trustQuestion } from '../../src/safety/trust/folder-trust.ts'
 
@@ -55,6 +56,13 @@ test('a folder in which nothing steers agents is agreed to only when a person sa
         { id: 'no', label: 'No, start no program that lies in it', means: 'no' },
       ],
     })
+  }))
+
+test('every file in a folder of commands, subagents and skills counts for the trust', () =>
+  inProject(async (root, lay, book) => {
+    const files = Object.values(definitionFolders).flatMap((folders) => folders.map((folder) => `${folder}/x/a.md`))
+    for (const file of files) lay(`project/${file}`, 'a')
+    assert.deepEqual(brief(await book.of(root)), ['unknown', ...files.sort()])
   }))
 
 test('trust is asked for once, and again when a file changed, came or went', () =>

@@ -3,6 +3,7 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { terminalText } from '../../base/ansi.ts'
 import { frontmatter, headAndBody, nestedFields } from '../../base/frontmatter.ts'
+import { definitionFolders } from '../../core/work/definition-folders.ts'
 import { isInside, readUntrustedFile } from './untrusted-file.ts'
 import { tomlCommand } from './toml-command.ts'
 
@@ -29,21 +30,6 @@ export type DefinitionFile = {
 /** `unused`: the files of a project that is not trusted, which are there and are not read. */
 export type Definitions = { files: DefinitionFile[]; warnings: string[]; unused: { name: string; place: string }[] }
 
-/**
- * The folders of a project with definitions of each kind, termaite's own folder first. The other CLIs write every field that is
- * read here in the same format.
- */
-const projectPlaces: Record<DefinitionKind, readonly string[]> = {
-  commands: [
-    ...['.termaite/commands', '.claude/commands', '.opencode/commands', '.opencode/command'],
-    ...['.gemini/commands', '.qwen/commands'],
-  ],
-  agents: [
-    ...['.termaite/agents', '.claude/agents', '.opencode/agents', '.opencode/agent'],
-    ...['.gemini/agents', '.qwen/agents'],
-  ],
-}
-
 /** The longest file that is read: longer than any real command or role. */
 export const longestDefinition = 64 * 1024
 
@@ -58,7 +44,7 @@ const mostFiles = 200
  */
 export function findDefinitions(kind: DefinitionKind, place: SessionPlace): Definitions {
   const search = new DefinitionSearch(kind, place)
-  for (const folder of projectPlaces[kind]) search.walk(join(place.root, folder), 'project')
+  for (const folder of definitionFolders[kind]) search.walk(join(place.root, folder), 'project')
   search.walk(join(place.home, kind), 'user')
   return search.found
 }

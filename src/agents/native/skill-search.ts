@@ -2,14 +2,12 @@ import type { SessionPlace } from './instructions.ts'
 import type { Skill } from './skill.ts'
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { definitionFolders } from '../../core/work/definition-folders.ts'
 import { isInside } from './untrusted-file.ts'
 import { folders } from './instructions.ts'
 import { skillIn } from './skill.ts'
 
 export type Skills = { skills: Skill[]; warnings: string[] }
-
-/** The folders where a project keeps skills, our own first. */
-const projectPlaces = ['.skills', '.agents/skills', '.claude/skills', '.gemini/skills', '.qwen/skills', '.codex/skills']
 
 const deepest = 4
 const mostFolders = 2000
@@ -32,7 +30,7 @@ export function findSkills(ground: SessionPlace): Skills {
 function projectSkillPlaces(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
   return folders(ground)
     .reverse()
-    .flatMap((folder) => projectPlaces.map((place) => join(folder, place)))
+    .flatMap((folder) => definitionFolders.skills.map((place) => join(folder, place)))
     .filter((place) => existsSync(place))
 }
 

@@ -3,43 +3,31 @@ import { lstat, readFile, readdir, readlink, realpath, stat } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import { sha256 } from '../../base/hash.ts'
 import { isWithin } from '../../base/real-path.ts'
+import { definitionFolders } from '../../core/work/definition-folders.ts'
 import { namedScripts } from './named-scripts.ts'
 import { gitFolders } from '../../base/git.ts'
 
-/** Folders of skills, in every folder between the project and where an agent works. */
-const skills = ['.skills', '.agents/skills', '.claude/skills', '.gemini/skills', '.qwen/skills', '.codex/skills']
-
 /** Files and whole folders of a project that can run code or steer an agent, and what is in them. */
-export const steering = {
+export const steering: Readonly<Record<string, string>> = {
   '.mcp.json': 'MCP servers',
   'termaite.mcp.yaml': 'MCP servers',
   'terminus.mcp.yaml': 'MCP servers',
   '.termaite/settings.json': 'settings of the project, which can only tighten the limits on agents',
-  '.termaite/commands': 'slash commands',
-  '.termaite/agents': 'subagents',
   '.termaite/skills': 'skills',
   '.termaite/hooks': 'programs that hooks run',
-  '.skills': 'skills',
-  '.agents': 'skills, in .agents/skills',
+  '.agents': 'files that several agents share',
   '.agent/workflows': 'instructions of supervised agents',
   '.claude/settings.json': 'hooks, as Claude Code reads them',
   '.claude/settings.local.json': 'hooks, as Claude Code reads them',
-  '.claude/skills': 'skills',
-  '.claude/commands': 'slash commands',
-  '.claude/agents': 'subagents',
   '.claude/hooks': 'programs that hooks run',
-  '.opencode/commands': 'slash commands',
-  '.opencode/command': 'slash commands',
-  '.opencode/agents': 'subagents',
-  '.opencode/agent': 'subagents',
-  '.gemini/commands': 'slash commands',
-  '.gemini/agents': 'subagents',
-  '.gemini/skills': 'skills',
-  '.qwen/commands': 'slash commands',
-  '.qwen/agents': 'subagents',
-  '.qwen/skills': 'skills',
-  '.codex/skills': 'skills',
-} as const
+  ...folders(definitionFolders.commands, 'slash commands'),
+  ...folders(definitionFolders.agents, 'subagents'),
+  ...folders(definitionFolders.skills, 'skills'),
+}
+
+function folders(paths: readonly string[], holds: string): Record<string, string> {
+  return Object.fromEntries(paths.map((path) => [path, holds]))
+}
 
 /** Beyond these limits a file is identified by its size and time only. */
 const mostFiles = 5_000
@@ -48,10 +36,10 @@ const mostBytes = 16 * 1024 * 1024
 /** A file that can run code or steer an agent, with the hash of its content. */
 export type SteeringFile = { path: string; hash: string }
 
-/** All steering files of a folder of the project, sorted by their path in the project. */
+/** All steering files of a folder of the project, sorted by their path in it; in a folder below the project only its skills count. */
 export async function steeringFiles(root: string, below = '', own?: string): Promise<SteeringFile[]> {
   const search = new SteeringSearch(root, own && (await realpath(own).catch(() => own)))
-  const places = below === '' ? Object.keys(steering) : skills.map((path) => `${below}/${path}`)
+  const places = below === '' ? Object.keys(steering) : definitionFolders.skills.map((path) => `${below}/${path}`)
   for (const path of places) await search.gather(path)
   if (below === '')
     for (const { path, part } of await namedScripts(root, search.has))

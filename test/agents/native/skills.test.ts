@@ -49,6 +49,16 @@ test('from every place of the project and the person’s own, the nearest first'
   )
 })
 
+test('from the folders of other CLIs', (t) => {
+  const names = ['claude', 'codex', 'gemini', 'github', 'opencode', 'pi', 'qwen']
+  const files = names.map((name) => [`repo/.${name}/skills/${name}/SKILL.md`, written(name, `of ${name}`)])
+  const { ground } = groundOf(t, Object.fromEntries(files))
+  assert.deepEqual(
+    told(findSkills(ground)),
+    names.map((name) => [name, `of ${name}`, 'project']),
+  )
+})
+
 test('the file of a skill may be written in any case of letters, and the usual one wins', (t) => {
   const { ground } = groundOf(t, {
     'repo/.skills/low/skill.md': written('low', 'in small letters'),
