@@ -22,8 +22,8 @@ export class TurnWatch {
   #heardAt = 0
   /** The same moment by the time of day, which files carry. */
   #heardOn = 0
-  /** Aborts at the next sign of life, which withdraws the card about the silence. */
-  #quiet = new AbortController()
+  /** Aborts at the next sign of life, which withdraws the card about the silence; there while the card is open. */
+  #quiet: AbortController | undefined
 
   constructor(name: string, limits: TimeLimits, turn: WatchedTurn) {
     this.#name = name
@@ -55,7 +55,8 @@ export class TurnWatch {
     const { clock } = this.#turn
     this.#heardAt = clock.elapsed()
     this.#heardOn = clock.now()
-    this.#quiet.abort()
+    this.#quiet?.abort()
+    this.#quiet = undefined
   }
 
   async #watchTimeout(over: AbortSignal, stop: (failure: Failure) => void): Promise<void> {
