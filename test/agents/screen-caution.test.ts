@@ -34,6 +34,20 @@ test('no key is typed into an unknown screen, and the failure says so', async ()
   await stage.close()
 })
 
+test('a look at a half-drawn screen does not shorten the wait for a program that keeps its prompt', async () => {
+  const clock = new HandClock()
+  const stage = stageOf('scripted', clock)
+  const { agent } = faked(stage, ['unmarked', 'torn', 'tool:3000'], { facts: { reader: { idle: /^> /m } } })
+  const events = await turning(clock, eventsOf(agent, turnOf({ clock, cwd: stage.cwd })))
+  assert.deepEqual(events.findLast((event) => event.type === 'end')?.outcome, {
+    ok: true,
+    text: 'begins 1\nanswer 1',
+    seen: { fenced: false, by: 'pattern' },
+  })
+  await agent.close()
+  await stage.close()
+})
+
 test('an unknown dialog is shown as it is, and declined by Escape', async () => {
   const clock = new HandClock()
   const asked: Question[] = []

@@ -58,8 +58,12 @@ export class TurnFollower {
   #stillSince = -Infinity
   #doneSince: number | undefined
   #seenBusy = false
-  /** Whether the program's prompt was ever out of sight since ours was sent. */
+  /**
+   * Whether the program's prompt was ever out of sight since ours was sent, and whether it was at the last look. One look is not
+   * enough: it may fall into a moment in which the screen is drawn anew, and all but the prompt is there.
+   */
   #promptLeft = false
+  #promptAway = false
   #state: Sight['reading']['state'] = 'busy'
   #drawnAt = -Infinity
   #lookedAt = -Infinity
@@ -130,7 +134,8 @@ export class TurnFollower {
     const { spec, asked, nonce, program } = this.#parts
     const { at, now, reading, gone, stretch } = sight
     const awaits = awaitsPrompt(sight.screen, asked.text, program.facts)
-    this.#promptLeft ||= !awaits || (reading.state !== 'idle' && reading.by === 'pattern')
+    this.#promptLeft ||= (!awaits && this.#promptAway) || (reading.state !== 'idle' && reading.by === 'pattern')
+    this.#promptAway = !awaits
     const resting = reading.state === 'idle' && (reading.by === 'fence' || awaits)
     const journal = await this.#look(at, resting || gone !== undefined)
     if (journal?.failure && journal.over) return journal.failure
@@ -241,7 +246,7 @@ export class TurnFollower {
 
   /** How soon a screen that stands still would mean something new, in ms; undefined where time alone changes nothing. */
   #wakeMs(sight: Sight): number | undefined {
-    if (this.#reporter.restless) return restlessMs
+    if (this.#reporter.restless || (this.#promptAway && !this.#promptLeft)) return restlessMs
     if (sight.reading.state !== 'idle') return undefined
     if (this.#doneSince !== undefined) return restlessMs
     return Math.max(0, this.#settleMs(sight) - this.#stillMs(sight))
