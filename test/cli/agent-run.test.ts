@@ -107,6 +107,10 @@ test(
     const first = machine.start(args, { env })
     t.after(() => first.kill('SIGKILL'))
     await flying()
+    // Before the CLI is at work there is nothing that could go on.
+    const tmux = (...words: string[]) => spawnSync('tmux', ['-L', socket, ...words], { encoding: 'utf8' }).stdout
+    const panes = () => tmux('list-panes', '-a', '-F', '#{pane_id}').split('\n').filter(Boolean)
+    await until(() => panes().some((pane) => tmux('capture-pane', '-p', '-t', pane).includes('half of answer 1')))
     first.kill('SIGKILL')
     await once(first, 'exit')
     const { terminal } = session()
