@@ -22,7 +22,7 @@ export class TurnWatch {
   #heardAt = 0
   /** The same moment by the time of day, which files carry. */
   #heardOn = 0
-  /** Aborts at the next sign of life, which withdraws the card about the silence; there while the card is open. */
+  /** Aborts at the next sign of life, which withdraws the card about the silence; undefined while no card is open. */
   #quiet: AbortController | undefined
 
   constructor(name: string, limits: TimeLimits, turn: WatchedTurn) {

@@ -27,8 +27,8 @@ export type Sight = {
 export type TurnMarks = { nonce?: string; since?(screen: Screen): string | undefined; childrenAtRest?: number }
 
 /**
- * A look costs time (tmux is a process each time), so looks take a twentieth of the time at most. They are seldom also where they are
- * quick, because a key that a person presses in the terminal waits for a look under way. A mark that ends a turn is looked at at once.
+ * A look costs time (tmux is a process each time), so looks take a twentieth of the time at most. Looks that are quick keep this least
+ * gap too, because a key that a person presses in the terminal waits for a look under way. A mark that ends a turn does not wait for it.
  */
 const share = 20
 const leastGapMs = 100
