@@ -7,6 +7,6 @@ import { stubbornOnes } from '../contract/terminal-program.ts'
 const [kind, ground, command] = process.argv.slice(2)
 const parts = { ...JSON.parse(ground!), clock: realClock }
 const host = kind === 'tmux' ? tmuxHost(parts) : ptyHost(parts)
-const terminal = await host.open(command!, { cwd: parts.cwd })
+const terminal = await host.open(command!, { cwd: parts.cwd, ...(parts.id && { id: parts.id }) })
 console.log(JSON.stringify({ keeper: process.pid, id: terminal.id, pids: await stubbornOnes(terminal) }))
 setInterval(() => {}, 1e6)

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ground } from './real.ts'
 import { realClock } from '../../src/base/clock.ts'
@@ -34,6 +35,25 @@ async function killedKeeper(
   await until(async () => (await living([told.keeper])).length === 0)
   return told
 }
+
+/** A tmux that waits with each new pane until it is told to go on. */
+function slowTmux({ folder }: Ground, name: string) {
+  const program = join(folder, name)
+  const script = `#!/bin/sh
+case "$*" in *new-window*) : >'${program}.reached'; until [ -e '${program}.go' ]; do sleep 0.05; done ;; esac
+exec tmux "$@"
+`
+  writeFileSync(program, script, { mode: 0o755 })
+  return {
+    program,
+    reached: () => until(() => existsSync(`${program}.reached`)),
+    goOn: () => writeFileSync(`${program}.go`, ''),
+  }
+}
+
+/** The panes of our terminals, by the terminal's id. */
+const panes = (place: Ground) =>
+  tmux(place, 'list-panes', '-a', '-F', '#{@termaite_id}').split('\n').filter(Boolean).toSorted()
 
 describe('termaite is killed', { concurrency: true }, () => {
   test('an embedded terminal ends with a killed termaite, and leaves no process behind', async (t) => {
@@ -70,5 +90,39 @@ describe('termaite is killed', { concurrency: true }, () => {
     const pids = await stubbornOnes(terminal)
     await bound.close()
     assert.deepEqual([await living(pids), await host.find(terminal.id)], [[], undefined])
+  })
+
+  test('a terminal whose opening was cut off by a kill can be opened again, once', { skip: noTmux }, async (t) => {
+    const place = ground('tmux', t)
+    const { env, cwd, terminals: folder, socket, host } = place
+    // Our session stands, so that a late pane finds its place.
+    const other = await host.open('sleep 1000', { cwd })
+    const id = '5f6ad2b8-6d0b-4c5e-9d39-3a0c4d8a3c11'
+    const killed = slowTmux(place, 'killed-tmux')
+    const parts = JSON.stringify({ env, cwd, folder, socket, id, program: killed.program })
+    const keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts'), 'tmux', parts, 'sleep 1001'])
+    t.after(() => keeper.kill('SIGKILL'))
+    await killed.reached()
+    keeper.kill('SIGKILL')
+    await once(keeper, 'exit')
+    assert.equal(await host.find(id), undefined)
+
+    const next = slowTmux(place, 'next-tmux')
+    const hosted = tmuxHost({ env, folder, socket, clock: realClock, program: next.program })
+    t.after(() => hosted.close())
+    const opening = hosted.open('cat', { cwd, id })
+    await next.reached()
+    // The tmux client of the killed process goes on, and two shells begin at the same time.
+    const run = ['new-window', '-d', '-t', '=termaite:', '/bin/sh', join(folder, id, 'run')]
+    tmux(place, ...run, ';', ...run)
+    killed.goOn()
+    next.goOn()
+    const terminal = await opening
+    await terminal.write('still here\r')
+    await drawn(terminal, 'still here\r\nstill here')
+    await until(() => panes(place).length === 2)
+    assert.deepEqual(panes(place), [other.id, id].toSorted())
+    await assert.rejects(host.open('cat', { cwd, id }), { message: `the terminal ${id} is open already` })
+    assert.equal((await host.find(id))?.id, id, 'the refusal left it alone')
   })
 })

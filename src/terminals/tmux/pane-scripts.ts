@@ -36,7 +36,8 @@ export function runScript({ id, folder, tmux, title, mode, cwd, env, argv, bound
     ['pipe-pane', '-O', here, quoted(plainCommand(`exec /bin/sh ${quoted(join(folder, 'keep'))}`))],
     tellPane,
   ]
-  const before = `cd ${quoted(folder)} || exit
+  // A tmux client whose parent was killed may open a pane late, beside that of the next process: one of the two goes on.
+  const before = `cd ${quoted(folder)} && (set -C && : >begun) || exit
 ${pane.map((words) => words.join(' ')).join(' \\; ')} >pane
 ${holdAlivePipe}rm -f run
 ${forgetVariables}${exported(env)}cd ${quoted(cwd)} || exit

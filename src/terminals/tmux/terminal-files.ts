@@ -24,6 +24,10 @@ export class TerminalFiles {
     this.run = join(this.folder, 'run')
   }
 
+  exist(): boolean {
+    return existsSync(this.folder)
+  }
+
   make(scripts: { run: string; keep: string }): void {
     makeFolder(this.folder)
     makeFolder(this.out)

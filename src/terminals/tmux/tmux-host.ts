@@ -72,11 +72,24 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
     if (!place || files.waits(clock.now())) return undefined
     const pane = await paneOf(serverAt(place.server), id, place.mode)
     if (pane) return terminalAt(id, files, place, pane)
-    if (shellLives(files.folder)) return undefined
-    // The window was closed while no termaite ran: its remaining processes are ended now.
+    // A window that was closed while no termaite ran may have left processes, which are ended now.
+    if (!shellLives(files.folder)) await endLeft(id, files)
+    return undefined
+  }
+
+  /** Ends the processes of a terminal without a pane, and removes its files. */
+  async function endLeft(id: string, files: TerminalFiles): Promise<void> {
     await endProgram(id, undefined, clock)
     files.remove()
-    return undefined
+  }
+
+  /** Makes room for a terminal where an earlier process was killed while it opened the same one. */
+  async function clear(id: string, files: TerminalFiles): Promise<void> {
+    const place = files.place()
+    const pane = place && (await paneOf(serverAt(place.server), id, place.mode))
+    if (!place || !pane) return endLeft(id, files)
+    if (!files.waits(clock.now())) throw new Error(`the terminal ${id} is open already`)
+    await terminalAt(id, files, place, pane).close()
   }
 
   async function start(
@@ -92,6 +105,7 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
     const argv = shellArgv(command, { shell: env.SHELL, withheld, path: variables.PATH })
     const boundTo = bound ? process.pid : undefined
     const run = runScript({ id, folder: files.folder, tmux: program, title, mode, cwd, env: variables, argv, boundTo })
+    if (files.exist()) await clear(id, files)
     files.make({ run, keep: keepScript(files.out) })
     await makeAlivePipe(files.folder)
     files.keepPlace({ server: here, mode })
