@@ -28,7 +28,7 @@ test('-p "/name args" sends a command of the project once the folder is trusted'
     'a.txt': 'one\ntwo\n',
     'b.txt': 'bee',
     '.claude/commands/look.md':
-      '---\ndescription: Looks.\nargument-hint: <file>\n---\nLines of $1: !`wc -l $1`\n!`cat "$1"`\nSee @b.txt and $ARGUMENTS.',
+      '---\ndescription: Looks.\nargument-hint: <file>\n---\nLines of $0: !`wc -l $0`\n!`cat "$0"`\nSee @b.txt and $ARGUMENTS.',
     '.opencode/commands/undo.md': 'Undo $1.',
   })
   const untrusted = await run('-p', '/look a.txt')
@@ -55,7 +55,7 @@ test('-p "/name args" sends a command of the project once the folder is trusted'
   for (const prompt of ['/undo it', '/etc/hosts is wrong', '/unknown thing'])
     assert.equal((await run('-p', prompt)).out, heard(prompt))
 
-  write('.claude/commands/look.md', 'Changed $1.')
+  write('.claude/commands/look.md', 'Changed $0.')
   assert.match((await run('-p', '/look a.txt')).err, /\/look is not used, because .* is not trusted/)
   await machine.run(['trust', '--yes'])
   assert.equal((await run('-p', '/look a.txt')).out, heard('Changed a.txt.'))
@@ -125,7 +125,7 @@ test(
   async (t) => {
     const { machine, write } = projectOn(t, {
       '.claude/commands/ship.md':
-        '---\ndescription: Ships.\nargument-hint: <where>\n---\nShip to $1.\n!`touch shipped`',
+        '---\ndescription: Ships.\nargument-hint: <where>\n---\nShip to $0.\n!`touch shipped`',
     })
     const asked: string[] = []
     const editor = editorOn(t, machine.start(['acp']), ({ options, toolCall }) => {

@@ -55,7 +55,7 @@ describe('notes, commands and agents of a project in the chat', { concurrency: 2
         write(
           machine,
           '.claude/commands/ship.md',
-          '---\ndescription: Ship the project to a server\nargument-hint: <server>\n---\nShip to $1. Made: !`touch shipped-$1; echo done`',
+          '---\ndescription: Ship the project to a server\nargument-hint: <server>\n---\nShip to $0. Made: !`touch shipped-$0; echo done`',
         )
         const glass = new Glass(machine, shown)
         t.after(() => glass.end())

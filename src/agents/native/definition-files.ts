@@ -5,7 +5,8 @@ import { terminalText } from '../../base/ansi.ts'
 import { frontmatter, headAndBody, nestedFields } from '../../base/frontmatter.ts'
 import { definitionFolders } from '../../core/work/definition-folders.ts'
 import { isInside, readUntrustedFile } from './untrusted-file.ts'
-import { tomlCommand } from './toml-command.ts'
+import { messageOf } from '../../base/error-message.ts'
+import { parseToml } from '../../base/toml-parser.ts'
 
 /** The two kinds of things that a Markdown file with frontmatter can define: a slash command, or a subagent. */
 export type DefinitionKind = 'commands' | 'agents'
@@ -104,17 +105,7 @@ class DefinitionSearch {
     if (path.endsWith('.toml')) {
       const command = tomlCommand(body.text)
       if (typeof command === 'string') return refuse(command)
-      const { description } = command
-      this.found.files.push({
-        name,
-        path,
-        place,
-        from,
-        fields: { description },
-        head: '',
-        maps: {},
-        body: command.body,
-      })
+      this.found.files.push({ name, path, place, from, ...command, head: '', maps: {} })
       return
     }
     const head = frontmatter(body.text)
@@ -133,6 +124,17 @@ class DefinitionSearch {
   /** The path as a person reads it: from the project's root, or whole. */
   #shown(path: string, from: DefinitionFile['from']): string {
     return terminalText(from === 'project' ? relative(this.#place.root, path) : path)
+  }
+}
+
+/** Reads a command in the format of Gemini CLI: TOML with a `prompt` and a `description`. A text says why the file is not used. */
+function tomlCommand(text: string): Pick<DefinitionFile, 'fields' | 'body'> | string {
+  try {
+    const { prompt, description } = parseToml(text)
+    if (typeof prompt !== 'string' || prompt.trim() === '') return 'it has no prompt'
+    return { fields: { description: typeof description === 'string' ? description : '' }, body: prompt.trim() }
+  } catch (error) {
+    return messageOf(error)
   }
 }
 
@@ -192,7 +194,8 @@ function isFolder(path: string): boolean {
   }
 }
 
-function real(path: string): string | undefined {
+/** The path behind all links; undefined where it leads nowhere. */
+export function real(path: string): string | undefined {
   try {
     return realpathSync(path)
   } catch {

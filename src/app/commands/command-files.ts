@@ -1,5 +1,6 @@
 import type { DefinitionFile } from '../../agents/native/definition-files.ts'
 import type { SessionPlace } from '../../agents/native/instructions.ts'
+import type { CommandFormat } from './command-text.ts'
 import { defined } from '../../base/defined.ts'
 import { oneLine } from '../../base/table.ts'
 import {
@@ -10,6 +11,7 @@ import {
   unknownFields,
   writtenField,
 } from '../../agents/native/definition-files.ts'
+import { argumentNames, formatOf } from './command-text.ts'
 
 /**
  * A slash command that a Markdown file of the person or of the project defines. The text of the file is the prompt; `tools` are
@@ -23,6 +25,10 @@ export type FileCommand = {
   tools?: string[]
   model?: string
   body: string
+  /** How the text writes the places for its arguments; `numbered` where it is left out. */
+  format?: CommandFormat
+  /** The names of the arguments, in their order. */
+  names?: string[]
   /** The file as a person reads it. */
   place: string
   from: DefinitionFile['from']
@@ -38,7 +44,7 @@ export type FileCommands = {
 }
 
 /** Fields that are used, and those that mean nothing here: OpenCode's agents and subtasks are its own. */
-const known = ['description', 'argument-hint', 'allowed-tools', 'model', 'name', 'agent', 'subtask']
+const known = ['description', 'argument-hint', 'arguments', 'allowed-tools', 'model', 'name', 'agent', 'subtask']
 
 /**
  * Finds the commands of a trusted project and the person's own ones. A command never takes the place of one of termaite's
@@ -69,14 +75,17 @@ function commandIn(file: DefinitionFile): FileCommand {
   const tools = fieldNames(file, 'allowed-tools')
   const model = fieldLine(file, 'model')
   const unknown = unknownFields(file, known)
+  const format = formatOf(file)
+  const names = argumentNames(file)
   return defined({
     name,
     description: oneLine(fieldLine(file, 'description') || fieldLine({ fields: { body } }, 'body'), 200),
     hint: oneLine(writtenField(file, 'argument-hint'), 60) || undefined,
     tools: tools.length > 0 ? tools : undefined,
     model: model === '' || model === 'inherit' ? undefined : model,
-    // Qwen Code's place for the arguments, in a file that has none of ours.
-    body: /\$(?:ARGUMENTS\b|[1-9])/.test(body) ? body : body.replaceAll('{{args}}', '$ARGUMENTS'),
+    body,
+    format: format === 'numbered' ? undefined : format,
+    names: names.length > 0 ? names : undefined,
     place,
     from,
     unknown: unknown.length > 0 ? unknown : undefined,

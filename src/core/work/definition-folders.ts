@@ -1,6 +1,6 @@
 /**
- * The folders of a project with slash commands, subagents and skills, termaite's own folder first. The other CLIs write everything
- * that is read of them in the same format. Whatever lies in one of these folders counts only once its content is trusted.
+ * The folders of a project with slash commands, subagents and skills, termaite's own folder first. The other CLIs write nearly
+ * everything in the same format; for the arguments of commands see src/app/commands/command-text.ts. Whatever lies in one of these folders counts only once its content is trusted.
  */
 export const definitionFolders = {
   commands: [
@@ -10,6 +10,7 @@ export const definitionFolders = {
     '.opencode/command',
     '.gemini/commands',
     '.qwen/commands',
+    '.pi/prompts',
   ],
   agents: [
     '.termaite/agents',

@@ -1,0 +1,222 @@
+import type { DefinitionFile } from '../../agents/native/definition-files.ts'
+import { sep } from 'node:path'
+import { real } from '../../agents/native/definition-files.ts'
+import { quoted } from '../../safety/shell/simple-command.ts'
+
+/** A part of a command's text: plain text, a file that is attached, or a command line whose output stands in its place. */
+export type Piece = { text: string } | { file: string } | { shell: string }
+
+/** The words that were typed after a command; quotes hold a word together. */
+export type Typed = { text: string; words: readonly string[] }
+
+/** What fills a place for arguments: as text, and as words of a command line. */
+type Filling = Typed
+
+/** How one CLI writes the places for arguments. `fill` returns undefined for a place that stays as it is written. */
+type Places = { pattern: RegExp; fill(match: RegExpMatchArray, typed: Typed): Filling | undefined }
+
+/**
+ * The formats of command files, by what differs between them. `numbered`: `$1` is the first word. `greedy`: the same, and the
+ * highest number takes all words from there on. `indexed`: `$0` is the first word, and words can have names. `shell`: as in a
+ * shell, with `$@` and defaults. `braces`: `{{args}}`, `!{command}` and `@{path}`.
+ */
+export type CommandFormat = 'numbered' | 'greedy' | 'indexed' | 'shell' | 'braces'
+
+/** The formats of the CLIs, by the folder that holds their commands; all others are `numbered`, as termaite's own. */
+const formats: Readonly<Record<string, CommandFormat>> = {
+  '.termaite': 'numbered',
+  '.claude': 'indexed',
+  '.opencode': 'greedy',
+  opencode: 'greedy',
+  '.pi': 'shell',
+  '.qwen': 'braces',
+}
+
+/** The format of a command's file: by the folder that it lies in, also where a link of the person leads there, else by its text. */
+export function formatOf({ path, body, fields }: Pick<DefinitionFile, 'path' | 'body' | 'fields'>): CommandFormat {
+  if (path.endsWith('.toml')) return 'braces'
+  const folder = (real(path) ?? path).split(sep).findLast((name) => Object.hasOwn(formats, name))
+  const format = formats[folder ?? ''] ?? 'numbered'
+  if (format !== 'numbered') return format
+  if (fields.arguments !== undefined || /\$ARGUMENTS\[\d/.test(body)) return 'indexed'
+  return body.includes('{{args}}') && body.search(numbered.pattern) < 0 ? 'braces' : 'numbered'
+}
+
+/** The names of a command's words, in their order: as a list, or in one line. */
+export function argumentNames({ fields }: Pick<DefinitionFile, 'fields'>): string[] {
+  return [fields.arguments ?? []]
+    .flat()
+    .flatMap((names) => names.split(/[\s,]+/))
+    .filter((name) => /^[A-Za-z_][\w-]*$/.test(name))
+}
+
+/** A command's text, as its file's format reads it. */
+export class CommandText {
+  readonly pieces: readonly Piece[]
+  #body: string
+  #places: Places
+
+  constructor(body: string, format: CommandFormat = 'numbered', names: readonly string[] = []) {
+    this.#body = body
+    this.pieces = piecesOf(body, format)
+    this.#places = placesIn(body, format, names)
+  }
+
+  /** Whether what was typed fills a place of the text; else it follows the text. */
+  hasPlaceFor(typed: string): boolean {
+    const given = typedWords(typed)
+    return [...this.#body.matchAll(this.#places.pattern)].some((match) => this.#places.fill(match, given) !== undefined)
+  }
+
+  /** Fills the arguments into the places of a piece of text. */
+  filledText(text: string, typed: string): string {
+    const given = typedWords(typed)
+    let filled = ''
+    let at = 0
+    for (const match of text.matchAll(this.#places.pattern)) {
+      filled += text.slice(at, match.index) + (this.#places.fill(match, given)?.text ?? match[0])
+      at = match.index + match[0].length
+    }
+    return filled + text.slice(at)
+  }
+
+  /** Fills the arguments into a command line, so that each of them stays a word, or a part of one, whatever is typed. */
+  filledShell(line: string, typed: string): string {
+    const given = typedWords(typed)
+    const placeHere = new RegExp(this.#places.pattern.source, 'y')
+    let quote = ''
+    let filled = ''
+    for (let at = 0; at < line.length; at++) {
+      placeHere.lastIndex = at
+      const match = placeHere.exec(line)
+      const filling = match && this.#places.fill(match, given)
+      if (filling) {
+        const { words } = filling
+        filled += quote === '' ? words.map(quoted).join(' ') : within(words.join(' '), quote)
+        at += match[0].length - 1
+        continue
+      }
+      const char = line[at]!
+      filled += char
+      if (char === '\\' && quote !== "'") filled += line[++at] ?? ''
+      else if (quote === char) quote = ''
+      else if (quote === '' && (char === '"' || char === "'")) quote = char
+    }
+    return filled
+  }
+}
+
+/** A text inside quotes of a command line. */
+const within = (text: string, quote: string) =>
+  quote === '"' ? text.replaceAll(/["\\$`]/g, '\\$&') : text.replaceAll("'", "'\\''")
+
+const word = /"([^"]*)"|'([^']*)'|(\S+)/g
+
+function typedWords(typed: string): Typed {
+  const text = typed.trim()
+  return { text, words: [...text.matchAll(word)].map(([, double, single, bare]) => double ?? single ?? bare!) }
+}
+
+const one = (text: string): Filling => ({ text, words: [text] })
+const several = (words: readonly string[]): Filling => ({ text: words.join(' '), words })
+
+const numbered: Places = {
+  pattern: /\$(?:(?<all>ARGUMENTS)\b|(?<number>[1-9])(?!\d))/g,
+  fill: ({ groups }, typed) => (groups!.all ? typed : one(typed.words[Number(groups!.number) - 1] ?? '')),
+}
+
+/** As OpenCode fills them. */
+function greedy(body: string): Places {
+  const pattern = /\$(?:(?<all>ARGUMENTS)\b|(?<number>\d+))/g
+  const last = Math.max(0, ...[...body.matchAll(pattern)].map(({ groups }) => Number(groups!.number ?? 0)))
+  return {
+    pattern,
+    fill({ groups }, typed) {
+      if (groups!.all) return typed
+      const number = Number(groups!.number)
+      if (number === 0) return undefined
+      return number === last ? several(typed.words.slice(number - 1)) : one(typed.words[number - 1] ?? '')
+    },
+  }
+}
+
+/** As Claude Code fills them: a number without a word stays as it is written, and a name without one is left out. */
+function indexed(names: readonly string[]): Places {
+  const named = names.length === 0 ? '' : `|(?<name>${names.join('|')})(?![\\w-])`
+  const pattern = String.raw`\$(?:ARGUMENTS\[(?<index>\d+)\]|(?<all>ARGUMENTS)\b|(?<number>\d+)(?!\w)${named})`
+  return {
+    pattern: new RegExp(pattern, 'g'),
+    fill({ groups }, typed) {
+      if (groups!.all) return typed
+      if (groups!.name) return one(typed.words[names.indexOf(groups!.name)] ?? '')
+      const found = typed.words[Number(groups!.index ?? groups!.number)]
+      return found === undefined ? undefined : one(found)
+    },
+  }
+}
+
+/** As pi fills them. */
+const shell: Places = {
+  pattern:
+    /\$(?:(?<all>@|ARGUMENTS\b)|(?<number>\d+)|\{(?:(?<some>@|\d+):-(?<otherwise>[^}]*)|@:(?<from>\d+)(?::(?<count>\d+))?)\})/g,
+  fill({ groups }, { words }) {
+    const { all, number, some, otherwise = '', from, count } = groups!
+    if (all) return several(words)
+    if (from) {
+      const first = Math.max(0, Number(from) - 1)
+      return several(words.slice(first, count === undefined ? undefined : first + Number(count)))
+    }
+    const found = some === '@' ? words.join(' ') : words[Number(number ?? some) - 1]
+    return one(found || otherwise)
+  },
+}
+
+const braces: Places = { pattern: /\{\{args\}\}/g, fill: (_match, typed) => typed }
+
+function placesIn(body: string, format: CommandFormat, names: readonly string[]): Places {
+  switch (format) {
+    case 'numbered':
+      return numbered
+    case 'greedy':
+      return greedy(body)
+    case 'indexed':
+      return indexed(names)
+    case 'shell':
+      return shell
+    case 'braces':
+      return braces
+  }
+}
+
+/** Command lines are written as !`…`, or as a block that begins with ```!, as in Claude Code and OpenCode. */
+const inline = /(?<![^\s([{:"'])!`([^`\n]+)`|^```![^\S\n]*\n([^]*?)\n```[^\S\n]*$/gm
+
+/** Splits a text into its pieces. It is split before anything is filled in, so that no argument can add a command line. */
+function piecesOf(body: string, format: CommandFormat): Piece[] {
+  // A shell-like format has nothing that would be run: pi sends such a text as it is.
+  if (format === 'shell') return [{ text: body }]
+  if (format === 'braces') return bracedPieces(body)
+  const pieces: Piece[] = []
+  let at = 0
+  for (const match of body.matchAll(inline)) {
+    pieces.push({ text: body.slice(at, match.index) }, { shell: (match[1] ?? match[2])!.trim() })
+    at = match.index + match[0].length
+  }
+  return [...pieces, { text: body.slice(at) }]
+}
+
+/** Splits a text at `!{command}` and `@{path}`; brackets inside are counted, as Gemini CLI does. One that is not closed is text. */
+function bracedPieces(body: string): Piece[] {
+  const pieces: Piece[] = []
+  let begun = 0
+  for (const { 0: sign, index } of body.matchAll(/[!@]\{/g)) {
+    if (index < begun) continue
+    let [end, depth] = [index + 2, 1]
+    for (; end < body.length && depth > 0; end++) depth += { '{': 1, '}': -1 }[body[end]!] ?? 0
+    const inside = body.slice(index + 2, end - 1).trim()
+    if (depth > 0 || inside === '') continue
+    pieces.push({ text: body.slice(begun, index) }, sign === '!{' ? { shell: inside } : { file: inside })
+    begun = end
+  }
+  return [...pieces, { text: body.slice(begun) }]
+}
