@@ -133,18 +133,20 @@ test('/skills lists the person’s own and, once it is trusted, the project’s'
   ])
 })
 
-test('the trigger of a skill is a command, where no other has its name; a project’s once it is trusted', async (t) => {
+test('a skill is a command by its trigger or its name, where no other has that; a project’s once it is trusted', async (t) => {
   const seat = await seated(t, native)
   const all = seat.commands()
   const typed = (name: string) => all.find((command) => command.name === name)
-  const triggers = () => all.flatMap(({ name, help }) => (help.startsWith('Skill: ') ? [name] : []))
+  const ofSkills = () => all.flatMap(({ name, help }) => (help.startsWith('Skill: ') ? [name] : []))
   write(seat, 'termaite/skills/notes/SKILL.md', skill('notes', 'trigger: /note\n'))
   write(seat, 'termaite/skills/other/SKILL.md', skill('other', 'trigger: /note\n'))
   write(seat, 'termaite/skills/helping/SKILL.md', skill('helping', 'trigger: /help\n'))
   write(seat, 'termaite/skills/words/SKILL.md', skill('words', 'trigger: when asked for words\n'))
-  write(seat, 'project/.skills/pdf/SKILL.md', skill('pdf', 'trigger: pdf\n'))
+  write(seat, 'termaite/skills/undo/SKILL.md', skill('undo'))
+  write(seat, 'termaite/skills/style/SKILL.md', skill('style', 'user-invocable: false\n'))
+  write(seat, 'project/.skills/pdf/SKILL.md', skill('pdf'))
   await typed('skills')!.run('', seat.world)
-  assert.deepEqual(triggers(), ['note'])
+  assert.deepEqual(ofSkills(), ['helping', 'note', 'other', 'words'])
   await typed('note')!.run('what was said', seat.world)
   await typed('note')!.run('', seat.world)
   assert.deepEqual(seat.turned, [
@@ -155,7 +157,7 @@ test('the trigger of a skill is a command, where no other has its name; a projec
   ])
   seat.answers.push(['trust'])
   await typed('trust')!.run('', seat.world)
-  assert.deepEqual(triggers(), ['note', 'pdf'])
+  assert.deepEqual(ofSkills(), ['helping', 'note', 'other', 'pdf', 'words'])
 })
 
 test('/skill lets our own agent load one: with a request it is sent, without one it is typed on', async (t) => {

@@ -5,7 +5,7 @@ import { frontmatter } from '../../base/frontmatter.ts'
 import { attribute, tag } from '../../core/talk/transcript.ts'
 import { fitting, readUntrustedFile } from './untrusted-file.ts'
 
-/** A skill as the model knows it before it is loaded; a `trigger` of one word is also a slash command. */
+/** A skill as the model knows it before it is loaded. */
 export type Skill = {
   name: string
   description: string
@@ -14,6 +14,8 @@ export type Skill = {
   from: 'project' | 'user'
   /** Whether only a person can load the skill. */
   unlisted?: true
+  /** Whether the skill is made for the model alone, and is no slash command. */
+  modelOnly?: true
   /**
    * Reads the text for the model when the skill is loaded, so that a change counts. Throws an error that says why it
    * cannot be read.
@@ -56,6 +58,7 @@ export function skillIn(
     path,
     from,
     unlisted: said('disable-model-invocation') === 'true' || undefined,
+    modelOnly: said('user-invocable') === 'false' || undefined,
     body: () => bodyOf(name, path, within),
   })
 }
@@ -82,9 +85,11 @@ export function skillGuide({ name, body }: Pick<Skill, 'name' | 'body'>): Guide 
   return { type: 'guide', name: `skill:${name}`, text: body() }
 }
 
-/** The slash command that loads a skill, without its slash. */
-export function commandOf({ trigger }: Skill): string | undefined {
-  return /^\/?([\w-]+)$/.exec(trigger ?? '')?.[1]
+/** The slash commands that load a skill, without their slash: its trigger, where that is one word, and its name. */
+export function commandsOf({ name, trigger, modelOnly }: Pick<Skill, 'name' | 'trigger' | 'modelOnly'>): string[] {
+  if (modelOnly) return []
+  const words = [trigger ?? '', name].flatMap((one) => /^\/?([\w-]+)$/.exec(one)?.[1] ?? [])
+  return [...new Set(words)]
 }
 
 /** How many characters of every request the list of skills may take. */
@@ -115,10 +120,10 @@ export function skillPrompt(name: string, request: string): string {
   return `Use the skill ${name}: ${request.trim()}`
 }
 
-/** The skill that a prompt asks for, by such words or by its trigger: it is loaded before the model asks for it. */
+/** The skill that a prompt asks for, by such words or by a slash command: it is loaded before the model asks for it. */
 export function requestedSkill(prompt: string, skills: readonly Skill[]): Skill | undefined {
   const name = /^Use the skill ([\w.-]+):(?:\s|$)/.exec(prompt)?.[1]
   if (name !== undefined) return skills.find((skill) => skill.name === name)
   const command = /^\/([\w-]+)(?:\s|$)/.exec(prompt)?.[1]
-  return command === undefined ? undefined : skills.find((skill) => commandOf(skill) === command)
+  return command === undefined ? undefined : skills.find((skill) => commandsOf(skill).includes(command))
 }

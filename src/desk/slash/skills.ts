@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { Skills } from '../../agents/native/skill-search.ts'
 import type { DeskControls } from '../desk-controls.ts'
-import { skillPrompt, commandOf } from '../../agents/native/skill.ts'
+import { commandsOf, skillPrompt } from '../../agents/native/skill.ts'
 import { findSkills } from '../../agents/native/skill-search.ts'
 import { UsageError } from '../../core/io.ts'
 import { oneLine } from '../../base/table.ts'
@@ -63,14 +63,14 @@ async function skillsOf(controls: DeskControls): Promise<Skills> {
   return findSkills({ cwd, root, home, trusted: await isTrusted(app) })
 }
 
-/** Makes a command of each skill's trigger, unless a command or another skill has that name. */
-export async function triggerCommands(controls: DeskControls, taken: readonly string[]): Promise<Command[]> {
+/** Makes a command of each skill: its trigger, else its name, unless a command or another skill has that one. */
+export async function commandsOfSkills(controls: DeskControls, taken: readonly string[]): Promise<Command[]> {
   // Only termaite's own agent can load skills.
   if (nativeAgents(controls.app().settings).length === 0) return []
   const found = new Map<string, Command>()
   for (const skill of (await skillsOf(controls)).skills) {
-    const name = commandOf(skill)
-    if (name === undefined || taken.includes(name) || found.has(name)) continue
+    const name = commandsOf(skill).find((one) => !taken.includes(one) && !found.has(one))
+    if (name === undefined) continue
     found.set(name, {
       name,
       words: '[request]',

@@ -26,7 +26,7 @@ import { screenCommands } from './screen.ts'
 import { sessionCommands } from './sessions.ts'
 import { setupCommand } from './setup.ts'
 import { isTrusted } from './native-agent.ts'
-import { skillCommands, triggerCommands } from './skills.ts'
+import { skillCommands, commandsOfSkills } from './skills.ts'
 import { raceCommand } from './race.ts'
 import { reviewCommand } from './review.ts'
 import { promptCommands } from './server-prompts.ts'
@@ -114,15 +114,15 @@ export function slashCommands(
   const told = new Set<string>()
   const all: Command[] = []
   let own: Command[] = []
-  let triggers: Command[] = []
+  let skills: Command[] = []
   const arrange = async () => {
     const { servers } = controls.app().native.state
-    const names = [...builtIn, ...own, ...triggers].map(({ name }) => name)
+    const names = [...builtIn, ...own, ...skills].map(({ name }) => name)
     put(promptCommands(controls, await servers, names))
   }
   const put = (served: readonly Command[]) => {
     const before = listedCommands(all)
-    const now = [...builtIn, ...own, ...triggers, ...served].filter(suits).map(toldWhenBroken)
+    const now = [...builtIn, ...own, ...skills, ...served].filter(suits).map(toldWhenBroken)
     all.splice(0, Infinity, ...now.map((command) => followed(command, refresh)))
     if (listedCommands(all) !== before) changed()
   }
@@ -138,7 +138,7 @@ export function slashCommands(
     const trusted = untrusted.untrusted && (await isTrusted(controls.app()))
     take(trusted ? fileCommands(controls, taken, true) : untrusted)
     const names = [...builtIn, ...own].map(({ name }) => name)
-    triggers = await triggerCommands(controls, names).catch(() => [])
+    skills = await commandsOfSkills(controls, names).catch(() => [])
     await arrange()
   }
   // A server's prompts join the list when the server has sent them, and leave it with the server.

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import type { Skills } from '../../../src/agents/native/skill-search.ts'
 import { findSkills } from '../../../src/agents/native/skill-search.ts'
-import { skillList, commandOf } from '../../../src/agents/native/skill.ts'
+import { commandsOf, skillList } from '../../../src/agents/native/skill.ts'
 import { groundOf } from './ground.ts'
 
 const written = (name: string, description: string, more = '') =>
@@ -42,7 +42,12 @@ test('from every place of the project and the person’s own, the nearest first'
     '</skills>',
   ])
   assert.equal(skillList(findSkills(ground).skills), list)
-  assert.deepEqual(found.skills.map(commandOf), ['lint', undefined, undefined, undefined])
+  assert.deepEqual(found.skills.map(commandsOf), [['lint'], ['notes'], ['pdf'], ['ship']])
+  const commands = (more: object) => commandsOf({ name: 'notes', ...more })
+  assert.deepEqual(
+    [commands({ trigger: '/note' }), commands({ trigger: 'when asked' }), commands({ modelOnly: true })],
+    [['note', 'notes'], ['notes'], []],
+  )
   assert.equal(
     found.skills[0]!.body(),
     `<skill name="lint" folder="${at('repo/.agents/skills/lint')}">\nDo lint.\n</skill>`,
