@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../test/cli/program.ts'
-import { Glass } from '../test/screen/glass.ts'
+import { ProgramWindow } from '../test/screen/program-window.ts'
 import { drawn } from './drawing.ts'
 import { MovingPicture } from './moving-picture.ts'
 
@@ -48,28 +48,28 @@ machine.agents(
   { rotationStrategy: 'exhaustion' },
 )
 Object.assign(machine, { project: folder })
-const glass = new Glass(machine, { size: { cols: 100, rows: 30 } })
+const window = new ProgramWindow(machine, { size: { cols: 100, rows: 30 } })
 try {
-  await glass.shows(/Welcome to[^]*next gemini/)
-  const moving = new MovingPicture(glass.emulator)
+  await window.shows(/Welcome to[^]*next gemini/)
+  const moving = new MovingPicture(window.emulator)
   await pause(900)
   for (const sign of 'why does the cart total come out wrong?') {
-    glass.type(sign)
+    window.type(sign)
     await pause(60)
   }
   await pause(500)
-  glass.type('\r')
-  await glass.shows('Hand over')
+  window.type('\r')
+  await window.shows('Hand over')
   await pause(2_000)
-  glass.type('1')
+  window.type('1')
   // The sum of the tokens follows a moment after the closing line.
-  await glass.shows((screen) => /─ claude/.test(screen) && !/· 0 tokens/.test(screen))
+  await window.shows((screen) => /─ claude/.test(screen) && !/· 0 tokens/.test(screen))
   await pause(500)
   const title = 'termaite: gemini is out of quota, claude continues the same turn'
   const docs = join(import.meta.dirname, '..', 'docs')
-  writeFileSync(join(docs, 'chat.svg'), drawn(glass.emulator, title))
+  writeFileSync(join(docs, 'chat.svg'), drawn(window.emulator, title))
   writeFileSync(join(docs, 'turn.svg'), moving.drawn(title))
 } finally {
-  glass.end()
+  window.end()
   for (const end of ends) end()
 }

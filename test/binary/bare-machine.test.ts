@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ended, Machine, start } from '../cli/program.ts'
-import { Glass, keys } from '../screen/glass.ts'
+import { ProgramWindow, keys } from '../screen/program-window.ts'
 
 const binary = start[0]
 
@@ -88,14 +88,14 @@ test(
 
 test('on a machine without Node: the chat in a terminal', { skip }, async (t) => {
   const { machine } = bareMachine(t)
-  const glass = new Glass(machine, { shell: inside(machine, ['termaite']) })
-  t.after(() => glass.end())
-  await glass.shows('Ask anything')
-  glass.type(`Do it${keys.enter}`)
-  await glass.shows('It is done.')
-  await glass.shows(/─ a/)
-  glass.type('/exit\r')
-  assert.deepEqual(await glass.exited, { exitCode: 0, signal: 0 })
+  const window = new ProgramWindow(machine, { shell: inside(machine, ['termaite']) })
+  t.after(() => window.end())
+  await window.shows('Ask anything')
+  window.type(`Do it${keys.enter}`)
+  await window.shows('It is done.')
+  await window.shows(/─ a/)
+  window.type('/exit\r')
+  assert.deepEqual(await window.exited, { exitCode: 0, signal: 0 })
 })
 
 test('on a machine without Node: the hub and its page', { skip }, async (t) => {

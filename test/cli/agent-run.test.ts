@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
 import { slugOf } from '../../src/app/project.ts'
-import { Glass } from '../screen/glass.ts'
+import { ProgramWindow } from '../screen/program-window.ts'
 import { until } from '../until.ts'
 import { machineAtWork } from './agent-machine.ts'
 
@@ -76,24 +76,24 @@ test(
 
 test('the screen is the CLI’s, Ctrl+C is ours, and its title tells how it goes', options, async (t) => {
   const { machine, env } = await machineAtWork(t)
-  const glass = new Glass(machine, { args: ['agent', '--start=fake', '--here'], env })
-  t.after(() => glass.close())
+  const window = new ProgramWindow(machine, { args: ['agent', '--start=fake', '--here'], env })
+  t.after(() => window.close())
   const titles: string[] = []
-  glass.emulator.onTitleChange((title) => titles.push(title))
-  await glass.shows('Ctrl+C asks whether to exit')
-  await glass.shows('answer 1')
-  await glass.shows(() => titles.at(-1) === 'fake · waiting for a task')
-  glass.type('abc')
-  await glass.shows(/> abc/)
-  glass.type('\u0003')
-  await glass.shows('The session is saved. Exit or continue? [e/c]')
-  glass.type('c\r')
-  await glass.shows(/> abc/)
-  glass.type('\u0003')
-  await glass.shows('Exit or continue? [e/c]')
-  glass.type('\u0003')
-  assert.equal((await glass.exited).exitCode, 130)
-  assert.match(glass.scrollback(), /Resume with: termaite agent --start=fake --as=orc --here --resume/)
+  window.emulator.onTitleChange((title) => titles.push(title))
+  await window.shows('Ctrl+C asks whether to exit')
+  await window.shows('answer 1')
+  await window.shows(() => titles.at(-1) === 'fake · waiting for a task')
+  window.type('abc')
+  await window.shows(/> abc/)
+  window.type('\u0003')
+  await window.shows('The session is saved. Exit or continue? [e/c]')
+  window.type('c\r')
+  await window.shows(/> abc/)
+  window.type('\u0003')
+  await window.shows('Exit or continue? [e/c]')
+  window.type('\u0003')
+  assert.equal((await window.exited).exitCode, 130)
+  assert.match(window.scrollback(), /Resume with: termaite agent --start=fake --as=orc --here --resume/)
 })
 
 test(

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Glass, keys } from '../screen/glass.ts'
+import { ProgramWindow, keys } from '../screen/program-window.ts'
 import { golden } from '../screen/golden.ts'
 import { shortHash } from '../../src/base/hash.ts'
 import { killed } from '../base/alive.ts'
@@ -51,33 +51,33 @@ test(
       (await machine.run(['crew', 'watch'])).err,
       /crew watch needs a terminal\. For a list, use: termaite crew list/,
     )
-    const glass = new Glass(machine, { args: ['crew', 'watch'] })
-    t.after(() => glass.close())
-    await glass.shows(/1 {2}slow ● busy[^]*› Read the code[^]*half of answer 1/)
-    await glass.shows(/· 1 agent · 1 busy/)
+    const window = new ProgramWindow(machine, { args: ['crew', 'watch'] })
+    t.after(() => window.close())
+    await window.shows(/1 {2}slow ● busy[^]*› Read the code[^]*half of answer 1/)
+    await window.shows(/· 1 agent · 1 busy/)
     await crew('spawn', 'quick', 'Say', 'hello')
-    await glass.shows(/2 quick ○ idle[^]*› Say hello[^]*answer 1/)
+    await window.shows(/2 quick ○ idle[^]*› Say hello[^]*answer 1/)
     writeFileSync(gate, '')
-    await glass.shows(/slow ○ idle/)
-    assert.match(glass.text(), /· 2 agents/)
-    glass.type(keys.down)
-    await glass.shows(/ 2 {2}quick/)
-    glass.type(keys.enter)
-    await glass.shows((screen) => /› Say hello/.test(screen) && !/slow/.test(screen) && /Esc all agents/.test(screen))
-    await glass.resize({ cols: 120, rows: 30 })
-    await glass.shows((screen) => screen.split('\n')[1]!.length === 120)
-    glass.type(keys.escape)
-    await glass.shows(/slow/)
-    glass.type('a')
-    await glass.shows(/leaves it running/)
-    glass.type('typed by me')
-    await glass.shows(/> typed by me/)
-    glass.type('\u001d')
-    await glass.shows(/select · Enter zoom/)
+    await window.shows(/slow ○ idle/)
+    assert.match(window.text(), /· 2 agents/)
+    window.type(keys.down)
+    await window.shows(/ 2 {2}quick/)
+    window.type(keys.enter)
+    await window.shows((screen) => /› Say hello/.test(screen) && !/slow/.test(screen) && /Esc all agents/.test(screen))
+    await window.resize({ cols: 120, rows: 30 })
+    await window.shows((screen) => screen.split('\n')[1]!.length === 120)
+    window.type(keys.escape)
+    await window.shows(/slow/)
+    window.type('a')
+    await window.shows(/leaves it running/)
+    window.type('typed by me')
+    await window.shows(/> typed by me/)
+    window.type('\u001d')
+    await window.shows(/select · Enter zoom/)
     await crew('kill', '2')
-    await glass.shows(/quick × exited/)
-    glass.type('q')
-    assert.equal((await glass.exited).exitCode, 0)
+    await window.shows(/quick × exited/)
+    window.type('q')
+    assert.equal((await window.exited).exitCode, 0)
     await crew('close', '--yes')
     await until(() => left().length === 0)
   },
@@ -86,17 +86,17 @@ test(
 test('a keeper that is killed is reported, and replaced', options, async (t) => {
   const { machine, crew } = crewMachine(t)
   await crew('spawn', 'slow', 'Read', 'the', 'code')
-  const glass = new Glass(machine, { args: ['crew', 'watch'] })
-  t.after(() => glass.close())
-  await glass.shows(/slow ● busy/)
+  const window = new ProgramWindow(machine, { args: ['crew', 'watch'] })
+  t.after(() => window.close())
+  await window.shows(/slow ● busy/)
   const rows = JSON.parse((await machine.run(['ps', '--json'])).out) as { process?: string; pid: number }[]
   const keeper = rows.find(({ process }) => process === 'keeper')!
   process.kill(keeper.pid, 'SIGKILL')
-  await glass.shows(/^! The process that runs slot 1 has stopped/)
+  await window.shows(/^! The process that runs slot 1 has stopped/)
   // The next keeper takes the slot up; its terminal died with the first one.
-  await glass.shows((screen) => !screen.startsWith('!') && /· 1 agent/.test(screen))
-  glass.type('q')
-  assert.equal((await glass.exited).exitCode, 0)
+  await window.shows((screen) => !screen.startsWith('!') && /· 1 agent/.test(screen))
+  window.type('q')
+  assert.equal((await window.exited).exitCode, 0)
 })
 
 test(
@@ -107,12 +107,12 @@ test(
     await crew('spawn', 'slow', 'Read', 'the', 'code')
     await crew('spawn', 'quick', 'Say', 'hello')
     await crew('spawn', 'slow', 'Fix', 'the', 'test')
-    const glass = new Glass(machine, { args: ['crew', 'watch'] })
-    t.after(() => glass.close())
+    const window = new ProgramWindow(machine, { args: ['crew', 'watch'] })
+    t.after(() => window.close())
     // The name of the temporary folder, and how long a state lasts, differ from run to run.
     const lasting = /(busy|idle) \d[^─]*─+/g
     const frame = () => {
-      const { rows } = glass.frame()
+      const { rows } = window.frame()
       const same = (text: string, state: string) => `${state} # s `.padEnd(text.length, '─')
       return {
         rows: rows.map((row) => row.replace(/^Crew \S+/, 'Crew <project>').replaceAll(lasting, same)),
@@ -120,15 +120,15 @@ test(
       }
     }
     const ready = /1 {2}slow ● busy[^]*2 quick ○ idle[^]*answer 1\b[^]*3 slow ● busy[^]*half of answer 1/
-    await glass.shows(ready)
+    await window.shows(ready)
     golden('watch-tmux-80x24', 'dark', frame())
-    await glass.resize({ cols: 200, rows: 50 })
-    await glass.shows((screen) => ready.test(screen) && screen.split('\n')[1]!.length === 200)
+    await window.resize({ cols: 200, rows: 50 })
+    await window.shows((screen) => ready.test(screen) && screen.split('\n')[1]!.length === 200)
     golden('watch-tmux-200x50', 'dark', frame())
     writeFileSync(gate, '')
-    await glass.shows(/1 {2}slow ○ idle[^]*3 slow ○ idle/)
-    glass.type('q')
-    assert.equal((await glass.exited).exitCode, 0)
+    await window.shows(/1 {2}slow ○ idle[^]*3 slow ○ idle/)
+    window.type('q')
+    assert.equal((await window.exited).exitCode, 0)
     assert.match((await crew('list')).out, /^1 +slow +idle /m)
     await crew('close', '--yes')
     await until(() => left().length === 0)

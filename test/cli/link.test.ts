@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { killed } from '../base/alive.ts'
-import { Glass } from '../screen/glass.ts'
+import { ProgramWindow } from '../screen/program-window.ts'
 import { until } from '../until.ts'
 import { startedHub } from './hub.ts'
 import { Machine } from './program.ts'
@@ -69,26 +69,26 @@ test(
     )
     const refused = await laptop.run(['crew', 'attach', '--server', url, 'build-7/1'], { env })
     assert.match(refused.err, /^termaite: crew attach: this key may not see terminals: that needs the role admin\.$/m)
-    const glass = new Glass(laptop, { args: ['crew', 'attach', '--server', url, 'build-7/1'], env: mine })
-    t.after(() => glass.close())
-    await glass.shows(/Say hello[^]*leaves it running/)
-    glass.type('typed far away')
-    await glass.shows(/> typed far away/)
+    const window = new ProgramWindow(laptop, { args: ['crew', 'attach', '--server', url, 'build-7/1'], env: mine })
+    t.after(() => window.close())
+    await window.shows(/Say hello[^]*leaves it running/)
+    window.type('typed far away')
+    await window.shows(/> typed far away/)
     // The hub is killed and started again while the machine is asleep: the person is told that nothing can be typed.
     second.kill('SIGSTOP')
     child.kill('SIGKILL')
-    await glass.shows(/The connection to the hub is lost; it is made again\./)
+    await window.shows(/The connection to the hub is lost; it is made again\./)
     ;({ url, child } = await startedHub(t, desk, port))
-    await glass.shows(/^build-7 cannot be reached now\. The terminal is shown again when it can\.$/m)
-    glass.type('?')
-    await glass.shows(/^Nothing was typed: build-7 is not linked to this hub\.$/m)
+    await window.shows(/^build-7 cannot be reached now\. The terminal is shown again when it can\.$/m)
+    window.type('?')
+    await window.shows(/^Nothing was typed: build-7 is not linked to this hub\.$/m)
     // The machine links anew, and the viewer gets a new picture.
     second.kill('SIGCONT')
     await until(() => secondSaid().split('build-7 is linked').length === 3)
-    glass.type('!')
-    await glass.shows((screen) => /> typed far away!/.test(screen) && !/lost|reached|Nothing/.test(screen))
-    glass.type('\u001d')
-    assert.equal((await glass.exited).exitCode, 0)
+    window.type('!')
+    await window.shows((screen) => /> typed far away!/.test(screen) && !/lost|reached|Nothing/.test(screen))
+    window.type('\u001d')
+    assert.equal((await window.exited).exitCode, 0)
     second.kill('SIGTERM')
     await once(second, 'exit')
     const headers = { authorization: `Bearer ${key}` }

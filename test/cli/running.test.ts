@@ -9,7 +9,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
 import { readDrawn, terminalsPath, terminalsProtocol } from '../../src/faces/web/terminal-frames.ts'
-import { Glass } from '../screen/glass.ts'
+import { ProgramWindow } from '../screen/program-window.ts'
 import { until } from '../until.ts'
 import { machineAtWork } from './agent-machine.ts'
 
@@ -47,8 +47,8 @@ test(
   async (t) => {
     const { machine, env, start, session } = await machineAtWork(t)
     const agent = start(['agent', '--start=fake', '--here'])
-    const glass = new Glass(machine, {})
-    t.after(() => glass.close())
+    const window = new ProgramWindow(machine, {})
+    t.after(() => window.close())
     const rows = async () => {
       const all = JSON.parse((await machine.run(['ps', '--json'])).out) as Row[]
       return all
@@ -79,8 +79,8 @@ test(
     assert.match(picture, /answer 1/, 'the terminal of an agent in another process is seen at the hub')
     agent.child.kill('SIGKILL')
     await once(agent.child, 'exit')
-    glass.type('/exit\r')
-    await glass.exited
+    window.type('/exit\r')
+    await window.exited
     assert.deepEqual(await rows(), [{ process: 'hub', url: env.TERMAITE_HUB, pid: true }])
     const run = join(machine.home, 'run')
     assert.deepEqual(

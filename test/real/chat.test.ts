@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { keys } from '../screen/glass.ts'
+import { keys } from '../screen/program-window.ts'
 import { answer, below, card, chatWith } from './chatting.ts'
 import { skipped } from './turns.ts'
 
@@ -188,15 +188,15 @@ for (const [cli, ways] of Object.entries(all)) {
     const it = await chatWith(t, cli, ways.kind, script)
     const { project } = it.machine
     writeFileSync(join(project, 'a.txt'), 'hi\nthere\n')
-    const glass = await it.open()
-    glass.type('Do it.\r')
-    assert.deepEqual(await card(glass, 'touch one.txt'), ways.command(project))
-    answer(glass, 1)
-    await card(glass, 'touch two.txt')
-    answer(glass, ways.no)
-    assert.deepEqual(await card(glass, '+ ho'), ways.diff)
-    answer(glass, 1)
-    assert.deepEqual(below(await glass.shows(/─ \w+ · next in line/), 'Do it.'), ways.told)
+    const window = await it.open()
+    window.type('Do it.\r')
+    assert.deepEqual(await card(window, 'touch one.txt'), ways.command(project))
+    answer(window, 1)
+    await card(window, 'touch two.txt')
+    answer(window, ways.no)
+    assert.deepEqual(await card(window, '+ ho'), ways.diff)
+    answer(window, 1)
+    assert.deepEqual(below(await window.shows(/─ \w+ · next in line/), 'Do it.'), ways.told)
     assert.deepEqual(
       ['one.txt', 'two.txt'].map((file) => existsSync(join(project, file))),
       [true, false],
@@ -208,11 +208,11 @@ for (const [cli, ways] of Object.entries(all)) {
     const twice = [ways.run('touch one.txt'), ways.run('touch one.txt')]
     const script: Script = ({ count }) => (count <= 2 ? { call: twice[count - 1]! } : { text: 'That is all.' })
     const it = await chatWith(t, cli, ways.kind, script)
-    const glass = await it.open()
-    glass.type('Do it.\r')
-    await card(glass, 'touch one.txt')
-    answer(glass, ways.always)
-    await glass.shows(/That is all\.[^]*─ \w+ · next in line/)
+    const window = await it.open()
+    window.type('Do it.\r')
+    await card(window, 'touch one.txt')
+    answer(window, ways.always)
+    await window.shows(/That is all\.[^]*─ \w+ · next in line/)
     assert.deepEqual(
       [it.machine.history().filter(({ type }) => type === 'question').length, it.server.turns().length],
       [1, 3],
@@ -223,16 +223,16 @@ for (const [cli, ways] of Object.entries(all)) {
     const call = ways.run('touch one.txt')
     const script: Script = ({ count }) => (count === 3 || count === 5 ? { text: `Answer ${count}.` } : { call })
     const it = await chatWith(t, cli, ways.kind, script)
-    const glass = await it.open()
-    glass.type('The first request.\r')
-    await card(glass, 'touch one.txt')
-    answer(glass, ways.untilTurnEnds)
-    await glass.shows(/Answer 3\.[^]*─ \w+ · next in line/)
+    const window = await it.open()
+    window.type('The first request.\r')
+    await card(window, 'touch one.txt')
+    answer(window, ways.untilTurnEnds)
+    await window.shows(/Answer 3\.[^]*─ \w+ · next in line/)
     ways.aged?.(it.home)
-    glass.type('The second request.\r')
-    await card(glass, 'touch one.txt')
-    answer(glass, 1)
-    await glass.shows(/Answer 5\.[^]*─ \w+ · next in line/)
+    window.type('The second request.\r')
+    await card(window, 'touch one.txt')
+    answer(window, 1)
+    await window.shows(/Answer 5\.[^]*─ \w+ · next in line/)
     assert.deepEqual(
       [it.machine.history().filter(({ type }) => type === 'question').length, it.server.turns().length],
       [2, 5],

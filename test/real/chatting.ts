@@ -3,7 +3,7 @@ import type { Script } from './model-server.ts'
 import { execFileSync } from 'node:child_process'
 import { carries, processTable } from '../../src/base/process/process-table.ts'
 import { Machine } from '../cli/program.ts'
-import { Glass } from '../screen/glass.ts'
+import { ProgramWindow } from '../screen/program-window.ts'
 import { until } from '../until.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
@@ -25,11 +25,11 @@ export async function chatWith(t: TestContext, cli: string, kind: 'pipe' | 'acp'
   const size = { cols: 100, rows: 40 }
 
   /** The chat, once it is ready for a prompt. */
-  async function open(): Promise<Glass> {
-    const glass = new Glass(machine, { size, env: set })
-    t.after(() => glass.end())
-    await glass.shows(`next ${cli}`)
-    return glass
+  async function open(): Promise<ProgramWindow> {
+    const window = new ProgramWindow(machine, { size, env: set })
+    t.after(() => window.end())
+    await window.shows(`next ${cli}`)
+    return window
   }
 
   return {
@@ -39,8 +39,8 @@ export async function chatWith(t: TestContext, cli: string, kind: 'pipe' | 'acp'
     /** The home in which the CLI keeps its own files. */
     home: set.HOME!,
     /** Waits until nothing runs for the agent beside the chat itself, whose own short commands, such as git, end by themselves. */
-    async ended(glass: Glass): Promise<void> {
-      const pids = async () => (await processTable()).map(({ pid }) => pid).filter((pid) => pid !== glass.pty.pid)
+    async ended(window: ProgramWindow): Promise<void> {
+      const pids = async () => (await processTable()).map(({ pid }) => pid).filter((pid) => pid !== window.pty.pid)
       const areOurs = async () => Promise.all((await pids()).map((pid) => carries(pid, root)))
       await until(async () => !(await areOurs()).includes(true))
     },
@@ -48,9 +48,9 @@ export async function chatWith(t: TestContext, cli: string, kind: 'pipe' | 'acp'
 }
 
 /** The card that shows this, line by line without its frame; blank lines are left out. */
-export async function card(glass: Glass, what: string): Promise<string[]> {
+export async function card(window: ProgramWindow, what: string): Promise<string[]> {
   const at = (rows: readonly string[]) => rows.findIndex((row) => row.includes('asks for permission'))
-  const screen = await glass.shows((text) => {
+  const screen = await window.shows((text) => {
     const rows = text.split('\n')
     const shown = at(rows) < 0 ? [] : rows.slice(at(rows))
     // A card takes keys only after a pause, and says so.
@@ -74,6 +74,6 @@ const unframed = (rows: readonly string[]) =>
   rows.map((row) => row.replace(/^│ ?/, '').replace(/ *│$/, '')).filter((row) => row.trim() !== '')
 
 /** Presses the number of an answer. */
-export function answer(glass: Glass, number: number): void {
-  glass.type(String(number))
+export function answer(window: ProgramWindow, number: number): void {
+  window.type(String(number))
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from '../screen/glass.ts'
+import { ProgramWindow, keys } from '../screen/program-window.ts'
 import { modelServer } from './model-server.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -59,23 +59,23 @@ async function chat(t: TestContext, installed: Readonly<Record<string, string>>,
   }
   const trusted = await machine.run(['trust', '--yes'], { env })
   assert.equal(trusted.code, 0, trusted.err)
-  const glass = new Glass(machine, { size: { cols: 110, rows: 40 }, env })
-  t.after(() => glass.end())
-  await glass.shows('next native')
-  return { machine, glass }
+  const window = new ProgramWindow(machine, { size: { cols: 110, rows: 40 }, env })
+  t.after(() => window.end())
+  await window.shows('next native')
+  return { machine, window }
 }
 
 for (const [name, { missing, installed, shown }] of Object.entries(servers))
   test(`${name} tells the chat's agent what its edits broke`, { timeout: 120_000, skip: missing }, async (t) => {
-    const { machine, glass } = await chat(t, installed, [
+    const { machine, window } = await chat(t, installed, [
       read('src/b.ts'),
       edit('src/b.ts', 'number = double(2)', 'string = double(2)'),
       edit('src/b.ts', 'string = double(2)', 'number = double(2)'),
       read('src/a.ts'),
       edit('src/a.ts', '(n: number)', '(n: string)'),
     ])
-    glass.type(`break it${keys.enter}`)
-    await glass.shows('That is all.')
+    window.type(`break it${keys.enter}`)
+    await window.shows('That is all.')
     const results = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))
     assert.deepEqual(
       results.filter((text) => text.startsWith('Made')),
@@ -85,8 +85,8 @@ for (const [name, { missing, installed, shown }] of Object.entries(servers))
         "Made 1 edit in src/a.ts.\n\nTypeScript reports 1 error in src/a.ts after this edit:\n- line 1, column 46: The left-hand side of an arithmetic operation must be of type 'any', 'number', 'bigint' or an enum type. (2362)\nThis edit also causes 1 error in src/b.ts:\n- src/b.ts: line 2, column 36: Argument of type 'number' is not assignable to parameter of type 'string'. (2345)",
       ],
     )
-    await glass.shows(/✓ file_editor src\/b\.ts · \+1 −1 · 1 error · /)
-    await glass.shows(/✓ file_editor src\/a\.ts · \+1 −1 · 2 errors · /)
-    glass.type(`/context${keys.enter}`)
-    await glass.shows(shown)
+    await window.shows(/✓ file_editor src\/b\.ts · \+1 −1 · 1 error · /)
+    await window.shows(/✓ file_editor src\/a\.ts · \+1 −1 · 2 errors · /)
+    window.type(`/context${keys.enter}`)
+    await window.shows(shown)
   })

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Asked } from './model-server.ts'
-import { Glass, keys } from '../screen/glass.ts'
+import { ProgramWindow, keys } from '../screen/program-window.ts'
 import { everything, filesystem, installedServers, lastTexts, resultOf, wrapped, withServers } from './mcp-rig.ts'
 
 const skip = installedServers()
@@ -228,60 +228,60 @@ test('everything in a real terminal: @ and / are completed, and its forms and pa
     ({ count }) => (count >= 3 && count <= 5 ? { call: calls[count - 3]! } : { text: `Answer ${count}.` }),
     all,
   )
-  const glass = new Glass(machine, { size: { cols: 100, rows: 40 }, env })
-  t.after(() => glass.end())
-  await glass.shows('next native')
-  glass.type('Look at @features')
-  await glass.shows('› everything:demo://resource/static/document/features.md')
-  glass.type(keys.tab)
-  await glass.shows('Look at @everything:demo://resource/static/document/features.md')
-  glass.type(keys.enter)
-  await glass.shows('Answer 1.')
+  const window = new ProgramWindow(machine, { size: { cols: 100, rows: 40 }, env })
+  t.after(() => window.end())
+  await window.shows('next native')
+  window.type('Look at @features')
+  await window.shows('› everything:demo://resource/static/document/features.md')
+  window.type(keys.tab)
+  await window.shows('Look at @everything:demo://resource/static/document/features.md')
+  window.type(keys.enter)
+  await window.shows('Answer 1.')
   assert.match(
     lastTexts(server.turns()[0]!, 'Look at'),
     /^Look at everything:demo:\/\/resource\/static\/document\/features\.md\s*\n\n<resource server="everything" uri="demo:\/\/resource\/static\/document\/features\.md">\n# Everything Server - Features\n/,
   )
-  glass.type('/everything:completable-prompt Sa')
-  await glass.shows('› Sales')
-  glass.type(keys.tab)
-  await glass.shows(/completable-prompt Sales +│/)
-  glass.type(' ')
-  await glass.shows('› Sales David')
-  glass.type(keys.tab)
-  await glass.shows(/completable-prompt Sales David +│/)
-  glass.type(keys.enter)
-  await glass.shows('Answer 2.')
+  window.type('/everything:completable-prompt Sa')
+  await window.shows('› Sales')
+  window.type(keys.tab)
+  await window.shows(/completable-prompt Sales +│/)
+  window.type(' ')
+  await window.shows('› Sales David')
+  window.type(keys.tab)
+  await window.shows(/completable-prompt Sales David +│/)
+  window.type(keys.enter)
+  await window.shows('Answer 2.')
   assert.match(lastTexts(server.turns()[1]!, 'Use the prompt'), /Please promote David to the head of the Sales team\./)
 
-  glass.type('ask me')
-  glass.type(keys.enter)
+  window.type('ask me')
+  window.type(keys.enter)
   // The form: its first field is a name in free words, and the rest is skipped.
-  await glass.shows(/The MCP server everything asks: [^]*Enter answers/)
-  glass.type('Ada')
-  glass.type(keys.enter)
+  await window.shows(/The MCP server everything asks: [^]*Enter answers/)
+  window.type('Ada')
+  window.type(keys.enter)
   for (let field = 0; field < 20; field++) {
-    const screen = await glass.shows(/Enter answers|open a page/)
+    const screen = await window.shows(/Enter answers|open a page/)
     if (screen.includes('open a page')) break
     const skip = /(\d) (?:Skip|Keep [^\n]*?) *│/.exec(screen)?.[1] ?? '1'
     const asked = /The MCP server everything asks:[^]*?\n│ ([^\n]*?) *│/.exec(screen)?.[1]
-    glass.type(/\[[ x]\]/.test(screen) ? keys.enter : skip)
-    await glass.shows(
+    window.type(/\[[ x]\]/.test(screen) ? keys.enter : skip)
+    await window.shows(
       (next) => !next.includes('Enter answers') || !next.includes(asked ?? '\0') || next.includes('open a page'),
     )
   }
-  const card = await glass.shows(
+  const card = await window.shows(
     /asks you to open a page of example\.com: Pay first\.[^]*https:\/\/example\.com\/pay[^]*Enter answers/,
   )
   assert.match(card, /1 Yes, open it in the browser[^]*3 No, do not open it[^]*4 I open the page myself/)
-  glass.type('4')
-  await glass.shows((screen) => !screen.includes('Enter answers'))
+  window.type('4')
+  await window.shows((screen) => !screen.includes('Enter answers'))
   // The same by the protocol's error: the call is made again after the yes.
-  await glass.shows(/asks you to open a page[^]*Enter answers/)
-  glass.type('4')
-  await glass.shows((screen) => !screen.includes('Enter answers'))
-  await glass.shows(/asks you to open a page[^]*Enter answers|Answer 6\./)
-  glass.type('4')
-  await glass.shows('Answer 6.')
+  await window.shows(/asks you to open a page[^]*Enter answers/)
+  window.type('4')
+  await window.shows((screen) => !screen.includes('Enter answers'))
+  await window.shows(/asks you to open a page[^]*Enter answers|Answer 6\./)
+  window.type('4')
+  await window.shows('Answer 6.')
   assert.match(resultOf(server.turns()[3]!), /Ada/)
   assert.match(resultOf(server.turns()[4]!), /accept/i)
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looksOf } from './looks.ts'
 import { Sitting } from './sitting.ts'
 
@@ -17,27 +17,27 @@ describe('/add-dir', { concurrency: 2 }, () => {
       mkdirSync(shared)
       const alpha = `grep -q '${shared}' && echo made > '${shared}/made.txt' && echo 'Made it there.'`
       machine.agents({ alpha }, { metaInstruction: false, leash: 'edit' })
-      const glass = new Glass(machine, shown)
-      t.after(() => glass.end())
+      const window = new ProgramWindow(machine, shown)
+      t.after(() => window.end())
       // The folder of a test has another name in every run.
-      const sitting = new Sitting(glass, look, (row) => row.replace(shared, '/f/shared'.padEnd(shared.length)))
+      const sitting = new Sitting(window, look, (row) => row.replace(shared, '/f/shared'.padEnd(shared.length)))
       await sitting.begun()
-      glass.type('/add-dir ../sha')
-      await glass.shows('› ../shared/')
-      glass.type('red/')
-      await glass.shows((screen) => screen.includes('/add-dir ../shared/') && !screen.includes('›'))
-      glass.type(keys.enter)
+      window.type('/add-dir ../sha')
+      await window.shows('› ../shared/')
+      window.type('red/')
+      await window.shows((screen) => screen.includes('/add-dir ../shared/') && !screen.includes('›'))
+      window.type(keys.enter)
       await sitting.framed('add-dir-card', [
         'Let agents read and change the files',
         'always in this project',
         'Enter answers',
       ])
-      glass.type('1')
-      glass.type(keys.enter)
-      await glass.shows('from the next turn on')
-      glass.type('make it')
-      glass.type(keys.enter)
-      await glass.shows('Made it there.')
+      window.type('1')
+      window.type(keys.enter)
+      await window.shows('from the next turn on')
+      window.type('make it')
+      window.type(keys.enter)
+      await window.shows('Made it there.')
       assert.equal(readFileSync(join(shared, 'made.txt'), 'utf8'), 'made\n')
     })
 })

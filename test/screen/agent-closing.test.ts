@@ -7,7 +7,7 @@ import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
 import { machineAtWork } from '../cli/agent-machine.ts'
-import { Glass } from './glass.ts'
+import { ProgramWindow } from './program-window.ts'
 
 const noTmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'there is no tmux here'
 
@@ -26,15 +26,15 @@ for (const { args, skip, came } of ways)
       const { machine, hub, env, settled, add, gate, start, session, folder, flying } = await machineAtWork(t, 'slow')
       const socket = `termaite-${shortHash(machine.home)}`
       t.after(() => spawnSync('tmux', ['-L', socket, 'kill-server']))
-      const glass = new Glass(machine, { args: ['agent', '--start=fake', ...args], env })
-      t.after(() => glass.end())
+      const window = new ProgramWindow(machine, { args: ['agent', '--start=fake', ...args], env })
+      t.after(() => window.end())
       await flying()
-      await (args.length === 0 ? glass.shows('half') : glass.shows('fake runs in tmux; see it with: '))
+      await (args.length === 0 ? window.shows('half') : window.shows('fake runs in tmux; see it with: '))
       const { flight, terminal } = session()
       const sight = watch(join(folder('sessions'), session().id), { signal: t.signal })[Symbol.asyncIterator]()
       // The watcher works from its first call on, and a change may be reported only once.
       let news = sight.next()
-      glass.close()
+      window.close()
       while (session().owner !== '') {
         await news
         news = sight.next()

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 
 const options = { timeout: 60_000 }
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
@@ -20,15 +20,20 @@ function machineOf(t: TestContext): Machine {
   return machine
 }
 
-function start(t: TestContext, machine: Machine, args: readonly string[], env: Record<string, string> = {}): Glass {
-  const glass = new Glass(machine, { args: ['agent', ...args], env, size: { cols: 160, rows: 24 } })
-  t.after(() => glass.end())
-  return glass
+function start(
+  t: TestContext,
+  machine: Machine,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): ProgramWindow {
+  const window = new ProgramWindow(machine, { args: ['agent', ...args], env, size: { cols: 160, rows: 24 } })
+  t.after(() => window.end())
+  return window
 }
 
 /** Everything on a screen before the CLI has it. */
-const said = (glass: Glass) =>
-  glass
+const said = (window: ProgramWindow) =>
+  window
     .scrollback()
     .split('\n')
     .map((row) => row.trimEnd())
@@ -37,11 +42,11 @@ const said = (glass: Glass) =>
 const traces = (machine: Machine) =>
   [join(machine.folder, 'home'), machine.home, machine.project].map((folder) => readdirSync(folder).sort())
 
-async function leaves(glass: Glass): Promise<void> {
-  glass.type(keys.ctrlC)
-  await glass.shows('Exit or continue? [e/c]')
-  glass.type('e\r')
-  assert.equal((await glass.exited).exitCode, 0)
+async function leaves(window: ProgramWindow): Promise<void> {
+  window.type(keys.ctrlC)
+  await window.shows('Exit or continue? [e/c]')
+  window.type('e\r')
+  assert.equal((await window.exited).exitCode, 0)
 }
 
 test(
@@ -105,15 +110,15 @@ test('an unknown hub is asked for once: its address, and its key without showing
   assert.equal((await stopped.exited).exitCode, 130)
   assert.deepEqual(traces(machine), before, 'what was half said is not kept')
 
-  const glass = start(t, machine, ['--start=fake', '--here'])
-  await glass.shows('Server address [http://localhost:3456]:')
-  glass.type(`${url.replace('http://', '')}\r`)
-  await glass.shows('API key (optional):')
-  glass.type(`${key}\r`)
-  await glass.shows('answer 1')
-  await leaves(glass)
+  const window = start(t, machine, ['--start=fake', '--here'])
+  await window.shows('Server address [http://localhost:3456]:')
+  window.type(`${url.replace('http://', '')}\r`)
+  await window.shows('API key (optional):')
+  window.type(`${key}\r`)
+  await window.shows('answer 1')
+  await leaves(window)
   assert.equal(
-    [stopped.raw, glass.raw].some((raw) => raw.includes(key.slice(0, 9))),
+    [stopped.raw, window.raw].some((raw) => raw.includes(key.slice(0, 9))),
     false,
   )
   const { hub, leash } = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
@@ -142,11 +147,11 @@ test('a CLI without a login: what to run, and the choice to start it anyway', op
     [keys.ctrlC, 130, 'there was no answer, so nothing was changed.'],
     [keys.ctrlD, 1, 'there was no answer, so nothing was changed.'],
   ] as const) {
-    const glass = start(t, machine, ['--start=gemini'], env)
-    await glass.shows('Start it all the same? [y/N]')
-    glass.type(typed)
-    assert.equal((await glass.exited).exitCode, code)
-    const lines = said(glass).map((row) => row.replace(/(?<=\[y\/N\]) n$/, ''))
+    const window = start(t, machine, ['--start=gemini'], env)
+    await window.shows('Start it all the same? [y/N]')
+    window.type(typed)
+    assert.equal((await window.exited).exitCode, code)
+    const lines = said(window).map((row) => row.replace(/(?<=\[y\/N\]) n$/, ''))
     assert.deepEqual(lines, [...asked, `termaite: ${end}`])
   }
   assert.deepEqual(traces(machine), before)

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
 const words = 'Review what was changed, and nothing else.'
@@ -23,28 +23,28 @@ test(
     const env = { TERMAITE_HUB: 'http://127.0.0.1:9' }
     const start = (name: string, ...more: string[]) => {
       const args = ['agent', '--start=fake', `--as=${name}`, '--here', ...more]
-      const glass = new Glass(machine, { args, env, size: { cols: 200, rows: 40 } })
-      t.after(() => glass.end())
-      return glass
+      const window = new ProgramWindow(machine, { args, env, size: { cols: 200, rows: 40 } })
+      t.after(() => window.end())
+      return window
     }
     // An answer counts once the prompt for it is there.
-    const asks = (glass: Glass) => glass.shows(/3 No, do not use them\s+> *$/m)
-    const runs = async (glass: Glass) => {
-      await glass.shows(words)
-      await glass.shows('answer 1')
-      glass.type(keys.ctrlC)
-      await glass.shows('Exit or continue? [e/c]')
-      glass.type('e\r')
-      assert.equal((await glass.exited).exitCode, 0)
+    const asks = (window: ProgramWindow) => window.shows(/3 No, do not use them\s+> *$/m)
+    const runs = async (window: ProgramWindow) => {
+      await window.shows(words)
+      await window.shows('answer 1')
+      window.type(keys.ctrlC)
+      await window.shows('Exit or continue? [e/c]')
+      window.type('e\r')
+      assert.equal((await window.exited).exitCode, 0)
     }
 
     // Where the person is not asked, nothing is trusted.
     for (const flag of ['--dry-run', '--yes']) {
-      const glass = start('review', flag)
-      assert.equal((await glass.exited).exitCode, 2)
+      const window = start('review', flag)
+      assert.equal((await window.exited).exitCode, 2)
       const file = join(folder, 'waaah-review.md')
       assert.equal(
-        glass.scrollback(),
+        window.scrollback(),
         `termaite: --as: ${file} is not used, because this folder is not trusted. To see what it would start and trust it, run: termaite trust`,
       )
     }

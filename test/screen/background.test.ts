@@ -8,7 +8,7 @@ import type { ModelServer, Script } from '../real/model-server.ts'
 import { modelServer } from '../real/model-server.ts'
 import { alive, labelled } from '../base/alive.ts'
 import { until } from '../until.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looks } from './looks.ts'
 import { Sitting, rested } from './sitting.ts'
 
@@ -35,54 +35,54 @@ async function chatting(t: TestContext, script: Script, more: object = {}) {
     ],
   })
   const shown = looks.dark!
-  const glass = new Glass(machine, {
+  const window = new ProgramWindow(machine, {
     ...shown,
     // The outputs of its commands lie in the folder of the machine, which the test takes away after the program was killed.
     env: { ...shown.env, ANTHROPIC_API_KEY: 'made-up', SHELL: '/bin/sh', TMPDIR: machine.folder },
   })
-  t.after(() => glass.end())
-  await glass.shows(rested('0 tokens'))
-  return { machine, server, glass }
+  t.after(() => window.end())
+  await window.shows(rested('0 tokens'))
+  return { machine, server, window }
 }
 
 const lastMessage = ({ body }: ReturnType<ModelServer['turns']>[number]) => JSON.stringify(body.messages.at(-1))
 
 /** Asks for the list of jobs until it says this. */
-async function listed(glass: Glass, sign: RegExp): Promise<void> {
+async function listed(window: ProgramWindow, sign: RegExp): Promise<void> {
   await until(async () => {
-    const seen = glass.raw.length
-    glass.type('/jobs\r')
-    await until(() => glass.raw.length > seen)
-    return sign.test(glass.frame().rows.join('\n'))
+    const seen = window.raw.length
+    window.type('/jobs\r')
+    await until(() => window.raw.length > seen)
+    return sign.test(window.frame().rows.join('\n'))
   })
 }
 
 describe('commands in the background', { concurrency: 2 }, () => {
   test('Ctrl+B sends a running command to the background, and the turn goes on', options, async (t) => {
-    const { machine, server, glass } = await chatting(t, ({ count }) => {
+    const { machine, server, window } = await chatting(t, ({ count }) => {
       const command = 'echo begun; touch begun; until [ -e go ]; do sleep 0.05; done; echo all done; exit 3'
       if (count === 1) return { call: { tool: 'bash', input: { command, timeout_seconds: 600 } } }
       if (count === 2) return { text: 'Meanwhile I answer.' }
       return { text: 'I know that it ended.' }
     })
-    glass.type(keys.ctrlB)
-    await glass.shows('No command runs that could go to the background')
-    glass.type('build it\r')
-    await glass.shows('Ctrl+B: to the background')
+    window.type(keys.ctrlB)
+    await window.shows('No command runs that could go to the background')
+    window.type('build it\r')
+    await window.shows('Ctrl+B: to the background')
     await until(() => existsSync(join(machine.project, 'begun')))
-    glass.type(keys.ctrlB)
-    await glass.shows('Meanwhile I answer.')
+    window.type(keys.ctrlB)
+    await window.shows('Meanwhile I answer.')
     const moved = lastMessage(server.turns()[1]!)
     assert.match(
       moved,
       /begun\\n\[The person sent this command to the background while it ran\. It goes on as job 1 with/,
     )
-    glass.type('/jobs\r')
-    await glass.shows(/of alpha, job 1 \(runs for \d+ s, pid \d+\): echo begun/)
+    window.type('/jobs\r')
+    await window.shows(/of alpha, job 1 \(runs for \d+ s, pid \d+\): echo begun/)
     writeFileSync(join(machine.project, 'go'), '')
-    await listed(glass, /of alpha, job 1 \(ended: \[exit code 3\]\)/)
-    glass.type('and now?\r')
-    await glass.shows('I know that it ended.')
+    await listed(window, /of alpha, job 1 \(ended: \[exit code 3\]\)/)
+    window.type('and now?\r')
+    await window.shows('I know that it ended.')
     assert.match(
       JSON.stringify(server.turns()[2]!.body.messages.slice(-2)),
       /Background job 1 \(echo begun; [^]*\) has ended\.\\nall done\\n\[exit code 3\]/,
@@ -93,20 +93,20 @@ describe('commands in the background', { concurrency: 2 }, () => {
     test(`a command that was sent to the background ends with termaite: ${end}`, options, async (t) => {
       const { label } = labelled()
       const command = `export TEST_LABEL=${label}; setsid sleep 1000 & touch begun; sleep 1001`
-      const { machine, glass } = await chatting(t, ({ count }) =>
+      const { machine, window } = await chatting(t, ({ count }) =>
         count === 1 ? { call: { tool: 'bash', input: { command } } } : { text: 'Meanwhile I answer.' },
       )
-      glass.type('serve it\r')
+      window.type('serve it\r')
       await until(() => existsSync(join(machine.project, 'begun')))
-      glass.type(keys.ctrlB)
-      await glass.shows('Meanwhile I answer.')
+      window.type(keys.ctrlB)
+      await window.shows('Meanwhile I answer.')
       const asleep = async () => (await alive(label)).filter((one) => one.startsWith('sleep '))
       // The shell starts them after it has made the file.
       await until(async () => (await asleep()).length === 2)
       assert.deepEqual(await asleep(), ['sleep 1000', 'sleep 1001'])
-      if (end === 'leaving') glass.type(keys.ctrlD)
-      else process.kill(glass.pty.pid, 'SIGKILL')
-      await glass.exited
+      if (end === 'leaving') window.type(keys.ctrlD)
+      else process.kill(window.pty.pid, 'SIGKILL')
+      await window.exited
       await until(async () => (await alive(label)).length === 0)
     })
 
@@ -114,7 +114,7 @@ describe('commands in the background', { concurrency: 2 }, () => {
     'a job is started in the background, listed, read and ended by the model, and its end is told',
     options,
     async (t) => {
-      const { machine, server, glass } = await chatting(t, ({ count }) => {
+      const { machine, server, window } = await chatting(t, ({ count }) => {
         const job = (input: object) => ({ call: { tool: 'more_tools', input: { name: 'jobs', input } } })
         if (count === 1)
           return { call: { tool: 'bash', input: { command: 'echo ready; sleep 1000', background: true } } }
@@ -131,8 +131,8 @@ describe('commands in the background', { concurrency: 2 }, () => {
         if (count === 6) return { text: 'One is ended, one still runs.' }
         return { text: 'The other one failed.' }
       })
-      glass.type('serve it\r')
-      await glass.shows('One is ended, one still runs.')
+      window.type('serve it\r')
+      await window.shows('One is ended, one still runs.')
       const said = server.turns().map(lastMessage)
       assert.match(said[1]!, /Job 1 runs in the background with pid \d+; its output goes to \S+1\.log\. Use jobs/)
       assert.match(
@@ -142,9 +142,9 @@ describe('commands in the background', { concurrency: 2 }, () => {
       assert.match(said[4]!, /ready\\n\[it still runs\]/)
       assert.match(said[5]!, /Job 1 \(echo ready; sleep 1000\) was ended\. All its output is in \S+1\.log\./)
       writeFileSync(join(machine.project, 'go'), '')
-      await listed(glass, /job 2 \(ended: \[exit code 4\]\)/)
-      glass.type('and the other?\r')
-      await glass.shows('The other one failed.')
+      await listed(window, /job 2 \(ended: \[exit code 4\]\)/)
+      window.type('and the other?\r')
+      await window.shows('The other one failed.')
       assert.match(
         JSON.stringify(server.turns()[6]!.body.messages.slice(-2)),
         /Background job 2 \(until [^]*\) has ended\.\\n\[exit code 4\]/,
@@ -153,16 +153,16 @@ describe('commands in the background', { concurrency: 2 }, () => {
   )
 
   test('the person’s own !command goes to the background too, and its end is told', options, async (t) => {
-    const { machine, glass } = await chatting(t, () => ({ text: 'I heard it.' }))
-    glass.type('!echo begun; until [ -e go ]; do sleep 0.05; done; echo over; exit 3\r')
-    await glass.shows((screen) => /^│ +begun +│$/m.test(screen) && screen.includes('your command'))
-    glass.type(keys.ctrlB)
-    await glass.shows(rested('0 tokens'))
-    await glass.shows(/went on in the background as job 1[^]*✓ in the background · /)
-    glass.type('/jobs\r')
-    await glass.shows(/yours, job 1 \(runs for \d+ s, pid \d+\): echo begun/)
+    const { machine, window } = await chatting(t, () => ({ text: 'I heard it.' }))
+    window.type('!echo begun; until [ -e go ]; do sleep 0.05; done; echo over; exit 3\r')
+    await window.shows((screen) => /^│ +begun +│$/m.test(screen) && screen.includes('your command'))
+    window.type(keys.ctrlB)
+    await window.shows(rested('0 tokens'))
+    await window.shows(/went on in the background as job 1[^]*✓ in the background · /)
+    window.type('/jobs\r')
+    await window.shows(/yours, job 1 \(runs for \d+ s, pid \d+\): echo begun/)
     writeFileSync(join(machine.project, 'go'), '')
-    await glass.shows('Your command in the background has ended')
+    await window.shows('Your command in the background has ended')
     const [, log] = /its output goes to (\S+)\]/.exec(
       machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text] : []))[0]!,
     )!
@@ -170,36 +170,36 @@ describe('commands in the background', { concurrency: 2 }, () => {
   })
 
   test('/jobs end ends the chosen command, and /background does what the key does', options, async (t) => {
-    const { machine, glass } = await chatting(t, () => ({ text: 'I heard it.' }))
-    glass.type('/jobs\r')
-    await glass.shows('No command is in the background.')
-    glass.type('!echo begun; echo $$ > pid; sleep 1000\r')
-    await glass.shows(/^│ +begun +│$/m)
-    glass.type('/background\r')
-    await glass.shows('went on in the background as job 1')
+    const { machine, window } = await chatting(t, () => ({ text: 'I heard it.' }))
+    window.type('/jobs\r')
+    await window.shows('No command is in the background.')
+    window.type('!echo begun; echo $$ > pid; sleep 1000\r')
+    await window.shows(/^│ +begun +│$/m)
+    window.type('/background\r')
+    await window.shows('went on in the background as job 1')
     const pid = readFileSync(join(machine.project, 'pid'), 'utf8').trim()
-    glass.type('/jobs end\r')
-    await glass.shows(/Which command do you want to end\?[^]*your job 1 [^]*Enter answers/)
-    glass.type(keys.enter)
-    await glass.shows(/Job 1 \(echo begun; [^]* was ended\./)
+    window.type('/jobs end\r')
+    await window.shows(/Which command do you want to end\?[^]*your job 1 [^]*Enter answers/)
+    window.type(keys.enter)
+    await window.shows(/Job 1 \(echo begun; [^]* was ended\./)
     assert.equal(existsSync(`/proc/${pid}`), false)
   })
 
   test('the line of a long command names the key', options, async (t) => {
     const command = 'echo begun; sleep 1000'
     // A machine without a sandbox would be told so on the screen.
-    const { glass } = await chatting(t, () => ({ call: { tool: 'bash', input: { command } } }), {
+    const { window } = await chatting(t, () => ({ call: { tool: 'bash', input: { command } } }), {
       sandbox: { enabled: false },
     })
-    const sitting = new Sitting(glass, 'dark', (row) => row.replaceAll(/[⠋⠙⠸⠴⠦⠇]/g, '*').replaceAll(/\d+ s\b/g, '9 s'))
+    const sitting = new Sitting(window, 'dark', (row) => row.replaceAll(/[⠋⠙⠸⠴⠦⠇]/g, '*').replaceAll(/\d+ s\b/g, '9 s'))
     await sitting.begun()
-    glass.type('build it\r')
+    window.type('build it\r')
     const at = [
       { cols: 80, rows: 24 },
       { cols: 200, rows: 50 },
     ]
     await sitting.framed('to-background', ['Ctrl+B: to the background · Esc cancels'], at)
-    glass.type(keys.escape)
-    await glass.shows('cancelled')
+    window.type(keys.escape)
+    await window.shows('cancelled')
   })
 })

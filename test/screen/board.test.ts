@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Answer, Asked } from '../real/model-server.ts'
 import { modelServer } from '../real/model-server.ts'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looks, sizes } from './looks.ts'
 import { Sitting } from './sitting.ts'
 
@@ -57,17 +57,17 @@ async function coordinating(t: TestContext, workers: number, look: string): Prom
     coordinator: { workers: 60, tokens: 1_000_000 },
   })
   const { env, ...shown } = looks[look]!
-  const glass = new Glass(machine, {
+  const window = new ProgramWindow(machine, {
     ...shown,
     env: { ...env, ANTHROPIC_API_KEY: 'made-up-key' },
     args: ['--mode', 'coordinator', 'look at everything'],
   })
   t.after(async () => {
     over.resolve()
-    glass.end()
+    window.end()
     await server.close()
   })
-  return new Sitting(glass, look, timeless)
+  return new Sitting(window, look, timeless)
 }
 
 const wish = (_: unknown, at: number) => {
@@ -102,37 +102,37 @@ for (const look of Object.keys(looks)) {
   const at = look === 'dark' ? seen : seen.slice(0, 1)
   test(`golden frames of a board with four workers, ${look}`, options, async (t) => {
     const sitting = await coordinating(t, 4, look)
-    const { glass } = sitting
+    const { window } = sitting
     await sitting.framed('board-rows', [...standing, budget, 'Ctrl+T: '], at)
-    glass.type(ctrlT)
+    window.type(ctrlT)
     await sitting.framed('board-list', [...standing, budget, 'Agents of this turn · 1 working, 1 waiting, 1 done'], at)
     if (look !== 'dark') return
-    glass.type(`and the docs`)
+    window.type(`and the docs`)
     await sitting.shows('│ and the docs', '─ Ctrl+X stops · Esc closes')
-    glass.type(keys.ctrlU)
+    window.type(keys.ctrlU)
     await sitting.shows('Enter opens')
-    glass.type(keys.enter)
+    window.type(keys.enter)
     await sitting.framed('board-opened', [/◌ worker_3 implementer · native · working/, 'Look 2.', 'Esc goes back'], at)
-    glass.type(ctrlX)
+    window.type(ctrlX)
     await sitting.framed('board-stop', ['Stop worker_3 implementer (native)?', 'Enter answers'], at)
-    glass.type('1')
+    window.type('1')
     await sitting.shows(/■ worker_3 implementer · native · stopped/)
-    glass.type(keys.escape)
+    window.type(keys.escape)
     await sitting.shows(/◌ worker_4 summarizer/, 'Agents of this turn')
-    glass.type(keys.escape)
+    window.type(keys.escape)
     await sitting.shows((screen) => !screen.includes('Agents of this turn') && screen.includes('Esc cancels'))
   })
 }
 
 test('golden frames of a board with fifty workers', options, async (t) => {
   const sitting = await coordinating(t, 50, 'dark')
-  const { glass } = sitting
+  const { window } = sitting
   const many = /50\/60 workers, (?:\d+\/500 steps, )?7\.4k\/1\.0M tokens/
   const rows = [standing[0]!, standing[2]!]
   await sitting.framed('board-many', [...rows, '+ 44 more: 43 waiting, 1 done · Ctrl+T shows all', many], seen)
-  glass.type(ctrlT)
+  window.type(ctrlT)
   await sitting.shows('3 of 50')
-  for (let at = 0; at < 3; at++) glass.type(keys.pageDown)
+  for (let at = 0; at < 3; at++) window.type(keys.pageDown)
   await sitting.framed('board-many-list', [/› ○ worker_24 /, '24 of 50', many], seen)
-  assert.doesNotMatch(glass.text(), /undefined|NaN/)
+  assert.doesNotMatch(window.text(), /undefined|NaN/)
 })

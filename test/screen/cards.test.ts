@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { Size } from './glass.ts'
+import type { Size } from './program-window.ts'
 import type { Sitting } from '../faces/chat/sitting.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looks } from './looks.ts'
 import { talkers } from './machine.ts'
 import { Sitting, rested } from './sitting.ts'
@@ -18,16 +18,16 @@ test(
   async (t) => {
     const { machine } = talkers(t)
     const opened = async () => {
-      const glass = new Glass(machine, looks.dark)
-      t.after(() => glass.end())
-      const sitting = new Sitting(glass, 'dark', timeless)
+      const window = new ProgramWindow(machine, looks.dark)
+      t.after(() => window.end())
+      const sitting = new Sitting(window, 'dark', timeless)
       await sitting.begun()
-      return { glass, sitting }
+      return { window, sitting }
     }
     const first = await opened()
-    first.glass.type('stream please\r')
+    first.window.type('stream please\r')
     await first.sitting.shows('The first half', /[⠋⠙⠸⠴⠦⠇] alpha/)
-    first.glass.type(keys.escape)
+    first.window.type(keys.escape)
     await first.sitting.framed('cut-off', [
       'The first half',
       '(cut off by you)',
@@ -35,11 +35,11 @@ test(
       rested('0 tokens'),
     ])
 
-    first.glass.type('stream please\r')
+    first.window.type('stream please\r')
     const side = machine.file('shown')
     await until(() => existsSync(side) && readdirSync(side).some((name) => statSync(join(side, name)).size > 0))
-    first.glass.pty.kill('SIGKILL')
-    await first.glass.exited
+    first.window.pty.kill('SIGKILL')
+    await first.window.exited
     const second = await opened()
     await second.sitting.framed('cut-off-restarted', [
       '(cut off by you)',

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ended, Machine, nativeOn } from '../cli/program.ts'
 import { modelServer } from '../real/model-server.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 
 const options = { timeout: 120_000 }
 const env = { ANTHROPIC_API_KEY: 'made-up' }
@@ -34,21 +34,21 @@ async function touching(t: TestContext, held: { count: number; until: Promise<un
     agents: [nativeOn(server), { ...nativeOn(server), name: 'two' }],
   })
   const open = (args: readonly string[] = []) => {
-    const glass = new Glass(machine, { env, args, size: { cols: 100, rows: 40 } })
-    t.after(() => glass.end())
-    return glass
+    const window = new ProgramWindow(machine, { env, args, size: { cols: 100, rows: 40 } })
+    t.after(() => window.end())
+    return window
   }
   let turns = 0
   /** A turn in which each card is answered with the next of these keys; another card would be waited for in vain. */
-  const turn = async (glass: Glass, calls: number, ...answers: string[]) => {
-    glass.type(`touch it ${calls}`)
-    glass.type(keys.enter)
+  const turn = async (window: ProgramWindow, calls: number, ...answers: string[]) => {
+    window.type(`touch it ${calls}`)
+    window.type(keys.enter)
     for (const key of answers) {
-      await glass.shows(/asks for permission[^]*2 Yes, always in this project[^]*Enter answers/)
-      glass.type(key)
-      await glass.shows((screen) => !screen.includes('Enter answers'))
+      await window.shows(/asks for permission[^]*2 Yes, always in this project[^]*Enter answers/)
+      window.type(key)
+      await window.shows((screen) => !screen.includes('Enter answers'))
     }
-    await glass.shows(`Touched ${++turns}.`)
+    await window.shows(`Touched ${++turns}.`)
   }
   const run = async (how: RunOptions = {}) => {
     turns++
@@ -62,13 +62,13 @@ async function touching(t: TestContext, held: { count: number; until: Promise<un
 
 test('"once" is once: the same command is asked about again in the same turn and in the next', options, async (t) => {
   const { open, turn, run } = await touching(t)
-  const glass = open()
-  await glass.shows('Ask anything')
-  await turn(glass, 2, '1', '1')
-  await turn(glass, 1, '1')
+  const window = open()
+  await window.shows('Ask anything')
+  await turn(window, 2, '1', '1')
+  await turn(window, 1, '1')
   // A chat that is open would be asked for the other process.
-  glass.type(keys.ctrlD)
-  await glass.exited
+  window.type(keys.ctrlD)
+  await window.exited
   assert.equal(await run(), false)
 })
 
@@ -77,23 +77,23 @@ test(
   options,
   async (t) => {
     const { machine, open, turn, run } = await touching(t)
-    const glass = open()
-    await glass.shows('Ask anything')
-    await turn(glass, 2, '2')
-    await turn(glass, 1)
-    glass.type('/clear')
-    glass.type(keys.enter)
-    await glass.shows(/Start a new session\?[^]*Enter answers/)
-    glass.type('1')
-    await glass.shows('A new session began')
-    await turn(glass, 1)
-    glass.type('/switch two')
-    glass.type(keys.enter)
-    await glass.shows(/next two /)
-    await turn(glass, 1)
+    const window = open()
+    await window.shows('Ask anything')
+    await turn(window, 2, '2')
+    await turn(window, 1)
+    window.type('/clear')
+    window.type(keys.enter)
+    await window.shows(/Start a new session\?[^]*Enter answers/)
+    window.type('1')
+    await window.shows('A new session began')
+    await turn(window, 1)
+    window.type('/switch two')
+    window.type(keys.enter)
+    await window.shows(/next two /)
+    await turn(window, 1)
     assert.equal(await run(), true)
-    glass.type(keys.ctrlD)
-    await glass.exited
+    window.type(keys.ctrlD)
+    await window.exited
     const again = open(['--new'])
     await again.shows('Ask anything')
     await turn(again, 1)
@@ -113,13 +113,13 @@ test(
     child.stdin!.end()
     const over = ended(child)
     await server.received(1)
-    const glass = open(['--new'])
-    await glass.shows('Ask anything')
-    glass.type('touch it 1')
-    glass.type(keys.enter)
-    await glass.shows(/asks for permission[^]*Enter answers/)
-    glass.type('2')
-    await glass.shows('Touched 1.')
+    const window = open(['--new'])
+    await window.shows('Ask anything')
+    window.type('touch it 1')
+    window.type(keys.enter)
+    await window.shows(/asks for permission[^]*Enter answers/)
+    window.type('2')
+    await window.shows('Touched 1.')
     rmSync(join(machine.project, 'made.txt'))
     said.resolve()
     assert.deepEqual([(await over).code, existsSync(join(machine.project, 'made.txt'))], [0, true])
@@ -135,10 +135,10 @@ test(
       { alpha: 'cat >/dev/null; echo "Alpha answers."', beta: 'cat >/dev/null; echo "Beta answers."' },
       { metaInstruction: false, thinking: 'off', rotationStrategy: 'exhaustion', sharing: 'ask' },
     )
-    const say = async (glass: Glass, text: string, ...signs: (string | RegExp)[]) => {
-      glass.type(text)
-      glass.type(keys.enter)
-      for (const sign of signs) await glass.shows(sign)
+    const say = async (window: ProgramWindow, text: string, ...signs: (string | RegExp)[]) => {
+      window.type(text)
+      window.type(keys.enter)
+      for (const sign of signs) await window.shows(sign)
     }
     const card =
       /Another vendor would learn this[^]*covers: this conversation with beta until you start a new session[^]*Enter answers/
@@ -147,7 +147,7 @@ test(
         .kept()
         .filter(([type]) => type === 'reply')
         .map(([, by]) => by)
-    const first = new Glass(machine)
+    const first = new ProgramWindow(machine)
     t.after(() => first.end())
     await first.shows('Ask anything')
     await say(first, 'one', 'Alpha answers.')
@@ -157,7 +157,7 @@ test(
     await first.shows('Beta answers.')
     first.type(keys.ctrlD)
     await first.exited
-    const second = new Glass(machine, { args: ['--continue', '-a', 'beta', 'three'] })
+    const second = new ProgramWindow(machine, { args: ['--continue', '-a', 'beta', 'three'] })
     t.after(() => second.end())
     await second.shows(/Beta answers\.[^]*three[^]*Beta answers\./)
     await say(second, '/clear', /Start a new session\?[^]*Enter answers/)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { lastWords, recordedClaude } from './machine.ts'
 
 const options = { timeout: 120_000 }
@@ -49,18 +49,18 @@ function foreign(raw: string): string[] {
 
 /** Watches the state that a terminal keeps beside its screen. */
 function watched(t: TestContext, machine: Machine, env: Record<string, string> = {}) {
-  const glass = new Glass(machine, { env })
-  t.after(() => glass.end())
+  const window = new ProgramWindow(machine, { env })
+  t.after(() => window.end())
   const touched: string[] = []
-  glass.emulator.onTitleChange((title) => touched.push(`title ${title}`))
-  glass.emulator.onBell(() => touched.push('bell'))
-  glass.emulator.parser.registerOscHandler(52, (data) => touched.push(`clipboard ${data}`) > 0)
-  return { glass, touched }
+  window.emulator.onTitleChange((title) => touched.push(`title ${title}`))
+  window.emulator.onBell(() => touched.push('bell'))
+  window.emulator.parser.registerOscHandler(52, (data) => touched.push(`clipboard ${data}`) > 0)
+  return { window, touched }
 }
 
 /** Every row is as wide as the screen, within its border, and the last one says how things stand. */
-function assertWhole(glass: Glass): void {
-  const rows = glass.rows()
+function assertWhole(window: ProgramWindow): void {
+  const rows = window.rows()
   const edges = rows
     .slice(0, -1)
     .filter((row) => !/^ [⠋⠙⠸⠴⠦⠇] /.test(row))
@@ -68,7 +68,7 @@ function assertWhole(glass: Glass): void {
   const bottom = edges.indexOf('╰╯')
   const inside = (count: number) => Array<string>(count).fill('││')
   const input = edges.length - bottom - 3
-  assert.deepEqual(edges, ['╭╮', ...inside(bottom - 1), '╰╯', '╭╮', ...inside(input), '╰╯'], glass.text())
+  assert.deepEqual(edges, ['╭╮', ...inside(bottom - 1), '╰╯', '╭╮', ...inside(input), '╰╯'], window.text())
   assert.match(rows.at(-1)!, /^ chat · /)
 }
 
@@ -83,26 +83,26 @@ test('output of an agent is shown as text, whatever it is', options, async (t) =
       *) cat ${file};;
       esac`,
   })
-  const { glass, touched } = watched(t, machine)
-  await glass.shows(/next wild/)
-  glass.type('show it\r')
-  await glass.shows(/─ wild · /)
-  assertWhole(glass)
-  await glass.shows('the last word')
-  await glass.shows('wide 你好你好')
-  glass.type(keys.pageUp)
-  await glass.shows(/word3\d +after3\d/)
-  assertWhole(glass)
-  glass.type('go on\r')
-  await glass.shows(/x{70}[^]*─ wild · .*~250k tokens/)
-  assertWhole(glass)
-  glass.type('fail please\r')
-  await glass.shows(/✗/)
-  assertWhole(glass)
-  glass.type('/exit\r')
-  await glass.exited
-  assert.deepEqual([foreign(glass.raw), touched], [[], []])
-  assert.match(glass.scrollback(), /Continue with: /)
+  const { window, touched } = watched(t, machine)
+  await window.shows(/next wild/)
+  window.type('show it\r')
+  await window.shows(/─ wild · /)
+  assertWhole(window)
+  await window.shows('the last word')
+  await window.shows('wide 你好你好')
+  window.type(keys.pageUp)
+  await window.shows(/word3\d +after3\d/)
+  assertWhole(window)
+  window.type('go on\r')
+  await window.shows(/x{70}[^]*─ wild · .*~250k tokens/)
+  assertWhole(window)
+  window.type('fail please\r')
+  await window.shows(/✗/)
+  assertWhole(window)
+  window.type('/exit\r')
+  await window.exited
+  assert.deepEqual([foreign(window.raw), touched], [[], []])
+  assert.match(window.scrollback(), /Continue with: /)
 })
 
 test('names of tools and files are shown as text, also those in the project', options, async (t) => {
@@ -113,22 +113,22 @@ test('names of tools and files are shown as text, also those in the project', op
   ])
   for (const name of [`file${evil}.md`, 'file\u202egnp.md', 'fileline\nbreak.md'])
     writeFileSync(join(machine.project, name), '')
-  const { glass, touched } = watched(t, machine, env)
-  await glass.shows(/next claude/)
-  glass.type('see @file')
-  await glass.shows(/› file⟨U\+202E⟩gnp\.md/)
-  assert.doesNotMatch(glass.text(), /break\.md|owned/)
-  glass.type(keys.escape)
-  await glass.shows((screen) => !screen.includes('›'))
-  glass.type('\x15play change\r')
-  await glass.shows(/claude asks[^]*Yes, once[^]*Enter answers/)
-  assertWhole(glass)
-  glass.type(keys.enter)
-  await glass.shows(/─ claude · /)
-  glass.type(keys.ctrlO)
-  await glass.shows('⎯⎯')
-  assertWhole(glass)
-  assert.deepEqual([foreign(glass.raw), touched], [[], []])
+  const { window, touched } = watched(t, machine, env)
+  await window.shows(/next claude/)
+  window.type('see @file')
+  await window.shows(/› file⟨U\+202E⟩gnp\.md/)
+  assert.doesNotMatch(window.text(), /break\.md|owned/)
+  window.type(keys.escape)
+  await window.shows((screen) => !screen.includes('›'))
+  window.type('\x15play change\r')
+  await window.shows(/claude asks[^]*Yes, once[^]*Enter answers/)
+  assertWhole(window)
+  window.type(keys.enter)
+  await window.shows(/─ claude · /)
+  window.type(keys.ctrlO)
+  await window.shows('⎯⎯')
+  assertWhole(window)
+  assert.deepEqual([foreign(window.raw), touched], [[], []])
 })
 
 test('the chat in lines prints nothing but text either', options, async (t) => {
@@ -136,12 +136,12 @@ test('the chat in lines prints nothing but text either', options, async (t) => {
   const file = join(machine.folder, 'wild')
   writeFileSync(file, wild)
   machine.agents({ wild: `cat >/dev/null; cat ${file}` })
-  const { glass, touched } = watched(t, machine, { TERM: 'dumb' })
-  await glass.shows(/^>/m)
-  glass.type('show it\r')
-  await glass.shows('the last word')
-  glass.type('/exit\r')
-  await glass.exited
+  const { window, touched } = watched(t, machine, { TERM: 'dumb' })
+  await window.shows(/^>/m)
+  window.type('show it\r')
+  await window.shows('the last word')
+  window.type('/exit\r')
+  await window.exited
   // The cursor goes back to where the line that is typed begins.
-  assert.deepEqual([foreign(glass.raw.replaceAll('\r', '')), touched], [[], []])
+  assert.deepEqual([foreign(window.raw.replaceAll('\r', '')), touched], [[], []])
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 
 const options = { timeout: 120_000 }
 
@@ -22,36 +22,36 @@ function slow(t: TestContext) {
   }
 }
 
-function open(t: TestContext, machine: Machine, args: string[] = []): Glass {
-  const glass = new Glass(machine, { args })
-  t.after(() => glass.end())
-  return glass
+function open(t: TestContext, machine: Machine, args: string[] = []): ProgramWindow {
+  const window = new ProgramWindow(machine, { args })
+  t.after(() => window.end())
+  return window
 }
 
 test('leaving restores the terminal, and prints the last answer and the command to resume', options, async (t) => {
   const { machine, goOn } = slow(t)
   goOn()
-  const glass = open(t, machine, ['say it'])
-  await glass.shows(/─ slow/)
-  assert.equal(glass.emulator.buffer.active.type, 'alternate')
-  glass.type('/exit\r')
-  assert.deepEqual(await glass.exited, { exitCode: 0, signal: 0 })
-  assert.equal(glass.emulator.buffer.active.type, 'normal')
+  const window = open(t, machine, ['say it'])
+  await window.shows(/─ slow/)
+  assert.equal(window.emulator.buffer.active.type, 'alternate')
+  window.type('/exit\r')
+  assert.deepEqual(await window.exited, { exitCode: 0, signal: 0 })
+  assert.equal(window.emulator.buffer.active.type, 'normal')
   assert.equal(
-    glass.scrollback(),
+    window.scrollback(),
     `● slow\n  the first half\n  the second half\nContinue with: termaite --cwd ${machine.project}`,
   )
 })
 
 test('two Ctrl+C cancel the turn and leave; nothing of it is left', options, async (t) => {
   const { machine, agentLives } = slow(t)
-  const glass = open(t, machine, ['say it'])
-  await glass.shows('the first half')
+  const window = open(t, machine, ['say it'])
+  await window.shows('the first half')
   assert.equal(agentLives(), true)
-  glass.type(keys.ctrlC + keys.ctrlC)
-  await glass.exited
+  window.type(keys.ctrlC + keys.ctrlC)
+  await window.exited
   assert.equal(agentLives(), false)
-  assert.equal(glass.emulator.buffer.active.type, 'normal')
+  assert.equal(window.emulator.buffer.active.type, 'normal')
   assert.deepEqual(machine.kept(), [
     ['prompt', 'user', 'say it'],
     ['verdict', 'termaite', ''],
@@ -100,16 +100,16 @@ test('an uncaught error gives the terminal back, ends all processes, and says ho
   const { machine, agentLives } = slow(t)
   const fault = join(machine.folder, 'fault.mjs')
   writeFileSync(fault, `process.on('SIGUSR2', () => { throw new Error('it broke on purpose') })`)
-  const glass = new Glass(machine, { args: ['say it'], env: { NODE_OPTIONS: `--import=${fault}` } })
-  t.after(() => glass.end())
-  await glass.shows('the first half')
-  glass.pty.kill('SIGUSR2')
-  assert.deepEqual(await glass.exited, { exitCode: 1, signal: 0 })
-  assert.equal(glass.emulator.buffer.active.type, 'normal')
-  assert.equal(glass.emulator.modes.mouseTrackingMode, 'none')
+  const window = new ProgramWindow(machine, { args: ['say it'], env: { NODE_OPTIONS: `--import=${fault}` } })
+  t.after(() => window.end())
+  await window.shows('the first half')
+  window.pty.kill('SIGUSR2')
+  assert.deepEqual(await window.exited, { exitCode: 1, signal: 0 })
+  assert.equal(window.emulator.buffer.active.type, 'normal')
+  assert.equal(window.emulator.modes.mouseTrackingMode, 'none')
   assert.equal(agentLives(), false)
   assert.equal(
-    glass.scrollback().replaceAll('\n', ' '),
+    window.scrollback().replaceAll('\n', ' '),
     [
       'termaite: the chat crashed: it broke on purpose. The conversation is kept.',
       `Continue with: termaite --cwd ${machine.project}`,

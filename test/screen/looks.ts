@@ -1,4 +1,4 @@
-import type { GlassOptions, Size } from './glass.ts'
+import type { WindowOptions, Size } from './program-window.ts'
 import { sized } from '../full.ts'
 
 export const sizes: readonly Size[] = [
@@ -17,7 +17,7 @@ export const narrow: readonly Size[] = [
 const hours = new Date().getUTCHours() - 11
 const env = { TZ: `Etc/GMT${hours < 0 ? hours : `+${hours}`}` }
 
-export const looks: Readonly<Record<string, GlassOptions>> = {
+export const looks: Readonly<Record<string, WindowOptions>> = {
   dark: { env },
   light: { env, background: 'ffff/ffff/ffff' },
   plain: { env: { ...env, NO_COLOR: '1' } },
@@ -28,7 +28,7 @@ export const looks: Readonly<Record<string, GlassOptions>> = {
  * in all of them and the styles come from one theme. All of them with `FULL=1`, and where frames are written anew;
  * `frames.test.ts` shows the chat in all of them in every run.
  */
-export function looksOf(usual: 'dark' | 'light' | 'plain'): [look: string, shown: GlassOptions][] {
+export function looksOf(usual: 'dark' | 'light' | 'plain'): [look: string, shown: WindowOptions][] {
   const all = Object.entries(looks)
   return process.env.UPDATE_GOLDEN === '1' ? all : sized([[usual, looks[usual]!]], all)
 }

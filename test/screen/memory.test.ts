@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Machine } from '../cli/program.ts'
 import { modelServer } from '../real/model-server.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looksOf } from './looks.ts'
 import { Sitting } from './sitting.ts'
 
@@ -26,22 +26,22 @@ describe('notes, commands and agents of a project in the chat', { concurrency: 2
         const before = '# Rules\n\n- Indent with two spaces.\n'
         write(machine, 'AGENTS.md', before)
         const file = () => readFileSync(join(machine.project, 'AGENTS.md'), 'utf8')
-        const glass = new Glass(machine, shown)
-        t.after(() => glass.end())
-        const sitting = new Sitting(glass, look)
+        const window = new ProgramWindow(machine, shown)
+        t.after(() => window.end())
+        const sitting = new Sitting(window, look)
         await sitting.begun()
-        glass.type('#Run the tests with npm test.')
-        glass.type(keys.enter)
+        window.type('#Run the tests with npm test.')
+        window.type(keys.enter)
         await sitting.framed('memory-note', ['Add this note to AGENTS.md?', '+ - Run the tests', 'Enter answers'])
-        glass.type(keys.enter)
-        await glass.shows('Added to AGENTS.md. /undo takes it back, and so does git.')
+        window.type(keys.enter)
+        await window.shows('Added to AGENTS.md. /undo takes it back, and so does git.')
         assert.equal(file(), `${before}- Run the tests with npm test.\n`)
-        await glass.shows((screen) => screen.includes('Ask anything') && !/ Esc cancels$/m.test(screen))
-        glass.type('/undo')
-        glass.type(keys.enter)
-        await glass.shows(/AGENTS\.md[^]*Enter answers/)
-        glass.type(keys.enter)
-        await glass.shows((screen) => !screen.includes('Enter answers') && file() === before)
+        await window.shows((screen) => screen.includes('Ask anything') && !/ Esc cancels$/m.test(screen))
+        window.type('/undo')
+        window.type(keys.enter)
+        await window.shows(/AGENTS\.md[^]*Enter answers/)
+        window.type(keys.enter)
+        await window.shows((screen) => !screen.includes('Enter answers') && file() === before)
       },
     )
 
@@ -57,30 +57,30 @@ describe('notes, commands and agents of a project in the chat', { concurrency: 2
           '.claude/commands/ship.md',
           '---\ndescription: Ship the project to a server\nargument-hint: <server>\n---\nShip to $0. Made: !`touch shipped-$0; echo done`',
         )
-        const glass = new Glass(machine, shown)
-        t.after(() => glass.end())
+        const window = new ProgramWindow(machine, shown)
+        t.after(() => window.end())
         const tidy = (row: string) => row.replaceAll(/\/tmp\/termaite-test-\w+/g, '/tmp/termaite-test-000000')
-        const sitting = new Sitting(glass, look, tidy)
+        const sitting = new Sitting(window, look, tidy)
         await sitting.begun()
-        glass.type('/shi')
+        window.type('/shi')
         await sitting.framed('command-untrusted', ['Welcome to', /› \/ship +Not used until you trust this folder/])
-        glass.type('p home')
-        glass.type(keys.enter)
-        await glass.shows(/Do you trust this[^]*ship\.md[^]*Enter answers/)
-        glass.type('2')
-        glass.type(keys.enter)
+        window.type('p home')
+        window.type(keys.enter)
+        await window.shows(/Do you trust this[^]*ship\.md[^]*Enter answers/)
+        window.type('2')
+        window.type(keys.enter)
         await sitting.framed('command-line', [
           '/ship (.claude/commands/ship.md) wants to run a command',
           'touch shipped-home',
           'Enter answers',
         ])
-        glass.type('1')
-        glass.type(keys.enter)
-        await glass.shows(/Ship to home\. Made: done/)
+        window.type('1')
+        window.type(keys.enter)
+        await window.shows(/Ship to home\. Made: done/)
         readFileSync(join(machine.project, 'shipped-home'))
-        await glass.shows((screen) => screen.includes('Ask anything') && !/ Esc cancels$/m.test(screen))
-        glass.type('/shi')
-        await glass.shows(/› \/ship <server> +Ship the project to a server/)
+        await window.shows((screen) => screen.includes('Ask anything') && !/ Esc cancels$/m.test(screen))
+        window.type('/shi')
+        await window.shows(/› \/ship <server> +Ship the project to a server/)
       },
     )
 
@@ -101,9 +101,12 @@ describe('notes, commands and agents of a project in the chat', { concurrency: 2
     const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
     machine.settings({ metaInstruction: false, thinking: 'off', agents: [{ ...agent, contextWindowTokens: 200_000 }] })
     assert.equal((await machine.run(['trust', '--yes'])).code, 0)
-    const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['@reviewer look at a.txt'] })
-    t.after(() => glass.end())
-    await glass.shows(/reviewer[^]*The reviewer is content\./)
+    const window = new ProgramWindow(machine, {
+      env: { ANTHROPIC_API_KEY: 'made-up' },
+      args: ['@reviewer look at a.txt'],
+    })
+    t.after(() => window.end())
+    await window.shows(/reviewer[^]*The reviewer is content\./)
     assert.deepEqual(
       server.turns()[1]!.body.tools.map(({ name }: { name: string }) => name),
       ['file_reader'],

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
 import { modelServer } from '../real/model-server.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 
 test(
   'our own agent in the chat: an edit is asked for with its diff, a question is a card, its answer the next prompt',
@@ -25,15 +25,15 @@ test(
     const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
     const agents = [{ ...agent, contextWindowTokens: 200_000 }]
     machine.settings({ metaInstruction: false, thinking: 'off', agents })
-    const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['paint it'] })
-    t.after(() => glass.end())
-    await glass.shows(/native asks for permission[^]*- one[^]*\+ two[^]*Yes, once[^]*Enter answers/)
-    glass.type(keys.enter)
-    await glass.shows(/native asks[^]*Which colour\?[^]*3 blue[^]*Enter answers/)
+    const window = new ProgramWindow(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['paint it'] })
+    t.after(() => window.end())
+    await window.shows(/native asks for permission[^]*- one[^]*\+ two[^]*Yes, once[^]*Enter answers/)
+    window.type(keys.enter)
+    await window.shows(/native asks[^]*Which colour\?[^]*3 blue[^]*Enter answers/)
     assert.equal(readFileSync(file, 'utf8'), 'two\n')
-    glass.type(keys.down + keys.down)
-    glass.type(keys.enter)
-    await glass.shows(/Which colour\? blue[^]*Painted\./)
+    window.type(keys.down + keys.down)
+    window.type(keys.enter)
+    await window.shows(/Which colour\? blue[^]*Painted\./)
     assert.match(server.turns()[3]!.text, /Which colour\? blue/)
   },
 )
@@ -49,15 +49,15 @@ test(
     const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
     const other = { name: 'other', command: 'echo other', contextWindowTokens: 200_000 }
     machine.settings({ metaInstruction: false, agents: [other, { ...agent, contextWindowTokens: 200_000 }] })
-    const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['/plan paint it'] })
-    t.after(() => glass.end())
-    await glass.shows(/Build this plan\?[^]*drop it[^]*Enter answers/)
-    glass.type('in red')
-    glass.type(keys.enter)
-    await glass.shows(/Build this plan\?[^]*Look at it\. 2[^]*drop it[^]*Enter answers/)
-    glass.type(keys.enter)
-    await glass.shows(/Painted\./)
-    await glass.shows(/chat/)
+    const window = new ProgramWindow(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['/plan paint it'] })
+    t.after(() => window.end())
+    await window.shows(/Build this plan\?[^]*drop it[^]*Enter answers/)
+    window.type('in red')
+    window.type(keys.enter)
+    await window.shows(/Build this plan\?[^]*Look at it\. 2[^]*drop it[^]*Enter answers/)
+    window.type(keys.enter)
+    await window.shows(/Painted\./)
+    await window.shows(/chat/)
     const [planned, changed, built] = server.turns().map(({ body }) => body)
     const has = (body: { tools: { name: string }[] }, tool: string) => body.tools.some(({ name }) => name === tool)
     assert.deepEqual(

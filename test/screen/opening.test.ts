@@ -5,7 +5,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine, program } from '../cli/program.ts'
 import { until } from '../until.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 
 test(
   'the chat opens without what takes long to make, and makes it when a text needs it',
@@ -24,14 +24,14 @@ test(
       }
     }`,
     )
-    const glass = new Glass(machine, { env: { NODE_OPTIONS: `--require=${preload}` } })
-    t.after(() => glass.end())
-    await glass.shows('Ask anything')
-    glass.type('Do it – now → “please”\r')
-    await glass.shows('It is done.')
+    const window = new ProgramWindow(machine, { env: { NODE_OPTIONS: `--require=${preload}` } })
+    t.after(() => window.end())
+    await window.shows('Ask anything')
+    window.type('Do it – now → “please”\r')
+    await window.shows('It is done.')
     assert.equal(existsSync(made), false)
-    glass.type('漢字 👩‍👧')
-    await glass.shows('漢字 👩‍👧')
+    window.type('漢字 👩‍👧')
+    await window.shows('漢字 👩‍👧')
     await until(() => existsSync(made))
     assert.equal(readFileSync(made, 'utf8'), 'grapheme\n')
   },
@@ -47,13 +47,13 @@ test('a chat that is left leaves compiled code from which the next one starts', 
     const { cachedDataRejected } = new (require('vm').Script)(readFileSync(main, 'latin1'), { cachedData: readFileSync(cachedData) })
     process.stdout.write(cachedDataRejected ? 'no' : 'yes')`
   const sit = async (answers: number) => {
-    const glass = new Glass(machine, { env: { NODE_COMPILE_CACHE: cache } })
-    t.after(() => glass.end())
-    await glass.shows('Ask anything')
-    glass.type('Do it\r')
-    await glass.shows((screen) => screen.split('It is done.').length > answers && !screen.includes('Esc cancels'))
-    glass.type(keys.ctrlD)
-    const { exitCode } = await glass.exited
+    const window = new ProgramWindow(machine, { env: { NODE_COMPILE_CACHE: cache } })
+    t.after(() => window.end())
+    await window.shows('Ask anything')
+    window.type('Do it\r')
+    await window.shows((screen) => screen.split('It is done.').length > answers && !screen.includes('Esc cancels'))
+    window.type(keys.ctrlD)
+    const { exitCode } = await window.exited
     const kept = globSync('termaite/*/chat/main.cjs', { cwd: cache })
     const taken = kept.map((file) =>
       execFileSync(process.execPath, [

@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { Machine } from '../cli/program.ts'
 import { png } from '../picture-bodies.ts'
 import { modelServer } from '../real/model-server.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looks } from './looks.ts'
 import { Sitting, rested } from './sitting.ts'
 
@@ -50,12 +50,12 @@ async function seeing(t: TestContext, script: Script, place = machineWith(t), lo
   const shown = looks[look]!
   const env = { ...shown.env, ...place.env, ANTHROPIC_API_KEY: 'made-up', GROQ_API_KEY: 'made-up' }
   const open = async (sign = rested('tokens')) => {
-    const glass = new Glass(place.machine, { ...shown, env })
-    t.after(() => glass.end())
-    await glass.shows(sign)
-    return glass
+    const window = new ProgramWindow(place.machine, { ...shown, env })
+    t.after(() => window.end())
+    await window.shows(sign)
+    return window
   }
-  return { ...place, server, open, glass: await open(rested('0 tokens')) }
+  return { ...place, server, open, window: await open(rested('0 tokens')) }
 }
 
 const image = (bytes: Buffer) => ({
@@ -71,13 +71,13 @@ const handReturns = () => {
 
 describe('pictures in the input', { concurrency: 2 }, () => {
   test('Ctrl+V pastes the picture on the clipboard, and the model sees it byte for byte', options, async (t) => {
-    const { machine, server, glass } = await seeing(t, () => ({ text: 'A grey box.' }))
-    glass.type('what is on ')
-    glass.type(keys.ctrlV)
-    await glass.shows('what is on [picture 1: clipboard, 640×480]')
-    glass.type('?')
-    glass.type(keys.enter)
-    await glass.shows('A grey box.')
+    const { machine, server, window } = await seeing(t, () => ({ text: 'A grey box.' }))
+    window.type('what is on ')
+    window.type(keys.ctrlV)
+    await window.shows('what is on [picture 1: clipboard, 640×480]')
+    window.type('?')
+    window.type(keys.enter)
+    await window.shows('A grey box.')
     assert.deepEqual(server.turns()[0]!.body.messages[0].content, [
       image(shot),
       { type: 'text', text: 'what is on [picture 1: clipboard, 640×480]?' },
@@ -95,25 +95,25 @@ describe('pictures in the input', { concurrency: 2 }, () => {
     writeFileSync(a, png(1, 2))
     writeFileSync(b, png(3, 4))
     writeFileSync(c, png(5, 6))
-    const { server, glass } = await seeing(t, () => ({ text: 'Seen.' }), place)
-    glass.type(pasted(`${a.replaceAll(' ', '\\ ')} '${b.replace("'", `'\\''`)}'`))
-    await glass.shows(/\[picture 1: a b\.png, 1×2\] \[picture 2: it's\.png, 3×4\]/)
-    glass.type(pasted(`${pathToFileURL(c).href}\r\n`))
-    await glass.shows('[picture 3: in.png, 5×6]')
+    const { server, window } = await seeing(t, () => ({ text: 'Seen.' }), place)
+    window.type(pasted(`${a.replaceAll(' ', '\\ ')} '${b.replace("'", `'\\''`)}'`))
+    await window.shows(/\[picture 1: a b\.png, 1×2\] \[picture 2: it's\.png, 3×4\]/)
+    window.type(pasted(`${pathToFileURL(c).href}\r\n`))
+    await window.shows('[picture 3: in.png, 5×6]')
     await handReturns()
-    glass.type('\u007f')
-    await glass.shows((screen) => !screen.includes('picture 3'))
-    await glass.shows('picture 2')
-    glass.type(' and ')
-    await glass.shows(' and')
-    glass.type(pasted('/etc/hostname'))
-    await glass.shows('and /etc/hostname')
+    window.type('\u007f')
+    await window.shows((screen) => !screen.includes('picture 3'))
+    await window.shows('picture 2')
+    window.type(' and ')
+    await window.shows(' and')
+    window.type(pasted('/etc/hostname'))
+    await window.shows('and /etc/hostname')
     await handReturns()
     // The pictures are kept already: the files may go.
     rmSync(shots, { recursive: true })
-    await glass.shows('hostname')
-    glass.type(keys.enter)
-    await glass.shows('Seen.')
+    await window.shows('hostname')
+    window.type(keys.enter)
+    await window.shows('Seen.')
     assert.deepEqual(server.turns()[0]!.body.messages[0].content, [
       image(png(1, 2)),
       image(png(3, 4)),
@@ -133,41 +133,41 @@ describe('pictures in the input', { concurrency: 2 }, () => {
     execFileSync('mkfifo', [join(shots, 'pipe.png')])
     writeFileSync(join(shots, 'vast.png'), shot)
     execFileSync('truncate', ['-s', '500M', join(shots, 'vast.png')])
-    const { glass } = await seeing(t, () => ({ text: 'Seen.' }), place)
-    glass.type(pasted(pathToFileURL(evil).href))
-    await glass.shows('[picture 1: x_)0;evil__(31m.png, 7×8]')
-    assert.equal(glass.raw.includes('0;evil\u0007'), false)
+    const { window } = await seeing(t, () => ({ text: 'Seen.' }), place)
+    window.type(pasted(pathToFileURL(evil).href))
+    await window.shows('[picture 1: x_)0;evil__(31m.png, 7×8]')
+    assert.equal(window.raw.includes('0;evil\u0007'), false)
     for (const [name, words] of [
       ['cut.png', 'it is damaged: its end is missing'],
       ['vast.png', 'a picture of 500.0 MB is too large; scale it below 20.0 MB'],
     ] as const) {
-      glass.type(pasted(join(shots, name)))
-      await glass.shows((screen) => screen.replaceAll(/[\s│]+/g, ' ').includes(words))
+      window.type(pasted(join(shots, name)))
+      await window.shows((screen) => screen.replaceAll(/[\s│]+/g, ' ').includes(words))
     }
-    glass.type(pasted(join(shots, 'pipe.png')))
-    await glass.shows('pipe.png')
+    window.type(pasted(join(shots, 'pipe.png')))
+    await window.shows('pipe.png')
     assert.equal(existsSync(join(machine.project, '.git', 'index.lock')), false)
   })
 
   test('a clipboard program that hangs or is missing is named, and the chat goes on', options, async (t) => {
-    const { glass } = await seeing(t, () => ({ text: 'Seen.' }), machineWith(t, 'exec sleep 1000'))
-    glass.type(keys.ctrlV)
-    await glass.shows('[reading')
-    await glass.shows((screen) => screen.replaceAll(/[\s│]+/g, ' ').includes('xclip did not answer within 3 s.'))
-    glass.type('hello\r')
-    await glass.shows('Seen.')
+    const { window } = await seeing(t, () => ({ text: 'Seen.' }), machineWith(t, 'exec sleep 1000'))
+    window.type(keys.ctrlV)
+    await window.shows('[reading')
+    await window.shows((screen) => screen.replaceAll(/[\s│]+/g, ' ').includes('xclip did not answer within 3 s.'))
+    window.type('hello\r')
+    await window.shows('Seen.')
   })
 
   test('nothing is lost: kill -9, the history, the queue and /rewind', options, async (t) => {
-    const { server, glass, open, clipboard } = await seeing(t, ({ count }) =>
+    const { server, window, open, clipboard } = await seeing(t, ({ count }) =>
       count === 1 ? { call: { tool: 'bash', input: { command: 'sleep 1000' } } } : { text: `Seen ${count}.` },
     )
-    glass.type(keys.ctrlV)
-    await glass.shows('[picture 1: clipboard, 640×480]')
-    glass.type(' one\r')
-    await glass.shows(/alpha asks for permission|bash sleep/)
-    process.kill(glass.pty.pid, 'SIGKILL')
-    await glass.exited
+    window.type(keys.ctrlV)
+    await window.shows('[picture 1: clipboard, 640×480]')
+    window.type(' one\r')
+    await window.shows(/alpha asks for permission|bash sleep/)
+    process.kill(window.pty.pid, 'SIGKILL')
+    await window.exited
     writeFileSync(clipboard, 'gone')
     const again = await open(/Ask anything/ as never)
     again.type(keys.up)
@@ -194,7 +194,7 @@ describe('pictures in the input', { concurrency: 2 }, () => {
     options,
     async (t) => {
       const place = machineWith(t)
-      const { machine, server, glass } = await seeing(
+      const { machine, server, window } = await seeing(
         t,
         ({ count }) =>
           count === 1
@@ -202,16 +202,16 @@ describe('pictures in the input', { concurrency: 2 }, () => {
             : { text: 'I see it now.' },
         place,
       )
-      glass.type('wait for it\r')
-      await glass.shows(/alpha asks for permission[^]*Enter answers/)
-      glass.type('1')
-      await glass.shows(/bash · /)
-      glass.type(keys.ctrlV)
-      await glass.shows('[picture 1: clipboard, 640×480]')
-      glass.type(' this one\r')
-      await glass.shows('↳ waiting: [picture 1: clipboard, 640×480] this one')
+      window.type('wait for it\r')
+      await window.shows(/alpha asks for permission[^]*Enter answers/)
+      window.type('1')
+      await window.shows(/bash · /)
+      window.type(keys.ctrlV)
+      await window.shows('[picture 1: clipboard, 640×480]')
+      window.type(' this one\r')
+      await window.shows('↳ waiting: [picture 1: clipboard, 640×480] this one')
       writeFileSync(join(machine.project, 'go'), '')
-      await glass.shows('I see it now.')
+      await window.shows('I see it now.')
       const last = server.turns().at(-1)!.body.messages.at(-1)
       assert.deepEqual(last.content.slice(-2), [
         image(shot),
@@ -232,22 +232,22 @@ describe('pictures in the input', { concurrency: 2 }, () => {
       { slow: `cat >> ${told}; until [ -e ${go} ]; do sleep 0.05; done; echo Done.` },
       { metaInstruction: false, thinking: 'off' },
     )
-    const glass = new Glass(place.machine, { env: place.env })
-    t.after(() => glass.end())
-    await glass.shows(rested('0 tokens'))
-    glass.type('first\r')
-    await glass.shows('Esc cancels')
-    glass.type(keys.ctrlV)
-    await glass.shows('[picture 1: clipboard, 640×480]')
-    glass.type(' queued\r')
-    await glass.shows('↳ waiting: [picture 1: clipboard, 640×480] queued')
-    glass.type(keys.up)
-    await glass.shows((screen) => /│ \[picture 1: clipboard, 640×480\] queued +│\n╰/.test(screen))
-    glass.type(keys.enter)
-    await glass.shows('↳ waiting: [picture 1: clipboard, 640×480] queued')
+    const window = new ProgramWindow(place.machine, { env: place.env })
+    t.after(() => window.end())
+    await window.shows(rested('0 tokens'))
+    window.type('first\r')
+    await window.shows('Esc cancels')
+    window.type(keys.ctrlV)
+    await window.shows('[picture 1: clipboard, 640×480]')
+    window.type(' queued\r')
+    await window.shows('↳ waiting: [picture 1: clipboard, 640×480] queued')
+    window.type(keys.up)
+    await window.shows((screen) => /│ \[picture 1: clipboard, 640×480\] queued +│\n╰/.test(screen))
+    window.type(keys.enter)
+    await window.shows('↳ waiting: [picture 1: clipboard, 640×480] queued')
     writeFileSync(go, folder)
-    await glass.shows('slow takes no pictures.')
-    await glass.shows(rested('tokens'))
+    await window.shows('slow takes no pictures.')
+    await window.shows(rested('tokens'))
     const [, path] = /\[picture 1: clipboard, 640×480; the picture is at (\S+\.png)\] queued/.exec(
       readFileSync(told, 'utf8'),
     )!
@@ -255,18 +255,18 @@ describe('pictures in the input', { concurrency: 2 }, () => {
   })
 
   test('a model that cannot see pictures is told the path of one, and so is the person', options, async (t) => {
-    const { server, glass } = await seeing(
+    const { server, window } = await seeing(
       t,
       () => ({ text: 'Blind.' }),
       machineWith(t),
       'dark',
       'groq/openai/gpt-oss-120b',
     )
-    glass.type(keys.ctrlV)
-    await glass.shows('[picture 1: clipboard, 640×480]')
-    glass.type('\r')
-    await glass.shows('Blind.')
-    await glass.shows((screen) =>
+    window.type(keys.ctrlV)
+    await window.shows('[picture 1: clipboard, 640×480]')
+    window.type('\r')
+    await window.shows('Blind.')
+    await window.shows((screen) =>
       screen
         .replaceAll(/[\s│]+/g, ' ')
         .includes('alpha did not see your picture, but was told where it is: this model cannot see pictures.'),
@@ -285,34 +285,34 @@ describe('pictures in the input', { concurrency: 2 }, () => {
       },
       { metaInstruction: false, thinking: 'off' },
     )
-    const glass = new Glass(place.machine, { env: place.env })
-    t.after(() => glass.end())
-    await glass.shows(rested('0 tokens'))
-    glass.type(keys.ctrlV)
-    await glass.shows('[picture 1: clipboard, 640×480]')
-    glass.type(' look\r')
-    await glass.shows('Enter answers')
-    glass.type('1')
-    await glass.shows('Taken over.')
+    const window = new ProgramWindow(place.machine, { env: place.env })
+    t.after(() => window.end())
+    await window.shows(rested('0 tokens'))
+    window.type(keys.ctrlV)
+    await window.shows('[picture 1: clipboard, 640×480]')
+    window.type(' look\r')
+    await window.shows('Enter answers')
+    window.type('1')
+    await window.shows('Taken over.')
     const [, path] = /\[picture 1: clipboard, 640×480; the picture is at (\S+\.png)\] look/.exec(
       readFileSync(told, 'utf8'),
     )!
     assert.deepEqual(readFileSync(path!), shot)
-    await glass.shows('second takes no pictures.')
+    await window.shows('second takes no pictures.')
   })
 
   for (const look of ['dark', 'plain'])
     test(`the frames, ${look}`, options, async (t) => {
       const place = machineWith(t)
       writeFileSync(join(place.shots, 'Screenshot from 2026-11-16 10-04-05.png'), png(1920, 1080))
-      const { glass } = await seeing(t, () => ({ text: 'Two boxes.' }), place, look)
-      const sitting = new Sitting(glass, look)
+      const { window } = await seeing(t, () => ({ text: 'Two boxes.' }), place, look)
+      const sitting = new Sitting(window, look)
       await sitting.begun()
-      glass.type('compare ')
-      glass.type(keys.ctrlV)
-      await glass.shows('[picture 1: clipboard, 640×480]')
-      glass.type(' with ')
-      glass.type(pasted(join(place.shots, 'Screenshot from 2026-11-16 10-04-05.png')))
+      window.type('compare ')
+      window.type(keys.ctrlV)
+      await window.shows('[picture 1: clipboard, 640×480]')
+      window.type(' with ')
+      window.type(pasted(join(place.shots, 'Screenshot from 2026-11-16 10-04-05.png')))
       const at = [
         { cols: 80, rows: 24 },
         { cols: 200, rows: 50 },

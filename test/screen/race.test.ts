@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looks } from './looks.ts'
 import { Sitting } from './sitting.ts'
 
@@ -53,17 +53,17 @@ describe('/race', () => {
           agent('reader', judges, { leash: 'read' }),
         ],
       })
-      const glass = new Glass(machine, { ...looks.dark!, args: [] })
-      t.after(() => glass.end())
-      const sitting = new Sitting(glass, 'dark', tidy)
-      await glass.shows('Ask anything')
-      glass.type('/race make it right -a alpha,beta,gamma,delta --check "grep -q right sum.txt"')
-      glass.type(keys.enter)
+      const window = new ProgramWindow(machine, { ...looks.dark!, args: [] })
+      t.after(() => window.end())
+      const sitting = new Sitting(window, 'dark', tidy)
+      await window.shows('Ask anything')
+      window.type('/race make it right -a alpha,beta,gamma,delta --check "grep -q right sum.txt"')
+      window.type(keys.enter)
       // The seconds of the turn have two digits on a fast machine too, so that the frame is the same everywhere.
       const seconds = (screen: string) => / waits for your answer · \d\d s/.test(screen)
       await sitting.framed('race-card', ['Enter answers', 'None, leave the project as it is', seconds], sizes)
-      glass.type('1')
-      await glass.shows("alpha's result is in the project now")
+      window.type('1')
+      await window.shows("alpha's result is in the project now")
       assert.equal(readFileSync(sum, 'utf8'), 'right\n')
     },
   )

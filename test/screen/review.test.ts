@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
 import { reviewedProject } from '../reviewed-project.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looksOf } from './looks.ts'
 import { Sitting, uncounted } from './sitting.ts'
 
@@ -24,13 +24,13 @@ describe('/review', { concurrency: 2 }, () => {
           { name: 'beta', command: beta, contextWindowTokens: 100_000 },
         ],
       })
-      const glass = new Glass(machine, { ...shown, args: ['--leash', 'edit'] })
-      t.after(() => glass.end())
-      const sitting = new Sitting(glass, look, uncounted)
+      const window = new ProgramWindow(machine, { ...shown, args: ['--leash', 'edit'] })
+      t.after(() => window.end())
+      const sitting = new Sitting(window, look, uncounted)
       await sitting.begun()
-      glass.type('/review')
+      window.type('/review')
       await sitting.shows('Let an agent review changes; it changes nothing.')
-      glass.type(keys.enter)
+      window.type(keys.enter)
       await sitting.framed('review-findings', [
         'add subtracts its second argument.',
         'To have them fixed: /review fix all',
@@ -39,12 +39,12 @@ describe('/review', { concurrency: 2 }, () => {
         '─ termaite · next in line',
         (screen) => !screen.includes('Esc cancels') && / ~\d+ tokens$/.test(screen.trimEnd()),
       ])
-      glass.type('/switch beta')
-      glass.type(keys.enter)
-      await glass.shows(' next beta ')
-      glass.type('/review fix 1')
-      glass.type(keys.enter)
-      await glass.shows('add adds again.')
+      window.type('/switch beta')
+      window.type(keys.enter)
+      await window.shows(' next beta ')
+      window.type('/review fix 1')
+      window.type(keys.enter)
+      await window.shows('add adds again.')
       assert.match(readFileSync(join(machine.project, 'sum.js'), 'utf8'), /return a \+ b/)
     })
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looksOf } from './looks.ts'
 import { Sitting } from './sitting.ts'
 
@@ -22,22 +22,22 @@ describe('/rewind', { concurrency: 2 }, () => {
       const machine = adding(t)
       for (const word of ['one', 'two'])
         assert.equal((await machine.run(['-p', `add ${word}`, '--leash', 'edit'])).code, 0)
-      const glass = new Glass(machine, shown)
-      t.after(() => glass.end())
-      const sitting = new Sitting(glass, look)
+      const window = new ProgramWindow(machine, shown)
+      t.after(() => window.end())
+      const sitting = new Sitting(window, look)
       await sitting.begun()
-      glass.type(keys.escape)
-      await glass.shows('Esc again goes back to an earlier prompt')
-      glass.type(keys.escape)
+      window.type(keys.escape)
+      await window.shows('Esc again goes back to an earlier prompt')
+      window.type(keys.escape)
       // The hint goes away by itself.
-      await glass.shows((screen) => screen.includes('Enter answers') && !screen.includes('Esc again'))
+      await window.shows((screen) => screen.includes('Enter answers') && !screen.includes('Esc again'))
       await sitting.framed('rewind-prompts', ['To before which prompt', 'add two', 'Enter answers'])
-      glass.type('1')
-      glass.type(keys.enter)
+      window.type('1')
+      window.type(keys.enter)
       await sitting.framed('rewind-parts', ['The conversation and the files', 'list.txt', 'Enter answers'])
-      glass.type('1')
-      glass.type(keys.enter)
-      await glass.shows('The conversation went back')
+      window.type('1')
+      window.type(keys.enter)
+      await window.shows('The conversation went back')
       assert.equal(readFileSync(join(machine.project, 'list.txt'), 'utf8'), 'add one\n')
     })
 })

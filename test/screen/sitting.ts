@@ -1,5 +1,5 @@
-import type { Glass, Size } from './glass.ts'
-import { keys } from './glass.ts'
+import type { ProgramWindow, Size } from './program-window.ts'
+import { keys } from './program-window.ts'
 import { golden } from './golden.ts'
 import { sizes } from './looks.ts'
 
@@ -21,13 +21,13 @@ export const uncounted = (row: string) =>
 
 /** A person at the chat who compares every frame. */
 export class Sitting {
-  readonly glass: Glass
+  readonly window: ProgramWindow
   readonly look: string
   #tidy: (row: string) => string
 
   /** `tidy`: takes out of a row what may change without anybody looking at it. */
-  constructor(glass: Glass, look: string, tidy = (row: string) => row) {
-    this.glass = glass
+  constructor(window: ProgramWindow, look: string, tidy = (row: string) => row) {
+    this.window = window
     this.look = look
     this.#tidy = tidy
   }
@@ -35,32 +35,32 @@ export class Sitting {
   /** The background is asked for, and the colours turn when it is known: the border of a light screen is blue. */
   async begun(): Promise<void> {
     const border = { dark: '0 0:fg6', light: '0 0:fg4', plain: '' }[this.look]!
-    const { glass } = this
-    await glass.shows(
-      (screen) => / next (alpha|claude) /.test(screen) && (glass.frame().styles[0] ?? '').startsWith(border),
+    const { window } = this
+    await window.shows(
+      (screen) => / next (alpha|claude) /.test(screen) && (window.frame().styles[0] ?? '').startsWith(border),
     )
   }
 
   async shows(...signs: Signs): Promise<void> {
-    await this.glass.shows((screen) => has(screen, signs))
+    await this.window.shows((screen) => has(screen, signs))
   }
 
   /** The frame at every size, each once all of it is there; then the first size comes back. */
   async framed(name: string, signs: Signs, at: readonly Size[] = sizes): Promise<void> {
     for (const size of at) {
-      await this.glass.resize(size)
+      await this.window.resize(size)
       await this.shows(...signs)
-      const { rows, styles } = this.glass.frame()
+      const { rows, styles } = this.window.frame()
       golden(`${name}-${size.cols}x${size.rows}`, this.look, { rows: rows.map(this.#tidy), styles })
     }
-    await this.glass.resize(sizes[0]!)
+    await this.window.resize(sizes[0]!)
   }
 
   /** The popup goes first, then what was typed. */
   async emptied(): Promise<void> {
-    this.glass.type(keys.escape)
-    await this.glass.shows((screen) => !screen.includes('›'))
-    this.glass.type(keys.ctrlU)
+    this.window.type(keys.escape)
+    await this.window.shows((screen) => !screen.includes('›'))
+    this.window.type(keys.ctrlU)
     await this.shows('Ask anything')
   }
 }

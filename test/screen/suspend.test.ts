@@ -2,7 +2,7 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { start } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { talkers } from './machine.ts'
 import { rested } from './sitting.ts'
 
@@ -14,55 +14,55 @@ describe('Ctrl+Z', { concurrency: 2 }, () => {
   test('gives the terminal to the shell and takes it again with fg, while the agent goes on', options, async (t) => {
     const { machine, goOn } = talkers(t)
     // A shell with job control, in the same terminal, that starts the built program as a job.
-    const glass = new Glass(machine, { shell: ['bash', '--norc', '-i'], env: { PS1: 'shell> ' } })
-    t.after(() => glass.end())
-    await glass.shows('shell>')
-    glass.type(`${start.map((word) => `'${word}'`).join(' ')}\r`)
-    await glass.shows(rested('0 tokens'))
-    glass.type('stream please\r')
-    await glass.shows((screen) => screen.includes('The first half') && screen.includes('alpha'))
-    glass.type('half a thought')
-    await glass.shows('half a thought')
+    const window = new ProgramWindow(machine, { shell: ['bash', '--norc', '-i'], env: { PS1: 'shell> ' } })
+    t.after(() => window.end())
+    await window.shows('shell>')
+    window.type(`${start.map((word) => `'${word}'`).join(' ')}\r`)
+    await window.shows(rested('0 tokens'))
+    window.type('stream please\r')
+    await window.shows((screen) => screen.includes('The first half') && screen.includes('alpha'))
+    window.type('half a thought')
+    await window.shows('half a thought')
 
-    glass.type(ctrlZ)
-    await glass.shows(/Stopped[^]*shell>\s*$/)
-    assert.equal(glass.emulator.buffer.active.type, 'normal')
+    window.type(ctrlZ)
+    await window.shows(/Stopped[^]*shell>\s*$/)
+    assert.equal(window.emulator.buffer.active.type, 'normal')
     // Keys are echoed by the terminal again, and the shell works.
-    glass.type('echo "it $((40 + 2)) works"\r')
-    await glass.shows('it 42 works')
+    window.type('echo "it $((40 + 2)) works"\r')
+    await window.shows('it 42 works')
     // The agent is in a group of its own, and finishes while termaite is stopped.
     goOn()
 
-    glass.type('fg\r')
-    await glass.shows(
+    window.type('fg\r')
+    await window.shows(
       (screen) =>
         /Suspended for \d+ s; alpha kept working meanwhile\./.test(screen) &&
         screen.includes('and the second.') &&
         screen.includes('half a thought'),
     )
-    assert.equal(glass.emulator.buffer.active.type, 'alternate')
-    glass.type(keys.ctrlU)
-    await glass.shows('Ask anything')
+    assert.equal(window.emulator.buffer.active.type, 'alternate')
+    window.type(keys.ctrlU)
+    await window.shows('Ask anything')
 
     // A second time, and with another screen below.
-    glass.type(ctrlZ)
-    await glass.shows(/shell>\s*$/)
-    glass.type('clear; fg\r')
-    await glass.shows((screen) => screen.includes('and the second.') && screen.includes('Ask anything'))
-    glass.type(keys.ctrlD)
-    await glass.shows('Continue with: termaite')
-    glass.type('stty -a | grep -o -- "-\\?icanon"\r')
-    await glass.shows(/\nicanon\n/)
+    window.type(ctrlZ)
+    await window.shows(/shell>\s*$/)
+    window.type('clear; fg\r')
+    await window.shows((screen) => screen.includes('and the second.') && screen.includes('Ask anything'))
+    window.type(keys.ctrlD)
+    await window.shows('Continue with: termaite')
+    window.type('stty -a | grep -o -- "-\\?icanon"\r')
+    await window.shows(/\nicanon\n/)
   })
 
   test('says so where no shell could bring termaite back', options, async (t) => {
     const { machine } = talkers(t)
-    const glass = new Glass(machine)
-    t.after(() => glass.end())
-    await glass.shows(rested('0 tokens'))
-    glass.type(ctrlZ)
-    await glass.shows('No shell here can suspend termaite')
-    glass.type('still here')
-    await glass.shows('│ still here')
+    const window = new ProgramWindow(machine)
+    t.after(() => window.end())
+    await window.shows(rested('0 tokens'))
+    window.type(ctrlZ)
+    await window.shows('No shell here can suspend termaite')
+    window.type('still here')
+    await window.shows('│ still here')
   })
 })

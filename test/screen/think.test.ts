@@ -1,6 +1,6 @@
 import { describe, test } from 'node:test'
 import { council } from './council.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looksOf, sizes } from './looks.ts'
 import { Sitting, rested, uncounted } from './sitting.ts'
 
@@ -22,17 +22,17 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
   for (const [look, shown] of looksOf('dark')) {
     test(`from its cost to its end, ${look}`, options, async (t) => {
       const { machine, goOn } = council(t)
-      const glass = new Glass(machine, shown)
-      t.after(() => glass.end())
-      const sitting = new Sitting(glass, look, timeless)
+      const window = new ProgramWindow(machine, shown)
+      t.after(() => window.end())
+      const sitting = new Sitting(window, look, timeless)
       await sitting.begun()
-      glass.type('/think consensus make a pdf of notes.md\r')
+      window.type('/think consensus make a pdf of notes.md\r')
       await sitting.framed(
         'think-consent',
         ['termaite asks', 'gamma: what works here', 'Esc: stop here and keep the text'],
         seen,
       )
-      glass.type(keys.enter)
+      window.type(keys.enter)
       const asked = [/◌ what works here +gamma +\d+ s · I look/, /◌ plan B +alpha +\d+ s · I look/, '3 of 5']
       await sitting.framed('think-advisors', [...asked, /✓ script draft +beta/, /Esc cancels$/m], seen)
       goOn()
@@ -42,15 +42,15 @@ describe('golden frames of a turn in a framework', { concurrency: 2 }, () => {
         seen,
       )
 
-      glass.type('/think consensus make a pdf in vain\r')
+      window.type('/think consensus make a pdf in vain\r')
       await sitting.shows('Esc: stop here and keep the text')
-      glass.type(keys.enter)
+      window.type(keys.enter)
       await sitting.framed(
         'think-council',
         ['every known approach failed', 'Esc: No, stop and say what was tried'],
         seen,
       )
-      glass.type(keys.escape)
+      window.type(keys.escape)
       await sitting.framed(
         'think-unmet',
         [

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import { appendFileSync } from 'node:fs'
 import { Machine } from '../cli/program.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 import { looks } from './looks.ts'
 import { Sitting } from './sitting.ts'
 
@@ -29,25 +29,25 @@ test(
     judged('alpha', 'sequential', 12, false)
     judged('beta', 'sequential', 12, true)
     const open = async () => {
-      const glass = new Glass(machine, looks.dark)
-      t.after(() => glass.end())
-      const sitting = new Sitting(glass, 'dark')
+      const window = new ProgramWindow(machine, looks.dark)
+      t.after(() => window.end())
+      const sitting = new Sitting(window, 'dark')
       await sitting.begun()
       return sitting
     }
     const sitting = await open()
     // The status line follows the prompt while it is typed: beta is the better one at finding causes.
-    sitting.glass.type('find out why the build fails')
+    sitting.window.type('find out why the build fails')
     await sitting.shows(' next beta ')
-    sitting.glass.type(keys.ctrlU)
+    sitting.window.type(keys.ctrlU)
     await sitting.shows(' next alpha ')
-    sitting.glass.type('explain the parser\r')
+    sitting.window.type('explain the parser\r')
     await sitting.shows('alpha goes first', 'From alpha.', '─ alpha · ', 'Ask anything')
-    sitting.glass.type('/bad it is far too short\r')
+    sitting.window.type('/bad it is far too short\r')
     await sitting.shows('Noted: alpha’s answer to “explain the parser” was bad: it is far too short')
-    sitting.glass.type('/good\r')
+    sitting.window.type('/good\r')
     await sitting.framed('thumb', ['the parser” was good.', 'Ask anything', /\d tokens$/])
-    sitting.glass.end()
+    sitting.window.end()
     const again = await open()
     await again.framed('thumb-later', ['You called this answer good.', /\d tokens$/])
   },

@@ -7,7 +7,7 @@ import { Machine, nativeOn } from '../cli/program.ts'
 import { sized } from '../full.ts'
 import { modelServer } from '../real/model-server.ts'
 import { until } from '../until.ts'
-import { Glass, keys } from './glass.ts'
+import { ProgramWindow, keys } from './program-window.ts'
 
 /** The typing of a person who has seen the card is slower than this; a card takes keys after a pause of 400 ms. */
 const slowestMs = 250
@@ -55,16 +55,16 @@ for (let moment = 0; moment < sized(3, 20); moment++)
       })
       t.after(() => server.close())
       machine.settings({ metaInstruction: false, thinking: 'off', leash: 'ask', agents: [nativeOn(server)] })
-      const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['make it'] })
-      t.after(() => glass.end())
+      const window = new ProgramWindow(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['make it'] })
+      t.after(() => window.end())
       await server.received(1)
-      await glass.shows('Esc cancels')
+      await window.shows('Esc cancels')
       let last = performance.now()
       let slowest = 0
       const press = async (key: string) => {
         await setTimeout(2 + pick(15))
         slowest = Math.max(slowest, performance.now() - last)
-        glass.type(key)
+        window.type(key)
         last = performance.now()
       }
       for (const [nth, key] of [...text].entries()) {
@@ -73,19 +73,19 @@ for (let moment = 0; moment < sized(3, 20); moment++)
       }
       // The card may come after the last of these keys: the person types on until they see it.
       let more = ''
-      while (!glass.text().includes('one asks for permission')) {
+      while (!window.text().includes('one asks for permission')) {
         more += 'x'
         await press('x')
       }
       // On a machine that is too busy the pauses between keys were a person's: nothing can be said about them.
       if (slowest > slowestMs) return t.skip(`this machine paused for ${Math.round(slowest)} ms between two keys`)
-      await glass.shows(/one asks for permission[^]*touch made\.txt[^]*Enter answers/)
+      await window.shows(/one asks for permission[^]*touch made\.txt[^]*Enter answers/)
       assert.deepEqual([answersIn(machine), existsSync(made)], [[], false])
-      glass.type('3')
-      await glass.shows('Very well.')
+      window.type('3')
+      await window.shows('Very well.')
       const lines = `${text}${more}`.split(keys.enter)
       // The last line has no Enter, and stands in the input.
-      await glass.shows((screen) => screen.includes(`│ ${lines.at(-1)!} `))
+      await window.shows((screen) => screen.includes(`│ ${lines.at(-1)!} `))
       await until(() => sentIn(machine).length === lines.length)
       assert.deepEqual(sentIn(machine).sort(), ['make it', ...lines.slice(0, -1)].sort())
       assert.deepEqual(
@@ -109,18 +109,21 @@ test(
     })
     t.after(() => server.close())
     machine.settings({ metaInstruction: false, thinking: 'off', leash: 'ask', agents: [nativeOn(server)] })
-    const glass = new Glass(machine, { env: { ANTHROPIC_API_KEY: 'made-up', TERM: 'dumb' }, args: ['make it'] })
-    t.after(() => glass.end())
+    const window = new ProgramWindow(machine, {
+      env: { ANTHROPIC_API_KEY: 'made-up', TERM: 'dumb' },
+      args: ['make it'],
+    })
+    t.after(() => window.end())
     await server.received(1)
-    glass.type('1')
-    await glass.shows(/^1$/m)
+    window.type('1')
+    await window.shows(/^1$/m)
     asks.resolve()
-    await glass.shows(/Kept until the question is answered, because it was typed before: 1\n>/)
+    await window.shows(/Kept until the question is answered, because it was typed before: 1\n>/)
     assert.deepEqual([answersIn(machine), existsSync(join(machine.project, 'made.txt'))], [[], false])
     // Enter alone is the harmless answer.
-    glass.type(keys.enter)
-    await glass.shows(/Done by one[^]*\n> 1\s*$/)
-    glass.type(keys.enter)
+    window.type(keys.enter)
+    await window.shows(/Done by one[^]*\n> 1\s*$/)
+    window.type(keys.enter)
     await until(() => sentIn(machine).length === 2)
     assert.deepEqual(sentIn(machine), ['make it', '1'])
     assert.deepEqual(

@@ -11,7 +11,7 @@ import { noonZone } from '../noon.ts'
 
 export type Size = { cols: number; rows: number }
 
-export type GlassOptions = {
+export type WindowOptions = {
   size?: Size
   args?: readonly string[]
   env?: Record<string, string>
@@ -48,7 +48,7 @@ export const keys = {
 } as const
 
 /** The built program in a real PTY, seen through a terminal emulator. */
-export class Glass {
+export class ProgramWindow {
   readonly emulator: Emulator
   readonly pty: IPty
   readonly exited: Promise<{ exitCode: number; signal?: number }>
@@ -57,7 +57,7 @@ export class Glass {
   #looks = new Set<() => void>()
   #painting = false
 
-  constructor(machine: Machine, options: GlassOptions = {}) {
+  constructor(machine: Machine, options: WindowOptions = {}) {
     const { cols, rows } = options.size ?? { cols: 80, rows: 24 }
     this.emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 1000 })
     const [file, ...args] = options.shell ?? [...start, ...(options.args ?? [])]
