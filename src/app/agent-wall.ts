@@ -11,7 +11,7 @@ import { projectRoot } from '../base/git.ts'
 import { carries, processTable } from '../base/process/process-table.ts'
 import { isWithin } from '../base/real-path.ts'
 import { markOf } from '../terminals/terminal-program.ts'
-import { allProfiles } from '../profiles/all.ts'
+import { cliPlaces } from '../profiles/all.ts'
 import { wallOf } from '../safety/wall/wall.ts'
 import { profileOf } from '../settings/agent-settings.ts'
 import { homeOf } from './place.ts'
@@ -89,7 +89,7 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
       home: place.home,
       binds: [...home.binds, { from: seat, to: seatFile(await realpath(own)), write: false }],
       ...ownPlaces(files, parts.readable?.()),
-      hidden: foreignFolders(agent, files, place),
+      hidden: foreignPlaces(agent, files, place),
       terminal: terminal !== undefined,
     }
     const { outer, inner } = await signalWords(parts.env)
@@ -116,7 +116,8 @@ function ownPlaces(
 ): Pick<WallLimits, 'readable' | 'writable'> {
   if (process.platform !== 'darwin' || !files) return { readable }
   const logins = (files.returned ?? []).flatMap(({ path, keys }) => (keys ? [] : [path]))
-  return { readable: [...readable, ...files.folders], writable: [...files.sessions, ...logins] }
+  const mixed = (files.returned ?? []).map(({ path }) => path)
+  return { readable: [...readable, ...files.folders, ...mixed], writable: [...files.sessions, ...logins] }
 }
 
 /** Our own variables of a seat, such as the address of its hub. */
@@ -137,13 +138,12 @@ function withoutWall(agent: AgentSettings, none: string) {
   return { refused: { kind: 'missing' as const, message } }
 }
 
-/** The folders of all other CLIs: their logins are not for this agent. */
-function foreignFolders(agent: AgentSettings, own: CliFiles | undefined, place: CliPlace): string[] {
-  const mine = own?.folders ?? []
-  return allProfiles()
-    .filter(({ name }) => name !== profileOf(agent)?.name)
-    .flatMap((profile) => profile.files?.(place).folders ?? [])
-    .filter((folder) => !mine.some((one) => isWithin(folder, one) || isWithin(one, folder)))
+/** The files and folders of all other CLIs: their logins are not for this agent. */
+function foreignPlaces(agent: AgentSettings, own: CliFiles | undefined, place: CliPlace): string[] {
+  const mine = [...(own?.folders ?? []), ...(own?.returned ?? []).map(({ path }) => path)]
+  return cliPlaces(place, profileOf(agent)?.name).filter(
+    (folder) => !mine.some((one) => isWithin(folder, one) || isWithin(one, folder)),
+  )
 }
 
 const passed = 'INT,QUIT,TERM,HUP'

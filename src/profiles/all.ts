@@ -1,4 +1,5 @@
-import type { Profile } from '../core/work/profile.ts'
+import type { CliPlace, Profile } from '../core/work/profile.ts'
+import { isAbsolute, join } from 'node:path'
 import { aider } from './aider.ts'
 import { amp } from './amp.ts'
 import { claude } from './claude/claude.ts'
@@ -34,6 +35,17 @@ export const profileNames: readonly string[] = Object.keys(rows)
 
 export function allProfiles(): Profile[] {
   return Object.values(rows).map((profile) => profile())
+}
+
+/** The files and folders outside a project in which the CLIs keep their logins and their state, except those of one CLI. */
+export function cliPlaces(place: CliPlace, except?: string): string[] {
+  return allProfiles()
+    .filter(({ name }) => name !== except)
+    .flatMap(({ files, traces }) => {
+      const { folders = [], returned = [] } = files?.(place) ?? {}
+      return [...folders, ...returned.map(({ path }) => path), ...traces.files.map((file) => join(place.home, file))]
+    })
+    .filter(isAbsolute)
 }
 
 /** The profile of a command that a person wrote, by the program it starts. */

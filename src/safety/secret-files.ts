@@ -39,7 +39,21 @@ const folders = [
   '.codex',
   '.gemini',
   '.copilot',
+  '.qwen',
+  '.pi',
+  '.cline',
+  '.aider',
+  '.cursor',
+  '.config/opencode',
+  '.local/share/opencode',
+  '.config/amp',
+  '.local/share/amp',
+  '.config/crush',
+  '.local/share/crush',
 ]
+
+/** Files in the home that hold logins beside a program's settings. */
+const files = ['.claude.json', '.aider.conf.yml']
 
 /** Whether a file holds keys, judged by its name. */
 export function isSecretName(path: string): boolean {
@@ -54,6 +68,7 @@ const worktrees = join('.termaite', 'worktrees')
 export function isSecretPlace(path: string, home: string): boolean {
   if (path.startsWith(join(home, worktrees) + sep)) return false
   if (secretFolders(home).some((folder) => path === folder || path.startsWith(folder + sep))) return true
+  if (files.some((file) => path === join(home, file))) return true
   return /^\/proc\/[^/]+\/environ$/.test(path) || /^\/etc\/(?:shadow|gshadow|sudoers)/.test(path)
 }
 

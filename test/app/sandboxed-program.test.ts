@@ -2,8 +2,9 @@ import { AddedFolders } from '../../src/app/added-folders.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { openBorder } from '../../src/safety/border.ts'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { ToolCall } from '../../src/core/work/tool.ts'
 import type { NativeParts } from '../../src/app/native/native-parts.ts'
 import { realClock } from '../../src/base/clock.ts'
@@ -11,6 +12,9 @@ import { nobody } from '../../src/core/talk/question.ts'
 import { wallOf } from '../../src/safety/wall/wall.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { runIsolated } from '../../src/app/native/toolbox.ts'
+import { sandboxOf } from '../../src/app/native/native-sandbox.ts'
+import { allProfiles } from '../../src/profiles/all.ts'
+import { isSecretPlace } from '../../src/safety/secret-files.ts'
 import { newNativeState } from '../../src/app/native/native-parts.ts'
 import { openProject } from '../../src/app/project.ts'
 import { folderOf } from '../desk/desk.ts'
@@ -52,6 +56,39 @@ test(
     await assert.rejects(run('cobol', 'x', call(parts.root)), /^Error: cobol cannot be run here\. Use one of: python, /)
   },
 )
+
+test('the logins of all CLIs are secret, and no command of our own agent reads them', async (t) => {
+  // Beside the temporary folder, which is private behind a wall.
+  const base = realpathSync(mkdtempSync(join('/var/tmp', 'termaite-logins-')))
+  t.after(() => rmSync(base, { recursive: true }))
+  const [home, moved] = [join(base, 'home'), join(base, 'moved')]
+  const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: moved }
+  const logins = [env, { ...env, CODEX_HOME: undefined }].flatMap((vars) =>
+    allProfiles().flatMap(({ files, traces }) => [
+      ...traces.files.map((file) => join(home, file)),
+      ...(files?.({ home, cwd: base, env: vars }).returned ?? []).map(({ path }) => path),
+    ]),
+  )
+  assert.ok(logins.includes(join(moved, 'auth.json')))
+  assert.deepEqual(
+    logins.filter((path) => !isSecretPlace(path, home)),
+    [join(moved, 'auth.json')],
+    'only a folder that a variable names cannot be known by its path',
+  )
+  if (none !== undefined) return t.diagnostic(`not tried behind a wall: ${none}`)
+  for (const path of logins) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, `key-in-${path}\n`)
+  }
+  const parts = partsIn(base, env)
+  mkdirSync(parts.root, { recursive: true })
+  const walled = await sandboxOf(parts).wrap(['cat', ...logins], {
+    ...{ root: parts.root, project: 'write', git: 'read', network: false, sockets: false, home },
+  })
+  assert.ok('argv' in walled)
+  assert.equal(spawnSync(walled.argv[0], walled.argv.slice(1), { encoding: 'utf8' }).stdout, '')
+  await walled.settle()
+})
 
 test('the sandboxed program is missing without an installed sandbox, and reports one that does not work', async (t) => {
   const folder = folderOf(t)

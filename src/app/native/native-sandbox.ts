@@ -14,6 +14,7 @@ import { join, sep } from 'node:path'
 import { withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
+import { cliPlaces } from '../../profiles/all.ts'
 import { secretFilesIn } from '../../safety/secret-files.ts'
 import { temporary } from '../../safety/wall/hidden-places.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
@@ -251,7 +252,11 @@ function walledNames(
 }
 
 export const sandboxOf = ({ state, env, root }: Pick<NativeParts, 'state' | 'env' | 'root'>): Wall =>
-  (state.sandbox ??= wallOf({ platform: process.platform, env: withoutProject(env, root) }))
+  (state.sandbox ??= wallOf({
+    platform: process.platform,
+    env: withoutProject(env, root),
+    logins: cliPlaces({ home: env.HOME ?? '', cwd: root, env }),
+  }))
 
 /** How a command was run. */
 type CommandRun = { inside: WalledCommand; outside?: undefined } | { outside: string }

@@ -43,7 +43,12 @@ export type TurnScratch = {
   close(): Promise<void>
 }
 
-export type WallHost = { platform: NodeJS.Platform; env: Readonly<Record<string, string | undefined>> }
+export type WallHost = {
+  platform: NodeJS.Platform
+  env: Readonly<Record<string, string | undefined>>
+  /** Places with logins that are hidden from every command, beside those that are known here. */
+  logins?: readonly string[]
+}
 
 /** A wall in real paths, ready to be written as a command line. */
 export type WallPlan = {

@@ -29,7 +29,7 @@ export type Wall = {
 }
 
 export function wallOf(host: WallHost): Wall {
-  const { platform, env } = host
+  const { platform, env, logins = [] } = host
   const asRoot = process.getuid?.() === 0
   let trial: Promise<string | undefined> | undefined
   const none = () => (trial ??= tried())
@@ -78,7 +78,13 @@ export function wallOf(host: WallHost): Wall {
       // A place that is shown as it is stays hidden where keys are; a place that shows something else hides it already.
       ...binds(true),
       ...(sockets && platform === 'linux' ? await hostSockets() : []),
-      ...(await hiddenPlaces({ home: limits.home, own, further: limits.hidden ?? [], env, scratch: scratch?.folder })),
+      ...(await hiddenPlaces({
+        home: limits.home,
+        own,
+        further: [...logins, ...(limits.hidden ?? [])],
+        env,
+        scratch: scratch?.folder,
+      })),
       ...binds(false),
       ...readable.map((path): Mount => ({ path, as: 'read' })),
       ...roots.map((path): Mount => ({ path, as: limits.project })),
