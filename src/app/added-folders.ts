@@ -7,6 +7,7 @@ import { messageOf } from '../base/error-message.ts'
 import { isWithin } from '../base/real-path.ts'
 import { shortPath } from '../base/short-path.ts'
 import { UsageError } from '../core/io.ts'
+import { sharedNames } from '../agents/native/instructions.ts'
 import { isSecretPlace, secretFolders } from '../safety/secret-files.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -118,7 +119,7 @@ export function setFolders(set: readonly string[], place: FolderPlace): { folder
 export function foldersWords(folders: readonly string[]): string | undefined {
   if (folders.length === 0) return undefined
   const each = folders.map((folder) => {
-    const guide = ['AGENTS.md', 'CLAUDE.md'].find((name) => isFile(join(folder, name)))
+    const guide = sharedNames.find((name) => isFile(join(folder, name)))
     return `- ${folder}${guide === undefined ? '' : ` (read its ${guide} before you work there)`}`
   })
   return ['Besides the project you may read and change files in these folders, by their absolute paths:', ...each].join(

@@ -19,16 +19,6 @@ export type Unreliability = {
   silentMs: number
 }
 
-export const reliable: Unreliability = {
-  refused: 0,
-  delayed: 0,
-  delayMs: 0,
-  late: false,
-  cut: 0,
-  silenced: 0,
-  silentMs: 0,
-}
-
 /** The numbers of connections by what the proxy did to them. */
 export type ProxyCounts = { connections: number; refused: number; delayed: number; cut: number; silenced: number }
 

@@ -13,8 +13,6 @@ const servers = {
   hub: { args: ['serve', '--port', '0'], file: 'hub.key', path: '/mcp' },
 }
 
-export type Era = 'modern' | 'legacy'
-
 /** A machine with two fake CLIs for agents: one audits and finds two faults, one sums up. */
 export class ConductedMachine extends Machine {
   constructor(context: TestContext) {

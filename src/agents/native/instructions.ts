@@ -157,14 +157,11 @@ export function folders({ cwd, root }: Pick<SessionPlace, 'cwd' | 'root'>): stri
   }
 }
 
-/**
- * Names of instruction files. From each list the first one in a folder counts: the shared file or its stand-ins, then
- * our own.
- */
-export const instructionNames = [
-  ['AGENTS.override.md', 'AGENTS.md', 'CLAUDE.md', 'GEMINI.md'],
-  ['termaite.md', 'terminus.md'],
-]
+/** The instruction files that several agents share. Of those in one folder only the first counts. */
+export const sharedNames: readonly string[] = ['AGENTS.override.md', 'AGENTS.md', 'CLAUDE.md', 'GEMINI.md']
+
+/** Names of instruction files. From each list the first one in a folder counts: the shared ones, then our own. */
+export const instructionNames = [sharedNames, ['termaite.md', 'terminus.md']]
 
 /** The instruction files of a project, the nearest last; opens none and follows no link. */
 export function instructionPaths(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {

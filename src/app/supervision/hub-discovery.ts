@@ -4,6 +4,7 @@ import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
+import type { Whereabouts } from '../mcp/clients.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
@@ -17,7 +18,7 @@ import { say, UsageError } from '../../core/io.ts'
 import { jsonFormat } from '../../mcp-config/json-format.ts'
 import { readConfig, writeConfig } from '../../mcp-config/config-file.ts'
 import { isSecretVariable } from '../../safety/secret-patterns.ts'
-import { hubName } from '../mcp/clients.ts'
+import { clients, hubName } from '../mcp/clients.ts'
 import { exit } from '../../core/exit-codes.ts'
 
 /**
@@ -125,33 +126,34 @@ export type NamedHub = { file: string; name: string; url?: string; key?: string 
 /** Findings in other programs' settings: addresses of hubs, and keys in plain text. */
 export type SettingsScan = { hubs: NamedHub[]; plain: string[] }
 
-/** JSON files that name MCP servers: the project's, the person's, and the desktop app's. */
-const places = (home: string, root: string) => [
-  join(root, '.mcp.json'),
-  join(home, '.claude.json'),
-  join(home, '.claude', 'claude_desktop_config.json'),
-  join(home, '.gemini', 'settings.json'),
+/** The JSON files that name MCP servers, and where in them: the project's, those of the CLIs, and one that earlier tools wrote. */
+const places = (where: Whereabouts, root: string) => [
+  { file: join(root, '.mcp.json'), path: ['mcpServers'] },
+  { file: join(where.home, '.claude', 'claude_desktop_config.json'), path: ['mcpServers'] },
+  ...clients
+    .filter(({ format, desktop }) => format === jsonFormat && !desktop)
+    .map((client) => ({ file: client.file(where), path: client.path.slice(0, -1) })),
 ]
 
 /** Names of a hub in such files; the second is of an earlier version. */
 const hubNames: readonly string[] = [hubName, 'waaah']
 
 export function scanSettings(io: Io, { root }: Pick<Place, 'root'>): SettingsScan {
-  const home = io.env.HOME ?? ''
-  const found = places(home, root).flatMap((file) => entriesIn(file).map((entry) => ({ file, ...entry })))
+  const where = { home: io.env.HOME ?? '', env: io.env, platform: process.platform }
+  const found = places(where, root).flatMap((place) => entriesIn(place).map((entry) => ({ ...place, ...entry })))
   const hubs = found.filter(({ name }) => hubNames.includes(name))
   return {
     hubs: hubs.map(({ file, name, value }) => ({ file, name, ...addressIn(value) })),
-    plain: found.flatMap(({ file, name, value }) =>
-      plainKeys(value).map((key) => `${file} holds a key in plain text: mcpServers.${name}.${key}`),
+    plain: found.flatMap(({ file, path, name, value }) =>
+      plainKeys(value).map((key) => `${file} holds a key in plain text: ${[...path, name, key].join('.')}`),
     ),
   }
 }
 
 /** Reads the servers in a file; a file that cannot be read has none here, and its fault is told when it is to be written. */
-function entriesIn(file: string): { name: string; value: unknown }[] {
+function entriesIn({ file, path }: { file: string; path: readonly string[] }): { name: string; value: unknown }[] {
   try {
-    const servers = jsonFormat.find(readFileSync(file, 'utf8'), ['mcpServers'])
+    const servers = jsonFormat.find(readFileSync(file, 'utf8'), path)
     return Object.entries(isObject(servers) ? servers : {}).map(([name, value]) => ({ name, value }))
   } catch {
     return []

@@ -179,28 +179,6 @@ const libraryRows = {
   },
 } as const satisfies Record<string, Partial<Record<Keybinding, string>>>
 
-/**
- * Keys of the library that never reach it here: the screen takes Ctrl+K and the page keys first, the input handles what is
- * sent and completed itself, and lists have keys of their own.
- */
-export const unusedBindings: readonly Keybinding[] = [
-  'tui.editor.deleteToLineEnd',
-  'tui.editor.pageUp',
-  'tui.editor.pageDown',
-  'tui.altScreen.pageUp',
-  'tui.altScreen.pageDown',
-  'tui.input.newLine',
-  'tui.input.submit',
-  'tui.input.tab',
-  'tui.input.copy',
-  'tui.select.up',
-  'tui.select.down',
-  'tui.select.pageUp',
-  'tui.select.pageDown',
-  'tui.select.confirm',
-  'tui.select.cancel',
-]
-
 /** Leaves Home and End to the text that is typed, and lets Ctrl+F search, as everywhere else. */
 const ourBindings = {
   // The screen has these keys, because a card with a long body needs them.

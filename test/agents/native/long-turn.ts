@@ -9,7 +9,7 @@ import { frameOf } from '../../../src/agents/native/model-messages.ts'
 import { nativeAgent } from '../../../src/agents/native/native-loop.ts'
 import { budget } from '../../../src/core/work/budget.ts'
 import { Conversation } from '../../../src/core/work/conversation.ts'
-import { leashPolicy } from '../../../src/core/work/policy.ts'
+import { leashPolicy } from '../../leash-policy.ts'
 import { scriptedModel } from '../../../src/models/scripted-model.ts'
 import { memoryStore } from '../../../src/store/memory-store.ts'
 

@@ -12,7 +12,7 @@ import { escapeOf } from '../../../src/core/talk/consent.ts'
 import { failed, unfinished } from '../../../src/core/talk/outcome.ts'
 import type { Budget } from '../../../src/core/work/budget.ts'
 import { budget, noBudget } from '../../../src/core/work/budget.ts'
-import { leashPolicy } from '../../../src/core/work/policy.ts'
+import { leashPolicy } from '../../leash-policy.ts'
 import { scriptedModel } from '../../../src/models/scripted-model.ts'
 import { agentContract, eventsOf, turnOf } from '../../contract/agent.ts'
 

@@ -8,7 +8,7 @@ import type { ModelScript } from '../../../src/models/scripted-model.ts'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { nativeAgent } from '../../../src/agents/native/native-loop.ts'
 import { frameOf } from '../../../src/agents/native/model-messages.ts'
-import { leashPolicy } from '../../../src/core/work/policy.ts'
+import { leashPolicy } from '../../leash-policy.ts'
 import { scriptedModel } from '../../../src/models/scripted-model.ts'
 import { eventsOf, turnOf } from '../../contract/agent.ts'
 
