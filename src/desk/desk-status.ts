@@ -34,6 +34,7 @@ export class DeskStatus {
   /** The agent of the prompt that was typed last: it is asked for in each frame. */
   #typed: { text: string; next: string | undefined } | undefined
   #back = new AbortController()
+  #closed = false
 
   constructor(parts: DeskStatusParts) {
     this.#parts = parts
@@ -81,12 +82,15 @@ export class DeskStatus {
   }
 
   close(): void {
+    this.#closed = true
     this.#back.abort()
   }
 
   /** Updates the status when the first absent agent is expected back, and not before. */
   #standAgain({ io: { clock } }: App): void {
     this.#back.abort()
+    // A command may still be under way while the desk closes; a timer that it set would keep the process alive for hours.
+    if (this.#closed) return
     const first = Math.min(...this.now.agents.flatMap(({ until }) => until ?? []))
     if (first === Infinity) return
     const { signal } = (this.#back = new AbortController())

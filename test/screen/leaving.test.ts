@@ -43,6 +43,21 @@ test('leaving restores the terminal, and prints the last answer and the command 
   )
 })
 
+test('leaving does not wait for an agent that is out of quota', options, async (t) => {
+  const machine = new Machine(t)
+  machine.agents({
+    spent: 'cat >/dev/null; echo "Error: usage limit reached, try again in 3 hours" >&2; exit 1',
+    able: 'cat >/dev/null; echo here',
+  })
+  assert.equal((await machine.run(['-p', 'hi'])).code, 0)
+  for (const leave of ['/exit\r', keys.ctrlC + keys.ctrlC, keys.ctrlD]) {
+    const window = open(t, machine)
+    await window.shows(/spent ○/)
+    window.type(leave)
+    assert.equal((await window.exited).exitCode, 0)
+  }
+})
+
 test('two Ctrl+C cancel the turn and leave; nothing of it is left', options, async (t) => {
   const { machine, agentLives } = slow(t)
   const window = open(t, machine, ['say it'])
