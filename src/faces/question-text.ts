@@ -49,7 +49,7 @@ export function commandText(shown: Extract<Shown, { type: 'command' }>): string 
 export function dangerWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'>): string[] {
   const words = shows.flatMap((shown) => {
     if (shown.type === 'command') return markWords(shown, { said: text, painted: false })
-    return shown.type === 'diff' && shown.danger !== undefined ? [`${exactText(shown.path)}: ${shown.danger}`] : []
+    return shown.type === 'diff' && shown.danger !== undefined ? [exactText(`${shown.path}: ${shown.danger}`)] : []
   })
   return [...new Set(words)]
 }
@@ -64,7 +64,7 @@ export function withExactMarks(command: string, marks: readonly Mark[]): { text:
     text += exactText(command.slice(at, from))
     const begins = text.length
     text += exactText(command.slice(from, to))
-    moved.push({ from: begins, to: text.length, why })
+    moved.push({ from: begins, to: text.length, why: exactText(why) })
     at = to
   }
   return { text: text + exactText(command.slice(at)), marks: moved }
@@ -87,10 +87,11 @@ export function markWords(
   const isWhole = ({ from, to }: Mark) => command.slice(from, to).trim() === whole
   const told = marks.filter((mark) => several || !said.includes(mark.why) || (!painted && !isWhole(mark)))
   const words = told.slice(0, mostExplained).map((mark) => {
-    if (!several && isWhole(mark)) return mark.why
+    const why = exactText(mark.why)
+    if (!several && isWhole(mark)) return why
     const part = exactText(command.slice(mark.from, mark.to)).replace(/\s+/g, ' ').trim()
     const short = part.length > 60 ? `${part.slice(0, 60)}…` : part
-    return `${several ? `line ${lineOf(mark.from)}: ` : ''}${short} (${mark.why})`
+    return `${several ? `line ${lineOf(mark.from)}: ` : ''}${short} (${why})`
   })
   const more = told.length - words.length
   return more > 0 ? [...words, `and ${more} more ${more === 1 ? 'place' : 'places'}`] : words

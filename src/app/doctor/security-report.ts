@@ -6,6 +6,7 @@ import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { allProfiles } from '../../profiles/all.ts'
 import { withoutProject } from '../../base/program-path.ts'
+import { terminalText } from '../../base/ansi.ts'
 import { borderOf } from '../border.ts'
 import { wallOf } from '../../safety/wall/wall.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
@@ -130,6 +131,6 @@ async function projectFindings({ clock }: Io, { home, root, cwd }: Place): Promi
       const words = trusted
         ? 'is trusted as it is now'
         : 'may start programs or steer an agent: read it before you trust it'
-      return { level: trusted ? 'ok' : 'look', words: `${name} comes with this project and ${words}` }
+      return { level: trusted ? 'ok' : 'look', words: `${terminalText(name)} comes with this project and ${words}` }
     })
 }

@@ -117,7 +117,7 @@ export async function folderFileLines(
     `${visible(file)}${how.get(file) ?? ''}`,
     ...servers
       .filter(({ from }) => from === file)
-      .map(({ name, shown }) => `    MCP server ${name}: ${visible(shown)}`),
+      .map(({ name, shown }) => `    MCP server ${visible(name)}: ${visible(shown)}`),
     ...linesOf(hooks[file] ?? {}),
     ...(file === projectFile
       ? formatters.map(({ pattern, command }) => `    formatter of ${visible(pattern)}: ${visible(command)}`)
@@ -154,7 +154,7 @@ function hooksBy(root: string, own: unknown): Record<string, HookSettings> {
 function linesOf(hooks: HookSettings): string[] {
   return Object.entries(hooks).flatMap(([event, groups]) =>
     groups.flatMap(({ matcher, hooks: each }) =>
-      each.map(({ command }) => `    hook ${event}${matcher ? ` (${matcher})` : ''}: ${visible(command)}`),
+      each.map(({ command }) => `    hook ${visible(`${event}${matcher ? ` (${matcher})` : ''}: ${command}`)}`),
     ),
   )
 }

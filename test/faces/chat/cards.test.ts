@@ -2,9 +2,10 @@ import type { Question } from '../../../src/core/talk/question.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../cases.ts'
-import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
+import { CURSOR_MARKER, stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
 import { HandClock } from '../../../src/base/hand-clock.ts'
 import { Card } from '../../../src/faces/chat/cards/card.ts'
+import { questionText } from '../../../src/faces/question-text.ts'
 import { dark, plain } from '../../../src/faces/chat/theme.ts'
 import { consentOptions } from '../../../src/core/talk/consent.ts'
 import { kitty, legacy, pasted } from './input-seat.ts'
@@ -388,8 +389,13 @@ test('no line is wider than the card, at any width and for any question', async 
       free: fc.boolean(),
       shows: fc.array(
         fc.oneof(
-          fc.record({ type: fc.constant('command' as const), command: text, cwd: text }),
-          fc.record({ type: fc.constant('diff' as const), path: text, before: text, after: text }),
+          fc.record({
+            type: fc.constant('command' as const),
+            command: text,
+            cwd: text,
+            marks: fc.array(fc.record({ from: fc.nat(3), to: fc.nat(60), why: text }), { maxLength: 2 }),
+          }),
+          fc.record({ type: fc.constant('diff' as const), path: text, before: text, after: text, danger: text }),
           fc.record({ type: fc.constant('text' as const), text }),
         ),
         { maxLength: 2 },
@@ -400,10 +406,15 @@ test('no line is wider than the card, at any width and for any question', async 
   )
   await fc.assert(
     fc.asyncProperty(question, fc.integer({ min: 20, max: 200 }), async (asked, width) => {
-      const { card, press, lines } = await shown(asked, { by: 'claude' })
+      const { card, press } = await shown(asked, { by: 'claude' })
       press('\x0f')
-      for (const line of card.render(width)) assert.equal(visibleWidth(line), width)
-      assert.doesNotMatch(lines(width).join(''), /[\x00-\x1f\x7f-\x9f]/)
+      for (const line of card.render(width)) {
+        assert.equal(visibleWidth(line), width)
+        // Our own colours and the place of the cursor are the only sequences.
+        const drawn = line.replaceAll(/\x1b\[[\d;:]*m/g, '').replaceAll(CURSOR_MARKER, '')
+        assert.doesNotMatch(drawn, /[\x00-\x1f\x7f-\x9f]/)
+      }
+      assert.doesNotMatch((await questionText(asked)).replaceAll('\n', ''), /[\x00-\x1f\x7f-\x9f]/)
     }),
     { numRuns: 80 },
   )

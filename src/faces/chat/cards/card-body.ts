@@ -74,7 +74,7 @@ function paintedRow(row: string, begins: number, marks: readonly Mark[], theme: 
 
 function diffHead({ path, before, danger }: Extract<Shown, { type: 'diff' }>, width: number, theme: Theme): string[] {
   const name = exactText(path).replaceAll('\n', '␊')
-  if (danger !== undefined) return hangingLines(dangerSign, `${name}: ${danger}`, width).map(theme.danger)
+  if (danger !== undefined) return hangingLines(dangerSign, `${name}: ${exactText(danger)}`, width).map(theme.danger)
   return wrapTextWithAnsi(theme.strong(name) + theme.quiet(before === undefined ? '  new file' : ''), width)
 }
 
