@@ -1,6 +1,7 @@
 import { relative, resolve, sep } from 'node:path'
 import { isWithin, realOf } from '../base/real-path.ts'
 import { isSecretName, isSecretPlace } from './secret-files.ts'
+import { isSettingsName } from './wall/settings-names.ts'
 
 /** The project's folder, the home, and further folders that may be read like the project: long outputs, skills. All are real paths. */
 export type ProjectBounds = {
@@ -13,7 +14,10 @@ export type ProjectBounds = {
   path?: string
 }
 
-/** Where a path leads, with links followed. A change of a `guarded` path could make a program run, or loosen our own rules. */
+/**
+ * Where a path leads, with links followed. A change of a `guarded` path could make a program run, or loosen our own rules; a `vital`
+ * one is guarded because git or termaite needs it.
+ */
 export type PathLocation = {
   real: string
   inside: boolean
@@ -21,6 +25,7 @@ export type PathLocation = {
   device: boolean
   secret: boolean
   guarded: boolean
+  vital: boolean
 }
 
 const devices = /^\/dev\/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$/
@@ -28,30 +33,25 @@ const devices = /^\/dev\/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tt
 export async function locatePath(path: string, bounds: ProjectBounds): Promise<PathLocation> {
   const written = resolve(path)
   if (devices.test(written))
-    return { real: written, inside: false, readable: true, device: true, secret: false, guarded: false }
+    return { real: written, inside: false, readable: true, device: true, secret: false, guarded: false, vital: false }
   const found = await realOf(written)
   const real = found ?? written
   const around = found === undefined ? undefined : rootsOf(bounds).find((folder) => isWithin(folder, real))
   const inside = around !== undefined
   const readable = inside || (found !== undefined && (bounds.readable ?? []).some((folder) => isWithin(folder, real)))
   const kept = !inside && readable
+  // Some file systems find a file however its name is written.
+  const parts = around === undefined ? [] : relative(around, real).toLowerCase().split(sep)
   return {
     real,
     inside,
     readable,
     device: false,
     secret: isSecretName(written) || isSecretName(real) || (!kept && isSecretPlace(real, bounds.home)),
-    guarded: around !== undefined && isGuarded(relative(around, real)),
+    guarded: parts.some((part) => part === '.git' || isSettingsName(part)),
+    vital: parts.some((part) => part === '.git' || part === '.termaite'),
   }
 }
 
 /** The project's folder and those that were added to it. */
 export const rootsOf = ({ root, added = [] }: Pick<ProjectBounds, 'root' | 'added'>): string[] => [root, ...added]
-
-/** Git's own files, which can make it run programs, and the settings that say what is allowed. */
-function isGuarded(path: string): boolean {
-  const parts = path.split(sep)
-  return (
-    parts.includes('.git') || parts[0] === '.termaite' || (parts[0] === '.claude' && /^settings/.test(parts[1] ?? ''))
-  )
-}

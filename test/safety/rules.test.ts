@@ -258,6 +258,9 @@ test('files are judged by where they lead', async () => {
   assert.equal(await edit('link/x'), 'ask')
   assert.equal(await edit('../x'), 'ask')
   assert.equal(await edit('.git/config'), 'ask')
+  const starting = ['.mcp.json', '.opencode/plugin/x.js', '.vscode/tasks.json', '.Cursor/mcp.json', '.exrc', '.pi/x.ts']
+  for (const path of [...starting, 'sub/.claude/settings.json', 'sub/.termaite/x', '.GIT/config'])
+    assert.equal(await edit(path), 'ask', path)
   assert.equal(await edit('.termaite/settings.json'), 'ask')
   assert.equal(await read('src/a.ts', { leash: 'read' }), 'yes')
   assert.equal(await read('.env'), 'ask')

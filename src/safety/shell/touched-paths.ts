@@ -65,13 +65,14 @@ async function touched(path: string, how: Handling, bounds: ProjectBounds): Prom
   const removes = how === 'remove'
   if (removes && rootsOf(bounds).some((folder) => isWithin(spot.real, folder)))
     return finding('destructive', `it removes ${path}, and the project with it`)
-  if (removes && spot.guarded) return finding('destructive', `it removes ${path}, which git or termaite needs`)
+  if (removes && spot.vital) return finding('destructive', `it removes ${path}, which git or termaite needs`)
   if (removes && !spot.inside) return finding('destructive', `it removes ${path}, outside the project`)
   const readable = spot.readable && (how === 'read' || how === 'look')
   if (how === 'look' && readable) return finding('reads', `it looks at ${path}`)
   if (spot.secret || isSecretName(path)) return finding('secrets', `${path} may hold secrets`)
   if (!spot.inside && !readable) return finding('outside', `${path} is outside the project`)
-  if (how === 'write' && spot.guarded) return finding('system', `a change of ${path} could make programs run`)
+  if (spot.guarded && (removes || how === 'write'))
+    return finding('system', `a change of ${path} could make programs run`)
   const kinds = { read: 'reads', look: 'reads', write: 'edits', remove: 'removes', run: 'runs' } as const
   const words = { read: 'looks at', look: 'looks at', write: 'changes', remove: 'removes', run: 'runs' } as const
   return finding(kinds[how], `it ${words[how]} ${path}`)
