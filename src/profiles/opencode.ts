@@ -4,10 +4,11 @@ import type { Sign } from './shared/failure-signs.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { join } from 'node:path'
+import { shellWord } from '../base/shell-word.ts'
 import { opencodePast } from './opencode-past.ts'
 import { acpLeashes } from './shared/acp-leashes.ts'
 import { providerSignsAfter, providerSigns, readMessage, readSigns } from './shared/failure-signs.ts'
-import { commandLine, hasFlag, option, quote } from './shared/command-words.ts'
+import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { idOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 import { providerKeys } from '../core/work/key-variables.ts'
@@ -49,7 +50,7 @@ const looking = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', we
 function ruled(rest: 'deny' | 'ask', edit: 'deny' | 'ask' | 'allow', command = 'opencode run --format json'): string {
   const permission = { '*': rest, ...looking, edit, bash: rest, task: rest, external_directory: rest }
   const config = { permission, experimental: { continue_loop_on_deny: true } }
-  return `OPENCODE_CONFIG_CONTENT=${quote(JSON.stringify(config))} ${command}`
+  return `OPENCODE_CONFIG_CONTENT=${shellWord(JSON.stringify(config))} ${command}`
 }
 
 const commands: Record<Leash, string> = {

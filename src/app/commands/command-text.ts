@@ -1,7 +1,7 @@
 import type { DefinitionFile } from '../../agents/native/definition-files.ts'
 import { sep } from 'node:path'
 import { real } from '../../agents/native/definition-files.ts'
-import { quoted } from '../../safety/shell/simple-command.ts'
+import { shellWord } from '../../base/shell-word.ts'
 
 /** A part of a command's text: plain text, a file that is attached, or a command line whose output stands in its place. */
 export type Piece = { text: string } | { file: string } | { shell: string }
@@ -92,7 +92,7 @@ export class CommandText {
       const filling = match && this.#places.fill(match, given)
       if (filling) {
         const { words } = filling
-        filled += quote === '' ? words.map(quoted).join(' ') : within(words.join(' '), quote)
+        filled += quote === '' ? words.map(shellWord).join(' ') : within(words.join(' '), quote)
         at += match[0].length - 1
         continue
       }

@@ -26,10 +26,10 @@ import { placeOf } from '../../app/place.ts'
 import { latestProject } from '../../app/projects.ts'
 import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { prepareTurn } from '../../app/turn-preparation.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
 import { isNote } from '../../core/talk/command.ts'
-import { quote } from '../../profiles/shared/command-words.ts'
 import { inMode } from '../../settings/work-mode.ts'
 import { aimed, allowedCalls, budgetIn, flag, list, text } from '../turn-flags.ts'
 
@@ -149,7 +149,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     formed: schema !== undefined,
     again: [
       ...(mode === 'chat' ? [] : ['--mode', mode]),
-      ...(wishes.name === undefined ? [] : ['--session', quote(wishes.name)]),
+      ...(wishes.name === undefined ? [] : ['--session', shellWord(wishes.name)]),
     ],
   })
 }
