@@ -1,7 +1,7 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { projectRoot } from './git.ts'
-import { isWithin } from './real-path.ts'
+import { isWithin, realOrSame } from './real-path.ts'
 import { quotedWord } from './shell-word.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -81,16 +81,8 @@ function insideOf({ HOME }: Env, cwd: string): (folder: string) => boolean {
   } catch {
     return () => false
   }
-  if (root === '/' || (HOME !== undefined && isWithin(root, real(HOME)))) return () => false
-  return (folder) => isWithin(root, real(folder))
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
+  if (root === '/' || (HOME !== undefined && isWithin(root, realOrSame(HOME)))) return () => false
+  return (folder) => isWithin(root, realOrSame(folder))
 }
 
 export function isProgram(path: string): boolean {

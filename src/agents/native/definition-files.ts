@@ -3,6 +3,7 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { terminalText } from '../../base/ansi.ts'
 import { frontmatter, headAndBody, nestedFields } from '../../base/frontmatter.ts'
+import { realIfThere, realOrSame } from '../../base/real-path.ts'
 import { definitionFolders } from '../../core/work/definition-folders.ts'
 import { isInside, readUntrustedFile } from './untrusted-file.ts'
 import { messageOf } from '../../base/error-message.ts'
@@ -65,12 +66,12 @@ class DefinitionSearch {
   constructor(kind: DefinitionKind, place: SessionPlace) {
     this.#kind = kind
     this.#place = place
-    this.#root = real(place.root) ?? place.root
-    this.#home = real(place.home)
+    this.#root = realOrSame(place.root)
+    this.#home = realIfThere(place.home)
   }
 
   walk(folder: string, from: DefinitionFile['from'], within = '', depth = 0): void {
-    const at = real(folder)
+    const at = realIfThere(folder)
     if (at === undefined || this.#seen.has(at) || depth > deepest) return
     // The person's own folder may lie in the project; it is searched as their own.
     if (from === 'project' && this.#home !== undefined && isInside(at, this.#home)) return
@@ -191,14 +192,5 @@ function isFolder(path: string): boolean {
     return there.isDirectory() || (there.isSymbolicLink() && lstatSync(realpathSync(path)).isDirectory())
   } catch {
     return false
-  }
-}
-
-/** The path behind all links; undefined where it leads nowhere. */
-export function real(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
   }
 }
