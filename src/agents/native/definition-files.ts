@@ -1,5 +1,5 @@
 import type { SessionPlace } from './instructions.ts'
-import { lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { terminalText } from '../../base/ansi.ts'
 import { frontmatter, headAndBody, nestedFields } from '../../base/frontmatter.ts'
@@ -7,6 +7,7 @@ import { realIfThere, realOrSame } from '../../base/real-path.ts'
 import { definitionFolders } from '../../core/work/definition-folders.ts'
 import { isInside, readUntrustedFile } from './untrusted-file.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { namesIn } from '../../base/files.ts'
 import { parseToml } from '../../base/toml-parser.ts'
 
 /** The two kinds of things that a Markdown file with frontmatter can define: a slash command, or a subagent. */
@@ -78,7 +79,7 @@ class DefinitionSearch {
     this.#seen.add(at)
     if (from === 'project' && !isInside(at, this.#root))
       return this.#refuse(folder, from, `it leads out of the project, to ${at}`)
-    for (const name of entries(at)) {
+    for (const name of namesIn(at).sort()) {
       const path = join(folder, name)
       const below = within === '' ? name : `${within}:${name}`
       const ending = endings[this.#kind].find((one) => name.endsWith(one))
@@ -176,14 +177,6 @@ export function firstOfEachName<T extends { name: string; place: string }>(all: 
     else first.set(one.name, one)
   }
   return [...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-}
-
-function entries(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
-  }
 }
 
 function isFolder(path: string): boolean {

@@ -13,6 +13,7 @@ import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { terminalText } from '../../base/ansi.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { namesIn } from '../../base/files.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { bytes } from '../../base/table.ts'
 import { readUntrustedFile } from '../../agents/native/untrusted-file.ts'
@@ -171,14 +172,6 @@ function countIn(kind: ReadKind, path: string): number {
   }
   walk(path, 0)
   return count
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 /** A thing in a few words, without its source. */

@@ -1,6 +1,6 @@
-import { lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errorCode } from '../../base/files.ts'
+import { errorCode, namesIn } from '../../base/files.ts'
 import { shortHash } from '../../base/hash.ts'
 import { isStoppedProcess, ownerMark } from '../../base/owner.ts'
 import { realOrSame } from '../../base/real-path.ts'
@@ -36,7 +36,11 @@ const processOf = (path: string) => (/(\d+)-([0-9a-z]{11})\.sock$/.exec(path) ??
 export function findSockets(home: string): string[] {
   return socketFolders(home)
     .filter(isPrivate)
-    .flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
+    .flatMap((folder) =>
+      namesIn(folder)
+        .sort()
+        .map((name) => join(folder, name)),
+    )
     .filter((path) => {
       const [pid, place] = processOf(path)
       if (pid === undefined) return false
@@ -87,12 +91,4 @@ function mayBeAlive(pid: number): boolean {
 function thisMachine(): string {
   const [machine = ''] = ownerMark().split(',')
   return shortHash(machine)
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
-  }
 }
