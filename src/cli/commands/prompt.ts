@@ -20,6 +20,7 @@ import { keepPictures, withAttachments } from '../../app/attachments/attachments
 import { closeNative } from '../../app/native/native-parts.ts'
 import { personServers } from '../../app/native/person-servers.ts'
 import { openTurnSnapshots } from '../../app/turn-snapshots.ts'
+import { untilAborted } from '../../base/clock.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { fallbackNative, withFallback } from '../../app/offers/fallback-agent.ts'
 import { placeOf } from '../../app/place.ts'
@@ -249,11 +250,7 @@ export async function readStdin(io: Io, patient: boolean): Promise<string | unde
       return undefined
     }
   }
-  const interrupted = new Promise<undefined>((resolve) => {
-    if (io.signal.aborted) resolve(undefined)
-    io.signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
-  const error = await Promise.race([trouble, interrupted])
+  const error = await Promise.race([trouble, untilAborted(io.signal)])
   if (error) throw new UsageError(`stdin could not be read: ${error.message}. Use a file or a pipe.`)
   return Buffer.concat(chunks).toString('utf8')
 }

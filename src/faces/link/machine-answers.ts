@@ -7,6 +7,7 @@ import type { MachineWork } from '../../core/work/machine-work.ts'
 import type { MachineOffer } from '../../core/work/machine-standing.ts'
 import type { Parser } from '../../core/work/shape.ts'
 import type { AnswerContext, Answers } from './link-answering.ts'
+import { untilAborted } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { outputUntil } from '../../core/screen/output-until.ts'
 import { offerWords } from '../../core/work/machine-standing.ts'
@@ -124,7 +125,7 @@ export class MachineAnswers implements Answers {
   /** Yields how the program ended, once it has. */
   async *#exited(id: string, signal: AbortSignal): AsyncGenerator<Exit> {
     const terminal = await this.#terminal(id)
-    const exit = await Promise.race([terminal.exited, aborted(signal)])
+    const exit = await Promise.race([terminal.exited, untilAborted(signal)])
     if (exit) yield exit
   }
 
@@ -197,13 +198,6 @@ function talkMethods({ prompts, conversations, work }: ServedMachine): Record<st
 /** A null says that the log no longer has the position. */
 async function* entries(conversations: Conversations, session: string, after: number, signal: AbortSignal) {
   for await (const placed of conversations.follow(session, after, signal)) yield placed ?? null
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
 }
 
 /** The newest rows that fit into a frame. */

@@ -1,5 +1,6 @@
 import type { Peer } from '../../core/talk/peer.ts'
 import type { Exit, Picture, Terminal } from '../../core/screen/terminal.ts'
+import { untilAborted } from '../../base/clock.ts'
 import { outputUntil } from '../../core/screen/output-until.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { eventFrame, frameOf, longestFrame, version } from './peer-frames.ts'
@@ -120,19 +121,12 @@ const streams: Record<string, (peer: Peer, params: Params) => Frames> = {
   'terminal.exited': (peer, { id: which }) =>
     async function* (_id, left): AsyncGenerator<string, Exit | undefined> {
       const terminal = await peer.terminal(String(which))
-      return terminal && (await Promise.race([terminal.exited, aborted(left)]))
+      return terminal && (await Promise.race([terminal.exited, untilAborted(left)]))
     },
 }
 
 export function streamOf(method: unknown): ((peer: Peer, params: Params) => Frames) | undefined {
   return typeof method === 'string' && Object.hasOwn(streams, method) ? streams[method] : undefined
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
 }
 
 /** Reads a parameter; throws an error that says what the parameter must be where the frame has something else. */
