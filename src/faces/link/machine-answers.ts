@@ -1,5 +1,5 @@
 import type { MachineTerminals } from '../../core/screen/machine-terminals.ts'
-import type { Exit, Picture, Terminal } from '../../core/screen/terminal.ts'
+import type { Exit, Terminal } from '../../core/screen/terminal.ts'
 import type { Conversations } from '../../core/talk/conversations.ts'
 import type { MachinePrompts } from '../../core/talk/machine-prompts.ts'
 import type { MachineTurns } from '../../core/talk/machine-turns.ts'
@@ -12,6 +12,7 @@ import { defined } from '../../base/defined.ts'
 import { outputUntil } from '../../core/screen/output-until.ts'
 import { offerWords } from '../../core/work/machine-standing.ts'
 import { anything, boolean, integer, list, optional, parser, string } from '../../core/work/shape.ts'
+import { fittingPicture, fittingRows } from '../fitting-screen.ts'
 import { LinkFailure } from './link-asking.ts'
 import { longestFrame, OutputPiece } from './link-frames.ts'
 
@@ -87,10 +88,10 @@ export class MachineAnswers implements Answers {
       'terminal.open': onOne(parser({ id: text }), async () => true),
       'terminal.screen': onOne(parser({ id: text }), (terminal) => terminal.screen()),
       'terminal.paint': onOne(parser({ id: text, above: integer(0, mostAbove) }), (terminal, { above }) =>
-        fittingPicture(terminal, above),
+        fittingPicture(terminal, above, longestFrame / 2, bytesOf),
       ),
       'terminal.history': onOne(parser({ id: text, rows: integer(1, mostAbove) }), async (terminal, { rows }) =>
-        fittingRows(await terminal.history(rows)),
+        fittingRows(await terminal.history(rows), longestFrame / 2, mostBytesOf),
       ),
       'terminal.output': method('terminals', parser({ id: text, after: integer(0) }), (params, { signal }) =>
         this.#output(params, signal),
@@ -200,16 +201,8 @@ async function* entries(conversations: Conversations, session: string, after: nu
   for await (const placed of conversations.follow(session, after, signal)) yield placed ?? null
 }
 
-/** The newest rows that fit into a frame. */
-function fittingRows(rows: readonly string[]): string[] {
-  let room = longestFrame / 2
-  const from = rows.findLastIndex((row) => (room -= JSON.stringify(row).length * 3 + 1) < 0)
-  return rows.slice(from + 1)
-}
+/** The bytes of a text as a frame has it. */
+const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text))
 
-/** Draws a terminal below as many of the rows above it as fit into a frame. */
-async function fittingPicture(terminal: Terminal, above: number): Promise<Picture> {
-  const picture = await terminal.paint(above)
-  if (above === 0 || Buffer.byteLength(JSON.stringify(picture.text)) < longestFrame / 2) return picture
-  return fittingPicture(terminal, above >> 2)
-}
+/** The most bytes that a text can have in a frame, without counting them: a character is at most three. */
+const mostBytesOf = (text: string) => JSON.stringify(text).length * 3
