@@ -1,4 +1,4 @@
-import type { Ended, Profile, Dialect, Step } from '../core/work/profile.ts'
+import type { Profile, Dialect, Step } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import type { Failure } from '../core/talk/outcome.ts'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { shellWord } from '../base/shell-word.ts'
 import { opencodePast } from './opencode-past.ts'
 import { acpLeashes } from './shared/acp-leashes.ts'
-import { providerSignsAfter, providerSigns, readMessage, readSigns } from './shared/failure-signs.ts'
+import { providerSignsAfter, providerSigns, readMessage, failureBySigns } from './shared/failure-signs.ts'
 import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { idOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
@@ -36,9 +36,7 @@ export const signs: readonly Sign[] = [...own, ...providerSigns]
 const shown: readonly Sign[] = [...own, ...providerSignsAfter(/^(?:Error|ERROR): /)]
 
 /** In text mode opencode prints errors on stderr alone, after `Error: `. */
-function failure(ended: Ended) {
-  return ended.code === 0 ? undefined : readSigns(shown, { ...ended, out: '' })
-}
+const failure = failureBySigns(shown)
 
 /**
  * Tools that only read. All others are ruled by `*`, MCP tools included, and also by name, so that no setting of

@@ -1,4 +1,4 @@
-import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile.ts'
+import type { CliFiles, CliPlace, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { shellWord } from '../../base/shell-word.ts'
@@ -7,8 +7,8 @@ import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
 import { flags, leashes, modes, codexScreen } from './codex-screen.ts'
 import { threadOf } from '../shared/counted-thread.ts'
+import { failureBySigns } from '../shared/failure-signs.ts'
 import { commandLine, hasFlag, option } from '../shared/command-words.ts'
-import { readSigns } from '../shared/failure-signs.ts'
 
 export const signs: readonly Sign[] = [
   {
@@ -60,9 +60,7 @@ export const signs: readonly Sign[] = [
   },
 ]
 
-function failure(ended: Ended) {
-  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
-}
+const failure = failureBySigns(signs)
 
 /** Codex finds a thread by its file among the sessions; its databases only make that faster. `config.toml` holds settings and the trust in folders. */
 function codexFiles({ home, env }: CliPlace): CliFiles {
