@@ -3,7 +3,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import pty from '@lydell/node-pty'
 import { randomName } from '../src/base/id.ts'
-import { quoted } from '../src/terminals/terminal-program.ts'
+import { quotedWord } from '../src/base/shell-word.ts'
 
 type Env = Record<string, string>
 
@@ -87,7 +87,7 @@ export class BareTmux {
   }
 
   async open(argv: readonly string[]): Promise<Bare> {
-    const pane = await this.run('new-window', '-d', '-P', '-F', '#{pane_id}', argv.map(quoted).join(' '))
+    const pane = await this.run('new-window', '-d', '-P', '-F', '#{pane_id}', argv.map(quotedWord).join(' '))
     return {
       type: async (text) => void (await this.run('send-keys', '-l', '-t', pane, text)),
       seen: (what) => this.#pane(pane).seen(what),

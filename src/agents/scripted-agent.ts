@@ -2,6 +2,7 @@ import type { Event } from '../core/talk/entry.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
 import type { Agent, Traits, Turn } from '../core/work/agent.ts'
+import { untilAborted } from '../base/clock.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 
@@ -91,11 +92,4 @@ function spoken(text: string, turn: Turn): Event[] {
     { type: 'usage', input: estimateTokens(turn.prompt), output: estimateTokens(text), source: 'estimated' },
     { type: 'end', outcome: { ok: true, text } },
   ]
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

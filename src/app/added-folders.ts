@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isMissing } from '../base/files.ts'
 import { messageOf } from '../base/error-message.ts'
-import { isWithin } from '../base/real-path.ts'
+import { isWithin, realOrSame } from '../base/real-path.ts'
 import { shortPath } from '../base/short-path.ts'
 import { UsageError } from '../core/io.ts'
 import { sharedNames } from '../agents/native/instructions.ts'
@@ -70,12 +70,12 @@ export function addableFolder(named: string, base: string, { root, home, env }: 
     if (error instanceof UsageError) throw error
     throw no(isMissing(error) ? `there is no folder ${path}` : messageOf(error))
   }
-  const realHome = real(person)
+  const realHome = realOrSame(person)
   if (folder === '/') throw no('it is the whole disk. Name the folder that you need')
   if (folder === realHome) throw no('it is your home folder, with your keys and settings in it. Name a folder in it')
   if (isWithin(folder, realHome)) throw no('your home folder is inside it. Name the folder that you need')
-  if (isWithin(real(home), folder)) throw no('termaite keeps its own files there')
-  if (isSecretPlace(folder, realHome) || secretFolders(realHome).some((secret) => isWithin(real(secret), folder)))
+  if (isWithin(realOrSame(home), folder)) throw no('termaite keeps its own files there')
+  if (isSecretPlace(folder, realHome) || secretFolders(realHome).some((secret) => isWithin(realOrSame(secret), folder)))
     throw no('keys and logins are kept there')
   if (shared.includes(folder) || systemFolders.some((system) => isWithin(system, folder)))
     throw no('the system and other programs keep their files there. Name a folder of your own')
@@ -92,14 +92,6 @@ const systemFolders = ['/etc', '/boot', '/dev', '/proc', '/sys', '/private/etc',
 const shared = '/bin /sbin /lib /lib64 /usr /usr/local /var /run /opt /home /Users /tmp /var/tmp /private/tmp'.split(
   ' ',
 )
-
-function real(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
-}
 
 /** Checks the folders that settings name; a bad one is left out, with a warning. */
 export function setFolders(set: readonly string[], place: FolderPlace): { folders: string[]; warnings: string[] } {

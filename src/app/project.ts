@@ -9,6 +9,7 @@ import type { Settling } from '../core/work/dead-turns.ts'
 import type { WorkMode } from '../core/work/agent.ts'
 import { shortHash } from '../base/hash.ts'
 import { newId } from '../base/id.ts'
+import { isPlainObject } from '../base/plain-object.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { UsageError } from '../core/io.ts'
 
@@ -84,9 +85,8 @@ function lastBytes(text: string, most: number): string {
 
 /** Checks that a document is a project's; undefined when it is damaged. */
 export function knownProject(found: unknown): ProjectDoc | undefined {
-  const isObject = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one)
-  const { path, sessions } = (isObject(found) ? found : {}) as Partial<ProjectDoc>
-  const whole = typeof path === 'string' && isObject(sessions) && Object.values(sessions!).every(isObject)
+  const { path, sessions } = (isPlainObject(found) ? found : {}) as Partial<ProjectDoc>
+  const whole = typeof path === 'string' && isPlainObject(sessions) && Object.values(sessions).every(isPlainObject)
   return whole ? (found as ProjectDoc) : undefined
 }
 

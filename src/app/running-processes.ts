@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { defined } from '../base/defined.ts'
+import { namesIn } from '../base/files.ts'
 import { shortHash } from '../base/hash.ts'
 import { isAlive, isHere, ownerMark, ownerPid } from '../base/owner.ts'
 import { timeApart } from '../base/clock.ts'
@@ -82,6 +83,7 @@ export const runningHubUrl = (home: string) => runningHub(home)?.url
 
 function notesIn(home: string): { file: string; note: Note }[] {
   return namesIn(folderIn(home))
+    .sort()
     .map((name) => join(folderIn(home), name))
     .filter((file) => isProcessNote(file) && file.endsWith('.json'))
     .flatMap((file) => {
@@ -106,14 +108,6 @@ function removeNote(file: string): void {
     rmdirSync(dirname(file))
   } catch {
     // The folder holds other notes or sockets, or another process was faster.
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
   }
 }
 

@@ -14,6 +14,14 @@ export function callAfter(clock: Clock, ms: number, signal: AbortSignal, act: ()
   })
 }
 
+/** Resolves when `signal` aborts, at once where it already has; it never rejects. */
+export function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(undefined)
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+}
+
 /** Waits for a result at most so long; undefined when it has not come by then. */
 export async function within<T>(clock: Clock, result: Promise<T>, ms: number): Promise<T | undefined> {
   const enough = new AbortController()

@@ -3,6 +3,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -40,6 +41,15 @@ export function makeFolderHere(path: string): void {
 }
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** The names in a folder, in no particular order; none where the folder is missing or cannot be read. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
 
 /** Makes new, renamed and removed names in a folder durable. */
 export function syncFolder(path: string): void {

@@ -1,7 +1,8 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { projectRoot } from './git.ts'
-import { isWithin } from './real-path.ts'
+import { isWithin, realOrSame } from './real-path.ts'
+import { quotedWord } from './shell-word.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -52,7 +53,7 @@ export function unshadowed(line: string, env: Env, cwd: string): string {
   const [, blank = '', word] = /^(\s*)([\w.+-]+)(?=\s|$)/.exec(line) ?? []
   const path = word === undefined ? undefined : shadowOf(word, env, cwd)
   if (word === undefined || path === undefined) return line
-  return `${blank}'${path.replaceAll("'", `'\\''`)}'${line.slice(blank.length + word.length)}`
+  return `${blank}${quotedWord(path)}${line.slice(blank.length + word.length)}`
 }
 
 /** The same for a command as it is started: a line for bash, or a program with its arguments. */
@@ -80,16 +81,8 @@ function insideOf({ HOME }: Env, cwd: string): (folder: string) => boolean {
   } catch {
     return () => false
   }
-  if (root === '/' || (HOME !== undefined && isWithin(root, real(HOME)))) return () => false
-  return (folder) => isWithin(root, real(folder))
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
+  if (root === '/' || (HOME !== undefined && isWithin(root, realOrSame(HOME)))) return () => false
+  return (folder) => isWithin(root, realOrSame(folder))
 }
 
 export function isProgram(path: string): boolean {

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { isMissing } from './files.ts'
@@ -17,6 +18,18 @@ export async function realOf(path: string): Promise<string | undefined> {
     return parent === undefined ? undefined : join(parent, basename(path))
   }
 }
+
+/** The path behind all links, or undefined where it leads nowhere or cannot be looked at. */
+export function realIfThere(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** The path behind all links, or the path itself where it leads nowhere or cannot be looked at. */
+export const realOrSame = (path: string): string => realIfThere(path) ?? path
 
 /** Says whether a path is the folder itself or lies below it; both are real paths. */
 export function isWithin(folder: string, path: string): boolean {

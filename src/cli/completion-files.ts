@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } f
 import { dirname, isAbsolute, join } from 'node:path'
 import { messageOf } from '../base/error-message.ts'
 import { isMissing, replaceFile } from '../base/files.ts'
+import { quotedWord } from '../base/shell-word.ts'
 import { UsageError } from '../core/io.ts'
 
 /** Where the completion of one shell is kept: its script, and the start file of the shell where that has to read the script. */
@@ -63,7 +64,7 @@ function placeOf(shell: ShellName, env: Io['env']): Place {
 /** The start file of a shell that finds no script by itself, and the line in it. */
 function startOf(shell: ShellName, env: Io['env']): Place['start'] {
   const data = folderOf(env, 'XDG_DATA_HOME', '.local/share')
-  const read = (script: string) => `[ -r ${quoted(script)} ] && . ${quoted(script)}`
+  const read = (script: string) => `[ -r ${quotedWord(script)} ] && . ${quotedWord(script)}`
   if (shell === 'bash')
     return { file: join(homeOf(env), '.bashrc'), line: read(join(data, 'bash-completion/completions/termaite')) }
   if (shell === 'zsh')
@@ -86,8 +87,6 @@ function folderOf(env: Io['env'], name: string, usual: string): string {
   const given = env[name]
   return given && isAbsolute(given) ? given : join(homeOf(env), usual)
 }
-
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 function withoutOurs(text: string): string {
   const lines = text.split('\n')

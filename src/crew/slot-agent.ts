@@ -2,6 +2,7 @@ import type { Event } from '../core/talk/entry.ts'
 import type { Ask } from '../core/talk/question.ts'
 import type { Agent, Roster, Turn } from '../core/work/agent.ts'
 import type { LivingSlot, Slot } from './slot.ts'
+import { untilAborted } from '../base/clock.ts'
 import { answered, asking } from './slot-moves.ts'
 import { roleTable } from './workers/worker.ts'
 
@@ -63,17 +64,10 @@ export function slotAsk({ edit, shown, left }: SlotQuestions, start?: string): A
     if (withdrawn.aborted) return undefined
     const asked = await edit((slot) => asking(slot, { ask, turn: start ?? slot.flight?.turn ?? '', question }))
     if (asked) await shown(asked)
-    await aborted(withdrawn)
+    await untilAborted(withdrawn)
     if (left.aborted) return undefined
     const now = await edit((slot) => (slot.state === 'asking' ? answered(slot, ask) : slot))
     if (now) await shown(now)
     return undefined
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

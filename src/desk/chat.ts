@@ -4,7 +4,6 @@ import { keepCompiledCode } from '../base/compiled-code.ts'
 import { readyWatchdog } from '../base/process/watchdog.ts'
 import { openChat } from '../faces/chat/chat.ts'
 import { openLines } from '../faces/chat/line-chat.ts'
-import { quote } from '../profiles/shared/command-words.ts'
 import { ProjectDesk } from './project-desk.ts'
 import { DeskApp } from './desk-app.ts'
 import { say } from '../core/io.ts'
@@ -13,6 +12,7 @@ import { scanAtStart } from '../app/native/machine-facts.ts'
 import { setupCommand } from './slash/setup.ts'
 import { slashCommands } from './slash/slash-commands.ts'
 import { noteProcess } from '../app/running-processes.ts'
+import { shellWord } from '../base/shell-word.ts'
 import { exit } from '../core/exit-codes.ts'
 
 type ChatOptions = DeskAppParts & {
@@ -95,6 +95,6 @@ async function show(desk: ProjectDesk, wishes: ChatOptions, signal: AbortSignal)
 
 function resumeCommand(desk: ProjectDesk): string {
   const { place, session } = desk.app()
-  const name = session.name === undefined ? '' : ` --session ${quote(session.name)}`
-  return `termaite --cwd ${quote(place.cwd)}${name}`
+  const name = session.name === undefined ? '' : ` --session ${shellWord(session.name)}`
+  return `termaite --cwd ${shellWord(place.cwd)}${name}`
 }

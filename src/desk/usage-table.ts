@@ -1,4 +1,5 @@
 import type { ActivityRow, Index, UsageBy, UsageRow, VerdictRow } from '../store/index/conversation-index.ts'
+import { grouped } from '../base/number-words.ts'
 import { duration } from '../faces/chat/numbers.ts'
 import { table } from '../base/table.ts'
 
@@ -82,14 +83,14 @@ export function everywhereTable(by: UsageBy, rows: readonly (UsageRow & { outsid
 
 const doneCells = ({ key, turns, failures, parkedMs }: ActivityRow) => [
   key,
-  number(turns),
-  number(failures),
+  grouped(turns),
+  grouped(failures),
   parkedMs === 0 ? '' : duration(parkedMs),
 ]
 
 const resultHead = ['AGENT', 'GOOD', 'BAD', 'NOT JUDGED']
 
-const resultCells = ({ agent, good, bad, unjudged }: AgentResults) => [agent, ...[good, bad, unjudged].map(number)]
+const resultCells = ({ agent, good, bad, unjudged }: AgentResults) => [agent, ...[good, bad, unjudged].map(grouped)]
 
 const cells = (row: UsageRow): string[] => [...numbers(row), row.source]
 
@@ -97,9 +98,9 @@ function numbers(row: UsageRow, what = 'turns'): string[] {
   const known = row.priced < row.count && row.cost !== undefined ? ` (${row.priced} of ${row.count} ${what})` : ''
   return [
     row.key,
-    number(row.input),
-    number(row.cached),
-    number(row.output),
+    grouped(row.input),
+    grouped(row.cached),
+    grouped(row.output),
     row.cost === undefined ? 'not known' : `$${row.cost.toFixed(4)}${known}`,
   ]
 }
@@ -112,13 +113,11 @@ function thoughtCells(row: VerdictRow): string[] {
   return [
     row.framework,
     row.agent,
-    number(row.turns),
+    grouped(row.turns),
     checked === 0 ? 'unchecked' : `${row.passed} of ${checked} passed`,
-    number(row.calls),
-    `${row.source === 'reported' ? '' : '~'}${number(row.tokens)}`,
+    grouped(row.calls),
+    `${row.source === 'reported' ? '' : '~'}${grouped(row.tokens)}`,
     duration(row.ms),
     row.cost === undefined ? 'not known' : `$${row.cost.toFixed(4)}${part}`,
   ]
 }
-
-const number = (value: number) => value.toLocaleString('en')

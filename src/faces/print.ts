@@ -8,6 +8,7 @@ import { summaryWords } from '../core/talk/compaction.ts'
 import { say, textFor } from '../core/io.ts'
 import { AnsiStripper, stripAnsi } from '../base/ansi.ts'
 import { localTime } from '../base/local-time.ts'
+import { grouped } from '../base/number-words.ts'
 import { retryWords, thoughtWords } from './chat/numbers.ts'
 import { failureSentence } from '../core/talk/outcome.ts'
 import { exit } from '../core/exit-codes.ts'
@@ -205,18 +206,13 @@ function closing(
   const denied = outcome.denials?.length
     ? `${agent} was refused: ${outcome.denials.map(clean).join('; ')}. Allow more with --leash edit or --leash all.\n`
     : ''
-  const tokens = used ? ` · ${thousands(used.input + used.output)} tokens (${used.source})` : ''
+  const tokens = used ? ` · ${grouped(used.input + used.output)} tokens (${used.source})` : ''
   const cost = used?.cost === undefined ? '' : ` · $${used.cost.toFixed(4)}`
   const how = thought ? ` · ${thoughtWords(thought).join(' · ')}` : ''
   return `${denied}— ${agent} · ${(ms / 1000).toFixed(1)} s${how}${tokens}${cost}\n`
 }
 
 const attemptWords = ({ agent, failure }: AttemptReport) => (failure ? failureSentence(agent, failure) : '')
-
-/** Groups thousands by hand: the first use of the system's number formats costs a start 20 ms. */
-function thousands(value: number): string {
-  return String(value).replaceAll(/(?<=\d)(?=(\d{3})+$)/g, ',')
-}
 
 function clean(text: string): string {
   return stripAnsi(text).replaceAll(/\s*\n\s*/g, ' ')

@@ -36,7 +36,8 @@ export const jsonFormat: ConfigFormat = {
 /** The text without an editor's byte order mark. */
 const bare = (text: string) => text.replace(/^\uFEFF/, '')
 
-const marked = (text: string, edit: (body: string) => string) =>
+/** Edits a text behind its byte order mark, which stays. */
+export const marked = (text: string, edit: (body: string) => string) =>
   text.slice(0, text.length - bare(text).length) + edit(bare(text))
 
 function rootOf(text: string): Node {
@@ -82,20 +83,21 @@ function inserted(text: string, holder: Node, key: string, value: unknown): stri
   const property = `${JSON.stringify(key)}: ${written(value, text, inner, flat)}`
   const eol = eolOf(text)
   if (last && flat) return splice(text, last.offset + last.length, 0, `, ${property}`)
-  if (last) {
-    const end = last.offset + last.length
-    // A comment behind the last property stays behind it.
-    const [remark = '', comma] =
-      /^([ \t]*,)?[ \t]*(?:\/\/[^\n]*|\/\*[^\n]*\*\/)[ \t]*(?=\r?\n)/.exec(text.slice(end)) ?? []
-    const lines = `${eol}${inner}${property}`
-    return splice(text, end, remark.length, comma ? `${remark}${lines},` : `,${remark}${lines}`)
-  }
+  if (last) return withLineAfter(text, last, `${eol}${inner}${property}`)
   const body = text.slice(holder.offset + 1, holder.offset + holder.length - 1)
   const close = `${eol}${indentAt(text, holder.offset)}`
   // Comments in an otherwise empty object stay in it.
   return body.trim() === ''
     ? splice(text, holder.offset + 1, body.length, `${eol}${inner}${property}${close}`)
     : splice(text, holder.offset + 1, 0, `${eol}${inner}${property}`)
+}
+
+/** Adds a line behind the last property or element. A comment behind that one stays there, and a trailing comma stays the last. */
+export function withLineAfter(text: string, last: Node, line: string): string {
+  const end = last.offset + last.length
+  const [remark = '', comma] =
+    /^([ \t]*,)?[ \t]*(?:\/\/[^\n]*|\/\*[^\n]*\*\/)[ \t]*(?=\r?\n)/.exec(text.slice(end)) ?? []
+  return splice(text, end, remark.length, comma ? `${remark}${line},` : `,${remark}${line}`)
 }
 
 /** Removes a property with one comma, and with its line if it stood there alone. */
@@ -123,26 +125,28 @@ function tidied(text: string, holder: Node, less: number): string {
 }
 
 /** Finds the comma after a place; comments before it may hold commas of their own. */
-function commaAfter(text: string, from: number): number {
+export function commaAfter(text: string, from: number): number {
   const gap = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y
   gap.lastIndex = from
   return from + gap.exec(text)![0].length
 }
 
-function written(value: unknown, text: string, indent: string, flat: boolean): string {
+/** Writes a value in the style of the text that it goes into. */
+export function written(value: unknown, text: string, indent: string, flat: boolean): string {
   if (flat) return JSON.stringify(value)
   return JSON.stringify(value, null, unitOf(text)).replaceAll('\n', eolOf(text) + indent)
 }
 
-const isFlat = (text: string, { offset, length }: Node) => !text.slice(offset, offset + length).includes('\n')
+/** Says whether an object or a list stands on one line. */
+export const isFlat = (text: string, { offset, length }: Node) => !text.slice(offset, offset + length).includes('\n')
 
-const splice = (text: string, at: number, length: number, by: string) =>
+export const splice = (text: string, at: number, length: number, by: string) =>
   text.slice(0, at) + by + text.slice(at + length)
 
-const eolOf = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n')
+export const eolOf = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n')
 
 /** The file's indentation of one level. */
 const unitOf = (text: string) => /\n([ \t]+)\S/.exec(text)?.[1] ?? '  '
 
 /** The indentation of the line at a place. */
-const indentAt = (text: string, at: number) => /(?:^|\n)([ \t]*)[^\n]*$/.exec(text.slice(0, at))![1]!
+export const indentAt = (text: string, at: number) => /(?:^|\n)([ \t]*)[^\n]*$/.exec(text.slice(0, at))![1]!

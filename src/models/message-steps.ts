@@ -1,4 +1,5 @@
 import type { ModelMessage } from '../core/work/model.ts'
+import { isPlainObject } from '../base/plain-object.ts'
 
 export type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
@@ -46,7 +47,7 @@ const interrupted = (call: string, tool: string): ToolMessage => ({
 
 /** Returns a call's input as the object that every provider requires; an input that is no object is wrapped as it was written. */
 export function objectOf(input: unknown): object {
-  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input
+  if (isPlainObject(input)) return input
   return input === undefined || input === '' ? {} : { input }
 }
 

@@ -1,4 +1,5 @@
 import type { Model, ModelEvent, ModelRequest } from '../core/work/model.ts'
+import { untilAborted } from '../base/clock.ts'
 
 /** One answer of a scripted model; `hang` waits until the request is aborted. */
 export type ModelStep = ModelEvent | { say: string } | { hang: true }
@@ -53,11 +54,4 @@ async function* play(steps: readonly ModelStep[], signal: AbortSignal): AsyncGen
     }
   }
   yield { type: 'end', stop: calls > 0 ? 'calls' : 'done' }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

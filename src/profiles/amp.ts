@@ -1,6 +1,6 @@
-import type { Ended, Profile } from '../core/work/profile.ts'
+import type { Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/failure-signs.ts'
-import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
+import { failureBySigns, providerSignsAfter } from './shared/failure-signs.ts'
 import { configFolder, dataFolder } from './shared/home-folders.ts'
 
 /** From its manual and from reports; amp could not be run against a model of ours, so its output is read as text. */
@@ -19,9 +19,7 @@ export const signs: readonly Sign[] = [
   ...providerSignsAfter(/^Error: /),
 ]
 
-function failure(ended: Ended) {
-  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
-}
+const failure = failureBySigns(signs)
 
 export const amp: Profile = {
   name: 'amp',

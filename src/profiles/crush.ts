@@ -1,6 +1,6 @@
-import type { Ended, Profile } from '../core/work/profile.ts'
+import type { Profile } from '../core/work/profile.ts'
 import type { Sign } from './shared/failure-signs.ts'
-import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
+import { failureBySigns, providerSignsAfter } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
 import { providerKeys } from '../core/work/key-variables.ts'
 import { configFolder, dataFolder } from './shared/home-folders.ts'
@@ -17,9 +17,7 @@ export const signs: readonly Sign[] = [
 ]
 
 /** The error box puts its words on padded lines of their own. */
-function failure(ended: Ended) {
-  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
-}
+const failure = failureBySigns(signs)
 
 export const crush: Profile = {
   name: 'crush',

@@ -1,8 +1,9 @@
 import type { Belongings, FoundRule, FoundSettings, Unusable } from '../core/work/belongings.ts'
 import { join } from 'node:path'
+import { isPlainObject } from '../base/plain-object.ts'
 import { configFolder } from './shared/home-folders.ts'
 import { commandRule } from './shared/found-rules.ts'
-import { isMap, joined, serversIn } from './shared/found-servers.ts'
+import { joined, serversIn } from './shared/found-servers.ts'
 import { idOf, rowOf } from './shared/jsonl.ts'
 
 /** `{env:NAME}` is a variable there; `{file:path}` is the content of a file, which termaite does not fill in. */
@@ -32,12 +33,12 @@ const actions: Readonly<Record<string, FoundRule['list']>> = { allow: 'allow', a
  * strictest rule does: a pattern that a later one of another kind may cut into is not taken.
  */
 function permissions(found: unknown): FoundSettings {
-  if (!isMap(found)) return {}
+  if (!isPlainObject(found)) return {}
   const rules: FoundRule[] = []
   const unusable: Unusable[] = []
   for (const [tool, said] of Object.entries(found)) {
     const ours = rowOf(tools, tool)
-    const entries = isMap(said) ? Object.entries(said) : [['*', said] as const]
+    const entries = isPlainObject(said) ? Object.entries(said) : [['*', said] as const]
     for (const [at, [pattern, action]] of entries.entries()) {
       const list = rowOf(actions, action)
       const what = `rule ${idOf(action)} ${tool}${pattern === '*' ? '' : ` ${pattern}`}`
@@ -74,8 +75,8 @@ function shellRule(pattern: string): string | undefined {
 
 /** `opencode.json`: `{"mcp": {"name": {"type": "local", "command": ["node", "x.js"], "environment": {}}}, "permission": {…}}` */
 function settings(value: unknown): FoundSettings {
-  if (!isMap(value)) return {}
-  const inline = ['command', 'agent'].filter((key) => isMap(value[key]))
+  if (!isPlainObject(value)) return {}
+  const inline = ['command', 'agent'].filter((key) => isPlainObject(value[key]))
   return joined(serversIn(value.mcp, form), permissions(value.permission), {
     unusable: inline.map((key) => ({
       what: `each ${key} in the settings`,

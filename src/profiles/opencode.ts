@@ -1,13 +1,14 @@
-import type { Ended, Profile, Dialect, Step } from '../core/work/profile.ts'
+import type { Profile, Dialect, Step } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { join } from 'node:path'
+import { shellWord } from '../base/shell-word.ts'
 import { opencodePast } from './opencode-past.ts'
 import { acpLeashes } from './shared/acp-leashes.ts'
-import { providerSignsAfter, providerSigns, readMessage, readSigns } from './shared/failure-signs.ts'
-import { commandLine, hasFlag, option, quote } from './shared/command-words.ts'
+import { providerSignsAfter, providerSigns, readMessage, failureBySigns } from './shared/failure-signs.ts'
+import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { idOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
 import { providerKeys } from '../core/work/key-variables.ts'
@@ -35,9 +36,7 @@ export const signs: readonly Sign[] = [...own, ...providerSigns]
 const shown: readonly Sign[] = [...own, ...providerSignsAfter(/^(?:Error|ERROR): /)]
 
 /** In text mode opencode prints errors on stderr alone, after `Error: `. */
-function failure(ended: Ended) {
-  return ended.code === 0 ? undefined : readSigns(shown, { ...ended, out: '' })
-}
+const failure = failureBySigns(shown)
 
 /**
  * Tools that only read. All others are ruled by `*`, MCP tools included, and also by name, so that no setting of
@@ -49,7 +48,7 @@ const looking = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', we
 function ruled(rest: 'deny' | 'ask', edit: 'deny' | 'ask' | 'allow', command = 'opencode run --format json'): string {
   const permission = { '*': rest, ...looking, edit, bash: rest, task: rest, external_directory: rest }
   const config = { permission, experimental: { continue_loop_on_deny: true } }
-  return `OPENCODE_CONFIG_CONTENT=${quote(JSON.stringify(config))} ${command}`
+  return `OPENCODE_CONFIG_CONTENT=${shellWord(JSON.stringify(config))} ${command}`
 }
 
 const commands: Record<Leash, string> = {

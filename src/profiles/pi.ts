@@ -1,10 +1,10 @@
-import type { Ended, Profile, Dialect, Step } from '../core/work/profile.ts'
+import type { Profile, Dialect, Step } from '../core/work/profile.ts'
 import type { Leash } from '../core/work/agent.ts'
 import type { Sign } from './shared/failure-signs.ts'
 import type { Loose } from './shared/jsonl.ts'
 import { join } from 'node:path'
 import { piPast } from './pi-past.ts'
-import { providerSignsAfter, readSigns, readMessage } from './shared/failure-signs.ts'
+import { failureBySigns, providerSignsAfter, readMessage } from './shared/failure-signs.ts'
 import { commandLine, hasFlag, option } from './shared/command-words.ts'
 import { TurnAccount } from './shared/turn-account.ts'
 import { contentText, idOf, innerMessage, listOf, loose, numberOf, parseLine, textOf } from './shared/jsonl.ts'
@@ -26,9 +26,7 @@ export const signs: readonly Sign[] = [
 ]
 
 /** In text mode pi prints the provider's answer on stderr, after the status. */
-function failure(ended: Ended) {
-  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
-}
+const failure = failureBySigns(signs)
 
 /** pi has no permissions: a leash takes away the tools that it may not use. */
 const looking = ['--tools read,grep,find,ls']

@@ -2,6 +2,7 @@ import type { Source } from './fault.ts'
 import type { FileSettings, MapSettings } from './settings-schema.ts'
 import type { Fault, Path, Shape } from '../core/work/shape.ts'
 import { readFileSync } from 'node:fs'
+import { isPlainObject } from '../base/plain-object.ts'
 import { parseHooks } from '../safety/hooks/hook-config.ts'
 import { parseRule } from '../safety/rules/permission-rule.ts'
 import { faultWords, faultsIn, pathText } from '../core/work/shape.ts'
@@ -48,21 +49,19 @@ type ProblemsOf = (value: unknown) => Problem[]
 /** Finds all faults of a settings file: against its schema, in its permission rules, and in its hooks. */
 export function problemsIn(form: Shape<unknown>, value: unknown): Problem[] {
   const faults = faultsIn(form, value)
-  const { permissions, hooks } = (faults.length === 0 || isObject(value) ? value : {}) as Record<string, unknown>
+  const { permissions, hooks } = (faults.length === 0 || isPlainObject(value) ? value : {}) as Record<string, unknown>
   return [
     ...faults.map((fault) => ({ path: fault.path, words: faultWords(fault) })),
     ...ruleProblems(permissions),
-    ...(isObject(hooks) ? parseHooks(hooks).faults.map(hookProblem) : []),
+    ...(isPlainObject(hooks) ? parseHooks(hooks).faults.map(hookProblem) : []),
   ]
 }
 
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Rules that cannot be parsed: each would restrict nothing. */
 function ruleProblems(permissions: unknown): Problem[] {
-  if (!isObject(permissions)) return []
+  if (!isPlainObject(permissions)) return []
   return ['allow', 'ask', 'deny'].flatMap((kind) => {
-    const rules = (permissions as Record<string, unknown>)[kind]
+    const rules = permissions[kind]
     if (!Array.isArray(rules)) return []
     return rules.flatMap((text, index) => {
       const rule = typeof text === 'string' ? parseRule(text) : {}
@@ -80,14 +79,14 @@ function hookProblem(fault: string): Problem {
 
 function hasMap(value: unknown): boolean {
   const agents = (value as { agents?: unknown } | null)?.agents
-  return typeof agents === 'object' && agents !== null && !Array.isArray(agents)
+  return isPlainObject(agents)
 }
 
 function userProblems(value: unknown): Problem[] {
   const isMap = hasMap(value)
   const problems = problemsIn(isMap ? mapForm : listForm, value)
-  if (!isObject(value) || (!isMap && !Array.isArray((value as FileSettings).agents ?? []))) return problems
-  const settings = isMap ? fromMap(value as MapSettings) : (value as FileSettings)
+  if (!isPlainObject(value) || (!isMap && !Array.isArray((value as FileSettings).agents ?? []))) return problems
+  const settings = isMap ? fromMap(value) : (value as FileSettings)
   const faults = agentFaults(settings, isMap ? ({ name }) => name : (_agent, index) => index)
   // A part that the schema already complains about is not complained about twice.
   const told = new Set(problems.map(({ path }) => pathText(path)))
@@ -109,7 +108,7 @@ type Agent = NonNullable<FileSettings['agents']>[number]
 function agentFaults(settings: FileSettings, key: (agent: Agent, index: number) => string | number): Fault[] {
   const seen = new Set<string>()
   return (settings.agents ?? []).flatMap((agent, index): Fault[] => {
-    if (!isObject(agent)) return []
+    if (!isPlainObject(agent)) return []
     const path = (field: string): Path => ['agents', key(agent, index), field]
     const wrongName = (found: string, wants: string): Fault => ({ is: 'wrong', path: path('name'), found, wants })
     const twice = seen.has(agent.name)

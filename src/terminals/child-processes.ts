@@ -1,6 +1,6 @@
 import type { Proc } from '../base/process/process-table.ts'
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { namesIn } from '../base/files.ts'
 import { parseStat, processFile, processTable } from '../base/process/process-table.ts'
 import { layerName } from './terminal-program.ts'
 
@@ -25,19 +25,11 @@ async function descendants(root: number): Promise<number[]> {
  * a crew looks at each of its terminals many times a second, and none of this comes from a disk.
  */
 function childrenFromProc(pid: number): number[] {
-  return threadsOf(pid).flatMap((thread) => {
+  // A process that has ended meanwhile has no threads.
+  return namesIn(`/proc/${pid}/task`).flatMap((thread) => {
     const list = processFile(pid, `task/${thread}/children`)?.toString('latin1') ?? ''
     return list.split(' ').filter(Boolean).map(Number)
   })
-}
-
-function threadsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`)
-  } catch {
-    // The process has ended meanwhile.
-    return []
-  }
 }
 
 function childrenFromTable(table: readonly Proc[]): (pid: number) => number[] {

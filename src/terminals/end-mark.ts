@@ -1,4 +1,4 @@
-import { quoted } from './terminal-program.ts'
+import { quotedWord } from '../base/shell-word.ts'
 
 /** A privacy message, which every terminal swallows; the shell prints it after the last byte of its program. */
 export function endMark(id: string): string {
@@ -7,7 +7,7 @@ export function endMark(id: string): string {
 
 /** The shell command that prints the end mark. */
 export function printEndMark(id: string): string {
-  return `printf '\\033^termaite %s\\033\\\\' ${quoted(id)}\n`
+  return `printf '\\033^termaite %s\\033\\\\' ${quotedWord(id)}\n`
 }
 
 /** Finds the end mark in a stream, however its chunks are cut, and passes on the bytes before it. */

@@ -3,6 +3,7 @@ import type { Exit, Opening } from '../core/screen/terminal.ts'
 import { statSync } from 'node:fs'
 import { basename, delimiter, isAbsolute } from 'node:path'
 import { endProcesses, kinOf } from '../base/process/end-processes.ts'
+import { quotedWord } from '../base/shell-word.ts'
 import { withoutOurKeys } from '../core/work/key-variables.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -36,23 +37,18 @@ export function shellArgv(command: string, { shell, withheld = [], path }: Shell
   const isFish = known && basename(shell) === 'fish'
   const unset = withheld.length === 0 ? [] : [`${isFish ? 'set -e' : 'unset'} ${withheld.join(' ')}`]
   const folders = (path ?? '').split(delimiter).filter(isAbsolute)
-  const first = isFish ? `set -gx PATH ${folders.map(quoted).join(' ')} $PATH` : pathAssignment(folders)
+  const first = isFish ? `set -gx PATH ${folders.map(quotedWord).join(' ')} $PATH` : pathAssignment(folders)
   const line = [...unset, ...(folders.length === 0 ? [] : [first]), command].join('; ')
   return known ? shells[basename(shell)]!(shell, line) : loginShell('/bin/sh', line)
 }
 
 function pathAssignment(folders: readonly string[]): string {
-  return `PATH=${quoted(folders.join(delimiter))}"\${PATH:+:$PATH}"; export PATH`
+  return `PATH=${quotedWord(folders.join(delimiter))}"\${PATH:+:$PATH}"; export PATH`
 }
 
 /** The title of a terminal that was given none. */
 export function programName(command: string): string {
   return basename(command.trim().split(/\s+/)[0]!.replaceAll(/["']/g, ''))
-}
-
-/** Quotes a text as one word of a shell's command line. */
-export function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 /**

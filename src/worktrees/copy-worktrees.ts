@@ -1,8 +1,8 @@
 import type { Environment } from './worktree-git.ts'
-import { readdirSync, readFileSync, realpathSync, rmdirSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, rmdirSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '../base/files.ts'
+import { makeFolder, namesIn } from '../base/files.ts'
 import { gitFolders } from '../base/git.ts'
 import { projectGit } from '../base/project-git.ts'
 import { randomName } from '../base/id.ts'
@@ -129,19 +129,12 @@ export function leftWorktrees(root: string, now: number): LeftWorktree[] {
 /** The worktrees of a repository that are copies of ours, with the folder that git keeps for each. */
 function worktreesOf(root: string): { path: string; admin: string }[] {
   const folders = gitFolders(root)
-  const all = folders && join(folders.common, 'worktrees')
+  if (!folders) return []
+  const all = join(folders.common, 'worktrees')
   return namesIn(all)
     .filter((name) => name.startsWith(named))
-    .map((name) => join(all!, name))
+    .map((name) => join(all, name))
     .map((admin) => ({ path: dirname(textOf(join(admin, 'gitdir'))), admin }))
-}
-
-function namesIn(folder: string | undefined): string[] {
-  try {
-    return folder === undefined ? [] : readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 function textOf(path: string): string {

@@ -1,8 +1,8 @@
 import type { Worktree, Worktrees } from '../core/work/worktree.ts'
 import type { SetupParts } from './worktree-setup.ts'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { makeFolder } from '../base/files.ts'
+import { makeFolder, namesIn } from '../base/files.ts'
 import { anyChange, gitFolders } from '../base/git.ts'
 import type { Git } from '../base/project-git.ts'
 import { checkedGit, projectGit, repositoryOf } from '../base/project-git.ts'
@@ -97,12 +97,6 @@ async function freeName(wanted: Worktree, taken: (branch: string) => Promise<boo
 
 /** Lists all worktrees of ours. */
 export function worktreesIn(home: string): string[] {
-  const inside = (folder: string) => {
-    try {
-      return readdirSync(folder).map((name) => join(folder, name))
-    } catch {
-      return []
-    }
-  }
+  const inside = (folder: string) => namesIn(folder).map((name) => join(folder, name))
   return inside(join(home, 'worktrees')).flatMap(inside)
 }

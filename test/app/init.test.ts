@@ -12,14 +12,14 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
+import { quotedWord } from '../../src/base/shell-word.ts'
 import { until } from '../until.ts'
 import { seated, type Seat } from './seat.ts'
 
 const document = '# AGENTS.md\n\n## What this project does\nIt is a test.\n'
 
 /** An agent that answers so, and keeps what it was asked beside our home. */
-const answers = (text: string) => `cat > "$HOME/asked"; printf '%s' ${quoted(text)}`
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+const answers = (text: string) => `cat > "$HOME/asked"; printf '%s' ${quotedWord(text)}`
 
 /** Agents without a wall around them, so that they can tell what they were asked. */
 const told = (commands: Record<string, string>) => ({

@@ -1,4 +1,3 @@
-import type { Event } from '../../src/core/talk/entry.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import type { Turn } from '../../src/core/work/agent.ts'
 import type { AuditEntry } from '../../src/safety/audit-entry.ts'
@@ -14,6 +13,7 @@ import { runTurn } from '../../src/app/turn.ts'
 import { consentOptions } from '../../src/core/talk/consent.ts'
 import { Audit } from '../../src/safety/audit-log.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
+import { all } from '../all-items.ts'
 import { seated } from './seat.ts'
 
 async function entriesOf(audit: Audit): Promise<Partial<AuditEntry>[]> {
@@ -45,12 +45,6 @@ const audited = () => new Audit(memoryStore(), { clock: new HandClock(), mask: (
 const turnOf = (ask: Turn['ask'], signal = new AbortController().signal) =>
   ({ id: 't', prompt: 'go', signal, ask, clock: new HandClock() }) as unknown as Turn
 
-async function eventsOf(events: AsyncIterable<Event>): Promise<Event[]> {
-  const seen: Event[] = []
-  for await (const event of events) seen.push(event)
-  return seen
-}
-
 test('an answer is in the audit before the agent learns of it: who asked, what, which answer, and for how long', async () => {
   const audit = audited()
   const answers: (string[] | undefined)[] = [
@@ -79,7 +73,7 @@ test('an answer is in the audit before the agent learns of it: who asked, what, 
   const scene = { project: '/project', session: 's' }
   const left = [...answers]
   const agent = withRecordedAnswers(asking, { audit: async () => audit, scene }, allowsAct)
-  await eventsOf(agent.turn(turnOf(async () => left.shift())))
+  await all(agent.turn(turnOf(async () => left.shift())))
   assert.deepEqual(known, [1, 2, 3, 4, 5, 6, 7])
   const what = 'Bash: removes the build: rm -r build'
   const [one, at] = [
@@ -107,7 +101,7 @@ test('a yes that cannot be recorded does not reach the agent, and a note says wh
   const steps = [{ ask: question, then }, { ask: question, then }, { say: 'done' }]
   const agent = withRecordedAnswers(scriptedAgent('claude', [steps]), { audit, scene: {} }, allowsAct)
   const left = [['once'], ['no']]
-  const events = await eventsOf(agent.turn(turnOf(async () => left.shift())))
+  const events = await all(agent.turn(turnOf(async () => left.shift())))
   assert.deepEqual(heard, [undefined, ['no']])
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'note' ? [event.text] : [])),
@@ -173,7 +167,7 @@ test('the answers of a person to an agent over ACP are in the audit of the proje
   writeFileSync(join(seat.folder, 'asks.mjs'), asks)
   for (const picks of [['never'], ['yes'], undefined]) {
     const ask: Turn['ask'] = async ({ about }) => (about === 'permission' ? picks : undefined)
-    await eventsOf(runTurn(seat.app, { prompt: 'make it', signal: seat.stop.signal, ask, attended: true }))
+    await all(runTurn(seat.app, { prompt: 'make it', signal: seat.stop.signal, ask, attended: true }))
   }
   assert.ok(existsSync(join(seat.project, 'made.txt')))
   const { auditOf } = await import('../../src/app/native/native-audit.ts')

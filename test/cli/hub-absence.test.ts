@@ -2,27 +2,17 @@ import type { TestContext } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
 import type { Machine as Person } from './program.ts'
 import { test } from 'node:test'
+import { freePort } from '../free-port.ts'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { startedHub } from './hub.ts'
 import { Machine, program } from './program.ts'
 import { until } from '../until.ts'
 
 const options = { timeout: 60_000 }
-
-/** A port that nobody uses now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** An MCP client that only speaks stdio, at the proxy. */
 async function proxied(t: TestContext, machine: Person, more: Record<string, string> = {}): Promise<Client> {

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../cases.ts'
 import { documentIn } from '../../src/app/init/agents-file.ts'
-import { block, fencedBlocks } from '../../src/desk/slash/code-block.ts'
+import { block, codeBlocksIn } from '../../src/desk/slash/code-block.ts'
 
 const line = fc.oneof(
   fc.constantFrom('```', '```sh', '~~~', '````', '# AGENTS.md', '## How', '', 'make', '    ```'),
@@ -11,7 +11,7 @@ const line = fc.oneof(
 const text = fc.array(line, { maxLength: 12 }).map((lines) => lines.join('\n').trimEnd())
 
 test('text in a fenced block comes out of it as it was', () => {
-  fc.assert(fc.property(text, (body) => assert.deepEqual(fencedBlocks(block(body)), [body])))
+  fc.assert(fc.property(text, (body) => assert.deepEqual(codeBlocksIn(block(body)), [body])))
 })
 
 test('a document comes out of any fence that is longer than its own, whatever is said before and after', () => {

@@ -9,6 +9,7 @@ import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
+import { all } from '../all-items.ts'
 
 const question = { about: 'choice' as const, text: 'red or blue?', from: [], options: [{ id: 'red', label: 'Red' }] }
 const world = { cwd: '/project', leash: 'ask' as const, signal: new AbortController().signal }
@@ -25,12 +26,6 @@ function opened(part: { log?: Log<Entry>; owner?: string; alive?(owner: string):
     alive: part.alive ?? (() => true),
   })
   return { conversation, log }
-}
-
-async function all(events: AsyncIterable<Event>): Promise<Event[]> {
-  const list: Event[] = []
-  for await (const event of events) list.push(event)
-  return list
 }
 
 /** The log without what differs from run to run. */

@@ -13,6 +13,7 @@ import type { Settling } from '../../src/core/work/dead-turns.ts'
 import { Conversation } from '../../src/core/work/conversation.ts'
 import { consult } from '../../src/core/work/verbs.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
+import { all } from '../all-items.ts'
 
 /** One conversation, its side logs, and the processes that are alive. */
 function machine() {
@@ -40,12 +41,6 @@ function machine() {
 
 const world = (signal = new AbortController().signal) => ({ cwd: '/project', leash: 'ask' as const, signal })
 const text = (delta: string): Event => ({ type: 'text', delta })
-
-async function all(events: AsyncIterable<Event>): Promise<Event[]> {
-  const list: Event[] = []
-  for await (const event of events) list.push(event)
-  return list
-}
 
 /** Takes a turn until nothing more happens, and leaves it there. */
 async function begun(conversation: Conversation, agent: Agent, signal?: AbortSignal) {

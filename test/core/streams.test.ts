@@ -4,12 +4,7 @@ import fc from '../cases.ts'
 import { Channel } from '../../src/base/channel.ts'
 import { settled } from '../../src/base/hand-clock.ts'
 import { merge } from '../../src/base/merge.ts'
-
-async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = []
-  for await (const item of stream) items.push(item)
-  return items
-}
+import { all } from '../all-items.ts'
 
 test('a full channel makes the writer wait, and drops what is only offered', async () => {
   const channel = new Channel<number>(2)

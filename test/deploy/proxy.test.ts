@@ -1,18 +1,17 @@
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import type { IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { startedHub } from '../cli/hub.ts'
 import { Machine } from '../cli/program.ts'
 import { authority, withoutOpenssl } from '../faces/hub/certificates.ts'
+import { freePort } from '../free-port.ts'
 import { until } from '../until.ts'
 
 const caddyfile = join(import.meta.dirname, '..', '..', 'deploy', 'Caddyfile')
@@ -101,15 +100,6 @@ async function startedCaddy(
   const child = machine.own(spawn('caddy', ['run', '--config', file], { stdio: ['ignore', 'ignore', 'pipe'] }))
   child.stderr.resume()
   t.after(() => child.kill('SIGKILL'))
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function statusOf(url: string, headers: Record<string, string>, ca: string): Promise<number> {

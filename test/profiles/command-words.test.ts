@@ -1,8 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import fc from '../cases.ts'
-import { quote, hasFlag, programOf } from '../../src/profiles/shared/command-words.ts'
+import { hasFlag, programOf } from '../../src/profiles/shared/command-words.ts'
 
 test('the program of a command is seen past variables, env and its folder', () => {
   const commands = {
@@ -28,12 +26,4 @@ test('a flag is seen with its value beside it or joined, and not inside another 
     false,
   ])
   assert.deepEqual([hasFlag('x exec --json', ['--json']), hasFlag('x "say --json"', ['--json'])], [true, false])
-})
-
-test('quoted words reach a program through bash as they were', () => {
-  const words = fc
-    .sample(fc.string({ unit: 'binary', maxLength: 40 }), { numRuns: 300, seed: 7 })
-    .map((word) => Buffer.from(word.replaceAll('\0', '')).toString())
-  const run = spawnSync('bash', ['-c', `printf '%s\\0' ${words.map(quote).join(' ')}`], { encoding: 'utf8' })
-  assert.deepEqual(run.stdout.split('\0').slice(0, -1), words)
 })

@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { shellWord } from '../../src/base/shell-word.ts'
 import { sized } from '../full.ts'
 import type { ProgramTable } from '../../src/safety/shell/reading/program-table.ts'
 import type { ShellClass } from '../../src/safety/shell/shell-judgement.ts'
@@ -13,7 +14,6 @@ import { sedTable } from '../../src/safety/shell/reading/sed.ts'
 import { jqFlags } from '../../src/safety/shell/reading/jq.ts'
 import { wrapperTables } from '../../src/safety/shell/reading/small-programs.ts'
 import { judge } from '../../src/safety/shell/shell-judge.ts'
-import { quoted } from '../../src/safety/shell/simple-command.ts'
 import { layProject } from './shell/project.ts'
 
 const project = layProject()
@@ -80,7 +80,7 @@ function operandsOf(table: Way['table'], given: string): string[] {
 const understood: ReadonlySet<ShellClass> = new Set(['reads', 'edits', 'removes'])
 
 async function classOf(words: readonly string[]): Promise<{ line: string; found: ShellClass }> {
-  const line = words.map(quoted).join(' ')
+  const line = words.map(shellWord).join(' ')
   const { worst } = await judge(line, project)
   return { line, found: worst.class }
 }

@@ -8,6 +8,7 @@ import fc from '../cases.ts'
 import type { Fact } from '../../src/core/talk/entry.ts'
 import type { Index } from '../../src/store/index/conversation-index.ts'
 import { openIndex } from '../../src/store/index/conversation-index.ts'
+import { all } from '../all-items.ts'
 import { noon, world } from './index-world.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -30,12 +31,6 @@ async function everything({ index }: World, words: string[]) {
 async function sessionIn(index: Index, id: string) {
   const found = (await index.sessions()).find((one) => one.id === id)
   return found && { ...found, messages: await all(index.messages(id)) }
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = []
-  for await (const item of items) list.push(item)
-  return list
 }
 
 test('sessions are found with their names, their beginnings and their messages', async (t) => {

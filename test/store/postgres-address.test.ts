@@ -2,8 +2,6 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { realClock } from '../../src/base/clock.ts'
 import { AddressError, postgresAddress } from '../../src/store/ledgers/postgres/address.ts'
@@ -12,6 +10,7 @@ import { ledgerFailure } from '../../src/store/ledgers/postgres/failures.ts'
 import { migrate, newestVersion } from '../../src/store/ledgers/postgres/schema.ts'
 import { postgresLedger } from '../../src/store/ledgers/postgres/postgres-ledger.ts'
 import { put, moved, queued, row } from '../contract/ledger-rows.ts'
+import { freePort } from '../free-port.ts'
 import { sharedPostgres, skipWithoutPostgres, TestPostgres } from '../postgres.ts'
 import { tempFolder } from './temp.ts'
 
@@ -110,16 +109,6 @@ test('the password comes from a file that only its owner can read, else from the
     ['geheim', 'geheim', 'y', 'x', undefined],
   )
 })
-
-/** A free port of this machine. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 const openssl = spawnSync('openssl', ['version']).status === 0
 const skipTls = skip || (openssl ? false : 'openssl is not installed, which makes the certificate of the server')

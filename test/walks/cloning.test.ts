@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { repositoryKey } from '../../src/core/work/workspace.ts'
 import { clonedPlace, CloneRefused } from '../../src/worktrees/clone-cache.ts'
@@ -12,19 +12,11 @@ import { clonedWorkspace } from '../../src/worktrees/cloned-workspace.ts'
 import { pushBranch } from '../../src/worktrees/remote-git.ts'
 import { repositoryFacts } from '../../src/worktrees/repository-facts.ts'
 import { branchOf } from '../../src/worktrees/task-branches.ts'
+import { freePort } from '../free-port.ts'
 import { folderFor, git, machineIo, repositoryAt } from '../machines-rig.ts'
 import { until } from '../until.ts'
 
 const never = new AbortController().signal
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Serves the repositories of a folder over git's own protocol; returns the beginning of their addresses. */
 async function gitServer(t: TestContext, folder: string): Promise<string> {

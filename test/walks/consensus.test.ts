@@ -9,10 +9,11 @@ import { failed } from '../../src/core/talk/outcome.ts'
 import { machineSummary } from '../../src/machine/machine-summary.ts'
 import { rotate } from '../../src/mind/rotation/rotate.ts'
 import { consensus } from '../../src/mind/think/consensus/consensus.ts'
+import { all } from '../all-items.ts'
 import { council, roleOf } from '../mind/think/council.ts'
 import { machines } from '../mind/think/machines.ts'
 import { hangs } from '../mind/think/rig.ts'
-import { all, here, project } from './world.ts'
+import { here, project } from './world.ts'
 
 const vendors = ['claude', 'gemini', 'codex']
 

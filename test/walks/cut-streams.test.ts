@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net'
 import type { ServerResponse } from 'node:http'
-import type { Clock } from '../../src/base/clock.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { CutWire, Said } from './cut-streams.ts'
 import { after, test } from 'node:test'
@@ -15,6 +14,7 @@ import { openModel } from '../../src/models/open-model.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { sized } from '../full.ts'
 import { cutWires } from './cut-streams.ts'
+import { hastyClock } from './hasty-clock.ts'
 import { tokenReply } from '../models/clouds/cloud-rig.ts'
 
 /** The recorded turn: words and two calls, then the answer. */
@@ -70,18 +70,6 @@ const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
 const written = (response: ServerResponse, bytes: Uint8Array) =>
   bytes.length === 0 ? undefined : new Promise((resolve) => response.write(bytes, resolve))
-
-/** Pauses are over at once, and the time has gone on by them. */
-function hastyClock(): Clock {
-  let now = 0
-  return {
-    elapsed: () => now,
-    now: () => now,
-    async sleep(ms) {
-      now += ms
-    },
-  }
-}
 
 const allowed = async () => ({ verdict: 'yes' as const, why: 'it is a test' })
 const expected = [

@@ -5,8 +5,9 @@ import { nativeAgent } from '../../src/agents/native/native-loop.ts'
 import { frameOf } from '../../src/agents/native/model-messages.ts'
 import { leashPolicy } from '../leash-policy.ts'
 import { scriptedModel } from '../../src/models/scripted-model.ts'
+import { all } from '../all-items.ts'
 import { toolContract } from '../contract/tool.ts'
-import { all, here, project } from './world.ts'
+import { here, project } from './world.ts'
 
 const noteTool = (notes: string[]): Tool<{ text: string }> => ({
   name: 'write_note',

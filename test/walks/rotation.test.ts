@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import type { Health } from '../../src/mind/rotation/health.ts'
 import { scriptedAgent } from '../../src/agents/scripted-agent.ts'
 import { rotate } from '../../src/mind/rotation/rotate.ts'
-import { all, here, project, rosterOf } from './world.ts'
+import { all } from '../all-items.ts'
+import { here, project, rosterOf } from './world.ts'
 
 test('a quota in the middle of a turn: the next agent goes on with the work of the first one', async () => {
   const { conversation, store, kept } = project()

@@ -8,7 +8,8 @@ import { settled } from '../../src/base/hand-clock.ts'
 import { failed } from '../../src/core/talk/outcome.ts'
 import { recoveringAgent } from '../../src/mind/supervise/recovering-agent.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
-import { all, here, project } from './world.ts'
+import { all } from '../all-items.ts'
+import { here, project } from './world.ts'
 
 /** The smallest agent with a screen: what it is asked is pasted, its last row is the answer, its exit a crash. */
 function screenAgent(host: TerminalHost, resume?: string): Agent {

@@ -1,6 +1,5 @@
 import type { Event } from '../../src/core/talk/entry.ts'
 import type { Answer } from '../real/model-server.ts'
-import type { Clock } from '../../src/base/clock.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { realClock } from '../../src/base/clock.ts'
@@ -10,24 +9,13 @@ import { frameOf } from '../../src/agents/native/model-messages.ts'
 import { openModel } from '../../src/models/open-model.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { modelServer } from '../real/model-server.ts'
+import { hastyClock } from './hasty-clock.ts'
 
 const wires: Record<string, { model: string; base: string }> = {
   anthropic: { model: 'anthropic/claude-sonnet-4-5', base: '/v1' },
   responses: { model: 'openai/gpt-5', base: '/v1' },
   chat: { model: 'groq/openai/gpt-oss-120b', base: '/v1' },
   gemini: { model: 'google/gemini-3-pro', base: '/v1beta' },
-}
-
-/** Pauses are over at once, and the time has gone on by them. */
-function hastyClock(): Clock {
-  let now = 0
-  return {
-    elapsed: () => now,
-    now: () => now,
-    async sleep(ms) {
-      now += ms
-    },
-  }
 }
 
 const ls = {

@@ -1,4 +1,4 @@
-import type { Entry, Event } from '../../src/core/talk/entry.ts'
+import type { Entry } from '../../src/core/talk/entry.ts'
 import type { Agent, Roster } from '../../src/core/work/agent.ts'
 import type { TurnWorld } from '../../src/core/work/conversation.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
@@ -35,12 +35,6 @@ export const here = (part: Partial<TurnWorld> = {}): TurnWorld => ({
   signal: new AbortController().signal,
   ...part,
 })
-
-export async function all(events: AsyncIterable<Event>): Promise<Event[]> {
-  const list: Event[] = []
-  for await (const event of events) list.push(event)
-  return list
-}
 
 export const rosterOf = (agents: Record<string, () => Agent>): Roster => ({
   names: () => Object.keys(agents),

@@ -6,6 +6,7 @@ import type { Argv, Enclose, EnclosedSeat } from '../enclosure.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { start } from '../../base/process/run.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { enclosed } from '../enclosure.ts'
 import { realPathInside, Refusal, forbid, mustAgree } from './acp-rules.ts'
 
@@ -41,8 +42,8 @@ export class Terminals {
     const { rules } = this.#parts
     const { command, args = [], env = [], cwd } = request
     // A variable can change what a command does, so it is shown as a part of it.
-    const set = env.map(({ name, value }) => `${quoted(name)}=${quoted(value)}`)
-    const line = [...set, command, ...args.map(quoted)].join(' ')
+    const set = env.map(({ name, value }) => `${shellWord(name)}=${shellWord(value)}`)
+    const line = [...set, command, ...args.map(shellWord)].join(' ')
     const place = await realPathInside([rules.root, ...rules.added], cwd ?? rules.cwd)
     const what = `running ${line}`
     if (place === undefined) forbid(rules, what, `${cwd} is not in ${rules.root}`)
@@ -142,11 +143,6 @@ const statusOf = ({ code, signal }: Exit): TerminalExitStatus => ({
   exitCode: code ?? null,
   signal: signal ?? null,
 })
-
-/** Quotes a word for a shell, so that the card shows one readable command. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
 
 const mostBytes = 1 << 20
 

@@ -1,11 +1,13 @@
 import type { SessionPlace } from './instructions.ts'
-import { lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { terminalText } from '../../base/ansi.ts'
 import { frontmatter, headAndBody, nestedFields } from '../../base/frontmatter.ts'
+import { realIfThere, realOrSame } from '../../base/real-path.ts'
 import { definitionFolders } from '../../core/work/definition-folders.ts'
 import { isInside, readUntrustedFile } from './untrusted-file.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { namesIn } from '../../base/files.ts'
 import { parseToml } from '../../base/toml-parser.ts'
 
 /** The two kinds of things that a Markdown file with frontmatter can define: a slash command, or a subagent. */
@@ -65,19 +67,19 @@ class DefinitionSearch {
   constructor(kind: DefinitionKind, place: SessionPlace) {
     this.#kind = kind
     this.#place = place
-    this.#root = real(place.root) ?? place.root
-    this.#home = real(place.home)
+    this.#root = realOrSame(place.root)
+    this.#home = realIfThere(place.home)
   }
 
   walk(folder: string, from: DefinitionFile['from'], within = '', depth = 0): void {
-    const at = real(folder)
+    const at = realIfThere(folder)
     if (at === undefined || this.#seen.has(at) || depth > deepest) return
     // The person's own folder may lie in the project; it is searched as their own.
     if (from === 'project' && this.#home !== undefined && isInside(at, this.#home)) return
     this.#seen.add(at)
     if (from === 'project' && !isInside(at, this.#root))
       return this.#refuse(folder, from, `it leads out of the project, to ${at}`)
-    for (const name of entries(at)) {
+    for (const name of namesIn(at).sort()) {
       const path = join(folder, name)
       const below = within === '' ? name : `${within}:${name}`
       const ending = endings[this.#kind].find((one) => name.endsWith(one))
@@ -177,28 +179,11 @@ export function firstOfEachName<T extends { name: string; place: string }>(all: 
   return [...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function entries(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
-  }
-}
-
 function isFolder(path: string): boolean {
   try {
     const there = lstatSync(path)
     return there.isDirectory() || (there.isSymbolicLink() && lstatSync(realpathSync(path)).isDirectory())
   } catch {
     return false
-  }
-}
-
-/** The path behind all links; undefined where it leads nowhere. */
-export function real(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
   }
 }

@@ -1,7 +1,8 @@
 import type { Entry, Guide } from '../../core/talk/entry.ts'
 import type { SessionPlace } from './instructions.ts'
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
+import { realIfThere, realOrSame } from '../../base/real-path.ts'
 import { guidesOf } from '../../core/talk/compaction.ts'
 import { folders, instructionsIn, readFolderInstructions } from './instructions.ts'
 import { isInside } from './untrusted-file.ts'
@@ -30,15 +31,15 @@ export class NestedInstructions {
 
   constructor(place: SessionPlace, agent: string, history: readonly Entry[] = []) {
     this.#place = place
-    this.#root = real(place.root) ?? place.root
-    this.#framed = new Set(folders({ root: this.#root, cwd: real(place.cwd) ?? place.cwd }))
+    this.#root = realOrSame(place.root)
+    this.#framed = new Set(folders({ root: this.#root, cwd: realOrSame(place.cwd) }))
     const given = guidesOf(history).filter(({ by, name }) => by === agent && name.startsWith(prefix))
     this.#given = new Map(given.map(({ name, text }) => [name, text]))
   }
 
   /** Notes that a tool has read or written a file. A folder does not count, because a search or a listing names no file. */
   touch(path: string): void {
-    const file = real(path)
+    const file = realIfThere(path)
     if (file === undefined || !isInside(file, this.#root) || !isFile(file)) return
     for (let folder = dirname(file); folder !== this.#root && isInside(folder, this.#root); folder = dirname(folder))
       if (!this.#framed.has(folder)) this.#touched.add(folder)
@@ -97,14 +98,6 @@ export class NestedInstructions {
 
 const bindingFor = (folder: string) =>
   `You have just used a file in ${folder}, which has instructions of its own. Follow them for the files there: they override the instructions of the folders above, and the user’s own words override them all.`
-
-function real(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
-}
 
 function isFile(path: string): boolean {
   try {

@@ -8,12 +8,13 @@ import type { Clock } from '../../base/clock.ts'
 import type { Ask } from '../../core/talk/question.ts'
 import type { Live } from '../../core/talk/entry.ts'
 import { unshadowed } from '../../base/program-path.ts'
+import { quotedWord } from '../../base/shell-word.ts'
 import { defined } from '../../base/defined.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { lentWords } from '../lent-words.ts'
 import { effortWords, folderWords } from '../pipe/pipe-command.ts'
 import { ScreenWatcher } from './screen-watcher.ts'
-import { composes, quote, screenFactsOf } from './screen-spec.ts'
+import { composes, screenFactsOf } from './screen-spec.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { endedOf, declinedFailure, exitFailure, unknownScreenFailure } from './screen-failure.ts'
 import { askDialog, dialogOn } from './screen-dialogs.ts'
@@ -142,7 +143,7 @@ export class TerminalProgram {
     let opened: Terminal
     try {
       const host = await this.#parts.host()
-      opened = await host.open(walled ? walled.argv.map(quote).join(' ') : line, opening)
+      opened = await host.open(walled ? walled.argv.map(quotedWord).join(' ') : line, opening)
     } catch (error) {
       await walled?.settle()
       throw error

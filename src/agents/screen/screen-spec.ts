@@ -7,6 +7,7 @@ import type { Leash, RosterSeat } from '../../core/work/agent.ts'
 import type { Effort } from '../../core/work/effort.ts'
 import type { Lend } from '../lent-words.ts'
 import type { Enclose } from '../enclosure.ts'
+import { quotedWord } from '../../base/shell-word.ts'
 import { leashFailure } from '../process-failure.ts'
 
 /**
@@ -80,7 +81,5 @@ function readerOf({ idlePattern, readyPattern }: ScreenSpec, known: Reader): Rea
 }
 
 function ownCommand({ command, args }: ScreenSpec): string | undefined {
-  return command === undefined || !args ? command : [command, ...args].map(quote).join(' ')
+  return command === undefined || !args ? command : [command, ...args].map(quotedWord).join(' ')
 }
-
-export const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`

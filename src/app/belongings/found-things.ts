@@ -9,11 +9,12 @@ import type {
 import type { Profile } from '../../core/work/profile.ts'
 import type { Place } from '../place.ts'
 import type { LeftSecret } from './server-entry.ts'
-import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { terminalText } from '../../base/ansi.ts'
 import { messageOf } from '../../base/error-message.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { namesIn } from '../../base/files.ts'
+import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { bytes } from '../../base/table.ts'
 import { readUntrustedFile } from '../../agents/native/untrusted-file.ts'
 import { mask } from '../../safety/redaction.ts'
@@ -63,7 +64,7 @@ export async function findThings(profiles: readonly OwnerProfile[], place: Thing
     const belongings = await profile.belongings()
     const { name: cli, title } = profile
     for (const { kind, path, name = cli } of belongings.places(at)) {
-      const real = realOf(path)
+      const real = realIfThere(path)
       const count = real === undefined || seen.has(`${kind} ${real}`) ? 0 : countIn(kind, real)
       if (real === undefined || count === 0) continue
       seen.add(`${kind} ${real}`)
@@ -74,7 +75,7 @@ export async function findThings(profiles: readonly OwnerProfile[], place: Thing
     }
     for (const file of belongings.settings(at)) {
       // In the home itself both are the same file, which is the person's.
-      if (file.owner === 'project' && (place.root === realOf(person) || seen.has(file.path))) continue
+      if (file.owner === 'project' && (place.root === realIfThere(person) || seen.has(file.path))) continue
       if (file.owner === 'person') seen.add(file.path)
       for (const path of filesOf(file))
         await readFile({ ...file, path }, { cli, title, file: path, owner: file.owner }, place, found)
@@ -152,14 +153,6 @@ async function valueOf(format: BelongingsFile['format'], text: string): Promise<
   throw new Error(text.trim() === '' ? 'it is empty' : `it is not JSON (line ${line}: ${what.toLowerCase()})`)
 }
 
-function realOf(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
-}
-
 const deepest = 4
 const mostEntries = 2000
 
@@ -179,14 +172,6 @@ function countIn(kind: ReadKind, path: string): number {
   }
   walk(path, 0)
   return count
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 /** A thing in a few words, without its source. */

@@ -1,7 +1,7 @@
 import type { DefinitionFile } from '../../agents/native/definition-files.ts'
 import { sep } from 'node:path'
-import { real } from '../../agents/native/definition-files.ts'
-import { quoted } from '../../safety/shell/simple-command.ts'
+import { realOrSame } from '../../base/real-path.ts'
+import { shellWord } from '../../base/shell-word.ts'
 
 /** A part of a command's text: plain text, a file that is attached, or a command line whose output stands in its place. */
 export type Piece = { text: string } | { file: string } | { shell: string }
@@ -35,7 +35,9 @@ const formats: Readonly<Record<string, CommandFormat>> = {
 /** The format of a command's file: by the folder that it lies in, also where a link of the person leads there, else by its text. */
 export function formatOf({ path, body, fields }: Pick<DefinitionFile, 'path' | 'body' | 'fields'>): CommandFormat {
   if (path.endsWith('.toml')) return 'braces'
-  const folder = (real(path) ?? path).split(sep).findLast((name) => Object.hasOwn(formats, name))
+  const folder = realOrSame(path)
+    .split(sep)
+    .findLast((name) => Object.hasOwn(formats, name))
   const format = formats[folder ?? ''] ?? 'numbered'
   if (format !== 'numbered') return format
   if (fields.arguments !== undefined || /\$ARGUMENTS\[\d/.test(body)) return 'indexed'
@@ -92,7 +94,7 @@ export class CommandText {
       const filling = match && this.#places.fill(match, given)
       if (filling) {
         const { words } = filling
-        filled += quote === '' ? words.map(quoted).join(' ') : within(words.join(' '), quote)
+        filled += quote === '' ? words.map(shellWord).join(' ') : within(words.join(' '), quote)
         at += match[0].length - 1
         continue
       }

@@ -17,12 +17,12 @@ import { allowsAct, withRecordedAnswers } from '../recorded-answers.ts'
 import { withheldKeys } from '../agent-environment.ts'
 import { installedProfiles } from '../installed-programs.ts'
 import { thisProgram } from '../../base/own-program.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { wallAround } from '../agent-wall.ts'
 import { homeOf } from '../place.ts'
 import { profileOf, vendorOf } from '../../settings/agent-settings.ts'
 import { enabledAgents, windowOf } from '../../settings/enabled-agents.ts'
 import { terminalsFolder } from './crew-terminals.ts'
-import { quote } from '../../profiles/shared/command-words.ts'
 import { termaite } from '../../profiles/termaite.ts'
 
 /** Lists the agents that can be spawned: those of the settings that have a screen, and every installed CLI that runs in a terminal. */
@@ -163,5 +163,5 @@ function patternOf(source: string): RegExp {
 
 /** The profile of our own agent in a terminal: our chat, started as this program was. */
 export function ownProfile(agent: AgentSettings, program: Program): Profile {
-  return termaite(program.map(quote).join(' '), agent.name, vendorOf(agent) ?? 'unknown')
+  return termaite(program.map(shellWord).join(' '), agent.name, vendorOf(agent) ?? 'unknown')
 }

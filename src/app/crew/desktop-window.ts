@@ -1,8 +1,8 @@
 import type { Io } from '../../core/io.ts'
 import type { Program } from '../../base/own-program.ts'
 import { spawn } from 'node:child_process'
+import { shellWord } from '../../base/shell-word.ts'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
-import { quote } from '../../profiles/shared/command-words.ts'
 
 /** One agent of a crew, as `termaite crew attach` names it. */
 type ShownSlot = { workspace: string; id: number; cwd: string }
@@ -10,7 +10,7 @@ type ShownSlot = { workspace: string; id: number; cwd: string }
 /** The command line that shows a slot in a desktop window: `{command}` in the setting, or its end, is where our command goes. */
 export function windowCommand(setting: string, { workspace, id, cwd }: ShownSlot, program: Program): string {
   const attach = [...program, 'crew', 'attach', String(id), `--workspace=${workspace}`, `--cwd=${cwd}`]
-  const command = attach.map(quote).join(' ')
+  const command = attach.map(shellWord).join(' ')
   return setting.includes('{command}') ? setting.replaceAll('{command}', command) : `${setting} ${command}`
 }
 

@@ -2,16 +2,13 @@ import type { FarPerson } from '../../core/screen/machine-terminals.ts'
 import type { Conversations, EntryPage, PageWish, PlacedEntry, UsageWish } from '../../core/talk/conversations.ts'
 import type { MachinePrompts, PromptRules, PromptWish } from '../../core/talk/machine-prompts.ts'
 import type { FarMachine } from '../../faces/link/far-machine.ts'
-import type { Machines } from './machine-ids.ts'
+import type { JoinedMachines, Machines } from './machine-ids.ts'
 import { defined } from '../../base/defined.ts'
 import { HubError } from '../../hub/task-rules.ts'
 import { awayWords, idOn, placeOfId } from './machine-ids.ts'
 
-type Parts<Own> = {
+type Parts<Own> = JoinedMachines & {
   own: Own
-  machines: Machines
-  /** Whether the ids of the hub's own machine contain its name too, because other hubs show the same things under these ids. */
-  namesOwn: boolean
 }
 
 /** The machine of an id; throws in words where it cannot be reached. */

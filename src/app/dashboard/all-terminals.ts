@@ -2,17 +2,14 @@ import type { Clock } from '../../base/clock.ts'
 import type { FarPerson, MachineTerminals, TerminalRow, Typed } from '../../core/screen/machine-terminals.ts'
 import type { Terminal } from '../../core/screen/terminal.ts'
 import type { FarMachine } from '../../faces/link/far-machine.ts'
-import type { Machines } from './machine-ids.ts'
+import type { JoinedMachines } from './machine-ids.ts'
 import { within } from '../../base/clock.ts'
 import { awayWords, idOn, placeOfId } from './machine-ids.ts'
 
-type Parts = {
+type Parts = JoinedMachines & {
   /** The terminals of the hub's own machine. */
   own: MachineTerminals
-  machines: Machines
   clock: Clock
-  /** Whether the ids of the hub's own machine contain its name too, because other hubs show the same things under these ids. */
-  namesOwn: boolean
 }
 
 /** How long the first list of a machine is waited for; after that it follows with the next reading. */

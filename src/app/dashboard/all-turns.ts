@@ -2,18 +2,15 @@ import type { Clock } from '../../base/clock.ts'
 import type { FarPerson } from '../../core/screen/machine-terminals.ts'
 import type { LiveChange, MachineTurns, TurnChange, TurnRow } from '../../core/talk/machine-turns.ts'
 import type { FarMachine } from '../../faces/link/far-machine.ts'
-import type { Machines } from './machine-ids.ts'
+import type { JoinedMachines } from './machine-ids.ts'
 import { HubError } from '../../hub/task-rules.ts'
 import { awayWords, idOn, placeOfId } from './machine-ids.ts'
 import { TurnFeed } from './turn-feed.ts'
 
-type Parts = {
+type Parts = JoinedMachines & {
   /** The turns of the hub's own machine. */
   own: MachineTurns
-  machines: Machines
   clock: Clock
-  /** Whether the ids of the hub's own machine contain its name too, because other hubs show the same things under these ids. */
-  namesOwn: boolean
 }
 
 /** How long a machine whose turns cannot be followed is left alone. */

@@ -11,6 +11,13 @@ export interface Machines {
   listen(see: () => void): () => void
 }
 
+/** The machines whose things are shown together, and the form of their ids. */
+export type JoinedMachines = {
+  machines: Machines
+  /** Whether the ids of the hub's own machine contain its name too, because other hubs show the same things under these ids. */
+  namesOwn: boolean
+}
+
 /** The id of something on another machine, as the hub tells it: behind the name of its machine, because two machines may have the same id. */
 export const idOn = (machine: string, id: string) => `${machine}/${id}`
 

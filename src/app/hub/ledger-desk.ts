@@ -9,6 +9,7 @@ import type {
 import type { LedgerPlace } from './open-ledger.ts'
 import { defined } from '../../base/defined.ts'
 import { freeBytes } from '../../base/disk-space.ts'
+import { grouped } from '../../base/number-words.ts'
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError, voiceOf } from '../../core/io.ts'
@@ -207,7 +208,7 @@ const nouns: Readonly<Record<ArchiveKind, readonly [one: string, many: string]>>
 export function rowWords(counts: ArchiveCounts): string {
   const words = archiveKinds.flatMap((kind) => {
     const count = counts[kind]
-    return count === 0 ? [] : [`${count.toLocaleString('en')} ${nouns[kind][count === 1 ? 0 : 1]}`]
+    return count === 0 ? [] : [`${grouped(count)} ${nouns[kind][count === 1 ? 0 : 1]}`]
   })
   return words.length < 2 ? (words[0] ?? 'nothing') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }

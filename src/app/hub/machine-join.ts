@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { shortHash } from '../../base/hash.ts'
 import { nodeProgram, thisProgram } from '../../base/own-program.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { hashOf, newSecret } from '../../hub/secret.ts'
 import { HubRefused } from '../../hub/remote-hub.ts'
@@ -173,5 +174,3 @@ function hubsIn(all: string): (Joined & { folder: string })[] {
     return existsSync(file) ? [{ ...(JSON.parse(readFileSync(file, 'utf8')) as Joined), folder }] : []
   })
 }
-
-const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

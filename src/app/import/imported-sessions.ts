@@ -1,4 +1,5 @@
 import type { Doc, Store } from '../../core/talk/store.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 
 /** One imported session: whose it was, where it came from, and the copy. */
 export type ImportedSession = {
@@ -26,9 +27,8 @@ export function importedDoc(store: Store, slug: string, path: string): Doc<Impor
 }
 
 function knownImports(found: unknown): ImportedDoc | undefined {
-  const isObject = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one)
-  const { path, sessions } = (isObject(found) ? found : {}) as Partial<ImportedDoc>
-  return typeof path === 'string' && isObject(sessions) && Object.values(sessions!).every(isObject)
+  const { path, sessions } = (isPlainObject(found) ? found : {}) as Partial<ImportedDoc>
+  return typeof path === 'string' && isPlainObject(sessions) && Object.values(sessions).every(isPlainObject)
     ? (found as ImportedDoc)
     : undefined
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { isPlainObject } from '../../base/plain-object.ts'
 
 /** The parts of a file that could not be read: lines that are no record, lines that are too long, and whether the file goes on beyond what is read. */
 export type Unread = { broken: number; long: number; cut: boolean }
@@ -65,9 +66,7 @@ export async function* recordsOf(
 function recordIn(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    return isPlainObject(value) ? value : undefined
   } catch {
     return undefined
   }

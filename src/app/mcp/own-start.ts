@@ -1,8 +1,8 @@
 import type { Program } from '../../base/own-program.ts'
 import type { ServerStart } from '../../core/work/profile.ts'
 import type { Client } from './clients.ts'
-import { realpathSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { realIfThere, realOrSame } from '../../base/real-path.ts'
 
 /**
  * How another program starts us: by our name where a shell finds us by it, so that an update needs no new entry; by full
@@ -15,17 +15,9 @@ export function ownStart(
   args: readonly string[] = ['mcp', 'serve'],
 ): ServerStart {
   const file = program.at(-1)!
-  const own = real(file) ?? file
-  const first = path.split(delimiter).flatMap((folder) => real(join(folder || '.', 'termaite')) ?? [])[0]
+  const own = realOrSame(file)
+  const first = path.split(delimiter).flatMap((folder) => realIfThere(join(folder || '.', 'termaite')) ?? [])[0]
   if (!desktop && first === own) return { command: 'termaite', args: [...args] }
   const [command, ...before] = [...program.slice(0, -1), own]
   return { command: command, args: [...before, ...args] }
-}
-
-function real(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
 }

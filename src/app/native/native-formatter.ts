@@ -7,9 +7,9 @@ import { matchesGlob, join, relative } from 'node:path'
 import { stripAnsi } from '../../base/ansi.ts'
 import { ownProgram } from '../../base/program-path.ts'
 import { isWithin } from '../../base/real-path.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { withoutModelKeys } from '../../core/work/key-variables.ts'
 import { concerns } from '../../safety/rules/rule-matching.ts'
-import { quoted } from '../../safety/shell/simple-command.ts'
 import { rulesOf } from '../../settings/permissions.ts'
 import { RunLimit, exitText, listen, startIn } from '../../tools/shell/shell-command.ts'
 import { namedKeys } from '../agent-environment.ts'
@@ -70,12 +70,12 @@ async function run(
   const { clock, blobs, border } = parts
   const env = withoutModelKeys(parts.env, namedKeys(seat.settings))
   // A program of the project's own is used only where the project itself, which is trusted, names the formatter.
-  const path = project ? ` PATH=${quoted(join(call.cwd, 'node_modules/.bin'))}:"$PATH"` : ''
+  const path = project ? ` PATH=${shellWord(join(call.cwd, 'node_modules/.bin'))}:"$PATH"` : ''
   const named = /\$\{?FILE\b/.test(command) ? command : `${command} "$FILE"`
   const argv = [
     ownProgram('bash', parts.env, parts.root),
     '-c',
-    `export FILE=${quoted(file)}${path}\n${named}`,
+    `export FILE=${shellWord(file)}${path}\n${named}`,
   ] as const
   const ends = await formatterRecord(command, project === true, parts)
   const program = { argv, env, own: project !== true, git: 'read' as const }

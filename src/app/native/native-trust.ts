@@ -6,6 +6,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import type { HookSettings } from '../../safety/hooks/hook-config.ts'
 import type { ServerConfig } from '../../tools/mcp/server-config.ts'
 import type { Formatter, Settings } from '../../settings/settings.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { formattersOf } from '../../settings/settings.ts'
 import { joinedHooks, projectHooks } from '../../settings/hook-settings.ts'
 import { narrowed, projectSettings } from '../../settings/project-settings.ts'
@@ -13,7 +14,7 @@ import { tighter } from '../../core/work/agent.ts'
 import { TrustBook, trustQuestion } from '../../safety/trust/folder-trust.ts'
 import { auditOf } from './native-audit.ts'
 import { noteOnce } from './native-parts.ts'
-import { isMap, readServers } from '../../tools/mcp/server-config.ts'
+import { readServers } from '../../tools/mcp/server-config.ts'
 import { projectFile } from '../../settings/settings-schema.ts'
 
 /** The seat with the settings that the folder adds, and whether the folder is trusted. */
@@ -101,7 +102,7 @@ const ofFolder = (said: Record<string, string> | undefined): Formatter[] =>
 /** Marks servers that the project names: they run behind the wall, whatever they say themselves. */
 function ofProject(servers: Record<string, unknown> = {}): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(servers).map(([name, one]) => [name, isMap(one) ? { ...one, project: true } : one]),
+    Object.entries(servers).map(([name, one]) => [name, isPlainObject(one) ? { ...one, project: true } : one]),
   )
 }
 

@@ -20,7 +20,7 @@ import { BackgroundCommands } from '../../tools/shell/background-commands.ts'
 import { editFormOf } from '../../models/model-windows.ts'
 import { findProgram } from '../installed-programs.ts'
 import { nodeProgram } from '../../base/own-program.ts'
-import { quoted } from '../../safety/shell/simple-command.ts'
+import { shellWord } from '../../base/shell-word.ts'
 
 /** The tools of one agent. They last as long as the run, because they remember which files were read. */
 export function toolboxOf(name: string, parts: NativeParts): Toolbox {
@@ -109,7 +109,7 @@ function adviceOf({ state }: NativeParts): Advise {
   }
 }
 
-const byNode = nodeProgram().map(quoted).join(' ')
+const byNode = nodeProgram().map(shellWord).join(' ')
 
 /** The file that a program is written to, and the command that runs it. */
 const languages: Record<string, { file: string; by: string }> = {

@@ -8,6 +8,7 @@ import type { Whereabouts } from '../mcp/clients.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { checkAddress, hubPlace, keyFileOf, namedHub, usualHub } from '../hub/hub-address.ts'
 import { writeKey } from '../server-access.ts'
 import { runningHubUrl } from '../running-processes.ts'
@@ -154,16 +155,16 @@ export function scanSettings(io: Io, { root }: Pick<Place, 'root'>): SettingsSca
 function entriesIn({ file, path }: { file: string; path: readonly string[] }): { name: string; value: unknown }[] {
   try {
     const servers = jsonFormat.find(readFileSync(file, 'utf8'), path)
-    return Object.entries(isObject(servers) ? servers : {}).map(([name, value]) => ({ name, value }))
+    return Object.entries(isPlainObject(servers) ? servers : {}).map(([name, value]) => ({ name, value }))
   } catch {
     return []
   }
 }
 
 function addressIn(value: unknown): Pick<NamedHub, 'url' | 'key'> {
-  const { url, httpUrl, headers } = isObject(value) ? value : {}
+  const { url, httpUrl, headers } = isPlainObject(value) ? value : {}
   const address = [url, httpUrl].find((one) => typeof one === 'string')?.replace(/\/mcp\/?$/, '')
-  const bearer = /^Bearer ([\w-]{20,})$/.exec(String((isObject(headers) && headers.Authorization) || ''))?.[1]
+  const bearer = /^Bearer ([\w-]{20,})$/.exec(String((isPlainObject(headers) && headers.Authorization) || ''))?.[1]
   return { url: address, key: bearer }
 }
 
@@ -171,15 +172,12 @@ function addressIn(value: unknown): Pick<NamedHub, 'url' | 'key'> {
 const named = /^(?:Bearer )?\$\{?\w+\}?$/
 
 function plainKeys(value: unknown): string[] {
-  const { headers, env } = isObject(value) ? value : {}
+  const { headers, env } = isPlainObject(value) ? value : {}
   return Object.entries({ headers, env }).flatMap(([where, map]) =>
-    Object.entries(isObject(map) ? map : {})
+    Object.entries(isPlainObject(map) ? map : {})
       .filter(([name, text]) => (/^authorization$/i.test(name) || isSecretVariable(name) ? isPlain(text) : false))
       .map(([name]) => `${where}.${name}`),
   )
 }
 
 const isPlain = (text: unknown) => typeof text === 'string' && text !== '' && !named.test(text)
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

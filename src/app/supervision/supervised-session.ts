@@ -3,11 +3,11 @@ import type { Clock } from '../../base/clock.ts'
 import type { Spent } from '../../core/work/budget.ts'
 import type { SupervisedState } from '../../mind/supervise/supervision.ts'
 import type { Worktree } from '../../core/work/worktree.ts'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { valueFault } from '../../base/option-value.ts'
 import { shortHash } from '../../base/hash.ts'
-import { makeFolderHere, replaceFile } from '../../base/files.ts'
+import { makeFolderHere, namesIn, replaceFile } from '../../base/files.ts'
 
 /** Everything that another run needs to go on with a supervised agent. */
 export type SupervisedSessionState = Spent & {
@@ -83,25 +83,29 @@ export type FoundSession = { state?: SupervisedSessionState; warnings: string[] 
 /** Finds the newest session of a workspace, or of one agent in it. Files that cannot be used are named in warnings. */
 export function latestSession(root: string, agent: string | undefined, tracked: ReadonlySet<string>): FoundSession {
   const warnings: string[] = []
-  const found = namesIn(sessionsIn(root)).flatMap((id) => {
-    const file = join(sessionsIn(root), id, 'session.json')
-    if (!existsSync(file)) return []
-    // A session's text is typed into an agent, so a file that came with the repository is not used.
-    if (tracked.has(id)) {
-      warnings.push(`${file} came with the repository and is not resumed.`)
-      return []
-    }
-    const state = read(file)
-    if (!state) warnings.push(`${file} is damaged and is ignored.`)
-    return state && (agent === undefined || state.agent === agent) ? [state] : []
-  })
+  const found = namesIn(sessionsIn(root))
+    .sort()
+    .flatMap((id) => {
+      const file = join(sessionsIn(root), id, 'session.json')
+      if (!existsSync(file)) return []
+      // A session's text is typed into an agent, so a file that came with the repository is not used.
+      if (tracked.has(id)) {
+        warnings.push(`${file} came with the repository and is not resumed.`)
+        return []
+      }
+      const state = read(file)
+      if (!state) warnings.push(`${file} is damaged and is ignored.`)
+      return state && (agent === undefined || state.agent === agent) ? [state] : []
+    })
   const [state] = found.toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))
   return defined({ warnings, state })
 }
 
 /** The states of all sessions of a workspace that can be read. */
 export function sessionStates(root: string): SupervisedSessionState[] {
-  return namesIn(sessionsIn(root)).flatMap((id) => read(join(sessionsIn(root), id, 'session.json')) ?? [])
+  return namesIn(sessionsIn(root))
+    .sort()
+    .flatMap((id) => read(join(sessionsIn(root), id, 'session.json')) ?? [])
 }
 
 const texts = ['id', 'agent', 'workflow', 'timestamp'] as const
@@ -120,13 +124,5 @@ function read(file: string): SupervisedSessionState | undefined {
     return { lastOutput: '', host: 'pty', cwd: '', tokens: 0, owner: '', ...state, id } as SupervisedSessionState
   } catch {
     return undefined
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
   }
 }

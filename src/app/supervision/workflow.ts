@@ -1,12 +1,13 @@
 import type { Io } from '../../core/io.ts'
 import type { Place } from '../place.ts'
 import type { Consent } from '../mcp/mcp-entries.ts'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { slips } from '../../base/nearest.ts'
 import { sourceText } from '../../base/source-text.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { readUntrustedFile } from '../../agents/native/untrusted-file.ts'
+import { namesIn } from '../../base/files.ts'
 import { folderQuestion } from '../native/native-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { say, UsageError, voiceOf } from '../../core/io.ts'
@@ -59,17 +60,10 @@ async function trusted(io: Io, { root, home }: Place, { yes, dry }: Consent): Pr
 }
 
 function missing(name: string, root: string): UsageError {
-  const known = [...new Set([...namesIn(join(root, folder)), ...builtIn])]
+  const own = namesIn(join(root, folder)).flatMap((file) => /^(.+)\.md$/.exec(file)?.[1] ?? [])
+  const known = [...new Set([...own, ...builtIn])]
   const sorted = known.toSorted((a, b) => slips(name, a) - slips(name, b) || (a < b ? -1 : 1))
   return new UsageError(`--as: there is no workflow "${name}" (${folder}/${name}.md). Found: ${sorted.join(', ')}.`)
-}
-
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path).flatMap((file) => /^(.+)\.md$/.exec(file)?.[1] ?? [])
-  } catch {
-    return []
-  }
 }
 
 /** Fills in the agent's name, its id at the hub and the workspace. */

@@ -2,6 +2,7 @@ import type { Io } from '../../core/io.ts'
 import type { ArchiveCounts, LedgerStatus, TakenOver } from '../../core/work/ledger-archive.ts'
 import type { Parsed } from '../cli-command.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
+import { grouped } from '../../base/number-words.ts'
 import { sizeWords } from '../../base/size-words.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import {
@@ -108,7 +109,7 @@ function showStatus(io: Io, status: LedgerStatus): void {
     `Ledger: ${ledger}`,
     ...(newest > 0 ? [`Schema: ${schema}${schema === newest ? '' : ` (newest: ${newest})`}`] : []),
     `Size: ${sizeWords(bytes)}${free === undefined ? '' : `, ${sizeWords(free)} free on its disk`}`,
-    `Tasks: ${tasks.length === 0 ? 'none' : tasks.map(({ state, count }) => `${count.toLocaleString('en')} ${state}`).join(', ')}`,
+    `Tasks: ${tasks.length === 0 ? 'none' : tasks.map(({ state, count }) => `${grouped(count)} ${state}`).join(', ')}`,
     `Agents: ${agents}`,
     `Keys: ${keys}`,
     ...hubs.map(({ host, since }) => `Hub: on ${host}, since ${localTimeFrom(now, since)}`),

@@ -5,6 +5,7 @@ import { sizeWords } from '../../base/size-words.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { ageWords } from '../../core/work/retention.ts'
 import { placeOf } from '../../app/place.ts'
+import { grouped } from '../../base/number-words.ts'
 import { withKeys } from '../../app/hub/key-desk.ts'
 import { keptTime } from '../../app/hub/kept-time.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
@@ -38,7 +39,7 @@ export async function prune(io: Io, values: Parsed['values'], words: readonly st
         sum.tasks += part.tasks
         sum.pipelines += part.pipelines
         more = part.more
-        if (more && io.err.isTTY) say(io, `Removed ${sum.tasks.toLocaleString('en')} tasks so far …`)
+        if (more && io.err.isTTY) say(io, `Removed ${grouped(sum.tasks)} tasks so far …`)
       }
       if (json) print(io, JSON.stringify(sum))
       else say(io, `Removed ${counted(sum.tasks, 'task')}. Long texts that no other task names follow within a day.`)
@@ -65,11 +66,11 @@ const countOf = ({ tasks }: Prunable) => tasks.reduce((sum, { count }) => sum + 
 const noneWords = (keptMs: number) =>
   `There is no finished task that nobody has touched for ${ageWords(keptMs)} and that nothing needs.`
 
-const counted = (count: number, noun: string) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+const counted = (count: number, noun: string) => `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 
 /** "3 finished tasks (2 COMPLETED, 1 FAILED) that nobody has touched for 30 days, with 1 pipeline, 4 notes and 2 long texts, 1.2 MB in all". */
 function prunableWords(found: Prunable, keptMs: number): string {
-  const states = found.tasks.map(({ state, count }) => `${count.toLocaleString('en')} ${state}`).join(', ')
+  const states = found.tasks.map(({ state, count }) => `${grouped(count)} ${state}`).join(', ')
   const age = keptMs === 0 ? '' : ` that nobody has touched for ${ageWords(keptMs)}`
   const rest = [
     counted(found.pipelines, 'pipeline'),

@@ -5,6 +5,7 @@ import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
 import { defined } from '../../base/defined.ts'
 import { localTimeFrom } from '../../base/local-time.ts'
+import { grouped } from '../../base/number-words.ts'
 import { table } from '../../base/table.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { stripAnsi } from '../../base/ansi.ts'
@@ -104,7 +105,7 @@ function listAgents(io: Io, agents: AgentNow[], json: boolean): void {
     agent.status?.machine ?? '',
     agent.role,
     agent.task === undefined ? '' : shortId(agent.task),
-    agent.tokens === undefined ? '' : agent.tokens.toLocaleString('en'),
+    agent.tokens === undefined ? '' : grouped(agent.tokens),
     agent.cost === undefined ? '' : `$${agent.cost.toFixed(2)}`,
     when(agent.seen),
     ...(versions ? [agent.version ?? 'unknown'] : []),

@@ -20,16 +20,17 @@ import { keepPictures, withAttachments } from '../../app/attachments/attachments
 import { closeNative } from '../../app/native/native-parts.ts'
 import { personServers } from '../../app/native/person-servers.ts'
 import { openTurnSnapshots } from '../../app/turn-snapshots.ts'
+import { untilAborted } from '../../base/clock.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { fallbackNative, withFallback } from '../../app/offers/fallback-agent.ts'
 import { placeOf } from '../../app/place.ts'
 import { latestProject } from '../../app/projects.ts'
 import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { prepareTurn } from '../../app/turn-preparation.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { oneLine } from '../../base/table.ts'
 import { isNote } from '../../core/talk/command.ts'
-import { quote } from '../../profiles/shared/command-words.ts'
 import { inMode } from '../../settings/work-mode.ts'
 import { aimed, allowedCalls, budgetIn, flag, list, text } from '../turn-flags.ts'
 
@@ -149,7 +150,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     formed: schema !== undefined,
     again: [
       ...(mode === 'chat' ? [] : ['--mode', mode]),
-      ...(wishes.name === undefined ? [] : ['--session', quote(wishes.name)]),
+      ...(wishes.name === undefined ? [] : ['--session', shellWord(wishes.name)]),
     ],
   })
 }
@@ -249,11 +250,7 @@ export async function readStdin(io: Io, patient: boolean): Promise<string | unde
       return undefined
     }
   }
-  const interrupted = new Promise<undefined>((resolve) => {
-    if (io.signal.aborted) resolve(undefined)
-    io.signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
-  const error = await Promise.race([trouble, interrupted])
+  const error = await Promise.race([trouble, untilAborted(io.signal)])
   if (error) throw new UsageError(`stdin could not be read: ${error.message}. Use a file or a pipe.`)
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -14,6 +14,7 @@ import { fleetVersions, versionSkew } from '../../core/work/machine-standing.ts'
 import { sinceOf } from '../args.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { localTime } from '../../base/local-time.ts'
+import { grouped } from '../../base/number-words.ts'
 import { diffWords, lastWork, sizeWords } from '../../core/work/task-changes.ts'
 import { oneLine, table } from '../../base/table.ts'
 
@@ -178,7 +179,7 @@ export function spentBy({ id, tokens, cost, priced = 0 }: HubAgent): SpentBy[] {
 /** One row for each agent, and a total. */
 export function spentLines(spent: readonly SpentBy[]): string[] {
   const rows = spent.length > 1 ? [...spent, spent.reduce(together)] : spent
-  const cells = rows.map((row) => [`  ${row.agent}`, `${count(row.tokens)} tokens`, costWords(row)])
+  const cells = rows.map((row) => [`  ${row.agent}`, `${grouped(row.tokens)} tokens`, costWords(row)])
   return cells.length === 0 ? [] : table(cells).split('\n')
 }
 
@@ -191,7 +192,5 @@ function together(a: SpentBy, b: SpentBy): SpentBy {
 /** Says the cost, and for how many of the tokens it is known. */
 function costWords({ tokens, cost, priced = 0 }: Spent): string {
   if (cost === undefined) return 'no cost known'
-  return priced < tokens ? `$${cost.toFixed(4)} for ${count(priced)} of the tokens` : `$${cost.toFixed(4)}`
+  return priced < tokens ? `$${cost.toFixed(4)} for ${grouped(priced)} of the tokens` : `$${cost.toFixed(4)}`
 }
-
-const count = (tokens: number) => tokens.toLocaleString('en-US')

@@ -16,6 +16,7 @@ import { print, say, textFor, UsageError, voiceOf } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { openProject, slugOf } from '../../app/project.ts'
 import { localTime } from '../../base/local-time.ts'
+import { fenced } from '../../base/markdown-fence.ts'
 import { sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/table.ts'
 import { borderOf } from '../../app/border.ts'
@@ -289,11 +290,4 @@ function wordsNote({ by, cut, from }: EntryOf<'words'>): string {
   const how = cut && `${cutWords[cut]}`
   const asked = from && `${by} was only consulted (${from.join(', ')})`
   return [asked, how].filter((part) => part !== undefined).join('; ')
-}
-
-/** Puts text into a Markdown fence that is longer than any fence inside the text. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
-  const fence = '`'.repeat(longest + 1)
-  return `${fence}\n${text}\n${fence}`
 }

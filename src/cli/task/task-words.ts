@@ -6,6 +6,7 @@ import { shortId } from '../../app/hub/hub-client.ts'
 import { stripAnsi } from '../../base/ansi.ts'
 import { durationText } from '../../base/duration.ts'
 import { localTime } from '../../base/local-time.ts'
+import { grouped } from '../../base/number-words.ts'
 import { table } from '../../base/table.ts'
 import { defined } from '../../base/defined.ts'
 import { capWords, spentOn } from '../../core/work/spending-cap.ts'
@@ -99,8 +100,7 @@ function tryLines({ tries = [] }: Task): string[] {
     '',
     ...tries.map(({ number, agent, end, spent, late, machine }) => {
       const used =
-        spent &&
-        `${spent.tokens.toLocaleString('en')} tokens${spent.cost === undefined ? '' : `, $${spent.cost.toFixed(2)}`}`
+        spent && `${grouped(spent.tokens)} tokens${spent.cost === undefined ? '' : `, $${spent.cost.toFixed(2)}`}`
       return `Try ${number}: ${[machine === undefined ? agent : `${agent} on ${machine}`, end ?? 'at work', ...(late ? ['its work came too late'] : []), ...(used === undefined ? [] : [used])].join(', ')}`
     }),
   ]

@@ -1,5 +1,6 @@
 import type { Entry, Guide, Summary } from './entry.ts'
 import type { Failure, Outcome } from './outcome.ts'
+import { grouped } from '../../base/number-words.ts'
 import { bytesTokens, entryTokens, viewTokens } from './tokens.ts'
 import { entryText } from './transcript.ts'
 import { endedTurns, isTurnSummary } from './view.ts'
@@ -115,6 +116,3 @@ export function summaryWords({ step, tokens }: Pick<Summary, 'step' | 'tokens'>)
   if (!tokens) return what
   return `${what}: about ${grouped(tokens.before)} tokens before, ${grouped(tokens.after)} after`
 }
-
-/** Groups thousands by hand: the first use of the system's number formats costs a start 20 ms. */
-const grouped = (value: number) => String(Math.round(value)).replaceAll(/(?<=\d)(?=(\d{3})+$)/g, ',')

@@ -1,5 +1,6 @@
 import type { HandedField, PromptPart } from './prompt-template.ts'
 import type { TaskResult } from './task-try.ts'
+import { grouped } from '../../base/number-words.ts'
 import { workIn } from './task-changes.ts'
 
 /** A done task as a prompt hands it on; `diff` and `branch` are those of its last try. */
@@ -62,7 +63,7 @@ function cut(text: string, most: number, length: number, where: string): string 
   if (text.length <= most) return text
   // A cut between the two halves of a character would leave half of it.
   const end = /[\ud800-\udbff]/.test(text[most - 1]!) ? most - 1 : most
-  const counts = `${end.toLocaleString('en')} of ${length.toLocaleString('en')}`
+  const counts = `${grouped(end)} of ${grouped(length)}`
   return `${text.slice(0, end)}\n[Cut: these are the first ${counts} characters. The whole text is at the hub: ${where}.]`
 }
 

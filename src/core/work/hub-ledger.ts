@@ -294,8 +294,11 @@ export const heldStates: readonly TaskState[] = ['PENDING_ACK', 'ASSIGNED', 'IN_
 /** The states in which a task is over. */
 export const finishedStates: readonly TaskState[] = ['APPROVED', 'COMPLETED', 'FAILED', 'CANCELLED']
 
+/** The part of a task that says when its turn comes. */
+export type QueuedTask = Pick<Task, 'id' | 'priority' | 'created'>
+
 /** The order in which tasks are given out: by priority, then by age. Times of creation may be equal. */
-export function goesBefore(a: Task, b: Task): boolean {
+export function goesBefore(a: QueuedTask, b: QueuedTask): boolean {
   if (a.priority !== b.priority) return a.priority > b.priority
   return a.created === b.created ? a.id < b.id : a.created < b.created
 }

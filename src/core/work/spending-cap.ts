@@ -2,6 +2,7 @@ import type { Option } from '../talk/question.ts'
 import type { Spent } from './budget.ts'
 import { workspaceName } from './workspace.ts'
 import { defined } from '../../base/defined.ts'
+import { grouped } from '../../base/number-words.ts'
 import { consentOptions } from '../talk/consent.ts'
 import { dollars } from './budget.ts'
 
@@ -30,8 +31,6 @@ export type WorkspaceDay = {
   by?: string
 }
 
-const count = (tokens: number) => tokens.toLocaleString('en')
-
 /** The sum of two amounts. A cost that is not known for either stays unknown. */
 export function addSpent(a: Spent, b: Spent): Spent {
   const sum = (x: number | undefined, y: number | undefined) =>
@@ -53,11 +52,12 @@ const unpriced = ({ tokens, cost, priced = cost === undefined ? 0 : tokens }: Sp
  * hold it.
  */
 export function passedCap(spent: Spent, { tokens, cost }: SpendingCap): string | undefined {
-  if (tokens !== undefined && spent.tokens >= tokens) return `used ${count(spent.tokens)} of ${count(tokens)} tokens`
+  if (tokens !== undefined && spent.tokens >= tokens)
+    return `used ${grouped(spent.tokens)} of ${grouped(tokens)} tokens`
   if (cost === undefined) return undefined
   if ((spent.cost ?? 0) >= cost) return `used ${dollars(spent.cost ?? 0)} of ${dollars(cost)}`
   if (tokens !== undefined || unpriced(spent) === 0) return undefined
-  return `used ${count(unpriced(spent))} tokens of a model whose price is not known, so its cap of ${dollars(cost)} cannot be held`
+  return `used ${grouped(unpriced(spent))} tokens of a model whose price is not known, so its cap of ${dollars(cost)} cannot be held`
 }
 
 /** The amounts up to which the work may go when a person allows as much again as the cap. */
@@ -76,7 +76,7 @@ export function raisedCap(spent: Spent, cap: SpendingCap, allowed: SpendingCap =
 export function capWords({ cost, tokens }: SpendingCap): string {
   return [
     ...(cost === undefined ? [] : [dollars(cost)]),
-    ...(tokens === undefined ? [] : [`${count(tokens)} tokens`]),
+    ...(tokens === undefined ? [] : [`${grouped(tokens)} tokens`]),
   ].join(' and ')
 }
 

@@ -1,5 +1,6 @@
 import type { TaskResult, TaskTry, TryDiff } from './task-try.ts'
 import { defined } from '../../base/defined.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { DiffReader, linesOf } from './diff-lines.ts'
 
 /** One file that a task changed; a file without lines, such as a picture, has no counts. */
@@ -34,7 +35,7 @@ type LastWorkOf = { tries?: readonly TaskTry[]; result?: TaskResult | undefined 
 
 /** Reads the work of a task from its result. The agent wrote the result, so that every part of it is checked. */
 export function workIn(result: TaskResult | undefined): TaskWork {
-  const told = (result?.artifacts ?? []).filter(isObject)
+  const told = (result?.artifacts ?? []).filter(isPlainObject)
   const branch = told.map(({ branch }) => branch).find((name) => typeof name === 'string')
   const worktree = told.map(({ worktree }) => worktree).find((path) => typeof path === 'string')
   const listed = told.map(({ files }) => files).find((files) => Array.isArray(files)) as unknown[] | undefined
@@ -56,7 +57,7 @@ export function sizeWords(files: readonly FileChange[]): string {
 }
 
 function fileIn(value: unknown): FileChange[] {
-  if (!isObject(value) || typeof value.path !== 'string') return []
+  if (!isPlainObject(value) || typeof value.path !== 'string') return []
   const { path, added, removed } = value
   return [typeof added === 'number' && typeof removed === 'number' ? { path, added, removed } : { path }]
 }
@@ -82,6 +83,3 @@ export async function readDiff(
     }
   return { files, lines: shown, left }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

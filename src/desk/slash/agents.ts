@@ -4,6 +4,7 @@ import type { App } from '../../app/app.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import type { AgentSettings } from '../../settings/agent-settings.ts'
 import { localTime } from '../../base/local-time.ts'
+import { grouped } from '../../base/number-words.ts'
 import { tighter } from '../../core/work/agent.ts'
 import { channelWords, leashWords } from '../../app/agent-channel.ts'
 import { findSubagents } from '../../agents/native/subagent-files.ts'
@@ -48,7 +49,7 @@ function line({ settings, leash }: App, agent: AgentSettings, { agents, next }: 
     agent.name,
     ...(next === agent.name ? ['takes the next turn'] : []),
     known ? stateWords(known) : agent.enabled === false ? 'switched off' : 'not used in this mode',
-    `window ${windowOf(agent).toLocaleString('en')}`,
+    `window ${grouped(windowOf(agent))}`,
     channelWords(agent),
     leashWords(agent, tighter(agent.leash ?? settings.leash, leash)),
   ]

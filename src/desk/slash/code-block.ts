@@ -1,14 +1,13 @@
 import { stripAnsi } from '../../base/ansi.ts'
+import { fenced } from '../../base/markdown-fence.ts'
 
-/** Puts text into a Markdown fence that nothing inside can close. */
+/** Puts text that a program may have printed into a Markdown fence, without its colours. */
 export function block(text: string, language = 'text'): string {
-  const runs = [...text.matchAll(/`{3,}/g)].map(([run]) => run.length)
-  const fence = '`'.repeat(Math.max(2, ...runs) + 1)
-  return `${fence}${language}\n${stripAnsi(text).trimEnd()}\n${fence}`
+  return fenced(stripAnsi(text).trimEnd(), language)
 }
 
 /** The bodies of the fenced blocks in a Markdown text; an unclosed block reaches to the end. */
-export function fencedBlocks(markdown: string): string[] {
+export function codeBlocksIn(markdown: string): string[] {
   const blocks: string[][] = []
   let open: string | undefined
   for (const line of markdown.split('\n')) {

@@ -6,6 +6,7 @@ import { compactAt } from '../../core/talk/compaction.ts'
 import { viewTokens } from '../../core/talk/tokens.ts'
 import { view } from '../../core/talk/view.ts'
 import { compactedWords, compactNow } from '../../app/compaction.ts'
+import { grouped } from '../../base/number-words.ts'
 import { enabledAgents, smallestWindow, windowOf } from '../../settings/enabled-agents.ts'
 import { table } from '../../base/table.ts'
 import { block } from './code-block.ts'
@@ -43,12 +44,12 @@ export async function sizeText({ conversation, settings }: App): Promise<string>
   const smallest = smallestWindow(settings)
   const rows = enabledAgents(settings).map((agent) => [
     agent.name,
-    number(windowOf(agent)),
+    grouped(windowOf(agent)),
     agent.ownView ? 'the newest turns that fit' : share(tokens, windowOf(agent)),
     lastTurn(entries, agent.name),
   ])
   return [
-    `The next turn gets ${number(tokens)} tokens of conversation (estimated), ${share(tokens, smallest)} of the smallest window (${number(smallest)}).`,
+    `The next turn gets ${grouped(tokens)} tokens of conversation (estimated), ${share(tokens, smallest)} of the smallest window (${grouped(smallest)}).`,
     `At ${share(compactAt, 1)} termaite summarises the older half; /compact does that now.`,
     '',
     block(table([['AGENT', 'WINDOW', 'FULL', 'LAST TURN'], ...rows])),
@@ -59,9 +60,7 @@ export async function sizeText({ conversation, settings }: App): Promise<string>
 function lastTurn(entries: readonly Entry[], name: string): string {
   const last = entries.findLast((entry) => entry.type === 'usage' && entry.by === name)
   if (last?.type !== 'usage') return 'not known'
-  return `${number(last.input)} in, ${number(last.output)} out (${last.source})`
+  return `${grouped(last.input)} in, ${grouped(last.output)} out (${last.source})`
 }
 
 const share = (part: number, whole: number) => `${Math.round((part / whole) * 100)} %`
-
-const number = (value: number) => value.toLocaleString('en')

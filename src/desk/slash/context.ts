@@ -6,6 +6,7 @@ import { keptFrame } from '../../agents/native/session-frame.ts'
 import { foldersLine } from '../../app/added-folders.ts'
 import { UsageError } from '../../core/io.ts'
 import { languageServerLines } from '../../app/native/native-diagnostics.ts'
+import { grouped } from '../../base/number-words.ts'
 import { windowOf } from '../../settings/enabled-agents.ts'
 import { list, table } from '../../base/table.ts'
 import { block } from './code-block.ts'
@@ -57,10 +58,16 @@ export function contextCommand(controls: DeskControls): Command {
 function fillText(name: string, { window, used, source, free, parts }: Fill): string {
   const rows = parts
     .filter(({ tokens }) => tokens > 0)
-    .map((part) => [part.name, bar(part.tokens, window), number(part.tokens), share(part.tokens, window), madeOf(part)])
+    .map((part) => [
+      part.name,
+      bar(part.tokens, window),
+      grouped(part.tokens),
+      share(part.tokens, window),
+      madeOf(part),
+    ])
   return [
-    `${name}: ${number(used)} of ${number(window)} tokens are used (${source}), ${share(used, window)}.`,
-    block(table([...rows, ['free', bar(free, window), number(free), share(free, window), '']])),
+    `${name}: ${grouped(used)} of ${grouped(window)} tokens are used (${source}), ${share(used, window)}.`,
+    block(table([...rows, ['free', bar(free, window), grouped(free), share(free, window), '']])),
   ].join('\n')
 }
 
@@ -68,8 +75,8 @@ function fillText(name: string, { window, used, source, free, parts }: Fill): st
 function cacheText(use: ReturnType<typeof cacheUse>): string[] {
   if (!use || use.last.input === 0) return []
   const words = ({ input, cached, written }: CacheUse) => {
-    const wrote = written > 0 ? `, and ${number(written)} were written to it` : ''
-    return `${number(cached)} of ${number(input)} input tokens were read from the provider's cache (${share(cached, input)})${wrote}`
+    const wrote = written > 0 ? `, and ${grouped(written)} were written to it` : ''
+    return `${grouped(cached)} of ${grouped(input)} input tokens were read from the provider's cache (${share(cached, input)})${wrote}`
   }
   return [`Last request: ${words(use.last)}.`, `This session: ${words(use.all)}.`]
 }
@@ -83,12 +90,10 @@ function bar(part: number, window: number): string {
 function madeOf({ of = [] }: Part): string {
   return of.length > 0
     ? list(
-        of.map(({ name, tokens }) => `${name} ${number(tokens)}`),
+        of.map(({ name, tokens }) => `${name} ${grouped(tokens)}`),
         mostNames,
       )
     : ''
 }
 
 const share = (part: number, whole: number) => `${Math.round((part / whole) * 100)} %`
-
-const number = (value: number) => value.toLocaleString('en')

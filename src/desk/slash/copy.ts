@@ -1,7 +1,7 @@
 import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { UsageError } from '../../core/io.ts'
-import { fencedBlocks } from './code-block.ts'
+import { codeBlocksIn } from './code-block.ts'
 
 export function copyCommand(controls: DeskControls): Command {
   return {
@@ -18,7 +18,7 @@ export function copyCommand(controls: DeskControls): Command {
 }
 
 function blockAt(answer: string, typed: string): string {
-  const blocks = fencedBlocks(answer)
+  const blocks = codeBlocksIn(answer)
   const found = /^\d+$/.test(typed) ? blocks[Number(typed) - 1] : undefined
   if (found !== undefined) return found
   throw new UsageError(

@@ -1,6 +1,7 @@
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
 import type { Question } from '../../core/talk/question.ts'
 import { resolve } from 'node:path'
+import { fenced } from '../../base/markdown-fence.ts'
 import { fileChangesOf } from '../chat/transcript/event-facts.ts'
 import { commandText, dangerSign, dangerWords, readableText } from '../question-text.ts'
 import { inputSummary, patchPaths } from '../chat/transcript/call-input.ts'
@@ -59,19 +60,16 @@ export function resultContent(text: string, data: unknown, cwd: string): ToolCal
 export function shownContent({ text, shows = [] }: Pick<Question, 'text' | 'shows'>, cwd: string): ToolCallContent[] {
   const dangers = dangerWords({ text, shows }).map((words) => dangerSign + words)
   return [
-    ...(dangers.length > 0 ? [fenced(dangers.join('\n'))] : []),
+    ...(dangers.length > 0 ? [fencedContent(dangers.join('\n'))] : []),
     ...shows.map((shown) => {
       if (shown.type === 'diff') return diff(shown.path, shown.before, shown.after, cwd)
-      return fenced(shown.type === 'command' ? commandText(shown) : readableText(shown.text))
+      return fencedContent(shown.type === 'command' ? commandText(shown) : readableText(shown.text))
     }),
   ]
 }
 
-/** A block of code whose fence is longer than every row of backticks in it. */
-function fenced(text: string): ToolCallContent {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
-  const fence = '`'.repeat(longest + 1)
-  return { type: 'content', content: { type: 'text', text: `${fence}\n${text}\n${fence}` } }
+function fencedContent(text: string): ToolCallContent {
+  return { type: 'content', content: { type: 'text', text: fenced(text) } }
 }
 
 function diff(path: string, before: string | undefined, after: string, cwd: string): ToolCallContent {

@@ -19,19 +19,11 @@ export function duration(ms: number): string {
 
 /** A number of tokens; one that no agent reported is marked as approximate. */
 export function tokens(count: number, source: Source): string {
-  return `${about(source)}${thousands(count)} tokens`
+  return `${about(source)}${shortCount(count)} tokens`
 }
 
 export function cost(dollars: number, source: Source): string {
   return `${about(source)}$${dollars < 0.1 ? dollars.toFixed(3) : dollars.toFixed(2)}`
-}
-
-/** A time of today as hours and minutes, any other with its date. */
-export function clockTime(at: number, now: number): string {
-  const date = new Date(at)
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}`
-  const today = new Date(now).toDateString() === date.toDateString()
-  return today ? time : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
 }
 
 export function lineCounts({ added, removed }: { added: number; removed: number }): string {
@@ -46,7 +38,7 @@ export function thoughtWords({ framework, calls }: NonNullable<Closing['thought'
 const about = (source: Source) => (source === 'reported' ? '' : '~')
 
 /** A count in a few characters: `950`, `12.4k`, `10.0M`. */
-export function thousands(count: number): string {
+export function shortCount(count: number): string {
   if (count < 1000) return String(count)
   if (count < 99_950) return `${(count / 1000).toFixed(1)}k`
   if (count < 999_500) return `${Math.round(count / 1000)}k`

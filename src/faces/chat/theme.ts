@@ -190,8 +190,12 @@ export async function followBackground(tui: BackgroundSource, env: Env, choose: 
   tui.onTerminalColorSchemeChange((scheme) => choose(scheme === 'light' ? light : dark))
   tui.setTerminalColorSchemeNotifications(true)
   const rgb = await tui.queryTerminalBackgroundColor({ timeoutMs: patienceMs })
-  // Perceived brightness: green weighs most.
-  if (rgb) choose(0.299 * rgb.r + 0.587 * rgb.g + 0.114 * rgb.b > 127 ? light : dark)
+  if (rgb) choose(themeOn(rgb))
+}
+
+/** The theme for a background by its perceived brightness, for which green weighs most. */
+export function themeOn({ r, g, b }: { r: number; g: number; b: number }): Theme {
+  return 0.299 * r + 0.587 * g + 0.114 * b > 127 ? light : dark
 }
 
 /** The theme by COLORFGBG, which is `fg;bg` or `fg;x;bg`: 7 and 9 to 15 are light backgrounds. */

@@ -1,4 +1,5 @@
 import type { Asker } from '../../core/work/machine-work.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { callerRoles } from '../../core/work/hub-key.ts'
 
 /**
@@ -106,13 +107,10 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 const isId = (value: unknown): value is number => isCount(value) && value > 0 && value <= 0xffff_ffff
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function parsed(data: string): Record<string, unknown> | undefined {
   try {
     const found: unknown = JSON.parse(data)
-    return isRecord(found) ? found : undefined
+    return isPlainObject(found) ? found : undefined
   } catch {
     return undefined
   }
@@ -126,7 +124,7 @@ export function readAsking(data: string | Uint8Array): AskingFrame | undefined {
   if (!isId(id)) return undefined
   if (type === 'leave') return { type, id }
   if (type === 'more') return isCount(bytes) && bytes > 0 && bytes <= longestFrame ? { type, id, bytes } : undefined
-  if (type !== 'ask' || !isText(method, 64) || !isRecord(params)) return undefined
+  if (type !== 'ask' || !isText(method, 64) || !isPlainObject(params)) return undefined
   const asker = readAsker(by)
   if (!asker) return undefined
   if (machine === undefined) return { type, id, method, params, by: asker }
@@ -134,7 +132,7 @@ export function readAsking(data: string | Uint8Array): AskingFrame | undefined {
 }
 
 function readAsker(by: unknown): Asker | undefined {
-  if (!isRecord(by)) return undefined
+  if (!isPlainObject(by)) return undefined
   const role = callerRoles.find((each) => each === by.role)
   return role !== undefined && isText(by.name, 200) ? { name: by.name, role } : undefined
 }

@@ -1,5 +1,5 @@
 import type { MachineTerminals } from '../../core/screen/machine-terminals.ts'
-import type { Exit, Picture, Terminal } from '../../core/screen/terminal.ts'
+import type { Exit, Terminal } from '../../core/screen/terminal.ts'
 import type { Conversations } from '../../core/talk/conversations.ts'
 import type { MachinePrompts } from '../../core/talk/machine-prompts.ts'
 import type { MachineTurns } from '../../core/talk/machine-turns.ts'
@@ -7,10 +7,12 @@ import type { MachineWork } from '../../core/work/machine-work.ts'
 import type { MachineOffer } from '../../core/work/machine-standing.ts'
 import type { Parser } from '../../core/work/shape.ts'
 import type { AnswerContext, Answers } from './link-answering.ts'
+import { untilAborted } from '../../base/clock.ts'
 import { defined } from '../../base/defined.ts'
 import { outputUntil } from '../../core/screen/output-until.ts'
 import { offerWords } from '../../core/work/machine-standing.ts'
 import { anything, boolean, integer, list, optional, parser, string } from '../../core/work/shape.ts'
+import { fittingPicture, fittingRows } from '../fitting-screen.ts'
 import { LinkFailure } from './link-asking.ts'
 import { longestFrame, OutputPiece } from './link-frames.ts'
 
@@ -86,10 +88,10 @@ export class MachineAnswers implements Answers {
       'terminal.open': onOne(parser({ id: text }), async () => true),
       'terminal.screen': onOne(parser({ id: text }), (terminal) => terminal.screen()),
       'terminal.paint': onOne(parser({ id: text, above: integer(0, mostAbove) }), (terminal, { above }) =>
-        fittingPicture(terminal, above),
+        fittingPicture(terminal, above, longestFrame / 2, bytesOf),
       ),
       'terminal.history': onOne(parser({ id: text, rows: integer(1, mostAbove) }), async (terminal, { rows }) =>
-        fittingRows(await terminal.history(rows)),
+        fittingRows(await terminal.history(rows), longestFrame / 2, mostBytesOf),
       ),
       'terminal.output': method('terminals', parser({ id: text, after: integer(0) }), (params, { signal }) =>
         this.#output(params, signal),
@@ -124,7 +126,7 @@ export class MachineAnswers implements Answers {
   /** Yields how the program ended, once it has. */
   async *#exited(id: string, signal: AbortSignal): AsyncGenerator<Exit> {
     const terminal = await this.#terminal(id)
-    const exit = await Promise.race([terminal.exited, aborted(signal)])
+    const exit = await Promise.race([terminal.exited, untilAborted(signal)])
     if (exit) yield exit
   }
 
@@ -199,23 +201,8 @@ async function* entries(conversations: Conversations, session: string, after: nu
   for await (const placed of conversations.follow(session, after, signal)) yield placed ?? null
 }
 
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
-}
+/** The bytes of a text as a frame has it. */
+const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text))
 
-/** The newest rows that fit into a frame. */
-function fittingRows(rows: readonly string[]): string[] {
-  let room = longestFrame / 2
-  const from = rows.findLastIndex((row) => (room -= JSON.stringify(row).length * 3 + 1) < 0)
-  return rows.slice(from + 1)
-}
-
-/** Draws a terminal below as many of the rows above it as fit into a frame. */
-async function fittingPicture(terminal: Terminal, above: number): Promise<Picture> {
-  const picture = await terminal.paint(above)
-  if (above === 0 || Buffer.byteLength(JSON.stringify(picture.text)) < longestFrame / 2) return picture
-  return fittingPicture(terminal, above >> 2)
-}
+/** The most bytes that a text can have in a frame, without counting them: a character is at most three. */
+const mostBytesOf = (text: string) => JSON.stringify(text).length * 3

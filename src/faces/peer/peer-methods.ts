@@ -1,6 +1,8 @@
 import type { Peer } from '../../core/talk/peer.ts'
-import type { Exit, Picture, Terminal } from '../../core/screen/terminal.ts'
+import type { Exit, Terminal } from '../../core/screen/terminal.ts'
+import { untilAborted } from '../../base/clock.ts'
 import { outputUntil } from '../../core/screen/output-until.ts'
+import { fittingPicture, fittingRows } from '../fitting-screen.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { eventFrame, frameOf, longestFrame, version } from './peer-frames.ts'
 
@@ -62,9 +64,11 @@ class TerminalMethods {
       this.#on(params, (terminal) => terminal.resize(countParam('cols', params.cols), countParam('rows', params.rows))),
     'terminal.screen': async (params) => this.#on(params, (terminal) => terminal.screen()),
     'terminal.paint': async (params) =>
-      this.#on(params, (terminal) => fittingPicture(terminal, Number(params.above) || 0)),
+      this.#on(params, (terminal) => fittingPicture(terminal, Number(params.above) || 0, longestFrame / 2, lengthOf)),
     'terminal.history': async (params) =>
-      this.#on(params, async (terminal) => fittingRows(await terminal.history(countParam('rows', params.rows)))),
+      this.#on(params, async (terminal) =>
+        fittingRows(await terminal.history(countParam('rows', params.rows)), longestFrame / 2, lengthOf),
+      ),
     'terminal.children': async (params) => this.#on(params, (terminal) => terminal.children()),
     'terminal.touched': async (params) => this.#on(params, (terminal) => terminal.touched()),
     'terminal.retitle': async (params) =>
@@ -86,19 +90,8 @@ class TerminalMethods {
   }
 }
 
-/** The newest rows that fit into a frame. */
-function fittingRows(rows: readonly string[]): string[] {
-  let room = longestFrame / 2
-  const from = rows.findLastIndex((row) => (room -= JSON.stringify(row).length + 1) < 0)
-  return rows.slice(from + 1)
-}
-
-/** Draws a terminal below as many of the rows above it as fit into a frame. */
-async function fittingPicture(terminal: Terminal, above: number): Promise<Picture> {
-  const picture = await terminal.paint(above)
-  if (above === 0 || JSON.stringify(picture.text).length < longestFrame / 2) return picture
-  return fittingPicture(terminal, above >> 2)
-}
+/** The length of a text as a frame has it. */
+const lengthOf = (text: string) => JSON.stringify(text).length
 
 /** Yields the frames of one stream until it is done or the follower leaves, and returns the stream's result. */
 export type Frames = (id: number, left: AbortSignal) => AsyncGenerator<string | undefined, unknown>
@@ -120,19 +113,12 @@ const streams: Record<string, (peer: Peer, params: Params) => Frames> = {
   'terminal.exited': (peer, { id: which }) =>
     async function* (_id, left): AsyncGenerator<string, Exit | undefined> {
       const terminal = await peer.terminal(String(which))
-      return terminal && (await Promise.race([terminal.exited, aborted(left)]))
+      return terminal && (await Promise.race([terminal.exited, untilAborted(left)]))
     },
 }
 
 export function streamOf(method: unknown): ((peer: Peer, params: Params) => Frames) | undefined {
   return typeof method === 'string' && Object.hasOwn(streams, method) ? streams[method] : undefined
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
 }
 
 /** Reads a parameter; throws an error that says what the parameter must be where the frame has something else. */

@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errorCode } from '../../base/files.ts'
+import { errorCode, namesIn } from '../../base/files.ts'
 import { shortHash } from '../../base/hash.ts'
 import { isStoppedProcess, ownerMark } from '../../base/owner.ts'
+import { realOrSame } from '../../base/real-path.ts'
 
 /** The room in a socket's address: 108 bytes on Linux and 104 elsewhere, with a zero at the end. */
 const longestPath = process.platform === 'linux' ? 107 : 103
@@ -13,7 +14,7 @@ const longestName = '4194304-00000000000.sock'.length
  * no sockets, in /tmp under a name that both sides know. A server takes the first that works; a client looks in both.
  */
 export function socketFolders(home: string): string[] {
-  const short = join('/tmp', `termaite-${process.getuid?.() ?? 0}-${shortHash(real(home))}`)
+  const short = join('/tmp', `termaite-${process.getuid?.() ?? 0}-${shortHash(realOrSame(home))}`)
   const fits = (folder: string) => Buffer.byteLength(folder) + 1 + longestName <= longestPath
   return [join(home, 'run'), short].filter(fits)
 }
@@ -35,7 +36,11 @@ const processOf = (path: string) => (/(\d+)-([0-9a-z]{11})\.sock$/.exec(path) ??
 export function findSockets(home: string): string[] {
   return socketFolders(home)
     .filter(isPrivate)
-    .flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
+    .flatMap((folder) =>
+      namesIn(folder)
+        .sort()
+        .map((name) => join(folder, name)),
+    )
     .filter((path) => {
       const [pid, place] = processOf(path)
       if (pid === undefined) return false
@@ -86,20 +91,4 @@ function mayBeAlive(pid: number): boolean {
 function thisMachine(): string {
   const [machine = ''] = ownerMark().split(',')
   return shortHash(machine)
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
-  }
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
 }

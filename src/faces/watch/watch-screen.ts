@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.ts'
 import type { WatchedSlot, WatchView } from './watch-frame.ts'
 import { parseOsc11BackgroundColor } from '@earendil-works/pi-tui'
-import { dark, firstTheme, light, ThemeSwitch } from '../chat/theme.ts'
+import { firstTheme, themeOn, ThemeSwitch } from '../chat/theme.ts'
 import { setRawMode, takeScreen } from '../attach/attach-terminal.ts'
 import { layoutOf, watchFrame } from './watch-frame.ts'
 
@@ -116,9 +116,7 @@ class Watch {
     if (this.#away) return
     const background = parseOsc11BackgroundColor(text)
     if (background) {
-      const { r, g, b } = background
-      // Perceived brightness: green weighs most.
-      if (this.#theme.switchTo(0.299 * r + 0.587 * g + 0.114 * b > 127 ? light : dark)) this.#draw(true)
+      if (this.#theme.switchTo(themeOn(background))) this.#draw(true)
       return
     }
     this.#told = undefined

@@ -5,6 +5,7 @@ import type { AddedPlan } from '../pipelines.ts'
 import type { HubTool } from './hub-tool.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
+import { grouped } from '../../base/number-words.ts'
 import { about, integer, list, numberAbove, optional, parser } from '../../core/work/shape.ts'
 import { isFinished, taskIdOf } from '../task-rules.ts'
 import { hubTool, text, timeout } from './hub-tool.ts'
@@ -179,7 +180,7 @@ async function lastDiff(hub: Hub, task: Task): Promise<{ diff?: string }> {
   const text = await hub.texts.beginning(last.diff, mostDiff)
   if (text.length < last.diff.bytes && text.length >= mostDiff)
     return {
-      diff: `${text}\n[Cut: these are the first ${mostDiff.toLocaleString('en')} characters of ${last.diff.bytes.toLocaleString('en')} bytes. The whole diff: termaite task diff ${task.id.slice(-8)}${last.branch === undefined ? '' : `, or the branch ${last.branch}`}.]`,
+      diff: `${text}\n[Cut: these are the first ${grouped(mostDiff)} characters of ${grouped(last.diff.bytes)} bytes. The whole diff: termaite task diff ${task.id.slice(-8)}${last.branch === undefined ? '' : `, or the branch ${last.branch}`}.]`,
     }
   return { diff: text }
 }

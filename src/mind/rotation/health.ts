@@ -3,6 +3,7 @@ import type { Failure } from '../../core/talk/outcome.ts'
 import type { Doc, Store } from '../../core/talk/store.ts'
 import type { LearnedMessages } from './learned-quotas.ts'
 import { defined } from '../../base/defined.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { isLearned } from './learned-quotas.ts'
 
 /**
@@ -35,23 +36,20 @@ export const healthDoc = (store: Store): Doc<Health> => store.doc('health', noHe
 
 /** Reads a stored health record: an empty one means that nothing is known, one of another shape is rejected. */
 export function knownHealth(found: unknown): Health | undefined {
-  if (!isObject(found)) return undefined
+  if (!isPlainObject(found)) return undefined
   const { position, agents = {}, learned } = found
   if (position !== undefined && typeof position !== 'string') return undefined
-  if (!isObject(agents) || !Object.values(agents).every(isAgentHealth)) return undefined
+  if (!isPlainObject(agents) || !Object.values(agents).every(isAgentHealth)) return undefined
   if (learned !== undefined && !isLearned(learned)) return undefined
   return { ...found, agents: agents as Health['agents'] }
 }
 
 function isAgentHealth(found: unknown): boolean {
-  if (!isObject(found) || typeof found.failures !== 'number') return false
+  if (!isPlainObject(found) || typeof found.failures !== 'number') return false
   return [found.cooldown, found.parked, found.busy].every(
-    (span) => span === undefined || (isObject(span) && typeof span.until === 'number'),
+    (span) => span === undefined || (isPlainObject(span) && typeof span.until === 'number'),
   )
 }
-
-const isObject = (found: unknown): found is Record<string, unknown> =>
-  typeof found === 'object' && found !== null && !Array.isArray(found)
 
 const parkSeconds = 3_600
 const longestParkSeconds = 24 * 3_600

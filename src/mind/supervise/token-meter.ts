@@ -1,4 +1,5 @@
 import type { Usage } from '../../core/talk/entry.ts'
+import { grouped } from '../../base/number-words.ts'
 
 type Source = Usage['source'] | 'earlier'
 
@@ -34,12 +35,10 @@ export class TokenMeter {
 
   /** A line for the end of a session; undefined where no tokens were used. */
   words(): string | undefined {
-    const parts = Object.entries(this.#sums).map(([source, tokens]) => `${count(tokens)} ${source}`)
-    return parts.length === 0 ? undefined : `Tokens: ${count(this.total)} (${parts.join(', ')})`
+    const parts = Object.entries(this.#sums).map(([source, tokens]) => `${grouped(tokens)} ${source}`)
+    return parts.length === 0 ? undefined : `Tokens: ${grouped(this.total)} (${parts.join(', ')})`
   }
 }
-
-const count = (tokens: number) => tokens.toLocaleString('en-US')
 
 function printedIn(line: string): number | undefined {
   const said = used.exec(line)?.[1]

@@ -46,7 +46,7 @@ export class AdviceCalls {
     this.#answers.set(key, answer)
     // A refusal may be otherwise next time, and nobody may be waiting for it any more.
     answer.catch(() => this.#answers.delete(key))
-    return signal ? untilAborted(answer, signal) : answer
+    return signal ? unlessAborted(answer, signal) : answer
   }
 
   /**
@@ -182,7 +182,7 @@ export class AdviceCalls {
 const question = ({ prompt }: Turn) => clipped(prompt, 600)
 
 /** The answer, or a rejection once the signal aborts; the call itself goes on. */
-function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(new Error(messageOf(signal.reason)))
     if (signal.aborted) return leave()

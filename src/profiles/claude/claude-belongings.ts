@@ -1,8 +1,9 @@
 import type { Belongings, FoundSettings } from '../../core/work/belongings.ts'
 import { join } from 'node:path'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { claudeEvents, hooksIn } from '../shared/found-hooks.ts'
 import { claudeRule, ruleLists } from '../shared/found-rules.ts'
-import { bracedVariables, isMap, joined, serversIn } from '../shared/found-servers.ts'
+import { bracedVariables, joined, serversIn } from '../shared/found-servers.ts'
 
 /** Our name for each tool of Claude Code that rules can name. Read and Edit stand for all tools that read or change files, there and here. */
 const tools = {
@@ -24,21 +25,21 @@ const form = { text: bracedVariables }
 const settings =
   (rootedAt: 'settings' | 'project') =>
   (value: unknown): FoundSettings => {
-    if (!isMap(value)) return {}
+    if (!isPlainObject(value)) return {}
     return joined(
       hooksIn(value.disableAllHooks === true ? undefined : value.hooks, { events: claudeEvents }),
       ruleLists(value.permissions, claudeRule(tools, rootedAt)),
     )
   }
 
-const servers = (value: unknown): FoundSettings => (isMap(value) ? serversIn(value.mcpServers, form) : {})
+const servers = (value: unknown): FoundSettings => (isPlainObject(value) ? serversIn(value.mcpServers, form) : {})
 
 /** The servers that the person added for one project alone: `projects["/the/folder"].mcpServers`. */
 const local =
   (root: string) =>
   (value: unknown): FoundSettings => {
-    const projects = isMap(value) ? value.projects : undefined
-    const found = isMap(projects) && Object.hasOwn(projects, root) ? servers(projects[root]) : {}
+    const projects = isPlainObject(value) ? value.projects : undefined
+    const found = isPlainObject(projects) && Object.hasOwn(projects, root) ? servers(projects[root]) : {}
     const why = 'it is yours for this project alone, and settings of a project in termaite are shared with it'
     return { unusable: (found.servers ?? []).map(({ name }) => ({ what: `MCP server ${name}`, why })) }
   }

@@ -1,8 +1,9 @@
 import type { Belongings, FoundRule, FoundServer, FoundSettings, ServerValue } from '../../core/work/belongings.ts'
 import { join } from 'node:path'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { claudeEvents, hooksIn } from '../shared/found-hooks.ts'
 import { commandRule } from '../shared/found-rules.ts'
-import { isMap, joined, noVariables, serversIn, textsIn } from '../shared/found-servers.ts'
+import { joined, noVariables, serversIn, textsIn } from '../shared/found-servers.ts'
 import { rowOf } from '../shared/jsonl.ts'
 
 /** Codex fills in no variables; the fields `env_vars`, `bearer_token_env_var` and `env_http_headers` name them instead. */
@@ -16,13 +17,13 @@ function withVariables(server: FoundServer, written: Map): FoundServer {
     const headers: Record<string, ServerValue> = { ...server.headers }
     const token = written.bearer_token_env_var
     if (typeof token === 'string') headers.Authorization = { reference: `Bearer \${${token}}` }
-    if (isMap(written.env_http_headers))
+    if (isPlainObject(written.env_http_headers))
       for (const [name, variable] of Object.entries(written.env_http_headers))
         if (typeof variable === 'string') headers[name] = { reference: `\${${variable}}` }
     return { ...server, headers }
   }
   const listed: unknown[] = Array.isArray(written.env_vars) ? written.env_vars : []
-  const names = listed.map((one) => (isMap(one) ? one.name : one)).filter((one) => typeof one === 'string')
+  const names = listed.map((one) => (isPlainObject(one) ? one.name : one)).filter((one) => typeof one === 'string')
   return {
     ...server,
     env: { ...server.env, ...Object.fromEntries(names.map((name) => [name, { reference: `\${${name}}` }])) },
@@ -31,12 +32,15 @@ function withVariables(server: FoundServer, written: Map): FoundServer {
 
 /** `config.toml`: `[mcp_servers.name] command, args, env, cwd` or `url, http_headers`; `[[hooks.PreToolUse]]` as in `hooks.json`. */
 function config(value: unknown): FoundSettings {
-  if (!isMap(value)) return {}
+  if (!isPlainObject(value)) return {}
   const written = value.mcp_servers
   // Codex reads `http_headers` and ignores `headers`.
-  const map = isMap(written)
+  const map = isPlainObject(written)
     ? Object.fromEntries(
-        Object.entries(written).map(([name, one]) => [name, isMap(one) ? { ...one, headers: one.http_headers } : one]),
+        Object.entries(written).map(([name, one]) => [
+          name,
+          isPlainObject(one) ? { ...one, headers: one.http_headers } : one,
+        ]),
       )
     : written
   const found = serversIn(map, form)
@@ -46,7 +50,7 @@ function config(value: unknown): FoundSettings {
 
 /** `hooks.json`: the shape and the events of Claude Code; `[hooks.state]` of config.toml is Codex's own memory. */
 function hooks(value: unknown): FoundSettings {
-  if (!isMap(value) || !isMap(value.hooks)) return {}
+  if (!isPlainObject(value) || !isPlainObject(value.hooks)) return {}
   const { state: _, ...events } = value.hooks
   return hooksIn(events, { events: claudeEvents })
 }

@@ -2,10 +2,10 @@ import type { Step } from '../../core/work/profile.ts'
 import type { Option, Question, Shown } from '../../core/talk/question.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { askChoices } from '../shared/choice-cards.ts'
 import { changesOf, commandOf } from './codex-items.ts'
 import { idOf, listOf, loose, textOf } from '../shared/jsonl.ts'
-import { quote } from '../shared/command-words.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 /** The parts of the turn that answers need: replies as text for stdin, and text for the model. */
@@ -114,7 +114,7 @@ function commandOffers({ command, networkApprovalContext, proposedExecpolicyAmen
           {
             id: 'always',
             label: 'Yes, always in every project',
-            grants: `every command that begins with "${prefix.map(quote).join(' ')}", in every project from now on (a rule of Codex)`,
+            grants: `every command that begins with "${prefix.map(shellWord).join(' ')}", in every project from now on (a rule of Codex)`,
             result: { decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: prefix } } },
           },
         ]

@@ -1,13 +1,14 @@
-import type { CliFiles, CliPlace, Ended, Profile } from '../../core/work/profile.ts'
+import type { CliFiles, CliPlace, Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
+import { shellWord } from '../../base/shell-word.ts'
 import { codexPast } from './codex-past.ts'
 import { codexDialect } from './codex-dialect.ts'
 import { codexExecDialect } from './codex-exec-dialect.ts'
 import { flags, leashes, modes, codexScreen } from './codex-screen.ts'
 import { threadOf } from '../shared/counted-thread.ts'
-import { commandLine, hasFlag, option, quote } from '../shared/command-words.ts'
-import { readSigns } from '../shared/failure-signs.ts'
+import { failureBySigns } from '../shared/failure-signs.ts'
+import { commandLine, hasFlag, option } from '../shared/command-words.ts'
 
 export const signs: readonly Sign[] = [
   {
@@ -59,9 +60,7 @@ export const signs: readonly Sign[] = [
   },
 ]
 
-function failure(ended: Ended) {
-  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
-}
+const failure = failureBySigns(signs)
 
 /** Codex finds a thread by its file among the sessions; its databases only make that faster. `config.toml` holds settings and the trust in folders. */
 function codexFiles({ home, env }: CliPlace): CliFiles {
@@ -100,7 +99,7 @@ export const codex: Profile = {
   },
   lends: codexScreen.lends,
   // Codex reads every folder; this lets its sandbox write in these too.
-  reaches: (folders) => `-c ${quote(`sandbox_workspace_write.writable_roots=${JSON.stringify(folders)}`)}`,
+  reaches: (folders) => `-c ${shellWord(`sandbox_workspace_write.writable_roots=${JSON.stringify(folders)}`)}`,
   resumes: true,
   failure,
   lostThread: ({ out }) => /^\{"(?:error|id)":.*no rollout found for thread id/m.test(out),

@@ -1,10 +1,11 @@
 import type { Belongings, FoundSettings } from '../../core/work/belongings.ts'
 import { join } from 'node:path'
-import { bracedVariables, isMap, serversIn } from '../shared/found-servers.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
+import { bracedVariables, serversIn } from '../shared/found-servers.ts'
 
 /** `mcp-config.json`: `{"mcpServers": {"name": {"type": "local", "command", "args", "env", "tools": ["*"]}}}` */
 function servers(value: unknown): FoundSettings {
-  return isMap(value) ? serversIn(value.mcpServers, { text: bracedVariables }) : {}
+  return isPlainObject(value) ? serversIn(value.mcpServers, { text: bracedVariables }) : {}
 }
 
 export const copilotBelongings: Belongings = {

@@ -1,11 +1,11 @@
-import type { Ended, Profile } from '../../core/work/profile.ts'
+import type { Profile } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { copilotPast } from './copilot-past.ts'
 import { copilotDialect } from './copilot-dialect.ts'
 import { threadOf } from '../shared/counted-thread.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
-import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/failure-signs.ts'
+import { providerSignsAfter, providerSigns, readMessage, failureBySigns } from '../shared/failure-signs.ts'
 import { copilotScreen, flags } from './copilot-screen.ts'
 import { commandLine, hasFlag, option, options } from '../shared/command-words.ts'
 import { cacheFolder } from '../shared/home-folders.ts'
@@ -50,9 +50,7 @@ export const signs: readonly Sign[] = [
 const shown: readonly Sign[] = [...signs, ...providerSigns]
 
 /** In text mode Copilot prints errors on stderr. */
-function failure(ended: Ended) {
-  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
-}
+const failure = failureBySigns(signs)
 
 /**
  * Copilot writes its tokens to a file, and only to a real one: the file is printed as the last line. Words that are added

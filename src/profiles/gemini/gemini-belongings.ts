@@ -1,9 +1,10 @@
 import type { Belongings, FoundRule, FoundSettings, Unusable } from '../../core/work/belongings.ts'
 import type { Translated } from '../shared/found-rules.ts'
 import { join } from 'node:path'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { hooksIn } from '../shared/found-hooks.ts'
 import { commandRule } from '../shared/found-rules.ts'
-import { dollarVariables, isMap, joined, serversIn, textsIn } from '../shared/found-servers.ts'
+import { dollarVariables, joined, serversIn, textsIn } from '../shared/found-servers.ts'
 import { idOf, rowOf } from '../shared/jsonl.ts'
 
 const form = {
@@ -36,16 +37,16 @@ function translated(written: string): Translated {
 
 /** `settings.json`: `{"mcpServers": {…}, "tools": {"allowed": […], "exclude": […]}, "hooks": {"BeforeTool": […]}}` */
 function settings(value: unknown): FoundSettings {
-  if (!isMap(value)) return {}
+  if (!isPlainObject(value)) return {}
   const servers = serversIn(value.mcpServers, form)
-  const config = isMap(value.hooksConfig) ? value.hooksConfig : {}
+  const config = isPlainObject(value.hooksConfig) ? value.hooksConfig : {}
   const hooks = hooksIn(config.enabled === false ? undefined : value.hooks, {
     events: ['SessionStart', 'SessionEnd', 'Notification'],
     // Milliseconds.
     seconds: (timeout) => timeout / 1000,
   })
   const named = new Set(textsIn(config.disabled))
-  const listed = isMap(value.tools) ? value.tools : {}
+  const listed = isPlainObject(value.tools) ? value.tools : {}
   const from = (list: FoundRule['list'], names: unknown) =>
     textsIn(names).map((written) => ({ list, written, read: translated(written) }))
   const rules = [
@@ -75,11 +76,11 @@ const knownFields = new Set(['toolName', 'commandPrefix', 'decision', 'priority'
  * strictest rule does: an allowing rule above a forbidding one would mean something else, so then no rule of the file is taken.
  */
 function policies(value: unknown): FoundSettings {
-  const found: unknown[] = isMap(value) && Array.isArray(value.rule) ? value.rule : []
+  const found: unknown[] = isPlainObject(value) && Array.isArray(value.rule) ? value.rule : []
   const rules: (FoundRule & { priority: number })[] = []
   const unusable: Unusable[] = []
   for (const one of found) {
-    if (!isMap(one)) continue
+    if (!isPlainObject(one)) continue
     const list = rowOf(decisions, one.decision)
     const prefixes = [one.commandPrefix ?? []].flat().filter((prefix) => typeof prefix === 'string')
     const names = [one.toolName ?? (prefixes.length > 0 ? 'run_shell_command' : [])].flat().map(idOf)

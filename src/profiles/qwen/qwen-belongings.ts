@@ -1,8 +1,9 @@
 import type { Belongings, FoundSettings } from '../../core/work/belongings.ts'
 import { join } from 'node:path'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { claudeEvents, hooksIn } from '../shared/found-hooks.ts'
 import { claudeRule, ruleLists } from '../shared/found-rules.ts'
-import { dollarVariables, isMap, joined, serversIn } from '../shared/found-servers.ts'
+import { dollarVariables, joined, serversIn } from '../shared/found-servers.ts'
 
 const form = {
   text: dollarVariables,
@@ -20,7 +21,7 @@ const tools = {
 
 /** `settings.json`: servers as in Gemini CLI, hooks and rules as in Claude Code. */
 function settings(value: unknown): FoundSettings {
-  if (!isMap(value)) return {}
+  if (!isPlainObject(value)) return {}
   const hooks = hooksIn(value.disableAllHooks === true ? undefined : value.hooks, {
     events: claudeEvents,
     refused: (event) =>

@@ -1,10 +1,10 @@
-import type { Ended, Profile, Dialect, Step } from '../../core/work/profile.ts'
+import type { Profile, Dialect, Step } from '../../core/work/profile.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { join } from 'node:path'
 import { qwenPast } from './qwen-past.ts'
 import { acpLeashes } from '../shared/acp-leashes.ts'
-import { providerSignsAfter, providerSigns, readMessage, readSigns } from '../shared/failure-signs.ts'
+import { providerSignsAfter, providerSigns, readMessage, failureBySigns } from '../shared/failure-signs.ts'
 import { acting, modes, unasked, qwenScreen } from './qwen-screen.ts'
 import { commandLine, hasFlag, option, options } from '../shared/command-words.ts'
 import { claudeDialect } from '../claude/claude-dialect.ts'
@@ -33,9 +33,7 @@ export const signs: readonly Sign[] = [
 const shown: readonly Sign[] = [...signs, ...providerSigns]
 
 /** In text mode Qwen prints errors on stderr. */
-function failure(ended: Ended) {
-  return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
-}
+const failure = failureBySigns(signs)
 
 export const qwen: Profile = {
   name: 'qwen',

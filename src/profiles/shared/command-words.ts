@@ -1,4 +1,5 @@
 import { optionValue } from '../../base/option-value.ts'
+import { shellWord } from '../../base/shell-word.ts'
 
 /** Matches a word as bash would split it, with its quotes: enough to see which program a command starts. */
 const word = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+)/y
@@ -40,11 +41,6 @@ const unquoted = (text: string) => text.replaceAll(/'([^']*)'|"((?:\\.|[^"\\])*)
 
 const baseOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
-/** Quotes one word of a command for bash: a thread key or a model name is data, never code. */
-export function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
-
 /** Joins the parts of a command, without those that have no value. */
 export function commandLine(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(' ')
@@ -56,7 +52,7 @@ export function commandLine(...parts: readonly (string | undefined)[]): string {
  */
 export function option(flag: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined
-  return `${flag}${flag.endsWith('=') ? '' : ' '}${quote(optionValue(value, flag.replace(/=$/, '')))}`
+  return `${flag}${flag.endsWith('=') ? '' : ' '}${shellWord(optionValue(value, flag.replace(/=$/, '')))}`
 }
 
 /** The same option once for each value. */

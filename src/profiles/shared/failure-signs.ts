@@ -25,6 +25,12 @@ export function readSigns(signs: readonly Sign[], ended: Ended): Failure | undef
   return undefined
 }
 
+/** Reads the failure of a CLI that prints its errors on stderr alone: its answer, on stdout, may speak about errors too. */
+export const failureBySigns =
+  (signs: readonly Sign[]) =>
+  (ended: Ended): Failure | undefined =>
+    ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
+
 /** The failure behind a CLI's error event, by the same signs. */
 export function readMessage(signs: readonly Sign[], message: string, now: number): Failure | undefined {
   const sign = signs.find(({ says }) => says.test(message))

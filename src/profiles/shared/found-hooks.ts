@@ -1,6 +1,6 @@
 import type { FoundHook, FoundSettings, Unusable } from '../../core/work/belongings.ts'
 import { defined } from '../../base/defined.ts'
-import { isMap } from './found-servers.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 
 /** How one CLI writes hooks in the shape of Claude Code's. */
 export type HookForm = {
@@ -24,7 +24,7 @@ const knownFields = new Set(['type', 'command', 'timeout', 'statusMessage', 'nam
 /** Reads hooks in the shape of Claude Code's, each command on its own. */
 export function hooksIn(found: unknown, { events, refused, seconds = (timeout) => timeout }: HookForm): FoundSettings {
   if (found === undefined || found === null) return {}
-  if (!isMap(found)) return { unusable: [{ what: 'hooks', why: 'they are no object of events' }] }
+  if (!isPlainObject(found)) return { unusable: [{ what: 'hooks', why: 'they are no object of events' }] }
   const hooks: FoundHook[] = []
   const unusable: Unusable[] = []
   for (const [event, groups] of Object.entries(found)) {
@@ -32,14 +32,14 @@ export function hooksIn(found: unknown, { events, refused, seconds = (timeout) =
     const leave = (what: string, why: string) => unusable.push({ what, why })
     const against = events.includes(event) ? refused?.(event) : 'termaite runs no hooks at this event'
     for (const group of groups) {
-      const list: unknown[] = isMap(group) && Array.isArray(group.hooks) ? group.hooks : []
-      const matcher = isMap(group) ? group.matcher : undefined
+      const list: unknown[] = isPlainObject(group) && Array.isArray(group.hooks) ? group.hooks : []
+      const matcher = isPlainObject(group) ? group.matcher : undefined
       for (const hook of list) {
-        const command = isMap(hook) && typeof hook.command === 'string' ? hook.command : ''
+        const command = isPlainObject(hook) && typeof hook.command === 'string' ? hook.command : ''
         const what = `hook at ${event}${command === '' ? '' : `: ${command}`}`
-        const odd = isMap(hook) ? Object.keys(hook).find((field) => !knownFields.has(field)) : undefined
+        const odd = isPlainObject(hook) ? Object.keys(hook).find((field) => !knownFields.has(field)) : undefined
         if (against !== undefined) leave(what, against)
-        else if (!isMap(hook) || hook.type !== 'command' || command.trim() === '')
+        else if (!isPlainObject(hook) || hook.type !== 'command' || command.trim() === '')
           leave(what, 'it is no command; termaite runs nothing else as a hook')
         else if (odd !== undefined) leave(what, `it sets ${odd}, which termaite does not know`)
         else if (matcher !== undefined && typeof matcher !== 'string') leave(what, 'its matcher is no text')

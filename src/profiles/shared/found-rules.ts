@@ -1,5 +1,6 @@
 import type { FoundRule, FoundSettings, Unusable } from '../../core/work/belongings.ts'
-import { isMap, textsIn } from './found-servers.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
+import { textsIn } from './found-servers.ts'
 import { rowOf } from './jsonl.ts'
 
 type List = FoundRule['list']
@@ -10,7 +11,7 @@ export type Translated = { rule: string } | { why: string }
 
 /** Reads the lists of rules that Claude Code and those who follow it write. */
 export function ruleLists(found: unknown, translate: (rule: string, list: List) => Translated): FoundSettings {
-  if (!isMap(found)) return {}
+  if (!isPlainObject(found)) return {}
   const rules: FoundRule[] = []
   const unusable: Unusable[] = []
   for (const list of lists)

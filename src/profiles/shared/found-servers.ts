@@ -1,5 +1,6 @@
 import type { FoundRule, FoundServer, FoundSettings, ServerValue, Unusable } from '../../core/work/belongings.ts'
 import { defined } from '../../base/defined.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 
 type Map = Readonly<Record<string, unknown>>
 
@@ -11,16 +12,14 @@ export type ServerForm = {
   address?: (server: Map) => 'http' | 'sse'
 }
 
-export const isMap = (value: unknown): value is Map =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Names that can be a part of the name of a tool. */
 const usableName = /^[A-Za-z0-9][\w.-]{0,63}$/
 
 /** Reads an object of servers by their names. What cannot be used stands in `unusable`, with the reason. */
 export function serversIn(found: unknown, form: ServerForm): FoundSettings {
   if (found === undefined || found === null) return {}
-  if (!isMap(found)) return { unusable: [{ what: 'MCP servers', why: 'they are no object of names and servers' }] }
+  if (!isPlainObject(found))
+    return { unusable: [{ what: 'MCP servers', why: 'they are no object of names and servers' }] }
   const servers: FoundServer[] = []
   const rules: FoundRule[] = []
   const unusable: Unusable[] = []
@@ -43,7 +42,7 @@ function excludedTools(name: string, { excludeTools, disabled_tools: disabled }:
 }
 
 function serverIn(name: string, server: unknown, form: ServerForm): FoundServer | string {
-  if (!isMap(server)) return 'it is no object with a command or an address'
+  if (!isPlainObject(server)) return 'it is no object with a command or an address'
   if (server.disabled === true || server.enabled === false) return 'it is switched off there'
   const only = [server.includeTools, server.enabled_tools, server.tools].find((one) => Array.isArray(one))
   if (textsIn(only).length > 0 && !textsIn(only).includes('*'))
@@ -75,7 +74,7 @@ const oddVariable = 'it has a variable or a value of a form that termaite does n
 /** A value that names a variable stays a reference; any other one may be a secret. */
 export function valuesIn(found: unknown, { text }: ServerForm): Record<string, ServerValue> | undefined {
   if (found === undefined || found === null) return {}
-  if (!isMap(found)) return undefined
+  if (!isPlainObject(found)) return undefined
   const values: Record<string, ServerValue> = {}
   for (const [name, value] of Object.entries(found)) {
     if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined

@@ -1,4 +1,5 @@
 import { defined } from '../../base/defined.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 
 /** One event: when its hooks run, the fields of its own that they get, and the field that matchers are compared with. */
 type HookRow = { when: string; fields: readonly string[]; matched?: string; block: string }
@@ -111,7 +112,7 @@ export function parseHooks(found: unknown): { hooks: HookSettings; faults: strin
   const hooks: HookSettings = {}
   const faults: string[] = []
   if (found === undefined) return { hooks, faults }
-  if (!isMap(found)) return { hooks, faults: ['hooks: an object of events is needed'] }
+  if (!isPlainObject(found)) return { hooks, faults: ['hooks: an object of events is needed'] }
   for (const [event, groups] of Object.entries(found)) {
     if (!isEvent(event)) faults.push(`hooks.${event}: there is no such event; known: ${hookEvents.join(', ')}`)
     else if (!Array.isArray(groups)) faults.push(`hooks.${event}: a list is needed`)
@@ -121,7 +122,7 @@ export function parseHooks(found: unknown): { hooks: HookSettings; faults: strin
 }
 
 function groupOf(group: unknown, where: string, faults: string[]): HookGroup[] {
-  if (!isMap(group) || !Array.isArray(group.hooks))
+  if (!isPlainObject(group) || !Array.isArray(group.hooks))
     return wrong(faults, `${where}: an object with a list "hooks" is needed`)
   const { matcher } = group
   if (matcher !== undefined && typeof matcher !== 'string') return wrong(faults, `${where}.matcher: a text is needed`)
@@ -132,7 +133,7 @@ function groupOf(group: unknown, where: string, faults: string[]): HookGroup[] {
 }
 
 function hookOf(hook: unknown, where: string, faults: string[]): Hook[] {
-  if (!isMap(hook)) return wrong(faults, `${where}: an object is needed`)
+  if (!isPlainObject(hook)) return wrong(faults, `${where}: an object is needed`)
   if (hook.type !== 'command')
     return wrong(faults, `${where}.type: found ${JSON.stringify(hook.type)}; only "command" is run here`)
   if (typeof hook.command !== 'string' || hook.command.trim() === '')
@@ -148,8 +149,6 @@ function wrong(faults: string[], words: string): [] {
   return []
 }
 
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isEvent = (event: string): event is HookEvent => Object.hasOwn(hookTable, event)
 
 function isPattern(text: string): boolean {

@@ -1,7 +1,7 @@
 import type { ProjectBounds } from '../path-location.ts'
 import type { JudgedCall } from './judged-call.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { isCarried } from '../shell/shell-judgement.ts'
-import { quoted } from '../shell/simple-command.ts'
 import { escaped, rulePath } from './rule-matching.ts'
 
 /** The rules that a person can grant from now on: for the call as it is, or for every command that begins like it. */
@@ -16,7 +16,9 @@ export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
   const whole = `${call.name}(${escaped(call.command.trim())})`
   // The text of a package script can change, so that its parts which leave the project are allowed by themselves.
   const within = call.parts.flatMap((part) =>
-    part.script && !isCarried(part) && part.argv ? [`${call.name}(${escaped(part.argv.map(quoted).join(' '))})`] : [],
+    part.script && !isCarried(part) && part.argv
+      ? [`${call.name}(${escaped(part.argv.map(shellWord).join(' '))})`]
+      : [],
   )
   const prefix = prefixOf(call)
   return {

@@ -4,9 +4,9 @@ import type { Part, Touched } from '../shell/shell-judgement.ts'
 import type { JudgedCall } from './judged-call.ts'
 import type { Rule } from './permission-rule.ts'
 import { basename, isAbsolute, join, relative, sep } from 'node:path'
+import { shellWord } from '../../base/shell-word.ts'
 import { isPlainRemote } from './command-place.ts'
 import { isRuleFor } from './permission-rule.ts'
-import { quoted } from '../shell/simple-command.ts'
 import { isCarried } from '../shell/shell-judgement.ts'
 
 /**
@@ -47,7 +47,7 @@ export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown,
     if (part.class === 'dynamic' || part.class === 'destructive' || !isPlainRemote(part.argv ?? [])) return false
   }
   const means = (argv: readonly string[] | undefined) =>
-    argv !== undefined && isText(rule.spec!, argv.map(quoted).join(' '))
+    argv !== undefined && isText(rule.spec!, argv.map(shellWord).join(' '))
   return means(part.argv) || (carried && means(part.script))
 }
 
@@ -89,7 +89,7 @@ function isText(spec: string, text: string): boolean {
 function spellings({ text, argv }: Part): string[] {
   if (!argv) return [text]
   const short = [basename(argv[0]!), ...argv.slice(1)]
-  return [text, ...[argv, short].flatMap((words) => [words.join(' '), words.map(quoted).join(' ')])]
+  return [text, ...[argv, short].flatMap((words) => [words.join(' '), words.map(shellWord).join(' ')])]
 }
 
 /** `src/**` and `/src` start at the project, `//` at the root of the disk, `~/` at home; a bare name matches in any folder. */

@@ -5,10 +5,11 @@ import type { Understood } from './reading/program-table.ts'
 import type { State } from './script-state.ts'
 import type { Simple, Word } from './simple-command.ts'
 import { basename, isAbsolute, join } from 'node:path'
+import { shellWord } from '../../base/shell-word.ts'
 import { is, unclear, worse } from './shell-judgement.ts'
 import { allKnown } from './programs/shell-programs.ts'
 import { hasBin, npmScript } from './package-scripts.ts'
-import { literal, only, quoted } from './simple-command.ts'
+import { literal, only } from './simple-command.ts'
 import { readingTree, touching } from './touched-paths.ts'
 import { standardBin, understoodCommand } from './understood-command.ts'
 
@@ -174,7 +175,7 @@ const argvOf = (words: readonly Word[]) =>
   words.every((word) => only(word) !== undefined) ? words.map((word) => only(word)!) : undefined
 
 const textOf = (words: readonly Word[]) =>
-  words.map((word) => (only(word) === undefined ? word.text : quoted(only(word)!))).join(' ')
+  words.map((word) => (only(word) === undefined ? word.text : shellWord(only(word)!))).join(' ')
 
 /** A command that no table understands is at best a program that is run, because it may do more than it seems to. */
 function uncertain(finding: Finding, why: string): Finding {

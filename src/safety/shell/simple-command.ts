@@ -20,6 +20,3 @@ export const only = (word: Word | undefined): string | undefined =>
 
 /** The text that a program receives for a word, without quotes and escapes; the word itself where that is not known. */
 export const wordText = (word: Word): string => only(word) ?? word.text
-
-/** Quotes a text so that a shell reads it as one word. */
-export const quoted = (text: string) => (/^[\w./:,@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

@@ -3,6 +3,7 @@ import type { Finding, Touch, Touched } from './shell-judgement.ts'
 import type { Word } from './simple-command.ts'
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
+import { namesIn } from '../../base/files.ts'
 import { locatePath, rootsOf } from '../path-location.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { isSecretName } from '../secret-files.ts'
@@ -171,14 +172,6 @@ export function kindAt(path: string): 'file' | 'folder' | 'link' | 'other' | und
     return there.isFile() ? 'file' : there.isDirectory() ? 'folder' : there.isSymbolicLink() ? 'link' : 'other'
   } catch {
     return undefined
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }
 

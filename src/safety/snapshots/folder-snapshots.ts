@@ -1,10 +1,11 @@
 import type { Diff, FileStat } from './tree-diff.ts'
 import type { SkippedPath, UndoPlan, UndoStep } from './undo-plan.ts'
 import type { Snapshots } from '../snapshots.ts'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { shortHash } from '../../base/hash.ts'
 import { defined } from '../../base/defined.ts'
+import { namesIn } from '../../base/files.ts'
 
 /** The snapshots of a folder that was added to the project. */
 type Part = { folder: string; key: string; snapshots: Snapshots }
@@ -185,14 +186,6 @@ function foldersBeside(dir: string): string[] {
     const folder = textOf(join(dirname(dir), name, nameFile))
     return shortHash(folder) === name.slice('snapshots-'.length) ? [folder] : []
   })
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 function textOf(path: string): string {

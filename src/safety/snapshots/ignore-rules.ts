@@ -1,9 +1,10 @@
 import type { Env, RawPath, Repository } from './snapshot-repository.ts'
-import { readFileSync, realpathSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { ensureFile, fileMark, splitPaths } from './snapshot-repository.ts'
 import { gitFolders } from '../../base/git.ts'
 import { projectGit } from '../../base/project-git.ts'
+import { realIfThere } from '../../base/real-path.ts'
 
 /** Files that the project ignores beyond its .gitignore files, and ignored files that it tracks nevertheless. */
 export type IgnoreRules = {
@@ -78,10 +79,4 @@ export function isWithin(path: string, folder: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-function realOr(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return resolve(path)
-  }
-}
+const realOr = (path: string): string => realIfThere(path) ?? resolve(path)

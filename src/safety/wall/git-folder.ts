@@ -3,9 +3,9 @@ import type { GitPlace } from './git-places.ts'
 import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { gitPrograms } from './git-programs.ts'
-import { entriesIn, isThere, modulesIn, realOr, remove, textOf } from './git-places.ts'
+import { entriesIn, isThere, modulesIn, remove, textOf } from './git-places.ts'
 import { nestedRepositories } from './nested-repositories.ts'
 
 /** A path that is mounted on itself, so that it can be neither moved nor replaced. */
@@ -64,7 +64,7 @@ const settled = async (guards: readonly Guard[]) => guards.flatMap((one) => one.
 /** The git folders of a project: its own, the one that worktrees share, and those of its submodules. */
 function foldersAt(root: string): GitPlace[] {
   const folders = gitFolders(root)
-  const [own, common] = folders ? [realOr(folders.own), realOr(folders.common)] : []
+  const [own, common] = folders ? [realIfThere(folders.own), realIfThere(folders.common)] : []
   if (own === undefined || common === undefined) return []
   const modules = modulesIn(join(common, 'modules')).map((path) => ({ path }))
   if (own === common) return [{ path: own }, ...modules]

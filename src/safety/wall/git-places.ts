@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { lstatSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isWithin } from '../../base/real-path.ts'
+import { isWithin, realIfThere } from '../../base/real-path.ts'
 
 /** A git folder. One of a worktree (`linked`) has no objects and no settings of its own; a `bare` one lies among the project's files. */
 export type GitPlace = { path: string; linked?: boolean; bare?: boolean }
@@ -22,27 +22,19 @@ export function pointedFolder(file: string): string | undefined {
   const to = textOf(file)
     .replace(/^gitdir:/, '')
     .trim()
-  return to === '' ? undefined : realOr(resolve(dirname(file), to))
+  return to === '' ? undefined : realIfThere(resolve(dirname(file), to))
 }
 
 /** Removes a path if it is there, and if its folder is really below `root`: a link could have been put in its way. */
 export function remove(root: string, path: string): boolean {
   if (!isThere(path)) return false
-  const folder = realOr(dirname(path))
+  const folder = realIfThere(dirname(path))
   if (folder === undefined || !isWithin(realpathSync(root), folder)) return false
   rmSync(path, { recursive: true, force: true })
   return true
 }
 
 export const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
-
-export function realOr(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
-}
 
 export function textOf(path: string): string {
   try {

@@ -4,6 +4,7 @@ import { constants } from 'node:fs'
 import { copyFile, cp, lstat, mkdir, open, readdir, readlink, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { makeFolder, replaceFile } from '../../base/files.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { isWithin } from '../../base/real-path.ts'
 
 /** The parts of a private home, kept in its folder so that a later process can bring the state back as well. */
@@ -207,9 +208,7 @@ function withKeys(now: Buffer | undefined, before: Buffer | undefined, after: Bu
 function objectIn(text: Buffer | undefined): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text?.toString() ?? '')
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    return isPlainObject(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -1,11 +1,11 @@
 import type { Dirent, Stats } from 'node:fs'
 import type { WallPart } from './mounts.ts'
 import { closeSync, constants, lstatSync, openSync, readdirSync } from 'node:fs'
-import { readlinkSync, realpathSync, renameSync, symlinkSync } from 'node:fs'
+import { readlinkSync, renameSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { randomName } from '../../base/id.ts'
-import { isWithin } from '../../base/real-path.ts'
+import { isWithin, realIfThere, realOrSame } from '../../base/real-path.ts'
 import { isSettingsName } from './settings-names.ts'
 
 /** The settings of agents and editors in a project, as they were when they were looked for. */
@@ -52,7 +52,7 @@ export function settingsOf(root: string, places: Places): ProjectSettings {
 
 /** Keeps settings that were written with the person's permission, also while a command runs behind a wall. */
 export function acceptSettings(paths: readonly string[]): void {
-  for (const path of paths) for (const settings of projects.values()) settings.accept(realOr(path) ?? path)
+  for (const path of paths) for (const settings of projects.values()) settings.accept(realOrSame(path))
 }
 
 /**
@@ -78,7 +78,7 @@ function projectSettings(root: string, { home, quarantine }: Places): ProjectSet
     for (const path of found.keys()) if (!lookAt(path)) found.delete(path)
     const mounts = [...found].flatMap(([path, { link }]) => {
       // A mount on a link would lie on its target; a target outside the project is read-only anyway.
-      const real = link === undefined ? path : realOr(path)
+      const real = link === undefined ? path : realIfThere(path)
       return real !== undefined && isWithin(root, real) ? [{ path: real, as: 'read' } as const] : []
     })
     return { mounts, settle: async () => settled() }
@@ -189,14 +189,6 @@ function entriesOf(folder: string): Dirent[] {
   } catch {
     // A folder that cannot be read, or that is gone.
     return []
-  }
-}
-
-function realOr(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
   }
 }
 

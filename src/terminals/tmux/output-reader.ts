@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
-import { closeSync, fstatSync, openSync, readdirSync, readSync, watch } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, watch } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from '../../base/files.ts'
 import { EndMark } from '../end-mark.ts'
 
 /** How often a folder is read whose changes the system reports, and one whose changes it does not. */
@@ -70,13 +71,9 @@ export function outputEnd(out: string): number {
 
 /** The positions at which the files of a folder begin, oldest first. */
 function startsIn(out: string): number[] {
-  try {
-    return readdirSync(out)
-      .map(Number)
-      .sort((a, b) => a - b)
-  } catch {
-    return []
-  }
+  return namesIn(out)
+    .map(Number)
+    .sort((a, b) => a - b)
 }
 
 /** Shared by all readers: reads are synchronous and frequent, and the bytes, just written, are in the system's cache. */

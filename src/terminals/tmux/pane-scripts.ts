@@ -1,7 +1,8 @@
 import type { Mode } from './terminal-files.ts'
 import { join } from 'node:path'
+import { quotedWord } from '../../base/shell-word.ts'
 import { printEndMark } from '../end-mark.ts'
-import { markVariable, programScript, quoted } from '../terminal-program.ts'
+import { markVariable, programScript } from '../terminal-program.ts'
 import { idOption, tellPane, titleOption } from './pane.ts'
 import { holdAlivePipe } from './shell-watch.ts'
 import { plain, plainCommand, withEscapedSemicolon } from './tmux-server.ts'
@@ -28,24 +29,24 @@ type PaneProgram = {
 export function runScript({ id, folder, tmux, title, mode, cwd, env, argv, boundTo }: PaneProgram): string {
   const here = '-t "$TMUX_PANE"'
   const pane = [
-    [quoted(tmux), 'set-option', '-p', here, '--', idOption, quoted(id)],
+    [quotedWord(tmux), 'set-option', '-p', here, '--', idOption, quotedWord(id)],
     ['set-option', '-p', here, '--', titleOption, word(title)],
     ['set-option', '-p', here, 'remain-on-exit', 'on'],
     // Without a title tmux calls the pane by the machine's name.
     ['select-pane', here, '-T', mode === 'pane' ? word(plain(title)) : "''"],
-    ['pipe-pane', '-O', here, quoted(plainCommand(`exec /bin/sh ${quoted(join(folder, 'keep'))}`))],
+    ['pipe-pane', '-O', here, quotedWord(plainCommand(`exec /bin/sh ${quotedWord(join(folder, 'keep'))}`))],
     tellPane,
   ]
   // A tmux client whose parent was killed may open a pane late, beside that of the next process: one of the two goes on.
-  const before = `cd ${quoted(folder)} && (set -C && : >begun) || exit
+  const before = `cd ${quotedWord(folder)} && (set -C && : >begun) || exit
 ${pane.map((words) => words.join(' ')).join(' \\; ')} >pane
 ${holdAlivePipe}rm -f run
-${forgetVariables}${exported(env)}cd ${quoted(cwd)} || exit
-set -- ${argv.map(quoted).join(' ')}
+${forgetVariables}${exported(env)}cd ${quotedWord(cwd)} || exit
+set -- ${argv.map(quotedWord).join(' ')}
 `
   // The programs that close the pane are not the terminal's own: the watchdog would kill them by its mark.
   const after = `unset ${markVariable}
-echo "$code" >${quoted(join(folder, 'exit.new'))} && mv ${quoted(join(folder, 'exit.new'))} ${quoted(join(folder, 'exit'))}
+echo "$code" >${quotedWord(join(folder, 'exit.new'))} && mv ${quotedWord(join(folder, 'exit.new'))} ${quotedWord(join(folder, 'exit'))}
 ${printEndMark(id)}${untilRead}${boundTo === undefined ? '' : closeWithout(boundTo, tmux)}`
   return programScript(before, after)
 }
@@ -55,7 +56,7 @@ ${printEndMark(id)}${untilRead}${boundTo === undefined ? '' : closeWithout(bound
  * pane is closed. A process that was killed and that its parent has not buried yet is gone, too.
  */
 const closeWithout = (pid: number, tmux: string) =>
-  `kill -0 ${pid} && ! grep -qs ') [ZX] ' /proc/${pid}/stat || ${quoted(tmux)} set-option -p -t "$TMUX_PANE" remain-on-exit off\n`
+  `kill -0 ${pid} && ! grep -qs ') [ZX] ' /proc/${pid}/stat || ${quotedWord(tmux)} set-option -p -t "$TMUX_PANE" remain-on-exit off\n`
 
 /**
  * Waits until tmux has drawn everything: when a shell ends, tmux drops the bytes that it has not read, and after a flood
@@ -67,7 +68,7 @@ stty time 50 && printf '\\033[6n' && dd bs=64 count=1 of=/dev/null
 sleep 0.1
 `
 
-const word = (text: string) => quoted(withEscapedSemicolon(text))
+const word = (text: string) => quotedWord(withEscapedSemicolon(text))
 
 /** Unsets the variables of the process that once started the server; only those that describe the pane stay. */
 const forgetVariables = `for name in $(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'); do
@@ -77,7 +78,7 @@ done
 
 function exported(env: Readonly<Record<string, string>>): string {
   const names = Object.keys(env).filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-  return names.map((name) => `export ${name}=${quoted(env[name]!)}\n`).join('')
+  return names.map((name) => `export ${name}=${quotedWord(env[name]!)}\n`).join('')
 }
 
 /**
@@ -85,7 +86,7 @@ function exported(env: Readonly<Record<string, string>>): string {
  * It runs as a child of the tmux server, and so goes on when termaite has ended.
  */
 export function keepScript(out: string): string {
-  return `cd ${quoted(out)} || exit
+  return `cd ${quotedWord(out)} || exit
 at=0
 while :; do
   dd bs=2048 count=2048 of="$at" 2>/dev/null

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { unwatch, watch, watchGroup } from '../../base/process/watchdog.ts'
+import { quotedWord } from '../../base/shell-word.ts'
 import {
   endProgram,
   markOf,
@@ -14,7 +15,6 @@ import {
   needFolder,
   needPlainId,
   programName,
-  quoted,
   shellArgv,
   terminalEnv,
 } from '../terminal-program.ts'
@@ -185,12 +185,12 @@ function attachCommand(
   const tmux = [program, option, name].map(bare).join(' ')
   const around = env.TMUX?.split(',')[0]
   const inside = around !== undefined && (option === '-S' ? around === name : basename(around) === name)
-  if (inside) return `${tmux} switch-client -t ${quoted(pane)}`
-  return `${around === undefined ? '' : 'env -u TMUX '}${tmux} attach-session -t ${quoted(`${session}:${window}.${pane}`)}`
+  if (inside) return `${tmux} switch-client -t ${quotedWord(pane)}`
+  return `${around === undefined ? '' : 'env -u TMUX '}${tmux} attach-session -t ${quotedWord(`${session}:${window}.${pane}`)}`
 }
 
 /** Quotes only the words that need it, because a person reads the command. */
-const bare = (word: string) => (/^[\w./-]+$/.test(word) ? word : quoted(word))
+const bare = (word: string) => (/^[\w./-]+$/.test(word) ? word : quotedWord(word))
 
 /**
  * The configuration of our own server, instead of the person's: their plugins and hooks would run among the agents.

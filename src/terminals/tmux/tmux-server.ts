@@ -2,7 +2,7 @@ import type { ChildProcessByStdio } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { spawn } from 'node:child_process'
-import { quoted } from '../terminal-program.ts'
+import { quotedWord } from '../../base/shell-word.ts'
 
 /** The tmux options that name a server's socket. */
 export type ServerPlace = readonly ['-L' | '-S', string]
@@ -164,7 +164,7 @@ class ControlClient {
     return new Promise((done) => {
       this.#asks.push({ blocks: commands.length, lines: [], done })
       this.#hold(true)
-      this.#child.stdin.write(`${commands.map((words) => words.map(quoted).join(' ')).join(' ; ')}\n`)
+      this.#child.stdin.write(`${commands.map((words) => words.map(quotedWord).join(' ')).join(' ; ')}\n`)
     })
   }
 

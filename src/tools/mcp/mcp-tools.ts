@@ -3,7 +3,7 @@ import type { Effect, Tool } from '../../core/work/tool.ts'
 import type { Blobs } from '../../core/talk/store.ts'
 import type { McpServer } from './remote-server.ts'
 import { nearest } from '../../base/nearest.ts'
-import { isMap } from './server-config.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { shortHash } from '../../base/hash.ts'
 import { unavailableReason } from './server-lifecycle.ts'
 
@@ -40,15 +40,15 @@ export function describe(server: string, { name, title, description }: Remote): 
 /** A schema that every provider accepts: an object with properties, without `$schema`. */
 export function schemaOf({ inputSchema }: Remote): Record<string, unknown> {
   const { $schema: _, ...schema } = inputSchema as Record<string, unknown>
-  return { ...schema, type: 'object', properties: isMap(schema.properties) ? schema.properties : {} }
+  return { ...schema, type: 'object', properties: isPlainObject(schema.properties) ? schema.properties : {} }
 }
 
 /** Checks required and unknown fields; the server itself checks the rest. */
 export function parseFor(remote: Remote, input: unknown): Input {
   const given = input === undefined || input === null ? {} : parsed(input)
-  if (!isMap(given)) throw new Error('the input must be an object.')
+  if (!isPlainObject(given)) throw new Error('the input must be an object.')
   const { required, properties, additionalProperties } = remote.inputSchema as Record<string, unknown>
-  const known = isMap(properties) ? Object.keys(properties) : []
+  const known = isPlainObject(properties) ? Object.keys(properties) : []
   const missing = (Array.isArray(required) ? required : []).find((key) => given[key] === undefined)
   if (missing !== undefined) throw new Error(`${String(missing)} is missing; it takes ${known.join(', ')}.`)
   const stranger = additionalProperties === false ? Object.keys(given).find((key) => !known.includes(key)) : undefined
@@ -119,7 +119,7 @@ export function resourcesTool(server: McpServer, name: string, blobs: Blobs): To
     effect: ({ uri }) => (uri === undefined ? { does: 'nothing' } : unknownEffect),
     parse(input) {
       const given = input === undefined || input === null ? {} : parsed(input)
-      if (!isMap(given)) throw new Error('the input must be an object.')
+      if (!isPlainObject(given)) throw new Error('the input must be an object.')
       const { uri, find } = given
       if (uri !== undefined && (typeof uri !== 'string' || uri === '')) throw new Error('uri must be text.')
       if (find !== undefined && typeof find !== 'string') throw new Error('find must be text.')

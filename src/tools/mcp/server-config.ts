@@ -1,6 +1,7 @@
 import { join, resolve, sep } from 'node:path'
 import { lstat, readFile, realpath } from 'node:fs/promises'
 import { isMissing } from '../../base/files.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { defined } from '../../base/defined.ts'
 
@@ -62,7 +63,7 @@ export async function readServers(read: ReadServers): Promise<{ servers: ServerC
   const warnings: string[] = []
   const take = (found: unknown, from: string) => {
     if (found === undefined || found === null) return
-    if (!isMap(found)) {
+    if (!isPlainObject(found)) {
       warnings.push(`${from}: its MCP servers must be a map of names to servers.`)
       return
     }
@@ -107,7 +108,7 @@ async function textAt(path: string, root: string): Promise<string> {
 async function serversIn(file: string, text: string): Promise<unknown> {
   const whole = file.endsWith('.json') ? await json(text) : (await import('../../base/yaml-parser.ts')).parse(text)
   if (whole === null || whole === undefined) return undefined
-  if (!isMap(whole)) throw new Error('it must be a map.')
+  if (!isPlainObject(whole)) throw new Error('it must be a map.')
   return whole.servers ?? whole.mcpServers
 }
 
@@ -136,7 +137,7 @@ export function checkServer(name: string, written: unknown, place: ConfigSource)
   }
   const say = (words: string) => `MCP server ${name} (${place.from}): ${words}`
   try {
-    if (!isMap(written)) throw new Wrong('it must be a map with a command or a url.')
+    if (!isPlainObject(written)) throw new Wrong('it must be a map with a command or a url.')
     if (written.disabled === true || written.enabled === false) return { warnings: [] }
     const server: ServerConfig = {
       name,
@@ -221,7 +222,8 @@ function listOf(args: unknown): string[] {
 
 function mapOf(key: string, map: unknown, filled: Filled): Record<string, string> {
   if (map === undefined || map === null) return {}
-  if (!isMap(map) || !Object.values(map).every(isScalar)) throw new Wrong(`${key} must be a map of names to texts.`)
+  if (!isPlainObject(map) || !Object.values(map).every(isScalar))
+    throw new Wrong(`${key} must be a map of names to texts.`)
   return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, filled(String(value))]))
 }
 
@@ -275,7 +277,3 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 const atHome = (path: string, home: string) => (path.startsWith('~/') ? join(home, path.slice(2)) : path)
 
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
-
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -2,6 +2,7 @@ import type { Tool as RemoteTool } from '@modelcontextprotocol/client'
 import type { Clock } from '../../base/clock.ts'
 import type { Connection } from './server-connection.ts'
 import type { Fault } from './server-faults.ts'
+import { untilAborted } from '../../base/clock.ts'
 import { loginWanted } from './server-faults.ts'
 
 export type ServerState =
@@ -107,7 +108,7 @@ export class ServerLifecycle {
         await clock.sleep(wait, AbortSignal.any([closing, this.#nudge.signal]))
         continue
       }
-      await aborted(AbortSignal.any([closing, this.#nudge.signal]))
+      await untilAborted(AbortSignal.any([closing, this.#nudge.signal]))
       failed = 0
     }
     this.tools = []
@@ -119,7 +120,7 @@ export class ServerLifecycle {
     const began = clock.elapsed()
     this.tools = tools
     this.#enter({ is: 'ready', since: clock.now(), connection })
-    await aborted(AbortSignal.any([connection.lost, closing]))
+    await untilAborted(AbortSignal.any([connection.lost, closing]))
     if (clock.elapsed() - began >= steadyMs) steady()
     if (closing.aborted) await connection.close()
     return { is: 'passing', why: this.#means.lossReason() }
@@ -142,13 +143,6 @@ export class ServerLifecycle {
       signal.addEventListener('abort', done, { once: true })
     })
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 /** Tells the model why a server cannot be called now, and what to do instead. */

@@ -6,6 +6,7 @@ import { Interpreter, wallsOf } from './repl-interpreter.ts'
 import { nodeProgram } from '../../base/own-program.ts'
 import { sourceText } from '../../base/source-text.ts'
 import { defined } from '../../base/defined.ts'
+import { quotedWord } from '../../base/shell-word.ts'
 
 export const mostSeconds = 600
 
@@ -122,10 +123,8 @@ export type Language = (typeof languages)[number]
  */
 export function interpreterOf(language: Language): string {
   const by = {
-    python: () => `python3 -X utf8 -uB -c ${quoted(sourceText('tools/repl/python.py'))}`,
-    node: () => `${nodeProgram().map(quoted).join(' ')} -e ${quoted(sourceText('tools/repl/node.cjs'))}`,
+    python: () => `python3 -X utf8 -uB -c ${quotedWord(sourceText('tools/repl/python.py'))}`,
+    node: () => `${nodeProgram().map(quotedWord).join(' ')} -e ${quotedWord(sourceText('tools/repl/node.cjs'))}`,
   }
   return `exec 3<&0 </dev/null; exec ${by[language]()}`
 }
-
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,13 +1,13 @@
 import type { Exit, Run } from '../../base/process/run.ts'
 import type { ToolCall } from '../../core/work/tool.ts'
 import type { ShellParts, ShellRun } from './shell-command.ts'
-import { realpathSync } from 'node:fs'
 import { appendFile, mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exitText, listen, settledText, startShell } from './shell-command.ts'
 import { AnsiStripper } from '../../base/ansi.ts'
 import { randomName } from '../../base/id.ts'
+import { realOrSame } from '../../base/real-path.ts'
 
 /** A command that keeps running after its call has returned, or has ended since. */
 type BackgroundCommand = {
@@ -66,7 +66,8 @@ export class BackgroundCommands {
   constructor(parts: ShellParts, ended?: (command: EndedCommand) => void) {
     this.#parts = parts
     this.#ended = ended
-    this.folder = join(realOf(parts.env.TMPDIR || tmpdir()), `termaite-background-${randomName()}`)
+    // The folder for temporary files is often a link, and the policy judges real paths.
+    this.folder = join(realOrSame(parts.env.TMPDIR || tmpdir()), `termaite-background-${randomName()}`)
   }
 
   async start(command: string, call: ToolCall): Promise<string> {
@@ -281,14 +282,5 @@ async function textFrom(path: string, from: number, most: number): Promise<{ tex
     return { text: buffer.subarray(0, bytesRead).toString(), to: start + bytesRead, left: start - from }
   } finally {
     await file.close()
-  }
-}
-
-/** The real path of a temporary folder, which is often a link: the policy judges real paths. */
-function realOf(folder: string): string {
-  try {
-    return realpathSync(folder)
-  } catch {
-    return folder
   }
 }

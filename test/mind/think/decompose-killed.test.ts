@@ -1,9 +1,10 @@
 import { test } from 'node:test'
+import { all } from '../../all-items.ts'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { all, keptIn } from '../../walks/world.ts'
+import { keptIn } from '../../walks/world.ts'
 import { tempFolder } from '../../store/temp.ts'
 import { projectIn, writes } from './decompose-child.ts'
 

@@ -10,9 +10,10 @@ import { settled } from '../../../src/base/hand-clock.ts'
 import { failed } from '../../../src/core/talk/outcome.ts'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { pursue } from '../../../src/mind/think/plan-act-check.ts'
+import { all } from '../../all-items.ts'
 import { frameworkAgent } from '../../../src/mind/think/framework-agent.ts'
 import { giveUp } from '../../../src/mind/think/framework-agent.ts'
-import { all, here, project } from '../../walks/world.ts'
+import { here, project } from '../../walks/world.ts'
 import { empty, factsIn, hangs, thinkingRig, notesIn, person, phasesIn, callBudget, says } from './rig.ts'
 
 const check = { kind: 'command' as const, command: 'check' }

@@ -2,7 +2,8 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { sequential } from '../../../src/mind/think/sequential/sequential.ts'
-import { all, here, project } from '../../walks/world.ts'
+import { all } from '../../all-items.ts'
+import { here, project } from '../../walks/world.ts'
 import { json, thinkingRig, says } from './rig.ts'
 
 test('the conversation keeps the evidence, a line for each hypothesis and one reply; the next turn knows them', async () => {

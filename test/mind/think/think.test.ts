@@ -11,9 +11,10 @@ import { scriptedAgent } from '../../../src/agents/scripted-agent.ts'
 import { consentForMore } from '../../../src/mind/think/cost-consent.ts'
 import { assign } from '../../../src/mind/think/resources.ts'
 import { think } from '../../../src/mind/think/think.ts'
+import { all } from '../../all-items.ts'
 import { frameworkAgent } from '../../../src/mind/think/framework-agent.ts'
 import { answeredTurn, drained, entryMaker } from '../../core/made.ts'
-import { all, here, project } from '../../walks/world.ts'
+import { here, project } from '../../walks/world.ts'
 import { empty, hangs, thinkingRig, person, phasesIn, callBudget, says } from './rig.ts'
 
 /** A way that asks its roles one after another, and then acts. */

@@ -3,7 +3,8 @@ import type { Clock } from '../../../base/clock.ts'
 import type { AgentStanding, Standing } from '../chat-desk.ts'
 import type { Theme } from '../theme.ts'
 import type { Segment } from './line-segments.ts'
-import { clockTime, cost, thousands, tokens } from '../numbers.ts'
+import { localTimeFrom } from '../../../base/local-time.ts'
+import { cost, shortCount, tokens } from '../numbers.ts'
 import { oneLine } from '../transcript/safe-text.ts'
 import { fitSegments } from './line-segments.ts'
 import { stateNames } from '../chat-desk.ts'
@@ -115,7 +116,7 @@ export class StatusLine implements Component {
   }
 
   #time(at: number): string {
-    return clockTime(at, this.#clock.now())
+    return localTimeFrom(this.#clock.now(), at)
   }
 }
 
@@ -129,7 +130,7 @@ function budgetParts({ used, allowed }: NonNullable<Standing['budget']>): Budget
   const rows = [
     { name: 'workers' as const, show: String, unit: ' workers', matters: true },
     { name: 'steps' as const, show: String, unit: ' steps', matters: false },
-    { name: 'tokens' as const, show: thousands, unit: ' tokens', matters: true },
+    { name: 'tokens' as const, show: shortCount, unit: ' tokens', matters: true },
     { name: 'cost' as const, show: dollars, unit: '', matters: true },
     { name: 'ms' as const, show: minutes, unit: ' min', matters: false },
   ]

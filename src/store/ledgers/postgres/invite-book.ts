@@ -1,11 +1,9 @@
 import type { HubInvite, HubInviteBook } from '../../../core/work/hub-invite.ts'
+import type { InviteRow } from '../book-entries.ts'
 import type { Connections, Session } from './connections.ts'
+import { inviteOf } from '../book-entries.ts'
 import { ledgerFailure } from './failures.ts'
 import { column } from './rows.ts'
-
-type InviteRow = { invite: string }
-
-const inviteOf = ({ invite }: InviteRow) => JSON.parse(invite) as HubInvite
 
 /** The hub's invitations in PostgreSQL. They are asked for rarely, so that every call reads the database. */
 export class PostgresInviteBook implements HubInviteBook {

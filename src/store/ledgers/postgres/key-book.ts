@@ -1,13 +1,10 @@
 import type { HubKey, HubKeyBook } from '../../../core/work/hub-key.ts'
+import type { KeyRow } from '../book-entries.ts'
 import type { Connections } from './connections.ts'
 import type { Listener } from './listener.ts'
-import { defined } from '../../../base/defined.ts'
+import { keyOf } from '../book-entries.ts'
 import { BookRows } from './book-rows.ts'
 import { column } from './rows.ts'
-
-type KeyRow = { key: string; used: number | null }
-
-const keyOf = ({ key, used }: KeyRow): HubKey => defined({ ...(JSON.parse(key) as HubKey), used: used ?? undefined })
 
 /** The hub's keys in PostgreSQL. */
 export class PostgresKeyBook implements HubKeyBook {

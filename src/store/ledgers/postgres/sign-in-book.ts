@@ -1,14 +1,10 @@
 import type { SignIn, SignInBook, SignInLink } from '../../../core/work/sign-in.ts'
+import type { SignInRow } from '../book-entries.ts'
 import type { Connections } from './connections.ts'
 import type { Listener } from './listener.ts'
-import { defined } from '../../../base/defined.ts'
+import { signInOf } from '../book-entries.ts'
 import { BookRows } from './book-rows.ts'
 import { column } from './rows.ts'
-
-type SignInRow = { sign_in: string; used: number | null }
-
-const signInOf = ({ sign_in, used }: SignInRow): SignIn =>
-  defined({ ...(JSON.parse(sign_in) as SignIn), used: used ?? undefined })
 
 /** The hub's links and sign-ins in PostgreSQL. */
 export class PostgresSignInBook implements SignInBook {

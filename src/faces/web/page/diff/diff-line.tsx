@@ -2,10 +2,10 @@ import type { DiffPairs } from './diff-blocks.ts'
 import type { DiffDocument } from './diff-document.ts'
 import type { LineKind } from './diff-lines.ts'
 import { useState } from 'preact/hooks'
+import { sizeWords } from '../../../../base/size-words.ts'
 import { lineKinds } from './diff-lines.ts'
 import { holds } from './diff-search.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
-import { sizeWords } from '../words/words.ts'
 
 /** The bytes of a line that are drawn at first, and with each further wish. */
 const firstBytes = 2_000

@@ -1,11 +1,12 @@
 import type { TaskCheck, TaskTry } from '../../../../core/work/task-try.ts'
 import { useMemo, useState } from 'preact/hooks'
+import { sizeWords } from '../../../../base/size-words.ts'
 import { taskPath } from '../hub/act.ts'
 import { outputLines, outputParts } from '../words/ansi-text.ts'
 import { openText } from '../hub/hub-connection.ts'
 import { VirtualList } from '../lists/virtual-list.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
-import { durationWords, sizeWords } from '../words/words.ts'
+import { durationWords } from '../words/words.ts'
 
 /** The characters of one line of output, and of a whole output, that are shown. */
 const longestLine = 5_000

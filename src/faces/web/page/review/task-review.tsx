@@ -3,6 +3,7 @@ import type { Task } from '../../../../core/work/task.ts'
 import type { CommentPlace } from './line-comments.ts'
 import type { LoadedDiff } from '../diff/diff-loading.ts'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { sizeWords } from '../../../../base/size-words.ts'
 import { lookedItem, markKey } from '../../../../core/work/inbox.ts'
 import { taskPath } from '../hub/act.ts'
 import { address, setFilter, setFilters, taskLink } from '../frame/address.ts'
@@ -16,7 +17,7 @@ import { usePageKeys } from '../frame/page-keys.ts'
 import { Evidence } from './task-evidence.tsx'
 import { Verdict } from './task-verdict.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
-import { count, durationWords, sizeWords, tokenWords } from '../words/words.ts'
+import { count, durationWords, tokenWords } from '../words/words.ts'
 
 /** From this width on, the two sides of a diff stand beside each other unless the person chose otherwise. */
 const wide = matchMedia('(min-width: 110rem)')

@@ -1,6 +1,7 @@
 import type { FoundWords, KeptConversation, KeptProject } from '../../../../core/talk/conversations.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { sizeWords } from '../../../../base/size-words.ts'
 import { refused } from '../hub/act.ts'
 import { address, sessionLink } from '../frame/address.ts'
 import { call } from '../hub/hub-connection.ts'
@@ -10,7 +11,7 @@ import { PromptForm } from './prompt-form.tsx'
 import { Refused } from '../frame/refused.tsx'
 import { SearchField, searchWords } from '../frame/search-field.tsx'
 import { SessionView } from './session-view.tsx'
-import { ago, sizeWords, count, firstLine, moment } from '../words/words.ts'
+import { ago, count, firstLine, moment } from '../words/words.ts'
 
 type Kept = { projects: readonly KeptProject[]; conversations: readonly KeptConversation[] }
 

@@ -1,10 +1,10 @@
 import type { Attachment } from '../../../../core/work/attachment.ts'
 import type { Task } from '../../../../core/work/task.ts'
 import { useEffect, useState } from 'preact/hooks'
+import { sizeWords } from '../../../../base/size-words.ts'
 import { longestAttachment, mostAttachments } from '../../../../core/work/attachment.ts'
 import { refused } from '../hub/act.ts'
 import { proof, refusalOf } from '../hub/hub-connection.ts'
-import { sizeWords } from '../words/words.ts'
 
 /** A file that was sent to the hub and waits for its task. */
 export type SentFile = { id: string; name: string; bytes: number }

@@ -1,4 +1,6 @@
+import type { QueuedTask } from '../../../../core/work/hub-ledger.ts'
 import type { Task } from '../../../../core/work/task.ts'
+import { goesBefore } from '../../../../core/work/hub-ledger.ts'
 import { spentOn } from '../../../../core/work/spending-cap.ts'
 
 /** The filters of tasks as the address has them; an empty text filters nothing. */
@@ -61,17 +63,11 @@ export function inOrder(tasks: readonly Task[], { name, isDown }: { name: OrderN
 const [lowest, highest] = [-100, 100]
 export const bounded = (priority: number) => Math.max(lowest, Math.min(highest, priority))
 
-type Queued = Pick<Task, 'id' | 'priority' | 'created'>
-
-/** Whether the hub gives out one queued task before another. */
-const goesBefore = (a: Queued, b: Queued) =>
-  a.priority !== b.priority ? a.priority > b.priority : a.created !== b.created ? a.created < b.created : a.id < b.id
-
 /**
  * The priority with which a queued task goes before another one, or, without another one, after the last. The hub orders by
  * priority and then by age, so that the task may go before others of the same priority too.
  */
-export function priorityBefore(task: Queued, before: Queued | undefined, last: Queued | undefined): number {
+export function priorityBefore(task: QueuedTask, before: QueuedTask | undefined, last: QueuedTask | undefined): number {
   if (before) {
     const same = { ...task, priority: before.priority }
     return goesBefore(same, before) ? before.priority : bounded(before.priority + 1)

@@ -1,5 +1,5 @@
 import type { UsageGroup, UsedAmounts } from '../../../../core/talk/conversations.ts'
-import { thousands } from '../../../chat/numbers.ts'
+import { shortCount } from '../../../chat/numbers.ts'
 import { count } from '../words/words.ts'
 
 const width = 1_000
@@ -43,7 +43,7 @@ export function UsageChart({ rows, by }: { rows: readonly UsedAmounts[]; by: Usa
               y2={floor - part * room.high}
             />
             <text class="scale" x={margin.left - 8} y={floor - part * room.high + 4} text-anchor="end">
-              {thousands(Math.round(top * part))}
+              {shortCount(Math.round(top * part))}
             </text>
           </g>
         ))}

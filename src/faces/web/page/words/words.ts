@@ -76,12 +76,6 @@ export function tokenWords(tokens: number): string {
   return tokens < 10_000 ? count(tokens) : `${count(Math.round(tokens / 1000))}k`
 }
 
-/** "820 bytes", "3 kB", "5.2 MB". */
-export function sizeWords(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} bytes`
-  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-}
-
 /** "40 %" of a part from 0 to 1. */
 export const percent = (part: number) => `${Math.round(part * 100)} %`
 

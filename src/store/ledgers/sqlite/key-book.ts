@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { HubKey, HubKeyBook } from '../core/work/hub-key.ts'
-import { defined } from '../base/defined.ts'
-import { inTransaction } from './sqlite.ts'
-import { named } from './store-error.ts'
+import type { HubKey, HubKeyBook } from '../../../core/work/hub-key.ts'
+import type { KeyRow } from '../book-entries.ts'
+import { inTransaction } from '../../sqlite.ts'
+import { named } from '../../store-error.ts'
+import { keyOf } from '../book-entries.ts'
 
 /** The tables of the keys, which stand in the hub's ledger. */
 export const keyTables = `
@@ -12,8 +13,6 @@ export const keyTables = `
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS old_secrets (hash TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE) WITHOUT ROWID;
 `
-
-type KeyRow = { key: string; used: number | null }
 
 /** The hub's keys in SQLite. Each change is one transaction without an await in it. */
 export class SqliteKeyBook implements HubKeyBook {
@@ -80,5 +79,3 @@ export class SqliteKeyBook implements HubKeyBook {
     return named('write', this.#path, () => inTransaction(this.#db, work))
   }
 }
-
-const keyOf = ({ key, used }: KeyRow): HubKey => defined({ ...(JSON.parse(key) as HubKey), used: used ?? undefined })

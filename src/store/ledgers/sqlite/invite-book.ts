@@ -1,7 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { HubInvite, HubInviteBook } from '../core/work/hub-invite.ts'
-import { inTransaction } from './sqlite.ts'
-import { named } from './store-error.ts'
+import type { HubInvite, HubInviteBook } from '../../../core/work/hub-invite.ts'
+import type { InviteRow } from '../book-entries.ts'
+import { inTransaction } from '../../sqlite.ts'
+import { named } from '../../store-error.ts'
+import { inviteOf } from '../book-entries.ts'
 
 /** The table of the invitations, which stands in the hub's ledger. */
 export const inviteTables = `
@@ -9,10 +11,6 @@ export const inviteTables = `
     id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, hash TEXT NOT NULL UNIQUE, ends REAL NOT NULL, invite TEXT NOT NULL
   ) WITHOUT ROWID;
 `
-
-type InviteRow = { invite: string }
-
-const inviteOf = ({ invite }: InviteRow) => JSON.parse(invite) as HubInvite
 
 /** The hub's invitations in SQLite. Each change is one transaction without an await in it. */
 export class SqliteInviteBook implements HubInviteBook {

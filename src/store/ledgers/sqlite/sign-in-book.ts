@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { SignIn, SignInBook, SignInLink } from '../core/work/sign-in.ts'
-import { defined } from '../base/defined.ts'
-import { inTransaction } from './sqlite.ts'
-import { named } from './store-error.ts'
+import type { SignIn, SignInBook, SignInLink } from '../../../core/work/sign-in.ts'
+import type { SignInRow } from '../book-entries.ts'
+import { inTransaction } from '../../sqlite.ts'
+import { named } from '../../store-error.ts'
+import { signInOf } from '../book-entries.ts'
 
 /** The tables of links and sign-ins, which stand in the hub's ledger. */
 export const signInTables = `
@@ -11,8 +12,6 @@ export const signInTables = `
     id TEXT PRIMARY KEY, cookie TEXT NOT NULL UNIQUE, made INTEGER NOT NULL, sign_in TEXT NOT NULL, used INTEGER
   ) WITHOUT ROWID;
 `
-
-type SignInRow = { sign_in: string; used: number | null }
 
 /** The hub's links and sign-ins in SQLite. Each change is one transaction without an await in it. */
 export class SqliteSignInBook implements SignInBook {
@@ -92,6 +91,3 @@ export class SqliteSignInBook implements SignInBook {
     return named('write', this.#path, () => inTransaction(this.#db, work))
   }
 }
-
-const signInOf = ({ sign_in, used }: SignInRow): SignIn =>
-  defined({ ...(JSON.parse(sign_in) as SignIn), used: used ?? undefined })

@@ -1,0 +1,21 @@
+import type { HubInvite } from '../../core/work/hub-invite.ts'
+import type { HubKey } from '../../core/work/hub-key.ts'
+import type { SignIn } from '../../core/work/sign-in.ts'
+import { defined } from '../../base/defined.ts'
+
+/** An invitation as SQLite and PostgreSQL both keep it: as JSON. */
+export type InviteRow = { invite: string }
+
+export const inviteOf = ({ invite }: InviteRow) => JSON.parse(invite) as HubInvite
+
+/** A key as SQLite and PostgreSQL both keep it. `used` has a column of its own, so that a use does not write the whole key. */
+export type KeyRow = { key: string; used: number | null }
+
+export const keyOf = ({ key, used }: KeyRow): HubKey =>
+  defined({ ...(JSON.parse(key) as HubKey), used: used ?? undefined })
+
+/** A sign-in as SQLite and PostgreSQL both keep it, with a column of its own for its last use. */
+export type SignInRow = { sign_in: string; used: number | null }
+
+export const signInOf = ({ sign_in, used }: SignInRow): SignIn =>
+  defined({ ...(JSON.parse(sign_in) as SignIn), used: used ?? undefined })
