@@ -23,8 +23,8 @@ const titles: readonly [RegExp, Question['about']][] = [
   [/ needs a login/, 'login'],
   [/ cannot go on now/, 'quota'],
   [/ is silent/, 'silence'],
-  [/ was not allowed to do it/, 'denied'],
-  [/^Another vendor would learn this/, 'sharing'],
+  [/ was refused permission/, 'denied'],
+  [/^This would be shared with another vendor/, 'sharing'],
 ]
 
 function dialog(screen: Screen): Dialog | undefined {

@@ -33,7 +33,10 @@ const agentFields = {
   args: setting('The arguments of "command", which then is a program and no line for a shell.', list(text)),
   timeoutSeconds: setting('How long one turn of this agent may take.', amount),
   silenceSeconds: setting('How long this agent may be silent in a turn.', amount),
-  retrySeconds: setting('As the setting of the same name, for this native agent.', numberFrom0),
+  retrySeconds: setting(
+    'How many seconds this native agent keeps retrying; overrides the setting retrySeconds.',
+    numberFrom0,
+  ),
   kind: setting(
     'How the agent is run. pipe: a CLI over a pipe; screen: a CLI in a terminal; acp: a program that speaks the Agent Client Protocol; native: termaite’s own agent on a model. Default: pipe in a list of agents, screen in a map.',
     oneOf('pipe', 'screen', 'acp', 'native'),
@@ -58,7 +61,7 @@ const agentFields = {
   baseURL: setting('The address of the API of a native agent, with its /v1 or /v1beta.', text),
   apiKeyEnv: setting('The variable that holds the key of a native agent. Default: that of its provider.', text),
   effort: setting('How hard the model thinks, where the agent has such a setting.', oneOf(...efforts)),
-  description: setting('Words about the agent, for models that choose one.', text),
+  description: setting('A description of the agent, for models that choose among agents.', text),
   idle_pattern: setting(
     'A regular expression that matches one of the last five lines of the screen when the agent waits for a prompt.',
     text,

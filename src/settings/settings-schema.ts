@@ -31,8 +31,8 @@ const hooks = described(mapOf(anything()), hooksSchema)
 const servers = mapOf(anything())
 
 const cap = object({
-  cost: setting('Dollars.', amount),
-  tokens: setting('Tokens.', count),
+  cost: setting('The cost in dollars.', amount),
+  tokens: setting('The number of tokens.', count),
 })
 
 const age = string({ matches: /^(?:\d{1,6}[dh])+$/, wants: 'a time such as 90d or 12h' })
@@ -116,9 +116,12 @@ const hub = object({
     'People whom the proxy has signed in.',
     object({
       header: about('The header with the name of the person.', filled),
-      from: setting('The addresses from which it is believed. Default: those of hub.behindProxy.', list(filled)),
+      from: setting(
+        'The proxy addresses whose sign-in header is trusted. Default: those of hub.behindProxy.',
+        list(filled),
+      ),
       secretFile: setting('A file with a secret that the proxy sends besides.', filled),
-      role: setting('The role of a person without another one.', oneOf('observer', 'member', 'admin')),
+      role: setting('The role of a person to whom no group gives one.', oneOf('observer', 'member', 'admin')),
       roleHeader: setting('The header with the groups of the person.', filled),
       roles: setting('The role of each group.', mapOf(oneOf('observer', 'member', 'admin'), filled)),
     }),
@@ -143,9 +146,9 @@ const common = {
   cooldown: setting(
     'When an agent that fails is left out for a while.',
     object({
-      failures: setting('After how many failures in a row.', count),
-      seconds: setting('For how long at first; each further time twice as long.', amount),
-      maxSeconds: setting('For how long at most.', amount),
+      failures: setting('How many failures in a row begin a cool-down.', count),
+      seconds: setting('How many seconds the first cool-down lasts; each further one lasts twice as long.', amount),
+      maxSeconds: setting('The longest cool-down, in seconds.', amount),
     }),
   ),
   maxSteps: setting(
@@ -236,11 +239,11 @@ const common = {
   coordinator: setting(
     'The limits of one turn of a coordinator and all its workers together.',
     object({
-      workers: setting('Workers.', count),
-      steps: setting('Steps of all workers.', count),
-      tokens: setting('Tokens.', count),
-      cost: setting('Dollars (no limit).', amount),
-      minutes: setting('Minutes.', amount),
+      workers: setting('The most workers in one turn.', count),
+      steps: setting('The most steps of all workers together.', count),
+      tokens: setting('The most tokens that the turn may use.', count),
+      cost: setting('The most dollars that the turn may cost. Default: no limit.', amount),
+      minutes: setting('The most minutes that the turn may take.', amount),
     }),
   ),
   hub: setting('The hub: where agents register and take tasks.', hub),
