@@ -27,10 +27,13 @@ const agentName = described(name, { not: { enum: reservedNames } })
 
 const agentFields = {
   command: setting(
-    'The command of the agent. Without "args" it runs under bash exactly as it is written. Left out where "profile" knows it.',
+    'The command of the agent. Without "args" it runs under bash exactly as it is written. May be left out where "profile" names the CLI.',
     filled,
   ),
-  args: setting('The arguments of "command", which then is a program and no line for a shell.', list(text)),
+  args: setting(
+    'The arguments of "command", which is then run as a program and not as a shell command line.',
+    list(text),
+  ),
   timeoutSeconds: setting('How long one turn of this agent may take.', amount),
   silenceSeconds: setting('How long this agent may be silent in a turn.', amount),
   retrySeconds: setting(
@@ -53,13 +56,19 @@ const agentFields = {
     flag,
   ),
   env: setting('Further environment variables of this agent.', mapOf(text)),
-  keys: setting('Further variables with keys that this CLI may have, beside those of its profile.', list(variable)),
+  keys: setting(
+    'Further environment variables with keys that this CLI is given, besides those of its profile.',
+    list(variable),
+  ),
   model: setting(
-    'The model. For a native agent <provider>/<model>, as in anthropic/claude-sonnet-4-5; for a CLI as it names its models.',
+    'The model. For a native agent <provider>/<model>, as in anthropic/claude-sonnet-4-5; for a CLI the name that the CLI itself uses.',
     modelText,
   ),
   baseURL: setting('The address of the API of a native agent, with its /v1 or /v1beta.', text),
-  apiKeyEnv: setting('The variable that holds the key of a native agent. Default: that of its provider.', text),
+  apiKeyEnv: setting(
+    'The variable that holds the key of a native agent. Default: the usual one of its provider.',
+    text,
+  ),
   effort: setting('How hard the model thinks, where the agent has such a setting.', oneOf(...efforts)),
   description: setting('A description of the agent, for models that choose among agents.', text),
   idle_pattern: setting(
@@ -71,7 +80,7 @@ const agentFields = {
   response_fence: setting('Whether this agent is asked to put marks around its final answer (false).', flag),
 }
 
-/** The JSON Schema of an agent, which must have something to run; settings-file.ts says so of one that has not. */
+/** The JSON Schema of an agent, which must have something to run; settings-file.ts reports an agent that has nothing. */
 const runnable = {
   anyOf: [
     { properties: { kind: { const: 'native' } }, required: ['kind'] },
@@ -86,7 +95,7 @@ const windowTokens = about('The size of the context window of the agent’s mode
 export const agentList = list(
   described(
     object({
-      name: about('The name of the agent, which no other one has.', agentName),
+      name: about('The name of the agent; no two agents may have the same.', agentName),
       contextWindowTokens: windowTokens,
       ...agentFields,
     }),
