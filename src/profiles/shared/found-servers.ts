@@ -20,7 +20,7 @@ const usableName = /^[A-Za-z0-9][\w.-]{0,63}$/
 /** Reads an object of servers by their names. What cannot be used stands in `unusable`, with the reason. */
 export function serversIn(found: unknown, form: ServerForm): FoundSettings {
   if (found === undefined || found === null) return {}
-  if (!isMap(found)) return { unusable: [{ what: 'MCP servers', why: 'they are no object of names and servers' }] }
+  if (!isMap(found)) return { unusable: [{ what: 'MCP servers', why: 'they are not an object of names and servers' }] }
   const servers: FoundServer[] = []
   const rules: FoundRule[] = []
   const unusable: Unusable[] = []
@@ -43,7 +43,7 @@ function excludedTools(name: string, { excludeTools, disabled_tools: disabled }:
 }
 
 function serverIn(name: string, server: unknown, form: ServerForm): FoundServer | string {
-  if (!isMap(server)) return 'it is no object with a command or an address'
+  if (!isMap(server)) return 'it is not an object with a command or an address'
   if (server.disabled === true || server.enabled === false) return 'it is switched off there'
   const only = [server.includeTools, server.enabled_tools, server.tools].find((one) => Array.isArray(one))
   if (textsIn(only).length > 0 && !textsIn(only).includes('*'))

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, watch } from 'no
 import { join } from 'node:path'
 import { EndMark } from '../end-mark.ts'
 
-/** How often a folder is read whose changes the system reports, and one whose changes it does not. */
+/** How often a folder is read: if the system reports its changes, and if the system does not. */
 const watchedMs = 5_000
 const pollMs = 250
 
