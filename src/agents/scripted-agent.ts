@@ -22,7 +22,7 @@ export type ScriptedAgent = Agent & {
   readonly closed: boolean
 }
 
-/** An agent without a model, for tests and the demo: one script for each turn, the last one for all further turns. */
+/** An agent without a model, for tests: one script for each turn, the last one for all further turns. */
 export function scriptedAgent(name: string, scripts: readonly Script[], traits: Partial<Traits> = {}): ScriptedAgent {
   const turns: Turn[] = []
   let running = 0

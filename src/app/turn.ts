@@ -120,9 +120,9 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   const around = {
     begin: async (turn: string, waits?: Turn['waits']) => {
       try {
-        // A turn that goes on meanwhile says itself what it waits for.
+        // While our own agent is asked at the same time (`holdsBack`), that agent reports what the turn waits for.
         const taken = snapshots.begin(turn, holdsBack ? undefined : waits)
-        // The border reads its keys with the first text, which is here while git works and not when the agent waits for the history.
+        // The border loads its keys with the first text. An empty text loads them now, while git works, so that the history need not wait.
         if (!app.ephemeral) app.border.to('vendor', '')
         const notes = await taken
         mark('snapshot')

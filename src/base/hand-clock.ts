@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts'
 
 type Sleeper = { at: number; wake: () => void }
 
-/** A clock that tests and the demo turn by hand: sleepers wake in the order of their time. */
+/** A clock for tests, which turn it by hand: sleepers wake in the order of their time. */
 export class HandClock implements Clock {
   #now: number
   #elapsed = 0

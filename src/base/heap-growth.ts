@@ -11,8 +11,8 @@ const mostYoung = 16 * 1024 * 1024
  * the space for new objects can only be given to `node` before it starts, so its growth is ended once it is large enough.
  */
 export function limitHeapGrowth(): void {
-  // The heap may grow by half before it is cleaned.
   keepCompiledCode()
+  // The heap may grow by half before it is cleaned.
   setFlagsFromString('--heap-growing-percent=50')
   const watch = new PerformanceObserver(() => {
     if (youngHeapBytes() < mostYoung) return

@@ -15,7 +15,7 @@ export const commands: readonly CliCommand[] = [
     flags: {
       use: { help: 'only offer what you have set up for other CLIs' },
       'dry-run': { help: 'with --use: only show what there is' },
-      undo: { help: 'with --use: take back what was taken into use' },
+      undo: { help: 'with --use: undo an earlier --use' },
       yes: { help: 'do not ask; with --use, hooks and rules that allow something are left out' },
       ...json,
     },
@@ -67,7 +67,7 @@ export const commands: readonly CliCommand[] = [
     name: 'import',
     words: '[claude|codex|gemini|qwen|copilot|pi|opencode …]',
     summary:
-      'Copy this project’s earlier sessions of other CLIs from their own files, to search them here and to continue them. Shows them first; once more, it brings what is new. Nothing of it is told to another vendor unless you continue a session and the setting sharing allows it.',
+      'Copy this project’s earlier sessions of other CLIs from their own files, to search them here and to continue them. Lists them before it copies; run it again to copy newer ones. No imported text reaches another vendor unless you continue a session and the setting sharing allows it.',
     flags: {
       'dry-run': { help: 'only show what would be copied' },
       undo: { help: 'remove the copies; the files of the other CLIs stay as they are' },
@@ -82,7 +82,7 @@ export const commands: readonly CliCommand[] = [
     summary:
       'Show tokens and cost by agent, day, project or thinking framework. Each number says whether it was reported, parsed or estimated.',
     flags: {
-      by: { value: 'what', choices: ['agent', 'day', 'project', 'framework'], help: 'what each row is about' },
+      by: { value: 'what', choices: ['agent', 'day', 'project', 'framework'], help: 'how to group the rows' },
       since: { value: 'time', help: 'count from this date, or from an age such as 7d or 12h' },
       all: { help: 'include every project' },
       everywhere: {
@@ -290,7 +290,7 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'help',
     words: '[topic|words…]',
-    summary: 'Read a page about a part of termaite, or search all of them. Without a topic it lists them.',
+    summary: 'Read a page about a part of termaite, or search all of them. Without a topic, lists all pages.',
     examples: ['termaite help', 'termaite help getting-started', 'termaite help sandbox network'],
     load: () => import('./commands/help.ts'),
   },
@@ -300,7 +300,7 @@ export const commands: readonly CliCommand[] = [
     summary: 'Complete termaite’s commands and flags in your shell: install the script, or print it.',
     flags: {
       install: { help: 'write the script where your shell finds it, and say where; the shell may be left out' },
-      uninstall: { help: 'take the script away again' },
+      uninstall: { help: 'remove the installed script' },
     },
     examples: ['termaite completion --install', 'eval "$(termaite completion bash)"'],
     load: () => import('./commands/completion.ts'),

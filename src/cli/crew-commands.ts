@@ -117,7 +117,10 @@ export const crewCommands: readonly CliCommand[] = [
         help: 'something the agent can do, which tasks may ask for; repeatable',
       },
       ...linkFlags,
-      code: { value: 'code', help: 'join: the code of the invitation, which works once (default: it is asked for)' },
+      code: {
+        value: 'code',
+        help: 'join: the code of the invitation, which works once (default: you are asked for it)',
+      },
       'no-service': { help: 'join: make no unit of systemd; say how the agent is started' },
       'dry-run': { help: 'show the plan without starting anything' },
       ...yes,

@@ -12,7 +12,7 @@ const own: readonly Variable[] = [
   { name: 'TERMAITE_AGENT', does: 'The agent that takes the first turn, as with -a.' },
   { name: 'TERMAITE_ROTATION', does: 'The rotation strategy, as with -r.' },
   { name: 'TERMAITE_LEASH', does: 'How much agents may do, as with --leash.' },
-  { name: 'TERMAITE_SCREEN_READER', does: 'Shows the chat as plain lines for a screen reader; 0 does not.' },
+  { name: 'TERMAITE_SCREEN_READER', does: 'Shows the chat as plain lines for a screen reader; 0 turns that off.' },
   { name: 'TERMAITE_DEBUG', does: '1 prints every event to stderr, and where an internal error happened.' },
   { name: 'TERMAITE_KEYCHAIN', does: 'off: the keychain of the system is not used; keys are in credentials.json.' },
   { name: 'TERMAITE_MARKS', does: 'A file to which the times of a start are written, for measurements.' },

@@ -8,8 +8,8 @@ const paceMs = 1_000
 const seenMs = 30_000
 
 /**
- * Yields the standing of every agent, and then each change of it, until the signal aborts. An agent begins and ends to wait
- * without a change at the hub, and falls silent without any act, so that the standings are looked at again and again.
+ * Yields the standing of every agent, and then each change of it, until the signal aborts. An agent starts and stops
+ * waiting without a change that the hub reports, and falls silent without any act, so the standings are polled.
  */
 export async function* agentStandings(hub: Hub, clock: Clock, signal: AbortSignal): AsyncGenerator<AgentStanding> {
   const told = new Map<string, AgentStanding>()

@@ -18,7 +18,7 @@ export type ProblemChange = {
 /** The problems that a server reports after an edit: in the files that were edited, and in others that are open. */
 export type EditProblems = { title: string; edited: readonly ProblemChange[]; others: readonly ProblemChange[] }
 
-/** A file with more errors than this has lost its meaning for the server: the rest is only counted. */
+/** How many errors of one file are kept; further ones are only counted, because a server hardly understands such a file. */
 const mostKept = 300
 const longestMessage = 400
 /** How many errors of one edit are written out. */

@@ -15,10 +15,10 @@ export const patienceMs = { first: 5_000, later: 2_000 }
 /** An answer that comes later than this after the edit helps nobody. */
 const lateMs = 30_000
 
-/** More servers do not run at once: the one that was not used for the longest time is ended. */
+/** The most servers that run at once. Before another one starts, the one that has been unused for longest is ended. */
 const mostRunning = 4
 
-/** A patch of more files than this is reported for the first ones. */
+/** If a patch changes more files than this, errors are reported for the first ones only. */
 const mostEdits = 10
 
 /** The files of a coming edit, as they are before it. */
@@ -89,7 +89,7 @@ export class LanguageServers {
     return joined(reports)
   }
 
-  /** Reports that came after their edit had gone on; undefined when there are none. */
+  /** Reports that came too late for the edit that they are about; undefined when there are none. */
   news(): string | undefined {
     return joined(this.#late.splice(0).map(({ problems }) => reportOf(problems, 'your earlier edit')))?.text
   }

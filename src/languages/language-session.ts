@@ -26,7 +26,7 @@ export type SessionState = 'starting' | 'running' | 'resting' | 'failed'
 const startMs = 60_000
 /** A server that nobody has asked for this long is ended, and started again with the next edit. */
 const idleMs = 10 * 60_000
-/** After this many ends in `endsMs`, a server is not started again. */
+/** A server that has ended this often within `endsMs` is not started again. */
 const mostEnds = 3
 const endsMs = 30 * 60_000
 /** A server that left this many edits in a row without an answer is ended. */

@@ -39,7 +39,7 @@ export type Connection = {
   /** How the server named itself. */
   speaker: string | undefined
   pid: number
-  /** Calls back for everything that the server publishes. */
+  /** Calls `listener` with everything that the server publishes. */
   onPublished(listener: (uri: string, published: Published) => void): void
   /** Whether the server says that it is still at work, for example reading the project. */
   isBusy(): boolean
@@ -60,7 +60,7 @@ const leaveMs = 300
 
 const noEdits = 'termaite applies no edits of language servers'
 
-/** Starts a server and makes its acquaintance. Rejects when that fails or the signal aborts. */
+/** Starts a server and sends it `initialize`. Rejects when that fails or the signal aborts. */
 export async function connect(found: FoundServer, parts: ConnectionParts, signal: AbortSignal): Promise<Connection> {
   const { clock, version, enclose } = parts
   const { argv, env, settle } = await enclose(found)

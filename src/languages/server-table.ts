@@ -36,7 +36,7 @@ export type LanguageServer = {
   installed: readonly string[]
   /** How a person installs the server. */
   install: string
-  /** Whether a program of this name is the server; without it every program of the name is. */
+  /** Whether a program that was found is really this server; without this check, every program of the name is. */
   suits?(program: string): boolean
   /** The options that the server is started with. Undefined where it would run code of a project that the person did not agree to. */
   options(place: ServerPlace): Record<string, unknown> | undefined
@@ -90,7 +90,7 @@ export const languageServers: readonly LanguageServer[] = [
     args: ['--lsp', '--stdio'],
     install: 'npm install --save-dev typescript (version 7 or later)',
     suits: (program) => majorOf(program, 'typescript') >= 7,
-    // A program of its own, without plugins.
+    // This server is one native program without plugins, so it needs no options.
     options: () => ({}),
   },
   {

@@ -7,7 +7,7 @@ const usual = ['curl', 'git', 'make', 'perl', 'wget']
 /** Programs that agents often plan with: only these are listed as missing. */
 const missed = ['docker', 'ffmpeg', 'google-chrome', 'libreoffice', 'pandoc', ...usual]
 
-/** Programs with which termaite itself works, and agents do not. */
+/** Programs that termaite itself uses and agents do not. */
 const ours = ['bwrap']
 
 /** Describes the machine in a few lines, each with its heading, without the programs of `untold`. The same machine always gets the same words. */

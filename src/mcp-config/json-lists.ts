@@ -57,12 +57,12 @@ function withoutElement(body: string, path: readonly string[], at: number): stri
   return splice(cut, commaAfter(cut, before.offset + before.length), 1, '')
 }
 
-/** The edited text if it says what it should; else the list is written whole, which costs the comments in it. */
+/** Returns the edited text if it holds the wanted list; otherwise writes the whole list anew, which loses the comments in it. */
 function checked(edited: string, path: readonly string[], list: readonly unknown[], before: string): string {
   try {
     if (isDeepStrictEqual(jsonFormat.find(edited, path), list)) return edited
   } catch {
-    // Comments at an unusual place, as between an element and its comma.
+    // The edit broke the JSON: a comment stands at an unusual place, such as between an element and its comma.
   }
   return jsonFormat.put(before, path, list)
 }

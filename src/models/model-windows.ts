@@ -40,7 +40,7 @@ const price = (input: number, cached: number, output: number, written?: number):
   written,
 })
 
-/** Prices beyond a number of tokens: input and output cost more, each by its own factor. */
+/** A price that rises beyond a number of tokens: by one factor for the input, by another for the output. */
 const stepped = (base: Price, tokens: number, input: number, output: number): Price => ({
   ...base,
   over: {
@@ -73,7 +73,8 @@ const oss = (price: Price): Known => ({ window: 131_072, output: 65_536, thinks:
 
 /**
  * Well-known models by `<provider>/<model>`, dots written as dashes. Windows and prices are those of the catalogue that
- * the pi-ai package (1.5.0) ships, read in November 2026; no price list was asked for, and a provider's own page wins.
+ * the pi-ai package (1.5.0) ships, read in November 2026; no provider was asked for its prices. Where a provider's own
+ * page differs, the page is right.
  */
 const table: Record<string, Known> = {
   'anthropic/claude-fable-5': claude(price(10, 1, 50, 12.5)),

@@ -11,7 +11,7 @@ export type ScriptedModel = Model & {
   readonly running: number
 }
 
-/** A model without a provider, for tests and the demo. Each request plays the next script; the last script repeats. */
+/** A model without a provider, for tests. Each request plays the next script; the last script repeats. */
 export function scriptedModel(
   scripts: readonly ModelScript[],
   part: { name?: string; window?: number } = {},

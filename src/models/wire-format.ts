@@ -87,13 +87,13 @@ export type Wire = {
 
 /**
  * Carries the requests of a wire to a cloud that serves other companies' models: the cloud has its own addresses, its own login,
- * small changes of the body and sometimes its own framing of the answer. What is said in a request stays the wire's business.
+ * small changes of the body and sometimes its own framing of the answer. The content of a request stays up to the wire.
  */
 export type Carriage = {
   /** The address that errors name. */
   base: string
   login: Login
-  /** Turns a wire's request into the cloud's. Called for every try, because signatures and tokens are of their moment. */
+  /** Turns a wire's request into the cloud's. Called for every try, because signatures and tokens are valid only for a short time. */
   pack(sent: WireRequest, signal: AbortSignal): Promise<WireRequest | { trouble: Trouble }>
   /** Yields the data of the answer's events, where their framing is the cloud's and not the wire's. */
   unpack?(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string | { trouble: Trouble }>

@@ -30,7 +30,7 @@ const actions: Readonly<Record<string, FoundRule['list']>> = { allow: 'allow', a
 
 /**
  * `"permission": {"bash": {"*": "ask", "git *": "allow"}, "edit": "deny"}`. There the last pattern that matches wins, here the
- * strictest rule does: a pattern that a later one of another kind may cut into is not taken.
+ * strictest rule does. A pattern is therefore left out if a later one with another decision may match the same text.
  */
 function permissions(found: unknown): FoundSettings {
   if (!isPlainObject(found)) return {}

@@ -23,8 +23,8 @@ const titles: readonly [RegExp, Question['about']][] = [
   [/ needs a login/, 'login'],
   [/ cannot go on now/, 'quota'],
   [/ is silent/, 'silence'],
-  [/ was not allowed to do it/, 'denied'],
-  [/^Another vendor would learn this/, 'sharing'],
+  [/ was refused permission/, 'denied'],
+  [/^This would be shared with another vendor/, 'sharing'],
 ]
 
 function dialog(screen: Screen): Dialog | undefined {
@@ -46,7 +46,7 @@ function dialog(screen: Screen): Dialog | undefined {
     numbers: true,
     decline: ['Escape'],
     grants: (label) => label.split(' covers: ')[1],
-    // Our own cards have the keys of the one table.
+    // Our own cards always have the keys in `consentKeys`.
     meaning: ({ id }) => meanings.find((means) => String(consentKeys[means]) === id),
   })
   const options = asked.question.options.map((one) => ({ ...one, label: one.label.split(' covers: ')[0]! }))

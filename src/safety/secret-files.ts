@@ -74,7 +74,7 @@ export function isSecretPlace(path: string, home: string): boolean {
 
 export const secretFolders = (home: string) => folders.map((folder) => join(home, folder))
 
-/** Folders of a project that hold other people's files or made ones, and are too large to be looked through. */
+/** Folders of a project that hold other people's files or generated ones, and are too large to be looked through. */
 const unsearched = new Set(['.git', 'node_modules', '.venv', 'venv', 'target', '__pycache__', '.next', '.cache'])
 const mostFolders = 1_000
 const mostSecrets = 200

@@ -27,13 +27,19 @@ const agentName = described(name, { not: { enum: reservedNames } })
 
 const agentFields = {
   command: setting(
-    'The command of the agent. Without "args" it runs under bash exactly as it is written. Left out where "profile" knows it.',
+    'The command of the agent. Without "args" it runs under bash exactly as it is written. May be left out where "profile" names the CLI.',
     filled,
   ),
-  args: setting('The arguments of "command", which then is a program and no line for a shell.', list(text)),
+  args: setting(
+    'The arguments of "command", which is then run as a program and not as a shell command line.',
+    list(text),
+  ),
   timeoutSeconds: setting('How long one turn of this agent may take.', amount),
   silenceSeconds: setting('How long this agent may be silent in a turn.', amount),
-  retrySeconds: setting('As the setting of the same name, for this native agent.', numberFrom0),
+  retrySeconds: setting(
+    'How many seconds this native agent keeps retrying; overrides the setting retrySeconds.',
+    numberFrom0,
+  ),
   kind: setting(
     'How the agent is run. pipe: a CLI over a pipe; screen: a CLI in a terminal; acp: a program that speaks the Agent Client Protocol; native: termaite’s own agent on a model. Default: pipe in a list of agents, screen in a map.',
     oneOf('pipe', 'screen', 'acp', 'native'),
@@ -50,15 +56,21 @@ const agentFields = {
     flag,
   ),
   env: setting('Further environment variables of this agent.', mapOf(text)),
-  keys: setting('Further variables with keys that this CLI may have, beside those of its profile.', list(variable)),
+  keys: setting(
+    'Further environment variables with keys that this CLI is given, besides those of its profile.',
+    list(variable),
+  ),
   model: setting(
-    'The model. For a native agent <provider>/<model>, as in anthropic/claude-sonnet-4-5; for a CLI as it names its models.',
+    'The model. For a native agent <provider>/<model>, as in anthropic/claude-sonnet-4-5; for a CLI the name that the CLI itself uses.',
     modelText,
   ),
   baseURL: setting('The address of the API of a native agent, with its /v1 or /v1beta.', text),
-  apiKeyEnv: setting('The variable that holds the key of a native agent. Default: that of its provider.', text),
+  apiKeyEnv: setting(
+    'The variable that holds the key of a native agent. Default: the usual one of its provider.',
+    text,
+  ),
   effort: setting('How hard the model thinks, where the agent has such a setting.', oneOf(...efforts)),
-  description: setting('Words about the agent, for models that choose one.', text),
+  description: setting('A description of the agent, for models that choose among agents.', text),
   idle_pattern: setting(
     'A regular expression that matches one of the last five lines of the screen when the agent waits for a prompt.',
     text,
@@ -68,7 +80,7 @@ const agentFields = {
   response_fence: setting('Whether this agent is asked to put marks around its final answer (false).', flag),
 }
 
-/** The JSON Schema of an agent, which must have something to run; settings-file.ts says so of one that has not. */
+/** The JSON Schema of an agent, which must have something to run; settings-file.ts reports an agent that has nothing. */
 const runnable = {
   anyOf: [
     { properties: { kind: { const: 'native' } }, required: ['kind'] },
@@ -83,7 +95,7 @@ const windowTokens = about('The size of the context window of the agent’s mode
 export const agentList = list(
   described(
     object({
-      name: about('The name of the agent, which no other one has.', agentName),
+      name: about('The name of the agent; no two agents may have the same.', agentName),
       contextWindowTokens: windowTokens,
       ...agentFields,
     }),

@@ -7,7 +7,7 @@ const dialect = 'http://json-schema.org/draft-07/schema#'
 
 /**
  * The JSON Schema of settings.json: whatever it accepts is accepted when the settings are read, and nothing else is. The one
- * exception is that two agents of a list have the same name, which no JSON Schema can say.
+ * exception is two agents of a list with the same name, which no JSON Schema can forbid.
  */
 export function settingsSchema(): JsonSchema {
   const form = listForm.json('full')

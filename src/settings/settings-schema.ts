@@ -31,15 +31,15 @@ const hooks = described(mapOf(anything()), hooksSchema)
 const servers = mapOf(anything())
 
 const cap = object({
-  cost: setting('Dollars.', amount),
-  tokens: setting('Tokens.', count),
+  cost: setting('The cost in dollars.', amount),
+  tokens: setting('The number of tokens.', count),
 })
 
 const age = string({ matches: /^(?:\d{1,6}[dh])+$/, wants: 'a time such as 90d or 12h' })
 const mode = oneOf(...modes)
 const sharing = oneOf('all', 'ask')
 const forbidding = {
-  ask: setting('Rules for calls that are asked about, even where another rule allows them.', list(rule)),
+  ask: setting('Rules for calls that the person is asked about, even where another rule allows them.', list(rule)),
   deny: setting('Rules for calls that are refused; these come before all others.', list(rule)),
 }
 
@@ -81,16 +81,19 @@ const place: Shape<TypeOf<typeof places>> = {
 
 const formatters = mapOf(filled)
 const meaningOfFormatter =
-  'Commands that format a file after an edit, by a pattern of its path such as *.ts or src/**. The path is $FILE, or stands behind the command.'
+  'Commands that format a file after an edit, by a pattern of its path such as *.ts or src/**. The path is in $FILE; a command that does not use $FILE gets the path as its last argument.'
 
 const hub = object({
   url: setting('The address of the hub (http://localhost:3456).', text),
-  innerUrl: setting('Where the other hubs of the same ledger reach this one.', filled),
+  innerUrl: setting('The address at which other hubs with the same ledger reach this one.', filled),
   clone: setting('What agents of this machine may clone with --clone, as in github.com/acme/*.', list(filled)),
   push: setting('Whether agents push the branches of their tasks, as with --push (false).', flag),
   merge: setting('Whether the hub may have this machine merge approved work in its clones (false).', flag),
-  taskCap: setting('The most that a task uses before it is paused and a person is asked, where it names no cap.', cap),
-  dayCap: setting('The most that a workspace uses on one day before a person is asked.', cap),
+  taskCap: setting(
+    'The most that a task may use before it is paused and a person is asked. A task can name a cap of its own.',
+    cap,
+  ),
+  dayCap: setting('The most that a workspace may use on one day before a person is asked.', cap),
   ledger: setting(
     'The database where the hub keeps its tasks, as in postgres://termaite@db.example/termaite. Default: the file hub.db.',
     filled,
@@ -111,14 +114,17 @@ const hub = object({
     integer(1_000, 10_000_000),
   ),
   auditDays: setting('How many days the audit of acts at the hub is kept (400).', count),
-  metricsFrom: setting('Addresses that read the numbers of the hub (/metrics) without a key.', list(filled)),
+  metricsFrom: setting('Addresses that may read the metrics of the hub (/metrics) without a key.', list(filled)),
   sso: setting(
-    'People whom the proxy has signed in.',
+    'How people are let in whom the proxy in front of the hub has signed in.',
     object({
       header: about('The header with the name of the person.', filled),
-      from: setting('The addresses from which it is believed. Default: those of hub.behindProxy.', list(filled)),
-      secretFile: setting('A file with a secret that the proxy sends besides.', filled),
-      role: setting('The role of a person without another one.', oneOf('observer', 'member', 'admin')),
+      from: setting(
+        'The proxy addresses whose sign-in header is trusted. Default: those of hub.behindProxy.',
+        list(filled),
+      ),
+      secretFile: setting('A file with a secret that the proxy sends with each request.', filled),
+      role: setting('The role of a person to whom no group gives one.', oneOf('observer', 'member', 'admin')),
       roleHeader: setting('The header with the groups of the person.', filled),
       roles: setting('The role of each group.', mapOf(oneOf('observer', 'member', 'admin'), filled)),
     }),
@@ -128,7 +134,7 @@ const hub = object({
 const common = {
   $schema: setting('The address of this schema, for editors.', text),
   rotationStrategy: setting(
-    'How the agent of a turn is chosen. round-robin: the next one each time; exhaustion: the same until it is out of quota; random; measured: by their results in this project.',
+    'How the agent of a turn is chosen. round-robin: the next one each time; exhaustion: the same one until it is out of quota; random: any one; measured: by the results of the agents in this project.',
     oneOf(...strategies),
   ),
   timeoutSeconds: setting('How long a whole turn may take.', amount),
@@ -137,19 +143,19 @@ const common = {
     amount,
   ),
   retrySeconds: setting(
-    'How long termaite’s own agent tries again while its provider is busy or broken and no other agent is free.',
+    'How long termaite’s own agent keeps retrying while its provider is busy or broken and no other agent is free.',
     numberFrom0,
   ),
   cooldown: setting(
     'When an agent that fails is left out for a while.',
     object({
-      failures: setting('After how many failures in a row.', count),
-      seconds: setting('For how long at first; each further time twice as long.', amount),
-      maxSeconds: setting('For how long at most.', amount),
+      failures: setting('How many failures in a row begin a cool-down.', count),
+      seconds: setting('How many seconds the first cool-down lasts; each further one lasts twice as long.', amount),
+      maxSeconds: setting('The longest cool-down, in seconds.', amount),
     }),
   ),
   maxSteps: setting(
-    'How many steps termaite’s own agent makes in a turn that nobody watches; --max-steps wins.',
+    'How many steps termaite’s own agent makes in a turn that nobody watches; --max-steps overrides it.',
     count,
   ),
   askEverySteps: setting(
@@ -158,18 +164,18 @@ const common = {
   ),
   leash: setting(`How much the agents may do. ${meaningOfLeash}.`, leash),
   sharing: setting(
-    'Whether a conversation may reach another vendor than before. all: always; ask: after a yes.',
+    'Whether a conversation may reach another vendor than before. all: always; ask: only after a person says yes.',
     sharing,
   ),
   metaInstruction: setting(
-    'Whether agents are asked to close with a summary for the next agent, or the words that ask them.',
+    'Whether agents are asked to end their answers with a summary for the next agent; a text replaces the words that ask for it.',
     either(flag, text),
   ),
   permissions: setting(
     'Permission rules of termaite’s own agent: Tool or Tool(pattern). deny comes before ask, ask before allow.',
     object({
-      mode: setting('How strict the rules are where none of them fits.', mode),
-      allow: setting('Rules for calls that need no question.', list(rule)),
+      mode: setting('How strict termaite is about calls that no rule matches.', mode),
+      allow: setting('Rules for calls that are allowed without a question.', list(rule)),
       ...forbidding,
     }),
   ),
@@ -180,23 +186,29 @@ const common = {
     object({
       enabled: setting('Whether commands run in the sandbox, where the machine has one.', flag),
       network: setting(
-        'Whether commands in the sandbox reach the network. rule: after a rule or a yes; all; none.',
+        'Whether commands in the sandbox reach the network. rule: where a rule or the person allows it; all: always; none: never.',
         oneOf('rule', 'all', 'none'),
       ),
-      env: setting('Variables that commands in the sandbox are given, beside those without a secret.', list(filled)),
+      env: setting(
+        'Environment variables that commands in the sandbox are given, besides those that hold no secret.',
+        list(filled),
+      ),
     }),
   ),
   untrustedInstructions: setting(
-    'What termaite’s own agent is shown of AGENTS.md and the like in a folder that is not trusted. leave: only where they are; text: their text, as a stranger’s.',
+    'What termaite’s own agent is shown of AGENTS.md and the like in a folder that is not trusted. leave: only where they are; text: their text, marked as a stranger’s.',
     oneOf('leave', 'text'),
   ),
   diagnostics: setting(
     'Whether termaite’s own agent is told the errors that an installed language server finds after an edit.',
     diagnostics,
   ),
-  formatter: setting(`${meaningOfFormatter} "off" turns off those of projects too.`, either(oneOf('off'), formatters)),
+  formatter: setting(
+    `${meaningOfFormatter} "off" turns off the formatters of projects too.`,
+    either(oneOf('off'), formatters),
+  ),
   web: setting(
-    'What termaite’s own agent may use of the web.',
+    'How termaite’s own agent may use the web.',
     object({
       search: setting('The search provider.', filled),
       allowed: setting('Private hosts that may be fetched from.', list(filled)),
@@ -210,12 +222,12 @@ const common = {
     'How many extra calls to agents a framework may make in one turn before it asks. Where no person can be asked, the tool think makes no more calls than this.',
     numberFrom0,
   ),
-  advisors: setting('The agent for a role of a thinking framework.', mapOf(name, oneOf(...advisorRoles))),
+  advisors: setting('The agent for each role of the thinking frameworks.', mapOf(name, oneOf(...advisorRoles))),
   terminals: setting(
     'The terminals of agents.',
     object({
       host: setting(
-        'tmux, or terminals inside termaite (pty); auto takes tmux where it is.',
+        'Where terminals run: in tmux, or inside termaite (pty); auto takes tmux where it is installed.',
         oneOf('auto', 'tmux', 'pty'),
       ),
       spawn_mode: setting('Where a terminal opens in tmux.', spawnMode),
@@ -236,11 +248,11 @@ const common = {
   coordinator: setting(
     'The limits of one turn of a coordinator and all its workers together.',
     object({
-      workers: setting('Workers.', count),
-      steps: setting('Steps of all workers.', count),
-      tokens: setting('Tokens.', count),
-      cost: setting('Dollars (no limit).', amount),
-      minutes: setting('Minutes.', amount),
+      workers: setting('The most workers in one turn.', count),
+      steps: setting('The most steps of all workers together.', count),
+      tokens: setting('The most tokens that the turn may use.', count),
+      cost: setting('The most dollars that the turn may cost. Default: no limit.', amount),
+      minutes: setting('The most minutes that the turn may take.', amount),
     }),
   ),
   hub: setting('The hub: where agents register and take tasks.', hub),
@@ -280,7 +292,7 @@ export const projectForm = object({
   leash: setting(`The most that agents may do in this project. ${meaningOfLeash}.`, leash),
   permissions: setting(
     'Permission rules that hold in this project besides those of the person.',
-    object({ mode: setting('The loosest mode of the rules.', mode), ...forbidding }),
+    object({ mode: setting('The loosest permission mode that may be used in this project.', mode), ...forbidding }),
   ),
   agents: setting(
     'The agents that may work here: a list of names, or limits by name.',
@@ -298,7 +310,7 @@ export const projectForm = object({
   ),
   vendors: setting('The vendors whose agents may work here, such as Anthropic.', list(filled)),
   additionalFolders: setting('Folders beside the project that agents may read and change like it.', list(filled)),
-  sharing: setting('ask: before a conversation of this project reaches another vendor.', sharing),
+  sharing: setting('ask: a person is asked before a conversation of this project reaches another vendor.', sharing),
   sandbox: setting(
     'The sandbox of shell commands in this project.',
     object({

@@ -92,7 +92,7 @@ export function formattersOf(said: Readonly<Record<string, string>> = {}): Forma
   return Object.entries(said).map(([pattern, command]) => ({ pattern, command }))
 }
 
-/** The settings of a person who wrote none. */
+/** The defaults of all settings that have one. */
 export const usualSettings = {
   rotationStrategy: 'round-robin',
   timeoutSeconds: 3600,

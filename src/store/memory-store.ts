@@ -3,7 +3,7 @@ import type { Ref, Blobs, BlobWriter, Doc, Line, Log, Store } from '../core/talk
 import { StoreError } from '../core/talk/store.ts'
 import { ChangeSignal } from './change-signal.ts'
 
-/** A store in memory, for `--ephemeral`, the demo and tests. */
+/** A store in memory, for `--ephemeral`, for short-lived work such as the check of an agent, and for tests. */
 export function memoryStore(): Store {
   const logs = new Map<string, MemoryLog<unknown>>()
   const docs = new Map<string, string>()
@@ -132,7 +132,7 @@ export class MemoryBlobs implements Blobs {
     return this.removeAll(async (sha) => !shas.has(sha))
   }
 
-  /** Removes every body that `isOver` says so of. When a body was written is not known here. */
+  /** Removes every body for which `isOver` returns true. The time at which a body was written is not known here. */
   async removeAll(isOver: (sha: string, written: () => Promise<number>) => Promise<boolean>): Promise<void> {
     for (const sha of [...this.#bodies.keys()]) if (await isOver(sha, async () => -Infinity)) this.#bodies.delete(sha)
   }

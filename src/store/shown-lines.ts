@@ -4,7 +4,7 @@ import type { IBuffer, Terminal as Emulator } from '@xterm/headless'
 const pieceBytes = 8 * 1024
 const remembered = 3 * pieceBytes
 
-/** A spinner at the head of a line. What changes in such a line, numbers too, does not make it a new line. */
+/** A spinner at the head of a line. Changes in such a line, numbers included, do not make it a new line. */
 const spins = /^\s*[\u2800-\u28ff·✢✳✶✻✽*○◦]\s/
 const changing = /[\d\u2800-\u28ff·✢✳✶✻✽*○◦]+/g
 

@@ -42,7 +42,7 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
   })
 }
 
-/** `ended` says why the command was stopped, if it was; `left` names what was removed behind it. `moved`: it goes on in the background. */
+/** `ended` says why the command was stopped, if it was; `left` names what the command left and termaite removed. `moved`: it goes on in the background. */
 type Ran = { text: string; exit: Exit; ended?: string; left: string[] } | { moved: string }
 
 async function runToEnd(

@@ -3,7 +3,7 @@ import type { JsonSchema, Parser } from '../core/work/shape.ts'
 import { defined } from '../base/defined.ts'
 import { sourceText } from '../base/source-text.ts'
 
-/** A tool of ours without what comes from elsewhere: its description is the `.md` of its name, its schema and parser are its input's. */
+/** A tool as its own file defines it. The description comes from the `.md` of its name, the schema and the parser from `input`. */
 export type ToolDefinition<I> = Omit<Tool<I>, 'description' | 'schema' | 'parse'> & {
   input: Parser<I>
   run(input: I, call: ToolCall): Promise<ToolOutput>

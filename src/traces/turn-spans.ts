@@ -5,7 +5,7 @@ import { isEntry } from '../core/talk/entry.ts'
 import { names, spanId } from './span.ts'
 
 export type SpanParts = {
-  /** The time of day, which must go on evenly: spans last as long as its differences. */
+  /** The time of day. It must not jump, because the difference between two times is the duration of a span. */
   now(): number
   /** Returns `<provider>/<model>` of a native agent, whose model calls termaite makes. */
   model(agent: string): string | undefined

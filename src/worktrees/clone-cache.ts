@@ -46,7 +46,7 @@ export async function clonedPlace(
   const address = allowedAddress(parts.rules, workspace, origin?.remote)
   if (address === undefined)
     throw new CloneRefused(
-      `This machine does not allow to clone ${name}. It allows: ${parts.rules.join(', ')}. Add it to hub.clone in the settings of this machine.`,
+      `This machine does not allow cloning ${name}. It allows: ${parts.rules.join(', ')}. Add it to hub.clone in the settings of this machine.`,
     )
   const root = join(parts.folder, `${basename(wanted.path)}-${shortHash(`${wanted.host}/${wanted.path}`)}`)
   const limits = { ...parts, mostMs, mostBytes }
@@ -105,7 +105,7 @@ async function brought(parts: CloneParts, root: string, address: string): Promis
     await projectGit(parts.env)(root, 'symbolic-ref', 'refs/remotes/origin/HEAD', `refs/remotes/origin/${head}`)
 }
 
-/** The commit that the person stands on where the remote has it, else the end of their branch, else that of the main branch. */
+/** The commit that the person has checked out, if the remote has it; else the last one of their branch, else of the main branch. */
 async function startingCommit({ env }: CloneParts, root: string, origin: TaskOrigin | undefined): Promise<string> {
   const git = projectGit(env)
   const at = (ref: string) => git(root, 'rev-parse', '--verify', '--quiet', `${ref}^{commit}`).catch(() => '')

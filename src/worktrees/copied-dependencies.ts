@@ -57,7 +57,7 @@ async function holdsAtMost(folder: string, most: number): Promise<boolean> {
   return true
 }
 
-/** The first way knows of shared contents; the second one is for every other `cp`. */
+/** The options for `cp`: GNU's can share contents (`--reflink`); the second list is for every other one. */
 const ways = [['-a', '--reflink=auto'], ['-Rp']]
 
 async function copyFolder(from: string, to: string, env: Environment, signal: AbortSignal): Promise<boolean> {

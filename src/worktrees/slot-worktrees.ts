@@ -95,7 +95,7 @@ async function freeName(wanted: Worktree, taken: (branch: string) => Promise<boo
   }
 }
 
-/** Lists all worktrees of ours. */
+/** Lists all our worktrees. */
 export function worktreesIn(home: string): string[] {
   const inside = (folder: string) => namesIn(folder).map((name) => join(folder, name))
   return inside(join(home, 'worktrees')).flatMap(inside)

@@ -54,7 +54,7 @@ export function worktreeWorkspace(
       return changes
     },
     async restore() {
-      // Everything was committed before, so that this is only what the checks wrote; ignored files stay.
+      // All work was committed before the checks ran, so this discards only what they wrote; ignored files stay.
       await here('reset', '-q', '--hard')
       await here('clean', '-f', '-d', '-q')
     },

@@ -78,7 +78,7 @@ export async function unbundle(
     (await git.ran(root, ['rev-parse', '--verify', '--quiet', `${one}^{commit}`])).code === 0
   const { needs, tips, length } = await headOf(file)
   if (tips.length !== 1 || tips[0] !== commit)
-    throw new BundleRefused(`The bundle does not hold the commit ${commit.slice(0, 8)} alone, which its try left.`)
+    throw new BundleRefused(`The bundle does not hold exactly the commit ${commit.slice(0, 8)} that its try left.`)
   if (!(await has(commit))) {
     for (const need of needs)
       if (!(await has(need)))
@@ -93,7 +93,7 @@ export async function unbundle(
     if (code !== 0) throw new BundleRefused(`The bundle is damaged: ${lastLine(err)}`)
     const reach = ['rev-list', '--objects', '--quiet', commit, ...needs.map((need) => `^${need}`)]
     if ((await git.ran(root, reach)).code !== 0)
-      throw new BundleRefused('The bundle is not whole: objects are missing in it.')
+      throw new BundleRefused('The bundle is incomplete: objects are missing from it.')
   }
   const old = await git(root, 'rev-parse', '--verify', '--quiet', `refs/heads/${as}`).catch(() => undefined)
   if (old === commit) return 'there'
@@ -125,7 +125,7 @@ async function headOf(file: string): Promise<{ needs: string[]; tips: string[]; 
     const found = (pattern: RegExp) => lines.flatMap((line) => pattern.exec(line)?.[1] ?? [])
     const [needs, tips] = [found(/^-([0-9a-f]{40})(?: |$)/), found(/^([0-9a-f]{40}) refs\/heads\//)]
     if (needs.length + tips.length !== lines.length)
-      throw new BundleRefused('The bundle names something else than commits and a branch.')
+      throw new BundleRefused('The bundle names something other than commits and a branch.')
     return { needs, tips, length: end + 2 }
   } finally {
     await handle.close()

@@ -17,7 +17,7 @@ export const hasBranch = (git: Git, cwd: string, branch: string): Promise<boolea
 export async function addWorktree(git: Git, root: string, path: string, options: readonly string[], at: string) {
   const args = ['worktree', 'add', '--no-checkout', ...options, path, at]
   await checkedGit(git, root, args, { starts: true })
-  // Git wrote the folder that it was given in place of the repository's own, and that folder is gone by now.
+  // Git ran with a temporary folder in place of the repository's own and wrote that path, which is gone by now.
   const link = join(path, '.git')
   const name = basename(readFileSync(link, 'utf8').trim())
   writeFileSync(link, `gitdir: ${join(gitFolders(root)!.common, 'worktrees', name)}\n`)

@@ -124,7 +124,7 @@ test('Claude Code: only rules that mean the same are translated, and hooks are t
       { list: 'allow', rule: 'bash' },
     ],
     unusable: [
-      { what: 'hook at PreToolUse', why: 'it is no command; termaite runs nothing else as a hook' },
+      { what: 'hook at PreToolUse', why: 'it is not a command; termaite runs nothing else as a hook' },
       { what: 'hook at Stop: done', why: 'it sets async, which termaite does not know' },
       { what: 'hook at WorktreeCreate: w', why: 'termaite runs no hooks at this event' },
       { what: 'rule deny Read(/x)', why: 'its path begins at the settings file' },
@@ -234,8 +234,8 @@ x = 1
         what: 'rule prefix_rule(pattern=["echo", "a b"], decision="prompt")',
         why: 'a word of its pattern has to be quoted',
       },
-      { what: 'rule host_executable(name="git", paths=["/usr/bin/git"])', why: 'termaite reads prefix_rule(…) alone' },
-      { what: 'rule x = 1', why: 'termaite reads prefix_rule(…) alone' },
+      { what: 'rule host_executable(name="git", paths=["/usr/bin/git"])', why: 'termaite reads only prefix_rule(…)' },
+      { what: 'rule x = 1', why: 'termaite reads only prefix_rule(…)' },
     ],
   })
 })

@@ -141,7 +141,7 @@ test(
       for (const sign of signs) await window.shows(sign)
     }
     const card =
-      /Another vendor would learn this[^]*covers: this conversation with beta until you start a new session[^]*Enter answers/
+      /This would be shared with another vendor[^]*covers: this conversation with beta until you start a new session[^]*Enter answers/
     const answers = () =>
       machine
         .kept()

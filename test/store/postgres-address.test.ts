@@ -70,7 +70,7 @@ test('an address that cannot be used is refused in words, and none of them has t
     [
       'The address of the ledger contains a password',
       'The address of the ledger has the parameter "password"',
-      'The address of the ledger has sslmode=prefer, which would send everything in plain text when somebody in between wishes so',
+      'The address of the ledger has sslmode=prefer, with which somebody on the network can turn the encryption off',
       'The address of the ledger has sslmode=sometimes, allowed: disable, require, verify-ca, verify-full.',
       'The address of the ledger has sslmode=verify-ca without sslrootcert=<file>: any certificate of any public authority would do',
       "The address of the ledger names sslrootcert=/none.pem, which cannot be read: ENOENT: no such file or directory, open '/none.pem'.",

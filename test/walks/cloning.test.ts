@@ -151,7 +151,7 @@ test('a clone runs nothing of the repository or of templates, and reaches only a
     )
   assert.match(
     await refusal({ rules: ['github.com/*'] }),
-    /^This machine does not allow to clone 127\.0\.0\.1\/shop\. It allows: github\.com\/\*\. Add it to hub\.clone/,
+    /^This machine does not allow cloning 127\.0\.0\.1\/shop\. It allows: github\.com\/\*\. Add it to hub\.clone/,
   )
   assert.match(
     await refusal({ rules: ['*'] }),

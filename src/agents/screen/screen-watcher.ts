@@ -129,7 +129,10 @@ export class ScreenWatcher {
     await this.#bell.urgent(this.#lookedAt + this.#gapMs - this.#clock.elapsed(), signal)
   }
 
-  /** Looks until `so` is true, for at most `ms`, or longer on a busy machine; returns the last sight and whether it was. */
+  /**
+   * Looks until `so` returns true, for at most `ms` (longer on a busy machine). Returns the last sight, and as `so` whether
+   * the condition was met.
+   */
   async until(so: (sight: Sight) => boolean | Promise<boolean>, ms: number, signal: AbortSignal, marks?: TurnMarks) {
     const start = this.#clock.elapsed()
     for (;;) {

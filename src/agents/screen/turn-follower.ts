@@ -115,7 +115,7 @@ export class TurnFollower {
     return !this.#seenBusy && this.#journal === undefined && this.#enters < mostEnters
   }
 
-  /** Emits what is new on the screen, and remembers since when nothing is. */
+  /** Emits the text that is new on the screen, and records since when the text has stood still. */
   async #notice({ screen, reading, quietMs, at, gone }: Sight): Promise<void> {
     const { asked, nonce, program, heard, state } = this.#parts
     const text = answerText(rowsSince(screen.rows, asked, program.facts.reader).rows, screen.cols, nonce, program.facts)
@@ -235,9 +235,9 @@ export class TurnFollower {
   #settleMs({ reading: { by }, stretch }: Sight): number {
     const { spec, program } = this.#parts
     const silent = by === 'quiet' || by === 'children'
-    // Silence alone is only believed before it would end the turn as a failure.
+    // A fence was asked for and has not come: silence ends the turn before `silenceMs` would fail it.
     if (spec.fence) return silent ? Math.min(fenceMs.silence, spec.silenceMs / 2) : fenceMs.pattern
-    // Silence has been counted already.
+    // The reading has already waited for quiet.
     if (silent) return 0
     const { busy, idle } = program.facts.reader
     const says = busy !== undefined || idle === undefined || this.#promptLeft

@@ -23,7 +23,7 @@ export async function projectEvidence(app: App, turn: Turn, see: (event: Event) 
   for (const command of await foundChecks(app)) {
     const result = await drain(checkCommand({ command }, { tools }, turn), async (event) => see(event))
     seen.push({ command, ...result })
-    // A test of what cannot be built says nothing more.
+    // The build comes first: after it fails, the tests would only fail for the same reason.
     if (!result.passed) break
   }
   return seen

@@ -74,7 +74,8 @@ export class AllTurns implements MachineTurns {
           followed.add(far)
           // Ends by itself and never rejects.
           void this.#read(far.machine, (signal) => far.turns(signal), over.signal).then(async () => {
-            // The same machine under another link is another one; this one may only have been out of reach for a moment.
+            // A machine that links again is a new FarMachine. This one may only have been unreachable for a moment,
+            // so it is followed again after a pause.
             await this.#parts.clock.sleep(againMs, over.signal)
             followed.delete(far)
             if (!over.signal.aborted) look()

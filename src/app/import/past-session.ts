@@ -22,7 +22,7 @@ export type PastSession = {
   unread: Unread
 }
 
-/** Answers whether a folder belongs to a project. The folder may be gone meanwhile: then it does if it was inside. */
+/** Whether a folder belongs to a project. A folder that no longer exists belongs to it if its path lies inside the project. */
 export function belongsTo(root: string): (cwd: string) => boolean {
   const known = new Map<string, boolean>()
   const found = (cwd: string) => {
@@ -30,7 +30,7 @@ export function belongsTo(root: string): (cwd: string) => boolean {
     try {
       if (existsSync(cwd)) return projectRoot(cwd) === root
     } catch {
-      // It cannot be looked at; its name decides.
+      // The folder cannot be read, so its path decides.
     }
     return cwd === root || cwd.startsWith(root.endsWith(sep) ? root : root + sep)
   }

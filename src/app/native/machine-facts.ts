@@ -19,7 +19,10 @@ export async function machineFacts(parts: NativeParts, asked: Promise<void>): Pr
 
 type MachineParts = Pick<NativeParts, 'store' | 'env' | 'clock' | 'state' | 'root'>
 
-/** The machine's facts that this run shares. A program of the project is none of the machine, and a scan would start it. */
+/**
+ * The machine's facts that this run shares. Programs that the project puts on the PATH are left out: they are not part of the
+ * machine, and a scan would start them.
+ */
 export function machineOf({ store, env, clock, state, root }: MachineParts): Machine {
   return (state.machine ??= new Machine(store, { env: withoutProject(env, root), clock }))
 }

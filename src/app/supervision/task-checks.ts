@@ -59,7 +59,7 @@ export function taskChecks(io: Io, place: Place, settings: Settings, leash: Leas
           const whole = outputs.last && (await outputs.text(outputs.last))
           const ms = Math.round(io.clock.elapsed() - began)
           ran.push(defined({ command, exit: result.exit, why, ms, output: result.text, whole }))
-          // A test of what cannot be built says nothing more.
+          // The build comes first: after it fails, the tests would only fail for the same reason.
           if (result.exit !== 0) break
         }
       } finally {

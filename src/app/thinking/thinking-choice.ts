@@ -14,7 +14,7 @@ export function thinkingFor(app: Surroundings, turn: ThinkingRequest): TurnThink
   return thinksItself(app) ? 'off' : (turn.think ?? defaultThinking(app, turn))
 }
 
-/** Decides it where nothing was said for the turn. Without any setting, only chats and our own agents in agent mode think. */
+/** Decides how a turn is thought through when its request does not say so. Without any setting, only chats and our own agents in agent mode think. */
 export function defaultThinking(
   { thinking, settings, mode }: Surroundings,
   turn: Omit<ThinkingRequest, 'think'>,

@@ -51,7 +51,10 @@ export function mayHave(
   return wish === undefined || wish === agent.agent.id || !isWaitedFor(task, wished, at, rules)
 }
 
-/** Whether a task that is meant for an agent waits for it. A machine that has as many tasks as it may soon has one less. */
+/**
+ * Whether a task that is meant for an agent waits for it. An agent whose machine has reached its task limit is still waited
+ * for, because the machine soon has room.
+ */
 export function isWaitedFor(
   task: WaitingTask,
   wished: HeardAgent | undefined,

@@ -10,11 +10,11 @@ export type ServerPath = {
   query?: Readonly<Record<string, string>>
   /** The type of the answer; `socket`: the connection becomes a WebSocket. */
   answer: 'json' | 'events' | 'text' | 'socket'
-  /** Whether it is answered without a key. */
+  /** Whether the address is answered without a key. */
   open?: true
 }
 
-/** These addresses, by what they are. */
+/** The addresses that the server answers itself, by purpose. */
 export const serverPaths = {
   signIn: {
     method: 'POST',

@@ -116,7 +116,7 @@ function* judgements(runs: readonly RacerRun[], before: readonly RaceCheck[]): G
   }
 }
 
-/** Lets one user in after another. */
+/** Makes a turnstile, which lets in one run after another. */
 function turnstile(): Turnstile {
   let last: Promise<void> = Promise.resolve()
   return async () => {

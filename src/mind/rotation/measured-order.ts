@@ -21,11 +21,11 @@ export type MeasuredOrder = {
   why(agent: string): string | undefined
 }
 
-/** The cost of one try for the person beside money, for the prompt and the look at the result, and what an hour of waiting costs; in US dollars. */
+/** The price of the person's own effort for one try (the prompt and the look at the result), and of an hour of waiting, in US dollars. */
 const priceOfTry = 2
 const priceOfHour = 12
 
-/** The price of one success: that of one try, for as many tries as a success takes. */
+/** The price of one success: the price of one try, times the number of tries that a success takes. */
 export const priceOfSuccess = (share: number, cost: number, ms: number): number =>
   (priceOfTry + cost + (ms / 3_600_000) * priceOfHour) / share
 
@@ -48,7 +48,10 @@ const before = { good: 2, bad: 1 }
 /** How far the costs and times of single turns lie apart, as the standard deviation of their logarithm. */
 const spread = 0.8
 
-/** How far the drawn numbers lie from the expected ones. Less than 1 explores less: in a simulation with drift (bench/measured-rotation.ts) it lost less. */
+/**
+ * How far the drawn numbers lie from the expected ones. A number below 1 explores less, which did better in a simulation with
+ * drift (bench/measured-rotation.ts).
+ */
 const boldness = 0.4
 
 type Mean = { sum: number; weight: number }
@@ -99,7 +102,7 @@ function knownOf(
   const foreign = new Map(names.map((name) => [name, { good: 0, bad: 0 }]))
   let later = 0
   for (const one of evidence) {
-    // Turns of agents that left the roster pass too, and their evidence is not used.
+    // Turns of agents that left the roster count as later turns too, but not as evidence.
     const age = 0.5 ** (Math.max(0, now - one.at) / (halfLifeDays * 86_400_000)) * 0.5 ** (later / halfLifeTurns)
     if (one.here) later++
     const agent = known.get(one.agent)

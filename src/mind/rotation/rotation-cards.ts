@@ -74,7 +74,7 @@ export async function askLogin(turn: Turn, agent: Agent, failure: Failure, next:
         once: { id: 'again', label: 'I have logged in, try again' },
         no: { id: 'next', label: next === undefined ? `Continue without ${agent.name}` : `Continue with ${next}` },
       }),
-      // Even the no has another agent begin, and so spend something.
+      // Even a no lets another agent begin and spend something.
       unanswered: 'stop here and keep the text',
       cancels: true,
     },

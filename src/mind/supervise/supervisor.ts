@@ -311,7 +311,7 @@ async function* keptTurn(
   for await (const event of conversation.converse(ownMemory(cli, turn), prompt, world))
     if (event.type === 'end') outcome = event.outcome
     else yield event
-  // A turn that could only not be kept was done all the same.
+  // A turn that only failed to be kept was done, and counts as done.
   return !outcome.ok && outcome.unkept ? { ok: true, ...outcome.unkept } : outcome
 }
 

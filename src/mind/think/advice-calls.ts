@@ -44,14 +44,15 @@ export class AdviceCalls {
     const key = `${framework}\n${question.trim()}`
     const answer = this.#answers.get(key) ?? this.#think({ framework, question })
     this.#answers.set(key, answer)
-    // A refusal may be otherwise next time, and nobody may be waiting for it any more.
+    // A failed request may succeed the next time, so it is forgotten. Its error is caught here, because perhaps nobody waits
+    // for it any more.
     answer.catch(() => this.#answers.delete(key))
     return signal ? unlessAborted(answer, signal) : answer
   }
 
   /**
-   * Yields the events of the acting agent, and between them those of the agents that it asks. An event of either is kept
-   * before the one that gave it goes on.
+   * Yields the events of the acting agent, and between them those of the agents that it asks. An event is kept
+   * before the agent that emitted it goes on.
    */
   async *beside(acting: AsyncGenerator<Event, Outcome>): AsyncGenerator<Event, Outcome> {
     let step: IteratorResult<Event, Outcome> | undefined

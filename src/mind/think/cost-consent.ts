@@ -75,7 +75,7 @@ export function consentForMore({
   }
 }
 
-/** Leaves a question about a cost: even a no would let one agent begin, and so spend something. */
+/** What no answer to a question about a cost means: the turn stops, because even a no lets one agent begin and spend something. */
 export const spendNothing = { unanswered: 'stop here and keep the text', cancels: true } as const
 
 /**

@@ -9,7 +9,7 @@ export type Resources = {
   actor: Agent
   /** Healthy agents that can be held to reading, in the order they are asked: different vendors first. Never empty. */
   readers: readonly string[]
-  /** Readers that cannot be held to it, and only promised to read. */
+  /** Readers that nothing keeps from writing, and that have only promised to read. */
   promisedReaders?: readonly string[]
   /** Readers around which no wall stands. */
   unwalledReaders?: readonly string[]

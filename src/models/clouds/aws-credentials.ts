@@ -183,7 +183,7 @@ async function fromProgram(
   try {
     return keysIn(JSON.parse(ran.out.toString('utf8'))) ?? failed('printed no keys')
   } catch {
-    return failed('printed something else than JSON')
+    return failed('printed something other than JSON')
   }
 }
 

@@ -7,7 +7,7 @@ export type Lasting<T> = { value: T; until?: number }
 
 export type Fetched<T> = Lasting<T> | { trouble: Trouble }
 
-/** A login is replaced this long before its end, so that no request is under way with one that ends. */
+/** A login is replaced this long before its end, so that none ends while a request is under way. */
 const spareMs = 5 * 60_000
 
 /** How long a server may take to hand out a login. */
@@ -33,7 +33,7 @@ export class ExpiringLogin<T> {
     if (held && this.#left(held) > held.spare) return held
     this.#coming ??= this.#fetched().finally(() => (this.#coming = undefined))
     const found = await Promise.race([this.#coming, cancelled(signal)])
-    // A login that still counts is better than none.
+    // The new login could not be fetched, but the old one is still valid.
     if ('trouble' in found && held && this.#held === held && this.#left(held) > 0 && !signal.aborted) return held
     return found
   }
@@ -52,7 +52,7 @@ export class ExpiringLogin<T> {
   async #fetched(): Promise<Fetched<T>> {
     const found = await this.#fetch(AbortSignal.timeout(answerMs)).catch((cause: unknown) => ({ trouble: { cause } }))
     if ('trouble' in found) return found
-    // A login that lasts only minutes keeps half of them.
+    // A login that lasts only a few minutes is replaced after half of its time.
     this.#held = { ...found, spare: Math.min(spareMs, this.#left(found) / 2) }
     return found
   }

@@ -55,7 +55,8 @@ async function sentOnce(url: string, { method = 'GET', headers, body, signal }: 
   return await new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const asked = request(url, { ...route.options, method, headers: { ...headers, ...route.headers } })
-    // The signal is not passed as an option, and the reason not once there is an answer: either would break a kept connection.
+    // Two things would break a connection that is kept for the next request: the signal as an option of the request, and a
+    // reason given to `destroy` after the answer has come.
     let answered = false
     const stop = () => {
       asked.destroy(answered ? undefined : signal!.reason)

@@ -49,7 +49,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
   }
 }
 
-/** Most servers know only three steps. */
+/** Most servers know only three levels of effort. */
 const three: Record<Effort, string> = {
   none: 'low',
   minimal: 'low',

@@ -75,7 +75,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
     options: { num_ctx: to.window },
     ...thinking(to),
     format: schema,
-    // A format holds every answer, and so would forbid calls.
+    // A format applies to every answer, so it would forbid tool calls.
     ...(schema ? {} : functionsOf(frame)),
     messages: [
       ...(frame.system === '' ? [] : [{ role: 'system', content: frame.system }]),

@@ -49,9 +49,9 @@ export function claudeDialect(
   let thread: string | undefined
   let streamed: string | undefined
   let error: Loose = {}
-  /** The number of results to come: one, and one more for each message that came too late for the turn before. */
+  /** The results so far: one, and one more for each message that came too late for the turn before. */
   const results: Loose[] = []
-  /** Messages typed during the turn that are not worked off; a version that does not report that is not waited for. */
+  /** Messages typed during the turn that Claude Code has not dealt with; a version that does not report this is not waited for. */
   const pending = new Set<string>()
   let tells = false
   let answered = false

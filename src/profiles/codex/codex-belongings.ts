@@ -91,7 +91,7 @@ function callsIn(text: string): string[] {
 
 function prefixRule(call: string): FoundRule[] | string {
   const inside = /^prefix_rule\s*\(([^]*)\)$/.exec(call)?.[1]
-  if (inside === undefined) return 'termaite reads prefix_rule(…) alone'
+  if (inside === undefined) return 'termaite reads only prefix_rule(…)'
   const fields = /^\s*(?:\w+\s*=\s*(?:"(?:[^"\\\n]|\\.)*"|\[[^]*?\](?=\s*(?:,\s*\w+\s*=|,?\s*$)))\s*,?\s*)*$/
   const pattern = /(?:^|,)\s*pattern\s*=\s*(\[[^]*?\])(?=\s*(?:,\s*\w+\s*=|,?\s*$))/.exec(inside)?.[1]
   if (pattern === undefined || !fields.test(inside)) return 'its fields are not written out as texts and lists'

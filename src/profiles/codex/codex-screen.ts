@@ -171,7 +171,7 @@ export const codexScreen: ScreenFacts = {
     // "◦ Working (1s • esc to interrupt)"
     busy: /^[•◦] .*\besc to interrupt\)/m,
     asking,
-    // "› Ask Codex to do anything", and its footer: a prompt that was sent is drawn alike, and so is a menu by half.
+    // "› Ask Codex to do anything", and its footer: a prompt that was sent looks the same without the footer, and a menu begins the same way.
     idle: /^› (?!\d+\. ).*\n(?: {2}.*\n)*? {2}(?:\S.* · [~/]|\? for shortcuts)/m,
     // "  mock-model default · ~/project": before it has that, its composer is there, and it may still ask whether the folder is trusted.
     ready: /^› .*\n *\n {2}(?!\? for shortcuts)\S/m,

@@ -29,7 +29,9 @@ function translated(written: string): Translated {
   const [, tool = '', words] = /^(\w+)(?:\(([^()]*)\))?$/.exec(written.trim()) ?? []
   const ours = rowOf(tools, tool)
   if (ours === undefined)
-    return { why: tool === '' ? 'it is no rule of a known form' : `termaite has no tool that does the same as ${tool}` }
+    return {
+      why: tool === '' ? 'it is not a rule of a known form' : `termaite has no tool that does the same as ${tool}`,
+    }
   if (words === undefined) return { rule: ours }
   const rule = ours === 'bash' ? commandRule(words.trim().split(/\s+/)) : undefined
   return rule === undefined ? { why: 'its pattern means something else here' } : { rule }

@@ -24,7 +24,7 @@ const knownFields = new Set(['type', 'command', 'timeout', 'statusMessage', 'nam
 /** Reads hooks in the shape of Claude Code's, each command on its own. */
 export function hooksIn(found: unknown, { events, refused, seconds = (timeout) => timeout }: HookForm): FoundSettings {
   if (found === undefined || found === null) return {}
-  if (!isPlainObject(found)) return { unusable: [{ what: 'hooks', why: 'they are no object of events' }] }
+  if (!isPlainObject(found)) return { unusable: [{ what: 'hooks', why: 'they are not an object of events' }] }
   const hooks: FoundHook[] = []
   const unusable: Unusable[] = []
   for (const [event, groups] of Object.entries(found)) {
@@ -40,9 +40,9 @@ export function hooksIn(found: unknown, { events, refused, seconds = (timeout) =
         const odd = isPlainObject(hook) ? Object.keys(hook).find((field) => !knownFields.has(field)) : undefined
         if (against !== undefined) leave(what, against)
         else if (!isPlainObject(hook) || hook.type !== 'command' || command.trim() === '')
-          leave(what, 'it is no command; termaite runs nothing else as a hook')
+          leave(what, 'it is not a command; termaite runs nothing else as a hook')
         else if (odd !== undefined) leave(what, `it sets ${odd}, which termaite does not know`)
-        else if (matcher !== undefined && typeof matcher !== 'string') leave(what, 'its matcher is no text')
+        else if (matcher !== undefined && typeof matcher !== 'string') leave(what, 'its matcher is not text')
         else {
           const limit = typeof hook.timeout === 'number' && hook.timeout > 0 ? seconds(hook.timeout) : undefined
           hooks.push(defined({ event, matcher: matcher === '' ? undefined : matcher, command, timeout: limit }))

@@ -37,7 +37,7 @@ export function claudeRule(tools: Readonly<Record<string, string>>, rootedAt: 's
     const ours = rowOf(tools, tool)
     if (ours === undefined)
       return {
-        why: tool === '' ? 'it is no rule of a known form' : `termaite has no tool that does the same as ${tool}`,
+        why: tool === '' ? 'it is not a rule of a known form' : `termaite has no tool that does the same as ${tool}`,
       }
     if (spec === undefined || spec === '*') return { rule: ours }
     if (ours === 'bash') return shellRule(spec, list)
@@ -46,7 +46,7 @@ export function claudeRule(tools: Readonly<Record<string, string>>, rootedAt: 's
         ? { rule: `web_fetch(${spec})` }
         : { why: 'termaite knows only domains here' }
     if (ours === 'Read' || ours === 'Edit') return pathRule(ours, spec, list, rootedAt)
-    return { why: `termaite has no rules about a part of the uses of ${tool}` }
+    return { why: `termaite has no rules for only some uses of ${tool}` }
   }
 }
 

@@ -19,7 +19,7 @@ const usableName = /^[A-Za-z0-9][\w.-]{0,63}$/
 export function serversIn(found: unknown, form: ServerForm): FoundSettings {
   if (found === undefined || found === null) return {}
   if (!isPlainObject(found))
-    return { unusable: [{ what: 'MCP servers', why: 'they are no object of names and servers' }] }
+    return { unusable: [{ what: 'MCP servers', why: 'they are not an object of names and servers' }] }
   const servers: FoundServer[] = []
   const rules: FoundRule[] = []
   const unusable: Unusable[] = []
@@ -42,7 +42,7 @@ function excludedTools(name: string, { excludeTools, disabled_tools: disabled }:
 }
 
 function serverIn(name: string, server: unknown, form: ServerForm): FoundServer | string {
-  if (!isPlainObject(server)) return 'it is no object with a command or an address'
+  if (!isPlainObject(server)) return 'it is not an object with a command or an address'
   if (server.disabled === true || server.enabled === false) return 'it is switched off there'
   const only = [server.includeTools, server.enabled_tools, server.tools].find((one) => Array.isArray(one))
   if (textsIn(only).length > 0 && !textsIn(only).includes('*'))

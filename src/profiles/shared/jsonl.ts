@@ -67,7 +67,7 @@ export function denial(tool: string, input: unknown): string {
   return `${tool}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`
 }
 
-/** The outcome of a run that ended before its dialect's last word. */
+/** The outcome of a run that ended before it reported a result. */
 export function brokenOff(title: string, { err, code, signal }: Ended): Outcome {
   const words = err.trimEnd().split('\n').at(-1)!.trim().slice(0, 300)
   const how = code === undefined ? `ended by ${signal ?? 'a signal'}` : `exit code ${code}`

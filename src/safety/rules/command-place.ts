@@ -9,9 +9,9 @@ import { isSecretName } from '../secret-files.ts'
 
 /** The facts about the wall around an agent's commands, known before one of them runs. */
 export type WallFacts = {
-  /** The network is open for every command, for those that need it and were asked for, or for none. */
+  /** The network is open for every command, for commands that need it and were asked about, or for none. */
   network: 'open' | 'asked' | 'closed'
-  /** A folder of which every turn has an empty one of its own behind the wall. */
+  /** The path of the temporary folder; behind the wall, every turn has an empty folder of its own there. */
   temporary?: string
 }
 
@@ -31,12 +31,13 @@ export type PlacedCommand = {
 }
 
 /**
- * Chooses where a command runs that the policy has let through. At `read` it always stands behind a wall that lets
- * nothing be written. Otherwise a command that cannot do its work behind the wall was asked for, and runs outside; none
- * does where the settings close the network, because only the wall keeps it closed.
+ * Chooses where a command runs that the policy has let through. On the leash `read` it always runs behind a wall
+ * that lets nothing be written. On any other leash, a command that cannot do its work behind the wall was allowed by
+ * the person, a rule or the leash, and runs outside. Where the settings close the network no command does, because only
+ * the wall keeps it closed.
  */
 export function placeOf({ parts, leash, bounds, facts }: PlacedCommand): CommandPlace {
-  // A file with keys that a command names was asked for.
+  // A command that names a file with keys got here only because that was allowed.
   const named = parts.some(({ class: kind, paths }) => kind === 'secrets' && paths.length > 0)
   const looks = parts.every(({ class: kind }) => kind === 'reads')
   // At `ask` a command that only reads runs without a yes, so the wall must hold even if the command was judged
@@ -114,7 +115,7 @@ function isOwn(path: string, bounds: ProjectBounds, { temporary }: WallFacts): b
   return own.some((folder) => isWithin(folder, path))
 }
 
-/** Why a part that was asked for cannot do its work behind the wall; undefined if it can. */
+/** Why a part that was allowed cannot do its work behind the wall; undefined if it can. */
 function outsideReason(part: Part, bounds: ProjectBounds, facts: WallFacts): string | undefined {
   const host = hostReason(part)
   if (host !== undefined) return host
@@ -138,7 +139,7 @@ const keyed = setOf(
 /** Programs that only speak to a service of the machine, whose socket is hidden behind the wall. */
 const served = setOf('docker docker-compose podman podman-compose nerdctl minikube kind colima limactl')
 
-/** Programs of the system that a command line may ask to install, in a place that is not the project. */
+/** Programs that install packages into the project, unless their arguments name another place. */
 const projectInstallers = setOf('npm pnpm yarn bun npx composer bundle poetry uv cargo go mix dotnet')
 
 /** Why a part needs the machine itself: its services or the person's keys. */

@@ -14,7 +14,7 @@ export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
     return { exact: narrowestRules(call, bounds) }
   }
   const whole = `${call.name}(${escaped(call.command.trim())})`
-  // The text of a package script can change, so that its parts which leave the project are allowed by themselves.
+  // The text of a package script can change, so its parts that reach beyond the project get rules of their own.
   const within = call.parts.flatMap((part) =>
     part.script && !isCarried(part) && part.argv
       ? [`${call.name}(${escaped(part.argv.map(shellWord).join(' '))})`]

@@ -6,7 +6,7 @@ import { locatePath } from '../path-location.ts'
 import { worse } from '../shell/shell-judgement.ts'
 import { judge } from '../shell/shell-judge.ts'
 
-/** A call with everything it would do, in parts that are allowed or not one by one. */
+/** A call with everything that it would do, in parts that are allowed or refused one by one. */
 export type JudgedCall = {
   /** The name that rules use for this call, and the tool's other names. */
   name: string

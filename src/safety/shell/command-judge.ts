@@ -73,7 +73,7 @@ export class CommandJudge {
     if (read.inner) await this.run({ ...simple, words: read.inner, text: textOf(read.inner) }, depth + 1, fed)
   }
 
-  /** A command that no table understands: what it likely does, and never that it reads. */
+  /** Judges a command that no table understands by what it likely does; it never counts as a read. */
   async #likely(simple: Simple, argv: string[] | undefined, why: string, depth: number): Promise<void> {
     const name = only(simple.words[0]) ?? ''
     const args = simple.words.slice(1)
@@ -149,7 +149,7 @@ export class CommandJudge {
     return is('unknown', why)
   }
 
-  /** A command in a script that is not understood as a whole: guessed, and never a read. */
+  /** Guesses what a command does in a script that is not understood as a whole; it never counts as a read. */
   async guessed(simple: Simple, depth: number): Promise<void> {
     const argv = argvOf(simple.words)
     if (only(simple.words[0]) === undefined) return
@@ -197,7 +197,7 @@ function alternatives(words: readonly Word[]): Word[][] | undefined {
   return readings
 }
 
-/** Arguments that name something outside, as far as it shows. */
+/** The arguments whose text shows that they name something outside the working folder. */
 const leadingOut = (args: readonly Word[]) =>
   args
     .filter((word) => word.values?.some((value) => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(value)))

@@ -63,11 +63,12 @@ export class ScriptCursor {
       const before = this.at === 0 ? ' ' : this.text[this.at - 1]!
       if (c === ' ' || c === '\t') this.at++
       else if (c === '\\' && this.peek(2) === '\\\n') {
-        if (!/[ \t\n]/.test(before)) refuse('a word of it goes on in the next line')
-        if (this.#pending.length > 0) refuse('a here-document begins in a line that goes on')
+        if (!/[ \t\n]/.test(before)) refuse('one of its words continues on the next line')
+        if (this.#pending.length > 0) refuse('it has a here-document in a line that continues on the next one')
         this.at += 2
         // The next line must begin a new word too.
-        if (this.at < this.text.length && /[#\\]/.test(this.peek())) refuse('a line of it goes on in an unusual way')
+        if (this.at < this.text.length && /[#\\]/.test(this.peek()))
+          refuse('one of its lines continues in an unusual way')
       } else if (c === '#' && /[ \t\n;&|()]/.test(before)) {
         if (this.inside > 0) refuse('it has a comment inside a substitution')
         const end = this.text.indexOf('\n', this.at)
@@ -89,7 +90,7 @@ export class ScriptCursor {
     this.at++
     for (const { tabs, end, quoted } of this.#pending.splice(0)) {
       for (;;) {
-        if (this.at >= this.text.length) refuse('a here-document of it does not end')
+        if (this.at >= this.text.length) refuse('it has a here-document without an end')
         const stop = this.text.indexOf('\n', this.at)
         const line = this.text.slice(this.at, stop < 0 ? this.text.length : stop)
         this.at = stop < 0 ? this.text.length : stop + 1
@@ -98,7 +99,7 @@ export class ScriptCursor {
           if (stop >= 0) this.at = stop
           break
         }
-        if (!quoted && /[$`\\]/.test(line)) refuse('a here-document of it is expanded')
+        if (!quoted && /[$`\\]/.test(line)) refuse('it has a here-document that the shell expands')
       }
       if (this.at < this.text.length) this.at++
     }

@@ -29,7 +29,7 @@ export class WordReader {
       if (c === '' || /[\s;&|<>()]/.test(c)) break
       if (c === "'") {
         const end = this.#cursor.text.indexOf("'", this.#cursor.at + 1)
-        if (end < 0) refuse('a quote of it is not closed')
+        if (end < 0) refuse('it has a quote that is not closed')
         this.#quotedText(this.#cursor.text.slice(this.#cursor.at + 1, end), (text) => add(text, true))
         this.#cursor.at = end + 1
       } else if (c === '"') {
@@ -37,8 +37,8 @@ export class WordReader {
         this.#double(pieces, (text) => add(text, true))
       } else if (c === '\\') {
         const next = this.#cursor.text[this.#cursor.at + 1] ?? refuse('it ends in a backslash')
-        if (next === '\n') refuse('a word of it goes on in the next line')
-        if (!/^[ -~]$/.test(next)) refuse('it has unusual letters outside quotes')
+        if (next === '\n') refuse('one of its words continues on the next line')
+        if (!/^[ -~]$/.test(next)) refuse('it has unusual characters outside quotes')
         add(next, true)
         this.#cursor.at += 2
       } else if (c === '$') this.#dollar(pieces, false, (text) => add(text, false))
@@ -48,7 +48,7 @@ export class WordReader {
         if (!/^(?:[/\s;&|<>()]|$)/.test(this.#cursor.peek())) refuse('it names the home of another user')
         pieces.push({ type: 'home' })
       } else {
-        if (!/^[!-~]$/.test(c)) refuse('it has unusual letters outside quotes')
+        if (!/^[!-~]$/.test(c)) refuse('it has unusual characters outside quotes')
         if (c === '~' && /[=:]$/.test(this.#cursor.text.slice(from, this.#cursor.at)))
           refuse('it has a ~ inside a word')
         add(c, false)
@@ -61,7 +61,8 @@ export class WordReader {
   }
 
   #quotedText(text: string, add: (text: string) => void): void {
-    if (text.includes('\n') && this.#cursor.awaitsDocument) refuse('a here-document begins in a line that goes on')
+    if (text.includes('\n') && this.#cursor.awaitsDocument)
+      refuse('it has a here-document in a line that continues on the next one')
     add(text)
   }
 
@@ -70,7 +71,7 @@ export class WordReader {
     add('')
     for (;;) {
       const c = this.#cursor.peek()
-      if (c === '') refuse('a quote of it is not closed')
+      if (c === '') refuse('it has a quote that is not closed')
       if (c === '"') {
         this.#cursor.at++
         return
@@ -78,8 +79,8 @@ export class WordReader {
       if (c === '`') refuse('it has backticks')
       if (c === '$') this.#dollar(pieces, true, add)
       else if (c === '\\') {
-        const next = this.#cursor.text[this.#cursor.at + 1] ?? refuse('a quote of it is not closed')
-        if (next === '\n') refuse('a word of it goes on in the next line')
+        const next = this.#cursor.text[this.#cursor.at + 1] ?? refuse('it has a quote that is not closed')
+        if (next === '\n') refuse('one of its words continues on the next line')
         add(/["\\$`]/.test(next) ? next : `\\${next}`)
         this.#cursor.at += 2
       } else {
@@ -106,7 +107,7 @@ export class WordReader {
       this.#cursor.at++
       this.#cursor.inside++
       const script = this.#inner()
-      if (this.#cursor.peek() !== ')') refuse('a ) is missing in it')
+      if (this.#cursor.peek() !== ')') refuse('a ) is missing')
       this.#cursor.at++
       this.#cursor.inside--
       pieces.push({ type: 'output', script, quoted })

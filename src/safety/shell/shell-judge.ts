@@ -221,7 +221,7 @@ const spanOf = ({ text, at }: { text: string; at: number }): Span => ({ from: at
 
 /** The line around a character, without the blanks at its ends. */
 function lineAround(text: string, at: number): Span {
-  // A reader stops behind what it does not understand, which may be the end of the text.
+  // A reader stops after what it does not understand, which may be the end of the text.
   const before = Math.max(0, Math.min(at, text.trimEnd().length - 1))
   const from = text.lastIndexOf('\n', before - 1) + 1
   const end = text.indexOf('\n', before)

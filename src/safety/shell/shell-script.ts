@@ -54,8 +54,8 @@ class Reader {
 
   whole(): Script {
     const script = this.#list([])
-    if (!this.cursor.isAtEnd) refuse(`it has a ${JSON.stringify(this.cursor.text[this.cursor.at])} that opens nothing`)
-    if (this.cursor.awaitsDocument) refuse('a here-document of it does not end')
+    if (!this.cursor.isAtEnd) refuse(`it has a ${JSON.stringify(this.cursor.text[this.cursor.at])} that closes nothing`)
+    if (this.cursor.awaitsDocument) refuse('it has a here-document without an end')
     return script
   }
 
@@ -140,11 +140,11 @@ class Reader {
   }
 
   #filled(script: Script): Script {
-    return script.length > 0 ? script : refuse('a part of it is empty')
+    return script.length > 0 ? script : refuse('one of its parts is empty')
   }
 
   #expect(word: string): void {
-    if (this.cursor.peek() === ')' ? word !== ')' : this.cursor.keyword() !== word) refuse(`a ${word} is missing in it`)
+    if (this.cursor.peek() === ')' ? word !== ')' : this.cursor.keyword() !== word) refuse(`a ${word} is missing`)
     this.cursor.at += word.length
   }
 
@@ -241,7 +241,7 @@ class Reader {
     if (kind === '&>' && all === '&>>') refuse('it has &>>, which only bash knows')
     if (/^[<>]\($/.test(kind + this.cursor.peek())) refuse('it has a process substitution')
     if (kind === '<>' || kind === '<&') refuse(`it has the redirection ${kind}`)
-    if (!/^[012]?$/.test(digits)) refuse('it redirects a file of an unusual number')
+    if (!/^[012]?$/.test(digits)) refuse('it redirects an unusual file descriptor')
     if (kind === '>&') {
       if (!/^[12](?=[\s;&|<>()]|$)/.test(this.cursor.peek(2))) refuse('it has an unusual redirection')
       this.cursor.at++
@@ -249,14 +249,14 @@ class Reader {
     }
     if (kind.startsWith('<') && digits !== '' && digits !== '0') refuse('it has an unusual redirection')
     this.cursor.blanks()
-    if (!/^[^\s;&|<>()]/.test(this.cursor.peek())) refuse('a redirection of it has no file')
+    if (!/^[^\s;&|<>()]/.test(this.cursor.peek())) refuse('it has a redirection without a file')
     const target = this.#words.word()
     const text = this.cursor.text.slice(from, this.cursor.at)
     if (kind === '<<' || kind === '<<-') {
       if (this.cursor.inside > 0) refuse('it has a here-document inside a substitution')
       const delimiter =
         /^(?:'(\w+)'|"(\w+)"|\\(\w+)|(\w+))$/.exec(target.text) ??
-        refuse('a here-document of it ends in an unusual way')
+        refuse('it has a here-document that ends in an unusual way')
       const end = delimiter[1] ?? delimiter[2] ?? delimiter[3] ?? delimiter[4]!
       this.cursor.expectDocument({ tabs: kind === '<<-', end, quoted: delimiter[4] === undefined })
       return { text, at: from, sign: '<<', target }

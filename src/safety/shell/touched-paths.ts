@@ -59,7 +59,7 @@ async function touched(path: string, how: Handling, bounds: ProjectBounds): Prom
   const paths: Touched[] = [{ path, real: spot.real, how: touchOf(how) }]
   const finding = (kind: Finding['class'], why: string) => ({ finding: { class: kind, why }, paths })
   if (spot.device && how === 'run') return finding('dynamic', 'it runs the commands in its input')
-  // Text on the terminal could steer it.
+  // Control sequences in the text could steer the terminal.
   if (spot.device && how === 'write' && path === '/dev/tty')
     return finding('outside', 'it writes to the terminal itself')
   if (spot.device) return { finding: nothing, paths: [] }

@@ -32,7 +32,7 @@ export function looksTheSame({ dir, root }: Repository, index: string): boolean 
       look.seen.every(([path, mark]) => seenAt(onDisk(root, path)).mark === mark)
     )
   } catch {
-    // A folder can be read no longer, or its file is damaged: git says what became of it.
+    // A folder can no longer be read, or the kept look is damaged: git finds out what changed.
     return false
   }
 }

@@ -120,7 +120,7 @@ export async function cleanUp({ repository, turns, recent, limits }: SnapshotSto
   }
 }
 
-/** Removes old asides that belong to no turn: those of files that were replaced by the work of an agent in a copy. */
+/** Removes old copies of overwritten files that belong to no turn: an agent's work in a copy had replaced these files. */
 function clearAsides(folder: string, turns: ReadonlySet<string>, before: number): void {
   if (!existsSync(folder)) return
   for (const { name } of olderThan(folder, before))

@@ -100,7 +100,7 @@ export class TreeTaker {
     }
   }
 
-  /** Copies borrowed contents into the store, beside everything else. A process that ends before leaves it to the next one. */
+  /** Copies borrowed contents into the store, beside everything else. If this process ends before that, the next one does it. */
   #repay(): void {
     const { dir } = this.#repository
     if (this.#repaying || loanOf(dir) === undefined) return
@@ -144,7 +144,7 @@ export class TreeTaker {
     }
   }
 
-  /** Gives back what takes that failed have used of a full disk. */
+  /** Frees the room on a full disk that failed takes have used. */
   #makeRoom(): void {
     const { dir } = this.#repository
     clearQuarantines(dir, this.#clock.now(), longestTakeMs)

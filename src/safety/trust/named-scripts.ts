@@ -16,7 +16,7 @@ const commandFiles = [
 ]
 
 /**
- * The scripts that the project's commands name: their content is what would run. Found are files of the project that stand in
+ * The scripts that the project's commands name: their content is what would run. These are files of the project that stand in
  * a command, its arguments or its environment, what an interpreter would start in a named folder, and the scripts of
  * `package.json` and make. What these scripts load themselves is not followed.
  */
@@ -135,7 +135,7 @@ function inProject(folder: string, path: string): string | undefined {
 async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
   const there = await stat(path).catch(() => lstat(path).catch(() => undefined))
   if (there?.isDirectory()) return 'folder'
-  // A link that leads nowhere may lead to a script tomorrow.
+  // A link that leads nowhere may lead to a script later.
   return there?.isFile() || there?.isSymbolicLink() ? 'file' : undefined
 }
 

@@ -87,7 +87,7 @@ export function programOutside(name: string, env: WallHost['env'], writable: rea
       accessSync(path, constants.X_OK)
       if (statSync(path).isFile()) return path
     } catch {
-      // Not there, or not for us: the next folder may have it.
+      // The program is missing here, or we may not run it: the next folder may have it.
     }
   }
   return undefined

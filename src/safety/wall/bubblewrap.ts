@@ -20,7 +20,7 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
     ...(asRoot ? kernelSettings().flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...mounts.flatMap(mountFlags),
     '--unshare-user',
-    // As another user than root: the kernel then gives a program that is started no capabilities.
+    // As a user other than root, because the kernel then gives a started program no capabilities.
     ...(asRoot ? ['--uid', '1000', '--gid', '1000'] : []),
     ...['--cap-drop', 'ALL'],
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],

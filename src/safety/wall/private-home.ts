@@ -142,7 +142,7 @@ async function isSmall(folder: string): Promise<boolean> {
   return sizes.reduce((sum, size) => sum + size, 0) <= largestCopy
 }
 
-/** Keeps a place in the sessions from being written for good: as it is, or as an empty private folder. */
+/** Shows a place among the sessions so that no change of it lasts: read-only, or as an empty private folder if it is missing. */
 async function withheld(inside: string, path: string): Promise<WallBind> {
   if ((await lstat(path).catch(() => undefined))?.isDirectory()) return { from: path, to: path, write: false }
   await mkdir(inside, { mode: 0o700 })

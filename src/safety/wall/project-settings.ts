@@ -25,7 +25,7 @@ const mostFolders = 10_000
 /** Folders that a command makes are looked through as well, so that it cannot hide settings behind many of them. */
 const mostNewFolders = 100_000
 
-/** A folder that changed so shortly before it was read may have changed afterwards without another time. */
+/** A folder that changed so shortly before it was read may have changed again afterwards with the same modification time. */
 const clockStepMs = 20
 
 type Found = Pick<Stats, 'dev' | 'ino'> & { link?: string }

@@ -75,7 +75,8 @@ export function wallOf(host: WallHost): Wall {
         .map(({ from, to, write }): Mount => ({ path: to, from, as: write ? 'write' : 'read' }))
     const mounts: Mount[] = [
       ...settings.flatMap((part) => part.mounts),
-      // A place that is shown as it is stays hidden where keys are; a place that shows something else hides it already.
+      // A place that shows itself comes before the hidden places, so that keys in it stay hidden. A place that shows something
+      // else comes after them, because it hides what lies there anyway.
       ...binds(true),
       ...(sockets && platform === 'linux' ? await hostSockets() : []),
       ...(await hiddenPlaces({

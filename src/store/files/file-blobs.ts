@@ -59,7 +59,7 @@ export class FileBlobs implements Blobs {
     return this.removeAll(async (sha) => !shas.has(sha))
   }
 
-  /** Removes every body that `isOver` says so of; `written` is when the body was written, by the time of day. */
+  /** Removes every body for which `isOver` returns true; `written` tells when the body was written, by the time of day. */
   async removeAll(isOver: (sha: string, written: () => Promise<number>) => Promise<boolean>): Promise<void> {
     try {
       for await (const { name } of await opendir(this.#folder)) {

@@ -103,7 +103,7 @@ function parsed(text: string, initial: unknown): unknown {
     if (typeof initial !== 'object' || initial === null) return found
     if (isObject && Array.isArray(found) === Array.isArray(initial)) return found
   } catch {
-    // The same as a document of another shape.
+    // Text that is not JSON counts as a document of another shape.
   }
   throw new Garbage()
 }

@@ -17,7 +17,7 @@ export class Mutex {
     this.#voice = voice
   }
 
-  /** Opens the lock file, a new one in place of one that is damaged: it holds no data. */
+  /** Opens the lock file. A damaged one is replaced, because it holds no data. */
   async #open(): Promise<DatabaseSync> {
     try {
       return await this.#opened()

@@ -12,7 +12,7 @@ import { StoreError } from '../../core/talk/store.ts'
 import { kindOf, noRows } from '../../core/work/ledger-archive.ts'
 import { storeError } from '../store-error.ts'
 
-/** The format that this program writes; it reads this one alone. */
+/** The format of a backup: this program writes and reads no other one. */
 const format = 1
 
 /** The first line of a backup. */
@@ -22,8 +22,8 @@ type Head = ArchiveHead & { backup: 'termaite ledger'; format: number }
 type End = { end: { rows: ArchiveCounts; sha256: string } }
 
 /**
- * Writes a backup: JSON lines, compressed. The last line counts the rows and has the hash of all lines before it, so that a file
- * that is not whole is known. The file appears under its name when it is complete, and only its owner can read it.
+ * Writes a backup: JSON lines, compressed. The last line counts the rows and has the hash of all lines before it, so that an
+ * incomplete file is recognised. The file appears under its name when it is complete, and only its owner can read it.
  */
 export async function writeArchive(
   path: string,
@@ -74,7 +74,7 @@ async function* archiveLines(
   yield `${JSON.stringify(last)}\n`
 }
 
-/** Reads a whole backup and checks it; nothing is believed of a file that is not whole. */
+/** Reads a whole backup and checks it. An incomplete file is refused. */
 export async function checkArchive(path: string): Promise<{ head: ArchiveHead; rows: ArchiveCounts }> {
   const counts = noRows()
   for await (const row of archiveRows(path)) {
@@ -91,7 +91,7 @@ async function headOf(path: string): Promise<ArchiveHead> {
 
 function headIn(path: string, line: string): ArchiveHead {
   const head = parsed<Partial<Head>>(path, line)
-  if (head.backup !== 'termaite ledger') throw new StoreError(`${path} is no backup of a ledger`)
+  if (head.backup !== 'termaite ledger') throw new StoreError(`${path} is not a backup of a ledger`)
   if (head.format !== format)
     throw new StoreError(`${path} has the format ${head.format}, and this termaite reads ${format}. Update termaite.`)
   return { made: head.made ?? '', from: head.from ?? 'sqlite', version: head.version ?? '' }

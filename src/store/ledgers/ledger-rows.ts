@@ -13,7 +13,8 @@ const page = 200
 const pieceBytes = 256 * 1024
 
 /**
- * How long the agent of a task has to be heard after its ledger was opened or restored: while no hub was there, it could not be.
+ * How long the agent of a task may take to be heard from again after its ledger was opened or restored: while no hub ran, it
+ * could reach none.
  */
 export const resumeMs = (state: TaskState) => (state === 'PENDING_ACK' ? 30_000 : 10 * 60_000)
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { namesIn } from '../../base/files.ts'
 import { EndMark } from '../end-mark.ts'
 
-/** How often a folder is read whose changes the system reports, and one whose changes it does not. */
+/** How often a folder is read: if the system reports its changes, and if the system does not. */
 const watchedMs = 5_000
 const pollMs = 250
 

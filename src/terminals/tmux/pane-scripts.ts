@@ -53,7 +53,7 @@ ${printEndMark(id)}${untilRead}${boundTo === undefined ? '' : closeWithout(bound
 
 /**
  * A pane stays when its program has ended, so that its last screen can be read. Once the process is gone that would read it, the
- * pane is closed. A process that was killed and that its parent has not buried yet is gone, too.
+ * pane is closed. A process that has ended and that its parent has not reaped yet counts as gone, too.
  */
 const closeWithout = (pid: number, tmux: string) =>
   `kill -0 ${pid} && ! grep -qs ') [ZX] ' /proc/${pid}/stat || ${quotedWord(tmux)} set-option -p -t "$TMUX_PANE" remain-on-exit off\n`

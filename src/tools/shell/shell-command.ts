@@ -58,7 +58,7 @@ export function exitText({ code, signal }: Exit): string {
   return code === 0 ? '' : `[exit code ${code}]`
 }
 
-/** Sentences about what was removed behind a command, as its output shows them. */
+/** Sentences about files that a command left and termaite removed, as they are added to its output. */
 export const settledText = (said: readonly string[]): string => said.map((one) => `[${one}]`).join('\n')
 
 /** Ends a run, with all processes it started, when its call is cancelled or its time is up. */

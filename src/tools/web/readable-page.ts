@@ -97,7 +97,7 @@ function absolute(href: string | undefined, base: URL): string | undefined {
 
 export type Piece =
   | { type: 'text'; text: string }
-  // The begin or the end of an element.
+  // The beginning or the end of an element.
   | { type: 'open' | 'close'; tag: string; attribute(name: string): string | undefined }
 
 /** Elements whose content is not for readers, and is not parsed as tags either. */

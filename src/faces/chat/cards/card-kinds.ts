@@ -15,8 +15,8 @@ const kinds: Record<Question['about'], CardKind> = {
   login: { title: (who) => `${who} needs a login`, paint: calm },
   quota: { title: (who) => `${who} cannot go on now`, paint: warning },
   silence: { title: (who) => `${who} is silent`, paint: warning },
-  denied: { title: (who) => `${who} was not allowed to do it`, paint: (theme) => theme.bad },
-  sharing: { title: () => 'Another vendor would learn this', paint: warning },
+  denied: { title: (who) => `${who} was refused permission`, paint: (theme) => theme.bad },
+  sharing: { title: () => 'This would be shared with another vendor', paint: warning },
 }
 
 /** The title of a card: its kind, the agent it is about, and the agents through which the question came. */

@@ -15,7 +15,7 @@ export type ApproachPlan = { steps: PlanStep[]; dropped: DroppedApproach[]; diss
 /** `installs`: what must be installed first, in words. */
 type PlanStep = RankedApproach & { installs: string[]; code?: string }
 
-/** A name stands in every line about its approach. */
+/** A longer name is cut, because it stands in every line about its approach. */
 const longestName = 60
 
 /** Compares a decision with the machine; where all ranked approaches are impossible, the majority of the advice counts. */

@@ -36,7 +36,7 @@ export async function* walkTree(
   for (;;) {
     const { tasks, next } = advanceTree(tree.tasks)
     if (!next) {
-      // The last change are the tasks that can never be done any more.
+      // The last change marks the tasks that can no longer be done.
       if (tasks !== tree.tasks) yield* change(tasks)
       return { tree, acted }
     }

@@ -36,7 +36,7 @@ const single = opens(
   '(run|rerun|execute|start|restart|stop|kill|open|show|display|tail|read|tell me|go to|checkout|check out|switch to|turn (on|off)|enable|disable|mute|unmute|set (the|my) (volume|brightness|timer|alarm|theme)|bump|commit|push|pull|fetch|stash|rebase|format|lint|undo|revert|redo|rename|translate|define|explain|ping|play|pause|lock (the|my) screen)',
 )
 
-/** An edit that is seen at one glance. */
+/** Edits that are small enough to be checked at a glance. */
 const edits = opens(
   '(add|insert|append|prepend|put|remove|delete|drop|change|replace|fix|correct|update|rename|swap|capitali[sz]e|indent|bump)',
 )
@@ -44,7 +44,7 @@ const small = sign(
   '(a |the |this |that |one )?(typos?|spelling|misspelling|comment|docstring|semicolon|comma|trailing (whitespace|comma|space)|(blank|empty) line|unused (import|variable)|console log|print statement|copyright year|version number|heading|badge)',
 )
 
-/** A question that costs a look, not a thought. */
+/** Questions that a look at the project or the machine answers. */
 const asksForFact = opens(
   '(what (is|are|was|does|time|day|version|port)|which (version|file|branch|port|line|folder|function)|where (is|are|do|does)|who (is|wrote|made)|when (is|was|did)|how (many|much|old|big|long) (is|are|lines|files|space|time))',
 )
@@ -64,7 +64,7 @@ const trivial: Rule = ({ text, core, words, whole }) => {
     : undefined
 }
 
-/** Words that make every short and simple request a doubtful one. */
+/** Whether a request that looks short and simple has words that speak against that. */
 const doubts = (text: string) =>
   strongTrouble(text) || destroyedThings(text) || delicateParts(text) || openQuestions(text)
 
@@ -150,7 +150,7 @@ const computes = opens(
 )
 const dataFile = /\.(csv|tsv|jsonl?|xml|xlsx?|log|parquet)\b/i
 
-/** Data goes in and data comes out: easier to program than to discuss. */
+/** Requests to process data, which a script does more surely than an agent by hand. */
 const dataProcessing: Rule = ({ text, core, whole }) => {
   if (!computes(core) || codeNouns(text) || doubts(text)) return undefined
   return dataNouns(core) || dataFile.test(whole) ? match('script', 'data to work through') : undefined
@@ -174,7 +174,7 @@ const exploring: Rule = ({ text, core }) => {
 const foreignTrouble: Rule = ({ whole }) =>
   reportsTrouble(whole) ? match('sequential', 'the cause is not known') : undefined
 
-/** The first rule that matches decides, in the order of the seed. */
+/** The first rule that matches decides. */
 export const englishRules: readonly Rule[] = [
   trivial,
   debugging,

@@ -42,7 +42,7 @@ export function hypothesesPrompt({ turn, resources }: ThinkingTurn): string {
 const mostTested = 7
 const mostUnclear = 3
 
-/** The hypotheses that are still to be tested: none twice, no cause that was ruled out, and not for ever. */
+/** The hypotheses that are still to be tested: none twice, none whose cause was ruled out, and only a limited number. */
 export class UntestedHypotheses {
   #open: Hypothesis[] = []
   #met = new Set<string>()

@@ -133,7 +133,7 @@ function sslModeOf(text: string): SslMode {
   if ((sslModes as readonly string[]).includes(text)) return text as SslMode
   if (text === 'prefer' || text === 'allow')
     throw new AddressError(
-      `The address of the ledger has sslmode=${text}, which would send everything in plain text when somebody in between wishes so. Use sslmode=verify-full, or sslmode=disable on a network that nobody else reads.`,
+      `The address of the ledger has sslmode=${text}, with which somebody on the network can turn the encryption off. Use sslmode=verify-full, or sslmode=disable on a network that nobody else reads.`,
     )
   throw new AddressError(`The address of the ledger has sslmode=${text}, allowed: ${sslModes.join(', ')}.`)
 }

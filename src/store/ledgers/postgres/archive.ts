@@ -121,7 +121,7 @@ class PostgresArchive implements LedgerArchive {
   async #take(rows: AsyncIterable<ArchiveRow>, replace: boolean): Promise<TakenOver> {
     const s = this.#s
     await this.#begin('')
-    // Hubs wait until everything is there; those that are running then begin anew, because the series of numbers is another one.
+    // Running hubs wait for this lock until everything is written. They then read everything anew, because the epoch changed.
     await this.#session.run(`LOCK TABLE ${s}.ledger IN ACCESS EXCLUSIVE MODE`)
     if (replace)
       await this.#session.run(
@@ -285,7 +285,7 @@ function batchOf<K extends ArchiveRow, Row>(schema: string, table: Table<Row>, p
   }
 }
 
-/** A task whose agent could not be heard meanwhile has some time to be. */
+/** A restored task. Its agent gets some time to be heard from again, because it could reach no hub meanwhile. */
 function resumedTask(row: TaskRow, steady: number): TaskRow {
   const { state } = row.task
   if (!heldStates.includes(state)) return { ...row, touched: Math.min(row.touched, steady) }
@@ -293,7 +293,7 @@ function resumedTask(row: TaskRow, steady: number): TaskRow {
   return { ...row, touched: Math.min(row.touched, steady), due: Math.max(row.due ?? 0, least) }
 }
 
-/** Nobody waits: the connections were those of another hub. */
+/** A restored agent, which no longer waits: its connection was one to another hub. */
 function resumedAgent({ wait: _, ...row }: AgentRow, steady: number): AgentRow {
   return { ...row, heard: Math.min(row.heard, steady) }
 }

@@ -38,8 +38,8 @@ export class PostgresAuditBook implements HubAuditBook {
         const value = pick(act)
         return value === undefined ? null : column(value)
       })
-    // One hub after another, so that a reader who goes on from a number misses nothing. The same acts are never sent twice: a
-    // lost answer is told to the caller.
+    // Hubs write one after another, so that a reader who continues from a number misses nothing. Acts are never sent twice:
+    // where the answer is lost, the caller gets the error.
     await this.#connections.repeat(
       (session) =>
         session.run(

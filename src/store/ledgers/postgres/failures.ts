@@ -71,7 +71,7 @@ const meanings: Readonly<Record<string, (shown: string) => string>> = {
     `The database does not let this user in: ${shown}. Its administrator allows users and hosts in pg_hba.conf.`,
   '3D000': (shown) => `There is no such database: ${shown}. Create it with: createdb --encoding=UTF8 <name>`,
   '42501': (shown) =>
-    `The database user has not the rights that the hub needs at ${shown}. docs/ledger.md lists the grants; \`termaite hub migrate\` with the owner of the schema makes the tables.`,
+    `The database user lacks the rights that the hub needs at ${shown}. docs/ledger.md lists the grants; \`termaite hub migrate\` with the owner of the schema makes the tables.`,
   '53100': (shown) => `The disk of the database at ${shown} is full. Free some space; the hub goes on by itself.`,
 }
 
@@ -99,7 +99,7 @@ export function ledgerFailure(error: unknown, shown: string): Error {
       `The database asks for a password for ${shown}, and none is known. Set TERMAITE_LEDGER_PASSWORD, or name a file with hub.ledgerPasswordFile.`,
       { cause: plain(error) },
     )
-  if (isConflict(error)) return new LedgerAway('other hubs were in the way again and again')
+  if (isConflict(error)) return new LedgerAway('other hubs kept changing the same rows')
   if (isAway(error)) return new LedgerAway(reason(error))
   return new StoreError(`The ledger at ${shown} failed: ${messageOf(error)}.`, { cause: plain(error) })
 }
@@ -116,7 +116,7 @@ function reason(error: unknown): string {
     case 'EAI_AGAIN':
       return 'the name of its host is not known'
     case '57P03':
-      return 'the database starts or stops'
+      return 'the database is starting or stopping'
     case '57P01':
     case '57P02':
       return 'the database ended the connection'
@@ -129,7 +129,7 @@ function reason(error: unknown): string {
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EHOSTDOWN':
-      return 'there is no way to its host'
+      return 'there is no route to its host'
     case 'ETIMEDOUT':
       return 'it did not answer in time'
     default:

@@ -136,7 +136,7 @@ export class PostgresHubBook implements HubBook {
     return `EXISTS (SELECT 1 FROM ${this.#s}.hub_nodes h WHERE h.id = m.hub AND h.until > ${this.#now})`
   }
 
-  /** A machine that was not seen for so long has lost its name. */
+  /** The SQL condition for a machine that has not been seen for so long that another one may take its name. */
   #isForgotten(): string {
     return `(${this.#now} - m.seen > ${forgottenMs} AND NOT ${this.#isLinked()})`
   }

@@ -50,7 +50,7 @@ export class Listener {
   }
 
   listen(told: (news: LedgerNews) => void): () => void {
-    // Each listener is its own, also where one function listens twice.
+    // A function of its own for each call, so that one function can listen twice and stop once.
     const listener = (news: LedgerNews) => told(news)
     this.#told.add(listener)
     return () => {
@@ -58,7 +58,7 @@ export class Listener {
     }
   }
 
-  /** Tells of a round of this hub at once. The database tells of it too, which is left out. */
+  /** Tells of a round of this hub at once. The database reports the same round later, and that report is ignored. */
   tell(news: LedgerNews): void {
     this.#seq = Math.max(this.#seq, news.seq)
     // A listener that throws must not make a round fail that is durable.

@@ -206,7 +206,7 @@ export class PostgresLedger implements HubLedger {
     const session = await this.#connections.take()
     let round: PostgresRound | undefined
     try {
-      // All of it is sent at once; where one fails, so do the next.
+      // All statements are sent at once; if one fails, those after it fail too.
       const begun = session.run(this.#sql.begin)
       begun.catch(() => {})
       const head = session.rows<Head>(this.#sql.roundHead, [id])
@@ -276,7 +276,7 @@ export class PostgresLedger implements HubLedger {
       .finally(() => (this.#sweeping = undefined))
   }
 
-  /** Reads, again where a session that the server has ended meanwhile was noticed only by its use. */
+  /** Reads, and reads again where the server had ended the session, which only shows when it is used. */
   async #read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++)
       try {

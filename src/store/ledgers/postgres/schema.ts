@@ -120,7 +120,7 @@ const migrations: readonly Migration[] = [
   },
   {
     name: 'rules of machines: pauses, labels and limits',
-    // Agents tell their machine with each registration; of those that are there it is read from their JSON, as far as SQL can.
+    // Agents name their machine with each registration. For existing agents it is read from their JSON, as far as SQL can.
     sql: (s) => `
       CREATE TABLE ${s}.machine_rules (
         id text COLLATE "C" PRIMARY KEY, rules text NOT NULL, labels text[] COLLATE "C" NOT NULL,

@@ -195,7 +195,7 @@ class SqliteLedger implements HubLedger {
   }
 
   listen(told: (news: LedgerNews) => void): () => void {
-    // Each listener is its own, also where one function listens twice.
+    // A function of its own for each call, so that one function can listen twice and stop once.
     const listener = (news: LedgerNews) => told(news)
     this.#listeners.add(listener)
     return () => {
@@ -301,7 +301,7 @@ class SqliteLedger implements HubLedger {
     })
   }
 
-  /** Puts right what time has made wrong while no hub was there: nobody waits, and no agent could be heard. */
+  /** Corrects the rows for the time in which no hub ran: no agent waits any more, and none could be heard from. */
   #resume(): void {
     const { agents, tasks } = this.#tables
     const { steady } = this.#moment()

@@ -114,7 +114,7 @@ export class SqliteRound extends SqliteLook implements LedgerRound {
   #calls = new AgentCalls()
   #failure: { error: unknown } | undefined
 
-  /** The error of a write, after which nothing of the round is stored, whatever its work makes of the error. */
+  /** The error of a write, after which nothing of the round is stored, even if its work ignores the error. */
   get failure(): { error: unknown } | undefined {
     return this.#failure
   }

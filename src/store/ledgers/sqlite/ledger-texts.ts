@@ -78,7 +78,7 @@ export class LedgerTexts implements Blobs {
     const free = this.#free() ?? Infinity
     if (free >= leastFreeBytes) return
     throw new StoreError(
-      `the disk of the hub is nearly full (${sizeWords(free)} free), so that it takes no diffs and files for now. Make room there: termaite hub prune --older-than 30d, or remove other files`,
+      `the disk of the hub is nearly full (${sizeWords(free)} free), so it takes no diffs and files for now. Make room there: termaite hub prune --older-than 30d, or remove other files`,
     )
   }
 

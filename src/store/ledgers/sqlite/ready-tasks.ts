@@ -34,8 +34,8 @@ const ready = 'FROM tasks INDEXED BY tasks_ready WHERE ready = 1'
 const wished = 'FROM tasks INDEXED BY tasks_wished WHERE workspace = ?1 AND capabilities = ?2 AND wished'
 
 /**
- * Finds the ready tasks that agents may have. Thousands of ready tasks may be such that nobody can do them: they are passed over
- * by their kinds and never looked at one by one.
+ * Finds the ready tasks that agents may have. There may be thousands of ready tasks that no agent can do: they are skipped kind by
+ * kind, and never looked at one by one.
  */
 export class ReadyTasks {
   #agents: AgentTable

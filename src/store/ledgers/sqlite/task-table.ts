@@ -236,7 +236,7 @@ export class TaskTable {
     return defined({ due: next('due'), deadline: next('deadline') })
   }
 
-  /** Gives every agent with a task at least this long, by the task's state, to be heard: while no hub was there it could not be. */
+  /** Gives the agents of all tasks in a state at least until this time to be heard from: while no hub ran, they could reach none. */
   extend(state: TaskState, until: number): void {
     this.#statement('UPDATE tasks SET due = max(coalesce(due, 0), ?) WHERE state = ?').run(until, state)
   }
