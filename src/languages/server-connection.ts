@@ -68,96 +68,146 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
     await settle()
     throw error
   })
-  const lost = new AbortController()
-  let why = ''
-  const errors = new LastLine()
-  const count = { bytes: 0, messages: 0 }
-  const drop = (reason: string) => {
-    why ||= reason
-    // Ending a run never rejects.
-    void run.end()
-  }
-  const guarded = new PassThrough()
-  const read = [
-    pour(run, guarded, (bytes) => {
-      if ((count.bytes += bytes) > mostBytes) drop('it sent more than 64 MB for one edit')
-      // Messages of a server that is being ended would only delay its end.
-      return why === ''
-    }),
-    errors.read(run.stderr),
-  ]
-  const reader = new CountingReader(guarded, () => {
-    if (++count.messages > mostMessages) drop(`it sent more than ${mostMessages} reports and questions for one edit`)
-    return why === ''
-  })
-  // The library would set one timer after another for a message that never comes whole, also after the server's end.
-  reader.partialMessageTimeout = 0
-  const talk = createMessageConnection(reader, new StreamMessageWriter(run.stdin))
-  const over = run.exited.then(async (exit) => {
-    await Promise.all(read)
-    await settle()
-    talk.dispose()
-    lost.abort(new Error(why || [errors.text, `it ended with ${exit.code ?? exit.signal}`].filter(Boolean).join('; ')))
-  })
-  const listeners: ((uri: string, published: Published) => void)[] = []
-  const work = new Set<unknown>()
-  talk.onRequest((method, params) => answerTo(method, params, found))
-  talk.onNotification((method, params) => {
-    if (method === '$/progress') return noteProgress(params, work)
-    if (method !== publishes) return
-    const { uri, version: of, diagnostics } = (params ?? {}) as Record<string, unknown>
-    if (typeof uri !== 'string' || !Array.isArray(diagnostics)) return
-    const published: Published = { items: diagnostics as RawDiagnostic[] }
-    if (typeof of === 'number') published.version = of
-    for (const listener of listeners) listener(sameUri(uri), published)
-  })
-  talk.onError(([error, unsent]) => {
-    // A message that could not be sent belongs to a server that is ending, which says itself why.
-    if (!unsent && !isClosed(error)) drop(`it does not speak the protocol: ${messageOf(error)}`)
-  })
-  talk.listen()
-  const close = async () => {
-    if (!lost.signal.aborted) {
-      // A server that obeys ends by itself; any other is killed.
-      ask(talk, 'shutdown', undefined, lost.signal).catch(() => {})
-      tell(talk, 'exit', undefined)
-      run.stdin.end()
-      if (!(await exitsWithin(run, leaveMs, clock))) await run.end()
-    }
-    await over
-  }
-  const stop = () => drop('it did not start in time')
+  const connection = new ServerConnection(run, found, { clock, settle })
+  const stop = () => connection.drop('it did not start in time')
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   try {
-    const answer = (await ask(talk, 'initialize', greeting(found, version), lost.signal)) as InitializeAnswer | null
-    const pulls = Boolean(answer?.capabilities?.diagnosticProvider)
-    tell(talk, 'initialized', {})
-    const { name, version: own } = answer?.serverInfo ?? {}
-    return {
-      request: (method, params, until) => ask(talk, method, params, AbortSignal.any([until, lost.signal])),
-      notify(method, params) {
-        if (run.stdin.writableLength > mostUnread) return drop('it does not read what it is sent')
-        tell(talk, method, params)
-      },
-      pulls,
-      speaker: typeof name === 'string' ? stripAnsi([name, own].filter(Boolean).join(' ')).slice(0, 100) : undefined,
-      pid: run.pid,
-      isBusy: () => work.size > 0,
-      onPublished: (listener) => listeners.push(listener),
-      allowMore() {
-        count.bytes = 0
-        count.messages = 0
-      },
-      lost: lost.signal,
-      close,
-    }
+    await connection.initialize(greeting(found, version))
+    return connection
   } catch (error) {
-    drop(`it did not answer to initialize: ${messageOf(error)}`)
-    await over
-    throw lost.signal.reason
+    connection.drop(`it did not answer to initialize: ${messageOf(error)}`)
+    await connection.over
+    throw connection.lost.reason
   } finally {
     signal.removeEventListener('abort', stop)
+  }
+}
+
+/** The connection to a server that runs. */
+class ServerConnection implements Connection {
+  pulls = false
+  speaker: string | undefined
+  /** Resolves when the server has ended and everything that it sent was read. */
+  readonly over: Promise<void>
+  #run: Run
+  #clock: Clock
+  #talk: MessageConnection
+  #lost = new AbortController()
+  /** Why we ended the server; empty while we did not. */
+  #why = ''
+  #errors = new LastLine()
+  #count = { bytes: 0, messages: 0 }
+  #listeners: ((uri: string, published: Published) => void)[] = []
+  #work = new Set<unknown>()
+
+  constructor(run: Run, found: FoundServer, { clock, settle }: { clock: Clock; settle(): Promise<unknown> }) {
+    this.#run = run
+    this.#clock = clock
+    const guarded = new PassThrough()
+    const read = [pour(run, guarded, (bytes) => this.#takesBytes(bytes)), this.#errors.read(run.stderr)]
+    const reader = new CountingReader(guarded, () => this.#takesMessage())
+    // The library would set one timer after another for a message that never comes whole, also after the server's end.
+    reader.partialMessageTimeout = 0
+    this.#talk = createMessageConnection(reader, new StreamMessageWriter(run.stdin))
+    this.over = run.exited.then(async (exit) => {
+      await Promise.all(read)
+      await settle()
+      this.#talk.dispose()
+      const words = [this.#errors.text, `it ended with ${exit.code ?? exit.signal}`]
+      this.#lost.abort(new Error(this.#why || words.filter(Boolean).join('; ')))
+    })
+    this.#listen(found)
+  }
+
+  get pid(): number {
+    return this.#run.pid
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  /** Makes the acquaintance of the server. */
+  async initialize(params: object): Promise<void> {
+    const answer = (await ask(this.#talk, 'initialize', params, this.lost)) as InitializeAnswer | null
+    this.pulls = Boolean(answer?.capabilities?.diagnosticProvider)
+    tell(this.#talk, 'initialized', {})
+    const { name, version } = answer?.serverInfo ?? {}
+    if (typeof name === 'string') this.speaker = stripAnsi([name, version].filter(Boolean).join(' ')).slice(0, 100)
+  }
+
+  request(method: string, params: unknown, until: AbortSignal): Promise<unknown> {
+    return ask(this.#talk, method, params, AbortSignal.any([until, this.lost]))
+  }
+
+  notify(method: string, params: unknown): void {
+    if (this.#run.stdin.writableLength > mostUnread) return this.drop('it does not read what it is sent')
+    tell(this.#talk, method, params)
+  }
+
+  isBusy(): boolean {
+    return this.#work.size > 0
+  }
+
+  onPublished(listener: (uri: string, published: Published) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  allowMore(): void {
+    this.#count = { bytes: 0, messages: 0 }
+  }
+
+  /** Ends the server; the first reason counts. */
+  drop(reason: string): void {
+    this.#why ||= reason
+    // Ending a run never rejects.
+    void this.#run.end()
+  }
+
+  async close(): Promise<void> {
+    if (!this.lost.aborted) {
+      // A server that obeys ends by itself; any other is killed.
+      ask(this.#talk, 'shutdown', undefined, this.lost).catch(() => {})
+      tell(this.#talk, 'exit', undefined)
+      this.#run.stdin.end()
+      if (!(await exitsWithin(this.#run, leaveMs, this.#clock))) await this.#run.end()
+    }
+    await this.over
+  }
+
+  #takesBytes(bytes: number): boolean {
+    if ((this.#count.bytes += bytes) > mostBytes) this.drop('it sent more than 64 MB for one edit')
+    // Messages of a server that is being ended would only delay its end.
+    return this.#why === ''
+  }
+
+  #takesMessage(): boolean {
+    if (++this.#count.messages > mostMessages)
+      this.drop(`it sent more than ${mostMessages} reports and questions for one edit`)
+    return this.#why === ''
+  }
+
+  #listen(found: FoundServer): void {
+    const talk = this.#talk
+    talk.onRequest((method, params) => answerTo(method, params, found))
+    talk.onNotification((method, params) => {
+      if (method === '$/progress') return noteProgress(params, this.#work)
+      if (method === publishes) this.#publish(params)
+    })
+    talk.onError(([error, unsent]) => {
+      // A message that could not be sent belongs to a server that is ending, which says itself why.
+      if (!unsent && !isClosed(error)) this.drop(`it does not speak the protocol: ${messageOf(error)}`)
+    })
+    talk.listen()
+  }
+
+  #publish(params: unknown): void {
+    const { uri, version, diagnostics } = (params ?? {}) as Record<string, unknown>
+    if (typeof uri !== 'string' || !Array.isArray(diagnostics)) return
+    const published: Published = { items: diagnostics as RawDiagnostic[] }
+    if (typeof version === 'number') published.version = version
+    for (const listener of this.#listeners) listener(sameUri(uri), published)
   }
 }
 

@@ -8,7 +8,7 @@ import fc from '../cases.ts'
 import { longestAttachment, safeFileName, safeFileNames } from '../../src/core/work/attachment.ts'
 import { taskFilesIn } from '../../src/app/supervision/task-files.ts'
 import { attachmentResources } from '../../src/faces/hub/attachment-resources.ts'
-import { hubTaskSource } from '../../src/hub/hub-task-source.ts'
+import { HubTaskSource } from '../../src/hub/hub-task-source.ts'
 import { ticketOf } from '../../src/hub/task-rules.ts'
 import { plainWorkspace } from '../../src/worktrees/task-branches.ts'
 import { hubAt, loaded } from './seat.ts'
@@ -84,7 +84,7 @@ test('a supervised agent finds the files of its task where its prompt says, and 
   await hub.register(as)
   const { id: sent } = await hub.attachments.receive(pieces('the log'))
   const { id } = await add('Mend it.', { attachments: [{ id: sent, name: 'build log.txt' }] })
-  const source = hubTaskSource({
+  const source = new HubTaskSource({
     hub: {
       url: 'http://hub',
       register: (who) => hub.register(who),

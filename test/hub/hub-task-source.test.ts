@@ -17,7 +17,7 @@ import type { HubClient } from '../../src/app/hub/hub-client.ts'
 import type { TaskChanges, TaskChecks, TaskWorkspace } from '../../src/core/work/task-source.ts'
 import type { SentCheck } from '../../src/hub/task-texts.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../src/worktrees/task-branches.ts'
-import { hubTaskSource } from '../../src/hub/hub-task-source.ts'
+import { HubTaskSource } from '../../src/hub/hub-task-source.ts'
 
 const as = { id: 'me', role: 'orc', capabilities: [], workspace: '/w', source: 'CLI' as const }
 const never = new AbortController().signal
@@ -60,7 +60,7 @@ function seat(workspace = plainWorkspace, { checks, vouches = true }: { checks?:
     spent: (id: string, all: Spent) => said(() => hub.reports.spent(id, all)),
   } as unknown as HubClient
   const vouch = (id: string, sent: SentCheck[]) => said(() => hub.work.checked(id, sent))
-  const duty = hubTaskSource({
+  const duty = new HubTaskSource({
     hub: client,
     as,
     clock,
@@ -101,7 +101,7 @@ test('a task that the agent answered itself is settled, and one that was taken a
   const second = await add('Two.')
   await duty.next(never)
   await duty.ack(`${second.id}.1`, never)
-  const lost = duty.revoked!(`${second.id}.1`, never)
+  const lost = duty.revoked(`${second.id}.1`, never)
   await hub.cancel(second.id, 'user', 'not needed')
   await clock.turn(5_000)
   assert.equal(await lost, 'not needed')
@@ -210,7 +210,7 @@ test('an agent whose task passes its cap is told to stop, and gets the task agai
   const { id } = await add('Do it.', { cost: 1 })
   await duty.next(never)
   await duty.ack(`${id}.1`, never)
-  const revoked = duty.revoked!(`${id}.1`, never)
+  const revoked = duty.revoked(`${id}.1`, never)
   duty.reportUsage({ tokens: 10, cost: 1.25, priced: 10 })
   await clock.turn(5_000)
   assert.equal(await revoked, 'it is paused: used $1.25 of $1.00')

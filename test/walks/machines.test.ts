@@ -14,7 +14,7 @@ import { keysAt, wantedWorkspace } from '../../src/app/hub/own-workspaces.ts'
 import { approve, fetchTask } from '../../src/cli/task/task-review.ts'
 import { workCarrier } from '../../src/app/supervision/work-carrier.ts'
 import { bundlePart } from '../../src/core/work/task-try.ts'
-import { hubTaskSource } from '../../src/hub/hub-task-source.ts'
+import { HubTaskSource } from '../../src/hub/hub-task-source.ts'
 import { HubAway, HubRefused } from '../../src/hub/remote-hub.ts'
 import { fileHubLedger } from '../../src/store/ledgers/sqlite/hub-ledger.ts'
 import { bundleOf, BundleRefused, unbundle, writeBundle } from '../../src/worktrees/work-bundle.ts'
@@ -108,7 +108,7 @@ async function agentAt(
     machine: name,
     ...(await keysAt(io, clone, 'https://hub.example')),
   }
-  const source = hubTaskSource({
+  const source = new HubTaskSource({
     hub,
     as,
     clock,
@@ -163,14 +163,14 @@ test('an agent that is cut off for longer than its lease stops, its work is kept
   const other = await two.take()
   writeFileSync(join(two.cwd, 'shop.txt'), 'apples\npears\n')
   one.line.state.dead = false
-  const watch = one.source.revoked!(ticket, never)
+  const watch = one.source.revoked(ticket, never)
   await until(async () => (await one.clock.turn(5_000), one.line.hangUp(), true))
   const why = await until(async () => {
     const said = await Promise.race([watch, one.clock.turn(5_000).then(() => undefined)])
     return said
   })
   assert.equal(why, 'it was given to another agent')
-  await one.source.abandoned!(ticket, why, never)
+  await one.source.abandoned(ticket, why, never)
   const late = (await hub.task(id)).tries![0]!
   assert.deepEqual(
     [

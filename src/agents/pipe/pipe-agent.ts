@@ -48,7 +48,6 @@ export function pipeAgent(spec: PipeSpec, seat: PipeSeat, parts: PipeParts): Age
   return seatedAgent(spec.name, traits, seat, (turn, resume, emit) => takePipeTurn(spec, resume, parts, turn, emit))
 }
 
-/** Takes one turn on the agent's own thread, or on a new one when that is lost, and then emits the facts of its end. */
 async function takePipeTurn(
   spec: PipeSpec,
   resume: string | undefined,
@@ -59,36 +58,68 @@ async function takePipeTurn(
   if (turn.signal.aborted) return emit(ended(failed('aborted', `${spec.name} was cancelled before it started`)))
   const loose = leashFailure(spec.name, turn.leash, composingProfile(spec))
   if (loose) return emit(ended({ ok: false, failure: loose }))
-  const watch = new TurnWatch(spec.name, spec, turn)
-  const asking = { ...turn, ask: watch.ask }
-  const said = new Set<Event['type']>()
-  let waiting = 0
-  const say: Emit = async (event) => {
-    said.add(event.type)
-    waiting++
-    await emit(event).finally(() => waiting--)
+  return new PipeTurn(spec, parts, turn, emit).take(resume)
+}
+
+/** One turn of a CLI behind pipes. */
+class PipeTurn {
+  #spec: PipeSpec
+  #parts: PipeParts
+  #turn: Turn
+  #emit: Emit
+  #watch: TurnWatch
+  #env: PipeParts['env']
+  /** The kinds of events that were emitted, and how many events wait for their reader. */
+  #said = new Set<Event['type']>()
+  #waiting = 0
+  /** Notes about pictures that the person was told already. */
+  #told = new Set<string>()
+
+  constructor(spec: PipeSpec, parts: PipeParts, turn: Turn, emit: Emit) {
+    this.#spec = spec
+    this.#parts = parts
+    this.#turn = turn
+    this.#emit = emit
+    this.#watch = new TurnWatch(spec.name, spec, turn)
+    this.#env = { ...spec.profile?.env, ...parts.env, ...spec.env }
   }
-  const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
-  const lent = await lentWords(composingProfile(spec)?.lends, parts.lend)
-  const composing = composingProfile(spec)
-  const words = [lent, folderWords(composing, spec.folders), effortWords(composing, spec.effort)]
-  const more = words.filter((one) => one !== '').join(' ')
-  const speech = (key: string | undefined, run: Run, withdrawn: AbortSignal): Speech => {
-    const dialect = dialectOf(spec, turn.leash, key)
-    if (!dialect) return plainSpeech(parts.blobs, say)
-    return dialectSpeech(dialect, { name: spec.name, emit: say, turn: asking, stdin: run.stdin, withdrawn, blobs })
+
+  /** Takes the turn on the agent's own thread, or on a new one when that is lost, and then emits the facts of its end. */
+  async take(resume: string | undefined): Promise<void> {
+    const spec = this.#spec
+    const more = await this.#moreWords()
+    const { history } = this.#turn
+    const thread = pipeThread(spec, history, resume)
+    let { key } = thread
+    let prompt = await this.#promptFor(key, thread.entries)
+    let done = await this.#run(key, prompt, more)
+    if (key !== undefined && lostThread(spec, done)) {
+      key = undefined
+      this.#said.clear()
+      prompt = await this.#promptFor(key, history)
+      done = await this.#run(key, prompt, more)
+    }
+    await this.#finish(key, prompt.text, done)
   }
-  // While an event waits for its reader, the process is held up: that time is not counted as the agent's silence.
-  const alive = async (speech: Speech, since: number) =>
-    waiting > 0 || speech.busy() || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false)
-  const { blobs } = parts
-  const told = new Set<string>()
-  const promptFor = async (key: string | undefined, history: Turn['history']) => {
+
+  /** The words on the command line that give the CLI our tools, its folders and its effort. */
+  async #moreWords(): Promise<string> {
+    const spec = this.#spec
+    const composing = composingProfile(spec)
+    const lent = await lentWords(composing?.lends, this.#parts.lend)
+    const words = [lent, folderWords(composing, spec.folders), effortWords(composing, spec.effort)]
+    return words.filter((one) => one !== '').join(' ')
+  }
+
+  async #promptFor(key: string | undefined, history: Turn['history']): Promise<PictureText> {
+    const spec = this.#spec
+    const turn = this.#turn
     const takes = dialectOf(spec, turn.leash, key)?.pictures
+    const { blobs } = this.#parts
     const given = await handOverPictures({ ...turn, history }, { name: spec.name, takes, blobs })
-    for (const text of given.notes.filter((note) => !told.has(note))) {
-      told.add(text)
-      await say({ type: 'note', text })
+    for (const text of given.notes.filter((note) => !this.#told.has(note))) {
+      this.#told.add(text)
+      await this.#say({ type: 'note', text })
     }
     const text = promptText({
       agent: spec.name,
@@ -100,43 +131,61 @@ async function takePipeTurn(
     })
     return { text, pictures: given.pictures }
   }
-  const run = (key: string | undefined, prompt: PictureText) =>
-    runCommand({
+
+  #run(key: string | undefined, prompt: PictureText, more: string): Promise<PipeResult> {
+    const spec = this.#spec
+    const turn = this.#turn
+    const env = this.#env
+    return runCommand({
       spec,
       turn,
       argv: unshadowedArgv(pipeArgv(spec, turn, key, more), env, turn.cwd),
       env,
-      enclose: parts.enclose,
+      enclose: this.#parts.enclose,
       prompt,
-      watch,
-      speech: (...parts) => speech(key, ...parts),
-      alive,
+      watch: this.#watch,
+      speech: (run, withdrawn) => this.#speech(key, run, withdrawn),
+      alive: (speech, since) => this.#isAlive(speech, since),
     })
+  }
 
-  const thread = pipeThread(spec, turn.history, resume)
-  let { key } = thread
-  let prompt = await promptFor(key, thread.entries)
-  let done = await run(key, prompt)
-  if (key !== undefined && lostThread(spec, done)) {
-    key = undefined
-    said.clear()
-    prompt = await promptFor(key, turn.history)
-    done = await run(key, prompt)
+  #speech(key: string | undefined, { stdin }: Run, withdrawn: AbortSignal): Speech {
+    const { name } = this.#spec
+    const { blobs } = this.#parts
+    const emit: Emit = (event) => this.#say(event)
+    const dialect = dialectOf(this.#spec, this.#turn.leash, key)
+    if (!dialect) return plainSpeech(blobs, emit)
+    const turn = { ...this.#turn, ask: this.#watch.ask }
+    return dialectSpeech(dialect, { name, emit, turn, stdin, withdrawn, blobs })
   }
-  const { outcome, left } = done
-  for (const text of done.settled) await say({ type: 'note', text })
-  if (left.length > 0)
-    await say({
-      type: 'note',
-      text: `some processes of ${spec.name} could not be ended. End them with: kill -9 ${left.join(' ')}`,
-    })
-  if (outcome.ok) {
-    // The next turn resumes the thread that this one names, even where the CLI does not name it again.
-    if (key !== undefined && !said.has('thread')) await say({ type: 'thread', key })
-    await say(defined({ type: 'reply', text: outcome.text, whole: outcome.whole }))
-    if (!said.has('usage')) await say(estimate(prompt.text, outcome.whole?.bytes ?? outcome.text.length))
+
+  /** While an event waits for its reader, the process is held up: that time is not counted as the agent's silence. */
+  async #isAlive(speech: Speech, since: number): Promise<boolean> {
+    if (this.#waiting > 0 || speech.busy()) return true
+    return (await this.#parts.changed?.(this.#turn.cwd, since).catch(() => false)) ?? false
   }
-  await emit(ended(outcome))
+
+  async #finish(key: string | undefined, prompt: string, { outcome, settled, left }: PipeResult): Promise<void> {
+    for (const text of settled) await this.#say({ type: 'note', text })
+    if (left.length > 0)
+      await this.#say({
+        type: 'note',
+        text: `some processes of ${this.#spec.name} could not be ended. End them with: kill -9 ${left.join(' ')}`,
+      })
+    if (outcome.ok) {
+      // The next turn resumes the thread that this one names, even where the CLI does not name it again.
+      if (key !== undefined && !this.#said.has('thread')) await this.#say({ type: 'thread', key })
+      await this.#say(defined({ type: 'reply', text: outcome.text, whole: outcome.whole }))
+      if (!this.#said.has('usage')) await this.#say(estimate(prompt, outcome.whole?.bytes ?? outcome.text.length))
+    }
+    await this.#emit(ended(outcome))
+  }
+
+  async #say(event: Event): Promise<void> {
+    this.#said.add(event.type)
+    this.#waiting++
+    await this.#emit(event).finally(() => this.#waiting--)
+  }
 }
 
 function lostThread(spec: PipeSpec, { outcome, ended }: PipeResult): boolean {

@@ -1,7 +1,8 @@
-import type { Agent, Turn } from '../../core/work/agent.ts'
+import type { Agent, Roster, Turn } from '../../core/work/agent.ts'
 import type { ModelMessage } from '../../core/work/model.ts'
-import type { KeeperParts } from '../../crew/crew-parts.ts'
+import type { KeeperParts, WorkerHost } from '../../crew/crew-parts.ts'
 import type { WorkerSlot } from '../../crew/slot.ts'
+import type { BoardParts } from '../../crew/workers/board.ts'
 import type { OpensWorkers } from '../../crew/workers/coordinator.ts'
 import type { App } from '../app.ts'
 import { isAlive, ownerMark } from '../../base/owner.ts'
@@ -62,17 +63,6 @@ function leadFault({ settings }: App, named: string | undefined): string | undef
   return `${who} lead workers, because ${its} no tools for one turn. Add termaite's own agent, or set "kind": "acp" for an agent that has it; termaite config edit opens the settings.`
 }
 
-/** Why an agent cannot be a worker while a cost is to be held: the screen of a program in a terminal tells no price either. */
-function priceFault({ settings }: App, name: string, where: WorkerSite): string | undefined {
-  const own = enabledAgents(settings).find((agent) => agent.name === name)
-  const isKnown = own !== undefined && priceKnowledge(own) !== 'unknown'
-  if (settings.coordinator.cost === undefined || (isKnown && where === 'background')) return undefined
-  const [what, otherwise] = isKnown
-    ? [`${name} in a terminal`, 'Have it work in the background']
-    : [name, 'Choose another agent']
-  return `the price of an answer of ${what} is not known, so coordinator.cost in the settings could not be held. ${otherwise}.`
-}
-
 function refusing({ name, traits, close }: Agent, why: string): Agent {
   return {
     name,
@@ -85,50 +75,16 @@ function refusing({ name, traits, close }: Agent, why: string): Agent {
 }
 
 const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWorkers>): ReturnType<OpensWorkers> => {
-  const { io, place, settings, project, border, native } = app
+  const { io, place, settings, project } = app
   const { clock } = io
   // Where the conversation is not kept, nothing of its workers is kept either.
   const store = app.ephemeral ? memoryStore() : app.store
   const workspace = workersOf(app)
   const terminals = terminalsOf(io, settings, { lends: true, bound: true })
   const roster = workerRoster(app, terminals)
-  const leads = enabledAgents(settings)
-  const inTerminals = new Set(spawnable(settings, io).map(({ name }) => name))
-  const isOwn = (name: string) => leads.some((agent) => agent.name === name && agent.kind === 'native')
-  // Only our own agent in the background is held to its limits by the rules and the sandbox.
-  const isHeld = (name: string, where: WorkerSite) => where === 'background' && isOwn(name)
-  const projectCopies = openProjectCopies(app, { keeps: true, installed: true })
-  const copies = new WorkerCopies({
-    root: place.root,
-    clock,
-    copies: projectCopies,
-    tree: app.ephemeral ? undefined : projectTree(app),
-    ask: turn.ask,
-    seen: host.seen,
-    check: (see) => projectEvidence(app, { ...turn, ask: askFrom(turn, 'checks after a merge') }, see),
-    isHeld: ({ agent, worker }) => isHeld(agent, worker.where),
-  })
-  const parts: KeeperParts = {
-    store,
-    workspace,
-    clock,
-    owner: ownerMark(),
-    alive: isAlive,
-    isKeeper: true,
-    names: roster.names,
-    find: terminals.find,
-    limits: settings.crew,
-    elsewhere: async () => (await livingSlots(place.home, clock)).filter((slot) => slot.workspace !== workspace).length,
-    worktrees: worktreesOf(worktreeParts(io, place, settings, app.store, project.slug)),
-    roster,
-    outlives: () => false,
-    mask: border.toward('crew'),
-    host: {
-      ...host,
-      begin: (slot, signal) => copies.begin(slot, signal),
-      settle: (slot, envelope, how) => copies.settle(slot, envelope, how),
-    },
-  }
+  const sites = workerSites(app, roster)
+  const copies = workerCopies(app, turn, host, sites)
+  const parts = keeperParts(app, host, { store, workspace, find: terminals.find, roster, copies })
   const ledger = new SlotLedger(store, workspace, clock)
   await app.deadEnded
   await endLostWorkers(parts, ledger)
@@ -137,6 +93,7 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
   const crew = new Crew(parts)
   const keeper = new Keeper(parts)
   const board = new WorkerBoard({
+    ...sites,
     crew,
     ledger,
     blobs: blobsOf(store, workspace),
@@ -145,34 +102,14 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
     cwd: place.cwd,
     leash: turn.leash,
     path: io.env.PATH,
-    agentFor: () => (leads.find(({ kind }) => kind === 'native') ?? leads[0])!.name,
-    holdsScope: isHeld,
-    usualSite: (name) => (leads.some((agent) => agent.name === name) ? 'background' : 'terminal'),
-    siteFault(name, where) {
-      const unpriced = roster.names().includes(name) ? priceFault(app, name, where) : undefined
-      if (unpriced !== undefined) return unpriced
-      if (where === 'terminal') return inTerminals.has(name) ? undefined : lacking(settings, name)
-      if (leads.some((agent) => agent.name === name) || !inTerminals.has(name)) return undefined
-      return `${name} is not in the settings, so it can only work in a terminal. Set "where" to "terminal", or choose another agent.`
-    },
     noCopies: await noCopies(app),
-    modelOf: (name) => modelOf(leads.find((agent) => agent.name === name)),
     merge: (slot, paths, signal) => copies.merge(slot, paths, signal),
     mostWorkers: settings.coordinator.workers,
     budget,
     seen: host.seen,
   })
   const final = new FinalAnswer(board)
-  const agents = () => roster.names().map((name) => ({ name }))
-  const tools = workerTools({ board, clock, agents })
-  const digest = (messages?: readonly ModelMessage[]) => digestOf(board, clock.now(), messages)
-  const seat = { tools, digest, holdsBack: () => final.holdsBack() }
-  native.state.coordinator = seat
-  const offered = offerTurnTools(
-    app,
-    toldInResults(tools, () => digest()),
-    { told: leadWords() },
-  )
+  const offered = offerLeadTools(app, board, final, roster)
   const over = new AbortController()
   const asking = askForWorkers(ledger, crew, turn, over.signal)
   return {
@@ -185,11 +122,114 @@ const openWorkers = async (app: App, ...[turn, host, budget]: Parameters<OpensWo
       over.abort()
       await asking
       offered.withdraw()
-      if (native.state.coordinator === seat) delete native.state.coordinator
       await keeper.leave()
       await copies.close()
       await terminals.close()
       await unnote?.()
+    },
+  }
+}
+
+/** Which agents can be workers, and where each of them can work. */
+type WorkerSites = Pick<BoardParts, 'agentFor' | 'holdsScope' | 'usualSite' | 'siteFault' | 'modelOf'>
+
+function workerSites(app: App, roster: Roster): WorkerSites {
+  const { io, settings } = app
+  const agents = enabledAgents(settings)
+  const inTerminals = new Set(spawnable(settings, io).map(({ name }) => name))
+  const find = (name: string) => agents.find((agent) => agent.name === name)
+  return {
+    agentFor: () => (agents.find(({ kind }) => kind === 'native') ?? agents[0])!.name,
+    // Only our own agent in the background is held to its limits by the rules and the sandbox.
+    holdsScope: (name, where) =>
+      where === 'background' && agents.some((agent) => agent.name === name && agent.kind === 'native'),
+    usualSite: (name) => (find(name) ? 'background' : 'terminal'),
+    siteFault(name, where) {
+      const unpriced = roster.names().includes(name) ? priceFault(app, name, where) : undefined
+      if (unpriced !== undefined) return unpriced
+      if (where === 'terminal') return inTerminals.has(name) ? undefined : lacking(settings, name)
+      if (find(name) || !inTerminals.has(name)) return undefined
+      return `${name} is not in the settings, so it can only work in a terminal. Set "where" to "terminal", or choose another agent.`
+    },
+    modelOf: (name) => modelOf(find(name)),
+  }
+}
+
+/** Why an agent cannot be a worker while a cost is to be held: the screen of a program in a terminal tells no price either. */
+function priceFault({ settings }: App, name: string, where: WorkerSite): string | undefined {
+  const own = enabledAgents(settings).find((agent) => agent.name === name)
+  const isKnown = own !== undefined && priceKnowledge(own) !== 'unknown'
+  if (settings.coordinator.cost === undefined || (isKnown && where === 'background')) return undefined
+  const [what, otherwise] = isKnown
+    ? [`${name} in a terminal`, 'Have it work in the background']
+    : [name, 'Choose another agent']
+  return `the price of an answer of ${what} is not known, so coordinator.cost in the settings could not be held. ${otherwise}.`
+}
+
+/** The copies of the project that the workers of a turn work in. */
+function workerCopies(app: App, turn: Turn, host: WorkerHost, { holdsScope }: WorkerSites): WorkerCopies {
+  return new WorkerCopies({
+    root: app.place.root,
+    clock: app.io.clock,
+    copies: openProjectCopies(app, { keeps: true, installed: true }),
+    tree: app.ephemeral ? undefined : projectTree(app),
+    ask: turn.ask,
+    seen: host.seen,
+    check: (see) => projectEvidence(app, { ...turn, ask: askFrom(turn, 'checks after a merge') }, see),
+    isHeld: ({ agent, worker }) => holdsScope(agent, worker.where),
+  })
+}
+
+/** The parts of the crew that the workers are; this process is its keeper. */
+function keeperParts(
+  { io, place, settings, project, border, store: appStore }: App,
+  host: WorkerHost,
+  own: Pick<KeeperParts, 'store' | 'workspace' | 'find' | 'roster'> & { copies: WorkerCopies },
+): KeeperParts {
+  const { store, workspace, find, roster, copies } = own
+  const { clock } = io
+  return {
+    store,
+    workspace,
+    clock,
+    owner: ownerMark(),
+    alive: isAlive,
+    isKeeper: true,
+    names: roster.names,
+    find,
+    limits: settings.crew,
+    elsewhere: async () => (await livingSlots(place.home, clock)).filter((slot) => slot.workspace !== workspace).length,
+    worktrees: worktreesOf(worktreeParts(io, place, settings, appStore, project.slug)),
+    roster,
+    outlives: () => false,
+    mask: border.toward('crew'),
+    host: {
+      ...host,
+      begin: (slot, signal) => copies.begin(slot, signal),
+      settle: (slot, envelope, how) => copies.settle(slot, envelope, how),
+    },
+  }
+}
+
+/** Gives the tools of a coordinator to the agent that leads, until they are withdrawn: to our own agent as its seat, and to a CLI as a server. */
+function offerLeadTools(app: App, board: WorkerBoard, final: FinalAnswer, roster: Roster) {
+  const { clock } = app.io
+  const { state } = app.native
+  const agents = () => roster.names().map((name) => ({ name }))
+  const tools = workerTools({ board, clock, agents })
+  const digest = (messages?: readonly ModelMessage[]) => digestOf(board, clock.now(), messages)
+  const seat = { tools, digest, holdsBack: () => final.holdsBack() }
+  state.coordinator = seat
+  const offered = offerTurnTools(
+    app,
+    toldInResults(tools, () => digest()),
+    { told: leadWords() },
+  )
+  return {
+    isUnused: () => offered.isUnused(),
+    withdraw() {
+      offered.withdraw()
+      if (state.coordinator === seat) delete state.coordinator
     },
   }
 }

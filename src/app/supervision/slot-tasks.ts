@@ -24,7 +24,7 @@ import { carrierFor } from './work-carrier.ts'
 import { taskFilesIn } from './task-files.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
-import { hubTaskSource } from '../../hub/hub-task-source.ts'
+import { HubTaskSource } from '../../hub/hub-task-source.ts'
 
 export type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[]; push: boolean }
 
@@ -59,7 +59,7 @@ export async function workOnHubTasks(
     // An agent that works in the project itself has no branch to give for review.
     const { worktrees } = open.parts
     const workspace = worktree && worktrees ? worktreeWorkspace(io, place.root, worktree, worktrees) : plainWorkspace
-    const taskSource = hubTaskSource({
+    const taskSource = new HubTaskSource({
       hub: new HubClient({ url: () => hub.now().url, key: hubKey, env: io.env }),
       as,
       clock: io.clock,

@@ -23,7 +23,7 @@ import { hubProtocol } from '../../core/work/hub-protocol.ts'
 import { borderOf } from '../border.ts'
 import { allowsAct, ownRecord, withRecordedAnswers } from '../recorded-answers.ts'
 import { HubClient } from '../hub/hub-client.ts'
-import { hubTaskSource } from '../../hub/hub-task-source.ts'
+import { HubTaskSource } from '../../hub/hub-task-source.ts'
 import { askAtHub } from './hub-questions.ts'
 import { taskChecks, vouching } from './task-checks.ts'
 import { carrierFor } from './work-carrier.ts'
@@ -131,7 +131,7 @@ export function openHubWork(
   client.register(as).catch(() => {})
   const { clock } = io
   return {
-    taskSource: hubTaskSource({
+    taskSource: new HubTaskSource({
       hub: client,
       as,
       clock,

@@ -2,6 +2,7 @@ import type { SupervisedState } from '../../mind/supervise/supervision.ts'
 import type { SupervisionEnd, SupervisionEvent } from '../../mind/supervise/supervision.ts'
 import type { SupervisedSessionState } from '../../app/supervision/supervised-session.ts'
 import type { Io } from '../../core/io.ts'
+import type { TerminalHost } from '../../core/screen/terminal.ts'
 import type { TaskWorkspace } from '../../core/work/task-source.ts'
 import type { ReadyAgent } from '../../app/supervision/preflight.ts'
 import type { TaskOptions } from '../../app/supervision/supervised-agent.ts'
@@ -36,23 +37,14 @@ const lastRows = 40
 
 /** Supervises the agent until it ends; returns the exit code. */
 export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions): Promise<number> {
-  const { place, settings, agent, session, workflow, hub, leash } = ready
-  const { host: kind, hubId, cwd, tokens, cliSession, flight, terminal } = session.state
-  const border = borderOf(io.env, place.home)
-  if (hub.place.key !== undefined) border.learn('hub', hub.place.key)
-  const mask = border.toward('log')
-  const meter = new TokenMeter(tokens)
-  const scribe = new TerminalLog(logsIn(place.root), agent.name, {
-    clock: io.clock,
-    mask,
-    seen: (line) => meter.see(line),
-  })
-  const messages = new SupervisionMessages(io, ready, { scribe, mask: border.toward('notice') })
-  const warn = (words: string) => messages.warn(words)
+  const { settings, agent, session } = ready
+  const { host: kind } = session.state
+  const records = openRecords(io, ready)
+  const { mask, meter, scribe, messages } = records
   const terminals = terminalsOf(
     io,
     { ...settings, terminals: { ...settings.terminals, host: kind } },
-    { lends: true, warn },
+    { lends: true, warn: (words) => messages.warn(words) },
   )
   const seen = new CurrentTerminal((opened) => {
     scribe.follow(opened).catch(() => {})
@@ -69,44 +61,8 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
   const over = new AbortController()
   try {
     const host = seen.watch(await opened(terminals.host, agent.name))
-    const lives = kind === 'tmux' && (await (await host()).find(terminal)) !== undefined
-    const spec = supervisedSpec(io, ready)
-    const conversation = await supervisedConversation(io, ready)
-    let ticket: string | undefined
-    const hubWork = { ...options, warn, ticket: () => ticket }
-    const { taskSource, ask, status } = openHubWork(io, ready, hubWork)
-    const working = superviseCli({
-      open: cliOpener(io, ready, spec, host, lives),
-      facts: screenFactsOf(spec),
-      taskSource,
-      workflow: fillWorkflow(workflow.text, { agent: agent.name, id: hubId, workspace: place.root }),
-      ...(conversation ? { conversation } : {}),
-      cwd,
-      leash,
-      ask: async (question, withdrawn) =>
-        ask(await markDanger(io, projectRoot(cwd), cwd, question).catch(() => question), withdrawn),
-      budget: noBudget,
-      clock: io.clock,
-      signal: AbortSignal.any([io.signal, leave.signal, ...(dropped ? [dropped] : [])]),
-      outlives: kind === 'tmux',
-      kept: { spent: session.spent, ...(cliSession ? { session: cliSession } : {}), ...(flight ? { flight } : {}) },
-      keep: async (kept: SupervisedState) =>
-        session.keep({ cliSession: kept.session, flight: kept.flight, ...kept.spent }),
-      tell(told: SupervisionEvent) {
-        if (told.type === 'working') ticket = told.ticket
-        messages.tell(told)
-        status.see(told)
-        if (told.type === 'asking') warn(`answer it with: ${answerCommand(hubId, ticket)}`)
-        save().catch((error) => warn(messageOf(error)))
-      },
-      used(usage) {
-        meter.spend(usage)
-        status.used(usage)
-      },
-      mask: border.toward('vendor'),
-    }).finally(() => over.abort())
-    // Not awaited: the reports end with the supervision.
-    void status.keep(over.signal)
+    const signal = AbortSignal.any([io.signal, leave.signal, ...(dropped ? [dropped] : [])])
+    const { working } = await beginWork(io, ready, options, { records, host, save, signal, over })
     const showing = (so: boolean) => {
       messages.showing = so
     }
@@ -127,6 +83,85 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
     messages.close()
     await terminals.close()
   }
+}
+
+/** Where the agent's output, its tokens and the messages about it go. */
+type Records = ReturnType<typeof openRecords>
+
+function openRecords(io: Io, ready: ReadyAgent) {
+  const { place, agent, session, hub } = ready
+  const border = borderOf(io.env, place.home)
+  if (hub.place.key !== undefined) border.learn('hub', hub.place.key)
+  const mask = border.toward('log')
+  const meter = new TokenMeter(session.state.tokens)
+  const scribe = new TerminalLog(logsIn(place.root), agent.name, {
+    clock: io.clock,
+    mask,
+    seen: (line) => meter.see(line),
+  })
+  const messages = new SupervisionMessages(io, ready, { scribe, mask: border.toward('notice') })
+  return { border, mask, meter, scribe, messages }
+}
+
+type WorkParts = {
+  records: Records
+  host(): Promise<TerminalHost>
+  /** Saves the last rows of the screen with the session. */
+  save(): Promise<void>
+  signal: AbortSignal
+  /** Aborted when the supervision has ended. */
+  over: AbortController
+}
+
+/** Begins the supervision and its reports to the hub; `working` resolves with its end. */
+async function beginWork(
+  io: Io,
+  ready: ReadyAgent,
+  options: TaskOptions,
+  { records: { border, meter, messages }, host, save, signal, over }: WorkParts,
+): Promise<{ working: Promise<SupervisionEnd> }> {
+  const { place, agent, session, workflow, leash } = ready
+  const { host: kind, hubId, cwd, cliSession, flight, terminal } = session.state
+  const warn = (words: string) => messages.warn(words)
+  const lives = kind === 'tmux' && (await (await host()).find(terminal)) !== undefined
+  const spec = supervisedSpec(io, ready)
+  const conversation = await supervisedConversation(io, ready)
+  let ticket: string | undefined
+  const hubWork = { ...options, warn, ticket: () => ticket }
+  const { taskSource, ask, status } = openHubWork(io, ready, hubWork)
+  const working = superviseCli({
+    open: cliOpener(io, ready, spec, host, lives),
+    facts: screenFactsOf(spec),
+    taskSource,
+    workflow: fillWorkflow(workflow.text, { agent: agent.name, id: hubId, workspace: place.root }),
+    ...(conversation ? { conversation } : {}),
+    cwd,
+    leash,
+    ask: async (question, withdrawn) =>
+      ask(await markDanger(io, projectRoot(cwd), cwd, question).catch(() => question), withdrawn),
+    budget: noBudget,
+    clock: io.clock,
+    signal,
+    outlives: kind === 'tmux',
+    kept: { spent: session.spent, ...(cliSession ? { session: cliSession } : {}), ...(flight ? { flight } : {}) },
+    keep: async (kept: SupervisedState) =>
+      session.keep({ cliSession: kept.session, flight: kept.flight, ...kept.spent }),
+    tell(told: SupervisionEvent) {
+      if (told.type === 'working') ticket = told.ticket
+      messages.tell(told)
+      status.see(told)
+      if (told.type === 'asking') warn(`answer it with: ${answerCommand(hubId, ticket)}`)
+      save().catch((error) => warn(messageOf(error)))
+    },
+    used(usage) {
+      meter.spend(usage)
+      status.used(usage)
+    },
+    mask: border.toward('vendor'),
+  }).finally(() => over.abort())
+  // Not awaited: the reports end with the supervision.
+  void status.keep(over.signal)
+  return { working }
 }
 
 /** The command that answers a dialog of the agent from any shell. */

@@ -36,12 +36,15 @@ import { aimed, allowedCalls, budgetIn, flag, list, text } from '../turn-flags.t
 
 /** Runs one turn without a screen, or the chat when stdin and stdout are terminals. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
-  if (values.continue && values.cwd !== undefined)
-    throw new UsageError('--continue and --cwd name two different folders. Use only one of them.')
-  if (values.exclusive && values.ephemeral)
-    throw new UsageError(
-      '--exclusive and --ephemeral cannot be combined: a turn that keeps nothing cannot wait for others.',
-    )
+  const asked = await readRun(io, values)
+  return isChat(io, values) ? runChat(io, asked, values, words) : runOneTurn(io, asked, values, words)
+}
+
+/** A run as the flags and the settings want it. */
+type AskedRun = Awaited<ReturnType<typeof readRun>>
+
+async function readRun(io: Io, values: Parsed['values']) {
+  refuseConflicts(values)
   const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
   if (values.continue) say(io, `Continuing in ${place.root}`)
   const overrides = {
@@ -61,22 +64,45 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const names = agents.map(({ name }) => name)
   const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
   const only = values.only === true
-  if (only && aimed(wanted, names).agent === undefined)
-    throw new UsageError('--only needs the name of an agent: add -a and its name.')
-  if (only && (values.think ?? 'off') !== 'off' && values.think !== 'direct')
+  if (only) refuseOnly(values, aimed(wanted, names).agent)
+  const schema = await readSchema(io, values)
+  const wishes = wishesOf(values, mode, only ? agents.filter(({ name }) => name === wanted) : agents)
+  return { place, read, settings, own, names, wanted, only, schema, wishes }
+}
+
+/** Refuses flags that cannot be combined, before anything is read. */
+function refuseConflicts(values: Parsed['values']): void {
+  if (values.continue && values.cwd !== undefined)
+    throw new UsageError('--continue and --cwd name two different folders. Use only one of them.')
+  if (values.exclusive && values.ephemeral)
+    throw new UsageError(
+      '--exclusive and --ephemeral cannot be combined: a turn that keeps nothing cannot wait for others.',
+    )
+}
+
+/** Refuses --only where no agent is named, or where others would be asked too. */
+function refuseOnly(values: Parsed['values'], agent: string | undefined): void {
+  if (agent === undefined) throw new UsageError('--only needs the name of an agent: add -a and its name.')
+  if ((values.think ?? 'off') !== 'off' && values.think !== 'direct')
     throw new UsageError(`--only and --think ${text(values.think)} cannot be combined: thinking asks other agents.`)
-  const named = text(values['output-schema'])
-  if (named !== undefined && (values.think ?? 'off') !== 'off')
+}
+
+async function readSchema(io: Io, values: Parsed['values']) {
+  const path = text(values['output-schema'])
+  if (path === undefined) return undefined
+  if ((values.think ?? 'off') !== 'off')
     throw new UsageError('--output-schema and --think cannot be combined: one agent gives the answer.')
-  const schema =
-    named === undefined
-      ? undefined
-      : await import('../../app/output-schema.ts').then((module) => module.readOutputSchema(named, io.cwd))
+  const { readOutputSchema } = await import('../../app/output-schema.ts')
+  return readOutputSchema(path, io.cwd)
+}
+
+/** The wishes for the conversation and its turns; `agents` are those whose prices a limit on the cost needs. */
+function wishesOf(values: Parsed['values'], mode: WorkMode, agents: Parameters<typeof budgetIn>[1]) {
   if (values.fork === true && (values.new === true || values.ephemeral === true))
     throw new UsageError(
       `--fork and ${values.new === true ? '--new' : '--ephemeral'} cannot be combined: a fork begins with an earlier conversation.`,
     )
-  const wishes = {
+  return {
     fresh: values.new === true,
     ...(values.fork === true ? { fork: true as const } : {}),
     ephemeral: values.ephemeral === true,
@@ -85,42 +111,44 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     ...allowedCalls(text(values['think-calls'])),
     mode,
     folders: list(values['add-dir']),
-    budget: budgetIn(values, only ? agents.filter(({ name }) => name === wanted) : agents),
+    budget: budgetIn(values, agents),
   }
-  if (isChat(io, values)) {
-    if (values.exclusive) throw new UsageError('--exclusive works only with -p.')
-    if (schema) throw new UsageError('--output-schema works only with -p.')
-    if (only) throw new UsageError('--only works only with -p. In the chat, type /switch and the name of an agent.')
-    const { chat } = await import('../../desk/chat.ts')
-    return chat({
-      io,
-      place,
-      settings,
-      read,
-      wishes,
-      ...screenOf(io, settings, values),
-      ...said(words),
-      ...aimed(wanted, names),
-    })
-  }
+}
+
+async function runChat(io: Io, asked: AskedRun, values: Parsed['values'], words: readonly string[]): Promise<number> {
+  const { place, settings, read, wishes, wanted, names } = asked
+  if (values.exclusive) throw new UsageError('--exclusive works only with -p.')
+  if (asked.schema) throw new UsageError('--output-schema works only with -p.')
+  if (asked.only) throw new UsageError('--only works only with -p. In the chat, type /switch and the name of an agent.')
+  const { chat } = await import('../../desk/chat.ts')
+  return chat({
+    io,
+    place,
+    settings,
+    read,
+    wishes,
+    ...screenOf(io, settings, values),
+    ...said(words),
+    ...aimed(wanted, names),
+  })
+}
+
+async function runOneTurn(
+  io: Io,
+  asked: AskedRun,
+  values: Parsed['values'],
+  words: readonly string[],
+): Promise<number> {
+  const { place, own, names, wishes, only, schema } = asked
   for (const warning of own.warnings) say(io, `termaite: ${warning}`)
-  if (names.length === 0) throw new UsageError(noAgentWords(settings))
-  const { agent } = aimed(wanted, names)
+  if (names.length === 0) throw new UsageError(noAgentWords(asked.settings))
+  const aim = aimed(asked.wanted, names)
   const given = text(values.prompt) ?? (words.length ? words.join(' ') : undefined)
-  const { typed, piped } = await typedPrompt(io, given)
+  const typed = await typedPrompt(io, given)
   const app = await openApp(io, place, own, wishes)
   mark('conversation')
   for (const warning of app.warnings) say(io, `termaite: ${warning}`)
-  if (isNote(typed.trim()))
-    say(
-      io,
-      'termaite: a note for AGENTS.md (#…) needs a person who sees the change, so this is sent as a prompt. In the chat, # and /remember add notes.',
-    )
-  const command = typed.startsWith('/') ? await commandPromptIn(app, typed.trim()) : undefined
-  const { prompt: whole, files, pictures } = await attachedPrompt(app, command?.prompt ?? typed)
-  const asked = piped === undefined ? whole : `${whole}\n\n${tag('stdin', '', piped)}`
-  const prompt = schema ? `${asked}\n\n${schema.instruction}` : asked
-  await keepPictures(pictures, app.blobs)
+  const { prompt, files, terms } = await wholePrompt(app, typed, schema?.instruction)
   const exclusive = values.exclusive === true
   // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
@@ -136,8 +164,8 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     ...(only ? { only, think: 'off' as const } : {}),
     snapshots,
     form: schema?.form(app.blobs),
-    ...(command ? { terms: command.terms } : {}),
-    ...(agent === undefined ? {} : { agent }),
+    ...(terms ? { terms } : {}),
+    ...aim,
   })
   return printTurn(debug ? traced(io, turn, app.border) : turn, {
     format: (text(values['output-format']) ?? 'text') as Format,
@@ -149,10 +177,24 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     project: place.root,
     formed: schema !== undefined,
     again: [
-      ...(mode === 'chat' ? [] : ['--mode', mode]),
+      ...(wishes.mode === 'chat' ? [] : ['--mode', wishes.mode]),
       ...(wishes.name === undefined ? [] : ['--session', shellWord(wishes.name)]),
     ],
   })
+}
+
+/** The prompt with everything that it names, what was piped in, and the `instruction` for the form of the answer. */
+async function wholePrompt(app: App, { typed, piped }: TypedPrompt, instruction: string | undefined) {
+  if (isNote(typed.trim()))
+    say(
+      app.io,
+      'termaite: a note for AGENTS.md (#…) needs a person who sees the change, so this is sent as a prompt. In the chat, # and /remember add notes.',
+    )
+  const command = typed.startsWith('/') ? await commandPromptIn(app, typed.trim()) : undefined
+  const { prompt: attached, files, pictures } = await attachedPrompt(app, command?.prompt ?? typed)
+  const asked = piped === undefined ? attached : `${attached}\n\n${tag('stdin', '', piped)}`
+  await keepPictures(pictures, app.blobs)
+  return { prompt: instruction === undefined ? asked : `${asked}\n\n${instruction}`, files, terms: command?.terms }
 }
 
 /** Prints each event to stderr as it comes, for --debug. */

@@ -2,31 +2,27 @@ import type { Clock } from '../../base/clock.ts'
 import type { Agent, Leash, Turn } from './agent.ts'
 import type { Budget } from './budget.ts'
 import type { Settling, Tail } from './dead-turns.ts'
-import type { Entry, EntryOf, Event, Fact, Notification } from '../talk/entry.ts'
+import type { Entry, EntryOf, Event, Fact } from '../talk/entry.ts'
 import type { Ref, Blobs, Doc, Log } from '../talk/store.ts'
 import type { Failure, Outcome } from '../talk/outcome.ts'
 import type { Ask, Question } from '../talk/question.ts'
 import type { SessionPlace } from '../talk/session-lines.ts'
-import type { ShownPiece, SignedFact } from '../talk/shown-words.ts'
-import { messageOf } from '../../base/error-message.ts'
-import { Channel } from '../../base/channel.ts'
+import type { ShownPiece } from '../talk/shown-words.ts'
+import type { TurnQuestions } from '../talk/turn-questions.ts'
 import { drain } from '../../base/relay.ts'
 import { defined } from '../../base/defined.ts'
 import { newId } from '../../base/id.ts'
 import { noBudget } from './budget.ts'
 import { InnerWorks } from './inner-work.ts'
+import { TurnKeeping } from './turn-keeping.ts'
 import { take } from './verbs.ts'
-import { DeadTurns, followCalls, interrupted, unended } from './dead-turns.ts'
+import { DeadTurns, followCalls, unended } from './dead-turns.ts'
 import { withShortBody, wholeEntry } from '../talk/body.ts'
 import { compactionPrompt, guidesOf, oldestHalf, summaryOf } from '../talk/compaction.ts'
-import { isFact } from '../talk/entry.ts'
 import { steerFact } from '../talk/pictures.ts'
 import { sessionLines } from '../talk/session-lines.ts'
 import { turnQuestions } from '../talk/turn-questions.ts'
-import { roleLabel } from '../talk/framework.ts'
-import { failed, failureSentence } from '../talk/outcome.ts'
 import { nobody } from '../talk/question.ts'
-import { cutBy, ShownWords } from '../talk/shown-words.ts'
 import { agentsThatSaw, view } from '../talk/view.ts'
 
 /** The parts that a conversation is made of. */
@@ -171,48 +167,27 @@ export class Conversation {
     world: TurnWorld,
     before: readonly Entry[],
   ): AsyncGenerator<Event> {
-    const { clock, blobs } = this.#parts
+    const { log, blobs, clock } = this.#parts
     const { open, ...told } = given
     const leave = new AbortController()
-    const out = new Channel<Event>(256)
-    out.offer(asked)
-    let unkept: string | undefined
-    let reply: string | undefined
-    let answer: Outcome | undefined
-    const side = {
-      log: this.#parts.shown?.(asked.turn),
-      blobs,
-      clock,
-      warn: (text: string) => out.offer({ type: 'note', text, by: 'termaite' }),
-    }
-    const shown = before.length > 0 ? ShownWords.ofTurn(side, before, told.sent !== undefined) : new ShownWords(side)
-    const keep = async (event: Event, by: string) => {
-      if (!isFact(event)) return out.push(event)
-      if (world.left?.aborted) return
-      try {
-        const { by: signed, ...fact } = event
-        const entry = await this.append(withoutEcho(fact, reply), signed ?? by, asked.turn)
-        followCalls(open, entry)
-        shown.kept(entry)
-        if (entry.type === 'reply') reply = (fact as EntryOf<'reply'>).text
-        await out.push(fact.type === 'end' ? ({ ...entry, outcome: fact.outcome } as Entry) : entry)
-      } catch (error) {
-        unkept ??= messageOf(error)
-        await out.push(event)
-      }
-    }
-    const keepWords = async (words: readonly SignedFact[]) => {
-      for (const fact of words) await keep(fact, agent.name)
-    }
+    const keeping = new TurnKeeping({
+      asked,
+      agent: agent.name,
+      append: (fact, by) => this.append(fact, by, asked.turn),
+      open,
+      before,
+      again: told.sent !== undefined,
+      side: { log: this.#parts.shown?.(asked.turn), blobs, clock },
+      left: world.left,
+    })
     const questions = turnQuestions({
-      log: this.#parts.log,
+      log,
       clock,
       turn: asked.turn,
       person: world.ask ?? nobody,
       complete: world.complete,
-      keep,
+      keep: (event, by) => keeping.keep(event, by),
     })
-    const waits: Turn['waits'] = (words, until) => out.offer(defined({ type: 'waiting', words, until, by: 'termaite' }))
     const turn: Turn = {
       id: asked.turn,
       ...told,
@@ -226,56 +201,18 @@ export class Conversation {
       budget: world.budget ?? noBudget,
       steer: async (until) => {
         const typed = (await world.steer?.(until)) ?? []
-        for (const text of typed) await keep(steerFact(text), 'user')
+        for (const text of typed) await keeping.keep(steerFact(text), 'user')
         return typed
       },
       attended: world.attended,
       form: world.form,
       terms: world.terms,
       inside: world.inside ?? new InnerWorks(),
-      waits,
+      waits: (words, until) => keeping.out.offer(defined({ type: 'waiting', words, until, by: 'termaite' })),
     }
-    const tell = async (around: Promise<string[]> | undefined) => {
-      for (const text of (await around?.catch((error) => [messageOf(error)])) ?? [])
-        await keep({ type: 'note', text }, 'termaite')
-    }
-    const troubles = new Set<string>()
-    const work = (async () => {
-      const begun = tell(world.around?.begin(asked.turn, waits))
-      if (world.holdsBack) turn.begun = () => begun
-      else await begun
-      let counted: Promise<void> | undefined
-      answer = await drain(take(agent, turn), async (event) => {
-        for (const usage of innerUsage(event)) await keep(usage, agent.name)
-        const report = innerReport(event)
-        if (report) await keep(report, report.by ?? agent.name)
-        const trouble = innerTrouble(event)
-        // Several consultations may skip the same agent for the same reason.
-        if (trouble !== undefined && !troubles.has(trouble)) await keep({ type: 'note', text: trouble }, agent.name)
-        if (trouble !== undefined) troubles.add(trouble)
-        await shown.see(event)
-        const over = innerEnd(event)
-        if (over) await keepWords(await shown.consulted(over.from, over.failure))
-        if (event.type === 'reply') await keepWords(shown.asides(event.by ?? agent.name, event.text))
-        // The words of a failed attempt are kept whole; the attempt itself says only the last of them.
-        if (event.type === 'attempt') await keepWords(await shown.failed(event.by ?? agent.name, event.failure))
-        const kept = keep(event, agent.name)
-        // Nothing depends on a usage: it becomes durable together with the next line.
-        if (event.type === 'usage') counted = kept
-        else await kept
-      })
-      await Promise.all([counted, begun])
-      await questions.close()
-      for (const call of [...open]) await keep(interrupted(call), 'termaite')
-      if (!world.left?.aborted) await keepWords(await unheld(shown, answer))
-      // The words that facts could not take up wait in the side log for a later process.
-      await shown.close({ remove: !unkept && !world.left?.aborted })
-      await tell(world.around?.end(asked.turn, waits))
-      await keep({ type: 'end', outcome: unkept ? lost(unkept) : answer }, agent.name)
-    })().finally(() => out.close())
+    const work = runTurn(agent, turn, world, keeping, questions).finally(() => keeping.out.close())
     try {
-      for await (const event of out)
-        yield event.type === 'end' && unkept ? { ...event, outcome: lost(unkept, answer) } : event
+      for await (const event of keeping.out) yield keeping.asShown(event)
     } finally {
       leave.abort()
       await work
@@ -308,60 +245,28 @@ export class Conversation {
   }
 }
 
-/** Empties the text of an end that only repeats the last reply. */
-function withoutEcho(fact: Fact, reply: string | undefined): Fact {
-  if (fact.type !== 'end' || !fact.outcome.ok || fact.outcome.text !== reply) return fact
-  return { ...fact, outcome: { ...fact.outcome, text: '' } }
+/** Takes the agent's turn between the work before and after it, and keeps all of it, the end of the turn last. */
+async function runTurn(
+  agent: Agent,
+  turn: Turn,
+  { around, holdsBack }: TurnWorld,
+  keeping: TurnKeeping,
+  questions: TurnQuestions,
+): Promise<void> {
+  const begun = keeping.keepNotes(around?.begin(turn.id, turn.waits))
+  if (holdsBack) turn.begun = () => begun
+  else await begun
+  const answer = await drain(take(agent, turn), (event) => keeping.keepAll(event))
+  await Promise.all([keeping.counted, begun])
+  await questions.close()
+  await keeping.settle(answer)
+  await keeping.keepNotes(around?.end(turn.id, turn.waits))
+  await keeping.end(answer)
 }
 
 function unanswered(entries: readonly Entry[]): string[] {
   const answered = new Set(entries.flatMap((entry) => (entry.type === 'answer' ? [entry.ask] : [])))
   return entries.flatMap((entry) => (entry.type === 'question' && !answered.has(entry.ask) ? [entry.ask] : []))
-}
-
-/** Finds the usage of a consulted agent at any depth: it is kept too. */
-function innerUsage(event: Event): Event[] {
-  if (event.type !== 'inner') return []
-  return event.event.type === 'usage' ? [event.event] : innerUsage(event.event)
-}
-
-/** The report of an agent that another one sent, at any depth, with the roles that it came through. */
-function innerReport(event: Event, from: readonly string[] = []): (Notification & { by?: string }) | undefined {
-  if (event.type !== 'inner')
-    return event.type === 'notification' && from.length > 0 ? { ...event, from: [...from] } : undefined
-  return innerReport(event.event, [...from, event.role])
-}
-
-/** Says which agent failed or was skipped in a consultation at any depth, so that no agent is asked in secret. */
-function innerTrouble(event: Event): string | undefined {
-  if (event.type !== 'inner') return undefined
-  const { role, event: inside } = event
-  if (inside.type === 'note') return inside.text
-  if (inside.type !== 'attempt') return innerTrouble(inside)
-  return `${failureSentence(inside.by ?? 'An agent', inside.failure)} (asked for: ${roleLabel(role)})`
-}
-
-/** The end of a consultation at any depth: the roles of the agent, and why it failed. */
-function innerEnd(event: Event, from: readonly string[] = []): { from: string[]; failure?: Failure } | undefined {
-  if (event.type !== 'inner') return undefined
-  const roles = [...from, event.role]
-  if (event.event.type !== 'end') return innerEnd(event.event, roles)
-  const { outcome } = event.event
-  return outcome.ok ? { from: roles } : { from: roles, failure: outcome.failure }
-}
-
-/** Returns the words that were shown and that neither a reply nor the answer holds. */
-async function unheld(shown: ShownWords, answer: Outcome): Promise<SignedFact[]> {
-  if (!answer.ok) return shown.rest(cutBy(answer.failure))
-  return (await shown.rest()).filter(({ text }) => !answer.text.includes(text))
-}
-
-/** The end of a turn whose facts could not be kept. `answer` is only shown: it is in no log. */
-function lost(why: string, answer?: Outcome): Outcome {
-  const loss = failed('crash', `the turn ran, but it could not be saved: ${why}`)
-  if (!answer?.ok) return loss
-  const { text, whole } = answer
-  return { ...loss, unkept: whole ? { text, whole } : { text } }
 }
 
 /**

@@ -74,7 +74,43 @@ const requests = { burst: 20_000, perSecond: 5_000 }
 
 /** Serves the hub at an address: its API, its stream of changes, and MCP beside them. */
 export async function serveHub(options: HubServerOptions): Promise<ServedHub> {
-  const { keys, signIns, clock, mcp, page, sso, vitals, metricsFrom, trail, version = '', links, relays } = options
+  const { mcp, links, relays } = options
+  const doors = openDoors(options)
+  const { metrics, sockets, open } = doors
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    metrics.count((request.url ?? '/').split('?')[0]!, response)
+    try {
+      await answerAnyone(request, response, doors, options)
+    } catch (error) {
+      sendFault(response, error)
+    }
+  }
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    acceptSocket(request, socket, head, doors, options)
+  const server = await listenHttp(answer, { ...options, upgrade })
+  // The commands of this machine's own person use its key, which is sent to no other machine and needs no certificate.
+  const local = options.tls ? await listenHttp(answer, { host: '127.0.0.1', port: 0, upgrade }) : undefined
+  const over = new AbortController()
+  void open.cutEnded(over.signal)
+  return {
+    ...server,
+    localUrl: local?.url ?? server.url,
+    async close() {
+      over.abort('closed')
+      await mcp.close()
+      sockets?.close()
+      relays?.close()
+      await links?.close()
+      await Promise.all([server.close(), local?.close()])
+    },
+  }
+}
+
+/** The parts that say whom a request comes from, hold callers to their limits, and know what is under way. */
+type HubDoors = ReturnType<typeof openDoors>
+
+function openDoors(options: HubServerOptions) {
+  const { keys, signIns, clock, sso, vitals, metricsFrom, version = '', links } = options
   const front = new HubFront(options)
   const door = new BrowserDoor(signIns, front)
   const people = sso && new SsoDoor(sso, { front, browsers: door, clock })
@@ -103,107 +139,117 @@ export async function serveHub(options: HubServerOptions): Promise<ServedHub> {
     return signIns.endOf(id, by)
   })
   const operators = new OperatorDoor(defined({ front, metrics, vitals, metricsFrom, clock }))
-  /** Whether a request came by a way that is served; one that did not has been answered. */
-  const isForUs = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const arrival = front.of(request)
-    if ('refused' in arrival) refuseRequest(response, 403, arrival.refused)
-    return !('refused' in arrival)
+  return { front, door, wrong, callerWithoutKey, allowed, limit, sockets, metrics, open, operators }
+}
+
+/** Whether a request came by a way that is served; one that did not has been answered. */
+function isForUs(front: HubFront, request: IncomingMessage, response: ServerResponse): boolean {
+  const arrival = front.of(request)
+  if ('refused' in arrival) refuseRequest(response, 403, arrival.refused)
+  return !('refused' in arrival)
+}
+
+/** Answers what needs no key (probes, the page, signing in, joining), and everything else to callers that are let in. */
+async function answerAnyone(
+  request: IncomingMessage,
+  response: ServerResponse,
+  doors: HubDoors,
+  options: HubServerOptions,
+): Promise<void> {
+  const { front, wrong, operators } = doors
+  const { page } = options
+  if (await operators.answerProbe(request, response)) return
+  if (operators.isMetrics(request) && operators.isOpenTo(request)) return operators.answerMetrics(request, response)
+  if (!isForUs(front, request, response)) return
+  if (page && isPageRequest(request)) {
+    if (!page.answer(request, response)) send(response, refusal(404, `there is nothing at ${request.url}`))
+    return
   }
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (await operators.answerProbe(request, response)) return
-    if (operators.isMetrics(request) && operators.isOpenTo(request)) return operators.answerMetrics(request, response)
-    if (!isForUs(request, response)) return
-    if (page && isPageRequest(request)) {
-      if (!page.answer(request, response)) send(response, refusal(404, `there is nothing at ${request.url}`))
-      return
-    }
-    if (request.url === serverPaths.signIn.path)
-      return signInBrowser(request, response, { door, front, wrong }, options)
-    if (request.url === serverPaths.join.path) return joinMachine(request, response, { front, wrong }, options)
-    const caller = await open.admit(request, response)
+  if (request.url === serverPaths.signIn.path) return signInBrowser(request, response, doors, options)
+  if (request.url === serverPaths.join.path) return joinMachine(request, response, { front, wrong }, options)
+  const caller = await doors.open.admit(request, response)
+  if (caller) await answerCaller(request, response, caller, doors, options)
+}
+
+async function answerCaller(
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: HubCaller,
+  { front, limit, operators }: HubDoors,
+  options: HubServerOptions,
+): Promise<void> {
+  options.trail?.came(caller, front.arrival(request).address)
+  options.people?.came(caller)
+  if (!limit.take(caller.id))
+    return send(response, refusal(429, 'too many requests; wait a moment'), { 'retry-after': '1' })
+  const url = URL.parse(request.url ?? '/', 'http://hub')
+  if (!url) return send(response, refusal(400, 'the address cannot be read'))
+  if (operators.isMetrics(request)) {
+    checkRole(caller, 'read')
+    return operators.answerMetrics(request, response)
+  }
+  if (url.pathname === serverPaths.mcp.path) return options.mcp.answer(request, response, caller)
+  const asked = { url, caller }
+  const session = paramsIn(serverPaths.live.path, url.pathname)?.id
+  if (session !== undefined) return streamConversation(request, response, { ...asked, session }, options)
+  if (url.pathname === serverPaths.events.path) return streamChanges(request, response, asked, options)
+  return answerApi(request, response, asked, options)
+}
+
+/** Hands a connection that asks for a socket to the relays, the links or the terminals. */
+async function acceptSocket(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  doors: HubDoors,
+  options: HubServerOptions,
+): Promise<void> {
+  const { front, allowed, sockets } = doors
+  const { links, relays, trail } = options
+  // Another hub of the same ledger shows a token of its own, and comes by the inner network.
+  if (relays && request.url === serverPaths.relay.path) return relays.accept(request, socket, head)
+  const response = plainAnswer(request, socket)
+  try {
+    const caller = isForUs(front, request, response) ? await allowed(request, response) : undefined
     if (!caller) return
-    trail?.came(caller, front.arrival(request).address)
-    options.people?.came(caller)
-    if (!limit.take(caller.id))
-      return send(response, refusal(429, 'too many requests; wait a moment'), { 'retry-after': '1' })
-    const url = URL.parse(request.url ?? '/', 'http://hub')
-    if (!url) return send(response, refusal(400, 'the address cannot be read'))
-    if (operators.isMetrics(request)) {
-      checkRole(caller, 'read')
-      return operators.answerMetrics(request, response)
+    const isIn = accessOf(request, caller, doors, options)
+    if (links && request.url === serverPaths.link.path) {
+      if (!mayDo(caller.role, 'machine'))
+        return send(response, refusal(403, `${caller.name} may not ${operations.machine.words}`))
+      response.detachSocket(socket as Socket)
+      return links.accept(request, socket, head, { caller, isIn })
     }
-    if (url.pathname === serverPaths.mcp.path) return mcp.answer(request, response, caller)
-    const asked = { url, caller }
-    const session = paramsIn(serverPaths.live.path, url.pathname)?.id
-    if (session !== undefined) return streamConversation(request, response, { ...asked, session }, options)
-    if (url.pathname === serverPaths.events.path) return streamChanges(request, response, asked, options)
-    return answerApi(request, response, asked, options)
+    if (!sockets || request.url !== serverPaths.terminals.path)
+      return send(response, refusal(404, `there is no socket at ${request.url}`))
+    if (!mayDo(caller.role, 'terminals'))
+      return send(response, refusal(403, `${caller.name} may not ${operations.terminals.words}`))
+    trail?.came(caller, front.arrival(request).address)
+    await trail?.note({ caller, act: 'terminals open', status: 200 })
+    response.detachSocket(socket as Socket)
+    await sockets.accept(request, socket, head, { caller, isIn })
+  } catch (error) {
+    // A connection that was already handed over has no answer any more.
+    if (response.socket) sendFault(response, error)
+    else socket.destroy()
   }
-  const answering = {
-    async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      metrics.count((request.url ?? '/').split('?')[0]!, response)
-      try {
-        await answer(request, response)
-      } catch (error) {
-        sendFault(response, error)
-      }
-    },
-    async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-      // Another hub of the same ledger shows a token of its own, and comes by the inner network.
-      if (relays && request.url === serverPaths.relay.path) return relays.accept(request, socket, head)
-      const response = plainAnswer(request, socket)
-      try {
-        const caller = isForUs(request, response) ? await allowed(request, response) : undefined
-        if (!caller) return
-        const key = bearerIn(request)
-        const isIn = async () => {
-          if (caller.ends !== undefined && clock.now() >= caller.ends) return false
-          try {
-            return (await (key === undefined ? callerWithoutKey(request) : keys.callerOf(key))) !== undefined
-          } catch (error) {
-            // A hub without its ledger cuts nobody.
-            return error instanceof LedgerAway
-          }
-        }
-        if (links && request.url === serverPaths.link.path) {
-          if (!mayDo(caller.role, 'machine'))
-            return send(response, refusal(403, `${caller.name} may not ${operations.machine.words}`))
-          response.detachSocket(socket as Socket)
-          return links.accept(request, socket, head, { caller, isIn })
-        }
-        if (!sockets || request.url !== serverPaths.terminals.path)
-          return send(response, refusal(404, `there is no socket at ${request.url}`))
-        if (!mayDo(caller.role, 'terminals'))
-          return send(response, refusal(403, `${caller.name} may not ${operations.terminals.words}`))
-        trail?.came(caller, front.arrival(request).address)
-        await trail?.note({ caller, act: 'terminals open', status: 200 })
-        response.detachSocket(socket as Socket)
-        await sockets.accept(request, socket, head, { caller, isIn })
-      } catch (error) {
-        // A connection that was already handed over has no answer any more.
-        if (response.socket) sendFault(response, error)
-        else socket.destroy()
-      }
-    },
-  }
-  const server = await listenHttp(answering.answer, { ...options, upgrade: answering.upgrade })
-  // The commands of this machine's own person use its key, which is sent to no other machine and needs no certificate.
-  const local = options.tls
-    ? await listenHttp(answering.answer, { host: '127.0.0.1', port: 0, upgrade: answering.upgrade })
-    : undefined
-  const over = new AbortController()
-  void open.cutEnded(over.signal)
-  return {
-    ...server,
-    localUrl: local?.url ?? server.url,
-    async close() {
-      over.abort('closed')
-      await mcp.close()
-      sockets?.close()
-      relays?.close()
-      await links?.close()
-      await Promise.all([server.close(), local?.close()])
-    },
+}
+
+/** Tells, whenever it is called, whether the caller of a socket would still be let in. */
+function accessOf(
+  request: IncomingMessage,
+  caller: HubCaller,
+  { callerWithoutKey }: HubDoors,
+  { keys, clock }: HubServerOptions,
+): () => Promise<boolean> {
+  const key = bearerIn(request)
+  return async () => {
+    if (caller.ends !== undefined && clock.now() >= caller.ends) return false
+    try {
+      return (await (key === undefined ? callerWithoutKey(request) : keys.callerOf(key))) !== undefined
+    } catch (error) {
+      // A hub without its ledger cuts nobody.
+      return error instanceof LedgerAway
+    }
   }
 }
 
