@@ -1,7 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { CommandFormat } from '../../src/app/commands/command-text.ts'
-import { symlinkSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, rmSync, symlinkSync } from 'node:fs'
 import { CommandText } from '../../src/app/commands/command-text.ts'
 import { defined } from '../../src/base/defined.ts'
 import { findFileCommands } from '../../src/app/commands/command-files.ts'
@@ -48,6 +49,74 @@ test('an argument stays a word of a command line, whatever is typed', () => {
   ]
   for (const [line, typed, expected, format] of cases)
     assert.equal(new CommandText(line, format).filledShell(line, typed), expected)
+})
+
+test('no typed argument runs a program, wherever its place in a command line is', (t) => {
+  const { at, write } = groundOf(t, {})
+  write('repo/x', '')
+  const folder = at('repo')
+  const lines: [line: string, format?: CommandFormat][] = [
+    ['echo $1'],
+    ['echo "$1"'],
+    ["echo 'a $1'"],
+    ['echo "$(basename "$1")"'],
+    ['echo "$(printf %s "$(basename $1)")" $2'],
+    ["# don't\necho $1"],
+    ["true # it's\necho $0", 'indexed'],
+    ['cat <<EOF\n$1\nEOF'],
+    ["cat <<'EOF'\nit's\nEOF\necho $1"],
+    ["echo $'it\\'s' $1"],
+    ["echo $'a\\'$1'"],
+    ['echo `basename {{args}}`', 'braces'],
+    ['echo $(( $1 + 1 ))'],
+    ['(( x = $1 ))'],
+    ['echo x$$1'],
+    ['echo "${X:-"$1"}"'],
+    ['echo ${X:-$1}'],
+    ['echo "${HOME}" $1'],
+    ['case a in a) echo $1 ;; esac'],
+    ['echo $(case a in a) echo ;; esac) "$1"'],
+    ['[[ $1 -eq 1 ]]'],
+    ['echo ) $1'],
+    ['echo \\$1 $1 \\" "$1'],
+    ['cat <<< $1'],
+    ['echo "a\\"$1"'],
+    ['echo a#$1'],
+    ['eval echo $1'],
+  ]
+  const typed = ['$(touch INJ)', '; touch INJ #', "'; touch INJ #", '"; touch INJ #', '`touch INJ`', 'a[$(touch INJ)]']
+  const ran: string[] = []
+  for (const [line, format] of lines)
+    for (const words of typed.flatMap((one) => [one, `"${one.replaceAll('"', '')}"`, `'${one.replaceAll("'", '')}'`])) {
+      let filled: string
+      try {
+        filled = new CommandText(line, format).filledShell(line, words)
+      } catch (error) {
+        assert.match(String(error), /cannot be filled/)
+        continue
+      }
+      spawnSync('bash', ['-c', filled], { cwd: folder })
+      if (existsSync(at('repo/INJ'))) ran.push(`${line} ← ${words}: ${filled}`)
+      rmSync(at('repo/INJ'), { force: true })
+    }
+  assert.deepEqual(ran, [])
+  const works = (line: string, words = 'a') => new CommandText(line).filledShell(line, words)
+  assert.deepEqual(
+    [
+      works('echo "$(basename "$1")" $2', "x 'y z'"),
+      works('git diff $(git merge-base HEAD main) -- $1', 'src'),
+      works('echo "${HOME}" $1'),
+      works("true # it's\necho $1"),
+      works('cat <<EOF\n$1\nEOF', ''),
+    ],
+    [
+      `echo "$(basename "x")" 'y z'`,
+      'git diff $(git merge-base HEAD main) -- src',
+      'echo "${HOME}" a',
+      "true # it's\necho a",
+      'cat <<EOF\n$1\nEOF',
+    ],
+  )
 })
 
 test('each CLI’s places for arguments are filled as that CLI fills them', () => {

@@ -1,5 +1,6 @@
 import type { DefinitionFile } from '../../agents/native/definition-files.ts'
 import { sep } from 'node:path'
+import { UsageError } from '../../core/io.ts'
 import { realOrSame } from '../../base/real-path.ts'
 import { shellWord } from '../../base/shell-word.ts'
 
@@ -82,29 +83,110 @@ export class CommandText {
     return filled + text.slice(at)
   }
 
-  /** Fills the arguments into a command line, so that each of them stays a word, or a part of one, whatever is typed. */
+  /**
+   * Fills the arguments into a command line, so that each of them stays a word, or a part of one, whatever is typed. Throws a
+   * UsageError for a place where the quotes of a shell cannot be followed with certainty.
+   */
   filledShell(line: string, typed: string): string {
     const given = typedWords(typed)
     const placeHere = new RegExp(this.#places.pattern.source, 'y')
-    let quote = ''
+    const reader = new ShellReader(line)
     let filled = ''
-    for (let at = 0; at < line.length; at++) {
-      placeHere.lastIndex = at
-      const match = placeHere.exec(line)
-      const filling = match && this.#places.fill(match, given)
-      if (filling) {
-        const { words } = filling
-        filled += quote === '' ? words.map(shellWord).join(' ') : within(words.join(' '), quote)
-        at += match[0].length - 1
-        continue
+    while (reader.at < line.length) {
+      placeHere.lastIndex = reader.at
+      const match = reader.isComment ? null : placeHere.exec(line)
+      // Without any words the shell itself puts nothing in a place that cannot be followed.
+      const filling = match && (given.text !== '' || reader.quote !== undefined) && this.#places.fill(match, given)
+      if (!match || !filling) filled += reader.next()
+      else if (reader.quote === undefined || line[reader.at - 1] === '$')
+        throw new UsageError(
+          `the place ${match[0]} in the command line ${line} cannot be filled: it stands behind or inside something other than plain words and quotes. Write it before that, or as a word of its own.`,
+        )
+      else {
+        filled +=
+          reader.quote === '' ? filling.words.map(shellWord).join(' ') : within(filling.words.join(' '), reader.quote)
+        reader.skip(match[0].length)
       }
-      const char = line[at]!
-      filled += char
-      if (char === '\\' && quote !== "'") filled += line[++at] ?? ''
-      else if (quote === char) quote = ''
-      else if (quote === '' && (char === '"' || char === "'")) quote = char
     }
     return filled
+  }
+}
+
+/** Words after which brackets or arguments mean something else than in plain commands. */
+const otherSyntax = /(?:^|[\s;&|(])(?:case|select|eval|let|\[\[|\(\()(?=[\s(]|$)/
+
+/** Reads a command line piece by piece, and knows in which quotes the next one stands. */
+class ShellReader {
+  at = 0
+  isComment = false
+  #line: string
+  /** The open quotes and substitutions, the innermost last; a substitution counts the brackets that are open in it. */
+  #open: ('"' | "'" | { brackets: number })[] = [{ brackets: 0 }]
+  /** Whether the rest of the line cannot be followed. */
+  #lost: boolean
+
+  constructor(line: string) {
+    this.#line = line
+    this.#lost = otherSyntax.test(line)
+  }
+
+  /** The quotes around the next piece; undefined where they are not certain. */
+  get quote(): '' | '"' | "'" | undefined {
+    if (this.#lost || this.isComment) return undefined
+    const last = this.#open.at(-1)!
+    return typeof last === 'string' ? last : ''
+  }
+
+  skip(length: number): void {
+    this.at += length
+  }
+
+  /** Returns the next piece as it is written. */
+  next(): string {
+    const from = this.at
+    const rest = this.#line.slice(from)
+    this.at += this.#lost ? 1 : this.isComment ? this.#comment(rest) : this.#piece(rest)
+    return this.#line.slice(from, this.at)
+  }
+
+  #comment(rest: string): number {
+    if (rest[0] === '\n') this.isComment = false
+    return 1
+  }
+
+  #piece(rest: string): number {
+    const last = this.#open.at(-1)!
+    const [char] = rest
+    if (last === "'") return this.#close(char === "'")
+    if (char === '\\') return 2
+    if (last === '"' && char === '"') return this.#close(true)
+    if (char === '`' || /^\$(?:\(\(|\{(?!\w+\})|'|")/.test(rest)) return this.#lose()
+    if (rest.startsWith('$(')) return this.#begin({ brackets: 0 }, 2)
+    if (last === '"') return 1
+    if (char === '"' || char === "'") return this.#begin(char, 1)
+    if (rest.startsWith('<<')) return rest.startsWith('<<<') ? 3 : this.#lose()
+    if (char === '#' && /^$|[\s;&|()]$/.test(this.#line.slice(0, this.at))) this.isComment = true
+    if (char === '(') last.brackets++
+    if (char !== ')') return 1
+    if (last.brackets > 0) last.brackets--
+    else if (this.#open.length > 1) return this.#close(true)
+    else return this.#lose()
+    return 1
+  }
+
+  #begin(one: '"' | "'" | { brackets: number }, length: number): number {
+    this.#open.push(one)
+    return length
+  }
+
+  #close(isEnd: boolean): number {
+    if (isEnd) this.#open.pop()
+    return 1
+  }
+
+  #lose(): number {
+    this.#lost = true
+    return 1
   }
 }
 
