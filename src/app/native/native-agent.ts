@@ -47,20 +47,13 @@ export async function* openNative(
   const model = withFirstRequest(modelOf(seat, parts), asked.resolve)
   const coordinator = seat.advises || seat.limits ? undefined : state.coordinator
   const mode = modeOf(seat, coordinator)
-  const options = { settings, leash: seat.leash, trusted }
   const { box, use } = toolboxOf(agent.name, parts)
-  if (mode !== 'plan') turn.waits?.('preparing the tools and the MCP servers')
-  // Hooks and servers are programs, which could change a file before its snapshot is taken.
-  const hasPrograms = Object.keys({ ...settings.hooks, ...settings.mcpServers }).length > 0 || hasServerFile(parts)
-  if (hasPrograms) await turn.begun?.()
-  const [machine, servers, facts] = await Promise.all([
-    machineFacts(parts, asked.promise),
-    mode === 'plan' ? undefined : serversOf(parts, options),
-    mode === 'plan' ? undefined : wallFacts(seat, box.tools, parts),
-  ])
-  const wall = mode === 'plan' ? undefined : wallPrompt(seat.leash, facts)
-  // Only a wall holds commands to a scope: without one, a worker with a scope runs none.
-  const limits = seat.limits?.scope && !facts ? { ...seat.limits, runs: false as const } : seat.limits
+  const { machine, servers, wall, limits } = await surroundingsOf(seat, parts, turn, {
+    mode,
+    trusted,
+    tools: box.tools,
+    asked: asked.promise,
+  })
   const date = new Date(clock.now()).toISOString().slice(0, 10)
   const place = { cwd, root, home, trusted, untrusted: settings.untrustedInstructions }
   const nested = new NestedInstructions(place, agent.name, turn.history)
@@ -142,6 +135,32 @@ export async function* openNative(
     window: () => Math.min(seat.window, model.window),
     steps: settings.steps,
   })
+}
+
+/**
+ * Finds what is around the agent: the machine, the MCP servers, the wall, and the limits that can be held. The machine is scanned once
+ * `asked` resolves. A planner runs nothing, so that it has neither servers nor a wall.
+ */
+async function surroundingsOf(
+  seat: NativeSeat,
+  parts: NativeParts,
+  turn: Turn,
+  { mode, trusted, tools, asked }: { mode: SessionMode; trusted: boolean; tools: Tool[]; asked: Promise<void> },
+) {
+  const { settings, leash } = seat
+  if (mode !== 'plan') turn.waits?.('preparing the tools and the MCP servers')
+  // Hooks and servers are programs, which could change a file before its snapshot is taken.
+  const hasPrograms = Object.keys({ ...settings.hooks, ...settings.mcpServers }).length > 0 || hasServerFile(parts)
+  if (hasPrograms) await turn.begun?.()
+  const [machine, servers, facts] = await Promise.all([
+    machineFacts(parts, asked),
+    mode === 'plan' ? undefined : serversOf(parts, { settings, leash, trusted }),
+    mode === 'plan' ? undefined : wallFacts(seat, tools, parts),
+  ])
+  const wall = mode === 'plan' ? undefined : wallPrompt(leash, facts)
+  // Only a wall holds commands to a scope: without one, a worker with a scope runs none.
+  const limits = seat.limits?.scope && !facts ? { ...seat.limits, runs: false as const } : seat.limits
+  return { machine, servers, wall, limits }
 }
 
 function modeOf({ settings, limits }: NativeSeat, coordinator: CoordinatorSeat | undefined): SessionMode {
