@@ -336,7 +336,7 @@ class Chat {
     const early = card !== undefined && !card.wants(data)
     const taken = pressKey(data, card && !early ? cardKeys(this.#keys) : this.#keys)
     if (early && !taken) this.#input.handleInput(data)
-    if (taken) this.#control.repaint()
+    if (taken || early) this.#control.repaint()
     return taken || early
   }
 

@@ -213,6 +213,45 @@ test('a card takes the place of the input, and Enter answers it', { timeout }, a
   assert.deepEqual(await end, { why: 'exit' })
 })
 
+for (const [columns, rows] of [
+  [80, 24],
+  [200, 50],
+  [80, 9],
+] as const)
+  for (const lines of [1, 60])
+    test(
+      `words typed while a card of ${lines} lines is open stand below it, at ${columns}×${rows}`,
+      { timeout },
+      async (t) => {
+        const commands = ['help', 'leash'].map((name) => ({ name, help: `about ${name}`, run: async () => {} }))
+        const { desk, seen, gone, clock, terminal } = sit(t, { commands }, { columns, rows })
+        await seen('Ask anything')
+        terminal.press('early ')
+        await seen('early')
+        const text = Array.from({ length: lines }, (_, at) => `Is ${at} right?`).join('\n')
+        const options = ['Yes', 'No'].map((label) => ({ id: label, label }))
+        desk.turn('t', { type: 'prompt', text: 'go', by: 'you' })
+        desk.turn('t', {
+          type: 'question',
+          ask: 'q',
+          question: { about: 'choice', text, from: [], options },
+          by: 'claude',
+        })
+        await seen(/[│›] early[^]*leash ask/)
+        await clock.turn(1000)
+        await seen(/1 Yes[^]*2 No/)
+        for (const key of 'abc typed') terminal.press(key)
+        await seen(/Is 0 right\?[^]*1 Yes[^]*2 No[^]*[│›] early abc typed/)
+        terminal.press('\r')
+        await gone('early abc typed')
+        assert.deepEqual(desk.submitted, ['early abc typed'])
+        assert.deepEqual(desk.answers, [])
+        // The suggestion that Enter would take is in sight too.
+        for (const key of '/le') terminal.press(key)
+        await seen(/Is 0 right\?[^]*› \/leash[^]*[│›] \/le/)
+      },
+    )
+
 test('the keys of the screen: cancel, leash, palette, leave', { timeout }, async (t) => {
   const commands = ['help', 'agents'].map((name) => ({ name, help: `about ${name}`, run: async () => {} }))
   const { desk, seen, gone, clock, terminal, end } = sit(t, { commands })

@@ -58,6 +58,13 @@ export class PromptEditor extends Editor {
       .map((row) => row + ' '.repeat(Math.max(0, width - visibleWidth(row))))
   }
 
+  /** The row of the cursor among the rows of that width. */
+  cursorRow(width: number): number {
+    return this.render(width)
+      .slice(1, -1)
+      .findIndex((row) => row.includes('\x1b[7m'))
+  }
+
   #label(text: string, id: string, lines?: string, chars?: string): string {
     const key = this.#pastes.get(Number(id))
     if (key === undefined) return text
