@@ -6,7 +6,7 @@ import { sit } from './sitting.ts'
 
 const timeout = 20_000
 const [ctrlC, ctrlD, ctrlK, ctrlO, escape, shiftTab] = ['\x03', '\x04', '\x0b', '\x0f', '\x1b', '\x1b[Z']
-const [pageUp, ctrlHome, ctrlEnd] = ['\x1b[5~', '\x1b[1;5H', '\x1b[1;5F']
+const [pageUp, pageDown, ctrlHome, ctrlEnd] = ['\x1b[5~', '\x1b[6~', '\x1b[1;5H', '\x1b[1;5F']
 
 test('an empty conversation says welcome and what to do next', { timeout }, async (t) => {
   const { seen, terminal, end } = sit(t, {}, { columns: 72, rows: 20 })
@@ -306,6 +306,27 @@ test('scrolling up loads earlier entries, and the place is kept', { timeout }, a
   await seen('answer 399')
   terminal.press(ctrlD)
   await end
+})
+
+test('a long text of a command is shown from its beginning, and PgDn scrolls on', { timeout }, async (t) => {
+  const onSubmit = (_text: string, desk: ScriptedDesk) => desk.happen({ type: 'said', text: page('item'), how: 'text' })
+  const page = (word: string) =>
+    ['# The page', '', ...Array.from({ length: 60 }, (_, at) => `- ${word} ${at + 1}`)].join('\n')
+  const { desk, seen, terminal } = sit(t, { entries: conversation(5), onSubmit })
+  await seen('answer 4')
+  terminal.press('the page, please', '\r')
+  const shown = await seen('The page')
+  assert.equal(shown[1]!.slice(4).replaceAll(/[ │]+$/g, ''), 'The page')
+  assert.ok(shown.some((line) => line.includes('item 10') && !line.includes('item 60')))
+  terminal.press(pageDown)
+  await seen(/item 1\d[^]*item 2\d/)
+  terminal.press(ctrlEnd)
+  await seen('item 60')
+  // A short one is followed, and so is what an agent says.
+  desk.happen({ type: 'said', text: '# Short\n\nshort words', how: 'text' })
+  await seen(/item 60[^]*short words/)
+  desk.turn('t', { type: 'prompt', text: 'go', by: 'you' }, { type: 'reply', text: page('thing'), by: 'claude' })
+  await seen('thing 60')
 })
 
 test('a person who reads further up stays there, and is told about new blocks', { timeout }, async (t) => {
