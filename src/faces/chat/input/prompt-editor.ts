@@ -20,8 +20,8 @@ const mostLines = 10
 const mostChars = 1000
 
 /**
- * The library's editor with three additions: chips for long pastes and pictures, whose bodies stay out of its undo copies,
- * edits in the middle of a line, and rows without its frame. Only this file uses the editor's private members.
+ * The library's editor with four additions: chips for long pastes and pictures, whose bodies stay out of its undo copies,
+ * edits in the middle of a line, recalled prompts with the cursor at their end, and rows without its frame. Only this file uses the editor's private members.
  */
 export class PromptEditor extends Editor {
   /** Rows that are scrolled out of sight. */
@@ -37,6 +37,19 @@ export class PromptEditor extends Editor {
     // Every text that is filled in or recalled comes through here: the pictures in it become chips.
     const plain = this['setTextInternal'].bind(this)
     this['setTextInternal'] = (text: string, place?: 'start' | 'end') => plain(this.#withChips(text), place)
+    // A recalled prompt is typed on at its end, as in a shell, and so is the half typed one that comes back.
+    const navigate = this['navigateHistory'].bind(this)
+    this['navigateHistory'] = (direction: 1 | -1) => {
+      const was = this['historyIndex']
+      navigate(direction)
+      if (this['historyIndex'] !== was) this.#toEnd()
+    }
+  }
+
+  #toEnd(): void {
+    const lines: string[] = this['state'].lines
+    this['state'].cursorLine = lines.length - 1
+    this['setCursorCol'](lines.at(-1)!.length)
   }
 
   protected override renderTopBorder(_width: number, hidden: number): string {
