@@ -19,6 +19,9 @@ const nothing = { selectedPrefix: asIs, selectedText: asIs, description: asIs, s
 const mostLines = 10
 const mostChars = 1000
 
+/** How many lines a text has; a line break at its end begins no further one. */
+const lineCount = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+
 /**
  * The library's editor with four additions: chips for long pastes and pictures, whose bodies stay out of its undo copies,
  * edits in the middle of a line, recalled prompts with the cursor at their end, and rows without its frame. Only this file uses the editor's private members.
@@ -131,7 +134,7 @@ export class PromptEditor extends Editor {
 
   /** The text, or the chip for it when it is long. */
   #folded(text: string): string {
-    const isLong = text.length > mostChars || text.split('\n').length > mostLines
+    const isLong = text.length > mostChars || lineCount(text) > mostLines
     return isLong ? this.#chip(text) : text
   }
 
@@ -154,7 +157,7 @@ export class PromptEditor extends Editor {
 
   /** Makes a chip; the marker of a picture is as wide as its label, because the editor lays out the marker. */
   #chip(body: string): string {
-    const lines = body.split('\n').length
+    const lines = lineCount(body)
     const id = ++this['pasteCounter']
     const key = String(++this.#keys)
     this.#bodies.set(key, body)
