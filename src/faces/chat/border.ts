@@ -7,16 +7,20 @@ import { oneLine } from './transcript/safe-text.ts'
 export class TopBorder implements Component {
   #theme: Theme
   #title: () => readonly string[]
+  #corners: readonly [string, string]
 
-  constructor(theme: Theme, title: () => readonly string[]) {
+  /** Without sides below it the edge is a line without corners. */
+  constructor(theme: Theme, title: () => readonly string[], { sides = true } = {}) {
     this.#theme = theme
     this.#title = title
+    this.#corners = sides ? ['╭', '╮'] : ['─', '─']
   }
 
   invalidate(): void {}
 
   render(width: number): string[] {
-    if (width < 8) return [this.#theme.accent('─'.repeat(width))]
+    const { accent, strong } = this.#theme
+    if (width < 8) return [accent('─'.repeat(width))]
     const title = truncateToWidth(
       this.#title()
         .map((word) => oneLine(word, 200))
@@ -25,8 +29,8 @@ export class TopBorder implements Component {
       '…',
     )
     const rest = '─'.repeat(width - 5 - visibleWidth(title))
-    const { accent, strong } = this.#theme
-    return [`${accent('╭─')} ${strong(accent(title))} ${accent(`${rest}╮`)}`]
+    const [left, right] = this.#corners
+    return [`${accent(`${left}─`)} ${strong(accent(title))} ${accent(`${rest}${right}`)}`]
   }
 }
 

@@ -163,7 +163,7 @@ class Chat {
       reading: () => this.#inputArea?.reading ?? false,
       copy: (text) => this.#copy(text),
     })
-    this.#control = new TerminalControl(this.#layout, { preserveScreen: altScreen })
+    this.#control = new TerminalControl(this.#layout)
     const { tui, inputArea, scroll, room, wholeRoom } = this.#layout
     if (scroll) this.#transcript.scrolledBy(scroll)
     this.#input = new InputBox({

@@ -429,7 +429,7 @@ test('in the normal buffer the words stand without a frame', { timeout }, async 
   const { seen, terminal, end } = sit(t, { entries: conversation(1) }, { altScreen: false, columns: 40 })
   const lines = await seen('answer 0')
   assert.deepEqual(lines.slice(0, 7), [
-    '╭─ termaite · demo ────────────────────╮',
+    '── termaite · demo ─────────────────────',
     '❯ question 0',
     '',
     '● claude',

@@ -1,4 +1,4 @@
-import type { Component, TUI, Terminal, TuiStopOptions } from '@earendil-works/pi-tui'
+import type { Component, TUI, Terminal } from '@earendil-works/pi-tui'
 import type { Theme } from '../theme.ts'
 import type { Scroll } from '../transcript/transcript-view.ts'
 import {
@@ -52,7 +52,10 @@ export type ScreenLayout = {
   wholeRoom(): number
   /** Shows words for a moment. */
   flash(words: string): void
-  stop(options?: TuiStopOptions): void
+  /** Gives the terminal away. `torn` where others wrote into the frame, so that nobody knows where the cursor is. */
+  stop(torn?: 'torn'): void
+  /** Takes the terminal again after `stop`, and paints everything anew. */
+  resume(): void
 }
 
 export function screenLayout(parts: ScreenParts): ScreenLayout {
@@ -108,30 +111,66 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     room: () => Math.max(3, whole() - borders() - 1),
     wholeRoom: () => Math.max(3, whole() - 1),
     flash: (words) => tui.flash(words),
-    stop: (options) => tui.stop(options),
+    stop: () => tui.stop({ preserveScreen: true }),
+    resume: () => {
+      tui.start()
+      tui.requestRender(true)
+    },
   }
+}
+
+/** A frame of which nothing is drawn yet, so that the next one is drawn from the cursor on and clears nothing above it. */
+const undrawn = {
+  previousLines: [],
+  previousWidth: 0,
+  previousHeight: 0,
+  cursorRow: 0,
+  hardwareCursorRow: 0,
+  maxLinesRendered: 0,
+  previousViewportTop: 0,
 }
 
 /** In the normal buffer the terminal itself scrolls, so the text has no sides. */
 function normalBuffer(parts: ScreenParts): ScreenLayout {
   const tui = new TuiMainScreen(parts.terminal)
   const inputArea = new MeasuredContainer()
-  const top = new TopBorder(parts.theme, parts.title)
+  const top = new TopBorder(parts.theme, parts.title, { sides: false })
   const below = [parts.board, parts.working, inputArea, parts.status]
   for (const component of [top, parts.transcript, ...below]) tui.addChild(component)
-  const stop = (options: TuiStopOptions = {}) => {
-    // The conversation stays in the terminal, without an input that no longer works.
-    if (!options.preserveScreen) {
-      for (const component of below) tui.removeChild(component)
-      // The library erases the character below the cursor, so an empty line is put there.
-      tui.addChild(new Spacer(1))
-      tui.renderNow()
+  const spacer = new Spacer(1)
+  const stop = (torn?: 'torn') => {
+    if (torn) {
+      tui.stop({ preserveScreen: true })
+      return parts.terminal.write('\r\n')
     }
-    tui.stop(options)
+    // The conversation stays in the terminal, without an input that no longer works.
+    for (const component of below) tui.removeChild(component)
+    // The library erases the character below the cursor, so an empty line is put there.
+    tui.addChild(spacer)
+    tui.renderNow()
+    tui.stop()
+  }
+  const resume = () => {
+    for (const component of [spacer, ...below]) tui.removeChild(component)
+    for (const component of below) tui.addChild(component)
+    // What the shell or an editor printed meanwhile stays above.
+    tui.restoreRenderState(undrawn)
+    tui.start()
   }
   const height = () => parts.terminal.rows
   const room = () => Math.max(3, height() - 3)
-  return { tui, inputArea, toEnd: () => {}, page: () => {}, height, room, wholeRoom: room, flash: () => {}, stop }
+  return {
+    tui,
+    inputArea,
+    toEnd: () => {},
+    page: () => {},
+    height,
+    room,
+    wholeRoom: room,
+    flash: () => {},
+    stop,
+    resume,
+  }
 }
 
 /** A container that knows how many rows it took when it was last painted. */
