@@ -54,9 +54,12 @@ export const promptMark = '\x1b]133;A\x07'
 /** With fewer columns there are no sides, because the words need their room. */
 const leastColumns = 24
 
+/** Whether the border of a screen that wide has sides. */
+export const hasSides = (columns: number): boolean => columns >= leastColumns
+
 /** The width between the two sides of the border. */
 export function innerWidth(columns: number): number {
-  return Math.max(1, columns < leastColumns ? columns : columns - 4)
+  return Math.max(1, hasSides(columns) ? columns - 4 : columns)
 }
 
 /**
@@ -64,7 +67,7 @@ export function innerWidth(columns: number): number {
  * row of every frame would cost more than all the rest of a frame.
  */
 export function withSides(line: string, columns: number, theme: Theme): string {
-  if (columns < leastColumns) return line
+  if (!hasSides(columns)) return line
   const marked = line.startsWith(promptMark)
   const text = marked ? line.slice(promptMark.length) : line
   const room = spaces(Math.max(0, innerWidth(columns) - visibleWidth(text)))

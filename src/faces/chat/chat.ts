@@ -204,6 +204,7 @@ class Chat {
       commands: () => desk.commands,
       pick: (command) => this.#picked(command),
       showKeys: () => this.#keysPage.open(),
+      margin: () => this.#layout.margin(),
       closed: () => this.#inputArea.focus(),
       broken,
     })

@@ -280,6 +280,37 @@ test('the keys of the screen: cancel, leash, palette, leave', { timeout }, async
   assert.deepEqual(desk.submitted, [])
 })
 
+test('words that are shown for a moment and the palette leave the frames whole', { timeout }, async (t) => {
+  const commands = Array.from({ length: 40 }, (_, at) => ({ name: `do${at}`, help: `does ${at}`, run: async () => {} }))
+  const { seen, gone, clock, terminal } = sit(t, { commands })
+  await seen('Welcome')
+  terminal.press(escape)
+  assert.match((await seen('Esc again'))[0]!, /^╭─ termaite · demo ─+ Esc again goes back to an earlier prompt ─╮$/)
+  await clock.turn(2500)
+  terminal.press(ctrlC)
+  const two = await seen('Ctrl+C again leaves')
+  assert.deepEqual(
+    two.slice(0, 3).map((line) => [line.length, line.at(-1)]),
+    [
+      [80, '╮'],
+      [80, '│'],
+      [80, '│'],
+    ],
+  )
+  await gone('Ctrl+C again leaves')
+  terminal.press(ctrlK)
+  const lines = await seen('1 of 40')
+  const framed = lines.slice(0, 23)
+  assert.deepEqual(
+    framed.filter((line) => !/^(│.*│|╭[^╭╰]*╮|╰[^╭╰]*╯)$/.test(line)),
+    [],
+  )
+  assert.deepEqual(
+    [1, 18, 19, 20].map((row) => lines[row]!.slice(0, 5)),
+    ['│ ╭─ ', '│ ╰─ ', '╰────', '╭────'],
+  )
+})
+
 function conversation(turns: number): Entry[] {
   return Array.from({ length: turns }, (_, at): Entry[] => {
     const common = { session: 's', turn: `t${at}`, at: at * 1000 }

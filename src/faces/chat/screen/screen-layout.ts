@@ -1,5 +1,6 @@
 import type { Component, TUI, Terminal } from '@earendil-works/pi-tui'
 import type { Theme } from '../theme.ts'
+import type { ScreenMargin } from './overlay.ts'
 import type { Scroll } from '../transcript/transcript-view.ts'
 import {
   ScrollView,
@@ -10,7 +11,7 @@ import {
   setCapabilities,
   Container,
 } from '@earendil-works/pi-tui'
-import { withoutSides, BottomBorder, TopBorder } from '../border.ts'
+import { hasSides, withoutSides, BottomBorder, TopBorder } from '../border.ts'
 
 type ScreenParts = {
   terminal: Terminal
@@ -50,6 +51,8 @@ export type ScreenLayout = {
   /** How many rows the input area can have, with one line of the transcript left; and without the borders as well. */
   room(): number
   wholeRoom(): number
+  /** What is around the inside of the transcript; nothing in the normal buffer, where the frames have no place of their own. */
+  margin(): ScreenMargin
   /** Shows words for a moment. */
   flash(words: string): void
   /** Gives the terminal away. `torn` where others wrote into the frame, so that nobody knows where the cursor is. */
@@ -84,7 +87,9 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     scrollbarTrackStyle: theme.quiet,
     scrollbarThumbStyle: theme.accent,
   })
-  const tall = { visible: ({ height }: { height: number }) => height >= leastRows && !parts.reading() }
+  const isFramed = () => terminal.rows >= leastRows && !parts.reading()
+  keepFrameBesideFlashes(tui, theme, isFramed)
+  const tall = { visible: () => isFramed() }
   const working = new MeasuredContainer(parts.working)
   const board = new MeasuredContainer(parts.board)
   tui.setLayoutRoot(
@@ -110,12 +115,26 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     height,
     room: () => Math.max(3, whole() - borders() - 1),
     wholeRoom: () => Math.max(3, whole() - 1),
+    margin: () => {
+      const border = isFramed() ? 1 : 0
+      return { top: border, bottom: terminal.rows - whole() + inputArea.height + border, sides: 2 }
+    },
     flash: (words) => tui.flash(words),
     stop: () => tui.stop({ preserveScreen: true }),
     resume: () => {
       tui.start()
       tui.requestRender(true)
     },
+  }
+}
+
+/** The library shows words for a moment in the upper right corner: there the frame goes on behind them. */
+function keepFrameBesideFlashes(tui: TuiAltScreen, theme: Theme, isFramed: () => boolean): void {
+  const { flashes } = tui as unknown as { flashes: Component }
+  const render = flashes.render.bind(flashes)
+  flashes.render = (width) => {
+    if (!isFramed() || !hasSides(width)) return render(width)
+    return render(width - 2).map((line, row) => line + theme.accent(row === 0 ? '─╮' : ' │'))
   }
 }
 
@@ -167,6 +186,7 @@ function normalBuffer(parts: ScreenParts): ScreenLayout {
     height,
     room,
     wholeRoom: room,
+    margin: () => ({ top: 0, bottom: 0, sides: 0 }),
     flash: () => {},
     stop,
     resume,
