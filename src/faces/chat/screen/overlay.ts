@@ -5,7 +5,11 @@ import { GuardedComponent } from './guarded-component.ts'
 export type ScreenMargin = { top: number; bottom: number; sides: number }
 
 /** The size of what is shown, and the rows that it leaves free; all of it follows the window. */
-type OverlaySize = { width(columns: number): number; maxHeight: `${number}%`; margin?(): Pick<ScreenMargin, 'top' | 'bottom'> }
+type OverlaySize = {
+  width(columns: number): number
+  maxHeight: `${number}%`
+  margin?(): Pick<ScreenMargin, 'top' | 'bottom'>
+}
 
 type OverlayParts = { tui: TUI; closed(): void; broken(error: unknown): void }
 
