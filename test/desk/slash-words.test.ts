@@ -32,8 +32,8 @@ test('every command has its name once, one line of help, and about a dozen matte
 
 test('the screen knows the commands that are its own', async (t) => {
   const seat = await seated(t, fine)
-  for (const line of ['/help', '/help undo', '/keys', '/cls', '/exit']) assert.deepEqual(await seat.type(line), [])
-  assert.deepEqual(seat.turned, [['palette', ''], ['palette', 'undo'], ['keys'], ['clear'], ['exit']])
+  for (const line of ['/help', '/keys', '/cls', '/exit']) assert.deepEqual(await seat.type(line), [])
+  assert.deepEqual(seat.turned, [['palette', ''], ['keys'], ['clear'], ['exit']])
 })
 
 test('/help shows a page by its name, and the part of a page that has the words', async (t) => {
@@ -42,8 +42,32 @@ test('/help shows a page by its name, and the part of a page that has the words'
   assert.deepEqual([how, text?.split('\n')[0]], ['text', '# A race'])
   const [[, found] = []] = await seat.type('/help settings cooldown.maxSeconds')
   assert.match(found!, /\| `cooldown\.maxSeconds` \|[^]*\n\nWhole pages: `\/help settings`/)
-  assert.deepEqual(await seat.type('/help xyzzyq'), [])
-  assert.deepEqual(seat.turned, [['palette', 'xyzzyq']])
+})
+
+test('/help searches the text of the pages, also for the name of a command, and says when it finds nothing', async (t) => {
+  const seat = await seated(t, fine)
+  const [[, leash] = []] = await seat.type('/help leash')
+  assert.match(
+    leash!,
+    /^#+ The leash\n[^]*\n\n`\/leash \[read\|ask\|edit\|all\]`: Choose [^]*\n\nWhole pages: `\/help /,
+  )
+  for (const asked of ['undo', '/undo']) {
+    const [[how, undo] = []] = await seat.type(`/help ${asked}`)
+    assert.equal(how, 'text')
+    assert.match(undo!, /^#[^]*\n\n`\/undo[^]*\n\nWhole pages: `\/help /)
+  }
+  assert.deepEqual(await seat.type('/help wednesday'), [
+    ['error', 'there is no help about "wednesday". All commands: /help. All topics: termaite help.'],
+  ])
+  assert.deepEqual(await seat.type('/help setings'), [
+    [
+      'error',
+      'there is no help about "setings". Did you mean "settings"? All commands: /help. All topics: termaite help.',
+    ],
+  ])
+  // No page has this word, but the name of a command does.
+  assert.deepEqual(await seat.type('/help ckgroun'), [])
+  assert.deepEqual(seat.turned, [['palette', 'ckgroun']])
 })
 
 test('/copy takes the last answer, or one of its code blocks', async (t) => {

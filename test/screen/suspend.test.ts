@@ -55,6 +55,41 @@ describe('Ctrl+Z', { concurrency: 2 }, () => {
     await window.shows(/\nicanon\n/)
   })
 
+  test(
+    'in the normal buffer leaves the conversation above what the shell prints, and draws anew below it',
+    options,
+    async (t) => {
+      const { machine } = talkers(t)
+      const window = new ProgramWindow(machine, { shell: ['bash', '--norc', '-i'], env: { PS1: 'shell> ' } })
+      t.after(() => window.end())
+      await window.shows('shell>')
+      window.type(`${start.map((word) => `'${word}'`).join(' ')} --no-alt-screen\r`)
+      await window.shows('0 tokens')
+      window.type('fail please\r')
+      await window.shows(/this one as well[^]*Ask anything/)
+      window.type('half a thought')
+      await window.shows('half a thought')
+
+      window.type(ctrlZ)
+      const stopped = await window.shows(/Stopped[^]*shell>\s*$/)
+      // The input does not work now, and nothing of it is left.
+      assert.doesNotMatch(stopped.slice(stopped.indexOf('fail please')), /half a thought|[╭╰]/)
+      assert.match(stopped, /this one as well[^]*\n\n\[1\]\+  Stopped/)
+      window.type('echo "it $((40 + 2)) works"\r')
+      await window.shows('it 42 works')
+
+      window.type('fg\r')
+      await window.shows(/this one as well[^]*│ half a thought +│\n╰/)
+      const all = window.scrollback()
+      assert.match(
+        all,
+        /this one as well[^]*Stopped[^]*it 42 works[^]*shell> fg\n[^]*termaite · project[^]*this one as well[^]*half a thought/,
+      )
+      window.type(`${keys.ctrlU}${keys.ctrlD}`)
+      await window.shows(/shell>\s*$/)
+    },
+  )
+
   test('says so where no shell could bring termaite back', options, async (t) => {
     const { machine } = talkers(t)
     const window = new ProgramWindow(machine)

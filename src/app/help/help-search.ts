@@ -30,6 +30,12 @@ export function findHelp(pages: readonly HelpPage[], asked: readonly string[]): 
   return { type: 'nothing', near: [...new Set(near.filter((name) => name !== undefined))] }
 }
 
+/** Says that nothing was found, and which names are near. */
+export function noHelpWords(asked: string, near: readonly string[]): string {
+  const meant = near.length > 0 ? ` Did you mean ${near.map((name) => `"${name}"`).join(' or ')}?` : ''
+  return `there is no help about "${asked}".${meant}`
+}
+
 /** The page of a name, with or without its folder and its ending; a dash and a space are the same. */
 export function pageNamed(pages: readonly HelpPage[], asked: string): HelpPage | undefined {
   const wanted = asked

@@ -2,7 +2,7 @@ import type { HelpPage, HelpSection } from '../../app/help/help-pages.ts'
 import type { Io } from '../../core/io.ts'
 import type { Parsed, Program } from '../cli-command.ts'
 import { helpPages } from '../../app/help/help-pages.ts'
-import { findHelp, narrowedText, pageNamed } from '../../app/help/help-search.ts'
+import { findHelp, narrowedText, noHelpWords, pageNamed } from '../../app/help/help-search.ts'
 import { print, UsageError } from '../../core/io.ts'
 import { helpText, overview, twoColumns } from '../help.ts'
 import { renderedPage } from '../../faces/rendered-page.ts'
@@ -27,7 +27,7 @@ export async function run(io: Io, { words }: Parsed, { chat, commands }: Program
   const found = findHelp(pages, words)
   if (found.type === 'page') await show(io, found.page.text)
   else if (found.type === 'section') await showSections(io, found, words)
-  else throw new UsageError(nothingWords(words.join(' '), found.near))
+  else throw new UsageError(`${noHelpWords(words.join(' '), found.near)} All topics: termaite help`)
   return 0
 }
 
@@ -63,9 +63,4 @@ function topics(pages: readonly HelpPage[]): string {
     ...part('References:', true),
     'Commands and flags: termaite --help, and termaite <command> --help.',
   ].join('\n')
-}
-
-function nothingWords(asked: string, near: readonly string[]): string {
-  const meant = near.length > 0 ? ` Did you mean ${near.map((name) => `"${name}"`).join(' or ')}?` : ''
-  return `there is no help about "${asked}".${meant} All topics: termaite help`
 }

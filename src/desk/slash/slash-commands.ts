@@ -46,7 +46,7 @@ import { workersCommand } from './workers.ts'
 /** termaite's own commands. */
 function builtInCommands(controls: DeskControls): Command[] {
   const commands: Command[] = [
-    ...screenCommands(() => commands.map(({ name }) => name)),
+    ...screenCommands(() => commands),
     ...rotationCommands(controls),
     agentsCommand(controls),
     leashCommand(controls),

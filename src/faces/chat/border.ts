@@ -7,16 +7,20 @@ import { oneLine } from './transcript/safe-text.ts'
 export class TopBorder implements Component {
   #theme: Theme
   #title: () => readonly string[]
+  #corners: readonly [string, string]
 
-  constructor(theme: Theme, title: () => readonly string[]) {
+  /** Without sides below it the edge is a line without corners. */
+  constructor(theme: Theme, title: () => readonly string[], { sides = true } = {}) {
     this.#theme = theme
     this.#title = title
+    this.#corners = sides ? ['╭', '╮'] : ['─', '─']
   }
 
   invalidate(): void {}
 
   render(width: number): string[] {
-    if (width < 8) return [this.#theme.accent('─'.repeat(width))]
+    const { accent, strong } = this.#theme
+    if (width < 8) return [accent('─'.repeat(width))]
     const title = truncateToWidth(
       this.#title()
         .map((word) => oneLine(word, 200))
@@ -25,8 +29,8 @@ export class TopBorder implements Component {
       '…',
     )
     const rest = '─'.repeat(width - 5 - visibleWidth(title))
-    const { accent, strong } = this.#theme
-    return [`${accent('╭─')} ${strong(accent(title))} ${accent(`${rest}╮`)}`]
+    const [left, right] = this.#corners
+    return [`${accent(`${left}─`)} ${strong(accent(title))} ${accent(`${rest}${right}`)}`]
   }
 }
 
@@ -50,9 +54,12 @@ export const promptMark = '\x1b]133;A\x07'
 /** With fewer columns there are no sides, because the words need their room. */
 const leastColumns = 24
 
+/** Whether the border of a screen that wide has sides. */
+export const hasSides = (columns: number): boolean => columns >= leastColumns
+
 /** The width between the two sides of the border. */
 export function innerWidth(columns: number): number {
-  return Math.max(1, columns < leastColumns ? columns : columns - 4)
+  return Math.max(1, hasSides(columns) ? columns - 4 : columns)
 }
 
 /**
@@ -60,7 +67,7 @@ export function innerWidth(columns: number): number {
  * row of every frame would cost more than all the rest of a frame.
  */
 export function withSides(line: string, columns: number, theme: Theme): string {
-  if (columns < leastColumns) return line
+  if (!hasSides(columns)) return line
   const marked = line.startsWith(promptMark)
   const text = marked ? line.slice(promptMark.length) : line
   const room = spaces(Math.max(0, innerWidth(columns) - visibleWidth(text)))

@@ -163,7 +163,7 @@ class Chat {
       reading: () => this.#inputArea?.reading ?? false,
       copy: (text) => this.#copy(text),
     })
-    this.#control = new TerminalControl(this.#layout, { preserveScreen: altScreen })
+    this.#control = new TerminalControl(this.#layout)
     const { tui, inputArea, scroll, room, wholeRoom } = this.#layout
     if (scroll) this.#transcript.scrolledBy(scroll)
     this.#input = new InputBox({
@@ -204,6 +204,7 @@ class Chat {
       commands: () => desk.commands,
       pick: (command) => this.#picked(command),
       showKeys: () => this.#keysPage.open(),
+      margin: () => this.#layout.margin(),
       closed: () => this.#inputArea.focus(),
       broken,
     })
@@ -336,7 +337,7 @@ class Chat {
     const early = card !== undefined && !card.wants(data)
     const taken = pressKey(data, card && !early ? cardKeys(this.#keys) : this.#keys)
     if (early && !taken) this.#input.handleInput(data)
-    if (taken) this.#control.repaint()
+    if (taken || early) this.#control.repaint()
     return taken || early
   }
 

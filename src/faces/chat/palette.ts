@@ -1,5 +1,6 @@
 import type { Component, Focusable, TuiMouseEvent, TuiMouseEventResult, TUI } from '@earendil-works/pi-tui'
 import type { Command } from '../../core/talk/command.ts'
+import type { ScreenMargin } from './screen/overlay.ts'
 import type { Theme } from './theme.ts'
 import type { Choice } from './widgets.ts'
 import { PasteReader } from './input/paste.ts'
@@ -106,13 +107,18 @@ type OverlayParts = {
   commands(): readonly Command[]
   pick(command: Command): void
   showKeys(): void
+  /** What is around the inside of the transcript. */
+  margin(): ScreenMargin
   closed(): void
   broken(error: unknown): void
 }
 
-/** The part of the screen's height that the palette may take, and its lines that are no commands. */
-const part = 0.8
+/** The lines of the palette that are no commands, and the most that are. */
 const chrome = 4
+const mostLines = 24
+/** With fewer rows inside the transcript the palette takes this part of the whole screen. */
+const leastRows = 8
+const part = 0.8
 
 /** Shows the palette over the transcript, one at a time. */
 export class PaletteOverlay {
@@ -131,18 +137,27 @@ export class PaletteOverlay {
       this.close()
       work()
     }
+    const rows = ({ top, bottom }: ScreenMargin) => tui.terminal.rows - top - bottom
+    const none = { top: 0, bottom: 0 }
+    // Inside the frame of the transcript, so that no frame is cut into pieces.
+    const margin = () => (rows(this.#parts.margin()) < leastRows ? none : this.#parts.margin())
+    const height = () => {
+      const inside = rows(this.#parts.margin())
+      return inside < leastRows ? Math.floor(tui.terminal.rows * part) : inside
+    }
     const palette = new Palette({
       theme,
       commands: commands(),
       query,
-      lines: () => Math.max(3, Math.min(24, Math.floor(tui.terminal.rows * part) - chrome)),
+      lines: () => Math.max(3, Math.min(mostLines, height() - chrome)),
       pick: (command) => closing(() => pick(command)),
       showKeys: () => closing(showKeys),
       close: () => this.close(),
     })
     this.#overlay.show(palette, {
-      width: (columns) => Math.min(100, columns - 4),
-      maxHeight: `${part * 100}%`,
+      width: (columns) => Math.min(100, columns - 2 * this.#parts.margin().sides),
+      maxHeight: '100%',
+      margin,
     })
   }
 

@@ -70,6 +70,18 @@ test('a diff shows what changes and three lines around it, coloured by line', as
   )
 })
 
+test('the rest of an indented line stands below its beginning', async () => {
+  const text = 'edit\n  claude: edits files in the project without asking\n' + ' '.repeat(30) + 'deeply indented'
+  const { body } = await showing({ type: 'text', text }, 40)
+  assert.deepEqual(body(), [
+    'edit',
+    '  claude: edits files in the project',
+    '  without asking',
+    `${' '.repeat(30)}deeply`,
+    'indented',
+  ])
+})
+
 test('a new file is all added, and one that stays as it is says so', async () => {
   const fresh = await showing({ type: 'diff', path: 'new.ts', after: 'one\ntwo\n' })
   const same = await showing({ type: 'diff', path: 'same.ts', before: 'x\n', after: 'x\n' })

@@ -18,6 +18,17 @@ test('a large paste is a chip that is sent whole', async () => {
   assert.deepEqual(sent, [`look: ${many}${'x'.repeat(1001)}`])
 })
 
+test('a line break at the end of a paste begins no further line', async () => {
+  const text = (count: number) => 'line\n'.repeat(count)
+  const { box, clock, press, lines } = seat()
+  press(pasted(text(30)))
+  await clock.turn(1000)
+  assert.deepEqual([box.text(), lines(40)[1]], [text(30), '│ [pasted 30 lines]                    │'])
+  box.clear()
+  press(pasted(text(10)))
+  assert.deepEqual([box.text(), lines(40)[1]], [text(10), '│ line                                 │'])
+})
+
 test('a chip is deleted as one character and comes back with undo', async () => {
   const { box, clock, press, type } = seat()
   press(pasted(many))
@@ -78,7 +89,7 @@ test('five million characters are one chip, and typing goes on', async () => {
   press(pasted(body))
   await clock.turn(1000)
   type(' sum it up')
-  assert.equal(lines(60)[1], `│ ${'[pasted 500001 lines] sum it up'.padEnd(57)}│`)
+  assert.equal(lines(60)[1], `│ ${'[pasted 500000 lines] sum it up'.padEnd(57)}│`)
   press(legacy.enter)
   assert.deepEqual(
     sent.map((text) => text === `${body} sum it up`),

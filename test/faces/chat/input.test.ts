@@ -81,6 +81,55 @@ test('Up recalls sent prompts, and Down returns to the half typed one', async ()
   assert.deepEqual(seen, ['newest', 'twin', 'oldest', 'oldest', 'twin', 'newest', 'half'])
 })
 
+test('the cursor stands at the end of everything that is recalled', async () => {
+  const { desk, box, press, type } = seat({ past: ['one\ntwo', 'go'] })
+  const typedOn = () => {
+    type('X')
+    const text = box.text()
+    press(legacy.backspace)
+    return text
+  }
+  press(legacy.up)
+  await settled()
+  const seen = [typedOn()]
+  box.clear()
+  type('half')
+  press(legacy.up, legacy.up, legacy.up)
+  seen.push(typedOn())
+  box.clear()
+  type('half')
+  press(legacy.up, legacy.up, legacy.down)
+  seen.push(typedOn())
+  box.clear()
+  press(legacy.up, legacy.up, legacy.down)
+  seen.push(typedOn())
+  box.clear()
+  press(legacy.ctrlR)
+  await settled()
+  press(legacy.down, legacy.enter)
+  seen.push(typedOn())
+  box.clear()
+  desk.queue = ['waits']
+  box.setQueue(desk.queue)
+  press(legacy.up)
+  seen.push(typedOn())
+  // A rewind fills the earlier prompt in.
+  box.fill('an earlier\nprompt')
+  seen.push(typedOn())
+  press('\x15')
+  seen.push(box.text())
+  assert.deepEqual(seen, [
+    'goX',
+    'one\ntwoX',
+    'halfX',
+    'goX',
+    'one\ntwoX',
+    'waitsX',
+    'an earlier\npromptX',
+    'an earlier\n',
+  ])
+})
+
 test('the history is read when first needed, and prompts of this process are its newest', async () => {
   let reads = 0
   const { desk, box, press, type } = seat({ past: ['before', 'here', 'and here'] })

@@ -6,7 +6,7 @@ import { sit } from './sitting.ts'
 
 const timeout = 20_000
 const [ctrlC, ctrlD, ctrlK, ctrlO, escape, shiftTab] = ['\x03', '\x04', '\x0b', '\x0f', '\x1b', '\x1b[Z']
-const [pageUp, ctrlHome, ctrlEnd] = ['\x1b[5~', '\x1b[1;5H', '\x1b[1;5F']
+const [pageUp, pageDown, ctrlHome, ctrlEnd] = ['\x1b[5~', '\x1b[6~', '\x1b[1;5H', '\x1b[1;5F']
 
 test('an empty conversation says welcome and what to do next', { timeout }, async (t) => {
   const { seen, terminal, end } = sit(t, {}, { columns: 72, rows: 20 })
@@ -213,6 +213,45 @@ test('a card takes the place of the input, and Enter answers it', { timeout }, a
   assert.deepEqual(await end, { why: 'exit' })
 })
 
+for (const [columns, rows] of [
+  [80, 24],
+  [200, 50],
+  [80, 9],
+] as const)
+  for (const lines of [1, 60])
+    test(
+      `words typed while a card of ${lines} lines is open stand below it, at ${columns}×${rows}`,
+      { timeout },
+      async (t) => {
+        const commands = ['help', 'leash'].map((name) => ({ name, help: `about ${name}`, run: async () => {} }))
+        const { desk, seen, gone, clock, terminal } = sit(t, { commands }, { columns, rows })
+        await seen('Ask anything')
+        terminal.press('early ')
+        await seen('early')
+        const text = Array.from({ length: lines }, (_, at) => `Is ${at} right?`).join('\n')
+        const options = ['Yes', 'No'].map((label) => ({ id: label, label }))
+        desk.turn('t', { type: 'prompt', text: 'go', by: 'you' })
+        desk.turn('t', {
+          type: 'question',
+          ask: 'q',
+          question: { about: 'choice', text, from: [], options },
+          by: 'claude',
+        })
+        await seen(/[│›] early[^]*leash ask/)
+        await clock.turn(1000)
+        await seen(/1 Yes[^]*2 No/)
+        for (const key of 'abc typed') terminal.press(key)
+        await seen(/Is 0 right\?[^]*1 Yes[^]*2 No[^]*[│›] early abc typed/)
+        terminal.press('\r')
+        await gone('early abc typed')
+        assert.deepEqual(desk.submitted, ['early abc typed'])
+        assert.deepEqual(desk.answers, [])
+        // The suggestion that Enter would take is in sight too.
+        for (const key of '/le') terminal.press(key)
+        await seen(/Is 0 right\?[^]*› \/leash[^]*[│›] \/le/)
+      },
+    )
+
 test('the keys of the screen: cancel, leash, palette, leave', { timeout }, async (t) => {
   const commands = ['help', 'agents'].map((name) => ({ name, help: `about ${name}`, run: async () => {} }))
   const { desk, seen, gone, clock, terminal, end } = sit(t, { commands })
@@ -241,6 +280,37 @@ test('the keys of the screen: cancel, leash, palette, leave', { timeout }, async
   assert.deepEqual(desk.submitted, [])
 })
 
+test('words that are shown for a moment and the palette leave the frames whole', { timeout }, async (t) => {
+  const commands = Array.from({ length: 40 }, (_, at) => ({ name: `do${at}`, help: `does ${at}`, run: async () => {} }))
+  const { seen, gone, clock, terminal } = sit(t, { commands })
+  await seen('Welcome')
+  terminal.press(escape)
+  assert.match((await seen('Esc again'))[0]!, /^╭─ termaite · demo ─+ Esc again goes back to an earlier prompt ─╮$/)
+  await clock.turn(2500)
+  terminal.press(ctrlC)
+  const two = await seen('Ctrl+C again leaves')
+  assert.deepEqual(
+    two.slice(0, 3).map((line) => [line.length, line.at(-1)]),
+    [
+      [80, '╮'],
+      [80, '│'],
+      [80, '│'],
+    ],
+  )
+  await gone('Ctrl+C again leaves')
+  terminal.press(ctrlK)
+  const lines = await seen('1 of 40')
+  const framed = lines.slice(0, 23)
+  assert.deepEqual(
+    framed.filter((line) => !/^(│.*│|╭[^╭╰]*╮|╰[^╭╰]*╯)$/.test(line)),
+    [],
+  )
+  assert.deepEqual(
+    [1, 18, 19, 20].map((row) => lines[row]!.slice(0, 5)),
+    ['│ ╭─ ', '│ ╰─ ', '╰────', '╭────'],
+  )
+})
+
 function conversation(turns: number): Entry[] {
   return Array.from({ length: turns }, (_, at): Entry[] => {
     const common = { session: 's', turn: `t${at}`, at: at * 1000 }
@@ -267,6 +337,36 @@ test('scrolling up loads earlier entries, and the place is kept', { timeout }, a
   await seen('answer 399')
   terminal.press(ctrlD)
   await end
+})
+
+test('a long text of a command is shown from its beginning, and PgDn scrolls on', { timeout }, async (t) => {
+  const onSubmit = (_text: string, desk: ScriptedDesk) => desk.happen({ type: 'said', text: page('item'), how: 'text' })
+  const page = (word: string) =>
+    ['# The page', '', ...Array.from({ length: 60 }, (_, at) => `- ${word} ${at + 1}`)].join('\n')
+  const { desk, seen, terminal } = sit(t, { entries: conversation(5), onSubmit })
+  await seen('answer 4')
+  terminal.press('the page, please', '\r')
+  const shown = await seen('The page')
+  assert.equal(shown[1]!.slice(4).replaceAll(/[ │]+$/g, ''), 'The page')
+  assert.ok(shown.some((line) => line.includes('item 10') && !line.includes('item 60')))
+  terminal.press(pageDown)
+  await seen(/item 1\d[^]*item 2\d/)
+  terminal.press(ctrlEnd)
+  await seen('item 60')
+  // A short one is followed, and so is what an agent says.
+  desk.happen({ type: 'said', text: '# Short\n\nshort words', how: 'text' })
+  await seen(/item 60[^]*short words/)
+  desk.turn('t', { type: 'prompt', text: 'go', by: 'you' }, { type: 'reply', text: page('thing'), by: 'claude' })
+  await seen('thing 60')
+})
+
+test('closing lines of the history say what their turns changed', { timeout }, async (t) => {
+  const changes = { t8: { files: 2, added: 3, removed: 4 }, t9: { files: 1, added: 1, removed: 0 } }
+  const { seen, terminal } = sit(t, { entries: conversation(10), shown: 3, changes })
+  await seen('─ claude · 0.0 s · 1 file +1 −0')
+  // Those that are loaded later say it too.
+  terminal.press(pageUp)
+  await seen(/─ claude · 0\.0 s +│[^]*─ claude · 0\.0 s · 2 files \+3 −4/)
 })
 
 test('a person who reads further up stays there, and is told about new blocks', { timeout }, async (t) => {
@@ -369,7 +469,7 @@ test('in the normal buffer the words stand without a frame', { timeout }, async 
   const { seen, terminal, end } = sit(t, { entries: conversation(1) }, { altScreen: false, columns: 40 })
   const lines = await seen('answer 0')
   assert.deepEqual(lines.slice(0, 7), [
-    '╭─ termaite · demo ────────────────────╮',
+    '── termaite · demo ─────────────────────',
     '❯ question 0',
     '',
     '● claude',

@@ -2,7 +2,7 @@ import { withResult } from '../../../src/faces/chat/transcript/call-blocks.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../../cases.ts'
-import { visibleWidth } from '@earendil-works/pi-tui'
+import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
 import type { AgentRow, Block } from '../../../src/faces/chat/transcript/block.ts'
 import type { Theme } from '../../../src/faces/chat/theme.ts'
 import type { RenderContext } from '../../../src/faces/chat/transcript/render-context.ts'
@@ -341,6 +341,21 @@ test('a number keeps its unit, and a wait says until when', () => {
   const today = { ...look(), now: () => until - 60_000 }
   assert.deepEqual(shown({ type: 'attempt', by: 'alpha', failure: spent, ms: 1200, said: '' }, 80, today), [
     '↷ alpha is out of quota: daily limit, until 08:05 · 1.2 s',
+  ])
+})
+
+test('the rest of an indented line of a message stands below its beginning', () => {
+  const told =
+    'Found on this machine:\n\n  Claude Code · log in with: claude auth login\n    asks before it acts, and waits'
+  const block: Block = { type: 'told', key: 0, turn: '', how: 'note', text: told }
+  const lines = new BlockRenderer().lines(block, undefined, 30, look(), false)
+  assert.deepEqual(lines.map(stripTerminalSequences), [
+    '  Found on this machine:',
+    '',
+    '    Claude Code · log in with:',
+    '    claude auth login',
+    '      asks before it acts, and',
+    '      waits',
   ])
 })
 

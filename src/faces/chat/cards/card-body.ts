@@ -2,6 +2,7 @@ import type { Mark, Question, Shown } from '../../../core/talk/question.ts'
 import type { Theme } from '../theme.ts'
 import type { DiffLine } from '../diff-lines.ts'
 import { wrapTextWithAnsi } from '@earendil-works/pi-tui'
+import { wrapped, wrappedByIndent } from '../transcript/screen-text.ts'
 import { dangerSign, exactText, markWords, readableText, withExactMarks } from '../../question-text.ts'
 
 /** Characters that are shown; the card says how many more there are, so that nothing is hidden silently. */
@@ -14,7 +15,7 @@ export function bodyLines(
   width: number,
   theme: Theme,
 ): string[] {
-  const said = wrapped(cut(readableText(text).trim()), width)
+  const said = wrappedByIndent(cut(readableText(text).trim()), width)
   return [...said, ...shows.flatMap((shown) => shownLines(shown, text, diffs.get(shown), width, theme))]
 }
 
@@ -27,7 +28,7 @@ function shownLines(
 ): string[] {
   switch (shown.type) {
     case 'text':
-      return ['', ...wrapped(cut(readableText(shown.text)), width).map(theme.quiet)]
+      return ['', ...wrappedByIndent(cut(readableText(shown.text)), width).map(theme.quiet)]
     case 'diff':
       return ['', ...diffHead(shown, width, theme), ...diffBody(diff, width, theme)]
     case 'command': {
@@ -94,10 +95,6 @@ function diffBody(diff: readonly DiffLine[] | undefined, width: number, theme: T
 function cut(text: string): string {
   if (text.length <= longest) return text
   return `${text.slice(0, longest)}\n… and ${text.length - longest} more characters`
-}
-
-function wrapped(text: string, width: number): string[] {
-  return text.split('\n').flatMap((line) => wrapTextWithAnsi(line, width))
 }
 
 /** Wraps a text so that every line begins below the end of `mark`. */

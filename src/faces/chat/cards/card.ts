@@ -108,6 +108,11 @@ export class Card implements Component, Focusable {
     return this.#isAwake() && !this.#strays(data)
   }
 
+  /** Whether keys count as answers now; otherwise they go to the input. */
+  get takesKeys(): boolean {
+    return this.#awake && !this.#straying
+  }
+
   #isAwake(): boolean {
     if (this.#open.signal.aborted) return false
     if (!this.#awake) this.#pause?.typed()

@@ -36,6 +36,11 @@ type InputParts = {
 }
 
 const placeholder = 'Ask anything · / commands · @ files · ! shell · ? keys'
+/** The rows that the frame takes, and those that suggestions need in it. */
+const boxEdges = 2
+const leastList = 2
+/** Stands before the words where there is no room for the frame. */
+const bareMark = '› '
 /** A longer text is not laid out at each key: it is filled in as a chip, and Up leaves it out. */
 const longest = 20_000
 
@@ -100,9 +105,14 @@ export class InputBox implements Component, Focusable {
     return this.#editor.whole()
   }
 
+  /** Whether nothing is typed, and no earlier prompt is searched for. */
+  get isEmpty(): boolean {
+    return this.#editor.getText() === '' && this.#search === undefined
+  }
+
   /** Empties the input; false when it was empty. */
   clear(): boolean {
-    const had = this.#editor.getText() !== '' || this.#search !== undefined
+    const had = !this.isEmpty
     this.closePopup()
     this.#editor.setText('')
     return had
@@ -291,13 +301,16 @@ export class InputBox implements Component, Focusable {
     if (text !== undefined) this.fill(text)
   }
 
-  render(width: number): string[] {
+  /** Draws at most `most` rows. Where they are few the words themselves come first, then the suggestions, then the queue. */
+  render(width: number, most = Infinity): string[] {
     const { theme, tui } = this.#parts
-    const most = Math.max(3, Math.min(8, Math.floor(tui.terminal.rows / 3)))
-    const queue = queueLines(this.#queue, width, theme)
-    const popup = this.#search ? this.#search.render(width, most) : this.#popup.render(width, most)
-    this.#drawn = { above: queue.length + popup.length, queue: queue.length }
     const rows = this.#rows(Math.max(1, width - boxSides))
+    const left = most - rows.length - boxEdges
+    if (left < (this.popupOpen() ? leastList : 0)) return this.#bare(width, most)
+    const popup = this.#list(width, Math.min(left, Math.max(3, Math.min(8, Math.floor(tui.terminal.rows / 3)))))
+    const waiting = queueLines(this.#queue, width, theme)
+    const queue = waiting.length + popup.length <= left ? waiting : []
+    this.#drawn = { above: queue.length + popup.length, queue: queue.length }
     const { above, below } = this.#editor
     const title = above > 0 ? `↑ ${above} more` : this.#popup.place()
     const foot = below > 0 ? `↓ ${below} more` : ''
@@ -306,6 +319,24 @@ export class InputBox implements Component, Focusable {
       ...popup,
       ...boxed(rows, width, theme.accent, { title: theme.quiet(title), foot: theme.quiet(foot) }),
     ]
+  }
+
+  /** The suggestions, or the search in the history. */
+  #list(width: number, most: number): string[] {
+    if (most < 1) return []
+    return this.#search ? this.#search.render(width, most).slice(0, most) : this.#popup.render(width, most)
+  }
+
+  /** The words without a frame, for a screen with hardly any room: the row of the cursor, and the chosen suggestion above it. */
+  #bare(width: number, most: number): string[] {
+    const list = this.#list(width, 1)
+    const inside = Math.max(1, width - bareMark.length)
+    const rows = this.#rows(inside)
+    const cursor = Math.max(0, this.#editor.cursorRow(inside))
+    const room = Math.max(1, most - list.length)
+    const from = Math.max(0, Math.min(cursor, rows.length - room))
+    this.#drawn = { above: list.length, queue: 0 }
+    return [...list, ...rows.slice(from, from + room).map((row) => this.#parts.theme.accent(bareMark) + row)]
   }
 
   #rows(width: number): string[] {

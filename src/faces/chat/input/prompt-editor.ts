@@ -19,9 +19,12 @@ const nothing = { selectedPrefix: asIs, selectedText: asIs, description: asIs, s
 const mostLines = 10
 const mostChars = 1000
 
+/** How many lines a text has; a line break at its end begins no further one. */
+const lineCount = (text: string) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+
 /**
- * The library's editor with three additions: chips for long pastes and pictures, whose bodies stay out of its undo copies,
- * edits in the middle of a line, and rows without its frame. Only this file uses the editor's private members.
+ * The library's editor with four additions: chips for long pastes and pictures, whose bodies stay out of its undo copies,
+ * edits in the middle of a line, recalled prompts with the cursor at their end, and rows without its frame. Only this file uses the editor's private members.
  */
 export class PromptEditor extends Editor {
   /** Rows that are scrolled out of sight. */
@@ -37,6 +40,19 @@ export class PromptEditor extends Editor {
     // Every text that is filled in or recalled comes through here: the pictures in it become chips.
     const plain = this['setTextInternal'].bind(this)
     this['setTextInternal'] = (text: string, place?: 'start' | 'end') => plain(this.#withChips(text), place)
+    // A recalled prompt is typed on at its end, as in a shell, and so is the half typed one that comes back.
+    const navigate = this['navigateHistory'].bind(this)
+    this['navigateHistory'] = (direction: 1 | -1) => {
+      const was = this['historyIndex']
+      navigate(direction)
+      if (this['historyIndex'] !== was) this.#toEnd()
+    }
+  }
+
+  #toEnd(): void {
+    const lines: string[] = this['state'].lines
+    this['state'].cursorLine = lines.length - 1
+    this['setCursorCol'](lines.at(-1)!.length)
   }
 
   protected override renderTopBorder(_width: number, hidden: number): string {
@@ -56,6 +72,13 @@ export class PromptEditor extends Editor {
       .slice(1, -1)
       .map((row) => (row.includes('[paste #') ? shown(row) : row))
       .map((row) => row + ' '.repeat(Math.max(0, width - visibleWidth(row))))
+  }
+
+  /** The row of the cursor among the rows of that width. */
+  cursorRow(width: number): number {
+    return this.render(width)
+      .slice(1, -1)
+      .findIndex((row) => row.includes('\x1b[7m'))
   }
 
   #label(text: string, id: string, lines?: string, chars?: string): string {
@@ -111,7 +134,7 @@ export class PromptEditor extends Editor {
 
   /** The text, or the chip for it when it is long. */
   #folded(text: string): string {
-    const isLong = text.length > mostChars || text.split('\n').length > mostLines
+    const isLong = text.length > mostChars || lineCount(text) > mostLines
     return isLong ? this.#chip(text) : text
   }
 
@@ -134,7 +157,7 @@ export class PromptEditor extends Editor {
 
   /** Makes a chip; the marker of a picture is as wide as its label, because the editor lays out the marker. */
   #chip(body: string): string {
-    const lines = body.split('\n').length
+    const lines = lineCount(body)
     const id = ++this['pasteCounter']
     const key = String(++this.#keys)
     this.#bodies.set(key, body)

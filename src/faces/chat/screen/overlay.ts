@@ -1,8 +1,15 @@
 import type { Component, OverlayHandle, TUI } from '@earendil-works/pi-tui'
 import { GuardedComponent } from './guarded-component.ts'
 
-/** The size of what is shown; both follow the window. */
-type OverlaySize = { width(columns: number): number; maxHeight: `${number}%` }
+/** The rows above and below a part of the screen, and the columns at each of its sides. */
+export type ScreenMargin = { top: number; bottom: number; sides: number }
+
+/** The size of what is shown, and the rows that it leaves free; all of it follows the window. */
+type OverlaySize = {
+  width(columns: number): number
+  maxHeight: `${number}%`
+  margin?(): Pick<ScreenMargin, 'top' | 'bottom'>
+}
 
 type OverlayParts = { tui: TUI; closed(): void; broken(error: unknown): void }
 
@@ -19,12 +26,15 @@ export class Overlay {
     return this.#shown !== undefined
   }
 
-  show(component: Component, { width, maxHeight }: OverlaySize): void {
+  show(component: Component, { width, maxHeight, margin }: OverlaySize): void {
     const { tui, broken } = this.#parts
     this.#shown = tui.showOverlay(new GuardedComponent(component, broken), {
       // Read at every paint, so that the component follows the window.
       get width() {
         return width(tui.terminal.columns)
+      },
+      get margin() {
+        return margin?.() ?? 0
       },
       maxHeight,
     })

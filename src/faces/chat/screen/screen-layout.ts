@@ -1,5 +1,6 @@
-import type { Component, TUI, Terminal, TuiStopOptions } from '@earendil-works/pi-tui'
+import type { Component, TUI, Terminal } from '@earendil-works/pi-tui'
 import type { Theme } from '../theme.ts'
+import type { ScreenMargin } from './overlay.ts'
 import type { Scroll } from '../transcript/transcript-view.ts'
 import {
   ScrollView,
@@ -10,7 +11,7 @@ import {
   setCapabilities,
   Container,
 } from '@earendil-works/pi-tui'
-import { withoutSides, BottomBorder, TopBorder } from '../border.ts'
+import { hasSides, withoutSides, BottomBorder, TopBorder } from '../border.ts'
 
 type ScreenParts = {
   terminal: Terminal
@@ -50,9 +51,14 @@ export type ScreenLayout = {
   /** How many rows the input area can have, with one line of the transcript left; and without the borders as well. */
   room(): number
   wholeRoom(): number
+  /** What is around the inside of the transcript; nothing in the normal buffer, where the frames have no place of their own. */
+  margin(): ScreenMargin
   /** Shows words for a moment. */
   flash(words: string): void
-  stop(options?: TuiStopOptions): void
+  /** Gives the terminal away. `torn` where others wrote into the frame, so that nobody knows where the cursor is. */
+  stop(torn?: 'torn'): void
+  /** Takes the terminal again after `stop`, and paints everything anew. */
+  resume(): void
 }
 
 export function screenLayout(parts: ScreenParts): ScreenLayout {
@@ -81,7 +87,9 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     scrollbarTrackStyle: theme.quiet,
     scrollbarThumbStyle: theme.accent,
   })
-  const tall = { visible: ({ height }: { height: number }) => height >= leastRows && !parts.reading() }
+  const isFramed = () => terminal.rows >= leastRows && !parts.reading()
+  keepFrameBesideFlashes(tui, theme, isFramed)
+  const tall = { visible: () => isFramed() }
   const working = new MeasuredContainer(parts.working)
   const board = new MeasuredContainer(parts.board)
   tui.setLayoutRoot(
@@ -107,31 +115,82 @@ function wholeScreen(parts: ScreenParts): ScreenLayout {
     height,
     room: () => Math.max(3, whole() - borders() - 1),
     wholeRoom: () => Math.max(3, whole() - 1),
+    margin: () => {
+      const border = isFramed() ? 1 : 0
+      return { top: border, bottom: terminal.rows - whole() + inputArea.height + border, sides: 2 }
+    },
     flash: (words) => tui.flash(words),
-    stop: (options) => tui.stop(options),
+    stop: () => tui.stop({ preserveScreen: true }),
+    resume: () => {
+      tui.start()
+      tui.requestRender(true)
+    },
   }
+}
+
+/** The library shows words for a moment in the upper right corner: there the frame goes on behind them. */
+function keepFrameBesideFlashes(tui: TuiAltScreen, theme: Theme, isFramed: () => boolean): void {
+  const { flashes } = tui as unknown as { flashes: Component }
+  const render = flashes.render.bind(flashes)
+  flashes.render = (width) => {
+    if (!isFramed() || !hasSides(width)) return render(width)
+    return render(width - 2).map((line, row) => line + theme.accent(row === 0 ? '─╮' : ' │'))
+  }
+}
+
+/** A frame of which nothing is drawn yet, so that the next one is drawn from the cursor on and clears nothing above it. */
+const undrawn = {
+  previousLines: [],
+  previousWidth: 0,
+  previousHeight: 0,
+  cursorRow: 0,
+  hardwareCursorRow: 0,
+  maxLinesRendered: 0,
+  previousViewportTop: 0,
 }
 
 /** In the normal buffer the terminal itself scrolls, so the text has no sides. */
 function normalBuffer(parts: ScreenParts): ScreenLayout {
   const tui = new TuiMainScreen(parts.terminal)
   const inputArea = new MeasuredContainer()
-  const top = new TopBorder(parts.theme, parts.title)
+  const top = new TopBorder(parts.theme, parts.title, { sides: false })
   const below = [parts.board, parts.working, inputArea, parts.status]
   for (const component of [top, parts.transcript, ...below]) tui.addChild(component)
-  const stop = (options: TuiStopOptions = {}) => {
-    // The conversation stays in the terminal, without an input that no longer works.
-    if (!options.preserveScreen) {
-      for (const component of below) tui.removeChild(component)
-      // The library erases the character below the cursor, so an empty line is put there.
-      tui.addChild(new Spacer(1))
-      tui.renderNow()
+  const spacer = new Spacer(1)
+  const stop = (torn?: 'torn') => {
+    if (torn) {
+      tui.stop({ preserveScreen: true })
+      return parts.terminal.write('\r\n')
     }
-    tui.stop(options)
+    // The conversation stays in the terminal, without an input that no longer works.
+    for (const component of below) tui.removeChild(component)
+    // The library erases the character below the cursor, so an empty line is put there.
+    tui.addChild(spacer)
+    tui.renderNow()
+    tui.stop()
+  }
+  const resume = () => {
+    for (const component of [spacer, ...below]) tui.removeChild(component)
+    for (const component of below) tui.addChild(component)
+    // What the shell or an editor printed meanwhile stays above.
+    tui.restoreRenderState(undrawn)
+    tui.start()
   }
   const height = () => parts.terminal.rows
   const room = () => Math.max(3, height() - 3)
-  return { tui, inputArea, toEnd: () => {}, page: () => {}, height, room, wholeRoom: room, flash: () => {}, stop }
+  return {
+    tui,
+    inputArea,
+    toEnd: () => {},
+    page: () => {},
+    height,
+    room,
+    wholeRoom: room,
+    margin: () => ({ top: 0, bottom: 0, sides: 0 }),
+    flash: () => {},
+    stop,
+    resume,
+  }
 }
 
 /** A container that knows how many rows it took when it was last painted. */

@@ -1,22 +1,19 @@
-import type { TuiStopOptions } from '@earendil-works/pi-tui'
 import type { ScreenLayout } from './screen-layout.ts'
 
 /** Takes the terminal for the chat, lends it to other programs, and gives it back. */
 export class TerminalControl {
   #frame: ScreenLayout
-  #atEnd: TuiStopOptions
   #on = false
   #over = false
 
-  /** `atEnd`: how the screen is left when the terminal is given back. */
-  constructor(frame: ScreenLayout, atEnd: TuiStopOptions) {
+  constructor(frame: ScreenLayout) {
     this.#frame = frame
-    this.#atEnd = atEnd
   }
 
   /** Takes the terminal, and paints at once. */
   take(): void {
-    this.#start()
+    this.#on = true
+    this.#frame.tui.start()
     this.paint()
   }
 
@@ -33,13 +30,13 @@ export class TerminalControl {
   async lend<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#on) return work()
     this.#on = false
-    this.#frame.stop({ preserveScreen: true })
+    this.#frame.stop()
     try {
       return await work()
     } finally {
       if (!this.#over) {
-        this.#start()
-        this.#frame.tui.requestRender(true)
+        this.#on = true
+        this.#frame.resume()
       }
     }
   }
@@ -47,9 +44,8 @@ export class TerminalControl {
   /** Sets the terminal up and paints everything again, after others may have changed it. */
   retake(): void {
     if (!this.#on) return
-    this.#frame.stop({ preserveScreen: true })
-    this.#start()
-    this.#frame.tui.requestRender(true)
+    this.#frame.stop('torn')
+    this.#frame.resume()
   }
 
   /** Gives the terminal back for good; does nothing a second time. */
@@ -58,15 +54,10 @@ export class TerminalControl {
     if (!this.#on) return
     this.#on = false
     try {
-      this.#frame.stop(this.#atEnd)
+      this.#frame.stop()
     } catch {
       // The terminal is gone, so there is nothing to give back.
     }
-  }
-
-  #start(): void {
-    this.#on = true
-    this.#frame.tui.start()
   }
 }
 

@@ -8,6 +8,16 @@ export function wrapped(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => runs(line).flatMap((run) => wrapTextWithAnsi(run, Math.max(1, width))))
 }
 
+/** Wraps plain text so that the rest of an indented line stands below its beginning. */
+export function wrappedByIndent(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => {
+    const indent = /^ */.exec(line)![0]
+    // A deep indent would leave no room for the words.
+    if (indent === '' || indent.length > width / 2) return wrapped(line, width)
+    return wrapped(line.slice(indent.length), width - indent.length).map((row) => indent + row)
+  })
+}
+
 /** Joins items in rows and breaks only between them where possible, so that a number keeps its unit. */
 export function listed(items: readonly string[], width: number): string[] {
   const lines: string[] = []

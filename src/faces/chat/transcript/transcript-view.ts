@@ -57,6 +57,8 @@ export class Transcript implements Component {
   #allOpen = false
   #seen = -1
   #working = false
+  /** A text of a command that was not shown yet: it is read from its beginning. */
+  #unread: PlacedBlock | undefined
 
   constructor(parts: TranscriptParts) {
     this.#parts = parts
@@ -141,8 +143,19 @@ export class Transcript implements Component {
     this.#layout.setHead(this.#headLines(context.sides ? innerWidth(this.#width) : this.#width).map(side))
     const from = this.#layout.layOut(this.#placed, this.#width)
     if (anchor && from !== undefined && from <= anchor.placed.at) this.#keep(anchor)
+    else if (!anchor) this.#showUnread()
+    this.#unread = undefined
     // The sides go down to the lower edge, also where the blocks do not.
     this.#layout.fill(context.sides ? height() : 0, side(''))
+  }
+
+  /** Scrolls to the beginning of a text of a command that is longer than the screen. */
+  #showUnread(): void {
+    const placed = this.#unread
+    const line = placed && this.#layout.lineOf({ placed, into: 0 })
+    if (line === undefined || this.#layout.full - line <= this.#parts.height()) return
+    // An empty line stands between the text and the block before it.
+    this.#keep({ placed: placed!, into: placed!.before ? 1 : 0 })
   }
 
   #headLines(width: number): readonly string[] {
@@ -188,7 +201,7 @@ export class Transcript implements Component {
     for (let at = from; at < total; at++) {
       const block = blockAt(at)
       const placed = known.get(block.key) ?? new PlacedBlock(block)
-      known.delete(block.key)
+      if (!known.delete(block.key) && block.type === 'told' && block.how === 'text') this.#unread ??= placed
       placed.at = at
       this.#placed.push(placed)
       this.#update(at, block)

@@ -14,7 +14,7 @@ import { localTimeFrom } from '../../../../base/local-time.ts'
 import { isOwnQuestion, ourselves } from '../block.ts'
 import { duration, lineCounts, thoughtWords, tokens } from '../../numbers.ts'
 import { bounded, safeText, oneLine } from '../safe-text.ts'
-import { indented, listed, wrapped } from '../screen-text.ts'
+import { indented, listed, wrapped, wrappedByIndent } from '../screen-text.ts'
 import { failureSentence } from '../../../../core/talk/outcome.ts'
 
 /** A question and its answer; while the question is open its card shows it. */
@@ -96,7 +96,7 @@ export function commandLines({ text, how }: CommandBlock, width: number, { theme
   const paint = how === 'error' ? theme.bad : theme.quiet
   // Error messages are written to follow "termaite: "; here they begin a line.
   const words = how === 'error' ? shown.replace(sentenceStart, (letter) => letter.toUpperCase()) : shown
-  const lines = [...wrapped(words, width - 2), ...(rest ? [rest] : [])].map(paint)
+  const lines = [...wrappedByIndent(words, width - 2), ...(rest ? [rest] : [])].map(paint)
   return indented(lines, '  ', how === 'error' ? `${theme.bad('✗')} ` : '  ')
 }
 
