@@ -99,7 +99,7 @@ test('with one CLI the setup asks only for the leash, and the meaning of each st
       unanswered: 'cancel the setup',
     },
   ])
-  assert.match(said[0]![1], /^Found on this machine:\n\n {2}Claude Code .*log in with: claude auth login/)
+  assert.match(said[0]![1], /^Found on this machine:\n\n {2}Claude Code .*if it is not logged in: claude auth login/)
   assert.deepEqual(said[1], ['note', `Wrote ${join(home, 'settings.json')}: turns go to claude.`])
 })
 
