@@ -2,7 +2,7 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Thinking } from '../../core/talk/framework.ts'
 import type { WorkMode } from '../../core/work/agent.ts'
 import type { Format } from '../../faces/print.ts'
-import type { Parsed } from '../cli-command.ts'
+import type { Parsed, Program } from '../cli-command.ts'
 import type { App } from '../../app/app.ts'
 import type { CommandPrompt } from '../../app/commands/command-prompt.ts'
 import type { WithAttachments } from '../../app/attachments/attachments.ts'
@@ -10,6 +10,7 @@ import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
 import type { Border } from '../../safety/border.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { existsSync } from 'node:fs'
 import { mark } from '../../base/mark.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { tag } from '../../core/talk/transcript.ts'
@@ -34,7 +35,7 @@ import { inMode } from '../../settings/work-mode.ts'
 import { aimed, allowedCalls, budgetIn, flag, list, text } from '../turn-flags.ts'
 
 /** Runs one turn without a screen, or the chat when stdin and stdout are terminals. */
-export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+export async function run(io: Io, { values, words }: Parsed, program: Program): Promise<number> {
   if (values.continue && values.cwd !== undefined)
     throw new UsageError('--continue and --cwd name two different folders. Use only one of them.')
   if (values.exclusive && values.ephemeral)
@@ -115,7 +116,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       io,
       'termaite: a note for AGENTS.md (#…) needs a person who sees the change, so this is sent as a prompt. In the chat, # and /remember add notes.',
     )
-  const command = typed.startsWith('/') ? await commandPromptIn(app, typed.trim()) : undefined
+  const command = typed.startsWith('/') ? await commandPromptIn(app, typed.trim(), program) : undefined
   const { prompt: whole, files, pictures } = await attachedPrompt(app, command?.prompt ?? typed)
   const asked = piped === undefined ? whole : `${whole}\n\n${tag('stdin', '', piped)}`
   const prompt = schema ? `${asked}\n\n${schema.instruction}` : asked
@@ -167,16 +168,19 @@ async function* traced(io: Io, events: AsyncIterable<Event>, border: Border): As
 }
 
 /** The prompt of a command that a file of the person or of the project defines; undefined where the words name none. */
-async function commandPromptIn(app: App, given: string): Promise<CommandPrompt | undefined> {
+async function commandPromptIn(app: App, given: string, { commands }: Program): Promise<CommandPrompt | undefined> {
   const { io } = app
   const [, name, args = ''] = /^\/([\w:-]+)(?:\s+([^]*))?$/.exec(given) ?? []
   if (name === undefined) return undefined
-  const { headlessCommand } = await import('../../desk/slash/headless-command.ts')
-  return headlessCommand(app, name, args, {
-    ask: personAt(io),
-    signal: io.signal,
-    say: (words) => say(io, `termaite: ${words}`),
-  })
+  const { headlessCommand, promptNotice } = await import('../../desk/slash/headless-command.ts')
+  const tell = (words: string) => say(io, `termaite: ${words}`)
+  const found = await headlessCommand(app, name, args, { ask: personAt(io), signal: io.signal, say: tell })
+  // A folder such as /tmp is a path.
+  if (!found && !existsSync(`/${name}`)) {
+    const inShell = commands.map((command) => command.name)
+    tell(await promptNotice(app, name, inShell))
+  }
+  return found
 }
 
 /** The prompt as it was given, and the text that was piped in beside it. */
