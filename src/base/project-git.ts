@@ -9,6 +9,7 @@ import { gitFolders, projectRoot } from './git.ts'
 import { fileSettings, personSettings, settingsText } from './git-settings.ts'
 import { withoutProject } from './program-path.ts'
 import { makeStop, runGit } from './run-git.ts'
+import { ProgramMissing } from './system-error.ts'
 
 /** Runs git on the repository of a folder and returns its output; rejects with the last line of its errors. */
 export type Git = {
@@ -77,6 +78,7 @@ export async function checkedGit(
 ): Promise<Buffer> {
   const { code, out, err, error } = await ran(at, args, options)
   if (code === 0) return out
+  if (error instanceof ProgramMissing) throw error
   throw new Error(error ? error.message : err.trim().split('\n').at(-1) || `git ${args[0]} failed`)
 }
 

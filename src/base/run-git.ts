@@ -10,6 +10,7 @@ import { errorCode } from './files.ts'
 import { withGitConfig } from './git.ts'
 import { isProgram } from './program-path.ts'
 import { isWithin } from './real-path.ts'
+import { ProgramMissing } from './system-error.ts'
 
 export type GitEnv = Readonly<Record<string, string | undefined>>
 
@@ -40,6 +41,8 @@ export type GitOptions = GitPlaces & Omit<RunOptions, 'cwd' | 'env'>
 /** Runs git to its end and collects its output. This file is the only place where termaite starts git. */
 export function runGit(args: readonly string[], options: GitOptions): Promise<Ran> {
   const { input, signal, enough, heard, cwd } = options
+  if (gitProgram(options) === missing)
+    return Promise.resolve({ out: Buffer.alloc(0), err: '', error: new ProgramMissing('git') })
   return collect(gitProgram(options), args, { ...defined({ input, signal, enough, heard }), cwd, env: gitEnv(options) })
 }
 
@@ -152,12 +155,15 @@ function remoteVariables(env: GitEnv): GitEnv {
   }
 }
 
+/** The program that is named where there is no git. */
+const missing = '/nonexistent/git'
+
 /** Finds git on the PATH, never in the project: `node_modules/.bin` of a repository may hold a program of that name. */
 function gitProgram(places: GitPlaces): string {
   const found = foldersOf(places)
     .map((folder) => join(folder, 'git'))
     .find(isProgram)
-  return found ?? '/nonexistent/git'
+  return found ?? missing
 }
 
 function foldersOf({ env, cwd, tree = cwd }: GitPlaces): string[] {

@@ -34,3 +34,15 @@ export function refusedPathWords(error: unknown): string | undefined {
   const words = systemErrorWords(error)
   return words !== undefined && typeof path === 'string' ? `cannot use ${path}: ${words}` : undefined
 }
+
+/** A program that the person must install first. The message says so; `code` is that of a missing file. */
+export class ProgramMissing extends Error {
+  override name = 'ProgramMissing'
+  readonly code = 'ENOENT'
+
+  constructor(program: string) {
+    super(
+      `${program} is not installed, or not on the PATH. Install it with the package manager of this system, then try again.`,
+    )
+  }
+}

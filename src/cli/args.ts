@@ -1,6 +1,7 @@
 import type { CliCommand, Flags, Parsed } from './cli-command.ts'
 import { usage } from './cli-command.ts'
 import { UsageError } from '../core/io.ts'
+import { nearest } from '../base/nearest.ts'
 
 export function parse(command: CliCommand, argv: readonly string[]): Parsed {
   const flags = command.flags ?? {}
@@ -25,6 +26,8 @@ function read(command: CliCommand, argv: readonly string[]): Parsed {
   const refuse = (why: string) => new UsageError(`${why} See: ${usage(command)} --help`)
   const put = (name: string, value: string | boolean) => {
     const before = parsed.values[name]
+    if (known[name]!.once && before !== undefined)
+      throw new UsageError(`--${name} was given twice, and only one of them would count. Give it once.`)
     parsed.values[name] = known[name]!.many ? [...(Array.isArray(before) ? before : []), String(value)] : value
   }
   let at = 0
@@ -40,7 +43,7 @@ function read(command: CliCommand, argv: readonly string[]): Parsed {
   }
   const readLong = (arg: string) => {
     const [, name = '', value] = /^--([^=]*)(?:=([^]*))?$/.exec(arg)!
-    if (!Object.hasOwn(known, name)) throw refuse(`there is no flag --${name.split(/\s/)[0]}.`)
+    if (!Object.hasOwn(known, name)) throw refuse(noFlagWords(name.split(/\s/)[0]!, known))
     const takesValue = known[name]!.value !== undefined
     if (!takesValue && value !== undefined) throw refuse(`--${name} takes no value.`)
     put(name, takesValue ? (value ?? following(arg, name)) : true)
@@ -64,15 +67,26 @@ function read(command: CliCommand, argv: readonly string[]): Parsed {
   return parsed
 }
 
+/** Flags of other commands and other programs, with what does the same here. */
+const otherNames: Record<string, string> = { json: 'output-format json' }
+
+function noFlagWords(name: string, known: Flags): string {
+  const other = otherNames[name]
+  const meant = other !== undefined && Object.hasOwn(known, other.split(' ')[0]!) ? other : undefined
+  const near = meant ?? nearest(name, Object.keys(known))
+  return `there is no flag --${name}.${near === undefined ? '' : ` Did you mean --${near}?`}`
+}
+
 function refuseExtraWords(command: CliCommand, { values, words }: Parsed): void {
   if (values.prompt !== undefined && words.length > 0)
     throw new UsageError(
       `-p takes one argument, "${values.prompt}", but more words follow. Put the whole prompt in quotes: termaite -p "${[values.prompt, ...words].join(' ')}"`,
     )
   const most = command.words === undefined ? 0 : /[ …]/.test(command.words) ? Infinity : 1
+  const one = `at most one argument${command.words?.includes('|') ? ` (${command.words.replaceAll(/^\[|\]$/g, '')})` : ''}`
   if (words.length > most && values.help !== true)
     throw new UsageError(
-      `${usage(command)} takes ${most === 0 ? 'no arguments' : 'at most one argument'}, but found "${words.join(' ')}". See: ${usage(command)} --help. To send a prompt, use -p.`,
+      `${usage(command)} takes ${most === 0 ? 'no arguments' : one}, but found "${words.join(' ')}". See: ${usage(command)} --help. To send a prompt, use -p.`,
     )
 }
 

@@ -1,7 +1,17 @@
 import type { Io } from '../core/io.ts'
 
-/** One flag. `value` names its argument in the help; a flag without one is a switch. `many`: it may be repeated. */
-export type Flag = { short?: string; value?: string; choices?: readonly string[]; many?: true; help: string }
+/**
+ * One flag. `value` names its argument in the help; a flag without one is a switch. `many`: it may be repeated, and all values
+ * count; `once`: it may not. Of any other flag the last value counts.
+ */
+export type Flag = {
+  short?: string
+  value?: string
+  choices?: readonly string[]
+  many?: true
+  once?: true
+  help: string
+}
 
 export type Flags = Record<string, Flag>
 

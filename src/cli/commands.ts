@@ -170,9 +170,10 @@ export const commands: readonly CliCommand[] = [
   {
     name: 'undo',
     words: '[turn]',
-    summary: 'Undo the changes of a turn. Asks first; run it again to redo them.',
+    summary:
+      'Undo the changes of a turn: of the last one, or of the one that you name. Asks first, and then names the undo by an id: termaite undo <that id> redoes the changes. Run again without an id, it undoes the turn before.',
     flags: { ...yes, ...json },
-    examples: ['termaite undo', 'termaite undo --yes'],
+    examples: ['termaite undo', 'termaite undo --yes', 'termaite undo 01kq'],
     load: () => import('./commands/undo.ts'),
   },
   {

@@ -1,6 +1,7 @@
 import type { Io } from '../core/io.ts'
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
+import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
 import { isMissing, replaceFile } from '../base/files.ts'
 import { quotedWord } from '../base/shell-word.ts'
@@ -98,7 +99,7 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (isMissing(error)) return ''
-    throw new UsageError(`completion: ${file} cannot be read: ${messageOf(error)}`, 1)
+    throw new UsageError(`completion: ${file} cannot be read: ${plainWords(error)}.`, 1)
   }
 }
 
@@ -112,6 +113,14 @@ function replaced(path: string, text: string): boolean {
     replaceFile(file, text, `${file}.termaite.tmp`, mode)
     return true
   } catch (error) {
-    throw new UsageError(`completion: ${path} could not be written: ${messageOf(error)}`, 1)
+    throw new UsageError(
+      `completion: ${path} could not be written: ${plainWords(error)}. To put the script elsewhere yourself, print it: termaite completion <shell>`,
+      1,
+    )
   }
+}
+
+function plainWords(error: unknown): string {
+  const { errno } = error as NodeJS.ErrnoException
+  return typeof errno === 'number' ? getSystemErrorMessage(errno) : messageOf(error)
 }

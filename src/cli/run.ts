@@ -1,11 +1,12 @@
 import type { Io } from '../core/io.ts'
 import type { Stats } from 'node:fs'
 import type { EarlyFailure, Format } from '../faces/print.ts'
+import type { SettingsError } from '../settings/fault.ts'
 import { createReadStream, fstatSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { messageOf } from '../base/error-message.ts'
 import { mark } from '../base/mark.ts'
-import { refusedPathWords } from '../base/system-error.ts'
+import { ProgramMissing, refusedPathWords } from '../base/system-error.ts'
 import { absolutePath } from '../base/program-path.ts'
 import { realClock } from '../base/clock.ts'
 import { StoreError } from '../core/talk/store.ts'
@@ -97,11 +98,25 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 async function failed(error: unknown, io: Io, argv: readonly string[]): Promise<number> {
   const { kind, message, code } = await failureOf(error, io)
   say(io, `termaite: ${message}`)
+  if (await isOwnSettingsFault(error, io, argv)) say(io, 'To edit the settings: termaite config edit')
   const format = formatAsked(argv)
   if (format === 'text') return code
   const { printFailure } = await import('../faces/print.ts')
   await printFailure({ kind, message }, { format, out: io.out, clock: io.clock })
   return code
+}
+
+/** A line of one of the files that `config edit` opens, behind the folder of the file. */
+const ownSettingsLine = /^\/(?:settings\.json|config\.yaml):\d/
+
+/** Whether the person's own settings are broken, and were not just edited. Those of a project are not opened by `config edit`. */
+async function isOwnSettingsFault(error: unknown, { env }: Io, argv: readonly string[]): Promise<boolean> {
+  if (!(error instanceof UsageError) || error.name !== 'SettingsError') return false
+  if (argv[0] === 'config' && argv[1] === 'edit') return false
+  const { homeOf } = await import('../app/place.ts')
+  const home = homeOf(env)
+  const { faults } = error as SettingsError
+  return faults.some((fault) => fault.startsWith(home) && ownSettingsLine.test(fault.slice(home.length)))
 }
 
 /** Says what an error is to the person, in words and as an exit code. */
@@ -111,14 +126,16 @@ async function failureOf(error: unknown, io: Io): Promise<EarlyFailure & { code:
     const kind = error.code > 128 ? 'aborted' : 'usage'
     return { kind, message: error.message, code: error.code }
   }
+  if (error instanceof ProgramMissing) return { kind: 'usage', message: error.message, code: 1 }
   if (error instanceof StoreError) return { kind: 'store', message: error.message, code: 1 }
   const refused = refusedPathWords(error)
   if (refused !== undefined && io.env.TERMAITE_DEBUG !== '1') return { kind: 'store', message: refused, code: 1 }
   const [{ borderOf }, { homeOf }] = await Promise.all([import('../app/border.ts'), import('../app/place.ts')])
   const mask = borderOf(io.env, homeOf(io.env)).toward('error')
   const debug = io.env.TERMAITE_DEBUG === '1' && error instanceof Error && error.stack
+  if (debug) return { kind: 'internal', message: `internal error: ${mask(debug)}`, code: 1 }
   const next = 'Run the same command with TERMAITE_DEBUG=1 to see where it happened.'
-  return { kind: 'internal', message: `internal error: ${mask(debug || messageOf(error))}. ${next}`, code: 1 }
+  return { kind: 'internal', message: `internal error: ${mask(messageOf(error))}. ${next}`, code: 1 }
 }
 
 /** The output format that a command line asks for, also where the rest of it is wrong. */

@@ -25,6 +25,7 @@ export const turnFlags: Flags = {
   prompt: {
     short: 'p',
     value: 'text',
+    once: true,
     help: 'run one turn without a screen; "-" reads the prompt from stdin, and piped stdin beside a prompt is context',
   },
   agent: { short: 'a', value: 'name|auto', help: 'the agent that takes the first turn' },
@@ -32,7 +33,10 @@ export const turnFlags: Flags = {
     help: 'with -p and -a: fail with exit code 75 when that agent is out of quota or busy; no other agent answers',
   },
   rotation: { short: 'r', value: 'strategy', choices: strategies, help: 'the rotation strategy for this run' },
-  continue: { short: 'c', help: 'continue the most recently used project' },
+  continue: {
+    short: 'c',
+    help: 'continue in the most recently used project, wherever you stand; --new starts a new session there',
+  },
   new: { help: 'start a new session' },
   fork: { help: 'continue in a fork: a new session with the history of this one, which stays unchanged' },
   session: { value: 'name', help: 'use the session with this name or id' },

@@ -237,6 +237,7 @@ export async function chooseAgents(person: Person, found: readonly KnownOffer[])
     text: 'Which agents, in what order?',
     multiple: true,
     ordered: true,
+    suggests: true,
     marked: usualOf(found).map(({ name }) => name),
     options: found.map(({ name, title }) => ({ id: name, label: title })),
   })
@@ -267,7 +268,8 @@ export async function chooseLeash(
       id: leash,
       label: `${leash}: ${leashMeanings[leash]}${leash === held ? ' (as now)' : ''}`,
     })),
-    ...(held ? { enter: held } : {}),
+    suggests: true,
+    enter: held ?? offered[0]!,
   })
   return offered.find((leash) => picks?.includes(leash))
 }

@@ -21,6 +21,7 @@ export async function renderedPage(markdown: string, { out, env }: Pick<Io, 'out
         ),
     links: isTerminal && canLink(env),
     sides: false,
+    unnamed: true,
     now: () => 0,
   }
   const width = Math.max(20, Math.min(out.columns ?? widest, widest))

@@ -1,8 +1,9 @@
 import type { Io } from '../core/io.ts'
 import type { Ask, Question } from '../core/talk/question.ts'
 import { say, textFor, UsageError } from '../core/io.ts'
-import { picksTyped, unclearWords } from '../core/talk/consent.ts'
+import { escapeOf, picksTyped, suggestedPicks, unclearWords } from '../core/talk/consent.ts'
 import { messageOf } from '../base/error-message.ts'
+import { wordWrapped } from '../base/word-wrap.ts'
 import { nobody } from '../core/talk/question.ts'
 import { exactText, questionParts } from './question-text.ts'
 import { TypingPause } from './typing-pause.ts'
@@ -95,8 +96,17 @@ export async function answered(
   head: string[] = [],
 ): Promise<string[] | undefined> {
   const { shown, asked } = await questionParts(question)
-  const how = question.ordered ? [unclearWords(question)] : []
-  const pages = pagesOf(io, [...head, ...shown], [...asked, ...how])
+  const suggested = suggestedPicks(question)
+  const { says } = escapeOf(question)
+  const way = suggested
+    ? `${unclearWords(question, 'take what is suggested')} Ctrl+D: ${says}.`
+    : unclearWords(question)
+  // What Enter does is otherwise told by no line of the question.
+  const how = question.ordered || suggested || question.unanswered !== undefined ? [way] : []
+  const wrapped = (lines: readonly string[]) => wordWrapped(lines.join('\n'), io.err.columns).split('\n')
+  // A command and a diff are shown exactly as they are.
+  const isProse = shown.length > 0 && question.shows!.every(({ type }) => type === 'text')
+  const pages = pagesOf(io, [...head, ...(isProse ? wrapped(shown) : shown)], wrapped([...asked, ...how]))
   let page = 0
   say(io, pages[page]!)
   const early = await typedEarly(io, withdrawn)
@@ -109,9 +119,9 @@ export async function answered(
       say(io, pages[page]!)
       continue
     }
-    const picks = picksTyped(question, typed)
+    const picks = suggested && typed.trim() === '' ? suggested : picksTyped(question, typed)
     if (picks !== 'unclear') return picks
-    say(io, unclearWords(question))
+    say(io, wordWrapped(way, io.err.columns))
   }
 }
 

@@ -167,5 +167,17 @@ test('--install names the shells that it knows, and says why a file could not be
   mkdirSync(join(machine.folder, 'home', '.bashrc'))
   const refused = await machine.run(['completion', 'bash', '--install'])
   assert.equal(refused.code, 1)
-  assert.match(refused.err, /^termaite: completion: .*\.bashrc cannot be read: EISDIR/)
+  assert.match(refused.err, /^termaite: completion: .*\.bashrc cannot be read: illegal operation on a directory\.\n$/)
+})
+
+test('--install where nothing can be written says so in words, and how to print the script', async (t) => {
+  const machine = new Machine(t)
+  // A file in the place of a folder refuses everybody, also the user root.
+  writeFileSync(join(machine.folder, 'home', '.local'), '')
+  const { code, err } = await machine.run(['completion', 'bash', '--install'])
+  assert.equal(code, 1)
+  assert.match(
+    err,
+    /^termaite: completion: \S+ could not be written: not a directory\. To put the script elsewhere yourself, print it: termaite completion <shell>\n$/,
+  )
 })

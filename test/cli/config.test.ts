@@ -74,7 +74,7 @@ test('validate reports every error of every file, each with its file, its line a
   const told = await machine.run(['config', 'validate'], { env })
   assert.deepEqual(
     [told.code, told.out, told.err],
-    [2, '', `termaite: 11 errors in the settings:\n${errors.join('\n')}\n`],
+    [2, '', `termaite: 11 errors in the settings:\n${errors.join('\n')}\nTo edit the settings: termaite config edit\n`],
   )
   const { code, out } = await machine.run(['config', 'validate', '--json'], { env })
   assert.deepEqual([code, JSON.parse(out)], [2, { ok: false, errors }])
@@ -90,7 +90,7 @@ test('validate names every line of a file that is not JSON', async (t) => {
     [code, err],
     [
       2,
-      `termaite: 3 errors in the settings:\n${file}:2: is not JSON: colon expected.\n${file}:3: is not JSON: invalid symbol.\n${file}:5: is not JSON: close brace expected.\n`,
+      `termaite: 3 errors in the settings:\n${file}:2: is not JSON: colon expected.\n${file}:3: is not JSON: invalid symbol.\n${file}:5: is not JSON: close brace expected.\nTo edit the settings: termaite config edit\n`,
     ],
   )
 })

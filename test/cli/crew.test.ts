@@ -284,3 +284,23 @@ class Client {
     this.#waiting.delete(message.id)
   }
 }
+
+test('crew list says why none of the agents can be started', async (t) => {
+  const machine = new Machine(t)
+  const env = machine.install([])
+  machine.agents({ plain: 'cat' })
+  const { code, err } = await machine.run(['crew', 'list'], { env })
+  assert.deepEqual(
+    [code, err],
+    [
+      0,
+      'No agent is running here, and none can be started: plain has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.\n',
+    ],
+  )
+  machine.settings({})
+  const none = await machine.run(['crew', 'list'], { env })
+  assert.match(
+    none.err,
+    /^No agent is running here, and none can be started: no agent is configured yet\. Run `termaite setup`/,
+  )
+})

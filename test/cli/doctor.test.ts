@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noSandbox } from '../safety/no-sandbox.ts'
 import { Machine } from './program.ts'
@@ -47,6 +47,54 @@ test('a command whose program is no file is left to the shell, and only the turn
       ],
     },
   )
+})
+
+test('--quick finds the program of a plain command as a turn would, and asks no agent', async (t) => {
+  const machine = new Machine(t)
+  const env = machine.install(['agentcli'])
+  const asked = join(machine.folder, 'asked')
+  machine.settings({
+    agents: [
+      { name: 'there', command: 'KEY=1 agentcli --now' },
+      { name: 'path', command: `${machine.folder}/bin/agentcli --now` },
+      { name: 'word', command: `say() { touch ${asked}; }; say` },
+      { name: 'builtin', command: 'read -r line' },
+      { name: 'gone', command: 'nosuchprog --x' },
+      { name: 'away', command: '/nowhere/agentcli --x' },
+      { name: 'argv', command: 'nosuchprog', args: ['--x'] },
+      { name: 'claude', command: 'claude -p' },
+    ].map((agent) => ({ ...agent, contextWindowTokens: 1000 })),
+  })
+  const { out } = await machine.run(['doctor', '--quick', '--json'], { env })
+  const rows = (JSON.parse(out) as Row[]).map(({ name, installed, works, next }) => [
+    name,
+    installed !== false,
+    works,
+    next,
+  ])
+  const hint = 'check its command with: termaite config edit'
+  assert.deepEqual(rows, [
+    ['there', true, true, undefined],
+    ['path', true, true, undefined],
+    ['word', true, true, undefined],
+    ['builtin', true, true, undefined],
+    ['gone', false, false, hint],
+    ['away', false, false, hint],
+    ['argv', false, false, hint],
+    ['claude', false, false, 'install it: npm install -g @anthropic-ai/claude-code'],
+  ])
+  assert.equal(existsSync(asked), false)
+  assert.equal((await machine.run(['doctor', '--quick', 'gone'], { env })).code, 1)
+})
+
+test('--quick shows an agent that is known to be out of quota, and does not count it as one that works', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ spent: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1' })
+  assert.equal((await machine.run(['-p', 'x'])).code, 75)
+  const { code, out } = await machine.run(['doctor', '--quick'])
+  assert.equal(code, 1)
+  assert.match(out, /^! spent$/m)
+  assert.match(out, /^ +quota +out of quota until /m)
 })
 
 test('the report names the agents that it asks, and the reason why an agent takes no turns', async (t) => {

@@ -208,7 +208,8 @@ for (const one of cases)
         },
       ],
     )
-    assert.equal(whole.err, `termaite: ${message}\n`)
+    const next = /settings\.json:\d/.test(message) ? 'To edit the settings: termaite config edit\n' : ''
+    assert.equal(whole.err, `termaite: ${message}\n${next}`)
     const lines = await ranOn(t, one, 'stream-json')
     const { at, ...line } = JSON.parse(lines.out) as { at: number }
     assert.deepEqual(

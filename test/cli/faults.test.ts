@@ -11,7 +11,9 @@ const good = 'cat >/dev/null; echo the answer'
 async function refuses(machine: Machine, args: string[], code: number, sentence: string | RegExp): Promise<void> {
   const ran = await machine.run(args)
   assert.deepEqual({ code: ran.code, out: ran.out }, { code, out: '' })
-  if (typeof sentence === 'string') assert.equal(ran.err, `termaite: ${sentence}\n`)
+  const isSettings = typeof sentence === 'string' && /(?:settings\.json|config\.yaml):\d/.test(sentence)
+  const next = isSettings ? 'To edit the settings: termaite config edit\n' : ''
+  if (typeof sentence === 'string') assert.equal(ran.err, `termaite: ${sentence}\n${next}`)
   else assert.match(ran.err, sentence)
 }
 

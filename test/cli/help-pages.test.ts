@@ -51,6 +51,31 @@ test('words are searched in all pages, and in one page behind its name', async (
   assert.doesNotMatch(setting.out, /rotationStrategy/)
 })
 
+test('pages that everybody reads are found before references and the pages of the hub', () => {
+  const pages = helpPages(docs)
+  const found = (...words: string[]) => {
+    const { best, others } = findHelp(pages, words) as Extract<ReturnType<typeof findHelp>, { type: 'section' }>
+    return [best, ...others].map(({ page }) => page)
+  }
+  assert.equal(found('quota')[0]!.name, 'troubleshooting')
+  assert.equal(found('undo')[0]!.name, 'getting-started')
+  for (const words of [['quota'], ['install'], ['out', 'of', 'quota']])
+    assert.equal(found(...words)[0]!.isReference, false)
+})
+
+test('a page shows commands without the name of their language', async (t) => {
+  const machine = new Machine(t)
+  for (const topic of ['crew', 'chat', 'leash'])
+    assert.doesNotMatch((await machine.run(['help', topic])).out, /^\s*(sh|json)$/m)
+})
+
+test('the table of contents names each page once', () => {
+  const links = [...readFileSync(join(docs, 'README.md'), 'utf8').matchAll(/\]\(([\w./-]+\.md)\)/g)].map(
+    ([, path]) => path,
+  )
+  assert.deepEqual(links, [...new Set(links)])
+})
+
 test('an unknown help topic is answered with the names that are near', async (t) => {
   const machine = new Machine(t)
   assert.deepEqual(await machine.run(['help', 'environmnt']), {

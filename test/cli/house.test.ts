@@ -147,6 +147,26 @@ test('undo goes back turn by turn, and then says that nothing is left', async (t
   assert.deepEqual(readdirSync(machine.project), [])
 })
 
+test('undo without an id goes further back; the id that it names redoes the changes, as its help says', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ maker: 'cat >/dev/null; [ -e one ] && touch two || touch one; echo done' })
+  await machine.run(['-p', 'first'])
+  await machine.run(['-p', 'second'])
+  const files = () => readdirSync(machine.project)
+  const last = await machine.run(['undo', '--yes'])
+  assert.deepEqual(files(), ['one'])
+  await machine.run(['undo', '--yes'])
+  assert.deepEqual(files(), [])
+  const [, redo] = /^Done\. To redo the changes: termaite (undo \w+)$/m.exec(last.out)!
+  await machine.run([...redo!.split(' '), '--yes'])
+  assert.deepEqual(files(), ['two'])
+  const help = (await machine.run(['undo', '--help'])).out.replaceAll(/\s+/g, ' ')
+  assert.match(
+    help,
+    /termaite undo <that id> redoes the changes\. Run again without an id, it undoes the turn before\./,
+  )
+})
+
 test('an undo that can only leave things says which and why, and gives its plan as JSON', async (t) => {
   const machine = new Machine(t)
   const git = (...args: string[]) =>
@@ -196,6 +216,24 @@ test('without git, diff and undo say so; a look at a project that was never used
       (await machine.run(command, { env })).err,
       'termaite: diff and undo are off in this project: git is not installed.\n',
     )
+})
+
+test('without git, review and race say that it is not installed', async (t) => {
+  const machine = new Machine(t)
+  machine.agents({ ...writer, other: 'cat' })
+  for (const args of [
+    ['init', '-q'],
+    ['-c', 'user.name=u', '-c', 'user.email=u@e', 'commit', '-q', '--allow-empty', '-m', 'x'],
+  ])
+    execFileSync('git', args, { cwd: machine.project, env: { PATH: process.env.PATH, HOME: machine.folder } })
+  const env = { PATH: machine.folder, TERMAITE_DEBUG: '1' }
+  for (const command of [['review'], ['review', 'HEAD'], ['race', 'x', '--yes']])
+    assert.deepEqual(await machine.run(command, { env }), {
+      code: 1,
+      signal: null,
+      out: '',
+      err: 'termaite: git is not installed, or not on the PATH. Install it with the package manager of this system, then try again.\n',
+    })
 })
 
 test('in our own home there is nothing to undo: the history is in it', async (t) => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
@@ -144,4 +147,19 @@ test('a client that only speaks stdio reaches the hub through the proxy', option
   assert.deepEqual([refused.isError, refused.content], [true, [{ type: 'text', text: 'There is no task nope.' }]])
   await client.close()
   await until(async () => (await lent()).length === 0)
+})
+
+test('a port that is in use is named, with the flag for another one', async (t) => {
+  const machine = new Machine(t)
+  const taken = createServer()
+  taken.listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.after(() => taken.close())
+  const { port } = taken.address() as AddressInfo
+  const { code, out, err } = await machine.run(['serve', '--port', String(port)])
+  assert.deepEqual([code, out], [1, ''])
+  assert.equal(
+    err,
+    `termaite: serve: port ${port} of 127.0.0.1 is in use, perhaps by another hub (termaite ps lists them). Choose another one: termaite serve --port ${port + 1}, or --port 0 for any free one.\n`,
+  )
 })

@@ -238,7 +238,7 @@ test('a session is continued by its CLI in its own thread, and shared with no ot
   const undone = await machine.run(['import', '--undo', '--yes'])
   assert.deepEqual(
     [undone.out, undone.err],
-    ['Removed 0 imported sessions.\n', '1 that you continued stays, as sessions of termaite.\n'],
+    ['Removed 0 imported sessions.\n', '1 session that you continued stays, as a session of termaite.\n'],
   )
   assert.equal((await listed(machine)).length, 1)
 })
@@ -280,7 +280,7 @@ test('files of strangers: links, pipes, garbage, torn lines and sessions of othe
   assert.deepEqual(found!.faults, [])
   const done = await machine.run(['import', '--yes'])
   assert.equal(done.code, 0)
-  assert.match(done.err, /Claude Code: 1 lines are damaged and left out\./)
+  assert.match(done.err, /Claude Code: 1 line is damaged and left out\./)
   assert.equal((await listed(machine)).length, 3)
   assert.deepEqual(readdirSync(machine.file('imported')).length, 3)
 })

@@ -61,6 +61,34 @@ test('-p "/name args" sends a command of the project once the folder is trusted'
   assert.equal((await run('-p', '/look a.txt')).out, heard('Changed a.txt.'))
 })
 
+test('-p says in one line that a word names no command, and sends it; a path is no command', options, async (t) => {
+  const { machine, write, run } = projectOn(t, { '.termaite/commands/look.md': 'Look.' })
+  mkdirSync(join(machine.home, 'skills', 'deploy'), { recursive: true })
+  writeFileSync(
+    join(machine.home, 'skills', 'deploy', 'SKILL.md'),
+    '---\nname: deploy\ndescription: Deploys.\n---\nDeploy it.',
+  )
+  write('a.txt', 'one')
+  const said: [prompt: string, words?: string][] = [
+    ['/nosuchthing now', 'there is no command /nosuchthing. It is sent as a prompt.'],
+    ['/loook', 'there is no command /loook. Did you mean /look? It is sent as a prompt.'],
+    ['/deplyo', 'there is no command /deplyo. Did you mean /deploy? It is sent as a prompt.'],
+    ['/deploy it', '/deploy is a skill, and works as a command only in the chat. It is sent as a prompt.'],
+    ['/undo', '/undo works only in the chat. In the shell it is: termaite undo. It is sent as a prompt.'],
+    ['/switch a', '/switch works only in the chat. It is sent as a prompt.'],
+    ['/tmp is full'],
+    ['/etc/hosts is wrong'],
+    ['/a.txt is wrong'],
+  ]
+  for (const [prompt, words] of said) {
+    const { out, err } = await run('-p', prompt)
+    assert.deepEqual(
+      [out, err.split('\n').filter((line) => line.startsWith('termaite: '))],
+      [heard(prompt), words === undefined ? [] : [`termaite: ${words}`]],
+    )
+  }
+})
+
 test('a command line of a command runs only under the rules, and no argument adds another', options, async (t) => {
   const { machine, run } = projectOn(t, {
     '.termaite/commands/make.md': 'Made: !`touch made-$1`',

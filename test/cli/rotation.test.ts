@@ -52,7 +52,10 @@ test('a spent quota parks an agent over processes; when all are parked the exit 
   const there = new Date(until + 5.5 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
   assert.match(
     err,
-    new RegExp(`: spent: out of quota until [-\\d: ]+; .*; spent is the first one back, at ${there}\\n$`),
+    new RegExp(
+      `^termaite: no agent is free: spent is out of quota; \`termaite doctor\` checks again now; spent is the first one back, at ${there}\\n$`,
+      'm',
+    ),
   )
 })
 

@@ -1,8 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Machine } from './program.ts'
+import { Machine, program } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
 
 const settings = (machine: Machine) =>
@@ -94,11 +95,11 @@ test('in a terminal the person chooses who takes turns, in which order, and the 
   const machine = new Machine(t)
   const keys: [RegExp, string][] = [
     [
-      /Which agents, in what order\?\s+1 Claude Code \(suggested\)\s+2 Gemini CLI \(suggested\)\s+3 Codex \(suggested\)\s+Type numbers out of 1, 2, 3 in the order that you want, such as 2 1, or press Enter alone: cancel the setup\.\s+> /,
+      /Which agents, in what order\?\s+1 Claude Code \(suggested\)\s+2 Gemini CLI \(suggested\)\s+3 Codex \(suggested\)\s+Type numbers out of 1, 2, 3 in the order that you want, such as 2 1, or press Enter alone: take what is suggested\. Ctrl\+D: cancel the setup\.\s+> /,
       'nobody\r',
     ],
     [/nobody[^]*Type numbers out of 1, 2, 3 in the order that you want, [^]*> /, '3 1\r'],
-    [/1 ask: ask before every action\s+2 edit: [^]*> /, '2\r'],
+    [/1 ask: ask before every action \(suggested\)\s+2 edit: [^]*> /, '2\r'],
   ]
   const { code, out } = await typed(machine, ['setup'], keys, machine.install(['codex', 'claude', 'gemini']))
   assert.equal(code, 0, out)
@@ -121,9 +122,49 @@ test('leaving a question leaves everything as it is', inTerminal, async (t) => {
   const { code, out } = await typed(
     machine,
     ['setup'],
-    [[/Which agents, in what order\?[^]*> /, '\r']],
+    [[/Which agents, in what order\?[^]*> /, '\x04']],
     machine.install(['codex', 'claude']),
   )
   assert.deepEqual([code, existsSync(machine.home)], [1, false])
   assert.match(out, /Nothing was changed\./)
+})
+
+test('Enter takes the suggested answers, and each question says so', inTerminal, async (t) => {
+  const machine = new Machine(t)
+  const hint = 'or press Enter alone: take what is suggested\\. Ctrl\\+D: cancel the setup\\.'
+  const keys: [RegExp, string][] = [
+    [new RegExp(`Which agents, in what order\\?[^]*${hint}\\s+> `), '\r'],
+    [
+      new RegExp(
+        `How much may the agents do\\?\\s+1 ask: ask before every action \\(suggested\\)[^]*Type one of 1, 2, 3, ${hint}\\s+> `,
+      ),
+      '\r',
+    ],
+  ]
+  const { code, out } = await typed(machine, ['setup'], keys, machine.install(['codex', 'claude']))
+  assert.equal(code, 0, out)
+  const { agents, leash } = settings(machine) as { leash: string; agents: { name: string }[] }
+  assert.deepEqual({ leash, names: agents.map(({ name }) => name) }, { leash: 'ask', names: ['claude', 'codex'] })
+})
+
+test('a CLI whose login leaves no trace is not called logged out', async (t) => {
+  const machine = new Machine(t)
+  const { out } = await machine.run(['setup'], { env: machine.install(['claude']) })
+  assert.match(out, /^ {2}Claude Code .* · if it is not logged in: claude auth login$/m)
+})
+
+test('in a terminal the words of the setup are broken between words', inTerminal, async (t) => {
+  const machine = new Machine(t)
+  const run = `stty cols 60; '${process.execPath}' '${program}' setup`
+  const { stdout } = spawnSync('script', ['-qec', run, '/dev/null'], {
+    cwd: machine.project,
+    env: { ...machine.install([]), HOME: machine.folder, TERMAITE_HOME: machine.home, TERMAITE_KEYCHAIN: 'off' },
+    encoding: 'utf8',
+  })
+  const lines = stdout.split(/\r?\n/)
+  assert.ok(lines.includes('termaite: no agent CLI is installed here. Install one, then'), stdout)
+  assert.deepEqual(
+    lines.filter((line) => line.length > 60),
+    [],
+  )
 })

@@ -1,7 +1,14 @@
 import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { consentOptions, optionLines, picksIn, picksTyped, unclearWords } from '../../src/core/talk/consent.ts'
+import {
+  consentOptions,
+  optionLines,
+  picksIn,
+  picksTyped,
+  suggestedPicks,
+  unclearWords,
+} from '../../src/core/talk/consent.ts'
 
 const options = ['a', 'b', 'c'].map((id) => ({ id, label: id.toUpperCase() }))
 const one: Question = { about: 'choice', text: '?', from: [], options }
@@ -33,4 +40,18 @@ test('a typed number is the key of an option, never the number that a CLI gives 
   const read = (...words: string[]) => picksIn({ options }, words)
   assert.deepEqual(optionLines({ options }), ['  2 Yes, I trust this folder', '  3 No'])
   assert.deepEqual([read('1'), read('2'), read('3'), read('yes')], [undefined, ['2'], ['1'], ['2']])
+})
+
+test('a suggested answer is that of the marked options, else of Enter, and only where the question suggests one', () => {
+  const options = [
+    { id: 'a', label: 'A' },
+    { id: 'b', label: 'B' },
+  ]
+  assert.deepEqual(suggestedPicks({ suggests: true, marked: ['b', 'a'] }), ['b', 'a'])
+  assert.deepEqual(suggestedPicks({ suggests: true, enter: 'b' }), ['b'])
+  assert.deepEqual(
+    [suggestedPicks({ enter: 'b' }), suggestedPicks({ marked: ['a'] }), suggestedPicks({ suggests: true })],
+    [undefined, undefined, undefined],
+  )
+  assert.deepEqual(optionLines({ options, suggests: true, enter: 'b' }), ['  1 A', '  2 B (suggested)'])
 })

@@ -96,10 +96,12 @@ test('with one CLI the setup asks only for the leash, and the meaning of each st
         { id: 'edit', label: 'edit: change files in the project, ask for the rest' },
         { id: 'read', label: 'read: read only' },
       ],
+      suggests: true,
+      enter: 'ask',
       unanswered: 'cancel the setup',
     },
   ])
-  assert.match(said[0]![1], /^Found on this machine:\n\n {2}Claude Code .*log in with: claude auth login/)
+  assert.match(said[0]![1], /^Found on this machine:\n\n {2}Claude Code .*if it is not logged in: claude auth login/)
   assert.deepEqual(said[1], ['note', `Wrote ${join(home, 'settings.json')}: turns go to claude.`])
 })
 
@@ -126,6 +128,7 @@ test('one card asks which agents and in what order; agents that were not chosen 
     text: 'Which agents, in what order?',
     multiple: true,
     ordered: true,
+    suggests: true,
     marked: ['claude', 'gemini', 'codex', 'qwen'],
     options: [
       { id: 'claude', label: 'Claude Code' },
@@ -211,6 +214,7 @@ test('a second CLI is added to settings that are there, and everything else in t
     text: 'Which agents, in what order?',
     multiple: true,
     ordered: true,
+    suggests: true,
     marked: ['amber', 'work', 'codex'],
     options: [
       { id: 'amber', label: 'amber' },

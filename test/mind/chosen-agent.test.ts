@@ -52,7 +52,7 @@ test('with --only, no other agent is asked and no question is put: the turn fail
   const { turn, names } = await parked()
   const { ask, asked } = person('try')
   const { result } = await turn({ ask }, { first: 'claude', only: true })
-  const words = `no agent is free: claude: out of quota until ${back}; \`termaite doctor\` checks again now; claude is the first one back`
+  const words = `no agent is free: claude is out of quota; \`termaite doctor\` checks again now; claude is the first one back`
   assert.deepEqual([result, names(), asked], [failed('quota', words, until), [], []])
   const crashing = rig({ claude: [[{ fail: { kind: 'crash', message: 'boom' } }]], gemini: [[{ say: 'G' }]] })
   const crashed = await crashing.turn({}, { first: 'claude', only: true })

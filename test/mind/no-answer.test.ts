@@ -34,7 +34,7 @@ test('all only out of quota or busy: the end says who is back first, at once and
     ok: false,
     failure: {
       kind: 'busy',
-      message: `no agent is free: a: out of quota until ${at(30 * minute)}; b: busy until ${at(5 * minute)}; ${back}`,
+      message: `no agent is free: a is out of quota until ${at(30 * minute)}; b is busy; ${back}`,
       retryAt: 5 * minute,
     },
   })
@@ -55,7 +55,7 @@ test('the first one back may be cooling down, or parked', async () => {
     ok: false,
     failure: {
       kind: 'quota',
-      message: `no agent is free: a: out of quota until ${at(minute)}; b: cooling down until ${at(2 * minute)}; c: cooling down until ${at(2 * minute)}; \`termaite doctor\` checks again now; a is the first one back`,
+      message: `no agent is free: a is out of quota; b is cooling down until ${at(2 * minute)}; c is cooling down until ${at(2 * minute)}; \`termaite doctor\` checks again now; a is the first one back`,
       retryAt: minute,
     },
   })

@@ -78,7 +78,7 @@ test('when no agent is left, the turn is denied if none could be tried, else the
     (await gone.turn({ ask: gone.ask, history })).result,
     failed(
       'denied',
-      `no agent is left to answer: claude: out of quota until ${localTimeFrom(0, 60_000)}; gemini: not asked, because the conversation is not shared with it; allow it when termaite asks in a terminal, or set "sharing" to "all" in the settings`,
+      `no agent is left to answer: claude is out of quota until ${localTimeFrom(0, 60_000)}; gemini: not asked, because the conversation is not shared with it; allow it when termaite asks in a terminal, or set "sharing" to "all" in the settings`,
     ),
   )
   const tried = asking({ claude: [quota], gemini: [[{ say: 'G' }]] }, undefined)

@@ -11,7 +11,7 @@ import { AddedFolders } from '../added-folders.ts'
 import { collect } from '../../base/collect.ts'
 import { away } from '../../mind/rotation/health.ts'
 import { awayWords } from '../../mind/rotation/no-answer.ts'
-import { programOf } from '../../profiles/shared/command-words.ts'
+import { programWord, quote } from '../../profiles/shared/command-words.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 import { unshadowed } from '../../base/program-path.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
@@ -46,6 +46,8 @@ export type Checkup = {
   answers: boolean | 'not asked'
   said?: string
   quota: string
+  /** Known to be out of quota, and not asked now. It is not broken, but takes no turns. */
+  parked?: true
   /** Whether the agent's own settings name our MCP server. */
   mcp: 'wired' | 'not wired'
   mayDo: string
@@ -62,7 +64,7 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
   const profile = profileOf(agent)
   const leash = agent.leash ?? settings.leash
   const file = fileOf(agent, profile, { env: io.env, cwd: parts.place.cwd })
-  const there = file ?? (agent.kind === 'native' || agent.command === undefined ? false : 'by the shell')
+  const there = file ?? ((await isForShell(parts, agent)) ? 'by the shell' : false)
   const key =
     agent.kind === 'native' ? await nativeKey(agent, openKeys({ home: parts.place.home, env: io.env }), io) : undefined
   const keyless = key && ('next' in key ? key.next : 'why' in key ? key.why : undefined)
@@ -74,6 +76,7 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
   ])
   const failure = answer?.ok === false ? answer.failure : undefined
   const next = hindrance ?? (failure && nextOf(failure, profile))
+  const parked = answer === undefined && isParked(parts, agent.name)
   return {
     name: agent.name,
     enabled: agent.enabled !== false,
@@ -84,23 +87,47 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
     answers: answer?.ok ?? 'not asked',
     said: failure?.message,
     quota: quotaWords(parts, agent.name, answer?.ok === true),
+    ...(parked ? { parked } : {}),
     mcp: wiredClients(whereabouts(io.env)).some(({ client }) => client.name === profile?.name) ? 'wired' : 'not wired',
     mayDo: leashWords(agent, leash),
     next,
-    works: hindrance === undefined && (answer?.ok ?? loggedIn !== false),
+    works: hindrance === undefined && (answer?.ok ?? (loggedIn !== false && !parked)),
   }
 }
 
 function fileOf(agent: AgentSettings, profile: Profile | undefined, at: Pick<Io, 'env' | 'cwd'>): string | undefined {
   if (agent.kind === 'native') return 'built in'
-  const program = agent.command === undefined ? profile?.words[0] : programOf(agent.command)
-  return program === undefined ? undefined : findProgram(program, at)
+  const program = agent.command === undefined ? profile?.words[0] : programWord(agent.command)
+  return program === undefined ? undefined : findProgram(program.replace(/^~(?=\/)/, at.env.HOME ?? '~'), at)
+}
+
+/** A command that is one program with arguments: no lists, no functions, no word that the shell makes. */
+const plainCommand = /^[^;|&(){}`\n]*$/
+const plainWord = /^[\w.+/~][\w.+/~-]*$/
+
+/**
+ * Whether a command whose program is no file may still be one for the shell. A turn would tell; where none is asked for, the
+ * shell is asked whether it knows the program of a plain command, as one of its own words or functions.
+ */
+async function isForShell(parts: CheckupParts, agent: AgentSettings): Promise<boolean> {
+  if (agent.kind === 'native' || agent.command === undefined) return false
+  const program = programWord(agent.command)
+  if (!parts.quick || program === undefined || !plainCommand.test(agent.command) || !plainWord.test(program))
+    return true
+  if (agent.args !== undefined) return false
+  const { io, place } = parts
+  const { code } = await collect('bash', ['-c', `type -- ${quote(program)}`], {
+    cwd: place.cwd,
+    env: { ...io.env, ...agent.env },
+    signal: AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]),
+  })
+  return code === 0
 }
 
 /** Says why an agent gets no turns whatever its health, and what to do about it. */
 function hindranceOf(agent: AgentSettings, profile: Profile | undefined, leash: Leash, there: boolean) {
   if (agent.enabled === false) return 'set "enabled" to true with termaite config edit, if this agent is to take turns'
-  if (!there) return `install it: ${profile?.install}`
+  if (!there) return profile ? `install it: ${profile.install}` : commandHint
   if (agent.kind !== 'native' && agent.command === undefined && profile?.leashes[leash] === undefined)
     return `the CLI cannot be held to the leash "${leash}": give it the leash "all" if you trust it with that`
   return undefined
@@ -113,7 +140,13 @@ function mayBeAsked({ quick }: CheckupParts, agent: AgentSettings, profile: Prof
 
 function nextOf(failure: Failure, profile: Profile | undefined): string | undefined {
   if (failure.kind === 'auth' && profile) return `log in: ${profile.login}`
-  return failure.kind === 'missing' && !profile ? 'check its command with: termaite config edit' : undefined
+  return failure.kind === 'missing' && !profile ? commandHint : undefined
+}
+
+const commandHint = 'check its command with: termaite config edit'
+
+function isParked({ health, io }: CheckupParts, name: string): true | undefined {
+  return (health && away(health, name, io.clock.now())?.as === 'parked') || undefined
 }
 
 function quotaWords({ health, io }: CheckupParts, name: string, answered: boolean): string {

@@ -55,8 +55,10 @@ export function pageNamed(pages: readonly HelpPage[], asked: string): HelpPage |
 function search(pages: readonly HelpPage[], words: readonly string[]): HelpSection[] {
   if (words.length === 0) return []
   const patterns = words.map((word) => new RegExp(`(?<![\\p{L}\\d])${escaped(word)}`, 'giu'))
+  // The pages are in the order of the table of contents, which begins with what everybody needs.
+  const weights = new Map(pages.map((page, at) => [page, page.isReference ? 0.25 : 1 - (0.6 * at) / pages.length]))
   const judged = pages.flatMap(sectionsOf).flatMap((section) => {
-    const scores = patterns.map((pattern) => scoreOf(section, pattern))
+    const scores = patterns.map((pattern) => scoreOf(section, pattern) * weights.get(section.page)!)
     const hits = scores.filter((score) => score > 0).length
     return hits === 0 ? [] : [{ section, hits, score: scores.reduce((sum, score) => sum + score, 0) }]
   })
@@ -69,7 +71,7 @@ function search(pages: readonly HelpPage[], words: readonly string[]): HelpSecti
     .map(({ section }) => section)
 }
 
-/** A word counts more in a heading or the name of the page, and more in a page that explains than in a reference. */
+/** A word counts more in a heading or the name of the page than in the text. */
 function scoreOf({ page, heading, text }: HelpSection, pattern: RegExp): number {
   const count = (within: string) => within.match(pattern)?.length ?? 0
   const inText = count(text)
@@ -77,7 +79,7 @@ function scoreOf({ page, heading, text }: HelpSection, pattern: RegExp): number 
   const headings = (count(heading) > 0 ? 8 : 0) + (count(`${page.name} ${page.title}`) > 0 ? 5 : 0)
   // A long section has every word somewhere.
   const share = Math.min(inText, 6) / Math.sqrt(1 + text.length / 1_500)
-  return (headings + share) * (page.isReference ? 0.6 : 1)
+  return headings + share
 }
 
 const escaped = (word: string) => word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&').replaceAll('\\-', '-')

@@ -19,6 +19,8 @@ import type { HubServerOptions } from '../../faces/hub/hub-http.ts'
 import type { ServedAddress, WishedAddress } from './served-address.ts'
 import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
+import { errorCode } from '../../base/files.ts'
+import { wordWrapped } from '../../base/word-wrap.ts'
 import { sourcePath } from '../../base/source-text.ts'
 import { auditBounds } from '../../core/work/hub-audit.ts'
 import { fileHubAudit } from '../../store/hub-audit.ts'
@@ -301,7 +303,12 @@ async function serve(io: Io, home: string, open: OpenHub, at: ServedAt): Promise
     ...parts,
     tell: (words) => say(io, `termaite: ${words}`),
   }).catch((error) => {
-    throw new UsageError(`serve: ${at.host}:${at.port} cannot be served: ${messageOf(error)}.`, 1)
+    throw new UsageError(
+      errorCode(error) === 'EADDRINUSE'
+        ? `serve: port ${at.port} of ${at.host} is in use, perhaps by another hub (termaite ps lists them). Choose another one: termaite serve --port ${at.port + 1}, or --port 0 for any free one.`
+        : `serve: ${at.host}:${at.port} cannot be served: ${messageOf(error)}.`,
+      1,
+    )
   })
   const { shown, local } = addressesOf(at, listening)
   const page = at.publicOrigin ?? (at.tls ? shown : undefined)
@@ -310,15 +317,16 @@ async function serve(io: Io, home: string, open: OpenHub, at: ServedAt): Promise
   const linking = run()
   const unnote = noteProcess(home, defined({ process: 'hub', url: local, page }), io.clock)
   print(io, shown)
-  say(
-    io,
+  const tell = (words: string) => say(io, wordWrapped(words, io.err.columns))
+  tell(
     `MCP: ${page ?? local}/mcp · a key for each client: termaite hub keys add <name> · Ctrl+C ends the hub, and nothing is lost.`,
   )
   // A secret in a log would outlive its use, so the link is told to a terminal alone.
   if (io.err.isTTY) {
     const { secret } = await open.signIns.makeLink({ role: 'admin' }, person)
     const link = pageLink(at.address, secret)
-    say(io, `Dashboard: ${link}\nThe link signs one browser in, within ten minutes. Another one: termaite dashboard`)
+    say(io, `Dashboard: ${link}`)
+    tell('The link signs one browser in, within ten minutes. Another one: termaite dashboard')
     await showQr(io, link, at.qr)
   }
   if (!io.signal.aborted) await once(io.signal, 'abort')

@@ -38,7 +38,7 @@ export function cliOffer(profile: Profile, env: Io['env']): Offer {
   return {
     name,
     title,
-    words: `${reached} · ${hasLogin(profile, env) ? 'login found' : `log in with: ${login}`}`,
+    words: `${reached} · ${hasLogin(profile, env) ? 'login found' : `if it is not logged in: ${login}`}`,
     means: (leash) => channelFor(profile, leash)?.leashes[leash],
     settings: (leash) =>
       defined({

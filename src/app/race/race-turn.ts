@@ -7,6 +7,7 @@ import type { RaceParts } from '../../mind/race/race.ts'
 import type { App } from '../app.ts'
 import type { TurnRequest } from '../turn.ts'
 import { projectGit } from '../../base/project-git.ts'
+import { ProgramMissing } from '../../base/system-error.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { UsageError } from '../../core/io.ts'
 import { raceAgent } from '../../mind/race/race.ts'
@@ -57,8 +58,11 @@ export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
   const agents = racingAgents(app, wish.agents)
   const copies = openProjectCopies(app, { keeps: false, installed: true })
   const git = projectGit(app.io.env)
-  const commit = git(app.place.root, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}').catch(() => undefined)
-  if (!copies || (await commit) === undefined)
+  const commit = await git(app.place.root, 'rev-parse', '--verify', '--quiet', 'HEAD^{commit}').catch((error) => {
+    if (error instanceof ProgramMissing) throw error
+    return undefined
+  })
+  if (!copies || commit === undefined)
     throw new UsageError(
       'each agent of a race works in a copy of the project, for which the project must be a git repository with a commit: git init && git add -A && git commit -m "Begin"',
     )

@@ -2,6 +2,7 @@ import type { Git } from '../../base/project-git.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../core/io.ts'
+import { ProgramMissing } from '../../base/system-error.ts'
 
 /** The changes that are reviewed: those from `base` to `target`, or to the files as they are now where there is no target. */
 export type ReviewScope = {
@@ -94,7 +95,8 @@ async function knownCommit(git: Git, root: string, name: string): Promise<string
 }
 
 async function commitOf(git: Git, root: string, name: string): Promise<string | undefined> {
-  const { code, out } = await git.ran(root, ['rev-parse', '--verify', '--quiet', `${name}^{commit}`])
+  const { code, out, error } = await git.ran(root, ['rev-parse', '--verify', '--quiet', `${name}^{commit}`])
+  if (error instanceof ProgramMissing) throw error
   return code === 0 ? out.toString().trim() : undefined
 }
 

@@ -64,7 +64,9 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
       return 0
     }
     default:
-      throw new UsageError(`config: found "${words[0]}", allowed: path, print, validate, edit.`)
+      throw new UsageError(
+        `config: found "${words[0]}", allowed: path, print, validate, edit. To see every setting: termaite config print. To change one: termaite config edit`,
+      )
   }
 }
 

@@ -17,7 +17,9 @@ import { noMore, slotOf, toolVerbs } from '../../desk/crew/crew-verbs.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../app/place.ts'
 import { noteProcess } from '../../app/running-processes.ts'
+import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { lacking } from '../../app/crew/crew-roster.ts'
 import { exit } from '../../core/exit-codes.ts'
 
 type OpenedCrew = { io: Io; place: Place; settings: Settings; crews: Crews; open: OpenCrew; values: Parsed['values'] }
@@ -124,14 +126,15 @@ async function list(desk: OpenedCrew, words: readonly string[]): Promise<number>
   if (values.json) return call(desk, 'list', words)
   noMore('list', words)
   const slots = await open.crew.slots()
-  if (slots.length === 0) say(io, nobodyWords(open.parts.names()))
+  if (slots.length === 0) say(io, nobodyWords(desk))
   else print(io, crewTable(slots, { now: io.clock.now(), answer: 'termaite crew answer', columns: io.out.columns }))
   return 0
 }
 
-async function watch({ io, place, open }: OpenedCrew, words: readonly string[]): Promise<number> {
+async function watch(desk: OpenedCrew, words: readonly string[]): Promise<number> {
+  const { io, place, open } = desk
   if ((await open.crew.slots()).length === 0) {
-    say(io, nobodyWords(open.parts.names()))
+    say(io, nobodyWords(desk))
     return 0
   }
   await ensureKeeper(io, place, open)
@@ -139,8 +142,13 @@ async function watch({ io, place, open }: OpenedCrew, words: readonly string[]):
   return show(io, place, open, words)
 }
 
-function nobodyWords(names: readonly string[]): string {
-  if (names.length === 0) return 'No agent is running, and none is configured yet. Run: termaite setup'
+function nobodyWords({ open, settings }: OpenedCrew): string {
+  const names = open.parts.names()
+  if (names.length === 0) {
+    const [first] = enabledAgents(settings)
+    const why = first ? lacking(settings, first.name) : noAgentWords(settings)
+    return `No agent is running here, and none can be started: ${why}`
+  }
   const others = names.length > 1 ? `\nAlso available: ${names.slice(1).join(', ')}.` : ''
   return `No agent is running here. Start one: termaite crew spawn ${names[0]} "<task>"${others}`
 }
@@ -164,6 +172,8 @@ async function logs({ io, open, values }: OpenedCrew, [word, ...more]: readonly 
 }
 
 async function close({ io, open, values }: OpenedCrew, words: readonly string[]): Promise<number> {
+  if (/^[1-9]\d*$/.test(words[0] ?? ''))
+    throw new UsageError(`crew close ends the whole crew. To end one agent: termaite crew kill ${words[0]}`)
   noMore('close', words)
   const slots = await open.crew.slots()
   const living = slots.filter(isLiving).length

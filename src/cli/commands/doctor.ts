@@ -113,7 +113,7 @@ function report(checkup: Checkup): string {
     ['may do', checkup.mayDo],
     ...(checkup.next ? [['next', checkup.next]] : []),
   ]
-  const mark = !checkup.enabled ? '○' : checkup.works ? '✓' : '✗'
+  const mark = !checkup.enabled ? '○' : checkup.works ? '✓' : checkup.parked ? '!' : '✗'
   return [
     `${mark} ${checkup.name}${checkup.enabled ? '' : ' (switched off)'}`,
     ...rows.map(([name, words]) => `    ${name!.padEnd(10)} ${words}`),

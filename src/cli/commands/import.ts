@@ -129,13 +129,15 @@ function notes({ title }: PastProfile, sessions: readonly FoundSession[], own: n
     own > 0
       ? `${title}: ${own} more ${own === 1 ? 'session is' : 'sessions are'} termaite’s own and not imported.`
       : '',
-    ours > 0 ? `${title}: ${ours} turns of these sessions are termaite’s own and left out.` : '',
+    ours > 0
+      ? `${title}: ${ours} ${ours === 1 ? 'turn of these sessions is' : 'turns of these sessions are'} termaite’s own and left out.`
+      : '',
     continued > 0
       ? `${title}: ${continued} ${continued === 1 ? 'session was' : 'sessions were'} continued in termaite and not imported again.`
       : '',
-    broken > 0 ? `${title}: ${broken} lines are damaged and left out.` : '',
-    long > 0 ? `${title}: ${long} lines are longer than 32 MB and left out.` : '',
-    cut > 0 ? `${title}: of ${cut} files only the first 256 MB are read.` : '',
+    broken > 0 ? `${title}: ${broken} ${broken === 1 ? 'line is' : 'lines are'} damaged and left out.` : '',
+    long > 0 ? `${title}: ${long} ${long === 1 ? 'line is' : 'lines are'} longer than 32 MB and left out.` : '',
+    cut > 0 ? `${title}: of ${cut} ${cut === 1 ? 'file' : 'files'} only the first 256 MB are read.` : '',
   ].filter((note) => note !== '')
 }
 
@@ -172,6 +174,11 @@ async function undo(
   }
   print(io, `Removed ${removed} imported ${removed === 1 ? 'session' : 'sessions'}.`)
   if (continued > 0)
-    say(io, `${continued} that you continued ${continued === 1 ? 'stays' : 'stay'}, as sessions of termaite.`)
+    say(
+      io,
+      continued === 1
+        ? '1 session that you continued stays, as a session of termaite.'
+        : `${continued} sessions that you continued stay, as sessions of termaite.`,
+    )
   return 0
 }

@@ -2,7 +2,7 @@ import type { Event } from '../../core/talk/entry.ts'
 import type { Thinking } from '../../core/talk/framework.ts'
 import type { WorkMode } from '../../core/work/agent.ts'
 import type { Format } from '../../faces/print.ts'
-import type { Parsed } from '../cli-command.ts'
+import type { Parsed, Program } from '../cli-command.ts'
 import type { App } from '../../app/app.ts'
 import type { CommandPrompt } from '../../app/commands/command-prompt.ts'
 import type { WithAttachments } from '../../app/attachments/attachments.ts'
@@ -10,6 +10,7 @@ import { runHeadless } from '../../app/headless-turn.ts'
 import type { Io } from '../../core/io.ts'
 import type { Border } from '../../safety/border.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { existsSync } from 'node:fs'
 import { mark } from '../../base/mark.ts'
 import { readyWatchdog } from '../../base/process/watchdog.ts'
 import { tag } from '../../core/talk/transcript.ts'
@@ -35,9 +36,9 @@ import { inMode } from '../../settings/work-mode.ts'
 import { aimed, allowedCalls, budgetIn, flag, list, text } from '../turn-flags.ts'
 
 /** Runs one turn without a screen, or the chat when stdin and stdout are terminals. */
-export async function run(io: Io, { values, words }: Parsed): Promise<number> {
+export async function run(io: Io, { values, words }: Parsed, program: Program): Promise<number> {
   const asked = await readRun(io, values)
-  return isChat(io, values) ? runChat(io, asked, values, words) : runOneTurn(io, asked, values, words)
+  return isChat(io, values) ? runChat(io, asked, values, words) : runOneTurn(io, asked, { values, words }, program)
 }
 
 /** A run as the flags and the settings want it. */
@@ -133,12 +134,7 @@ async function runChat(io: Io, asked: AskedRun, values: Parsed['values'], words:
   })
 }
 
-async function runOneTurn(
-  io: Io,
-  asked: AskedRun,
-  values: Parsed['values'],
-  words: readonly string[],
-): Promise<number> {
+async function runOneTurn(io: Io, asked: AskedRun, { values, words }: Parsed, program: Program): Promise<number> {
   const { place, own, names, wishes, only, schema } = asked
   for (const warning of own.warnings) say(io, `termaite: ${warning}`)
   if (names.length === 0) throw new UsageError(noAgentWords(asked.settings))
@@ -148,7 +144,7 @@ async function runOneTurn(
   const app = await openApp(io, place, own, wishes)
   mark('conversation')
   for (const warning of app.warnings) say(io, `termaite: ${warning}`)
-  const { prompt, files, terms } = await wholePrompt(app, typed, schema?.instruction)
+  const { prompt, files, terms } = await wholePrompt(app, typed, schema?.instruction, program)
   const exclusive = values.exclusive === true
   // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it have ended.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
@@ -184,13 +180,13 @@ async function runOneTurn(
 }
 
 /** The prompt with everything that it names, what was piped in, and the `instruction` for the form of the answer. */
-async function wholePrompt(app: App, { typed, piped }: TypedPrompt, instruction: string | undefined) {
+async function wholePrompt(app: App, { typed, piped }: TypedPrompt, instruction: string | undefined, program: Program) {
   if (isNote(typed.trim()))
     say(
       app.io,
       'termaite: a note for AGENTS.md (#…) needs a person who sees the change, so this is sent as a prompt. In the chat, # and /remember add notes.',
     )
-  const command = typed.startsWith('/') ? await commandPromptIn(app, typed.trim()) : undefined
+  const command = typed.startsWith('/') ? await commandPromptIn(app, typed.trim(), program) : undefined
   const { prompt: attached, files, pictures } = await attachedPrompt(app, command?.prompt ?? typed)
   const asked = piped === undefined ? attached : `${attached}\n\n${tag('stdin', '', piped)}`
   await keepPictures(pictures, app.blobs)
@@ -210,16 +206,19 @@ async function* traced(io: Io, events: AsyncIterable<Event>, border: Border): As
 }
 
 /** The prompt of a command that a file of the person or of the project defines; undefined where the words name none. */
-async function commandPromptIn(app: App, given: string): Promise<CommandPrompt | undefined> {
+async function commandPromptIn(app: App, given: string, { commands }: Program): Promise<CommandPrompt | undefined> {
   const { io } = app
   const [, name, args = ''] = /^\/([\w:-]+)(?:\s+([^]*))?$/.exec(given) ?? []
   if (name === undefined) return undefined
-  const { headlessCommand } = await import('../../desk/slash/headless-command.ts')
-  return headlessCommand(app, name, args, {
-    ask: personAt(io),
-    signal: io.signal,
-    say: (words) => say(io, `termaite: ${words}`),
-  })
+  const { headlessCommand, promptNotice } = await import('../../desk/slash/headless-command.ts')
+  const tell = (words: string) => say(io, `termaite: ${words}`)
+  const found = await headlessCommand(app, name, args, { ask: personAt(io), signal: io.signal, say: tell })
+  // A folder such as /tmp is a path.
+  if (!found && !existsSync(`/${name}`)) {
+    const inShell = commands.map((command) => command.name)
+    tell(await promptNotice(app, name, inShell))
+  }
+  return found
 }
 
 /** The prompt as it was given, and the text that was piped in beside it. */

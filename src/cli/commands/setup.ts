@@ -1,6 +1,7 @@
 import type { Ask } from '../../core/talk/question.ts'
 import type { Parsed } from '../cli-command.ts'
 import type { Io } from '../../core/io.ts'
+import { wordWrapped } from '../../base/word-wrap.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { personAt } from '../../faces/terminal-questions.ts'
 import { homeOf } from '../../app/place.ts'
@@ -17,7 +18,10 @@ export async function run(io: Io, parsed: Parsed): Promise<number> {
   const home = homeOf(io.env)
   const usual = usualAnswers(values.yes === true)
   const end = await runSetup({
-    say: (text, how) => (how === 'error' ? say(io, `termaite: ${text}`) : print(io, text)),
+    say: (text, how) =>
+      how === 'error'
+        ? say(io, wordWrapped(`termaite: ${text}`, io.err.columns))
+        : print(io, wordWrapped(text, io.out.columns)),
     ask: values.yes === true ? usual : personAt(io, usual),
     attended: values.yes !== true && !io.piped && io.in.isTTY === true,
     env: io.env,

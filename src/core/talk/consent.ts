@@ -87,11 +87,18 @@ export function picksTyped(question: Question, line: string): string[] | undefin
   return free && !/^\d$/.test(typed) ? [typed] : 'unclear'
 }
 
-export function unclearWords(question: Question): string {
+/** The answer that termaite suggests; undefined where it suggests none. */
+export function suggestedPicks({ suggests, marked, enter }: Pick<Question, 'suggests' | 'marked' | 'enter'>) {
+  const picks = suggests ? (marked ?? (enter === undefined ? [] : [enter])) : []
+  return picks.length > 0 ? [...picks] : undefined
+}
+
+/** How a question is answered by typing; `enter` says what an empty line does. */
+export function unclearWords(question: Question, enter = escapeOf(question).says): string {
   const { options, multiple, ordered } = question
   const keys = optionKeys(options)
   const which = `${multiple ? 'numbers out of' : 'one of'} ${keys.join(', ')}${ordered ? ` ${orderWords(keys)}` : ''}`
-  return `Type ${which}, or press Enter alone: ${escapeOf(question).says}.`
+  return `Type ${which}, or press Enter alone: ${enter}.`
 }
 
 /** How numbers are typed where their order matters. */
@@ -117,7 +124,9 @@ export function picksIn(
 }
 
 /** The options of a question as lines of text, each with its key, what it covers, and whether termaite suggests it. */
-export function optionLines({ options, marked = [] }: Pick<Question, 'options' | 'marked'>): string[] {
+export function optionLines(question: Pick<Question, 'options' | 'marked' | 'enter' | 'suggests'>): string[] {
+  const { options } = question
+  const marked = suggestedPicks(question) ?? question.marked ?? []
   const keys = optionKeys(options)
   return options.map(({ id, label, grants }, at) => {
     const covers = grants ? ` (covers: ${grants})` : ''

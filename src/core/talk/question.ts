@@ -51,6 +51,8 @@ export type Question = {
   options: Option[]
   /** The option that Enter picks at first; without it the first one. */
   enter?: string
+  /** Whether termaite suggests an answer: the marked options, else the one of Enter. An empty line takes it in a shell. */
+  suggests?: true
   /** The option that Escape picks, where that is not the no. */
   escape?: string
   /** The effect of leaving the question without an answer, in words; Escape then picks no option. */

@@ -1,7 +1,10 @@
 import type { App } from '../../app/app.ts'
+import type { SessionPlace } from '../../agents/native/instructions.ts'
 import type { CommandCaller, CommandPrompt } from '../../app/commands/command-prompt.ts'
 import { findFileCommands } from '../../app/commands/command-files.ts'
 import { commandPrompt } from '../../app/commands/command-prompt.ts'
+import { findSkills } from '../../agents/native/skill-search.ts'
+import { nearest } from '../../base/nearest.ts'
 import { closeNative } from '../../app/native/native-parts.ts'
 import { UsageError } from '../../core/io.ts'
 import { isTrusted } from './native-agent.ts'
@@ -42,4 +45,21 @@ export async function headlessCommand(
     await closeNative(app.native)
     throw error
   }
+}
+
+/**
+ * Says that the words of a prompt name no command, and that they are sent as a prompt. `inShell` are the commands of the
+ * program, some of which do what a command of the chat does.
+ */
+export async function promptNotice(app: App, name: string, inShell: readonly string[]): Promise<string> {
+  const sent = 'It is sent as a prompt.'
+  if (builtInNames().includes(name))
+    return `/${name} works only in the chat.${inShell.includes(name) ? ` In the shell it is: termaite ${name}.` : ''} ${sent}`
+  const { cwd, root, home } = app.place
+  const at: SessionPlace = { cwd, root, home, trusted: await isTrusted(app) }
+  const { commands, unused } = findFileCommands(at, builtInNames())
+  const skills = findSkills(at).skills.map((skill) => skill.name)
+  if (skills.includes(name)) return `/${name} is a skill, and works as a command only in the chat. ${sent}`
+  const near = nearest(name, [...[...commands, ...unused].map((one) => one.name), ...skills])
+  return `there is no command /${name}.${near === undefined ? '' : ` Did you mean /${near}?`} ${sent}`
 }

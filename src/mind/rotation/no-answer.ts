@@ -25,32 +25,43 @@ export function firstBack(absent: readonly Absent[]): Absent | undefined {
 
 /** The failure of a turn that no agent answered; `absent` are the agents that only need time. */
 export function noAnswer(tally: Tally, absent: readonly Absent[], now: number): Outcome {
-  const told = [
-    ...tally.tried.map(({ name, failure }) => failureSentence(name, failure)),
-    ...tally.away.map(({ name, away }) => `${name}: ${awayWords(away, now)}`),
-    ...tally.out.map(({ name, failure }) => failureSentence(name, failure)),
-    ...tally.unshared.map((name) => `${name}: not asked, because the conversation is not shared with it`),
-  ].join('; ')
+  const first = firstBack(absent)
+  /** What is known of each agent; the time of `timed` is told elsewhere. */
+  const told = (timed?: Absent) =>
+    [
+      ...tally.tried.map(({ name, failure }) => failureSentence(name, failure)),
+      ...tally.away.map(({ name, away }) => `${name} ${awaySentence(away, now, name !== timed?.name)}`),
+      ...tally.out.map(({ name, failure }) => failureSentence(name, failure)),
+      ...tally.unshared.map((name) => `${name}: not asked, because the conversation is not shared with it`),
+    ].join('; ')
   // The last failure that is more than a spent quota or a busy provider decides the kind of the outcome.
   const fault = tally.tried.findLast(({ failure }) => failure.kind !== 'quota' && failure.kind !== 'busy')
-  if (fault) return failed(fault.failure.kind, `no agent could answer: ${told}`)
+  if (fault) return failed(fault.failure.kind, `no agent could answer: ${told()}`)
   if (tally.tried.length === 0 && tally.unshared.length > 0)
     return failed(
       'denied',
-      `no agent is left to answer: ${told}; allow it when termaite asks in a terminal, or set "sharing" to "all" in the settings`,
+      `no agent is left to answer: ${told()}; allow it when termaite asks in a terminal, or set "sharing" to "all" in the settings`,
     )
-  const first = firstBack(absent)
   if (first) {
     const kind = first.away.as === 'parked' ? 'quota' : 'busy'
     const next = `\`termaite doctor\` checks again now; ${first.name} is the first one back`
-    return failed(kind, `no agent is free: ${told}; ${next}`, first.away.until)
+    // Every face adds the time of the failure, so that the message must not have it too.
+    return failed(kind, `no agent is free: ${told(first)}; ${next}`, first.away.until)
   }
-  return failed((tally.out.at(-1) ?? tally.tried.at(-1))?.failure.kind ?? 'missing', `no agent can answer: ${told}`)
+  return failed((tally.out.at(-1) ?? tally.tried.at(-1))?.failure.kind ?? 'missing', `no agent can answer: ${told()}`)
 }
 
-const states: Record<Away['as'], string> = { parked: 'out of quota', busy: 'busy', 'cooling down': 'cooling down' }
+const stateWords: Record<Away['as'], string> = { parked: 'out of quota', busy: 'busy', 'cooling down': 'cooling down' }
 
 /** Why an agent is not asked, and until when. */
 export function awayWords({ as, until }: Away, now: number): string {
-  return until <= now ? `was ${states[as]}, and is free again` : `${states[as]} until ${localTimeFrom(now, until)}`
+  return until <= now
+    ? `was ${stateWords[as]}, and is free again`
+    : `${stateWords[as]} until ${localTimeFrom(now, until)}`
+}
+
+/** The same as a sentence after the name of the agent, with the time or without. */
+function awaySentence(away: Away, now: number, timed: boolean): string {
+  if (away.until <= now) return awayWords(away, now)
+  return `is ${timed ? awayWords(away, now) : stateWords[away.as]}`
 }

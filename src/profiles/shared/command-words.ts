@@ -6,6 +6,12 @@ const word = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+)/y
 
 /** The program that a command starts: after variables and `env`, without quotes and without its folder. */
 export function programOf(command: string): string | undefined {
+  const program = baseOf(programWord(command) ?? '')
+  return program === '' ? undefined : program
+}
+
+/** The same with its folder, where the command names one. */
+export function programWord(command: string): string | undefined {
   const words = wordsOf(command)
   let at = 0
   const pastVariables = () => {
@@ -16,8 +22,7 @@ export function programOf(command: string): string | undefined {
     at++
     pastVariables()
   }
-  const program = baseOf(words[at] ?? '')
-  return program === '' ? undefined : program
+  return words[at]
 }
 
 /** Whether a command has a flag with this value, as `--flag value` or `--flag=value`. */

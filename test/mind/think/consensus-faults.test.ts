@@ -119,7 +119,7 @@ test('a chair whose answer cannot be read is asked once more, then the advice is
   const rig = sitting({ chair: says('LibreOffice, I think') }, { spec: machines.office })
   const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(notesIn(events).slice(1), [
-    'the chair (codex) did not decide; using the majority: there is no JSON in it',
+    'the majority decides, because the chair (codex) gave no decision: its answer could not be read (there is no JSON in it)',
     'chosen by majority: LibreOffice (named by lists options, best practice, plan B); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
   ])
   assert.deepEqual(
@@ -135,7 +135,10 @@ test('a chair that hangs is not waited for without end', async () => {
   await settled()
   await rig.clock.turn(180_000)
   const { events, result } = await run
-  assert.equal(notesIn(events)[1], 'the chair (codex) did not decide; using the majority: no answer in 180 s')
+  assert.equal(
+    notesIn(events)[1],
+    'the majority decides, because the chair (codex) gave no decision: no answer in 180 s',
+  )
   assert.deepEqual([result, rig.running(), rig.clock.asleep], [acted, [], 0])
 })
 

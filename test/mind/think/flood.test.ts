@@ -21,7 +21,7 @@ test('an advisor that names thousands of approaches delays nothing and fills no 
   const { events, result } = await rig.run(consensus.agent(rig.resources), { prompt })
   assert.deepEqual(notesIn(events), [
     'advice: lists options (claude, unstructured), best practice (gemini), what works here (codex), plan B (claude), script draft (gemini)',
-    'the chair (codex) did not decide; using the majority: there is no JSON in it',
+    'the majority decides, because the chair (codex) gave no decision: its answer could not be read (there is no JSON in it)',
     'chosen by majority: LibreOffice (named by best practice, plan B); then python-docx (installs python-docx with pip); not pandoc (needs pandoc and pdflatex: not installed, and apt needs root)',
   ])
   assert.ok(heardBy(rig, 'chair').length < 30_000)

@@ -12,6 +12,8 @@ export type RenderContext = {
   links: boolean
   /** Whether the border has sides. */
   sides: boolean
+  /** Whether the name of a language is left out above its code. */
+  unnamed?: true
   /** The time now, by which the time of an agent at work is counted. */
   now(): number
 }

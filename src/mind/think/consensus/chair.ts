@@ -69,12 +69,17 @@ export async function* askChair(
   const answer = yield* thinking.askFor(chair, chairPrompt(asked, round, machine, thinking), decisionShape)
   if (!answer.ok) {
     if (!thinking.over)
-      yield note(`the chair (${chair.agent}) did not decide; using the majority: ${firstLine(answer.why)}`)
+      yield note(`the majority decides, because the chair (${chair.agent}) gave no decision: ${chairFault(answer)}`)
     return majority(round.advice)
   }
   const { approaches, dropped = [], dissent = '' } = answer.value
   const ranked = approaches.map(({ check, needs = [], ...one }) => defined({ ...one, needs, check: parseCheck(check) }))
   return { ranked, dropped, dissent: dissent.trim(), by: answer.by }
+}
+
+/** Why there is no decision. An answer that cannot be read is named, because its fault says only "it". */
+function chairFault({ why, words }: { why: string; words?: string }): string {
+  return words === undefined ? firstLine(why) : `its answer could not be read (${firstLine(why)})`
 }
 
 function chairPrompt(

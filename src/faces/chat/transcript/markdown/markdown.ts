@@ -132,7 +132,7 @@ function codeLines(
     lines.flatMap((line) => (cuts && isRow(line) ? fit(line, width - 2) : wrapped(line, width - 2))),
     '  ',
   )
-  return begins && !plainText ? [`  ${theme.quiet(language)}`, ...body] : body
+  return begins && !plainText && !context.unnamed ? [`  ${theme.quiet(language)}`, ...body] : body
 }
 
 const same = (text: string) => text
