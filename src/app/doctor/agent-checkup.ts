@@ -11,7 +11,8 @@ import { AddedFolders } from '../added-folders.ts'
 import { collect } from '../../base/collect.ts'
 import { away } from '../../mind/rotation/health.ts'
 import { awayWords } from '../../mind/rotation/no-answer.ts'
-import { programWord, quote } from '../../profiles/shared/command-words.ts'
+import { programWord } from '../../profiles/shared/command-words.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { openKeys } from '../../safety/api-keys.ts'
 import { unshadowed } from '../../base/program-path.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
@@ -116,7 +117,7 @@ async function isForShell(parts: CheckupParts, agent: AgentSettings): Promise<bo
     return true
   if (agent.args !== undefined) return false
   const { io, place } = parts
-  const { code } = await collect('bash', ['-c', `type -- ${quote(program)}`], {
+  const { code } = await collect('bash', ['-c', `type -- ${shellWord(program)}`], {
     cwd: place.cwd,
     env: { ...io.env, ...agent.env },
     signal: AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]),
