@@ -112,7 +112,7 @@ const ownSettingsLine = /^\/(?:settings\.json|config\.yaml):\d/
 /** Whether the person's own settings are broken, and were not just edited. Those of a project are not opened by `config edit`. */
 async function isOwnSettingsFault(error: unknown, { env }: Io, argv: readonly string[]): Promise<boolean> {
   if (!(error instanceof UsageError) || error.name !== 'SettingsError') return false
-  if (argv[0] === 'config' && argv[1] === 'edit') return false
+  if (argv.slice(0, 2).join(' ') === 'config edit') return false
   const { homeOf } = await import('../app/place.ts')
   const home = homeOf(env)
   const { faults } = error as SettingsError

@@ -20,6 +20,7 @@ import { jsonFormat } from '../../mcp-config/json-format.ts'
 import { readConfig, writeConfig } from '../../mcp-config/config-file.ts'
 import { isSecretVariable } from '../../safety/secret-patterns.ts'
 import { clients, hubName } from '../mcp/clients.ts'
+import { whereabouts } from '../mcp/mcp-entries.ts'
 import { exit } from '../../core/exit-codes.ts'
 
 /**
@@ -140,8 +141,7 @@ const places = (where: Whereabouts, root: string) => [
 const hubNames: readonly string[] = [hubName, 'waaah']
 
 export function scanSettings(io: Io, { root }: Pick<Place, 'root'>): SettingsScan {
-  const where = { home: io.env.HOME ?? '', env: io.env, platform: process.platform }
-  const found = places(where, root).flatMap((place) => entriesIn(place).map((entry) => ({ ...place, ...entry })))
+  const found = places(whereabouts(io.env), root).flatMap((place) => entriesIn(place).map((entry) => ({ ...place, ...entry })))
   const hubs = found.filter(({ name }) => hubNames.includes(name))
   return {
     hubs: hubs.map(({ file, name, value }) => ({ file, name, ...addressIn(value) })),
