@@ -34,4 +34,5 @@ for (const debug of ['0', '1'])
       /^termaite: internal error: (Error: )?no way with \[masked key of groq\] and \[masked \$DEPLOY_TOKEN\]/,
     )
     assert.equal(said.includes('crash.test.ts'), debug === '1')
+    assert.equal(said.includes('TERMAITE_DEBUG=1'), debug !== '1', 'a run with it is not told to use it')
   })
