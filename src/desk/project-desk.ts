@@ -4,6 +4,7 @@ import type { Leash } from '../core/work/agent.ts'
 import type { ChatDesk, DeskEvents, PromptSources, Standing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import type { TurnSummary } from './turn-summary.ts'
+import { changesOf } from './turn-summary.ts'
 import type { DeskControls } from './desk-controls.ts'
 import type { Page } from './history-pages.ts'
 import type { DeskApp } from './desk-app.ts'
@@ -169,6 +170,10 @@ export class ProjectDesk implements ChatDesk {
 
   earlier(before: string, most: number) {
     return this.#deskApp.pages.earlier(before, most)
+  }
+
+  changesOf(turns: readonly string[]) {
+    return changesOf(this.app(), turns)
   }
 
   submit(text: string): void {

@@ -2,7 +2,8 @@ import type { Clock } from '../base/clock.ts'
 import type { EntryOf, Event } from '../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../core/talk/outcome.ts'
 import type { Question } from '../core/talk/question.ts'
-import type { Closing } from '../faces/chat/chat-desk.ts'
+import type { FileStat } from '../safety/snapshots.ts'
+import type { ChangedFiles, Closing } from '../faces/chat/chat-desk.ts'
 import type { App } from '../app/app.ts'
 import { SteadyTime, within } from '../base/clock.ts'
 import { whyChosen } from '../mind/rotation/agent-order.ts'
@@ -78,11 +79,32 @@ export class TurnSummary {
 /** How long the summary of a turn waits for the number of changed lines. */
 const statMs = 3_000
 
+/** The numbers of a turn's changes; undefined where it changed nothing. */
+function changedIn(stat: readonly FileStat[]): ChangedFiles | undefined {
+  const sum = (pick: 'added' | 'removed') => stat.reduce((total, file) => total + file[pick], 0)
+  return stat.length > 0 ? { files: stat.length, added: sum('added'), removed: sum('removed') } : undefined
+}
+
+/** Counts the changes of earlier turns, one after the other. Only a turn whose snapshots differ costs a process. */
+export async function* changesOf(
+  { snapshots, ephemeral }: App,
+  turns: readonly string[],
+): AsyncGenerator<{ turn: string; changed: ChangedFiles }> {
+  const records = ephemeral ? [] : await snapshots.list().catch(() => [])
+  const kept = new Map(records.map((record) => [record.turn, record]))
+  for (const turn of turns) {
+    const { before, after, cutOff } = kept.get(turn) ?? {}
+    if (after === undefined || after === before || cutOff) continue
+    const changed = changedIn(await snapshots.stat(turn).catch(() => []))
+    if (changed) yield { turn, changed }
+  }
+}
+
 export async function closingOf(app: App, seen: TurnSummary, aimed: string | undefined): Promise<Closing> {
   const { ms, spent } = seen
   const counting = app.ephemeral ? Promise.resolve([]) : app.snapshots.stat(seen.turn).catch(() => [])
   const stat = (await within(app.io.clock, counting, statMs)) ?? []
-  const sum = (pick: 'added' | 'removed') => stat.reduce((total, file) => total + file[pick], 0)
+  const changed = changedIn(stat)
   const { by, after } = seen
   const how = {
     aimed: aimed !== undefined && aimed === by,
@@ -96,7 +118,7 @@ export async function closingOf(app: App, seen: TurnSummary, aimed: string | und
     ...(why === undefined ? {} : { why }),
     ms,
     ...(seen.thought ? { thought: seen.thought } : {}),
-    ...(stat.length > 0 ? { changed: { files: stat.length, added: sum('added'), removed: sum('removed') } } : {}),
+    ...(changed ? { changed } : {}),
     ...(spent.total ? { tokens: spent.total.used, source: spent.total.source } : {}),
   }
 }

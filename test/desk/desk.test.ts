@@ -200,6 +200,28 @@ test('a conversation that goes on is shown, and three lines say where it was lef
   assert.deepEqual(await desk.sources.sentPrompts(), ['the last request'])
 })
 
+test('what the turns of the history changed is counted when it is asked for', options, async (t) => {
+  const folder = folderOf(t)
+  const agents = { good: 'case "$(cat)" in *second*) ;; *) echo hi >made.txt;; esac; echo fine' }
+  const first = await sitDown(t, folder, agents)
+  for (const [at, prompt] of ['make it', 'second'].entries()) {
+    first.desk.submit(prompt)
+    await first.until((all) => closings(all).length === at + 1)
+  }
+  await first.desk.idle()
+  const closed = closings(first.heard)
+  await first.desk.close()
+  const second = await sitDown(t, folder, agents)
+  const turns = closed.map(({ turn }) => turn)
+  const counted = []
+  for await (const one of second.desk.changesOf(['unknown', ...turns])) counted.push(one)
+  assert.deepEqual(counted, [{ turn: turns[0], changed: { files: 1, added: 1, removed: 0 } }])
+  assert.deepEqual(
+    closed.map(({ changed }) => changed),
+    [counted[0]!.changed, undefined],
+  )
+})
+
 test('an unfinished tree of tasks is mentioned, with how to continue it', options, async (t) => {
   const folder = folderOf(t)
   const agents = { good: 'cat >/dev/null; echo fine' }

@@ -3,16 +3,26 @@ import type { Entry } from '../../core/talk/entry.ts'
 import type { ChatDesk, DeskEvent } from './chat-desk.ts'
 import type { ChatState } from './chat-state.ts'
 import { isEntry } from '../../core/talk/entry.ts'
-import { cleared, emptyState, nextState, withEarlier, withoutOldest } from './chat-state.ts'
+import {
+  cleared,
+  emptyState,
+  nextState,
+  uncountedTurns,
+  withChanges,
+  withEarlier,
+  withoutOldest,
+} from './chat-state.ts'
 
 /** Blocks that are held; beyond `mostBlocks` the transcript is cut to `keptBlocks`, so that it is not cut at each turn. */
 const [mostBlocks, keptBlocks] = [10_000, 9000]
 /** Blocks that are held in the normal buffer, where all of them are painted again at each change. */
 const keptInBuffer = 400
 const earlierEntries = 300
+/** Closing lines whose changes are counted after each load, the newest first: each may cost two processes. */
+const mostCounted = 50
 
 type StateParts = {
-  desk: Pick<ChatDesk, 'earlier'>
+  desk: Pick<ChatDesk, 'earlier' | 'changesOf'>
   time: SteadyTime
   /** How the transcript is scrolled; undefined in the normal buffer, where the terminal itself scrolls. */
   scroll(): { isFollowingEnd: boolean } | undefined
@@ -29,6 +39,10 @@ export class BoundedState {
   #parts: StateParts
   #now: ChatState = emptyState
   #isLoading = false
+  /** Whether a conversation was opened, or more of it was loaded, whose changes are not counted yet. */
+  #isUncounted = false
+  #isCounting = false
+  #counted = new Set<string>()
 
   constructor(parts: StateParts) {
     this.#parts = parts
@@ -40,6 +54,12 @@ export class BoundedState {
 
   take(event: DeskEvent): void {
     this.#set(nextState(this.#now, this.#steadied(event), this.#parts.time.now()))
+    if (event.type === 'opened') {
+      this.#isUncounted = true
+      this.#counted.clear()
+    }
+    // A desk that stands has shown its conversation: nothing urgent waits behind the counting.
+    if (event.type === 'standing') void this.#count()
   }
 
   /** Tells the person something that is not kept. */
@@ -63,6 +83,30 @@ export class BoundedState {
     // Another conversation may have been opened while the entries were read.
     if (this.#now.oldest !== oldest || isOver()) return
     this.#set(withEarlier(this.#now, earlier.entries, earlier.more && earlier.entries.length > 0))
+    this.#isUncounted = true
+    void this.#count()
+  }
+
+  /** Adds to the closing lines of the history what their turns changed, which is not kept and has to be counted. */
+  async #count(): Promise<void> {
+    const { desk, isOver } = this.#parts
+    if (!this.#isUncounted || this.#isCounting || !desk.changesOf) return
+    this.#isUncounted = false
+    this.#isCounting = true
+    const turns = uncountedTurns(this.#now)
+      .filter((turn) => !this.#counted.has(turn))
+      .slice(0, mostCounted)
+    for (const turn of turns) this.#counted.add(turn)
+    try {
+      for await (const { turn, changed } of desk.changesOf(turns)) {
+        if (isOver()) return
+        this.#set(withChanges(this.#now, turn, changed))
+      }
+    } catch {
+      // The lines stay as they are.
+    } finally {
+      this.#isCounting = false
+    }
   }
 
   #set(state: ChatState): void {

@@ -43,6 +43,9 @@ export type Standing = {
   waiting?: { agent: string; until: number }
 }
 
+/** How many files a turn changed, and how many lines in them. */
+export type ChangedFiles = { files: number; added: number; removed: number }
+
 /** The closing line of a turn; `why` says why that agent was chosen. */
 export type Closing = {
   turn: string
@@ -51,7 +54,7 @@ export type Closing = {
   ms: number
   /** The framework, where the turn did not go straight to an agent, and how many other agents were called. */
   thought?: { framework: Framework; calls: number }
-  changed?: { files: number; added: number; removed: number }
+  changed?: ChangedFiles
   tokens?: number
   source?: 'reported' | 'parsed' | 'estimated'
 }
@@ -117,6 +120,8 @@ export interface ChatDesk {
   events(signal: AbortSignal): DeskEvents
   /** Reads the entries of the session before an id, oldest first. */
   earlier(before: string, most: number): Promise<{ entries: Entry[]; more: boolean }>
+  /** Counts what earlier turns of this project changed, one after the other; turns that changed nothing are left out. */
+  changesOf?(turns: readonly string[]): AsyncIterable<{ turn: string; changed: ChangedFiles }>
   /** Takes a prompt or a slash command. While a turn runs, a prompt steers it or is queued. */
   submit(text: string): void
   /** Runs a command in the person's own shell, and keeps its output in the conversation. */

@@ -1,6 +1,6 @@
 import type { Entry, Event } from '../../core/talk/entry.ts'
 import type { Question } from '../../core/talk/question.ts'
-import type { DeskEvent, Standing } from './chat-desk.ts'
+import type { ChangedFiles, DeskEvent, Standing } from './chat-desk.ts'
 import type { RunningTurn } from './running-turn.ts'
 import type { Block, NewBlock } from './transcript/block.ts'
 import type { OrphanResults } from './transcript/entry-blocks.ts'
@@ -105,6 +105,26 @@ export function withEarlier(state: ChatState, entries: readonly Entry[], more: b
     oldest,
     keys: mint(),
     orphans: past.orphans,
+  }
+}
+
+/** The turns whose closing line says nothing about changes, newest first. */
+export function uncountedTurns({ done, live }: ChatState): string[] {
+  return [...done, ...live]
+    .flatMap((block) => (block.type === 'closing' && block.closing.changed === undefined ? [block.turn] : []))
+    .reverse()
+}
+
+/** The state in which the closing line of a turn says what the turn changed. */
+export function withChanges(state: ChatState, turn: string, changed: ChangedFiles): ChatState {
+  const counted = (block: Block): Block =>
+    block.type === 'closing' && block.turn === turn ? { ...block, closing: { ...block.closing, changed } } : block
+  const isHere = (blocks: readonly Block[]) => blocks.some((block) => counted(block) !== block)
+  const { done, live } = state
+  return {
+    ...state,
+    done: isHere(done) ? done.map(counted) : done,
+    live: isHere(live) ? live.map(counted) : live,
   }
 }
 

@@ -360,6 +360,15 @@ test('a long text of a command is shown from its beginning, and PgDn scrolls on'
   await seen('thing 60')
 })
 
+test('closing lines of the history say what their turns changed', { timeout }, async (t) => {
+  const changes = { t8: { files: 2, added: 3, removed: 4 }, t9: { files: 1, added: 1, removed: 0 } }
+  const { seen, terminal } = sit(t, { entries: conversation(10), shown: 3, changes })
+  await seen('─ claude · 0.0 s · 1 file +1 −0')
+  // Those that are loaded later say it too.
+  terminal.press(pageUp)
+  await seen(/─ claude · 0\.0 s +│[^]*─ claude · 0\.0 s · 2 files \+3 −4/)
+})
+
 test('a person who reads further up stays there, and is told about new blocks', { timeout }, async (t) => {
   const { desk, seen, terminal, end } = sit(t, { entries: conversation(40) })
   await seen('answer 39')

@@ -2,6 +2,7 @@ import type { Command, CommandScreen } from '../../../src/core/talk/command.ts'
 import type { Entry, Event } from '../../../src/core/talk/entry.ts'
 import type { Leash } from '../../../src/core/work/agent.ts'
 import type {
+  ChangedFiles,
   ChatDesk,
   DeskEvent,
   DeskEvents,
@@ -21,6 +22,8 @@ export type Script = {
   files?: readonly string[]
   resources?: readonly NamedResource[]
   past?: readonly string[]
+  /** What earlier turns changed. */
+  changes?: Readonly<Record<string, ChangedFiles>>
   /** Called on a submit, after the text was noted. */
   onSubmit?(text: string, desk: ScriptedDesk): void
 }
@@ -101,6 +104,13 @@ export class ScriptedDesk implements ChatDesk, PromptSources {
     const to = entries.findIndex(({ id }) => id === before)
     const from = Math.max(0, to - most)
     return { entries: entries.slice(from, Math.max(0, to)), more: from > 0 }
+  }
+
+  async *changesOf(turns: readonly string[]) {
+    for (const turn of turns) {
+      const changed = this.#script.changes?.[turn]
+      if (changed) yield { turn, changed }
+    }
   }
 
   runShell(command: string): void {
