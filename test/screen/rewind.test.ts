@@ -26,6 +26,8 @@ describe('/rewind', { concurrency: 2 }, () => {
       t.after(() => window.end())
       const sitting = new Sitting(window, look)
       await sitting.begun()
+      // The changes of the history are counted behind the first paint.
+      await window.shows(/1 file \+1 −0 · ~13 tokens[^]*1 file \+1 −0 · ~70 tokens/)
       window.type(keys.escape)
       await window.shows('Esc again goes back to an earlier prompt')
       window.type(keys.escape)
