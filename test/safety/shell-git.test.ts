@@ -51,11 +51,30 @@ test('git reads in a repository whose settings name no program, and nowhere else
     ['core.worktree', '/'],
     ['core.sshCommand', './evil'],
     ['uploadpack.packObjectsHook', './evil'],
+    ['includeIf.gitdir:/.path', 'evil'],
+    ['core.askPass', './evil'],
+    ['core.attributesFile', 'evil'],
+    ['filter.x.smudge', './evil'],
+    ['filter.x.process', './evil'],
+    ['merge.x.driver', './evil'],
+    ['diff.submodule', 'log'],
+    ['submodule.x.update', '!./evil'],
+    ['pager.log', './evil'],
+    ['trailer.x.cmd', './evil'],
+    ['alias.whatchanged', '!./evil'],
+    ['alias.LOG', '!./evil'],
+    ['alias.log.command', '!./evil'],
+    ['alias.x.command', '!./evil'],
+    ['lfs.extension.x.clean', './evil'],
+    ['gc.recentObjectsHook', './evil'],
   ] as const) {
     git(root, 'config', key, value)
     assert.equal(await classOf('git log -1'), 'unknown', key)
     git(root, 'config', '--unset', key)
   }
+  // These are switched off by the environment, or not used by a command that only reads.
+  for (const key of ['core.fsmonitor', 'core.hooksPath', 'credential.helper', 'alias.st', 'core.editor'])
+    assert.equal(oddSetting(`[${key.replace('.', ']\n\t')} = ./evil\n`), undefined, key)
   assert.equal(oddSetting('[core] fsmonitor = x'), '[core] fsmonitor = x')
   assert.equal(oddSetting('[core]\n\tbare = \\\nfalse\n'), 'bare = \\')
   mkdirSync(join(root, 'bare', 'objects'), { recursive: true })

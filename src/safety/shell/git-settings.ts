@@ -2,6 +2,10 @@ import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gitFolders, isGitFolder, isWholeRepository } from '../../base/git.ts'
 import { isWithin } from '../../base/real-path.ts'
+import { gitTables } from './reading/git-tables.ts'
+
+/** The commands of git that the tables call reads. */
+const readNames = new Set(Object.keys(gitTables).map((name) => name.split(' ')[0]!))
 
 /** Settings of a repository that name no program while git only reads; any other section or key may name one. */
 const harmless: Readonly<Record<string, RegExp>> = {
@@ -25,15 +29,17 @@ const harmless: Readonly<Record<string, RegExp>> = {
   status: /^(?:showuntrackedfiles|short|branch|aheadbehind|relativepaths)$/,
   color: /^\w+$/,
   advice: /^\w+$/,
-  alias: /^[\w-]+$/,
+  // Newer versions of git let an alias stand for a command of theirs that is going away.
+  alias: new RegExp(`^(?!(?:${[...readNames].join('|')})$)[\\w-]+$`, 'i'),
   rerere: /^(?:enabled|autoupdate)$/,
-  gc: /^\w+$/,
+  gc: /^(?!\w*hook$)\w+$/,
   pack: /^\w+$/,
   index: /^\w+$/,
   feature: /^\w+$/,
   credential: /^\w+$/,
   http: /^\w+$/,
-  lfs: /^\w+$/,
+  // Git LFS runs the programs of `lfs.extension` when git compares a file.
+  lfs: /^(?:repositoryformatversion|access|locksverify|url|pushurl)$/,
   github: /^[\w-]+$/,
 }
 
@@ -97,9 +103,11 @@ export function oddSetting(text: string): string | undefined {
   let section = ''
   for (const line of text.split('\n')) {
     if (/^\s*(?:[#;].*)?$/.test(line)) continue
-    const header = /^\s*\[([A-Za-z0-9-]+)(?:\s+"[^"\\]*")?\]\s*$/.exec(line)
+    const header = /^\s*\[([A-Za-z0-9-]+)(\s+"[^"\\]*")?\]\s*$/.exec(line)
     if (header) {
       section = header[1]!.toLowerCase()
+      // The name of an alias may also stand in the header, where its key is always `command`.
+      if (section === 'alias' && header[2] !== undefined) return line.trim().slice(0, 60)
       continue
     }
     const setting = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=.*)?$/.exec(line)
