@@ -63,6 +63,16 @@ export function isGitFolder(folder: string): boolean {
   return head !== undefined && !head.isDirectory() && besideHead.some((name) => isThere(join(folder, name)))
 }
 
+/** Whether git would take a folder for a bare repository as it is now. */
+export function isBareFolder(folder: string): boolean {
+  const isFolder = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.isDirectory() === true
+  try {
+    return isGitFolder(folder) && (isThere(join(folder, 'commondir')) || (isFolder('objects') && isFolder('refs')))
+  } catch {
+    return false
+  }
+}
+
 /**
  * Whether git surely uses the git folder of a project. It passes over a folder `.git` that is no whole repository, and looks for
  * another one in the folders above.
