@@ -1,4 +1,5 @@
-import { relative, resolve, sep } from 'node:path'
+import { basename, dirname, relative, resolve, sep } from 'node:path'
+import { isGitFolder } from '../base/git.ts'
 import { isWithin, realOf } from '../base/real-path.ts'
 import { isSecretName, isSecretPlace } from './secret-files.ts'
 
@@ -41,7 +42,7 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
     readable,
     device: false,
     secret: isSecretName(written) || isSecretName(real) || (!kept && isSecretPlace(real, bounds.home)),
-    guarded: around !== undefined && isGuarded(relative(around, real)),
+    guarded: around !== undefined && (isGuarded(relative(around, real)) || isInRepository(real, around)),
   }
 }
 
@@ -52,6 +53,21 @@ export const rootsOf = ({ root, added = [] }: Pick<ProjectBounds, 'root' | 'adde
 function isGuarded(path: string): boolean {
   const parts = path.split(sep)
   return (
-    parts.includes('.git') || parts[0] === '.termaite' || (parts[0] === '.claude' && /^settings/.test(parts[1] ?? ''))
+    parts.some((part) => part.toLowerCase() === '.git') ||
+    parts[0] === '.termaite' ||
+    (parts[0] === '.claude' && /^settings/.test(parts[1] ?? ''))
   )
+}
+
+/**
+ * Whether a path belongs to a folder that git could take for a repository although it is not called `.git`, or would make one of
+ * its folder: without a HEAD there is none.
+ */
+function isInRepository(path: string, root: string): boolean {
+  if (basename(path) === 'HEAD') return true
+  for (let at = dirname(path); isWithin(root, at); at = dirname(at)) {
+    if (isGitFolder(at)) return true
+    if (at === root) break
+  }
+  return false
 }

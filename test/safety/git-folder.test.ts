@@ -404,6 +404,26 @@ for (const user of wallUsers) {
     assert.deepEqual(laterOutside(join(root, 'z1/z2/z3/z4/r')), [])
   })
 
+  test(
+    `${name}: what a command leaves in the writable part of a project that is only read is swept too`,
+    { skip, ...options },
+    async (t) => {
+      const { root, home, canaries, laterOutside } = gitGrounds(t, user, (at) => mkdirSync(join(at, 'src')))
+      const limits = { root, home, project: 'read', git: 'read', writable: [join(root, 'src')] } as const
+      const [ran] = await runBehindWall(user, limits, [
+        `git init -q src/r && git -C src/r config core.fsmonitor 'touch ${canaries}/scope'; touch outside; mkdir src/.vscode`,
+      ])
+      assert.deepEqual(
+        ran!.settled.map((one) => one.replace(/moved to .*/, 'moved')),
+        [
+          'The command set core.fsmonitor in src/r/.git/config, with which git could run programs; it was removed.',
+          'The command left src/.vscode, from which agents or editors would start programs outside the sandbox; it was moved',
+        ],
+      )
+      assert.deepEqual([existsSync(join(root, 'outside')), laterOutside(join(root, 'src/r'))], [false, []])
+    },
+  )
+
   test(`${name}: a folder without git does not become a bare repository`, { skip, ...options }, async (t) => {
     const { base, root, home } = groundsOf(t, user)
     const [ran] = await runBehindWall(user, { root, home }, [

@@ -199,6 +199,17 @@ for (const [what, disguise] of Object.entries(disguised))
     assert.equal(existsSync(trap), true, 'git itself takes it for a repository')
   })
 
+test('a file that makes a repository of a folder, or lies in one of any name, is not changed like another file', async (t) => {
+  t.after(() => rmSync(join(root, 'docs'), { recursive: true, force: true }))
+  mkdirSync(join(root, 'docs', 'bare', 'refs'), { recursive: true })
+  assert.equal(await classOf('touch docs/bare/config'), 'edits')
+  assert.equal(await classOf('touch docs/HEAD'), 'system')
+  writeFileSync(join(root, 'docs', 'bare', 'HEAD'), 'ref: refs/heads/main\n')
+  for (const name of ['config', 'commondir', 'hooks/pre-commit', 'objects/x'])
+    assert.equal(await classOf(`touch docs/bare/${name}`), 'system', name)
+  assert.equal(await classOf('touch docs/config'), 'edits')
+})
+
 test('in the environment of a command that reads, git uses no bare repository that it finds', () => {
   const [bare, tree, sub] = ['bare.git', 'tree', 'sub'].map((name) => join(project.away, name)) as [
     string,
