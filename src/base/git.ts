@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 /** Returns the git root of a folder, or the folder itself, as a real path. Starts no process. */
@@ -15,16 +15,76 @@ export function gitFolders(root: string): { own: string; common: string } | unde
   try {
     const place = join(root, '.git')
     const own = statSync(place).isDirectory() ? place : resolve(root, pointer(readFileSync(place, 'utf8')))
-    const shared = join(own, 'commondir')
-    return { own, common: existsSync(shared) ? resolve(own, readFileSync(shared, 'utf8').trim()) : own }
+    return { own, common: commonFolder(own) }
   } catch {
     return undefined
   }
 }
 
-/** Reads the file `.git` of a worktree or submodule, which names its real folder. */
-function pointer(text: string): string {
-  return text.replace(/^gitdir:/, '').trim()
+/** Returns the folder whose settings, objects and refs a git folder uses; throws where git could not read which one it is. */
+export function commonFolder(own: string): string {
+  const shared = join(own, 'commondir')
+  return isThere(shared) ? resolve(own, withoutEnd(readFileSync(shared, 'utf8'))) : own
+}
+
+/** Reads the file `.git` of a worktree or submodule, which names its real folder; throws where git would not accept it. */
+export function pointer(text: string): string {
+  const start = 'gitdir: '
+  const path = withoutEnd(text.slice(start.length))
+  if (!text.startsWith(start) || path === '') throw new Error('no path of a git folder')
+  return path
+}
+
+/** Git takes off the end of the line and nothing else: with a blank behind it, a path names another folder. */
+const withoutEnd = (text: string) => text.replace(/[\r\n]+$/, '')
+
+const isThere = (path: string) => lookAt(path) !== undefined
+
+/** A path where nobody may look is none that git can use. */
+function lookAt(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+/** Names of which a repository has at least one beside HEAD. */
+const besideHead = ['commondir', 'objects', 'refs', 'config', 'gitdir', 'config.worktree']
+
+/**
+ * Whether git could take a folder for a repository although it has no `.git`: a bare one, the git folder of a worktree, or a
+ * folder that was made to look like one. Git wants a HEAD, which may be a link that leads nowhere, and objects and refs, which
+ * `commondir` and variables may place elsewhere. One of the names beside HEAD is enough here, since the others can follow later.
+ * A HEAD that is a folder is none for git.
+ */
+export function isGitFolder(folder: string): boolean {
+  const head = lookAt(join(folder, 'HEAD'))
+  return head !== undefined && !head.isDirectory() && besideHead.some((name) => isThere(join(folder, name)))
+}
+
+/** Whether git would take a folder for a bare repository as it is now. */
+export function isBareFolder(folder: string): boolean {
+  const isFolder = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.isDirectory() === true
+  try {
+    return isGitFolder(folder) && (isThere(join(folder, 'commondir')) || (isFolder('objects') && isFolder('refs')))
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Whether git surely uses the git folder of a project. It passes over a folder `.git` that is no whole repository, and looks for
+ * another one in the folders above.
+ */
+export function isWholeRepository({ own, common }: { own: string; common: string }): boolean {
+  try {
+    const head = join(own, 'HEAD')
+    const isHead = lstatSync(head).isFile() && /^(?:ref: refs\/\S+|[0-9a-f]{40})\n?$/.test(readFileSync(head, 'utf8'))
+    return isHead && ['objects', 'refs'].every((name) => statSync(join(common, name)).isDirectory())
+  } catch {
+    return false
+  }
 }
 
 /** Lists the uncommitted files. Submodules are left out: git would start itself in each of them, with its settings. */
@@ -76,4 +136,15 @@ export function withQuietGit<E extends Readonly<Record<string, string | undefine
   ]
   if (!existsSync(join(root, '.gitmodules'))) settings.push(['diff.ignoreSubmodules', 'all'])
   return { ...withGitConfig(env, settings), GIT_OPTIONAL_LOCKS: '0' }
+}
+
+/**
+ * Returns an environment in which git uses no bare repository that it merely finds around its folder, for commands that only
+ * read: the judge takes no folder for harmless that could be one, and this holds also where the folder becomes one after the
+ * judge has looked. A git before 2.38 does not know the setting and ignores it.
+ */
+export function withoutFoundBare<E extends Readonly<Record<string, string | undefined>>>(
+  env: E,
+): E & Record<string, string | undefined> {
+  return withGitConfig(env, [['safe.bareRepository', 'explicit']])
 }

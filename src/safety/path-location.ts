@@ -1,4 +1,5 @@
-import { relative, resolve, sep } from 'node:path'
+import { basename, dirname, relative, resolve, sep } from 'node:path'
+import { isGitFolder } from '../base/git.ts'
 import { isWithin, realOf } from '../base/real-path.ts'
 import { isSecretName, isSecretPlace } from './secret-files.ts'
 import { isSettingsName } from './wall/settings-names.ts'
@@ -48,10 +49,25 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
     readable,
     device: false,
     secret: isSecretName(written) || isSecretName(real) || (!kept && isSecretPlace(real, bounds.home)),
-    guarded: parts.some((part) => part === '.git' || isSettingsName(part)),
+    guarded:
+      around !== undefined &&
+      (parts.some((part) => part === '.git' || isSettingsName(part)) || isInRepository(real, around)),
     vital: parts.some((part) => part === '.git' || part === '.termaite'),
   }
 }
 
 /** The project's folder and those that were added to it. */
 export const rootsOf = ({ root, added = [] }: Pick<ProjectBounds, 'root' | 'added'>): string[] => [root, ...added]
+
+/**
+ * Whether a path belongs to a folder that git could take for a repository although it is not called `.git`, or would make one of
+ * its folder: without a HEAD there is none.
+ */
+function isInRepository(path: string, root: string): boolean {
+  if (basename(path) === 'HEAD') return true
+  for (let at = dirname(path); isWithin(root, at); at = dirname(at)) {
+    if (isGitFolder(at)) return true
+    if (at === root) break
+  }
+  return false
+}

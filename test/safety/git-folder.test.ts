@@ -4,8 +4,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { give, groundsOf, runBehindWall, wallUsers } from './behind-wall.ts'
 import { gitGrounds, lines, tried } from './git-grounds.ts'
+import { sized } from '../full.ts'
 
 const options = { timeout: 120_000 }
+
+/** Removing so many folders again takes a disk longer than all other tests of this file together. */
+const many = sized(500, 20_100)
 
 for (const user of wallUsers) {
   const { name, skip } = user
@@ -297,6 +301,137 @@ for (const user of wallUsers) {
     assert.deepEqual(lines(ran!.out), [...attacks.map((_, i) => `failed: ${i}`), 'made'])
     assert.deepEqual(ran!.settled, ["The command made later.gitconfig, which git's settings name; it was removed."])
     assert.deepEqual(laterOutside(), [])
+  })
+
+  test(
+    `${name}: no disguise of a repository that a command leaves runs a program later`,
+    { skip, ...options },
+    async (t) => {
+      const { root, home, canaries, laterOutside } = gitGrounds(t, user)
+      const evil = (place: string) => `[core]\\n\\tfsmonitor = touch ${canaries}/${place}\\n`
+      const whole = (at: string) => `mkdir -p ${at} && git init -q --bare ${at}`
+      const script = [
+        // Everything but HEAD lies elsewhere.
+        `${whole('docs/x')} && rm docs/x/HEAD && git init -q --bare tmp.git && mkdir docs/api && mv tmp.git/HEAD docs/api && rm -rf tmp.git && echo ../x > docs/api/commondir`,
+        `printf '[core]\\n\\trepositoryformatversion = 1\\n[extensions]\\n\\tworktreeConfig = true\\n${evil('common')}\\tworktree = /\\n' > docs/x/config && printf '${evil('worktree')}' > docs/api/config.worktree`,
+        // HEAD is a link that leads nowhere.
+        `${whole('docs/y')} && ln -sf refs/heads/none docs/y/HEAD && printf '${evil('link')}\\tworktree = ..\\n\\tbare = false\\n' > docs/y/config`,
+        // A repository in a folder that looks like one.
+        `${whole('shell')} && git init -q shell/r && printf '${evil('inner')}' >> shell/r/.git/config`,
+        `${whole('outer')} && git init -q outer && printf '${evil('own')}' >> outer/.git/config`,
+        // Folders that can be entered but not listed.
+        `git init -q shut/r && printf '${evil('shut')}' >> shut/r/.git/config && printf '#!/bin/sh\\ntouch ${canaries}/shut-hook\\n' > shut/r/.git/hooks/post-index-change && chmod +x shut/r/.git/hooks/post-index-change && chmod 111 shut/r/.git/hooks shut/r/.git shut/r shut`,
+        // What cannot be removed at first does not keep the others from being removed.
+        `git init -q a-first && mkdir -p a-first/.git/hooks/x/y && touch a-first/.git/hooks/x/y/z && printf '${evil('kept')}' >> a-first/.git/config && chmod 0 a-first/.git/hooks/x/y && chmod 555 a-first/.git/hooks/x a-first/.git/hooks a-first/.git`,
+        // Git would write through links, also in the log of a branch of this name.
+        `git init -q writes && mkdir -p writes/.git/logs/refs/heads/hooks/ab && ln -s ${home}/.profile writes/.git/logs/refs/heads/hooks/ab/x && ln -s ${home}/.profile writes/.git/logs/HEAD`,
+      ].join('\n')
+      const [ran] = await runBehindWall(user, { root, home }, [script])
+      assert.deepEqual(
+        ran!.settled.sort(),
+        [
+          'The command made docs/api/HEAD, with which git could take the folder for a repository; it was removed.',
+          'The command made docs/y/HEAD a link; it was removed.',
+          'The command set core.fsmonitor in docs/y/config, with which git could run programs; it was removed.',
+          'The command set core.fsmonitor in shell/r/.git/config, with which git could run programs; it was removed.',
+          'The command set core.fsmonitor in outer/.git/config, with which git could run programs; it was removed.',
+          'The command set core.fsmonitor in shut/r/.git/config, with which git could run programs; it was removed.',
+          'The command made the hook shut/r/.git/hooks/post-index-change; it was removed.',
+          'The command set core.fsmonitor in a-first/.git/config, with which git could run programs; it was removed.',
+          'The command made the hook a-first/.git/hooks/x; it was removed.',
+          'The command made writes/.git/logs/refs/heads/hooks/ab/x a link; it was removed.',
+          'The command made writes/.git/logs/HEAD a link; it was removed.',
+        ].sort(),
+        ran!.err,
+      )
+      for (const folder of ['docs/api', 'docs/x', 'docs/y', 'shell', 'shell/r', 'outer', 'shut/r', 'a-first', 'writes'])
+        assert.deepEqual([folder, laterOutside(join(root, folder))], [folder, []])
+    },
+  )
+
+  test(
+    `${name}: what a repository uses is held also where it lies elsewhere, and other folders stay whole`,
+    { skip, ...options },
+    async (t) => {
+      const { root, home, canaries, laterOutside } = gitGrounds(t, user, (at, git) => {
+        mkdirSync(join(at, 'src/hooks'), { recursive: true })
+        writeFileSync(join(at, 'src/hooks/use.ts'), 'export {}\n')
+        writeFileSync(join(at, '.git/hooks/pre-commit'), '#!/bin/sh\n', { mode: 0o755 })
+        git('config', 'filter.own.clean', 'cat')
+      })
+      const config = readFileSync(join(root, '.git/config'), 'utf8')
+      const evil = `touch ${canaries}/elsewhere`
+      const [made, used] = await runBehindWall(user, { root, home }, [
+        'mkdir node_modules && git init -q --separate-git-dir=node_modules/g apart && git init -q --bare top.git',
+        [
+          `printf '[core]\\n\\tfsmonitor = ${evil}\\n' >> node_modules/g/config`,
+          `git --git-dir=top.git config core.fsmonitor '${evil}'`,
+          'mkdir -p other1 other2 && echo "gitdir: ../.git" > other1/.git && echo "gitdir: ../src" > other2/.git',
+          'echo x > src/HEAD && mkdir src/refs',
+          'true',
+        ].join('\n'),
+      ])
+      assert.deepEqual(
+        [made!.settled, used!.settled.sort()],
+        [
+          [],
+          [
+            'The command made other1/.git, which leads git to a folder that is not its own; it was removed.',
+            'The command made other2/.git, which leads git to a folder that is not its own; it was removed.',
+            'The command made src/HEAD, with which git could take the folder for a repository; it was removed.',
+          ],
+        ],
+        used!.err,
+      )
+      assert.deepEqual(
+        [readFileSync(join(root, '.git/config'), 'utf8'), existsSync(join(root, '.git/hooks/pre-commit'))],
+        [config, true],
+      )
+      assert.deepEqual(readdirSync(join(root, 'src/hooks')), ['use.ts'])
+      for (const folder of ['.', 'apart', 'top.git', 'other1', 'src'])
+        assert.deepEqual([folder, laterOutside(join(root, folder))], [folder, []])
+    },
+  )
+
+  test(`${name}: a repository behind very many new folders runs nothing later`, { skip, ...options }, async (t) => {
+    const { root, home, canaries, laterOutside } = gitGrounds(t, user)
+    const [ran] = await runBehindWall(user, { root, home }, [
+      `mkdir many && cd many && seq 1 ${many} | xargs mkdir && cd .. && mkdir -p z1/z2/z3/z4 && git init -q z1/z2/z3/z4/r && git -C z1/z2/z3/z4/r config core.fsmonitor 'touch ${canaries}/far'`,
+    ])
+    assert.deepEqual(ran!.settled, [
+      'The command set core.fsmonitor in z1/z2/z3/z4/r/.git/config, with which git could run programs; it was removed.',
+    ])
+    assert.deepEqual(laterOutside(join(root, 'z1/z2/z3/z4/r')), [])
+  })
+
+  test(
+    `${name}: what a command leaves in the writable part of a project that is only read is swept too`,
+    { skip, ...options },
+    async (t) => {
+      const { root, home, canaries, laterOutside } = gitGrounds(t, user, (at) => mkdirSync(join(at, 'src')))
+      const limits = { root, home, project: 'read', git: 'read', writable: [join(root, 'src')] } as const
+      const [ran] = await runBehindWall(user, limits, [
+        `git init -q src/r && git -C src/r config core.fsmonitor 'touch ${canaries}/scope'; touch outside; mkdir src/.vscode`,
+      ])
+      assert.deepEqual(
+        ran!.settled.map((one) => one.replace(/moved to .*/, 'moved')),
+        [
+          'The command set core.fsmonitor in src/r/.git/config, with which git could run programs; it was removed.',
+          'The command left src/.vscode, from which agents or editors would start programs outside the sandbox; it was moved',
+        ],
+      )
+      assert.deepEqual([existsSync(join(root, 'outside')), laterOutside(join(root, 'src/r'))], [false, []])
+    },
+  )
+
+  test(`${name}: a folder without git does not become a bare repository`, { skip, ...options }, async (t) => {
+    const { base, root, home } = groundsOf(t, user)
+    const [ran] = await runBehindWall(user, { root, home }, [
+      `git init -q --bare . && git --git-dir=. config core.fsmonitor 'touch ${base}/ran'`,
+    ])
+    assert.deepEqual(ran!.settled, [
+      'The command made HEAD, with which git could take the folder for a repository; it was removed.',
+    ])
   })
 
   test(`${name}: git init in a folder without git leaves a plain repository`, { skip, ...options }, async (t) => {

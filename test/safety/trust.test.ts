@@ -1,13 +1,15 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { symlinkSync, truncateSync, utimesSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { definitionFolders } from '../../src/core/work/definition-folders.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { TrustBook, trustQuestion } from '../../src/safety/trust/folder-trust.ts'
+import { steeringFiles } from '../../src/safety/trust/steering-files.ts'
 
 async function inProject(
   body: (root: string, lay: (path: string, text: string) => void, book: TrustBook) => Promise<void>,
@@ -315,3 +317,53 @@ test('the card shows every file it is about', () => {
     ],
   })
 })
+
+test('a large file is pinned by its content, whatever its size and its time say', () =>
+  inProject(async (root, lay, book) => {
+    lay('project/.skills/a/big.sh', 'echo good\n')
+    const file = join(root, '.skills/a/big.sh')
+    truncateSync(file, 17 * 1024 * 1024)
+    utimesSync(file, 1_000, 1_000)
+    const { size, mtimeMs } = statSync(file)
+    await book.trust(root, (await book.of(root)).mark)
+    assert.equal((await book.of(root)).state, 'trusted')
+    const fd = openSync(file, 'r+')
+    writeSync(fd, 'echo EVIL\n')
+    closeSync(fd)
+    utimesSync(file, 1_000, 1_000)
+    assert.deepEqual([statSync(file).size, statSync(file).mtimeMs], [size, mtimeMs])
+    assert.deepEqual(brief(await book.of(root)), ['changed', '.skills/a/big.sh'])
+  }))
+
+test('a folder with more than can be checked is not trusted, also if it was before, and says why', () =>
+  inProject(async (root, lay, book) => {
+    lay('project/.skills/a/SKILL.md', 'a')
+    await book.trust(root, (await book.of(root)).mark)
+    lay('project/.skills/b/data', '')
+    truncateSync(join(root, '.skills/b/data'), 256_000_000)
+    const now = await book.of(root)
+    assert.deepEqual(
+      [now.state, now.agreed, now.files, now.excess],
+      ['unknown', false, ['.skills/a/SKILL.md'], 'with .skills/b/data they are larger than 256.0 MB'],
+    )
+    assert.equal((await book.trust(root, now.mark)).state, 'unknown')
+    rmSync(join(root, '.skills/b'), { recursive: true })
+    assert.equal((await book.of(root)).state, 'trusted')
+  }))
+
+test('the limits on steering files count files, folders and bytes; a pipe is not waited for', () =>
+  inProject(async (root, lay) => {
+    for (const name of ['a', 'b', 'c']) lay(`project/.skills/${name}/SKILL.md`, '1234')
+    execFileSync('mkfifo', [join(root, '.skills/pipe')])
+    const excess = async (files: number, folders: number, bytes: number) =>
+      (await steeringFiles(root, '', undefined, { files, folders, bytes })).excess
+    assert.deepEqual(
+      [await excess(3, 4, 12), await excess(2, 4, 12), await excess(3, 3, 12), await excess(3, 4, 11)],
+      [
+        undefined,
+        'there are more than 2 of them',
+        'they lie in more than 3 folders',
+        'with .skills/c/SKILL.md they are larger than 11 bytes',
+      ],
+    )
+  }))

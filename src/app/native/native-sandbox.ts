@@ -11,7 +11,7 @@ import type { NativeParts, NativeSeat } from './native-parts.ts'
 import { mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
-import { withQuietGit } from '../../base/git.ts'
+import { withoutFoundBare, withQuietGit } from '../../base/git.ts'
 import { defined } from '../../base/defined.ts'
 import { ownProgram, withoutProject } from '../../base/program-path.ts'
 import { cliPlaces } from '../../profiles/all.ts'
@@ -97,14 +97,15 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
 
   return {
     env,
-    shell: async (command, call) =>
-      withKnownPrograms(
-        await start(command, call, (facts) =>
-          placed(command, call, { facts, judged: runs.judged(call) }, parts, state.seats.get(name)!),
-        ),
-        { command, call, env },
-        parts,
-      ),
+    async shell(command, call) {
+      const judged = runs.judged(call)
+      const started = await start(command, call, (facts) =>
+        placed(command, call, { facts, judged }, parts, state.seats.get(name)!),
+      )
+      const known = await withKnownPrograms(started, { command, call, env }, parts)
+      const reads = judged?.parts.every((part) => part.class === 'reads') === true
+      return reads ? { ...known, env: withoutFoundBare(known.env ?? env) } : known
+    },
     interpreter: (command, call, outside) =>
       start(command, call, async (facts) => {
         if (outside) return outsidePlace(facts)

@@ -11,7 +11,7 @@ import { formattersOf } from '../../settings/settings.ts'
 import { joinedHooks, projectHooks } from '../../settings/hook-settings.ts'
 import { narrowed, projectSettings } from '../../settings/project-settings.ts'
 import { tighter } from '../../core/work/agent.ts'
-import { TrustBook, trustQuestion } from '../../safety/trust/folder-trust.ts'
+import { excessWords, TrustBook, trustQuestion } from '../../safety/trust/folder-trust.ts'
 import { auditOf } from './native-audit.ts'
 import { noteOnce } from './native-parts.ts'
 import { readServers } from '../../tools/mcp/server-config.ts'
@@ -33,6 +33,11 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
   const standing = await book.of(root, cwd)
   state.agreed = standing.agreed
   if (standing.state === 'trusted') return { seat: await trustedSeat(seat, parts), trusted: true }
+  const { excess } = standing
+  if (excess !== undefined) {
+    yield { type: 'note', text: excessWords(root, excess) }
+    return untrusted(seat)
+  }
   const question = () => folderQuestion(parts, standing, book)
   const picks = turn.attended ? await turn.ask(await question(), turn.signal) : undefined
   const answer = picks?.includes('trust') ? 'trust' : 'no'
@@ -50,9 +55,14 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
       type: 'note',
       text: `${what} ${more.length === 0 ? 'is' : 'are'} not used, because this folder is not trusted. To trust it, type /trust in the chat, or run termaite trust.`,
     }
-  // A formatter reads settings of the folder that can run code.
-  return { seat: { ...seat, settings: { ...seat.settings, formatters: undefined } }, trusted: false }
+  return untrusted(seat)
 }
+
+/** A formatter reads settings of the folder that can run code. */
+const untrusted = (seat: NativeSeat): TrustCheck => ({
+  seat: { ...seat, settings: { ...seat.settings, formatters: undefined } },
+  trusted: false,
+})
 
 /** Adds the folder's settings. Its leash is applied only if the trust came after the settings were read, so that nothing is narrowed twice. */
 async function trustedSeat(seat: NativeSeat, parts: NativeParts): Promise<NativeSeat> {

@@ -141,7 +141,9 @@ const places = (where: Whereabouts, root: string) => [
 const hubNames: readonly string[] = [hubName, 'waaah']
 
 export function scanSettings(io: Io, { root }: Pick<Place, 'root'>): SettingsScan {
-  const found = places(whereabouts(io.env), root).flatMap((place) => entriesIn(place).map((entry) => ({ ...place, ...entry })))
+  const found = places(whereabouts(io.env), root).flatMap((place) =>
+    entriesIn(place).map((entry) => ({ ...place, ...entry })),
+  )
   const hubs = found.filter(({ name }) => hubNames.includes(name))
   return {
     hubs: hubs.map(({ file, name, value }) => ({ file, name, ...addressIn(value) })),

@@ -13,7 +13,7 @@ import { print, say, UsageError, voiceOf } from '../../core/io.ts'
 import { questionText } from '../../faces/question-text.ts'
 import { confirm } from '../../faces/terminal-questions.ts'
 import { Audit } from '../../safety/audit-log.ts'
-import { TrustBook } from '../../safety/trust/folder-trust.ts'
+import { excessWords, TrustBook } from '../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 
 /** Trusts a folder, lists the trusted folders, or takes the trust back. */
@@ -43,6 +43,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   if (!existsSync(folder)) throw new UsageError(`trust: there is no folder ${folder}.`)
   const place = placeOf(io, folder)
   const now = await book.of(place.root, place.cwd)
+  if (now.excess !== undefined) throw new UsageError(`trust: ${excessWords(place.root, now.excess)}`, 1)
   const needsNothing = now.state === 'trusted' && !now.agreed
   if (now.agreed || (needsNothing && yes !== true && !io.in.isTTY)) {
     if (!json && now.files.length > 0) say(io, (await folderFileLines(place, now.files)).join('\n'))

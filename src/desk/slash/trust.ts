@@ -6,6 +6,7 @@ import { folderFileLines, folderQuestion } from '../../app/native/native-trust.t
 import { closeNative } from '../../app/native/native-parts.ts'
 import { choose } from './choice.ts'
 import { trustBook } from './native-agent.ts'
+import { excessWords } from '../../safety/trust/folder-trust.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 const begun = 'The current session does not change; /clear begins a new one.'
@@ -53,6 +54,7 @@ export async function askForTrust(controls: DeskControls, world: CommandWorld): 
   const { root, cwd } = app.place
   const book = trustBook(app)
   const now = await book.of(root, cwd)
+  if (now.excess !== undefined) throw new UsageError(excessWords(root, now.excess))
   const picks = await world.ask(await folderQuestion(app.native, now, book), world.signal)
   if (picks) await audited(controls, picks.includes('trust') ? 'trust' : 'no')
   if (!picks?.includes('trust')) return false

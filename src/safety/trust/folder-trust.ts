@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Blobs, Ref, Store } from '../../core/talk/store.ts'
 import type { Question, Shown } from '../../core/talk/question.ts'
-import type { SteeringFile } from './steering-files.ts'
+import type { SteeringFile, SteeringFiles } from './steering-files.ts'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { defined } from '../../base/defined.ts'
@@ -22,6 +22,8 @@ export type FolderTrust = {
   files: string[]
   changes: readonly FileChange[]
   mark: string
+  /** Why the folder cannot be trusted at all: not all of its files could be read. */
+  excess?: string
 }
 
 /** How a file differs from the one that was trusted; `before` is a copy of that one, where there is one. */
@@ -62,7 +64,7 @@ export class TrustBook {
     const places = [...folders.map(({ folder }) => folder), ...(project === undefined ? [] : [project])]
     const agreed = places.some((folder) => kept[folder] !== undefined)
     return joinFolders(
-      folders.map((folder) => standing(folder.files, before(folder))),
+      folders.map((folder) => standing(folder, before(folder))),
       agreed,
     )
   }
@@ -71,7 +73,8 @@ export class TrustBook {
   async trust(root: string, mark: string, cwd = root): Promise<FolderTrust> {
     const folders = await foldersOf(root, cwd, this.#own)
     const at = this.#clock.now()
-    if (markOf(folders.flatMap(({ files }) => files)) === mark) {
+    const isWhole = folders.every(({ excess }) => excess === undefined)
+    if (isWhole && markOf(folders.flatMap(({ files }) => files)) === mark) {
       const real = folders[0]!.folder
       const seen: TrustRecords = {}
       // Where nothing steers agents, the folder itself is kept, so that a person can still agree to its programs.
@@ -137,7 +140,7 @@ async function textOf(root: string, path: string): Promise<string | undefined> {
   }
 }
 
-type Folder = { folder: string; files: SteeringFile[] }
+type Folder = SteeringFiles & { folder: string }
 
 /** The project and every folder down to where an agent works; each is trusted by its own files. */
 async function foldersOf(root: string, cwd: string, own?: string): Promise<Folder[]> {
@@ -145,7 +148,7 @@ async function foldersOf(root: string, cwd: string, own?: string): Promise<Folde
   const way = isWithin(real!, at!) ? relative(real!, at!).split(sep).filter(Boolean) : []
   const below = ['', ...way.map((_, i) => way.slice(0, i + 1).join('/'))]
   return Promise.all(
-    below.map(async (path) => ({ folder: join(real!, path), files: await steeringFiles(real!, path, own) })),
+    below.map(async (path) => ({ folder: join(real!, path), ...(await steeringFiles(real!, path, own)) })),
   )
 }
 
@@ -189,8 +192,9 @@ function programQuestion(root: string): Question {
 
 type Standing = Omit<FolderTrust, 'mark' | 'agreed'> & { all: readonly SteeringFile[] }
 
-function standing(all: readonly SteeringFile[], before: readonly TrustedFile[] | undefined): Standing {
+function standing({ files: all, excess }: SteeringFiles, before: readonly TrustedFile[] | undefined): Standing {
   const paths = all.map(({ path }) => path)
+  if (excess !== undefined) return { state: 'unknown', files: paths, changes: [], all, excess }
   if (all.length === 0) return { state: 'trusted', files: [], changes: [], all }
   if (!before || before.length === 0) return { state: 'unknown', files: paths, changes: [], all }
   const changes = difference(before, all)
@@ -204,14 +208,20 @@ function joinFolders(folders: readonly Standing[], agreed: boolean): FolderTrust
   const open = folders.filter(({ state }) => state !== 'trusted')
   const state = open.find((one) => one.state === 'changed')?.state ?? open[0]?.state ?? 'trusted'
   const shown = open.length > 0 ? open : folders
-  return {
+  const excess = open.find((one) => one.excess !== undefined)?.excess
+  return defined({
     agreed: agreed && state === 'trusted',
     state,
     files: shown.flatMap(({ files }) => files),
     changes: shown.flatMap(({ changes }) => changes),
     mark,
-  }
+    excess,
+  })
 }
+
+/** Says why a folder cannot be trusted, and what to do about it. */
+export const excessWords = (root: string, excess: string) =>
+  `${root} cannot be trusted, because not all of its files that can run programs and steer agents can be checked: ${excess}. Move what is not needed out of folders such as .claude, .agents and .skills.`
 
 /** The files that were added, changed or removed, sorted by their paths. */
 function difference(before: readonly TrustedFile[], now: readonly SteeringFile[]): FileChange[] {

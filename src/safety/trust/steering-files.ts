@@ -1,7 +1,11 @@
 import type { Stats } from 'node:fs'
-import { lstat, readFile, readdir, readlink, realpath, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { defined } from '../../base/defined.ts'
 import { sha256 } from '../../base/hash.ts'
+import { sizeWords } from '../../base/size-words.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { definitionFolders } from '../../core/work/definition-folders.ts'
 import { namedScripts } from './named-scripts.ts'
@@ -29,23 +33,32 @@ function folders(paths: readonly string[], holds: string): Record<string, string
   return Object.fromEntries(paths.map((path) => [path, holds]))
 }
 
-/** Beyond these limits a file is identified by its size and time only. */
-const mostFiles = 5_000
-const mostBytes = 16 * 1024 * 1024
+/** The most that a person can be asked to trust: all of it is read whenever the trust is checked. */
+export type SteeringLimits = { files: number; folders: number; bytes: number }
+
+const steeringLimits: SteeringLimits = { files: 5_000, folders: 20_000, bytes: 256_000_000 }
 
 /** A file that can run code or steer an agent, with the hash of its content. */
 export type SteeringFile = { path: string; hash: string }
 
+/** Steering files; `excess` says why there are others that were not read, so that these alone can not be trusted. */
+export type SteeringFiles = { files: SteeringFile[]; excess?: string }
+
 /** All steering files of a folder of the project, sorted by their path in it; in a folder below the project only its skills count. */
-export async function steeringFiles(root: string, below = '', own?: string): Promise<SteeringFile[]> {
-  const search = new SteeringSearch(root, own && (await realpath(own).catch(() => own)))
+export async function steeringFiles(
+  root: string,
+  below = '',
+  own?: string,
+  limits = steeringLimits,
+): Promise<SteeringFiles> {
+  const search = new SteeringSearch(root, own && (await realpath(own).catch(() => own)), limits)
   const places = below === '' ? Object.keys(steering) : definitionFolders.skills.map((path) => `${below}/${path}`)
   for (const path of places) await search.gather(path)
   if (below === '')
     for (const { path, part } of await namedScripts(root, search.has))
       if (part === undefined) await search.gather(path, true)
       else search.addPart(path, part)
-  return search.found.sort((a, b) => (a.path < b.path ? -1 : 1))
+  return defined({ files: search.found.sort((a, b) => (a.path < b.path ? -1 : 1)), excess: search.excess })
 }
 
 /** One hash over all files, so that a person trusts exactly what they saw. */
@@ -55,20 +68,24 @@ export function markOf(files: readonly SteeringFile[]): string {
 
 class SteeringSearch {
   found: SteeringFile[] = []
+  excess: string | undefined
   #root: string
   #entered = new Set<string>()
-
   #own: string | undefined
+  #limits: SteeringLimits
+  #bytes = 0
 
-  constructor(root: string, own: string | undefined) {
+  constructor(root: string, own: string | undefined, limits: SteeringLimits) {
     this.#root = root
     this.#own = own
+    this.#limits = limits
   }
 
   has = (path: string) => this.found.some((one) => one.path === path)
 
   /** Adds a file, or all files of a folder unless `alone` is set. */
   async gather(path: string, alone = false): Promise<void> {
+    if (this.excess !== undefined) return
     const full = join(this.#root, path)
     const there = await lstat(full).catch(() => undefined)
     if (!there || (alone && (there.isDirectory() || this.has(path)))) return
@@ -82,10 +99,11 @@ class SteeringSearch {
   }
 
   async #take(path: string, real: string, there: Stats): Promise<void> {
-    if (there.isFile()) return this.#add(path, await fileHash(real, there, this.found.length < mostFiles))
+    if (there.isFile()) return this.#addFile(path, real)
     // A link may lead to a folder that contains it.
     if (!there.isDirectory() || this.#entered.has(real)) return
     this.#entered.add(real)
+    if (this.#entered.size > this.#limits.folders) this.excess = `they lie in more than ${this.#limits.folders} folders`
     const names = await readdir(real).catch(() => [])
     for (const name of names.sort()) await this.gather(`${path}/${name}`)
   }
@@ -95,16 +113,54 @@ class SteeringSearch {
     if (!this.has(path)) this.#add(path, sha256().update(text).digest('hex'))
   }
 
+  async #addFile(path: string, real: string): Promise<void> {
+    const read = await hashed(real, this.#limits.bytes - this.#bytes)
+    if (!read) {
+      this.excess = `with ${path} they are larger than ${sizeWords(this.#limits.bytes)}`
+      return
+    }
+    this.#bytes += read.bytes
+    this.#add(path, read.hash)
+  }
+
   #add(path: string, hash: string): void {
-    this.found.push({ path, hash })
+    if (this.found.length < this.#limits.files) this.found.push({ path, hash })
+    else this.excess = `there are more than ${this.#limits.files} of them`
   }
 }
 
-async function fileHash(real: string, { size, mtimeMs }: Stats, whole: boolean): Promise<string> {
-  if (!whole || size > mostBytes) return `large:${size}:${mtimeMs}`
-  const body = await readFile(real).catch((error: NodeJS.ErrnoException) => `unread ${error.code}`)
-  return sha256().update(body).digest('hex')
+/**
+ * The hash of a file's whole content, whatever its size and its times say: both can be the same for another content. Undefined
+ * for a file of more than `most` bytes. A file that cannot be read, or is no plain file any more, has a hash of that fact.
+ */
+async function hashed(real: string, most: number): Promise<{ hash: string; bytes: number } | undefined> {
+  const hash = sha256()
+  let bytes = 0
+  let file: FileHandle | undefined
+  try {
+    // Without waiting: the file may have become a pipe that nobody writes to.
+    file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+    const there = await file.stat()
+    if (!there.isFile()) return { hash: sha256().update('unread').digest('hex'), bytes }
+    if (there.size > most) return undefined
+    const block = Buffer.allocUnsafe(Math.min(blockSize, there.size + 1))
+    for (;;) {
+      const { bytesRead } = await file.read(block, 0, block.length, bytes)
+      if (bytesRead === 0) return { hash: hash.digest('hex'), bytes }
+      bytes += bytesRead
+      // Somebody may write to it meanwhile.
+      if (bytes > most) return undefined
+      hash.update(block.subarray(0, bytesRead))
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return { hash: sha256().update(`unread ${code}`).digest('hex'), bytes }
+  } finally {
+    await file?.close()
+  }
 }
+
+const blockSize = 1024 * 1024
 
 /** The worktrees in termaite's home: their files came with a project and are not the person's own. */
 export const worktreesIn = (own: string) => join(own, 'worktrees')

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { gitFolders } from '../../base/git.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 import { gitPrograms } from './git-programs.ts'
-import { entriesIn, isThere, modulesIn, remove, textOf } from './git-places.ts'
+import { isThere, linksIn, modulesIn, planOf, remove, withoutPrograms } from './git-places.ts'
 import { nestedRepositories } from './nested-repositories.ts'
 
 /** A path that is mounted on itself, so that it can be neither moved nor replaced. */
@@ -26,7 +26,7 @@ export async function gitFolder({ root, project, git, env }: GitLimits): Promise
   const folders = foldersAt(root)
   const guards = folders.map((folder) => guard(folder, git === 'write'))
   if (project === 'read') return { mounts: guards.flatMap(({ mounts }) => mounts), settle: () => settled(guards) }
-  const nested = nestedRepositories(root, env)
+  const nested = await nestedRepositories(root, env)
   const inside = nested.known().map((folder) => guard(folder, git === 'write'))
   const link = join(root, '.git')
   const leads = linkTo(link)
@@ -90,7 +90,7 @@ function guard({ path, linked = false, bare = false }: GitPlace, write: boolean)
   const names = [...heldFolders, ...heldFiles, ...swept]
   const held = at(names)
   const absent = names.map((name) => join(path, name)).filter((one) => !held.includes(one))
-  const links = linksIn(path)
+  const links = linksIn(path, heldFolders)
   const todo = planOf(path)
   return {
     mounts: [
@@ -100,7 +100,9 @@ function guard({ path, linked = false, bare = false }: GitPlace, write: boolean)
     ],
     settle() {
       const gone = absent.filter((one) => remove(path, one)).map((one) => `The command made ${one}; it was removed.`)
-      const led = [...linksIn(path)].filter(([one, to]) => links.get(one) !== to && remove(path, one))
+      const led = [...linksIn(path, heldFolders, true)].filter(
+        ([one, to]) => links.get(one) !== to && remove(path, one),
+      )
       return [
         ...gone,
         ...led.map(([one, to]) => `The command made ${one} a link to ${to}; it was removed.`),
@@ -119,41 +121,6 @@ function prepare(folder: string): void {
   } catch {
     return
   }
-}
-
-/** The links of a git folder. Git would write through them to wherever they lead: a log, a message, a ref. */
-function linksIn(folder: string, depth = 0): Map<string, string> {
-  const found = new Map<string, string>()
-  for (const entry of entriesIn(folder)) {
-    const path = join(folder, entry.name)
-    if (entry.isSymbolicLink()) found.set(path, readlinkSync(path))
-    else if (
-      entry.isDirectory() &&
-      depth < 12 &&
-      !heldFolders.includes(entry.name) &&
-      !/^[0-9a-f]{2}$/.test(entry.name)
-    )
-      for (const [one, to] of linksIn(path, depth + 1)) found.set(one, to)
-  }
-  return found
-}
-
-const plans = ['rebase-merge/git-rebase-todo', 'rebase-merge/git-rebase-todo.backup', 'rebase-merge/done']
-
-/** The plan of a rebase that was stopped. */
-const planOf = (folder: string) => new Map(plans.map((name) => [name, textOf(join(folder, name))]))
-
-/** Takes commands out of the plan of a rebase: the person's `git rebase --continue` would run them outside. */
-function withoutPrograms(folder: string, before: ReadonlyMap<string, string>): string[] {
-  return plans.slice(0, 2).flatMap((name) => {
-    const path = join(folder, name)
-    const now = textOf(path)
-    const lines = now.split('\n')
-    const left = lines.filter((line) => !/^\s*(?:x|exec)\b/.test(line))
-    if (now === before.get(name) || left.length === lines.length) return []
-    writeFileSync(path, left.join('\n'))
-    return [`The command left a rebase that would run programs (${path}); its exec lines were removed.`]
-  })
 }
 
 /** The folders around a path in the project, so that none of them can be renamed. */

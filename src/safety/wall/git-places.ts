@@ -1,6 +1,8 @@
-import type { Dirent } from 'node:fs'
-import { lstatSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import type { Dirent, Stats } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { pointer } from '../../base/git.ts'
 import { isWithin, realIfThere } from '../../base/real-path.ts'
 
 /** A git folder. One of a worktree (`linked`) has no objects and no settings of its own; a `bare` one lies among the project's files. */
@@ -19,22 +21,104 @@ export function modulesIn(folder: string, depth = 0): string[] {
 
 /** The git folder that a file `.git` names, as a real path. */
 export function pointedFolder(file: string): string | undefined {
-  const to = textOf(file)
-    .replace(/^gitdir:/, '')
-    .trim()
-  return to === '' ? undefined : realIfThere(resolve(dirname(file), to))
+  try {
+    return realIfThere(resolve(dirname(file), pointer(textOf(file))))
+  } catch {
+    return undefined
+  }
 }
 
-/** Removes a path if it is there, and if its folder is really below `root`: a link could have been put in its way. */
+/**
+ * Removes a path if it is there, and if its folder is really below `root`: a link could have been put in its way. A command may
+ * have closed the folders for everybody; they are opened first.
+ */
 export function remove(root: string, path: string): boolean {
   if (!isThere(path)) return false
   const folder = realIfThere(dirname(path))
   if (folder === undefined || !isWithin(realpathSync(root), folder)) return false
-  rmSync(path, { recursive: true, force: true })
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    open(folder)
+    openAll(path)
+    rmSync(path, { recursive: true, force: true })
+  }
   return true
 }
 
-export const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+/** Lets this user list and change a folder of their own. */
+function open(folder: string): void {
+  const there = lookAt(folder)
+  if (!there?.isDirectory() || there.uid !== process.getuid?.()) return
+  try {
+    chmodSync(folder, (there.mode & 0o777) | 0o700)
+  } catch {
+    // It is another one meanwhile; whoever needs it open fails and says so.
+    return
+  }
+}
+
+function openAll(path: string): void {
+  if (!lookAt(path)?.isDirectory()) return
+  open(path)
+  for (const entry of entriesIn(path)) if (entry.isDirectory()) openAll(join(path, entry.name))
+}
+
+/** The entries of a folder; one that cannot be listed is opened first, if that is wished. Undefined where it stays shut. */
+export function openedEntries(folder: string, mayOpen = true): Dirent[] | undefined {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
+    if (!mayOpen) return undefined
+    open(folder)
+    return openedEntries(folder, false)
+  }
+}
+
+/**
+ * The links of a git folder, except in its own folders `without` and among its objects, which git never writes in place. Git would
+ * write through the others to wherever they lead: a log, a message, a ref. Branches may have any name, also `hooks/x` or `ab/x`.
+ */
+export function linksIn(folder: string, without: readonly string[], mayOpen = false, way = ''): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const entry of openedEntries(join(folder, way), mayOpen) ?? []) {
+    const name = join(way, entry.name)
+    if (entry.isSymbolicLink()) found.set(join(folder, name), readlinkSync(join(folder, name)))
+    else if (entry.isDirectory() && !without.includes(name) && !/^objects\/[0-9a-f]{2}$/.test(name))
+      for (const [one, to] of linksIn(folder, without, mayOpen, name)) found.set(one, to)
+  }
+  return found
+}
+
+const plans = ['rebase-merge/git-rebase-todo', 'rebase-merge/git-rebase-todo.backup', 'rebase-merge/done']
+
+/** The plan of a rebase that was stopped. */
+export const planOf = (folder: string) => new Map(plans.map((name) => [name, textOf(join(folder, name))]))
+
+/** Takes commands out of the plan of a rebase: the person's `git rebase --continue` would run them outside. */
+export function withoutPrograms(folder: string, before: ReadonlyMap<string, string>): string[] {
+  return plans.slice(0, 2).flatMap((name) => {
+    const path = join(folder, name)
+    const now = textOf(path)
+    const lines = now.split('\n')
+    const left = lines.filter((line) => !/^\s*(?:x|exec)\b/.test(line))
+    if (now === before.get(name) || left.length === lines.length) return []
+    writeFileSync(path, left.join('\n'))
+    return [`The command left a rebase that would run programs (${path}); its exec lines were removed.`]
+  })
+}
+
+export const isThere = (path: string) => lookAt(path) !== undefined
+
+/** Looks at a path without following a link; undefined where nothing is, or where nobody may look. */
+export function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
 
 export function textOf(path: string): string {
   try {

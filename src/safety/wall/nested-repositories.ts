@@ -1,13 +1,17 @@
-import type { Dirent } from 'node:fs'
 import type { GitEnv } from '../../base/run-git.ts'
 import type { GitPlace } from './git-places.ts'
-import { lstatSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import type { FoundRepository, SearchLimits, SearchResult } from './repository-search.ts'
+import { writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { messageOf } from '../../base/error-message.ts'
+import { commonFolder, gitFolders, isBareFolder } from '../../base/git.ts'
 import { settingsIn, settingsText } from '../../base/git-settings.ts'
 import { runGit } from '../../base/run-git.ts'
-import { isWithin } from '../../base/real-path.ts'
-import { entriesIn, modulesIn, pointedFolder, remove } from './git-places.ts'
+import { isWithin, realIfThere } from '../../base/real-path.ts'
+import { entriesIn, isThere, linksIn, lookAt, modulesIn } from './git-places.ts'
+import { openedEntries, planOf, pointedFolder, remove, withoutPrograms } from './git-places.ts'
 import { isPlainSetting } from './git-programs.ts'
+import { clockErrorMs, RepositorySearch } from './repository-search.ts'
 
 /** The repositories below a project's root, as they were before a command. */
 export type NestedRepositories = {
@@ -19,31 +23,51 @@ export type NestedRepositories = {
   settle(): Promise<string[]>
 }
 
-type Found = { path: string; kind: 'folder' | 'bare' | 'pointer' | 'link'; id: string }
-
 /** At most this many repositories are mounted. Further ones are only checked for changes afterwards. */
 const mostMounted = 40
 
-/** Looks through the project. Links are not followed, and a git folder is not looked into. */
-export function nestedRepositories(root: string, env: GitEnv): NestedRepositories {
-  const before = isProject(root, env) ? findRepositories(root) : []
-  const unmounted = before.filter(({ path }) => dirname(path) !== root).slice(mostMounted)
-  const marks = new Map(unmounted.map((one) => [one.id, markOf(one)]))
+/** The searches of this process, by project: each one remembers which folders it does not have to read again. */
+const searches = new Map<string, RepositorySearch>()
+
+/** Projects of which the person was told that they are too large to be searched. */
+const toldLarge = new Set<string>()
+
+/** Looks through the project before a command. */
+export async function nestedRepositories(
+  root: string,
+  env: GitEnv,
+  limits?: SearchLimits,
+): Promise<NestedRepositories> {
+  if (!isProject(root, env)) return { known: () => [], pointers: () => [], settle: async () => [] }
+  const search = (!limits && searches.get(root)) || new RepositorySearch(root, limits)
+  if (!limits) searches.set(root, search)
+  const since = Date.now()
+  const { repositories: before, whole } = await search.look()
+  // The project's own git folder is held by itself.
+  const inner = before.filter(({ path }) => path !== join(root, '.git'))
+  // A link cannot be mounted on itself, and the project's own folder is mounted already.
+  const mounted = inner.filter(({ kind, path }) => kind !== 'link' && path !== root).slice(0, mostMounted)
   const known = new Set(before.map(({ id }) => id))
-  const below = (kind: Found['kind']) =>
-    before
-      .filter((one) => one.kind === kind && dirname(one.path) !== root && !marks.has(one.id))
-      .map(({ path }) => path)
+  const own = ownFolders(root)
+  const places = placesOf(root, mounted, own)
+  // The wall itself prepares the folders that it holds, and keeps them as they are.
+  const fixed = [...own, ...places.map(({ path }) => path)]
+  const marks = new Map(inner.filter((one) => !mounted.includes(one)).map((one) => [one.id, markOf(one, fixed)]))
+  const held = [...own, ...before.flatMap(foldersOf)]
   return {
-    // The project's own git folder is held by itself.
-    known: () => [...below('folder').map((path) => ({ path })), ...below('bare').map((path) => ({ path, bare: true }))],
-    pointers: () => below('pointer'),
+    known: () => places,
+    pointers: () => mounted.filter(({ kind }) => kind === 'pointer').map(({ path }) => path),
     async settle() {
-      const now = isProject(root, env) ? findRepositories(root) : []
-      const made = now.filter((one) => !known.has(one.id) || (marks.has(one.id) && marks.get(one.id) !== markOf(one)))
+      const now = await search.look(since)
+      const isMade = (one: FoundRepository) => {
+        if (known.has(one.id)) return marks.has(one.id) && marks.get(one.id) !== markOf(one, fixed)
+        // In a project that was too large to be searched, a repository that is found late may be older than the command.
+        return whole.old || changedAfter(one, since)
+      }
       const told: string[] = []
-      for (const found of made) told.push(...(await tame(root, found, env)))
-      return told
+      for (const found of now.repositories.filter(isMade))
+        told.push(...(await tamed(root, found, known.has(found.id) ? undefined : held, env)))
+      return [...told, ...unsearched(root, now, whole.old)]
     },
   }
 }
@@ -51,75 +75,149 @@ export function nestedRepositories(root: string, env: GitEnv): NestedRepositorie
 /** A home or a temporary folder holds repositories that other programs make at the same time. */
 const isProject = (root: string, { HOME = '' }: GitEnv) => !isWithin(root, HOME) && root !== '/tmp' && root !== '/'
 
-/** A mark that changes with the settings, hooks and pointers of a repository. */
-function markOf({ path }: Found): string {
-  const hooks = entriesIn(join(path, 'hooks')).map(({ name }) => `hooks/${name}`)
-  const files = ['config', 'hooks', ...pointers, ...hooks].map((name) => join(path, name))
-  return files.map((file) => lstatSync(file, { throwIfNoEntry: false })?.ctimeMs ?? '').join(' ')
+/** The git folders of the project's own repository, which the wall holds by themselves. */
+function ownFolders(root: string): string[] {
+  const folders = gitFolders(root)
+  return folders ? [folders.own, folders.common].flatMap((path) => realIfThere(path) ?? []) : []
 }
 
-/** Folders of packages and builds are large, and nobody works with git in them. */
-const skipped = new Set(['node_modules', '.venv', '__pycache__'])
-
-/** More folders than this are not looked through. The search begins at the root and goes down evenly. */
-const mostFolders = 20_000
-
-function findRepositories(root: string): Found[] {
-  const found: Found[] = []
-  const queue = [root]
-  for (let at = 0; at < queue.length && at < mostFolders; at++) {
-    const folder = queue[at]!
-    const entries = entriesIn(folder)
-    if (folder !== root && isGitFolder(entries)) {
-      found.push(identify(folder, 'bare'))
-      continue
-    }
-    for (const entry of entries) {
-      const path = join(folder, entry.name)
-      if (entry.name.toLowerCase() === '.git') {
-        const kind = entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'pointer'
-        found.push(identify(path, kind))
-      } else if (entry.isDirectory() && !skipped.has(entry.name)) queue.push(path)
-    }
+/** The folder in which git finds HEAD and the index of a repository, and the one with its settings. */
+function foldersOf({ path, kind }: FoundRepository): string[] {
+  const own = kind === 'pointer' ? pointedFolder(path) : realIfThere(path)
+  try {
+    return own === undefined ? [] : [own, realIfThere(commonFolder(own)) ?? own]
+  } catch {
+    return own === undefined ? [] : [own]
   }
-  return found
 }
 
-/** Names in a folder that git takes for a repository although it has no folder `.git`. */
-function isGitFolder(entries: readonly Dirent[]): boolean {
-  return ['HEAD', 'objects', 'refs'].every((name) => entries.some((entry) => entry.name === name))
+/** The git folders that repositories of the project use, wherever in the project these lie. */
+function placesOf(root: string, repositories: readonly FoundRepository[], own: readonly string[]): GitPlace[] {
+  const places = new Map<string, GitPlace>()
+  for (const { path, kind } of repositories)
+    if (kind === 'folder' || kind === 'bare') places.set(path, kind === 'bare' ? { path, bare: true } : { path })
+  for (const path of repositories.flatMap(foldersOf)) {
+    const isOwn = path === root || own.some((folder) => isWithin(folder, path))
+    if (!places.has(path) && !isOwn && isWithin(root, path) && isThere(join(path, 'config')))
+      places.set(path, { path, bare: true })
+  }
+  return [...places.values()]
 }
 
-function identify(path: string, kind: Found['kind']): Found {
-  const there = lstatSync(path, { throwIfNoEntry: false })
-  return { path, kind, id: `${there?.dev}:${there?.ino}` }
+/** Files whose change changes which programs git runs, in the folders of a repository. */
+function decisive(found: FoundRepository): string[] {
+  const names = ['HEAD', 'config', 'hooks', ...pointers]
+  return [...new Set(foldersOf(found))].flatMap((folder) => [
+    ...names.map((name) => join(folder, name)),
+    ...entriesIn(join(folder, 'hooks')).map(({ name }) => join(folder, 'hooks', name)),
+  ])
 }
 
-/** Leaves a new repository with plain settings alone; takes settings, hooks and pointers away that could run a program. */
-async function tame(root: string, { path, kind }: Found, env: GitEnv): Promise<string[]> {
+/** A mark that changes with the settings, hooks and pointers of a repository, except in folders that are `fixed`. */
+function markOf(found: FoundRepository, fixed: readonly string[]): string {
+  const isFixed = (file: string) => file.endsWith('/HEAD') || fixed.some((folder) => isWithin(folder, file))
+  const files = decisive(found).filter((file) => !isFixed(file))
+  const own = found.kind === 'pointer' || found.kind === 'link' ? [found.path] : []
+  return JSON.stringify([...own, ...files].map((file) => [file, lookAt(file)?.ctimeMs]))
+}
+
+/** Whether a repository, or what decides about its programs, was made, moved or changed after a moment. */
+function changedAfter(found: FoundRepository, since: number): boolean {
+  const times = [found.path, ...foldersOf(found), ...decisive(found)].map((file) => lookAt(file)?.ctimeMs ?? 0)
+  return times.some((time) => time >= since - clockErrorMs)
+}
+
+/** Sentences about folders that could not be searched. */
+function unsearched(root: string, { whole }: SearchResult, wasWhole: boolean): string[] {
+  const told: string[] = []
+  const advice = `A repository in one of them could make git run programs: before anybody runs git in a new folder below ${root}, look for repositories with find . -iname .git -o -name HEAD`
+  if (!whole.changed)
+    told.push(`The command made or changed too many folders to search all of them for git repositories. ${advice}`)
+  if (!(whole.old && wasWhole) && !toldLarge.has(root)) {
+    toldLarge.add(root)
+    told.push(`The project has too many folders to search all of them for git repositories after a command. ${advice}`)
+  }
+  return told
+}
+
+/** Tames a repository; where that fails, the sentence says so, and the others are still tamed. */
+async function tamed(
+  root: string,
+  found: FoundRepository,
+  held: readonly string[] | undefined,
+  env: GitEnv,
+): Promise<string[]> {
+  try {
+    return await tame(root, found, held, env)
+  } catch (error) {
+    const name = relative(root, found.path)
+    return [
+      `The command made ${name}, which could not be made harmless (${messageOf(error)}): remove it before anybody runs git there.`,
+    ]
+  }
+}
+
+/**
+ * Leaves a repository with plain settings alone; takes settings, hooks and pointers away that could run a program. `held` are the
+ * git folders from before the command; there are none for a repository that was there itself and was only changed.
+ */
+async function tame(
+  root: string,
+  { path, kind }: FoundRepository,
+  held: readonly string[] | undefined,
+  env: GitEnv,
+): Promise<string[]> {
   const name = relative(root, path)
   if (kind === 'link') return remove(root, path) ? [`The command made ${name} a link; it was removed.`] : []
-  if (kind === 'folder' || kind === 'bare') return tameFolder(root, path, env)
+  if (kind === 'folder') return tameFolder(root, path, env)
+  if (kind === 'bare') {
+    const isPlain = isBareFolder(path) && !isThere(join(path, 'commondir')) && path !== root
+    if (isPlain || !held) return tameFolder(root, path, env, gitWrites)
+    // Without its HEAD the folder is no repository, and files of the project that lie there stay as they are.
+    const head = join(path, 'HEAD')
+    return remove(root, head)
+      ? [
+          `The command made ${relative(root, head)}, with which git could take the folder for a repository; it was removed.`,
+        ]
+      : []
+  }
   const folder = pointedFolder(path)
-  if (folder !== undefined && isWithin(root, folder)) return tameFolder(root, folder, env)
-  return remove(root, path)
-    ? [`The command made ${name}, which leads git to a folder outside the project; it was removed.`]
-    : []
+  const isInside = folder !== undefined && isWithin(root, folder)
+  // The folder of another repository is the person's own: it keeps its hooks and settings, but it is not used from elsewhere.
+  const isOther = isInside && (!isBareFolder(folder) || held?.some((one) => isWithin(one, folder)) === true)
+  if (isInside && !isOther) return tameFolder(root, folder, env)
+  const where = isOther ? 'a folder that is not its own' : 'a folder outside the project'
+  return remove(root, path) ? [`The command made ${name}, which leads git to ${where}; it was removed.`] : []
 }
 
-const pointers = ['commondir', 'gitdir', 'config.worktree', 'objects/info/alternates', 'worktrees', 'remotes']
+/** Folders of a bare repository in which git writes to files in place. Others may be folders of the project. */
+const gitWrites = /^(?:refs|logs|info|rebase-merge|rebase-apply|sequencer)(?:\/|$)|^[^/]*$/
 
-async function tameFolder(root: string, folder: string, env: GitEnv): Promise<string[]> {
+const pointers = [
+  'commondir',
+  'gitdir',
+  'config.worktree',
+  'objects/info/alternates',
+  'worktrees',
+  'remotes',
+  'branches',
+]
+
+async function tameFolder(root: string, folder: string, env: GitEnv, links = /^/): Promise<string[]> {
   const name = relative(root, folder)
   const told: string[] = []
+  // A folder that can be entered but not listed would hide its hooks and links.
+  openedEntries(folder)
   for (const one of pointers)
     if (!isEmpty(join(folder, one)) && remove(root, join(folder, one)))
       told.push(`The command made ${name}/${one}; it was removed.`)
-  for (const { name: hook } of entriesIn(join(folder, 'hooks')))
+  for (const path of linksIn(folder, ['hooks', 'modules'], true).keys())
+    if (links.test(relative(folder, path)) && remove(root, path))
+      told.push(`The command made ${relative(root, path)} a link; it was removed.`)
+  for (const { name: hook } of openedEntries(join(folder, 'hooks')) ?? [])
     if (!hook.endsWith('.sample') && remove(root, join(folder, 'hooks', hook)))
       told.push(`The command made the hook ${name}/hooks/${hook}; it was removed.`)
-  for (const { name: one } of entriesIn(folder).filter((entry) => entry.isSymbolicLink()))
-    if (remove(root, join(folder, one))) told.push(`The command made ${name}/${one} a link; it was removed.`)
+  told.push(...withoutPrograms(folder, planOf('/nonexistent')))
   told.push(...(await tameSettings(root, folder, env)))
   for (const module of modulesIn(join(folder, 'modules'))) told.push(...(await tameFolder(root, module, env)))
   return told
@@ -128,7 +226,7 @@ async function tameFolder(root: string, folder: string, env: GitEnv): Promise<st
 async function tameSettings(root: string, folder: string, env: GitEnv): Promise<string[]> {
   const file = join(folder, 'config')
   const name = relative(root, file)
-  const there = lstatSync(file, { throwIfNoEntry: false })
+  const there = lookAt(file)
   if (!there) return []
   const settings = there.isFile() ? await settingsOf(file, env) : undefined
   if (!settings) return remove(root, file) ? [`The command made ${name}, which git cannot read; it was removed.`] : []
@@ -149,7 +247,7 @@ async function settingsOf(file: string, env: GitEnv) {
 }
 
 function isEmpty(path: string): boolean {
-  const there = lstatSync(path, { throwIfNoEntry: false })
+  const there = lookAt(path)
   if (!there) return true
-  return there.isDirectory() ? entriesIn(path).length === 0 : there.isFile() && there.size === 0
+  return there.isDirectory() ? openedEntries(path)?.length === 0 : there.isFile() && there.size === 0
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
+import { isWithin } from '../../base/real-path.ts'
 import { makeFolder, replaceFile } from '../../base/files.ts'
 import { randomName } from '../../base/id.ts'
 import { failedTrial, notInstalled, programOutside } from './availability.ts'
@@ -60,14 +61,17 @@ export function wallOf(host: WallHost): Wall {
     const { scratch, network, sockets, terminal = false, nested = false } = limits
     const roots = await all([limits.root, ...(limits.added ?? [])])
     const [writable, readable] = await Promise.all([all(limits.writable), all(limits.readable)])
+    // A worker with a scope writes to parts of a project that is otherwise only read.
+    const isWritten = (root: string) =>
+      limits.project === 'write' || writable.some((path) => isWithin(root, path) || isWithin(path, root))
     const gits = await Promise.all(
-      roots.map((root) => gitFolder({ root, project: limits.project, git: limits.git, env })),
+      roots.map((root) => gitFolder({ root, project: isWritten(root) ? 'write' : 'read', git: limits.git, env })),
     )
     const own = ownHome(limits)
     const home = await real(limits.home)
     const settings =
-      limits.project === 'write' && platform === 'linux'
-        ? roots.map((root) => settingsOf(root, { home, quarantine: join(own, 'quarantine') }).part())
+      platform === 'linux'
+        ? roots.filter(isWritten).map((root) => settingsOf(root, { home, quarantine: join(own, 'quarantine') }).part())
         : []
     const binds = (shown: boolean) =>
       (limits.binds ?? [])
@@ -95,7 +99,7 @@ export function wallOf(host: WallHost): Wall {
     const plan = {
       roots,
       mounts: layered(mounts),
-      settings: limits.project === 'write' ? settingsNames : [],
+      settings: roots.some(isWritten) ? settingsNames : [],
       network,
       sockets,
       terminal,
