@@ -344,6 +344,11 @@ export const table: Readonly<Partial<Record<ShellClass, readonly string[]>>> = {
     'cd - && cat a',
   ],
   dynamic: [
+    // Some programs look for the end of a bracket before they look for the end of the expression.
+    "sed 's/[^]/x/;s,]/b/w evil,,' README.md",
+    "sed 's/[]/x/;s,]/b/w evil,,' README.md",
+    "sed -n '/[^]/p;s,]/w evil,,p' README.md",
+    'awk \'/[^]/ && "]/ { print > $1 } #"\' README.md',
     "find src -name '*.ts' | xargs grep -l foo",
     'git ls-files | xargs wc -l',
     'git ls-files | sort | head -3 | xargs cat',
