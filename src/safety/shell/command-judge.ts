@@ -9,7 +9,7 @@ import { is, unclear, worse } from './shell-judgement.ts'
 import { allKnown } from './programs/shell-programs.ts'
 import { hasBin, npmScript } from './package-scripts.ts'
 import { literal, only, quoted } from './simple-command.ts'
-import { readingTree, touching } from './touched-paths.ts'
+import { matchesOf, readingTree, touching } from './touched-paths.ts'
 import { standardBin, understoodCommand } from './understood-command.ts'
 
 /** How often a command may be wrapped in another one. */
@@ -31,7 +31,9 @@ export class CommandJudge {
   }
 
   async run(simple: Simple, depth: number, fed: boolean): Promise<void> {
-    const { words, text } = simple
+    const { text, cwds } = simple
+    // A pattern that is not understood may become any words.
+    const words = simple.words.map((word) => (word.glob && !isUnderstood(word, cwds) ? { text: word.text } : word))
     const first = words[0]!
     const argv = argvOf(words)
     if (!first.values || first.glob)
@@ -169,6 +171,9 @@ export class CommandJudge {
     return { finding, paths }
   }
 }
+
+const isUnderstood = ({ values = [] }: Word, cwds: readonly string[] | undefined) =>
+  cwds !== undefined && values.every((value) => cwds.every((cwd) => matchesOf(value, cwd) !== undefined))
 
 const argvOf = (words: readonly Word[]) =>
   words.every((word) => only(word) !== undefined) ? words.map((word) => only(word)!) : undefined

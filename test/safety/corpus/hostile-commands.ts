@@ -4,6 +4,16 @@
  */
 export const hostileCommands: Readonly<Record<'runs' | 'writes' | 'leaks', readonly string[]>> = {
   runs: [
+    // Patterns that meet a file which is named like a flag, now or when they run.
+    "cd flags && find . [[:punct:]]exec ../evil ';'",
+    "cd flags && find . []-]exec ../evil ';'",
+    "cd flags && find . [--.]exec ../evil ';'",
+    "touch ./-exec && find . [-]exec ./evil ';'",
+    "touch ./-exec && find . ?exec ./evil ';'",
+    "echo x > ./-exec; find . ?exec ./evil ';'",
+    "bash -c 'touch ./-exec'; find . *exec ./evil ';'",
+    "for i in 1 2; do find . ?exec ./evil ';'; touch ./-exec; done",
+    "for f in *[!a]; do (cd flags && find . \"$f\" ../evil ';'); done; cd flags && find . ?exec ../evil ';'",
     // Text that the shell evaluates.
     'x=$(cat at.txt); echo "${x@P}"',
     'x=$(< at.txt) && echo ${x@P}',
@@ -286,6 +296,8 @@ export const hostileCommands: Readonly<Record<'runs' | 'writes' | 'leaks', reado
     'npx tool',
   ],
   writes: [
+    // The bracket goes on behind the slash, so that the text in quotes is code.
+    'awk \'/[^]/ && "]/ { print > $1 } #"\' README.md',
     'ls > out.txt',
     'ls >> README.md',
     'ls >| out.txt',
@@ -498,6 +510,16 @@ export const hostileCommands: Readonly<Record<'runs' | 'writes' | 'leaks', reado
     'set -o noclobber; ls >| out.txt',
   ],
   leaks: [
+    // Brackets that shells read in different ways.
+    'cat .[]e]nv',
+    'cat .[[:alpha:]]nv',
+    'cat .[!x]nv',
+    'cat .[e-e]nv',
+    'cat .[[=e=]]nv',
+    'cat outlinks/[[:alpha:]].txt',
+    'cat outlinks/[]x].txt',
+    'head outlinks/[!-].txt',
+    'x=flags/[a]x; cat "$x"',
     'cat {away}/secret.txt',
     'cat ../away/secret.txt',
     'cat link/secret.txt',

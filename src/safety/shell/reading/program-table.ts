@@ -278,6 +278,8 @@ export function take(
 
   function value(name: string, kind: string, word: Word | undefined): string | undefined {
     if (!word) return `the value of ${name} is missing`
+    // A pattern may become several words, and only the first of them would be the value.
+    if (word.glob && paths.has(kind)) return `${word.text} may become several words`
     const wrong = valueOf(kind, word, around)
     if (wrong !== undefined) return wrong
     taken.given.add(name)
