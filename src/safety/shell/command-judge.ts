@@ -71,7 +71,22 @@ export class CommandJudge {
       return this.#parts.odd(simple.text, 'it contains too many commands inside commands')
     if (read.script !== undefined)
       await this.#script(read.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
-    if (read.inner) await this.run({ ...simple, words: read.inner, text: textOf(read.inner) }, depth + 1, fed)
+    if (!read.inner) return
+    const inner = { ...simple, words: read.inner, text: textOf(read.inner) }
+    const run = () => this.run(inner, depth + 1, fed)
+    await (read.onFound ? this.#onFound(simple.text, run) : run())
+  }
+
+  /** Judges a command on files that only the running program finds: no rule about files could see which of them it changes. */
+  async #onFound(text: string, run: () => Promise<void>): Promise<void> {
+    const from = this.#parts.all.length
+    await run()
+    const changes = this.#parts.all
+      .slice(from)
+      .some(
+        ({ class: kind, paths }) => kind === 'edits' || paths.some(({ how }) => how === 'write' || how === 'remove'),
+      )
+    if (changes) this.#parts.odd(text, 'which files it changes is known only when it runs')
   }
 
   /** A command that no table understands: what it likely does, and never that it reads. */
@@ -93,7 +108,9 @@ export class CommandJudge {
       ? known(args, { name: basename(name), fed: false })
       : await this.#installed(name, args, why, simple.cwds)
     const { finding, paths } = await this.#paths(reading, world)
-    this.#parts.add(simple.text, argv, uncertain(finding, why), paths)
+    const judged = uncertain(finding, why)
+    const unseen = reading.unseen && (judged.class === 'unknown' || judged.class === 'runs')
+    this.#parts.add(simple.text, argv, unseen ? is('dynamic', judged.why) : judged, paths)
     for (const inner of reading.inner ?? []) await this.#inner(inner, simple, depth)
   }
 
@@ -102,7 +119,8 @@ export class CommandJudge {
     if ('script' in inner) return this.#script(inner.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
     if ('words' in inner) {
       if (inner.words.length === 0) return
-      return this.run({ ...simple, words: inner.words, text: textOf(inner.words) }, depth + 1, true)
+      const run = () => this.run({ ...simple, words: inner.words, text: textOf(inner.words) }, depth + 1, true)
+      return inner.onFound ? this.#onFound(simple.text, run) : run()
     }
     return this.#npm(inner.npm, inner.folder, simple, depth)
   }

@@ -50,6 +50,11 @@ export function repositoryDanger(folder: string, roots: readonly string[]): stri
   }
 }
 
+/** Whether a folder lies in a repository. */
+export function hasRepository(folder: string): boolean {
+  return existsSync(join(folder, '.git')) || (folder !== dirname(folder) && hasRepository(dirname(folder)))
+}
+
 function dangerIn(repository: string): string | undefined {
   const folders = gitFolders(repository)
   if (!folders) return 'the settings of its repository cannot be read'

@@ -71,10 +71,18 @@ export type Reading = Finding & {
   paths?: readonly { word: Word; how: Touch }[]
   /** Commands that the program runs, each judged on its own. */
   inner?: readonly Inner[]
+  /** Whether the program changes files that only it finds, so that a rule about files could not see them. */
+  unseen?: true
 }
 
 export type Inner =
-  | { words: readonly Word[]; /** Another folder to run the command in. */ cwd?: Word }
+  | {
+      words: readonly Word[]
+      /** Another folder to run the command in. */
+      cwd?: Word
+      /** Whether the command gets files that only the running program finds. */
+      onFound?: true
+    }
   | { script: string }
   | { npm: string; folder?: Word }
 

@@ -207,7 +207,7 @@ function patternOf(part: string): Sign[] | undefined {
     const sign = part[at]!
     if (sign === '*') signs.push('*')
     else if (sign === '?') signs.push({ surely: () => true, maybe: () => true })
-    else if (sign !== '[') signs.push({ surely: (one) => one === sign, maybe: (one) => one === sign, exact: true })
+    else if (sign !== '[') signs.push(exactly(sign))
     else {
       const found = bracket.exec(part.slice(at))
       const letters = found && lettersOf(found[2]!)
@@ -221,6 +221,12 @@ function patternOf(part: string): Sign[] | undefined {
   const own = part.startsWith('.') && ['.', '..'].some((name) => isMet(signs, name) !== false)
   return own ? undefined : signs
 }
+
+const exactly = (sign: string): Sign => ({
+  surely: (one) => one === sign,
+  maybe: (one) => one === sign,
+  exact: true,
+})
 
 /** The letters between brackets. In some languages `[a-z]` also meets capitals. */
 function lettersOf(text: string): Exclude<Sign, '*'> | undefined {
@@ -287,6 +293,27 @@ export async function readingTree(word: Word, world: TouchWorld): Promise<TouchF
     }
   }
   return { finding, paths }
+}
+
+/** A path and everything below it; links are not followed. Undefined if it is too much, or cannot be named. */
+export function pathsBelow(path: string): string[] | undefined {
+  const found = [path]
+  for (const one of found)
+    for (const { name } of entriesIn(one)) {
+      if (isGarbled(name) || found.length > mostEntries) return undefined
+      found.push(`${one}/${name}`)
+    }
+  return found
+}
+
+/** Whether a name may meet a pattern of some program; one with brackets or backslashes may meet any name. */
+export function mayMeet(pattern: string, name: string): boolean {
+  if (/[[\\]/.test(pattern)) return true
+  return meets(
+    [...pattern].map((sign) => (/[*?]/.test(sign) ? '*' : exactly(sign))),
+    name,
+    'surely',
+  )
 }
 
 function entriesIn(folder: string) {

@@ -101,7 +101,7 @@ const find: Known = (args) => {
   let found: Reading = reads()
   for (let i = 0; i < texts.length; i++) {
     if (/^-(?:fprint0?|fprintf|fls)$/.test(texts[i]!) && args[i + 1]) paths.push({ word: args[i + 1]!, how: 'write' })
-    if (texts[i] === '-delete') found = is('removes', 'it removes every file it finds')
+    if (texts[i] === '-delete') found = { ...is('removes', 'it removes every file it finds'), unseen: true }
     if (/^-(?:newer\w*|samefile|files0-from)$/.test(texts[i]!) && args[i + 1])
       paths.push({ word: args[i + 1]!, how: 'read' })
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(texts[i]!)) continue
@@ -111,6 +111,7 @@ const find: Known = (args) => {
       words: command.map((word) =>
         wordText(word) === '{}' ? piped : wordText(word).includes('{}') ? { text: wordText(word) } : word,
       ),
+      onFound: true,
     })
     i = end < 0 ? texts.length : end
     if (found.class === 'reads') found = is('runs', 'it runs a command on what it finds')
@@ -132,15 +133,10 @@ const fd: Known = (args) => {
   const paths = operands.slice(1).map((word) => ({ word, how: 'read' as const }))
   if (at < 0) return { ...reads(), paths }
   const words = args.slice(at + 1)
-  return {
-    ...withInner(
-      reads(),
-      words.some((word) => wordText(word) === '{}')
-        ? words.map((word) => (wordText(word) === '{}' ? piped : word))
-        : [...words, piped],
-    ),
-    paths,
-  }
+  const inner = words.some((word) => wordText(word) === '{}')
+    ? words.map((word) => (wordText(word) === '{}' ? piped : word))
+    : [...words, piped]
+  return { ...reads(), inner: [{ words: inner, onFound: true }], paths }
 }
 
 /** `sh -c text` runs the text as a script; without `-c` a file is run, and without a file the input. */
