@@ -1,6 +1,6 @@
 import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Inner, Reading, Touched } from './shell-judgement.ts'
-import type { JudgedParts } from './judged-parts.ts'
+import type { Arguments, JudgedParts } from './judged-parts.ts'
 import type { Understood } from './reading/program-table.ts'
 import type { State } from './script-state.ts'
 import type { Simple, Word } from './simple-command.ts'
@@ -8,7 +8,7 @@ import { basename, isAbsolute, join } from 'node:path'
 import { is, unclear, worse } from './shell-judgement.ts'
 import { allKnown } from './programs/shell-programs.ts'
 import { hasBin, npmScript } from './package-scripts.ts'
-import { literal, only, quoted } from './simple-command.ts'
+import { literal, only, quoted, wordText } from './simple-command.ts'
 import { matchesOf, readingTree, touching } from './touched-paths.ts'
 import { standardBin, understoodCommand } from './understood-command.ts'
 
@@ -35,7 +35,7 @@ export class CommandJudge {
     // A pattern that is not understood may become any words.
     const words = simple.words.map((word) => (word.glob && !isUnderstood(word, cwds) ? { text: word.text } : word))
     const first = words[0]!
-    const argv = argvOf(words)
+    const argv = argumentsOf(words)
     if (!first.values || first.glob)
       return this.#parts.add(text, argv, is('dynamic', `${first.text} names the program only when it runs`))
     const readings = alternatives(words)
@@ -47,13 +47,7 @@ export class CommandJudge {
     }
   }
 
-  async #reads(
-    simple: Simple,
-    argv: string[] | undefined,
-    read: Understood,
-    depth: number,
-    fed: boolean,
-  ): Promise<void> {
+  async #reads(simple: Simple, argv: Arguments, read: Understood, depth: number, fed: boolean): Promise<void> {
     const world = { ...this.#bounds, cwds: simple.cwds }
     let finding: Finding = is('reads', 'it only reads')
     const paths: Touched[] = []
@@ -90,7 +84,7 @@ export class CommandJudge {
   }
 
   /** A command that no table understands: what it likely does, and never that it reads. */
-  async #likely(simple: Simple, argv: string[] | undefined, why: string, depth: number): Promise<void> {
+  async #likely(simple: Simple, argv: Arguments, why: string, depth: number): Promise<void> {
     const name = only(simple.words[0]) ?? ''
     const args = simple.words.slice(1)
     const world = { ...this.#bounds, cwds: simple.cwds }
@@ -170,7 +164,7 @@ export class CommandJudge {
 
   /** A command in a script that is not understood as a whole: guessed, and never a read. */
   async guessed(simple: Simple, depth: number): Promise<void> {
-    const argv = argvOf(simple.words)
+    const argv = argumentsOf(simple.words)
     if (only(simple.words[0]) === undefined) return
     await this.#likely(simple, argv, 'it is part of a script that termaite cannot judge', depth)
   }
@@ -195,6 +189,11 @@ const isUnderstood = ({ values = [] }: Word, cwds: readonly string[] | undefined
 
 const argvOf = (words: readonly Word[]) =>
   words.every((word) => only(word) !== undefined) ? words.map((word) => only(word)!) : undefined
+
+const argumentsOf = (words: readonly Word[]): Arguments => {
+  const argv = argvOf(words)
+  return argv ? { argv } : { words: words.map(wordText) }
+}
 
 const textOf = (words: readonly Word[]) =>
   words.map((word) => (only(word) === undefined ? word.text : quoted(only(word)!))).join(' ')
