@@ -217,6 +217,70 @@ test('deny comes before ask, ask before allow', async () => {
   assert.equal(await bash('rm src/a.ts', { ...rules, mode: 'bypass' }), 'no')
 })
 
+test('a rule about files also holds what find changes, or a person is asked', async () => {
+  mkdirSync(join(project.root, 'migrations'))
+  writeFileSync(join(project.root, 'migrations', '1.sql'), 'create\n')
+  const deny = ['file_editor(migrations/**)']
+  const found: Record<string, string> = {}
+  const wall = async () => ({ network: 'asked' as const })
+  for (const command of [
+    "find . -type f -name '*.sql' -exec sed -i s/create/EVIL/ {} +",
+    "find . -name '*.sql' -exec sed -i s/create/EVIL/ {} ';'",
+    "find . -type f -name '*.sql' -exec tee {} +",
+    "find . -newermt 2000-01-01 -name '*.sql' -delete",
+    'fd sql -x rm',
+    "find . -name '*.sql' -delete",
+    "find . -name '*.pyc' -delete",
+    'find src -type f -exec wc -l {} +',
+  ])
+    found[command] = [
+      await bash(command, { deny, leash: 'all', mode: 'bypass' }),
+      await bash(command, { deny, leash: 'edit', mode: 'acceptEdits', wall }),
+    ].join()
+  assert.deepEqual(found, {
+    "find . -type f -name '*.sql' -exec sed -i s/create/EVIL/ {} +": 'ask,ask',
+    "find . -name '*.sql' -exec sed -i s/create/EVIL/ {} ';'": 'ask,ask',
+    "find . -type f -name '*.sql' -exec tee {} +": 'ask,ask',
+    "find . -newermt 2000-01-01 -name '*.sql' -delete": 'ask,ask',
+    'fd sql -x rm': 'ask,ask',
+    "find . -name '*.sql' -delete": 'no,no',
+    "find . -name '*.pyc' -delete": 'yes,yes',
+    'find src -type f -exec wc -l {} +': 'yes,yes',
+  })
+})
+
+test('a denied command is denied with flags before its first word, and behind wrappers that are not understood', async () => {
+  const rules = { deny: ['bash(git push:*)'], leash: 'all' as const, mode: 'bypass' as const }
+  const passed: string[] = []
+  for (const command of [
+    'git -C . push origin main',
+    'git -c a=b push',
+    'git -c http.proxy=x -C . --no-pager push',
+    'git --git-dir=.git --work-tree . push',
+    'git --git-dir .git push',
+    'git -p push',
+    'git --namespace x push',
+    'git --exec-path=/x push',
+    '/usr/bin/git -C . push',
+    '"git" -C "$X" push',
+    'git -C . push origin "$X"',
+    'g\\it push "$X"',
+    'env GIT_PAGER=x git push',
+    'env -C . git push',
+    "env -S 'git push'",
+    "env '-Sgit push'",
+    'env -S "git -C . push" origin',
+    'time -o f git push',
+    "flock README.md -c 'git push'",
+    'timeout 5 git -C . push',
+    'find . -exec git -C . push {} +',
+    'while true; do git -C . push; done',
+  ])
+    if ((await bash(command, rules)) !== 'no') passed.push(command)
+  assert.deepEqual(passed, [])
+  assert.deepEqual([await bash('git -C . status', rules), await bash('git log --grep push', rules)], ['yes', 'yes'])
+})
+
 test('a denied command is denied however it is wrapped, and an unreadable one is asked about', async () => {
   const rules = { deny: ['bash(rm:*)'], allow: ['bash(ls:*)'], mode: 'bypass' as const }
   for (const command of [

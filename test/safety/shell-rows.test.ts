@@ -30,6 +30,7 @@ const samples: Readonly<Record<string, readonly [good: string, bad: string | und
   MODE: ['644', 'u+s'],
   FORMAT: ['+%s', '010203'],
   REVISION: ['HEAD', 'a b'],
+  LINES: ['1,3:src/a.ts', '1,3'],
   PRETTY: ['%h', '%G?'],
   SETTING: ['user.name', 'http.extraheader'],
   FIELDS: ['pid', 'environ'],

@@ -86,10 +86,28 @@ function isText(spec: string, text: string): boolean {
 }
 
 /** All spellings of a part that a rule might mean. */
-function spellings({ text, argv }: Part): string[] {
-  if (!argv) return [text]
-  const short = [basename(argv[0]!), ...argv.slice(1)]
-  return [text, ...[argv, short].flatMap((words) => [words.join(' '), words.map(shellWord).join(' ')])]
+function spellings({ text, argv, words = argv }: Part): string[] {
+  if (!words) return [text]
+  const [program = '', ...rest] = words
+  const names = [...new Set([program, basename(program)])]
+  const all = withoutFlags(rest).flatMap((one) => names.map((name) => [name, ...one]))
+  return [text, ...all.flatMap((one) => [one.join(' '), one.map(shellWord).join(' ')])]
+}
+
+const mostFlags = 40
+
+/**
+ * The arguments of a program without each beginning that is made of flags: `-C x push` is `push` as well. The word behind a flag may be
+ * its value, so both readings count.
+ */
+function withoutFlags(args: readonly string[]): string[][] {
+  const starts = new Set([0])
+  for (const at of starts) {
+    if (starts.size > mostFlags || !args[at]?.startsWith('-')) continue
+    starts.add(at + 1)
+    if (args[at + 1] !== undefined) starts.add(at + 2)
+  }
+  return [...starts].map((at) => args.slice(at))
 }
 
 /** `src/**` and `/src` start at the project, `//` at the root of the disk, `~/` at home; a bare name matches in any folder. */

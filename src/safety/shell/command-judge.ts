@@ -1,6 +1,6 @@
 import type { ProjectBounds } from '../path-location.ts'
 import type { Finding, Inner, Reading, Touched } from './shell-judgement.ts'
-import type { JudgedParts } from './judged-parts.ts'
+import type { Arguments, JudgedParts } from './judged-parts.ts'
 import type { Understood } from './reading/program-table.ts'
 import type { State } from './script-state.ts'
 import type { Simple, Word } from './simple-command.ts'
@@ -9,8 +9,8 @@ import { shellWord } from '../../base/shell-word.ts'
 import { is, unclear, worse } from './shell-judgement.ts'
 import { allKnown } from './programs/shell-programs.ts'
 import { hasBin, npmScript } from './package-scripts.ts'
-import { literal, only } from './simple-command.ts'
-import { readingTree, touching } from './touched-paths.ts'
+import { literal, only, wordText } from './simple-command.ts'
+import { matchesOf, readingTree, touching } from './touched-paths.ts'
 import { standardBin, understoodCommand } from './understood-command.ts'
 
 /** How often a command may be wrapped in another one. */
@@ -32,9 +32,11 @@ export class CommandJudge {
   }
 
   async run(simple: Simple, depth: number, fed: boolean): Promise<void> {
-    const { words, text } = simple
+    const { text, cwds } = simple
+    // A pattern that is not understood may become any words.
+    const words = simple.words.map((word) => (word.glob && !isUnderstood(word, cwds) ? { text: word.text } : word))
     const first = words[0]!
-    const argv = argvOf(words)
+    const argv = argumentsOf(words)
     if (!first.values || first.glob)
       return this.#parts.add(text, argv, is('dynamic', `${first.text} names the program only when it runs`))
     const readings = alternatives(words)
@@ -46,13 +48,7 @@ export class CommandJudge {
     }
   }
 
-  async #reads(
-    simple: Simple,
-    argv: string[] | undefined,
-    read: Understood,
-    depth: number,
-    fed: boolean,
-  ): Promise<void> {
+  async #reads(simple: Simple, argv: Arguments, read: Understood, depth: number, fed: boolean): Promise<void> {
     const world = { ...this.#bounds, cwds: simple.cwds }
     let finding: Finding = is('reads', 'it only reads')
     const paths: Touched[] = []
@@ -70,11 +66,26 @@ export class CommandJudge {
       return this.#parts.odd(simple.text, 'it contains too many commands inside commands')
     if (read.script !== undefined)
       await this.#script(read.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
-    if (read.inner) await this.run({ ...simple, words: read.inner, text: textOf(read.inner) }, depth + 1, fed)
+    if (!read.inner) return
+    const inner = { ...simple, words: read.inner, text: textOf(read.inner) }
+    const run = () => this.run(inner, depth + 1, fed)
+    await (read.onFound ? this.#onFound(simple.text, run) : run())
+  }
+
+  /** Judges a command on files that only the running program finds: no rule about files could see which of them it changes. */
+  async #onFound(text: string, run: () => Promise<void>): Promise<void> {
+    const from = this.#parts.all.length
+    await run()
+    const changes = this.#parts.all
+      .slice(from)
+      .some(
+        ({ class: kind, paths }) => kind === 'edits' || paths.some(({ how }) => how === 'write' || how === 'remove'),
+      )
+    if (changes) this.#parts.odd(text, 'which files it changes is known only when it runs')
   }
 
   /** Judges a command that no table understands by what it likely does; it never counts as a read. */
-  async #likely(simple: Simple, argv: string[] | undefined, why: string, depth: number): Promise<void> {
+  async #likely(simple: Simple, argv: Arguments, why: string, depth: number): Promise<void> {
     const name = only(simple.words[0]) ?? ''
     const args = simple.words.slice(1)
     const world = { ...this.#bounds, cwds: simple.cwds }
@@ -92,7 +103,9 @@ export class CommandJudge {
       ? known(args, { name: basename(name), fed: false })
       : await this.#installed(name, args, why, simple.cwds)
     const { finding, paths } = await this.#paths(reading, world)
-    this.#parts.add(simple.text, argv, uncertain(finding, why), paths)
+    const judged = uncertain(finding, why)
+    const unseen = reading.unseen && (judged.class === 'unknown' || judged.class === 'runs')
+    this.#parts.add(simple.text, argv, unseen ? is('dynamic', judged.why) : judged, paths)
     for (const inner of reading.inner ?? []) await this.#inner(inner, simple, depth)
   }
 
@@ -101,7 +114,8 @@ export class CommandJudge {
     if ('script' in inner) return this.#script(inner.script, { cwds: simple.cwds, variables: new Map() }, depth + 1)
     if ('words' in inner) {
       if (inner.words.length === 0) return
-      return this.run({ ...simple, words: inner.words, text: textOf(inner.words) }, depth + 1, true)
+      const run = () => this.run({ ...simple, words: inner.words, text: textOf(inner.words) }, depth + 1, true)
+      return inner.onFound ? this.#onFound(simple.text, run) : run()
     }
     return this.#npm(inner.npm, inner.folder, simple, depth)
   }
@@ -151,7 +165,7 @@ export class CommandJudge {
 
   /** Guesses what a command does in a script that is not understood as a whole; it never counts as a read. */
   async guessed(simple: Simple, depth: number): Promise<void> {
-    const argv = argvOf(simple.words)
+    const argv = argumentsOf(simple.words)
     if (only(simple.words[0]) === undefined) return
     await this.#likely(simple, argv, 'it is part of a script that termaite cannot judge', depth)
   }
@@ -171,8 +185,16 @@ export class CommandJudge {
   }
 }
 
+const isUnderstood = ({ values = [] }: Word, cwds: readonly string[] | undefined) =>
+  cwds !== undefined && values.every((value) => cwds.every((cwd) => matchesOf(value, cwd) !== undefined))
+
 const argvOf = (words: readonly Word[]) =>
   words.every((word) => only(word) !== undefined) ? words.map((word) => only(word)!) : undefined
+
+const argumentsOf = (words: readonly Word[]): Arguments => {
+  const argv = argvOf(words)
+  return argv ? { argv } : { words: words.map(wordText) }
+}
 
 const textOf = (words: readonly Word[]) =>
   words.map((word) => (only(word) === undefined ? word.text : shellWord(only(word)!))).join(' ')

@@ -64,6 +64,11 @@ export function repositoryDanger(folder: string, roots: readonly string[]): stri
   }
 }
 
+/** Whether a folder lies in a repository. */
+export function hasRepository(folder: string): boolean {
+  return isThere(join(folder, '.git')) || (folder !== dirname(folder) && hasRepository(dirname(folder)))
+}
+
 // Git looks into each submodule with the settings of that submodule.
 const submodules = 'its repository has submodules, which have settings of their own'
 

@@ -2,6 +2,9 @@ import type { Finding, Part, Span, Touched } from './shell-judgement.ts'
 import { defined } from '../../base/defined.ts'
 import { is } from './shell-judgement.ts'
 
+/** The words of a command: all of them, or as far as they are known. */
+export type Arguments = Pick<Part, 'argv' | 'words'>
+
 /** The judged parts of a command, each with its mark: the place in the command that the person sees. */
 export class JudgedParts {
   readonly all: Part[] = []
@@ -32,9 +35,9 @@ export class JudgedParts {
     }
   }
 
-  add(text: string, argv: string[] | undefined, { class: kind, why }: Finding, paths: Touched[] = []): void {
+  add(text: string, argv: Arguments | undefined, { class: kind, why }: Finding, paths: Touched[] = []): void {
     const script = this.#runner
-    this.all.push(defined({ text, argv, script, class: kind, why, paths, span: this.#span }))
+    this.all.push(defined({ text, ...argv, script, class: kind, why, paths, span: this.#span }))
   }
 
   odd(text: string, why: string): void {

@@ -31,20 +31,45 @@ export async function judge(command: string, world: ShellWorld): Promise<Judgeme
     readable: await Promise.all((world.readable ?? []).map(real)),
     path: world.path,
   }
+  const state: State = { cwds: [await real(world.cwd)], variables: new Map() }
   const walk = new ScriptWalk(bounds)
-  await walk.text(command, { cwds: [await real(world.cwd)], variables: new Map() }, 0)
+  await walk.overlapping(async () => {
+    await walk.text(command, state, 0)
+    return walk.hasBackground
+  })
   return judgementOf(command, walk.parts.all)
 }
 
 /** Walks through a script, and follows the folder and the variables from command to command. */
 class ScriptWalk {
   readonly parts = new JudgedParts()
+  /** Whether a command runs beside those that follow it. */
+  hasBackground = false
+  /** Whether a command before may have changed files, so that a pattern may meet others than now. */
+  #changed = false
   #bounds: ProjectBounds
   #commands: CommandJudge
 
   constructor(bounds: ProjectBounds) {
     this.#bounds = bounds
     this.#commands = new CommandJudge(bounds, this.parts, (text, state, depth) => this.text(text, state, depth))
+  }
+
+  /**
+   * Judges commands that may run at the same time or again: what one of them changes, a pattern of another may meet. `work`
+   * returns false if they turn out to run one after the other.
+   */
+  async overlapping(work: () => Promise<boolean>): Promise<void> {
+    const before = this.#changed
+    const from = this.parts.all.length
+    if (!(await work()) || this.#changed === before) return
+    this.parts.all.length = from
+    await work()
+  }
+
+  /** Notes whether a part that was judged so far may change files. */
+  #note(): void {
+    this.#changed ||= this.parts.all.some(({ class: kind }) => kind !== 'reads')
   }
 
   async text(text: string, state: State, depth: number): Promise<void> {
@@ -82,6 +107,7 @@ class ScriptWalk {
           ? { well: next.well, any: union(now.any, next.any) }
           : { well: union(now.well, next.well), any: union(now.any, next.any) }
     }
+    this.hasBackground ||= background
     return background ? { well: state, any: state } : now
   }
 
@@ -91,7 +117,10 @@ class ScriptWalk {
       return negated ? { well: after.any, any: after.any } : after
     }
     // Each command of a pipe runs in a shell of its own.
-    for (const [i, command] of commands.entries()) await this.#command(command, state, depth, fed || i > 0)
+    await this.overlapping(async () => {
+      for (const [i, command] of commands.entries()) await this.#command(command, state, depth, fed || i > 0)
+      return true
+    })
     return { well: state, any: state }
   }
 
@@ -100,6 +129,14 @@ class ScriptWalk {
     const own = fed && !command.redirections.some(({ sign }) => sign.startsWith('<'))
     for (const redirection of command.redirections)
       await this.parts.at(depth, spanOf(redirection), () => this.#redirection(redirection, state, depth))
+    // The files of a group are opened before it runs, those of a simple command after its patterns became names.
+    if (command.type !== 'simple') this.#note()
+    const after = await this.#body(command, state, depth, own)
+    this.#note()
+    return after
+  }
+
+  async #body(command: Command, state: State, depth: number, own: boolean): Promise<After> {
     switch (command.type) {
       case 'simple':
         return this.parts.at(depth, spanOf(command), () => this.#simple(command, state, depth, own))
@@ -118,7 +155,11 @@ class ScriptWalk {
         if (!isOwnName(command.name)) this.parts.odd(command.name, `${command.name} may decide what programs do`)
         const variables = new Map(state.variables).set(command.name, variableValue(words))
         const inside = { ...state, variables }
-        const { any } = await this.#script(command.body, inside, depth, own)
+        let any: State = inside
+        await this.overlapping(async () => {
+          any = (await this.#script(command.body, inside, depth, own)).any
+          return true
+        })
         // A later round would begin where the first one ended.
         if (!same(any, inside)) this.parts.odd(command.name, 'each round of its loop begins in another place')
         return { well: { ...state, variables: any.variables }, any: { ...state, variables: any.variables } }
@@ -150,7 +191,7 @@ class ScriptWalk {
           else this.parts.odd(text, `the value of ${text} is known only when it runs`)
         }
       }
-    return words.map((word) => wordOf(word, { ...this.#bounds, ...state }))
+    return words.map((word) => wordOf(word, { ...this.#bounds, ...state, changed: this.#changed }))
   }
 
   async #simple(command: Command & { type: 'simple' }, state: State, depth: number, fed: boolean): Promise<After> {
@@ -164,7 +205,8 @@ class ScriptWalk {
     if (words.length === 0) {
       const variables = new Map(state.variables)
       for (const { name, value } of sets) {
-        if (isOwnName(name)) variables.set(name, variableValue([value]))
+        // A pattern in an assignment stands for itself.
+        if (isOwnName(name)) variables.set(name, variableValue([{ ...value, glob: false }]))
         else {
           variables.set(name, 'unknown')
           this.#sets(command.text, name, value)
@@ -174,12 +216,14 @@ class ScriptWalk {
       return { well: { ...state, variables }, any: { ...state, variables } }
     }
     for (const { name, value } of sets) this.#sets(command.text, name, value)
-    await this.#commands.run({ text: command.text, words, cwds: state.cwds }, depth, fed)
+    const readings = [words]
     if (command.words.some(({ braces }) => braces)) {
       const expanded = command.words.flatMap((word) => word.braces ?? [word])
-      const more = await this.#words(expanded, state, depth)
-      await this.#commands.run({ text: command.text, words: more, cwds: state.cwds }, depth, fed)
+      readings.push(await this.#words(expanded, state, depth))
     }
+    this.#note()
+    for (const one of readings)
+      await this.#commands.run({ text: command.text, words: one, cwds: state.cwds }, depth, fed)
     return this.#moved(words, state)
   }
 
@@ -198,7 +242,11 @@ class ScriptWalk {
   /** Follows `cd`; an unknown target means any folder. */
   #moved(words: readonly Word[], state: State): After {
     const name = only(words[0])
-    const lost = { ...state, cwds: undefined }
+    // The names of a pattern in a variable were found in the folder before.
+    const variables = new Map(
+      [...state.variables].map(([one, held]) => [one, held !== 'unknown' && held.glob ? 'unknown' : held] as const),
+    )
+    const lost = { cwds: undefined, variables }
     if (name === 'pushd' || name === 'popd' || name === 'chdir') return { well: lost, any: lost }
     if (name !== 'cd') return { well: state, any: state }
     const operands = words.slice(1).filter((word) => only(word) !== '--')
@@ -212,7 +260,7 @@ class ScriptWalk {
       if (targetOf(written) !== written.replace(/(.)\/$/, '$1')) return { well: lost, any: lost }
       folders.push(written.replace(/(.)\/$/, '$1'))
     }
-    const well = { ...state, cwds: folders }
+    const well = { cwds: folders, variables }
     return { well, any: union(state, well) }
   }
 }

@@ -26,13 +26,15 @@ export type Touch = 'read' | 'write' | 'remove' | 'run'
 export type Touched = { path: string; real: string; how: Touch }
 
 /**
- * One simple command, wrapper, redirection or assignment, judged on its own; `argv` if every word of it is known.
+ * One simple command, wrapper, redirection or assignment, judged on its own; `argv` if every word of it is known, else `words`
+ * has those that are known and the others as they are written.
  * `script` holds the words of the command that runs a package script, for the parts of that script. `span` is its place in
  * the command that was judged, or that of the command in there which runs it; undefined where that is not known.
  */
 export type Part = {
   text: string
   argv?: string[]
+  words?: readonly string[]
   script?: readonly string[]
   class: ShellClass
   why: string
@@ -71,10 +73,18 @@ export type Reading = Finding & {
   paths?: readonly { word: Word; how: Touch }[]
   /** Commands that the program runs, each judged on its own. */
   inner?: readonly Inner[]
+  /** Whether the program changes files that only it finds, so that a rule about files could not see them. */
+  unseen?: true
 }
 
 export type Inner =
-  | { words: readonly Word[]; /** Another folder to run the command in. */ cwd?: Word }
+  | {
+      words: readonly Word[]
+      /** Another folder to run the command in. */
+      cwd?: Word
+      /** Whether the command gets files that only the running program finds. */
+      onFound?: true
+    }
   | { script: string }
   | { npm: string; folder?: Word }
 

@@ -6,7 +6,14 @@ export type VariableValue = { values: readonly string[]; glob?: true } | 'unknow
 
 export type Variables = ReadonlyMap<string, VariableValue>
 
-export type WordWorld = { home: string; root: string; cwds: readonly string[] | undefined; variables: Variables }
+export type WordWorld = {
+  home: string
+  root: string
+  cwds: readonly string[] | undefined
+  variables: Variables
+  /** Whether the script may have changed files before this word, so that a pattern may meet others than now. */
+  changed: boolean
+}
 
 const mostValues = 32
 
@@ -29,9 +36,14 @@ export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
       if (/[*?[\]\\]/.test(piece.text)) {
         if (piece.quoted) quotedPattern = true
         else if (/[*?]|\[.*\]/s.test(piece.text) || (piece.text.includes('[') && pieces.length > 1)) glob = true
+        // A quoted letter inside brackets is not what it would be there without quotes.
+        if (!piece.quoted && pieces.length > 1 && piece.text.replace(/\[[^[\]]*\]/g, '').includes('['))
+          quotedPattern = true
       }
-    } else if (piece.type === 'home') found = [world.home]
-    else {
+    } else if (piece.type === 'home') {
+      found = [world.home]
+      if (/[*?[\]\\]/.test(world.home)) quotedPattern = true
+    } else {
       const held = piece.type === 'variable' ? variable(piece.name, world) : output(piece.script, world)
       const whole = pieces.every((one) => one === piece || (one.type === 'text' && one.text === ''))
       if (held !== 'unknown' && held.glob && whole && piece.quoted) return { text, values: held.values, glob: true }
@@ -50,7 +62,7 @@ export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
   }
   if (unknown) return split || glob ? { text } : { text, begins: begins ?? '' }
   // A quoted star beside a real one can not be told from it afterwards.
-  if (glob && quotedPattern) return { text }
+  if (glob && (quotedPattern || world.changed)) return { text }
   return glob ? { text, values: texts, glob } : { text, values: texts }
 }
 

@@ -127,7 +127,8 @@ export function targetOf(path: string): string | undefined {
 /** Judges everything that a pattern meets now. */
 async function matching(value: string, folder: string, how: Handling, bounds: ProjectBounds): Promise<TouchFinding> {
   const names = matchesOf(value, folder)
-  if (names === undefined) return { finding: { class: 'dynamic', why: `${value} matches too many files` }, paths: [] }
+  if (names === undefined)
+    return { finding: { class: 'dynamic', why: `termaite does not know which files ${value} matches` }, paths: [] }
   const parts = value.split('/')
   const first = parts.findIndex((part) => /[*?[]/.test(part))
   const base = within(folder, parts.slice(0, first).join('/') || (isAbsolute(value) ? '/' : '.'))
@@ -146,21 +147,33 @@ async function matching(value: string, folder: string, how: Handling, bounds: Pr
 
 const mostMatches = 1000
 
-/** The paths that a pattern meets in a folder, as a shell would write them; undefined if they are too many. */
+/**
+ * The paths that a pattern meets in a folder, as a shell would write them; undefined if they are too many, or if shells and
+ * languages differ about them.
+ */
 export function matchesOf(value: string, folder: string): string[] | undefined {
   let found = [isAbsolute(value) ? '/' : '']
-  for (const [i, part] of value.split('/').entries()) {
+  const parts = value.split('/')
+  for (const [i, part] of parts.entries()) {
     if (part === '' && i === 0) continue
-    const last = i === value.split('/').length - 1
-    found = found.flatMap((before) => {
-      if (!/[*?[]/.test(part)) return [`${before}${part}${last ? '' : '/'}`]
-      const pattern = patternOf(part)
-      return namesIn(within(folder, before === '' ? '.' : before))
-        .filter((name) => pattern.test(name) && (!name.startsWith('.') || part.startsWith('.')))
-        .map((name) => `${before}${name}${last ? '' : '/'}`)
-    })
-    if (found.length > mostMatches) return undefined
+    const slash = i === parts.length - 1 ? '' : '/'
+    if (!/[*?[]/.test(part)) {
+      found = found.map((before) => `${before}${part}${slash}`)
+      continue
+    }
+    const pattern = patternOf(part)
+    if (!pattern) return undefined
+    const next: string[] = []
+    for (const before of found)
+      for (const name of namesIn(within(folder, before === '' ? '.' : before))) {
+        if (name.startsWith('.') && !part.startsWith('.')) continue
+        const met = isMet(pattern, name)
+        if (met === undefined || next.length > mostMatches) return undefined
+        if (met) next.push(`${before}${name}${slash}`)
+      }
+    found = next
   }
+  if (found.length > mostMatches) return undefined
   return found.filter((name) => kindAt(within(folder, name)) !== undefined)
 }
 
@@ -175,15 +188,77 @@ export function kindAt(path: string): 'file' | 'folder' | 'link' | 'other' | und
   }
 }
 
-/** A pattern for one name. A bracket is taken to meet any letter: what letters it means depends on the language. */
-function patternOf(part: string): RegExp {
-  const body = part.replace(/\*+|\?|\[[^\]]+\]|[^]/g, (piece) => {
-    if (piece.startsWith('*')) return '[^]*'
-    if (piece === '?' || (piece.startsWith('[') && piece.length > 1)) return '[^]'
-    return piece.replace(/[\\^$.+(){}|[\]/-]/, '\\$&')
-  })
-  return new RegExp(`^${body}$`)
+/** One sign of a pattern: a star, or the letters that it meets in every language, and those that it meets in some. */
+type Sign = '*' | { surely(letter: string): boolean; maybe(letter: string): boolean; exact?: true }
+
+/** A bracket of plain letters and of ranges within one kind of letter. Shells differ about everything else in brackets. */
+const bracket = /^\[(!?)((?:[0-9]-[0-9]|[a-z]-[a-z]|[A-Z]-[A-Z]|[\w,+@%])+)\]/
+
+/** The signs of a pattern for one name; undefined if it is not understood. */
+function patternOf(part: string): Sign[] | undefined {
+  const signs: Sign[] = []
+  for (let at = 0; at < part.length; at++) {
+    const sign = part[at]!
+    if (sign === '*') signs.push('*')
+    else if (sign === '?') signs.push({ surely: () => true, maybe: () => true })
+    else if (sign !== '[') signs.push(exactly(sign))
+    else {
+      const found = bracket.exec(part.slice(at))
+      const letters = found && lettersOf(found[2]!)
+      if (!found || !letters) return undefined
+      const { surely, maybe } = letters
+      signs.push(found[1] === '' ? letters : { surely: (one) => !maybe(one), maybe: (one) => !surely(one) })
+      at += found[0].length - 1
+    }
+  }
+  // Older shells let `.*` meet the folder itself and the one above it.
+  const own = part.startsWith('.') && ['.', '..'].some((name) => isMet(signs, name) !== false)
+  return own ? undefined : signs
 }
+
+const exactly = (sign: string): Sign => ({
+  surely: (one) => one === sign,
+  maybe: (one) => one === sign,
+  exact: true,
+})
+
+/** The letters between brackets. In some languages `[a-z]` also meets capitals. */
+function lettersOf(text: string): Exclude<Sign, '*'> | undefined {
+  const plain = text.replace(/(.)-(.)/g, '')
+  const ranges = [...text.matchAll(/(.)-(.)/g)].map(([, first, last]) => [first!, last!] as const)
+  if (ranges.some(([first, last]) => first > last)) return undefined
+  const surely = (one: string) => plain.includes(one) || ranges.some(([first, last]) => first <= one && one <= last)
+  const words = ranges.some(([first]) => /[A-Za-z]/.test(first))
+  return { surely, maybe: (one) => surely(one) || (words && /[A-Za-z]/.test(one)) }
+}
+
+/** Whether a name meets a pattern; undefined if that depends on the language, or if the name cannot be written. */
+function isMet(signs: readonly Sign[], name: string): boolean | undefined {
+  if (!/[^\0-\x7f]/.test(name)) {
+    if (meets(signs, name, 'surely')) return true
+    return meets(signs, name, 'maybe') ? undefined : false
+  }
+  // A letter of another language is one letter, or several, or none at all.
+  const loose = signs.map((sign) => (sign === '*' || sign.exact ? sign : '*'))
+  if (!meets(loose, name, 'surely')) return false
+  const plain = signs.every((sign) => sign === '*' || sign.exact)
+  return plain && !isGarbled(name) ? true : undefined
+}
+
+function meets(signs: readonly Sign[], name: string, how: 'surely' | 'maybe'): boolean {
+  let ends = new Set([0])
+  for (const sign of signs) {
+    const next = new Set<number>()
+    if (sign === '*') for (let at = Math.min(...ends); at <= name.length; at++) next.add(at)
+    else for (const at of ends) if (at < name.length && sign[how](name[at]!)) next.add(at + 1)
+    if (next.size === 0) return false
+    ends = next
+  }
+  return ends.has(name.length)
+}
+
+/** Whether a name holds bytes that are no text, so that the file cannot be opened by the name that was read. */
+const isGarbled = (name: string) => name.includes('\uFFFD')
 
 const mostEntries = 20_000
 
@@ -200,6 +275,11 @@ export async function readingTree(word: Word, world: TouchWorld): Promise<TouchF
           finding: { class: 'unknown', why: `${word.text} holds too many files to know that none holds secrets` },
           paths,
         }
+      if (isGarbled(entry.name))
+        return {
+          finding: { class: 'unknown', why: `a name in ${folder} is no text, so termaite cannot look there` },
+          paths,
+        }
       const path = join(folder, entry.name)
       if (entry.isDirectory() && entry.name !== 'node_modules' && entry.name !== '.git') folders.push(path)
       else if (entry.isFile() && isSecretName(path))
@@ -207,6 +287,27 @@ export async function readingTree(word: Word, world: TouchWorld): Promise<TouchF
     }
   }
   return { finding, paths }
+}
+
+/** A path and everything below it; links are not followed. Undefined if it is too much, or cannot be named. */
+export function pathsBelow(path: string): string[] | undefined {
+  const found = [path]
+  for (const one of found)
+    for (const { name } of entriesIn(one)) {
+      if (isGarbled(name) || found.length > mostEntries) return undefined
+      found.push(`${one}/${name}`)
+    }
+  return found
+}
+
+/** Whether a name may meet a pattern of some program; one with brackets or backslashes may meet any name. */
+export function mayMeet(pattern: string, name: string): boolean {
+  if (/[[\\]/.test(pattern)) return true
+  return meets(
+    [...pattern].map((sign) => (/[*?]/.test(sign) ? '*' : exactly(sign))),
+    name,
+    'surely',
+  )
 }
 
 function entriesIn(folder: string) {

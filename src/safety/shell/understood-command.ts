@@ -6,9 +6,9 @@ import { isProgram } from '../../base/program-path.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { rootsOf } from '../path-location.ts'
 import { builtins, readingPrograms } from './reading/reading-programs.ts'
-import { repositoryDanger } from './git-settings.ts'
+import { hasRepository, repositoryDanger } from './git-settings.ts'
 import { only } from './simple-command.ts'
-import { kindAt, matchesOf, targetOf } from './touched-paths.ts'
+import { kindAt, matchesOf, pathsBelow, targetOf } from './touched-paths.ts'
 
 /** The files that a command reads, or the reason why it is not known to only read. */
 export function understoodCommand(
@@ -27,13 +27,19 @@ export function understoodCommand(
   if (shadow !== undefined) return `${shadow} would run instead of the system’s ${name}`
   const matches = (word: Word) =>
     (word.values ?? []).flatMap((value) => cwds.flatMap((cwd) => matchesOf(value, cwd) ?? ['-']))
-  const every = (path: string, test: (path: string) => boolean) =>
-    cwds.every((cwd) => test(isAbsolute(path) ? path : `${cwd}/${path}`))
+  const all = (path: string) => cwds.map((cwd) => (isAbsolute(path) ? path : `${cwd}/${path}`))
+  const isFolder = (path: string) => kindAt(targetOf(path) ?? path) === 'folder'
   const around = {
     matches,
     fed,
-    isPlainFile: (path: string) => every(path, (one) => kindAt(one) === 'file'),
-    isFolder: (path: string) => every(path, (one) => kindAt(targetOf(one) ?? one) === 'folder'),
+    isPlainFile: (path: string) => all(path).every((one) => kindAt(one) === 'file'),
+    isFolder: (path: string) => all(path).every(isFolder),
+    mayBeFolder: (path: string) => all(path).some((one) => isFolder(one) || targetOf(one) === undefined),
+    isThere: (path: string) => all(path).some((one) => kindAt(one) !== undefined),
+    below(path: string) {
+      const found = all(path).map(pathsBelow)
+      return found.includes(undefined) ? undefined : found.flatMap((paths) => paths!)
+    },
   }
   const read = known(words.slice(readingPrograms.has(pair) ? 2 : 1), around)
   if ('not' in read) return read.not
@@ -46,6 +52,7 @@ export function understoodCommand(
           ? 'termaite does not know which repository git reads'
           : repositoryDanger(folder, rootsOf(bounds))
       if (danger !== undefined) return danger
+      if (read.needsRepository && !hasRepository(folder!)) return 'there is no repository that git could read'
     }
   return read
 }

@@ -4,6 +4,20 @@
  */
 export const hostileCommands: Readonly<Record<'runs' | 'writes' | 'leaks', readonly string[]>> = {
   runs: [
+    // A command of find ends before the last word, and another one follows.
+    "find src -type f -exec echo {} ';' -exec ./evil ';'",
+    "find src -type f -exec echo {} + -exec ./evil ';'",
+    "find src -type f -exec echo {} ';' -exec ./evil {} +",
+    // Patterns that meet a file which is named like a flag, now or when they run.
+    "cd flags && find . [[:punct:]]exec ../evil ';'",
+    "cd flags && find . []-]exec ../evil ';'",
+    "cd flags && find . [--.]exec ../evil ';'",
+    "touch ./-exec && find . [-]exec ./evil ';'",
+    "touch ./-exec && find . ?exec ./evil ';'",
+    "echo x > ./-exec; find . ?exec ./evil ';'",
+    "bash -c 'touch ./-exec'; find . *exec ./evil ';'",
+    "for i in 1 2; do find . ?exec ./evil ';'; touch ./-exec; done",
+    "for f in *[!a]; do (cd flags && find . \"$f\" ../evil ';'); done; cd flags && find . ?exec ../evil ';'",
     // Text that the shell evaluates.
     'x=$(cat at.txt); echo "${x@P}"',
     'x=$(< at.txt) && echo ${x@P}',
@@ -286,6 +300,16 @@ export const hostileCommands: Readonly<Record<'runs' | 'writes' | 'leaks', reado
     'npx tool',
   ],
   writes: [
+    "find src -type f -exec echo {} ';' -fprint out.txt -exec echo ';'",
+    "find src -type f -exec echo {} ';' -delete -exec echo ';'",
+    // Files that only the running find knows.
+    'find . -type f -name config -exec sed -i s/core/other/ {} +',
+    'find . -type f -name list.txt -exec tee {} +',
+    "find . -type f -name b.ts -exec sed -i s/let/x/ {} ';'",
+    "find . -name b.ts -exec sed -i s/let/x/ {} ';'",
+    'find . -path -name -o -name b.ts -delete',
+    // The bracket goes on behind the slash, so that the text in quotes is code.
+    'awk \'/[^]/ && "]/ { print > $1 } #"\' README.md',
     'ls > out.txt',
     'ls >> README.md',
     'ls >| out.txt',
@@ -498,6 +522,28 @@ export const hostileCommands: Readonly<Record<'runs' | 'writes' | 'leaks', reado
     'set -o noclobber; ls >| out.txt',
   ],
   leaks: [
+    // Two folders are compared file by file, and links in them are followed.
+    'diff -N . src',
+    'diff -N two outlinks',
+    'diff -N outlinks empty',
+    'diff . two -N',
+    'cd outlinks && diff -N . ../src',
+    'diff list.txt . -N; diff -N . two',
+    'GIT_DIR=/nowhere git diff src .',
+    // The lines of a file, as git finds them in its commits.
+    'git add -f .env && git -c user.name=x -c user.email=x@x commit -qm x && git log -L1,1:.env',
+    "git add -f .env && git -c user.name=x -c user.email=x@x commit -qm x && git log -L ':KEY:.env'",
+    'git add -f .env && git -c user.name=x -c user.email=x@x commit -qm x && git -C src log -L1,1:../.env',
+    // Brackets that shells read in different ways.
+    'cat .[]e]nv',
+    'cat .[[:alpha:]]nv',
+    'cat .[!x]nv',
+    'cat .[e-e]nv',
+    'cat .[[=e=]]nv',
+    'cat outlinks/[[:alpha:]].txt',
+    'cat outlinks/[]x].txt',
+    'head outlinks/[!-].txt',
+    'x=flags/[a]x; cat "$x"',
     'cat {away}/secret.txt',
     'cat ../away/secret.txt',
     'cat link/secret.txt',

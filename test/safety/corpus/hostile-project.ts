@@ -41,7 +41,7 @@ const place = existsSync('/var/tmp') ? '/var/tmp' : tmpdir()
 export function layHostileProject(): HostileProject {
   const base = realpathSync(mkdtempSync(join(place, 'termaite-hostile-')))
   const [root, home, away] = ['project', 'home', 'away'].map((name) => join(base, name)) as [string, string, string]
-  for (const folder of ['src', 'outlinks', 'two', 'empty', 'hooks', 'kept', 'node_modules/.bin'])
+  for (const folder of ['src', 'outlinks', 'two', 'empty', 'hooks', 'kept', 'flags', 'node_modules/.bin'])
     mkdirSync(join(root, folder), { recursive: true })
   for (const folder of [join(home, '.ssh'), join(away, 'x')]) mkdirSync(folder, { recursive: true })
   const lay = (path: string, text: string, mode = 0o644) => writeFileSync(join(root, path), text, { mode })
@@ -70,11 +70,14 @@ export function layHostileProject(): HostileProject {
   lay('big.txt', 'line\n'.repeat(60_000))
   lay('kept/secret.env', secret)
   lay('.env', secret)
+  lay('flags/-exec', '')
+  lay('flags/ax', 'ax\n')
   lay('.gitignore', '.env\nkept\n')
   symlinkSync('.env', join(root, 'innocent.txt'))
   symlinkSync('../away', join(root, 'link'))
   symlinkSync('../away/x', join(root, 'deep'))
   symlinkSync('../../away/secret.txt', join(root, 'outlinks', 'x.txt'))
+  symlinkSync('../../away/secret.txt', join(root, 'flags', '[a]x'))
   symlinkSync('/proc/self/environ', join(root, 'proclink'))
   symlinkSync(`/proc/self/root${away}`, join(root, 'rootlink'))
   const env = withQuietGit(

@@ -3,6 +3,11 @@ import type { ShellClass } from '../../../src/safety/shell/shell-judgement.ts'
 /** Commands as agents write them, and what each is found to be. */
 export const table: Readonly<Partial<Record<ShellClass, readonly string[]>>> = {
   reads: [
+    'git log -L1,3:src/a.ts',
+    "git log -L ':f:src/a.ts'",
+    'git diff HEAD -- .',
+    'git diff src README.md',
+    'git -C src log -L1,1:a.ts',
     'ls',
     'ls -la src',
     'pwd',
@@ -160,7 +165,6 @@ export const table: Readonly<Partial<Record<ShellClass, readonly string[]>>> = {
     'rm -f src/*.bak',
     'rmdir src/empty',
     'find . -name "*.pyc" -delete',
-    'find src -name "*.bak" -exec rm {} \\;',
     'truncate -s 0 README.md',
     'npm run tidy',
     'bash -c "rm src/a.ts"',
@@ -223,6 +227,11 @@ export const table: Readonly<Partial<Record<ShellClass, readonly string[]>>> = {
     'for f in "."\\./x; do cat $f; done',
   ],
   secrets: [
+    'git log -L1,1:.env',
+    "git log -L ':f:.env'",
+    'git log -L/a:b/,+1:.env',
+    'git show -L1,1:src/../.env',
+    'git diff src .',
     'find . -type f -exec wc -l {} \\;',
     'cat .env',
     'cat innocent.txt',
@@ -344,6 +353,14 @@ export const table: Readonly<Partial<Record<ShellClass, readonly string[]>>> = {
     'cd - && cat a',
   ],
   dynamic: [
+    'find src -name "*.bak" -exec rm {} \\;',
+    "find . -type f -name '*.sql' -exec sed -i s/a/b/ {} +",
+    'find . -type f -name config -exec tee {} +',
+    // Some programs look for the end of a bracket before they look for the end of the expression.
+    "sed 's/[^]/x/;s,]/b/w evil,,' README.md",
+    "sed 's/[]/x/;s,]/b/w evil,,' README.md",
+    "sed -n '/[^]/p;s,]/w evil,,p' README.md",
+    'awk \'/[^]/ && "]/ { print > $1 } #"\' README.md',
     "find src -name '*.ts' | xargs grep -l foo",
     'git ls-files | xargs wc -l',
     'git ls-files | sort | head -3 | xargs cat',

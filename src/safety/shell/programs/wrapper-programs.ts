@@ -16,24 +16,36 @@ type Wrapper = {
 
 function wrapper(shape: Wrapper): Known {
   return (args) => {
-    const own = is(shape.class ?? 'runs', shape.why ?? 'it runs another command')
+    // What is not understood before a command hides neither it nor the rules about it.
+    let own = is(shape.class ?? 'runs', shape.why ?? 'it runs another command')
     let left = shape.operands ?? 0
     for (let i = 0; i < args.length; i++) {
       const word = only(args[i])
       if (word === undefined && left === 0) return withInner(own, args.slice(i))
       if (word === undefined) return unclear(args[i]!)
-      if (shape.refuses?.test(word)) return is('dynamic', `${word} is not read`)
+      if (shape.refuses?.test(word)) {
+        own = is('dynamic', `${word} is not read`)
+        const script = scriptIn(word, args.slice(i + 1))
+        if (script !== undefined) return { ...own, inner: [{ script }] }
+      }
       if (word === '--') return withInner(own, args.slice(i + 1 + left))
       const name = shape.sets ? /^([A-Za-z_]\w*)=/.exec(word)?.[1] : undefined
       if (name !== undefined) {
-        if (isRiskyVariable(name)) return is('dynamic', `${name} decides what programs do`)
+        if (isRiskyVariable(name)) own = is('dynamic', `${name} decides what programs do`)
       } else if (word.startsWith('-') && word !== '-') {
         if (shape.takes?.includes(word)) i++
       } else if (left > 0) left--
       else return withInner(own, args.slice(i))
     }
-    return shape.bare ?? own
+    return own.class === 'dynamic' ? own : (shape.bare ?? own)
   }
+}
+
+/** The command that a flag such as `-S` of env or `-c` of flock has as one text. */
+function scriptIn(flag: string, rest: readonly Word[]): string | undefined {
+  const found = /^(?:-\w*[Sc]|--(?:split-string|command)=?)(.*)$/s.exec(flag)
+  if (!found) return undefined
+  return [...(found[1] === '' ? [] : [found[1]!]), ...rest.map((word) => wordText(word))].join(' ')
 }
 
 function withInner(own: Reading, words: readonly Word[], more: readonly Word[] = []): Reading {
@@ -101,7 +113,7 @@ const find: Known = (args) => {
   let found: Reading = reads()
   for (let i = 0; i < texts.length; i++) {
     if (/^-(?:fprint0?|fprintf|fls)$/.test(texts[i]!) && args[i + 1]) paths.push({ word: args[i + 1]!, how: 'write' })
-    if (texts[i] === '-delete') found = is('removes', 'it removes every file it finds')
+    if (texts[i] === '-delete') found = { ...is('removes', 'it removes every file it finds'), unseen: true }
     if (/^-(?:newer\w*|samefile|files0-from)$/.test(texts[i]!) && args[i + 1])
       paths.push({ word: args[i + 1]!, how: 'read' })
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(texts[i]!)) continue
@@ -111,6 +123,7 @@ const find: Known = (args) => {
       words: command.map((word) =>
         wordText(word) === '{}' ? piped : wordText(word).includes('{}') ? { text: wordText(word) } : word,
       ),
+      onFound: true,
     })
     i = end < 0 ? texts.length : end
     if (found.class === 'reads') found = is('runs', 'it runs a command on what it finds')
@@ -132,15 +145,10 @@ const fd: Known = (args) => {
   const paths = operands.slice(1).map((word) => ({ word, how: 'read' as const }))
   if (at < 0) return { ...reads(), paths }
   const words = args.slice(at + 1)
-  return {
-    ...withInner(
-      reads(),
-      words.some((word) => wordText(word) === '{}')
-        ? words.map((word) => (wordText(word) === '{}' ? piped : word))
-        : [...words, piped],
-    ),
-    paths,
-  }
+  const inner = words.some((word) => wordText(word) === '{}')
+    ? words.map((word) => (wordText(word) === '{}' ? piped : word))
+    : [...words, piped]
+  return { ...reads(), inner: [{ words: inner, onFound: true }], paths }
 }
 
 /** `sh -c text` runs the text as a script; without `-c` a file is run, and without a file the input. */

@@ -1,3 +1,4 @@
+import type { Word } from '../simple-command.ts'
 import type { ReadingProgram } from './program-table.ts'
 import { only } from '../simple-command.ts'
 import { not, take } from './program-table.ts'
@@ -13,7 +14,8 @@ const words = new Set(
 const forbidden =
   /^(?:system|getline|close|fflush|func|function|while|for|do|exit|return|break|continue|nextfile|switch|case|default|sub|gsub|gensub|match|sprintf|split|patsplit|strftime|systime|mktime|srand|rand|and|or|xor|compl|lshift|rshift|strtonum|asort|asorti|isarray|typeof|bindtextdomain|dcgettext|dcngettext|sin|cos|atan2|exp|log|sqrt|extension|include|load|namespace)$/
 
-const regex = /^\/(?:[^/\\\n[\]]|\\[^\n]|\[\^?[^/\\\n[\]]+\])*\//
+/** In `[^]…]` the first ] is a letter of the bracket for some programs, so such a bracket is not understood. */
+const regex = /^\/(?:[^/\\\n[\]]|\\[^\n]|\[(?!\^?\])\^?[^/\\\n[\]]+\])*\//
 const string = /^"(?:[^"\\\n]|\\[\\"/nt])*"/
 
 /**
@@ -71,7 +73,8 @@ export const awk: ReadingProgram = (args, around) => {
   for (const { flag, word } of taken.values)
     if (flag === '-v' && !setting.test(only(word) ?? '')) return not(`the value of ${flag} is not understood`)
   const files = taken.operands.slice(1)
-  if (files.some((word) => !word.values || word.values.some((value) => value.includes('='))))
+  const names = (word: Word) => [...(word.values ?? ['=']), ...(word.glob ? around.matches(word) : [])]
+  if (files.some((word) => names(word).some((value) => value.includes('='))))
     return not('a variable may be set between its files')
   return { files, trees: [] }
 }

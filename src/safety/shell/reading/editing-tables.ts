@@ -63,6 +63,7 @@ export const copies =
       return not('it takes more than plain files')
     // In a folder the file keeps its name, and a link of that name would be followed.
     const inside: Word[] = names.map((name) => ({ text: name, values: [`${into}/${basename(name)}`] }))
+    if (around.mayBeFolder(into) && !around.isFolder(into)) return not('termaite does not know where it writes')
     const writes = around.isFolder(into) ? inside : [target!]
     return moves ? { files: [], trees: [], writes: [...writes, ...sources] } : { files: sources, trees: [], writes }
   }

@@ -1,5 +1,5 @@
 import type { Word } from '../simple-command.ts'
-import type { ProgramTable, ReadingProgram } from './program-table.ts'
+import type { ProgramTable, ReadingProgram, Surroundings } from './program-table.ts'
 import { only } from '../simple-command.ts'
 import { here, not, program } from './program-table.ts'
 
@@ -28,9 +28,13 @@ const history = [
     '--simplify-by-decoration',
     '--full-history',
     '--boundary',
-    '-L <TEXT>',
+    '-L <LINES>',
   ],
-  ...['-L<TEXT>', '--date=<relative|local|iso|iso8601|iso-strict|rfc|rfc2822|short|raw|human|unix|default>', '--count'],
+  ...[
+    '-L<LINES>',
+    '--date=<relative|local|iso|iso8601|iso-strict|rfc|rfc2822|short|raw|human|unix|default>',
+    '--count',
+  ],
   ...['--parents', '--children', '--show-pulls', '--no-notes', '-g', '--walk-reflogs', '--source', '--no-walk'],
 ]
 
@@ -264,7 +268,16 @@ export const git: ReadingProgram = (args, around) => {
     if ('not' in plain) return plain
   }
   const files = folder === here ? read.files : read.files.map((word) => below(folder, word))
-  return { ...read, files: [...files, ...files.flatMap(inRevision), folder], git: folder }
+  const trees = name === 'diff' ? comparedFolders(files, around) : []
+  // Settings of the person can let `git grep` search all files where there is no repository.
+  const repository = name === 'grep' ? { needsRepository: true as const } : {}
+  return { ...read, trees, files: [...files, ...files.flatMap(inRevision), folder], git: folder, ...repository }
+}
+
+/** Where git finds no repository that it may use, `git diff` compares two folders file by file. */
+function comparedFolders(files: readonly Word[], around: Surroundings): Word[] {
+  const there = files.filter(({ values = [] }) => values.some((value) => around.isThere(value)))
+  return there.length < 2 ? [] : there.filter(({ values = [] }) => values.some((value) => around.mayBeFolder(value)))
 }
 
 function below(folder: Word, word: Word): Word {

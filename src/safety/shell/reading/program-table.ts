@@ -21,6 +21,8 @@ export type ProgramTable = {
   recursive?: 'always' | readonly string[]
   /** Whether the files of the operands are only looked at from outside: their names, sizes and dates. */
   namesOnly?: true
+  /** Whether a folder as an operand is not understood: the program would read files in it, and follow links there. */
+  plainFiles?: true
   /** Whether the flags end at the first operand. */
   ends?: true
   /** Whether a flag behind an operand is not understood: some systems would take it for a file to write. */
@@ -42,10 +44,14 @@ export type Understood = {
   removes?: readonly Word[]
   /** Another command that the program runs. */
   inner?: readonly Word[]
+  /** Whether only the running program finds the files for that command, so that it may change none of them. */
+  onFound?: true
   /** A script that it runs. */
   script?: string
   /** The folder where it asks git, whose settings can name programs. */
   git?: Word
+  /** Whether git must find a repository there. */
+  needsRepository?: true
 }
 
 export type NotUnderstood = { not: string }
@@ -57,6 +63,11 @@ export type Surroundings = {
   /** Whether a path is a file and no link or folder, and whether it is a folder or a link to one, in every folder it may mean. */
   isPlainFile(path: string): boolean
   isFolder(path: string): boolean
+  /** Whether a path is a folder or a link to one, and whether it is there at all, in any folder it may mean. */
+  mayBeFolder(path: string): boolean
+  isThere(path: string): boolean
+  /** Everything below a folder, with the folder itself; links are not followed. Undefined if it is too much. */
+  below(path: string): readonly string[] | undefined
   /** Whether the command reads from a pipe. */
   fed: boolean
 }
@@ -86,6 +97,8 @@ const kinds: Readonly<Record<string, RegExp>> = {
   ARCHIVE: /^[^:]+$/,
   FORMAT: /^\+[^]*$/,
   REVISION: /^[\w./@^~{}-]+$/,
+  /** Lines of a file: `1,5:path` or `:function:path`. */
+  LINES: /:[^:]/,
 }
 
 /** Whether a text is a value of a kind; undefined for the kinds that are judged elsewhere. */
@@ -168,6 +181,8 @@ export function program(table: ProgramTable): ReadingProgram {
       // A printing program shows the names that a pattern meets.
       else if (word.glob) files.push(word)
     }
+    if (table.plainFiles && own.some(({ values = [] }) => values.some((value) => around.mayBeFolder(value))))
+      return not('it reads the files in a folder')
     const deep = table.recursive === 'always' || (table.recursive ?? []).some((flag) => given.has(flag))
     // A program that always searches takes what it is fed instead; grep -r searches the folder even then.
     if (deep && !(own.length === 0 && around.fed && table.recursive === 'always'))
@@ -278,12 +293,22 @@ export function take(
 
   function value(name: string, kind: string, word: Word | undefined): string | undefined {
     if (!word) return `the value of ${name} is missing`
+    // A pattern may become several words, and only the first of them would be the value.
+    if (word.glob && paths.has(kind)) return `${word.text} may become several words`
     const wrong = valueOf(kind, word, around)
     if (wrong !== undefined) return wrong
     taken.given.add(name)
     taken.values.push({ flag: name, word })
     // Some systems end the flags at the first operand, so that a value behind one is a file to them.
     if (kind === 'FILE' || taken.operands.length > 0) taken.files.push(word)
+    // A colon may belong to an expression before the path or to the path, so each text behind a colon is taken for the path.
+    if (kind === 'LINES')
+      taken.files.push({
+        ...word,
+        values: word.values!.flatMap((value) =>
+          value.split(':').flatMap((_, i, parts) => (i === 0 ? [] : [parts.slice(i).join(':')])),
+        ),
+      })
     return undefined
   }
 }

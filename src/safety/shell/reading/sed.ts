@@ -2,9 +2,12 @@ import type { ReadingProgram } from './program-table.ts'
 import { only } from '../simple-command.ts'
 import { not, take } from './program-table.ts'
 
-/** The text of a regular expression before a delimiter. A bracket may not hold the delimiter: systems differ there. */
+/**
+ * The text of a regular expression before a delimiter. A bracket may not hold the delimiter, and may not begin with a ]: systems
+ * differ about where the expression ends then.
+ */
 const expression = (sign: string) =>
-  String.raw`(?:[^\\\n[${sign}]|\\[^\w\n]|\\[1-9nstwWbBS]|\[\^?(?:\[:[a-z]+:\]|[^\]\\\n[${sign}])+\])*`
+  String.raw`(?:[^\\\n[${sign}]|\\[^\w\n]|\\[1-9nstwWbBS]|\[(?!\^?\])\^?(?:\[:[a-z]+:\]|[^\]\\\n[${sign}])+\])*`
 
 const replacement = (sign: string) => String.raw`(?:[^\\\n${sign}]|\\[^\w\n]|\\[0-9n])*`
 

@@ -120,6 +120,7 @@ export const textTables: readonly ProgramTable[] = [
       ...['--ignore-blank-lines', '--suppress-common-lines', '--strip-trailing-cr', '--text', '--minimal'],
       ...['--report-identical-files', '--width=<N>', '--new-file', '--normal', '--left-column'],
     ],
+    plainFiles: true,
     operands: { first: ['FILE', 'FILE'], least: 2 },
   },
   {
