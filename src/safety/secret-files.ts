@@ -50,10 +50,26 @@ const folders = [
   '.local/share/amp',
   '.config/crush',
   '.local/share/crush',
+  '.config/github-copilot',
+  '.config/rclone',
+  '.terraform.d',
 ]
 
-/** Files in the home that hold logins beside a program's settings. */
-const files = ['.claude.json', '.aider.conf.yml']
+/** Files below the home that hold logins, or what was typed into a shell. */
+export const secretHomeFiles: readonly string[] = [
+  '.config/git/credentials',
+  '.cargo/credentials',
+  '.cargo/credentials.toml',
+  '.gem/credentials',
+  '.bash_history',
+  '.zsh_history',
+  '.python_history',
+  '.psql_history',
+  '.node_repl_history',
+]
+
+/** Settings of CLIs that hold logins, too: the wall hides them from all but their own CLI. */
+const settingsFiles = ['.claude.json', '.aider.conf.yml']
 
 /** Whether a file holds keys, judged by its name. */
 export function isSecretName(path: string): boolean {
@@ -68,7 +84,7 @@ const worktrees = join('.termaite', 'worktrees')
 export function isSecretPlace(path: string, home: string): boolean {
   if (path.startsWith(join(home, worktrees) + sep)) return false
   if (secretFolders(home).some((folder) => path === folder || path.startsWith(folder + sep))) return true
-  if (files.some((file) => path === join(home, file))) return true
+  if ([...secretHomeFiles, ...settingsFiles].some((file) => path === join(home, file))) return true
   return /^\/proc\/[^/]+\/environ$/.test(path) || /^\/etc\/(?:shadow|gshadow|sudoers)/.test(path)
 }
 

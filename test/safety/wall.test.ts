@@ -222,12 +222,14 @@ test('the project can be written to, and nothing else', { skip }, async () => {
     execFileSync('git', ['init', '-q'], { cwd: root })
     writeFileSync(join(home, '.ssh', 'id_rsa'), 'secret')
     writeFileSync(join(home, '.netrc'), 'secret')
+    mkdirSync(join(home, '.cargo'))
+    for (const name of ['.cargo/credentials.toml', '.bash_history']) writeFileSync(join(home, name), 'secret')
     const script = [
       'echo a > new.txt',
       `echo b > ${join(base, 'outside.txt')}`,
       'echo c > .git/hooks/pre-commit',
       'echo d > /tmp/private.txt && cat /tmp/private.txt',
-      `cat ${join(home, '.ssh', 'id_rsa')} ${join(home, '.netrc')}`,
+      `cat ${['.ssh/id_rsa', '.netrc', '.cargo/credentials.toml', '.bash_history'].map((name) => join(home, name)).join(' ')}`,
       'pwd',
     ].join('\n')
     const { argv } = (await wrap(['/bin/sh', '-c', script], { root, network: false, home, ...open })) as Walled

@@ -3,7 +3,7 @@ import { lstat, readFile, realpath, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { ownPlace } from '../../base/own-program.ts'
 import { isWithin } from '../../base/real-path.ts'
-import { secretFolders } from '../secret-files.ts'
+import { secretFolders, secretHomeFiles } from '../secret-files.ts'
 
 /** The temporary folder: it holds other programs' files and sockets, so a command gets one of its own. */
 export const temporary = '/tmp'
@@ -60,7 +60,7 @@ export async function hiddenPlaces({ home, own, further, env, scratch }: HiddenP
     ...secretFolders(home),
     own,
     ...further,
-    ...secretFiles.map((name) => join(home, name)),
+    ...[...secretFiles, ...secretHomeFiles].map((name) => join(home, name)),
     ...namedLogins.map((name) => env[name] ?? '').filter(isAbsolute),
     ...secretsOfRoot,
   ]
