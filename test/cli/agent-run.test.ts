@@ -3,7 +3,16 @@ import assert from 'node:assert/strict'
 import { diffText } from '../hub/diff-text.ts'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
 import { slugOf } from '../../src/app/project.ts'
@@ -124,6 +133,44 @@ test(
     assert.deepEqual([task!.state, task!.result], ['COMPLETED', { message: 'answer 2' }])
     assert.equal(session().terminal, terminal)
     assert.equal(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it lives on')
+  },
+)
+
+test(
+  'the worktree stays under a CLI that lives on in tmux; a CLI whose worktree is gone is started again in a new one',
+  { ...options, skip: noTmux },
+  async (t) => {
+    const { machine, env, settled, add, session, hub } = await machineAtWork(t)
+    const socket = `termaite-${shortHash(machine.home)}`
+    t.after(() => spawnSync('tmux', ['-L', socket, 'kill-server']))
+    const shell = () =>
+      spawnSync('tmux', ['-L', socket, 'list-panes', '-a', '-F', '#{pane_pid}'], { encoding: 'utf8' }).stdout.trim()
+    /** Runs the agent until it has done a task; returns the process of its pane and what the agent said. */
+    const worked = async (...more: string[]) => {
+      const child = machine.start(['agent', '--start=fake', '--tmux', ...more], { env })
+      t.after(() => child.kill('SIGKILL'))
+      let lines = ''
+      child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
+      await settled([await add('Say something.')])
+      // The worktree of an agent without a task is clean, and would be removed.
+      await until(() => session().flight === undefined && /waiting for a task\n$/.test(lines))
+      const pid = shell()
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      return { pid, lines }
+    }
+    const first = await worked()
+    const { path } = session().worktree
+    assert.match(first.lines, new RegExp(`its worktree ${path} is kept: fake still runs in it`))
+    const { ino } = statSync(path)
+    const second = await worked('--resume')
+    assert.deepEqual([second.pid, statSync(path).ino, readlinkSync(`/proc/${first.pid}/cwd`)], [first.pid, ino, path])
+    rmSync(path, { recursive: true })
+    const third = await worked('--resume')
+    const now = session().worktree.path
+    assert.notEqual(third.pid, first.pid)
+    assert.deepEqual([existsSync(now), readlinkSync(`/proc/${third.pid}/cwd`)], [true, now])
+    assert.equal((await hub.agents()).length, 1)
   },
 )
 

@@ -98,8 +98,13 @@ export async function supervisedConversation(
   return conversation
 }
 
-/** `machine` is the name of this machine at the hub. */
-export type TaskOptions = { workspace: TaskWorkspace; capabilities: readonly string[]; machine: string }
+/** `machine` is the name of this machine at the hub; `isRemade` is that of the work place. */
+export type TaskOptions = {
+  workspace: TaskWorkspace
+  capabilities: readonly string[]
+  machine: string
+  isRemade: boolean
+}
 
 /** Registers the agent at the hub; returns the tasks that the hub gives it, how its dialogs are asked there, and how its status is told there. */
 export function openHubWork(
@@ -111,7 +116,7 @@ export function openHubWork(
     machine,
     warn,
     ticket,
-  }: TaskOptions & { warn(words: string): void; ticket(): string | undefined },
+  }: Omit<TaskOptions, 'isRemade'> & { warn(words: string): void; ticket(): string | undefined },
 ): { taskSource: TaskSource; ask: Ask; status: StatusReports } {
   const { hubId: id, workflow: role } = session.state
   const as: Registration = {
@@ -148,7 +153,12 @@ export function openHubWork(
   }
 }
 
-export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }
+export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & {
+  workspace: TaskWorkspace
+  notes: string[]
+  /** Whether the session had a worktree that was gone, so that another one was made for it. */
+  isRemade?: boolean
+}
 
 /** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, else the project itself. */
 export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<WorkPlace> {
@@ -169,7 +179,8 @@ export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<Work
   try {
     const name = before ? basename(before.path) : `agent-${agent.name}`
     const { worktree, cwd, notes } = await worktrees.make(worktrees.plan(name), place.cwd)
-    return { cwd, worktree, workspace: worktreeWorkspace(io, place.root, worktree, worktrees), notes }
+    const workspace = worktreeWorkspace(io, place.root, worktree, worktrees)
+    return { cwd, worktree, workspace, notes, isRemade: before !== undefined }
   } catch (error) {
     say(io, `termaite: ${messageOf(error)}; ${agent.name} works in the project itself.`)
     return { cwd: place.cwd, workspace: plainWorkspace, notes: [] }

@@ -45,7 +45,7 @@ export async function run(given: Io, { values, words }: Parsed): Promise<number>
     print(io, planned(plan, wiring?.how))
     return 0
   }
-  const { cwd, worktree, workspace, notes } = await openWorkPlace(io, plan)
+  const { cwd, worktree, workspace, notes, isRemade = false } = await openWorkPlace(io, plan)
   for (const words of notes) say(io, `${plan.agent.name}: ${words}`)
   for (const words of stopWords(plan, io)) say(io, `${plan.agent.name}: ${words}`)
   const session = new SupervisedSession(place.root, { ...state, cwd, worktree }, io.clock)
@@ -60,6 +60,7 @@ export async function run(given: Io, { values, words }: Parsed): Promise<number>
       { ...plan, session, wiring, hubKey },
       {
         workspace,
+        isRemade,
         capabilities: wishes.capabilities,
         machine: machineNameOf(linkWishes.machineName ?? plan.settings.link.name),
       },
