@@ -17,7 +17,8 @@ test(
       const { realClock } = await import('${source}/base/clock.ts')
       const host = tmuxHost({ env: process.env, clock: realClock, folder: ${JSON.stringify(terminals)}, socket: '${socket}' })
       await host.open('sleep 60', { cwd: ${JSON.stringify(cwd)}, id: 'it' })
-      const found = await host.find('it')
+      let found
+      while (!(found = await host.find('it'))) await realClock.sleep(10)
       await host.close()
       void found.exited
       console.log('closed')
