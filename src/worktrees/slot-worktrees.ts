@@ -51,6 +51,13 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
       const notes = [works, ...(await filterNotes(git, free.path, trusted)), ...ready]
       return { worktree: made, cwd: existsSync(inside) ? inside : free.path, notes }
     },
+    async remake({ path }) {
+      makeFolder(dirname(path))
+      // Git still knows the old worktree at this path, and gives its place up only when it is forced to.
+      await addWorktree(git, root, path, ['--force', '--detach'], await git(root, 'rev-parse', 'HEAD'))
+      await checkOut(git, path, { filters: await parts.trusted() })
+      await setUpWorktree(parts, path)
+    },
     async clear({ path, branch, base }) {
       const kept = (why: string) => ({
         gone: false as const,

@@ -173,13 +173,13 @@ export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<Work
     return {
       cwd: state.cwd,
       worktree: before,
-      workspace: worktreeWorkspace(io, place.root, before, worktrees),
+      workspace: worktreeWorkspace(io, place.root, before, worktrees, { remakes: true }),
       notes: [],
     }
   try {
     const name = before ? basename(before.path) : `agent-${agent.name}`
     const { worktree, cwd, notes } = await worktrees.make(worktrees.plan(name), place.cwd)
-    const workspace = worktreeWorkspace(io, place.root, worktree, worktrees)
+    const workspace = worktreeWorkspace(io, place.root, worktree, worktrees, { remakes: true })
     return { cwd, worktree, workspace, notes, isRemade: before !== undefined }
   } catch (error) {
     say(io, `termaite: ${messageOf(error)}; ${agent.name} works in the project itself.`)
