@@ -146,7 +146,7 @@ async function repository(t: TestContext) {
   const worktrees = worktreesOf({ root, home: folder, slug: 's', env, trusted: async () => true })!
   const { worktree } = await worktrees.make(worktrees.plan('agent-x'), root)
   const workspace = worktreeWorkspace({ env }, root, worktree, worktrees, { remakes: true })
-  return { git, worktree, root, workspace }
+  return { git, worktree, worktrees, root, workspace }
 }
 
 test('each task is a branch from where the project is, ends as a diff, and comes back where it was', async (t) => {
@@ -170,6 +170,16 @@ test('each task is a branch from where the project is, ends as a diff, and comes
   assert.deepEqual(git('branch', '--format=%(refname:short)', '--list', 'termaite/*').split('\n'), [
     'termaite/task-aaaaaaaa',
   ])
+})
+
+test('agents that start at the same moment get a worktree each, under the next free names', async (t) => {
+  const { worktrees, root } = await repository(t)
+  const made = await Promise.all(Array.from({ length: 6 }, () => worktrees.make(worktrees.plan('agent-y'), root)))
+  assert.deepEqual(
+    made.map(({ worktree }) => worktree.branch).sort(),
+    ['', '-2', '-3', '-4', '-5', '-6'].map((more) => `termaite/agent-y${more}`),
+  )
+  assert.equal(new Set(made.map(({ worktree }) => worktree.path)).size, 6)
 })
 
 test('a worktree that holds work of no task stays', async (t) => {

@@ -35,7 +35,7 @@ import { basename, join } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
-import { say, voiceOf } from '../../core/io.ts'
+import { say, UsageError, voiceOf } from '../../core/io.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 
 /** A task may take a whole night; the supervisor looks after a CLI that falls silent. */
@@ -160,7 +160,7 @@ export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & {
   isRemade?: boolean
 }
 
-/** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, else the project itself. */
+/** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, or the project itself where that was asked for or there is no git. */
 export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<WorkPlace> {
   const { place, settings, agent, state, clones } = plan
   if (clones) return clonedWorkPlace(io, plan, clones)
@@ -182,8 +182,11 @@ export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<Work
     const workspace = worktreeWorkspace(io, place.root, worktree, worktrees, { remakes: true })
     return { cwd, worktree, workspace, notes, isRemade: before !== undefined }
   } catch (error) {
-    say(io, `termaite: ${messageOf(error)}; ${agent.name} works in the project itself.`)
-    return { cwd: place.cwd, workspace: plainWorkspace, notes: [] }
+    // Nobody may be there who would see an unattended agent change the person's own files.
+    throw new UsageError(
+      `no worktree could be made for ${agent.name}: ${messageOf(error)}. Put that right, or let ${agent.name} work in the project itself with --here.`,
+      1,
+    )
   }
 }
 
