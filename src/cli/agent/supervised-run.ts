@@ -41,6 +41,7 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
   const { host: kind } = session.state
   const records = openRecords(io, ready)
   const { mask, meter, scribe, messages } = records
+  session.warn = (words) => messages.warn(words)
   const terminals = terminalsOf(
     io,
     { ...settings, terminals: { ...settings.terminals, host: kind } },
