@@ -91,7 +91,12 @@ export class HubTaskSource implements TaskSource {
 
   async next(signal: AbortSignal): Promise<WorkOrder> {
     const { hub, as, files, workspace } = this.#parts
-    const given = await this.#reach(signal, () => whenRegistered(hub, as, () => hub.wait(as.id, waitSeconds, signal)))
+    const given = await this.#reach(signal, () =>
+      whenRegistered(hub, as, () => hub.wait(as.id, waitSeconds, signal)),
+    ).catch((error: unknown) => {
+      if (error instanceof HubRefused) return { type: 'refused' as const, why: refusalWords(error, hub.url, as.id) }
+      throw error
+    })
     this.#attached = (given?.type === 'task' && files && given.task.attachments) || []
     if (given?.type === 'task') this.#wanted = { workspace: given.task.workspace, origin: given.task.origin }
     const order = orderOf(given)
@@ -334,7 +339,15 @@ function isAway(error: unknown): error is Error {
   return error instanceof HubAway || (error instanceof HubRefused && (error.status === 429 || error.status >= 500))
 }
 
-function orderOf(given: Awaited<ReturnType<RemoteHub['wait']>> | undefined): WorkOrder {
+/** Says why the hub gives an agent no work any more, and what to do about it. */
+function refusalWords({ status, message }: HubRefused, url: string, agent: string): string {
+  if (status !== 401) return `the hub at ${url} refuses ${agent}: ${message}`
+  return `the hub at ${url} no longer knows the key of ${agent}. Resume to be lent a new one; a key that you were given has to be replaced first (termaite hub keys add).`
+}
+
+type HubOrder = Awaited<ReturnType<RemoteHub['wait']>> | (WorkOrder & { type: 'refused' })
+
+function orderOf(given: HubOrder | undefined): WorkOrder {
   if (given?.type === 'task')
     return { type: 'task', ticket: given.ticket, prompt: given.task.prompt, notes: given.task.notes }
   return given && given.type !== 'idle' ? given : { type: 'none' }

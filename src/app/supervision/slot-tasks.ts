@@ -78,6 +78,7 @@ export async function workOnHubTasks(
         say(io, `The hub removed slot ${id}: ${order.why}`)
         return 0
       }
+      if (order.type === 'refused') throw new UsageError(order.why, 1)
       if (order.type === 'told') await send(io, place, open, id, order.text)
       if (order.type === 'task') await work(io, place, open, id, order, taskSource)
     }

@@ -3,11 +3,12 @@ import type { TryBundle } from './task-try.ts'
 import type { TaskOrigin } from './workspace.ts'
 import type { TaskNote } from './task-note.ts'
 
-/** An order for a supervised agent: a task by its `ticket`, words to be told, to leave, or nothing for now. */
+/** An order for a supervised agent: a task by its `ticket`, words to be told, to leave, or nothing for now. `refused`: the source gives the agent no orders any more. */
 export type WorkOrder =
   | { type: 'task'; ticket: string; prompt: string; notes: readonly TaskNote[] }
   | { type: 'told'; text: string }
   | { type: 'evict'; why: string }
+  | { type: 'refused'; why: string }
   | { type: 'none' }
 
 /** Whether a task still belongs to the agent. `settled`: the agent has answered it itself; `lost`: it was cancelled, or another agent has it. */

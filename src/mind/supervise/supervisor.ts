@@ -106,6 +106,7 @@ class Supervisor {
     if (this.#cli.blank) return this.#work({ prompt: this.#parts.workflow })
     const order = await this.#nextOrder()
     if (order.type === 'evict') this.#over ??= { type: 'evicted', why: order.why }
+    else if (order.type === 'refused') this.#over ??= { type: 'gave-up', why: order.why }
     else if (order.type === 'told') await this.#work({ prompt: order.text })
     else if (order.type === 'task') await this.#doTask(order)
   }
