@@ -174,6 +174,52 @@ test(
   },
 )
 
+test('of two processes that resume one session at the same moment, one has it', options, async (t) => {
+  const { machine, env, flying, session } = await machineAtWork(t)
+  const first = machine.start(['agent', '--start=fake'], { env })
+  t.after(() => first.kill('SIGKILL'))
+  await flying()
+  first.kill('SIGKILL')
+  await once(first, 'exit')
+  const resumed = Array.from({ length: 4 }, () => {
+    const child = machine.start(['agent', '--resume'], { env })
+    t.after(() => child.kill('SIGKILL'))
+    let said = ''
+    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+    return { child, said: () => said }
+  })
+  const ended = () => resumed.filter(({ child }) => child.exitCode !== null)
+  await until(() => ended().length >= 3)
+  const works = resumed.find(({ child }) => child.exitCode === null)!
+  await until(() => works.said().includes('waiting for a task'))
+  for (const { child, said } of ended()) {
+    assert.equal(child.exitCode, 1)
+    assert.match(
+      said(),
+      /--resume: (?:another process is resuming fake already|fake is already running in process \d+)\./,
+    )
+  }
+  assert.equal(Number(session().owner.split(',')[2]), works.child.pid)
+})
+
+test('an agent whose key was revoked says so, and how it is resumed', options, async (t) => {
+  const { machine, env } = await machineAtWork(t)
+  const { out } = await machine.run(['hub', 'keys', 'add', 'worker', '--role', 'agent'], { env })
+  const child = machine.start(['agent', '--start=fake'], { env: { ...env, TERMAITE_HUB_KEY: out.trim() } })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+  await until(() => said.includes('waiting for a task'))
+  assert.equal((await machine.run(['hub', 'keys', 'revoke', 'worker'], { env })).code, 0)
+  assert.deepEqual(await once(child, 'exit'), [1, null])
+  assert.match(
+    said,
+    /^fake: gave up: the hub at \S+ no longer knows the key of worker\. Resume .*\(termaite hub keys add\)\.$/m,
+  )
+  assert.match(said, /^Resume with: termaite agent --start=fake --as=orc --resume$/m)
+  assert.doesNotMatch(said, /internal error/)
+})
+
 test('an agent of the crew takes tasks of the hub as long as it is told to', options, async (t) => {
   const { machine, hub, env, settled, add, git, gate, start } = await machineAtWork(t, 'slow')
   const { agents, leash } = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
