@@ -11,7 +11,7 @@ import { withoutProject } from './program-path.ts'
 import { makeStop, runGit } from './run-git.ts'
 import { ProgramMissing } from './system-error.ts'
 
-/** Runs git on the repository of a folder and returns its output; rejects with the last line of its errors. */
+/** Runs git on the repository of a folder and returns its output; rejects with the reason that git gives. */
 export type Git = {
   (at: string | Repository, ...args: string[]): Promise<string>
   /** Runs git and returns everything about its end. */
@@ -69,7 +69,7 @@ export function projectGit(env: GitEnv): Git {
   return Object.assign(git, { ran, filters })
 }
 
-/** Runs git and returns its output byte for byte; rejects with the last line of its errors. */
+/** Runs git and returns its output byte for byte; rejects with the reason that git gives. */
 export async function checkedGit(
   { ran }: Pick<Git, 'ran'>,
   at: string | Repository,
@@ -79,7 +79,13 @@ export async function checkedGit(
   const { code, out, err, error } = await ran(at, args, options)
   if (code === 0) return out
   if (error instanceof ProgramMissing) throw error
-  throw new Error(error ? error.message : err.trim().split('\n').at(-1) || `git ${args[0]} failed`)
+  throw new Error(error ? error.message : reasonIn(err) || `git ${args[0]} failed`)
+}
+
+/** The line that says why git failed: git may explain a fatal error in further lines, else the last line is the reason. */
+function reasonIn(err: string): string {
+  const lines = err.trim().split('\n')
+  return lines.find((line) => line.startsWith('fatal: ')) ?? lines.at(-1)!
 }
 
 /** A repository whose work tree is `root`. */

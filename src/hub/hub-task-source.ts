@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Spent } from '../core/work/budget.ts'
 import type { Attachment } from '../core/work/attachment.ts'
 import type {
+  BlockedReport,
   RanCheck,
   TaskChecks,
   TaskChanges,
@@ -13,16 +14,19 @@ import type {
   WorkCarrier,
   WorkOrder,
   TaskFiles,
+  TaskStart,
 } from '../core/work/task-source.ts'
 import type { Registration } from './hub.ts'
 import type { RemoteHub } from './remote-hub.ts'
 import type { SentCheck } from './task-texts.ts'
+import type { UncollectedWork } from './work-delivery.ts'
 import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
 import { wholeName } from '../core/work/workspace.ts'
 import { attachmentsText } from '../core/work/attachment.ts'
 import { HubAway, HubRefused } from './remote-hub.ts'
-import { isPausedAt, taskIdOf } from './task-rules.ts'
+import { isHeld, isPausedAt, taskIdOf } from './task-rules.ts'
+import { UnfitTask } from '../core/work/task-source.ts'
 import { WorkDelivery } from './work-delivery.ts'
 
 type HubTaskSourceParts = {
@@ -87,7 +91,12 @@ export class HubTaskSource implements TaskSource {
 
   async next(signal: AbortSignal): Promise<WorkOrder> {
     const { hub, as, files, workspace } = this.#parts
-    const given = await this.#reach(signal, () => whenRegistered(hub, as, () => hub.wait(as.id, waitSeconds, signal)))
+    const given = await this.#reach(signal, () =>
+      whenRegistered(hub, as, () => hub.wait(as.id, waitSeconds, signal)),
+    ).catch((error: unknown) => {
+      if (error instanceof HubRefused) return { type: 'refused' as const, why: refusalWords(error, hub.url, as.id) }
+      throw error
+    })
     this.#attached = (given?.type === 'task' && files && given.task.attachments) || []
     if (given?.type === 'task') this.#wanted = { workspace: given.task.workspace, origin: given.task.origin }
     const order = orderOf(given)
@@ -102,19 +111,38 @@ export class HubTaskSource implements TaskSource {
     return { ...order, prompt: words.join('\n\n') }
   }
 
-  async ack(ticket: string, signal: AbortSignal): Promise<TicketState> {
+  async ack(ticket: string, signal: AbortSignal): Promise<TaskStart> {
     const { hub, as, workspace } = this.#parts
     const state = await this.#say(ticket, 'ack', {}, signal)
     if (state !== 'kept') return state
     try {
       // A folder that is cloned first may take long.
-      await this.#whileHeld(ticket, signal, (held) => workspace.begin(taskIdOf(ticket), this.#wanted, held))
-      return (await this.#saveAttachments(ticket, signal)) ? state : 'lost'
+      const begun = await this.#whileHeld(ticket, signal, (held) =>
+        workspace.begin(taskIdOf(ticket), this.#wanted, held),
+      )
+      if (!(await this.#saveAttachments(ticket, signal))) return 'lost'
+      return begun === 'remade' ? 'moved' : state
     } catch (error) {
       const message = `the folder to work in could not be prepared: ${messageOf(error)}`
+      const isOnlyThis = error instanceof UnfitTask || error instanceof HubRefused
+      if (!isOnlyThis) return this.#giveBack(ticket, message, signal)
       await this.#claim(ticket, signal, () => hub.respond(ticket, as.id, { status: 'FAILED', message }))
       return 'lost'
     }
+  }
+
+  /** Puts a task back into the queue for other agents, because this agent has no folder to work in. */
+  async #giveBack(ticket: string, why: string, signal: AbortSignal): Promise<TaskStart> {
+    const { hub, as } = this.#parts
+    const isOurs = async () => {
+      const task = await this.#reach(signal, () => hub.task(taskIdOf(ticket))).catch(() => undefined)
+      return task?.agent === as.id && isHeld(task)
+    }
+    // A task that was taken away while its folder was prepared says nothing about the folder.
+    if (signal.aborted || !(await isOurs())) return 'lost'
+    // A hub that does not know the word puts the task back itself, when its agent was silent for too long.
+    await this.#say(ticket, 'release', { reason: why }, signal)
+    return { unready: why }
   }
 
   progress(ticket: string, text: string, signal: AbortSignal): Promise<TicketState> {
@@ -125,9 +153,10 @@ export class HubTaskSource implements TaskSource {
     return this.#say(ticket, 'block', { reason: 'it needs an answer', question }, signal)
   }
 
-  async respond(ticket: string, report: TaskReport, signal: AbortSignal): Promise<TicketState> {
+  async respond(ticket: string, report: TaskReport, signal: AbortSignal): Promise<TicketState | BlockedReport> {
     const { hub, as, vouch } = this.#parts
     const work = await this.#delivery.collect(ticket, report.message, signal)
+    if (work && 'why' in work) return this.#respondWithout(ticket, report, work, signal)
     const status = report.status === 'COMPLETED' && work ? 'IN_REVIEW' : report.status
     const ran = work && status !== 'FAILED' ? await this.#runChecks(ticket, work.changes, signal) : []
     const state = await this.#claim(ticket, signal, async () => {
@@ -152,7 +181,25 @@ export class HubTaskSource implements TaskSource {
     if (await this.#isPaused(ticket, signal)) return
     const message = `The work was stopped before it was done: ${why}.`
     const work = await this.#delivery.collect(ticket, message, signal)
-    await this.#delivery.keepLate(ticket, work, message, signal)
+    if (work && 'changes' in work) await this.#delivery.keepLate(ticket, work, message, signal)
+  }
+
+  /** Reports a task whose work is on no branch. It does not count as done: a person is asked to put the folder in order. */
+  async #respondWithout(
+    ticket: string,
+    { status, message }: TaskReport,
+    { why }: UncollectedWork,
+    signal: AbortSignal,
+  ): Promise<TicketState | BlockedReport> {
+    const { hub, as } = this.#parts
+    if (status === 'FAILED') {
+      const both = `${message}\n\n${why}`
+      return this.#claim(ticket, signal, () => hub.respond(ticket, as.id, { status, message: both }))
+    }
+    const question = `Task not finished: ${why} Put that right, then answer: the agent goes on with the task. Its answer was:\n\n${message}`
+    const body = { reason: 'its work could not be committed', question }
+    const state = await this.#say(ticket, 'block', body, signal)
+    return state === 'kept' ? { blocked: why } : state
   }
 
   async revoked(ticket: string, signal: AbortSignal): Promise<string | undefined> {
@@ -292,7 +339,15 @@ function isAway(error: unknown): error is Error {
   return error instanceof HubAway || (error instanceof HubRefused && (error.status === 429 || error.status >= 500))
 }
 
-function orderOf(given: Awaited<ReturnType<RemoteHub['wait']>> | undefined): WorkOrder {
+/** Says why the hub gives an agent no work any more, and what to do about it. */
+function refusalWords({ status, message }: HubRefused, url: string, agent: string): string {
+  if (status !== 401) return `the hub at ${url} refuses ${agent}: ${message}`
+  return `the hub at ${url} no longer knows the key of ${agent}. Resume to be lent a new one; a key that you were given has to be replaced first (termaite hub keys add).`
+}
+
+type HubOrder = Awaited<ReturnType<RemoteHub['wait']>> | (WorkOrder & { type: 'refused' })
+
+function orderOf(given: HubOrder | undefined): WorkOrder {
   if (given?.type === 'task')
     return { type: 'task', ticket: given.ticket, prompt: given.task.prompt, notes: given.task.notes }
   return given && given.type !== 'idle' ? given : { type: 'none' }

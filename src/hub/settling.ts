@@ -4,6 +4,7 @@ import type { Pipelines } from './pipelines.ts'
 import type { RoundRows } from './round-rows.ts'
 import type { RoundRules } from './rounds.ts'
 import type { SpendingLimits } from './spending-limits.ts'
+import { defined } from '../base/defined.ts'
 import { readinessOf } from '../core/work/dependencies.ts'
 import { lateTask } from './pipeline-rules.ts'
 import { check } from './pipelines.ts'
@@ -48,8 +49,14 @@ export function roundRules({ limits, pipelines }: { limits: SpendingLimits; pipe
   }
 }
 
-/** Puts a task back into the queue, for the same agent if it had begun; a task that came back too often has failed. */
-export function takeBack(rows: RoundRows, task: HeldTask, by: string, why: string): void {
+/** Puts a task back into the queue, for the same agent if it had begun and no other wish is named; a task that came back too often has failed. */
+export function takeBack(
+  rows: RoundRows,
+  task: HeldTask,
+  by: string,
+  why: string,
+  { wish }: Pick<Task, 'wish'> = task.state === 'PENDING_ACK' ? task : { wish: task.agent },
+): void {
   const begun = task.state !== 'PENDING_ACK'
   // An offer that was not acknowledged may never have arrived, and does not count as a return.
   const returns = begun ? task.returns + 1 : task.returns
@@ -57,7 +64,7 @@ export function takeBack(rows: RoundRows, task: HeldTask, by: string, why: strin
   const move = { at: rows.now, by, returns }
   rows.tasks.replace(
     times <= (begun ? mostReturns : mostUnheard)
-      ? queuedAgain(task, { ...move, why, wish: begun ? task.agent : task.wish })
+      ? queuedAgain(task, defined({ ...move, why, wish }))
       : failed(task, { ...move, why: `given out ${times} times, and no agent finished it: ${why}` }),
   )
 }

@@ -7,6 +7,7 @@ import type { SentCheck, SentDiff, TaskTexts } from './task-texts.ts'
 import { defined } from '../base/defined.ts'
 import { taskAt } from './hub-looks.ts'
 import { taskWish } from './rounds.ts'
+import { takeBack } from './settling.ts'
 import {
   acknowledged,
   blocked,
@@ -56,6 +57,11 @@ export class TaskWork {
     return this.#work(ticket, agentId, (rows, task) => {
       rows.tasks.replace(blocked(task, why, rows.note(agentId, 'question', question)))
     })
+  }
+
+  /** The agent cannot work on any task: this one goes back to the queue for others, and waits for none in particular. */
+  release(ticket: string, agentId: string, why: string): Promise<Task> {
+    return this.#work(ticket, agentId, (rows, task) => takeBack(rows, task, agentId, why, task))
   }
 
   /** Ends a try with the agent's answer. Long texts are stored first, and the task is looked at again then. */

@@ -1,4 +1,5 @@
 import type { CarriedWork, TaskChanges, TaskFiles, TaskWorkspace, WorkCarrier } from '../core/work/task-source.ts'
+import type { Clock } from '../base/clock.ts'
 import type { RemoteHub } from './remote-hub.ts'
 import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
@@ -11,6 +12,7 @@ export type WorkDeliveryParts = {
   agent: string
   /** The name of the machine that the agent works on. */
   machine: string
+  clock: Clock
   workspace: TaskWorkspace
   files?: TaskFiles | undefined
   /** Brings the work to people on other machines; missing where they reach it as it is. */
@@ -23,6 +25,12 @@ export type WorkDeliveryParts = {
 /** The changes of a task, committed on its branch, and the way in which people on other machines get them. */
 export type CollectedWork = { changes: TaskChanges; carried: CarriedWork | undefined }
 
+/** Why the work of a task is on no branch, and where it is. */
+export type UncollectedWork = { why: string }
+
+/** The pauses before the work is committed once more: another git may hold the lock for a moment. */
+const retryMs = [1_000, 2_000, 4_000]
+
 /** Brings the work of an agent's tasks from its folder to the hub. */
 export class WorkDelivery {
   #parts: WorkDeliveryParts
@@ -32,17 +40,43 @@ export class WorkDelivery {
   }
 
   /** Commits the work of a task on its branch and makes it ready to be sent; undefined where nothing was changed or changes cannot be told. */
-  async collect(ticket: string, message: string, signal: AbortSignal): Promise<CollectedWork | undefined> {
-    const { workspace, files, carrier, tell } = this.#parts
+  async collect(
+    ticket: string,
+    message: string,
+    signal: AbortSignal,
+  ): Promise<CollectedWork | UncollectedWork | undefined> {
+    const { files, carrier, tell } = this.#parts
     await files?.clear(taskIdOf(ticket)).catch(() => {})
-    const changes = await workspace.end(taskIdOf(ticket), message).catch((error) => {
-      tell(`the changes of task ${ticket} could not be put on a branch: ${messageOf(error)}`)
-      return undefined
-    })
+    const changes = await this.#committed(ticket, message, signal)
+    if (changes && 'why' in changes) {
+      tell(`task ${ticket}: ${changes.why}`)
+      return changes
+    }
     if (!changes?.diff) return undefined
     const carried = await carrier?.prepare(changes, signal)
     for (const words of carried?.notes ?? []) tell(words)
     return { changes, carried }
+  }
+
+  async #committed(
+    ticket: string,
+    message: string,
+    signal: AbortSignal,
+  ): Promise<TaskChanges | UncollectedWork | undefined> {
+    const { workspace, clock } = this.#parts
+    for (let tries = 0; ; tries++)
+      try {
+        return await workspace.end(taskIdOf(ticket), message)
+      } catch (error) {
+        const pause = retryMs[tries]
+        if (pause !== undefined && !signal.aborted) {
+          await clock.sleep(pause, signal)
+          continue
+        }
+        const path = workspace.path?.()
+        const where = path === undefined ? '' : ` The worktree is ${path}.`
+        return { why: `the work could not be committed to a branch: ${sentence(messageOf(error))}${where}` }
+      }
   }
 
   /** Sends the diff and the bundle, and returns the facts that the hub keeps with the try. */
@@ -81,3 +115,5 @@ export class WorkDelivery {
     }
   }
 }
+
+const sentence = (words: string) => (words.endsWith('.') ? words : `${words}.`)

@@ -6,6 +6,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { anyChange, gitFolders } from '../base/git.ts'
 import { projectGit, repositoryOf } from '../base/project-git.ts'
+import { messageOf } from '../base/error-message.ts'
+import { UnfitTask } from '../core/work/task-source.ts'
 import { repositoryIn } from '../core/work/workspace.ts'
 import { branchOf, changesOf, commitAll } from './task-branches.ts'
 import { addWorktree, checkOut, hasBranch } from './worktree-git.ts'
@@ -42,12 +44,15 @@ export function clonedWorkspace({ env, folder, cloned }: ClonedWorkspaceParts): 
   }
   return {
     folder: (task, { workspace }) => join(folder, nameOf(task, workspace)),
+    path: () => current,
     async begin(task, wanted, signal) {
       const path = join(folder, nameOf(task, wanted.workspace))
       await sweep(path)
       current = path
       if (existsSync(join(path, '.git'))) return
-      const { root, commit } = await cloned(wanted, signal)
+      const { root, commit } = await cloned(wanted, signal).catch((error) => {
+        throw new UnfitTask(messageOf(error))
+      })
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const branch = branchOf(task)
       const goesOn = await hasBranch(git, root, branch)

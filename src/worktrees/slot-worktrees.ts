@@ -2,6 +2,7 @@ import type { Worktree, Worktrees } from '../core/work/worktree.ts'
 import type { SetupParts } from './worktree-setup.ts'
 import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { messageOf } from '../base/error-message.ts'
 import { makeFolder, namesIn } from '../base/files.ts'
 import { anyChange, gitFolders } from '../base/git.ts'
 import type { Git } from '../base/project-git.ts'
@@ -33,9 +34,8 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
       const base = await git(root, 'rev-parse', 'HEAD').catch(() => {
         throw new Error('a worktree needs a commit to begin from, and this repository has none')
       })
-      const free = await freeName(worktree, (branch) => hasBranch(git, root, branch))
-      makeFolder(dirname(free.path))
-      await addWorktree(git, root, free.path, ['-b', free.branch], base)
+      makeFolder(dirname(worktree.path))
+      const free = await addUnderFreeName(git, root, worktree, base)
       const made: Worktree = { ...free, base, made: true }
       const trusted = await parts.trusted()
       await checkOut(git, free.path, { filters: trusted }).catch(async (error) => {
@@ -50,6 +50,13 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
       const works = `works in the worktree ${free.path} on the branch ${free.branch}`
       const notes = [works, ...(await filterNotes(git, free.path, trusted)), ...ready]
       return { worktree: made, cwd: existsSync(inside) ? inside : free.path, notes }
+    },
+    async remake({ path }) {
+      makeFolder(dirname(path))
+      // Git still knows the old worktree at this path, and gives its place up only when it is forced to.
+      await addWorktree(git, root, path, ['--force', '--detach'], await git(root, 'rev-parse', 'HEAD'))
+      await checkOut(git, path, { filters: await parts.trusted() })
+      await setUpWorktree(parts, path)
     },
     async clear({ path, branch, base }) {
       const kept = (why: string) => ({
@@ -86,14 +93,29 @@ async function filtersAskedFor(git: Git, path: string): Promise<string[]> {
   return [...new Set(values)].filter((name) => !['unspecified', 'unset', 'set'].includes(name)).sort()
 }
 
-/** Numbers the name where an earlier agent's worktree or branch has it already. */
-async function freeName(wanted: Worktree, taken: (branch: string) => Promise<boolean>): Promise<Worktree> {
-  for (let n = 1; ; n++) {
+/** So many other processes may take a name between the look for it and its use. */
+const mostCollisions = 20
+
+/**
+ * Adds the worktree, with a numbered name where an earlier agent's worktree or branch has the name already, or where another process
+ * takes it at the same moment.
+ */
+async function addUnderFreeName(git: Git, root: string, wanted: Worktree, base: string): Promise<Worktree> {
+  for (let n = 1, collisions = 0; ; n++) {
     const more = n === 1 ? '' : `-${n}`
     const { path, branch } = { path: `${wanted.path}${more}`, branch: `${wanted.branch}${more}` }
-    if (!existsSync(path) && !(await taken(branch))) return { path, branch }
+    if (existsSync(path) || (await hasBranch(git, root, branch))) continue
+    try {
+      await addWorktree(git, root, path, ['-b', branch], base)
+      return { path, branch }
+    } catch (error) {
+      if (!isTaken(error) || ++collisions > mostCollisions) throw error
+    }
   }
 }
+
+/** Git's words where the branch or the folder of a new worktree came into being meanwhile. */
+const isTaken = (error: unknown) => /already exists|cannot lock ref/.test(messageOf(error))
 
 /** Lists all our worktrees. */
 export function worktreesIn(home: string): string[] {

@@ -3,7 +3,8 @@ import type { TaskChanges, TaskWorkspace } from '../core/work/task-source.ts'
 import type { Worktree, Worktrees } from '../core/work/worktree.ts'
 import type { FileChange } from '../core/work/task-changes.ts'
 import type { Git, Repository } from '../base/project-git.ts'
-import { anyChange, nestedRepositoriesIn } from '../base/git.ts'
+import { existsSync } from 'node:fs'
+import { anyChange, gitFolders, nestedRepositoriesIn } from '../base/git.ts'
 import { parseNumstat } from '../core/work/task-changes.ts'
 import { longestText } from '../core/work/task-try.ts'
 import { checkedGit, projectGit } from '../base/project-git.ts'
@@ -21,28 +22,43 @@ const taskBranches = 'termaite/task-'
 /** The branch of a task. */
 export const branchOf = (task: string) => `${taskBranches}${task.slice(-8)}`
 
-/** Work in the agent's own worktree: each task is a branch from the project's HEAD, and ends as a commit on it. */
+/**
+ * Work in the agent's own worktree: each task is a branch from the project's HEAD, and ends as a commit on it. `remakes`: a worktree
+ * that is gone is made again, because the agent's program can be started again in it.
+ */
 export function worktreeWorkspace(
   io: Pick<Io, 'env'>,
   root: string,
   worktree: Worktree,
   worktrees: Worktrees,
+  { remakes = false }: { remakes?: boolean } = {},
 ): TaskWorkspace {
   const { path, base } = worktree
   const git = projectGit(io.env)
   const here = (...args: string[]) => git(path, ...args)
   const commit = (subject: string) => commitAll(git, path, subject)
+  // Git would look for a repository above a folder that has lost its own.
+  const isThere = () => gitFolders(path) !== undefined
+  const gone = () => new Error(`the worktree ${path} is gone`)
+  const checkedOut = async (branch: string) => {
+    const before = await here('rev-parse', '--abbrev-ref', 'HEAD')
+    if (before === branch) return
+    await commit('uncommitted work of an earlier task')
+    if (await hasBranch(git, path, branch)) await here('checkout', '-q', '--ignore-other-worktrees', branch)
+    else await here('checkout', '-q', '-b', branch, await git(root, 'rev-parse', 'HEAD'))
+    await sweepBranch(git, root, before)
+  }
   return {
+    path: () => path,
     async begin(task) {
-      const branch = branchOf(task)
-      const before = await here('rev-parse', '--abbrev-ref', 'HEAD')
-      if (before === branch) return
-      await commit('uncommitted work of an earlier task')
-      if (await hasBranch(git, path, branch)) await here('checkout', '-q', '--ignore-other-worktrees', branch)
-      else await here('checkout', '-q', '-b', branch, await git(root, 'rev-parse', 'HEAD'))
-      await sweepBranch(git, root, before)
+      const isRemade = remakes && !existsSync(path)
+      if (isRemade) await worktrees.remake(worktree)
+      if (!isThere()) throw gone()
+      await checkedOut(branchOf(task))
+      return isRemade ? 'remade' : undefined
     },
     async end(task, message) {
+      if (!isThere()) throw gone()
       const branch = branchOf(task)
       if ((await here('rev-parse', '--abbrev-ref', 'HEAD')) !== branch) return undefined
       await commit(message)
@@ -59,6 +75,7 @@ export function worktreeWorkspace(
       await here('clean', '-f', '-d', '-q')
     },
     async clear() {
+      if (!existsSync(path)) return undefined
       const last = await here('rev-parse', '--abbrev-ref', 'HEAD')
       const head = await here('rev-parse', 'HEAD')
       const merged = (await git.ran(root, ['merge-base', '--is-ancestor', head, 'HEAD'])).code === 0

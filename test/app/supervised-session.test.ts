@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -19,6 +20,7 @@ import { OutputFilter } from '../../src/faces/attach/output-filter.ts'
 import { allProfiles } from '../../src/profiles/all.ts'
 import { scriptedTerminals } from '../../src/terminals/scripted-terminals.ts'
 import { TokenMeter } from '../../src/mind/supervise/token-meter.ts'
+import type { SupervisedSessionState } from '../../src/app/supervision/supervised-session.ts'
 import { TerminalLog } from '../../src/store/terminal-log.ts'
 import { latestSession, SupervisedSession } from '../../src/app/supervision/supervised-session.ts'
 
@@ -78,15 +80,46 @@ test('an agent cannot choose its name at the hub in its session’s file, nor le
   assert.deepEqual(readdirSync(elsewhere), [])
 })
 
-test('a session whose keys look like flags, or name another folder, is not resumed', (t) => {
+test('a session whose keys look like flags, or whose parts have another shape, is not resumed', (t) => {
   const root = folderOf(t)
   const clock = new HandClock(1_000)
-  const bad = { a: { cliSession: '--dangerously-skip-permissions' }, b: { terminal: '-t' }, c: { cliSession: 'x\ny' } }
-  for (const [id, part] of Object.entries(bad)) new SupervisedSession(root, { ...state(id), ...part }, clock)
+  const bad = {
+    a: { cliSession: '--dangerously-skip-permissions' },
+    b: { terminal: '-t' },
+    c: { cliSession: 'x\ny' },
+    d: { flight: 'text' },
+    e: { flight: { turn: 't', prompt: 1 } },
+    f: { worktree: { path: '/w' } },
+    g: { worktree: [] },
+  }
+  for (const [id, part] of Object.entries(bad))
+    new SupervisedSession(root, { ...state(id), ...part } as SupervisedSessionState, clock)
   const file = (id: string) => join(root, '.termaite', 'sessions', id, 'session.json')
   assert.deepEqual(latestSession(root, undefined, new Set()), {
     warnings: Object.keys(bad).map((id) => `${file(id)} is damaged and is ignored.`),
   })
+})
+
+test('a session that cannot be written goes on in memory, says so once, and is written with the next change that can be', (t) => {
+  const folder = folderOf(t)
+  const root = join(folder, 'project')
+  mkdirSync(root)
+  const session = new SupervisedSession(root, state('a'), new HandClock(1_000))
+  const warned: string[] = []
+  session.warn = (words) => warned.push(words)
+  renameSync(root, join(folder, 'renamed'))
+  session.keep({ cliSession: 'key' })
+  session.keep({ lastOutput: 'last' })
+  assert.deepEqual(warned, [
+    `the session cannot be saved in ${session.folder}: the folder is gone. claude goes on, and saving is tried again; until then --resume would go on from an older state.`,
+  ])
+  renameSync(join(folder, 'renamed'), root)
+  session.keep({ tokens: 7 })
+  const { cliSession, lastOutput, tokens } = latestSession(root, undefined, new Set()).state!
+  assert.deepEqual([cliSession, lastOutput, tokens], ['key', 'last', 7])
+  renameSync(root, join(folder, 'renamed'))
+  session.keep({})
+  assert.equal(warned.length, 2, 'a new trouble is told again')
 })
 
 test('a log has a time on each line, no secrets, and a repeated line as often as it was shown; ten are kept per agent', async (t) => {

@@ -2,8 +2,19 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { diffText } from '../hub/diff-text.ts'
 import { spawnSync } from 'node:child_process'
+import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { shortHash } from '../../src/base/hash.ts'
 import { slugOf } from '../../src/app/project.ts'
@@ -126,6 +137,90 @@ test(
     assert.equal(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it lives on')
   },
 )
+
+test(
+  'the worktree stays under a CLI that lives on in tmux; a CLI whose worktree is gone is started again in a new one',
+  { ...options, skip: noTmux },
+  async (t) => {
+    const { machine, env, settled, add, session, hub } = await machineAtWork(t)
+    const socket = `termaite-${shortHash(machine.home)}`
+    t.after(() => spawnSync('tmux', ['-L', socket, 'kill-server']))
+    const shell = () =>
+      spawnSync('tmux', ['-L', socket, 'list-panes', '-a', '-F', '#{pane_pid}'], { encoding: 'utf8' }).stdout.trim()
+    /** Runs the agent until it has done a task; returns the process of its pane and what the agent said. */
+    const worked = async (...more: string[]) => {
+      const child = machine.start(['agent', '--start=fake', '--tmux', ...more], { env })
+      t.after(() => child.kill('SIGKILL'))
+      let lines = ''
+      child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk))
+      await settled([await add('Say something.')])
+      // The worktree of an agent without a task is clean, and would be removed.
+      await until(() => session().flight === undefined && /waiting for a task\n$/.test(lines))
+      const pid = shell()
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      return { pid, lines }
+    }
+    const first = await worked()
+    const { path } = session().worktree
+    assert.match(first.lines, new RegExp(`its worktree ${path} is kept: fake still runs in it`))
+    const { ino } = statSync(path)
+    const second = await worked('--resume')
+    assert.deepEqual([second.pid, statSync(path).ino, readlinkSync(`/proc/${first.pid}/cwd`)], [first.pid, ino, path])
+    rmSync(path, { recursive: true })
+    const third = await worked('--resume')
+    const now = session().worktree.path
+    assert.notEqual(third.pid, first.pid)
+    assert.deepEqual([existsSync(now), readlinkSync(`/proc/${third.pid}/cwd`)], [true, now])
+    assert.equal((await hub.agents()).length, 1)
+  },
+)
+
+test('of two processes that resume one session at the same moment, one has it', options, async (t) => {
+  const { machine, env, flying } = await machineAtWork(t)
+  const first = machine.start(['agent', '--start=fake'], { env })
+  t.after(() => first.kill('SIGKILL'))
+  await flying()
+  first.kill('SIGKILL')
+  await once(first, 'exit')
+  // A hub that answers nobody holds each process between its look at the session and its start.
+  let held = 0
+  const silent = createServer(() => held++).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.after(() => (silent.closeAllConnections(), silent.close()))
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const resumed = Array.from({ length: 4 }, () => {
+    const child = machine.start(['agent', '--resume'], { env: { TERMAITE_HUB: url } })
+    t.after(() => child.kill('SIGKILL'))
+    let said = ''
+    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+    return { child, said: () => said }
+  })
+  const ended = () => resumed.filter(({ child }) => child.exitCode !== null)
+  await until(() => ended().length >= 3 || held >= 4)
+  assert.deepEqual(
+    ended().map(({ child, said }) => [child.exitCode, said()]),
+    Array.from({ length: 3 }, () => [1, 'termaite: --resume: another process is resuming fake already.\n']),
+  )
+})
+
+test('an agent whose key was revoked says so, and how it is resumed', options, async (t) => {
+  const { machine, env } = await machineAtWork(t)
+  const { out } = await machine.run(['hub', 'keys', 'add', 'worker', '--role', 'agent'], { env })
+  const child = machine.start(['agent', '--start=fake'], { env: { ...env, TERMAITE_HUB_KEY: out.trim() } })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+  await until(() => said.includes('waiting for a task'))
+  assert.equal((await machine.run(['hub', 'keys', 'revoke', 'worker'], { env })).code, 0)
+  assert.deepEqual(await once(child, 'exit'), [1, null])
+  assert.match(
+    said,
+    /^fake: gave up: the hub at \S+ no longer knows the key of worker\. Resume .*\(termaite hub keys add\)\.$/m,
+  )
+  assert.match(said, /^Resume with: termaite agent --start=fake --as=orc --resume$/m)
+  assert.doesNotMatch(said, /internal error/)
+})
 
 test('an agent of the crew takes tasks of the hub as long as it is told to', options, async (t) => {
   const { machine, hub, env, settled, add, git, gate, start } = await machineAtWork(t, 'slow')

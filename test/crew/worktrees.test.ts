@@ -12,6 +12,7 @@ test('an agent’s worktree is removed with it when it holds no work, and named 
       cwd: worktree.path,
       notes: ['made'],
     }),
+    remake: async () => assert.fail('no worktree is gone'),
     async clear({ path }) {
       cleared.push(path)
       return path === '/trees/slot-1'
@@ -51,6 +52,7 @@ test('a slot whose worktree cannot be made fails and says why', async (context) 
     make: async () => {
       throw new Error('this repository has no commit')
     },
+    remake: async () => assert.fail('no worktree is gone'),
     clear: async () => assert.fail('there is nothing to clear'),
   }
   const { find, seat, pasted } = machine()

@@ -80,6 +80,7 @@ const routes: Record<string, HubOperation> = {
   'POST /api/tasks/:id/ack': 'take',
   'POST /api/tasks/:id/progress': 'report',
   'POST /api/tasks/:id/block': 'ask',
+  'POST /api/tasks/:id/release': 'report',
   'POST /api/tasks/:id/respond': 'report',
   'POST /api/tasks/:id/texts': 'report',
   'POST /api/tasks/:id/checks': 'vouch',

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gitFolders } from '../../src/base/git.ts'
 import { sha256 } from '../../src/base/hash.ts'
 import { HandClock, settled } from '../../src/base/hand-clock.ts'
 import { Hub } from '../../src/hub/hub.ts'
@@ -46,10 +47,11 @@ function seat(workspace = plainWorkspace, { checks, vouches = true }: { checks?:
         const given = await hub.wait(id, clock.elapsed() + seconds * 1000, signal)
         return given.type === 'task' ? { ...given, ticket: ticketOf(given.task) } : given
       }),
-    tell: (ticket: string, verb: string, body: { agent: string; message: string; question: string }) =>
+    tell: (ticket: string, verb: string, body: Record<'agent' | 'message' | 'question' | 'reason', string>) =>
       said(() => {
         if (verb === 'ack') return hub.work.ack(idOf(ticket), body.agent)
-        if (verb === 'block') return hub.work.block(idOf(ticket), body.agent, 'x', body.question)
+        if (verb === 'block') return hub.work.block(idOf(ticket), body.agent, body.reason, body.question)
+        if (verb === 'release') return hub.work.release(ticket, body.agent, body.reason)
         return hub.work.progress(idOf(ticket), body.agent, body.message)
       }),
     respond: (ticket: string, agent: string, response: Parameters<Hub['work']['respond']>[2]) =>
@@ -143,8 +145,8 @@ async function repository(t: TestContext) {
   git('commit', '-q', '--allow-empty', '-m', 'first')
   const worktrees = worktreesOf({ root, home: folder, slug: 's', env, trusted: async () => true })!
   const { worktree } = await worktrees.make(worktrees.plan('agent-x'), root)
-  const io = { env }
-  return { git, worktree, root, workspace: worktreeWorkspace(io, root, worktree, worktrees) }
+  const workspace = worktreeWorkspace({ env }, root, worktree, worktrees, { remakes: true })
+  return { git, worktree, worktrees, root, workspace }
 }
 
 test('each task is a branch from where the project is, ends as a diff, and comes back where it was', async (t) => {
@@ -168,6 +170,16 @@ test('each task is a branch from where the project is, ends as a diff, and comes
   assert.deepEqual(git('branch', '--format=%(refname:short)', '--list', 'termaite/*').split('\n'), [
     'termaite/task-aaaaaaaa',
   ])
+})
+
+test('agents that start at the same moment get a worktree each, under the next free names', async (t) => {
+  const { worktrees, root } = await repository(t)
+  const made = await Promise.all(Array.from({ length: 6 }, () => worktrees.make(worktrees.plan('agent-y'), root)))
+  assert.deepEqual(
+    made.map(({ worktree }) => worktree.branch).sort(),
+    ['', '-2', '-3', '-4', '-5', '-6'].map((more) => `termaite/agent-y${more}`),
+  )
+  assert.equal(new Set(made.map(({ worktree }) => worktree.path)).size, 6)
 })
 
 test('a worktree that holds work of no task stays', async (t) => {
@@ -203,6 +215,103 @@ test('a task that ends with a diff is there to be reviewed', async (t) => {
   const chunks: Uint8Array[] = []
   for await (const chunk of hub.texts.read({ id: text, bytes })) chunks.push(chunk)
   assert.match(Buffer.concat(chunks).toString(), /^\+x$/m)
+})
+
+/** A task that is at work in a worktree, in which its agent has made a file. */
+async function taskAtWork(t: TestContext) {
+  const { git, worktree, workspace } = await repository(t)
+  const at = seat(workspace)
+  const { id } = await at.add('Do it.')
+  await at.duty.next(never)
+  await at.duty.ack(`${id}.1`, never)
+  writeFileSync(join(worktree.path, 'new'), 'x\n')
+  const lock = join(gitFolders(worktree.path)!.own, 'index.lock')
+  const respond = (status: 'COMPLETED' | 'FAILED') => at.duty.respond(`${id}.1`, { status, message: 'Done.' }, never)
+  /** Turns the clock until the answer is given. */
+  const answered = async (answer: Promise<unknown>) => {
+    let isOver = false
+    void answer.finally(() => (isOver = true))
+    while (!isOver) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      await at.clock.turn(1_000)
+    }
+    return answer
+  }
+  return { ...at, git, worktree, id, lock, respond, answered }
+}
+
+test('a task whose work cannot be committed is not done: a person is asked, with git’s reason and the worktree', async (t) => {
+  const { hub, duty, id, lock, worktree, respond, answered, words } = await taskAtWork(t)
+  writeFileSync(lock, '')
+  const why = `the work could not be committed to a branch: fatal: Unable to create '${lock}': File exists. The worktree is ${worktree.path}.`
+  assert.deepEqual(await answered(respond('COMPLETED')), { blocked: why })
+  const blocked = await hub.task(id)
+  assert.deepEqual(
+    [blocked.state, blocked.why, blocked.question],
+    [
+      'BLOCKED',
+      'its work could not be committed',
+      `Task not finished: ${why} Put that right, then answer: the agent goes on with the task. Its answer was:\n\nDone.`,
+    ],
+  )
+  assert.deepEqual(words, [`task ${id}.1: ${why}`])
+  // The person puts it right, and the same agent hands in the work that it had done.
+  rmSync(lock)
+  await hub.questions.answer(id, 'Go on.', 'user')
+  await duty.next(never)
+  assert.equal(await duty.ack(`${id}.2`, never), 'kept')
+  assert.equal(await duty.respond(`${id}.2`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
+  assert.equal((await hub.task(id)).state, 'IN_REVIEW')
+})
+
+test('a lock that another git holds for a moment is waited for', async (t) => {
+  const { hub, id, lock, respond, clock } = await taskAtWork(t)
+  writeFileSync(lock, '')
+  const slept = clock.sleep.bind(clock)
+  clock.sleep = async (ms, signal) => {
+    // The other git is done by the first retry.
+    if (ms === 1_000) return rmSync(lock)
+    await slept(ms, signal)
+  }
+  assert.equal(await respond('COMPLETED'), 'kept')
+  assert.equal((await hub.task(id)).state, 'IN_REVIEW')
+})
+
+test('a worktree that was removed during the task leaves the task open, and a failure stays one', async (t) => {
+  const { hub, id, worktree, respond, answered } = await taskAtWork(t)
+  rmSync(worktree.path, { recursive: true })
+  const gone = `the work could not be committed to a branch: the worktree ${worktree.path} is gone. The worktree is ${worktree.path}.`
+  assert.deepEqual(await answered(respond('COMPLETED')), { blocked: gone })
+  const other = await taskAtWork(t)
+  rmSync(other.worktree.path, { recursive: true })
+  assert.equal(await other.answered(other.respond('FAILED')), 'kept')
+  const states = [(await hub.task(id)).state, (await other.hub.task(other.id)).state]
+  assert.deepEqual(states, ['BLOCKED', 'FAILED'])
+})
+
+test('a worktree that is gone before a task is made again, and its agent hears that it moved', async (t) => {
+  const { worktree, workspace } = await repository(t)
+  const { hub, duty, add } = seat(workspace)
+  const { id } = await add('Do it.')
+  rmSync(worktree.path, { recursive: true })
+  await duty.next(never)
+  assert.equal(await duty.ack(`${id}.1`, never), 'moved')
+  writeFileSync(join(worktree.path, 'new'), 'x\n')
+  assert.equal(await duty.respond(`${id}.1`, { status: 'COMPLETED', message: 'Done.' }, never), 'kept')
+  assert.equal((await hub.task(id)).state, 'IN_REVIEW')
+})
+
+test('a task goes back to the queue for any agent where the folder cannot be prepared', async (t) => {
+  const { worktree, workspace } = await repository(t)
+  const { hub, duty, add } = seat(workspace)
+  const { id } = await add('Do it.')
+  rmSync(worktree.path, { recursive: true })
+  writeFileSync(worktree.path, 'in the way')
+  await duty.next(never)
+  const why = `the folder to work in could not be prepared: the worktree ${worktree.path} is gone`
+  assert.deepEqual(await duty.ack(`${id}.1`, never), { unready: why })
+  const { state, wish, returns, why: reason } = await hub.task(id)
+  assert.deepEqual({ state, wish, returns, reason }, { state: 'QUEUED', wish: undefined, returns: 1, reason: why })
 })
 
 test('an agent whose task passes its cap is told to stop, and gets the task again with the answer', async () => {

@@ -1,7 +1,7 @@
 import type { Fault, Machine } from './fake-cli.ts'
 import type { Spent } from '../../src/core/work/budget.ts'
 import type { Entry } from '../../src/core/talk/entry.ts'
-import type { TaskSource, TicketState, WorkOrder, TaskReport } from '../../src/core/work/task-source.ts'
+import type { TaskSource, TaskStart, TicketState, WorkOrder, TaskReport } from '../../src/core/work/task-source.ts'
 import type {
   SupervisedState,
   SupervisorParts,
@@ -56,7 +56,7 @@ export class ScriptedTaskSource implements TaskSource {
     return { type: 'none' }
   }
 
-  async ack(ticket: string): Promise<TicketState> {
+  async ack(ticket: string): Promise<TaskStart> {
     this.acks.push(ticket)
     return this.hears
   }

@@ -432,3 +432,33 @@ test('a screen that stands still and is not understood is asked about before its
     await left(at)
   }
 })
+
+test('an agent without a folder takes one task at most: it gives the task back, stops and says why', async () => {
+  const at = await ready()
+  at.tasks.ack = async (ticket) => {
+    at.tasks.acks.push(ticket)
+    return { unready: 'the disk is full' }
+  }
+  at.tasks.task('task-1')
+  at.tasks.task('task-2')
+  await at.clock.turn(minuteMs)
+  assert.deepEqual(await at.over, { type: 'gave-up', why: 'the disk is full' })
+  assert.deepEqual([at.tasks.acks, at.tasks.reports], [['task-1'], []])
+  assert.deepEqual(events(at).at(-2), { type: 'dropped', ticket: 'task-1', why: 'it went back to the queue' })
+})
+
+test('a CLI whose folder was made again is started again before its task is typed', async () => {
+  const at = await ready()
+  at.tasks.ack = async () => 'moved'
+  at.tasks.task('task-1')
+  await at.clock.turn(2 * minuteMs)
+  assert.deepEqual(
+    at.tasks.reports.map(({ report }) => report.status),
+    ['COMPLETED'],
+  )
+  assert.deepEqual(
+    events(at).flatMap((event) => (event.type === 'restarting' ? [event.why] : [])),
+    ['the folder of the program was removed, and was made again'],
+  )
+  await left(at)
+})

@@ -22,7 +22,8 @@ import { say, UsageError } from '../../core/io.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { keysAt } from '../hub/own-workspaces.ts'
 import { findHub, scanSettings } from './hub-discovery.ts'
-import { latestSession } from './supervised-session.ts'
+import { latestSession, sessionStates, sessionsIn } from './supervised-session.ts'
+import { HeldLock } from '../../store/files/held-lock.ts'
 import { findWorkflow, usualWorkflow } from './workflow.ts'
 import { nearest } from '../../base/nearest.ts'
 import { profileNamed, allProfiles } from '../../profiles/all.ts'
@@ -32,7 +33,7 @@ import { unshadowed } from '../../base/program-path.ts'
 import { findProgram, hasLogin } from '../installed-programs.ts'
 import { homeOf, placeOf } from '../place.ts'
 import { join } from 'node:path'
-import { makeFolder } from '../../base/files.ts'
+import { makeFolder, makeFolderHere } from '../../base/files.ts'
 import { cloneRule } from '../../core/work/clone-rules.ts'
 import { profileOf } from '../../settings/agent-settings.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
@@ -68,7 +69,8 @@ export type SupervisionPlan = {
   push: boolean
   /** The state that another run left, or a fresh one. */
   state: SupervisedSessionState
-  resumed: boolean
+  /** The session that is resumed, held so that no other process resumes it too. */
+  resumed?: HeldLock | undefined
 }
 
 /** The plan with what was opened for it; `hubKey` is the agent's key to the hub, in a file for the agent's own programs. */
@@ -84,13 +86,14 @@ export async function preflight(io: Io, options: AgentOptions): Promise<Supervis
   const overrides = { env: io.env, leash: options.leash }
   const settings = await readSettings({ home: place.home, project: place.root }, overrides)
   for (const words of settings.warnings) say(io, `termaite: ${words}`)
-  const before = options.resume ? await sessionBefore(io, place, options.start) : undefined
+  const found = options.resume ? await sessionBefore(io, place, options) : undefined
+  const before = found?.state
   const agent = agentNamed(io, settings, options.start ?? before?.agent)
   await readyToStart(io, place, agent, options)
   const workflow = await findWorkflow(io, place, options.as ?? before?.workflow ?? usualWorkflow, options)
-  const found = scanSettings(io, place)
-  for (const words of found.plain) say(io, `termaite: ${words}; everybody who can read that file can use it.`)
-  const hub = await findHub(io, place, settings, { ...options, wired: found.hubs })
+  const wired = scanSettings(io, place)
+  for (const words of wired.plain) say(io, `termaite: ${words}; everybody who can read that file can use it.`)
+  const hub = await findHub(io, place, settings, { ...options, wired: wired.hubs })
   const leash = agent.leash ?? settings.leash
   const fresh = before ?? freshState(io, place, agent, { workflow: workflow.name, tmux: options.tmux })
   // A key that was made for an agent decides the agent's name.
@@ -111,28 +114,37 @@ export async function preflight(io: Io, options: AgentOptions): Promise<Supervis
     clones,
     push: options.push || settings.hub.push === true,
     state,
-    resumed: before !== undefined,
+    resumed: found?.lock,
   }
 }
 
+/** Finds the session to resume, and takes it: from here on no other process can resume it. */
 async function sessionBefore(
   io: Io,
   { root }: Place,
-  agent: string | undefined,
-): Promise<SupervisedSessionState | undefined> {
+  { start, dry }: Pick<AgentOptions, 'start' | 'dry'>,
+): Promise<{ state: SupervisedSessionState; lock: HeldLock } | undefined> {
   const tracked = await trackedSessions(io, root)
-  const found = latestSession(root, agent, tracked)
-  for (const words of found.warnings) say(io, `termaite: ${words}`)
-  const lives = ({ owner }: SupervisedSessionState) => owner !== '' && owner !== ownerMark() && isAlive(owner)
-  // A process that is found dead may have written its session once more after the session was read.
-  const state = found.state && !lives(found.state) ? latestSession(root, agent, tracked).state : found.state
-  if (!state) {
+  const { state: found, warnings } = latestSession(root, start, tracked)
+  for (const words of warnings) say(io, `termaite: ${words}`)
+  if (!found) {
     say(io, 'termaite: there is no session to resume; a fresh one begins.')
     return undefined
   }
-  if (lives(state))
+  const folder = join(sessionsIn(root), found.id)
+  makeFolderHere(folder)
+  const lock = new HeldLock(join(folder, 'resumed.lock'))
+  // A dry run leaves nothing behind, and so takes nothing.
+  if (!dry && !lock.take()) throw new UsageError(`--resume: another process is resuming ${found.agent} already.`, 1)
+  const lives = ({ owner }: SupervisedSessionState) => owner !== '' && owner !== ownerMark() && isAlive(owner)
+  const alive = lives(found)
+  // A process that is found dead, or that had the session until it was taken, may have written it once more after it was read.
+  const state = sessionStates(root).find(({ id }) => id === found.id) ?? found
+  if (alive || lives(state)) {
+    lock.release()
     throw new UsageError(`--resume: ${state.agent} is already running in process ${ownerPid(state.owner)}.`, 1)
-  return { ...state, owner: ownerMark() }
+  }
+  return { state: { ...state, owner: ownerMark() }, lock }
 }
 
 /** Sessions that are tracked by git came with the repository. */

@@ -78,6 +78,7 @@ export async function workOnHubTasks(
         say(io, `The hub removed slot ${id}: ${order.why}`)
         return 0
       }
+      if (order.type === 'refused') throw new UsageError(order.why, 1)
       if (order.type === 'told') await send(io, place, open, id, order.text)
       if (order.type === 'task') await work(io, place, open, id, order, taskSource)
     }
@@ -104,7 +105,13 @@ async function work(
   taskSource: TaskSource,
 ): Promise<void> {
   const { signal, clock } = io
-  if ((await taskSource.ack(ticket, signal)) !== 'kept') return
+  const start = await taskSource.ack(ticket, signal)
+  if (typeof start === 'object')
+    throw new UsageError(
+      `slot ${id} takes no more tasks, and the task went back to the queue: ${start.unready}. Close the slot and spawn its agent again.`,
+      1,
+    )
+  if (start !== 'kept') return
   const said = notes.map(({ kind, by, text }) => `${kind} (${by}): ${text}`)
   await send(io, place, open, id, [prompt, ...said].join('\n\n'))
   for (;;) {
@@ -122,10 +129,11 @@ async function work(
     const report = answer
       ? { status: 'COMPLETED' as const, message: answer.output }
       : { status: 'FAILED' as const, message: why }
-    if (waited?.settled) await taskSource.respond(ticket, report, signal)
+    const state = waited?.settled ? await taskSource.respond(ticket, report, signal) : 'lost'
+    const status = typeof state === 'object' ? 'BLOCKED' : report.status
     return say(
       io,
-      `slot ${id}: ${ticket.split('.')[0]!.slice(-8)} ${waited?.settled ? report.status : 'was cancelled or given to another agent'}`,
+      `slot ${id}: ${ticket.split('.')[0]!.slice(-8)} ${waited?.settled ? status : 'was cancelled or given to another agent'}`,
     )
   }
 }

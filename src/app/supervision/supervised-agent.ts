@@ -35,7 +35,7 @@ import { basename, join } from 'node:path'
 import { messageOf } from '../../base/error-message.ts'
 import { worktreeParts } from '../crew/crews.ts'
 import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
-import { say, voiceOf } from '../../core/io.ts'
+import { say, UsageError, voiceOf } from '../../core/io.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 
 /** A task may take a whole night; the supervisor looks after a CLI that falls silent. */
@@ -98,8 +98,13 @@ export async function supervisedConversation(
   return conversation
 }
 
-/** `machine` is the name of this machine at the hub. */
-export type TaskOptions = { workspace: TaskWorkspace; capabilities: readonly string[]; machine: string }
+/** `machine` is the name of this machine at the hub; `isRemade` is that of the work place. */
+export type TaskOptions = {
+  workspace: TaskWorkspace
+  capabilities: readonly string[]
+  machine: string
+  isRemade: boolean
+}
 
 /** Registers the agent at the hub; returns the tasks that the hub gives it, how its dialogs are asked there, and how its status is told there. */
 export function openHubWork(
@@ -111,7 +116,7 @@ export function openHubWork(
     machine,
     warn,
     ticket,
-  }: TaskOptions & { warn(words: string): void; ticket(): string | undefined },
+  }: Omit<TaskOptions, 'isRemade'> & { warn(words: string): void; ticket(): string | undefined },
 ): { taskSource: TaskSource; ask: Ask; status: StatusReports } {
   const { hubId: id, workflow: role } = session.state
   const as: Registration = {
@@ -148,9 +153,14 @@ export function openHubWork(
   }
 }
 
-export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }
+export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & {
+  workspace: TaskWorkspace
+  notes: string[]
+  /** Whether the session had a worktree that was gone, so that another one was made for it. */
+  isRemade?: boolean
+}
 
-/** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, else the project itself. */
+/** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, or the project itself where that was asked for or there is no git. */
 export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<WorkPlace> {
   const { place, settings, agent, state, clones } = plan
   if (clones) return clonedWorkPlace(io, plan, clones)
@@ -163,16 +173,20 @@ export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<Work
     return {
       cwd: state.cwd,
       worktree: before,
-      workspace: worktreeWorkspace(io, place.root, before, worktrees),
+      workspace: worktreeWorkspace(io, place.root, before, worktrees, { remakes: true }),
       notes: [],
     }
   try {
     const name = before ? basename(before.path) : `agent-${agent.name}`
     const { worktree, cwd, notes } = await worktrees.make(worktrees.plan(name), place.cwd)
-    return { cwd, worktree, workspace: worktreeWorkspace(io, place.root, worktree, worktrees), notes }
+    const workspace = worktreeWorkspace(io, place.root, worktree, worktrees, { remakes: true })
+    return { cwd, worktree, workspace, notes, isRemade: before !== undefined }
   } catch (error) {
-    say(io, `termaite: ${messageOf(error)}; ${agent.name} works in the project itself.`)
-    return { cwd: place.cwd, workspace: plainWorkspace, notes: [] }
+    // Nobody may be there who would see an unattended agent change the person's own files.
+    throw new UsageError(
+      `no worktree could be made for ${agent.name}: ${messageOf(error)}. Put that right, or let ${agent.name} work in the project itself with --here.`,
+      1,
+    )
   }
 }
 

@@ -5,9 +5,12 @@ import type { SupervisedState } from '../../mind/supervise/supervision.ts'
 import type { Worktree } from '../../core/work/worktree.ts'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../../base/error-message.ts'
+import { systemErrorWords } from '../../base/system-error.ts'
+import { isPlainObject } from '../../base/plain-object.ts'
 import { valueFault } from '../../base/option-value.ts'
 import { shortHash } from '../../base/hash.ts'
-import { makeFolderHere, namesIn, replaceFile } from '../../base/files.ts'
+import { isMissing, makeFolderHere, namesIn, replaceFile } from '../../base/files.ts'
 
 /** Everything that another run needs to go on with a supervised agent. */
 export type SupervisedSessionState = Spent & {
@@ -39,8 +42,11 @@ export const logsIn = (root: string) => join(root, ownFolder, 'logs')
 /** The state of one supervised agent, written whole into its workspace at each change. */
 export class SupervisedSession {
   readonly folder: string
+  /** Called once when the state can no longer be written. */
+  warn: (words: string) => void = () => {}
   #state: SupervisedSessionState
   #clock: Clock
+  #isUnwritten = false
 
   constructor(root: string, state: SupervisedSessionState, clock: Clock) {
     this.folder = join(sessionsIn(root), state.id)
@@ -48,7 +54,7 @@ export class SupervisedSession {
     this.#clock = clock
     makeFolderHere(this.folder)
     ignore(join(root, ownFolder))
-    this.keep({})
+    this.#write({})
   }
 
   get state(): SupervisedSessionState {
@@ -60,7 +66,22 @@ export class SupervisedSession {
     return defined({ tokens, cost, priced })
   }
 
+  /** Keeps a change. An agent at work is not stopped by a full disk or a moved project: the state stays in memory, and is written with the next change. */
   keep(part: Partial<SupervisedSessionState>): void {
+    try {
+      this.#write(part)
+      this.#isUnwritten = false
+    } catch (error) {
+      const why = isMissing(error) ? 'the folder is gone' : (systemErrorWords(error) ?? messageOf(error))
+      if (!this.#isUnwritten)
+        this.warn(
+          `the session cannot be saved in ${this.folder}: ${why}. ${this.#state.agent} goes on, and saving is tried again; until then --resume would go on from an older state.`,
+        )
+      this.#isUnwritten = true
+    }
+  }
+
+  #write(part: Partial<SupervisedSessionState>): void {
     const timestamp = new Date(this.#clock.now()).toISOString()
     this.#state = { ...this.#state, ...part, timestamp }
     replaceFile(join(this.folder, 'session.json'), `${JSON.stringify(this.#state, null, 2)}\n`)
@@ -108,6 +129,14 @@ export function sessionStates(root: string): SupervisedSessionState[] {
     .flatMap((id) => read(join(sessionsIn(root), id, 'session.json')) ?? [])
 }
 
+/** Whether a part of a session is missing, or an object with these texts. */
+function hasTexts(part: unknown, needed: readonly string[], more: readonly string[]): boolean {
+  if (part === undefined) return true
+  if (!isPlainObject(part)) return false
+  const isText = (key: string) => typeof part[key] === 'string'
+  return needed.every(isText) && more.every((key) => part[key] === undefined || isText(key))
+}
+
 const texts = ['id', 'agent', 'workflow', 'timestamp'] as const
 
 /** Reads a session file; its keys become words of command lines, so they must not look like flags. A file of an older version may lack values that can be made again. */
@@ -121,6 +150,8 @@ function read(file: string): SupervisedSessionState | undefined {
     if (texts.some((key) => typeof state[key] !== 'string') || Number.isNaN(Date.parse(state.timestamp!)))
       return undefined
     if ([state.cliSession ?? 'none', state.terminal].some((word) => valueFault(word) !== undefined)) return undefined
+    if (!hasTexts(state.flight, ['turn', 'prompt'], ['ticket'])) return undefined
+    if (!hasTexts(state.worktree, ['path', 'branch'], ['base'])) return undefined
     return { lastOutput: '', host: 'pty', cwd: '', tokens: 0, owner: '', ...state, id } as SupervisedSessionState
   } catch {
     return undefined

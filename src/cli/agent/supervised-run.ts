@@ -41,6 +41,7 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
   const { host: kind } = session.state
   const records = openRecords(io, ready)
   const { mask, meter, scribe, messages } = records
+  session.warn = (words) => messages.warn(words)
   const terminals = terminalsOf(
     io,
     { ...settings, terminals: { ...settings.terminals, host: kind } },
@@ -60,7 +61,10 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
   const dropped = io.in.isTTY ? io.hangup?.() : undefined
   const over = new AbortController()
   try {
-    const host = seen.watch(await opened(terminals.host, agent.name))
+    const bare = await opened(terminals.host, agent.name)
+    // A CLI whose folder was removed under it would go on in the removed folder, where its work is lost.
+    if (options.isRemade) await (await (await bare()).find(session.state.terminal))?.close()
+    const host = seen.watch(bare)
     const signal = AbortSignal.any([io.signal, leave.signal, ...(dropped ? [dropped] : [])])
     const { working } = await beginWork(io, ready, options, { records, host, save, signal, over })
     const showing = (so: boolean) => {
@@ -76,7 +80,7 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
     return ended(io, ready, {
       end,
       meter,
-      stays: await cleared(options.workspace, ready),
+      stays: await cleared(options.workspace, ready, await bare()),
       interrupted: wish === 'interrupted',
     })
   } finally {
@@ -184,9 +188,17 @@ async function opened<H>(host: () => Promise<H>, name: string): Promise<() => Pr
   }
 }
 
-/** Removes the worktree, unless it still holds work of a task. */
-async function cleared(workspace: TaskWorkspace, { session }: ReadyAgent): Promise<string | undefined> {
-  return session.state.flight ? undefined : workspace.clear().catch((error) => messageOf(error))
+/** Removes the worktree, unless it still holds work of a task, or its CLI lives on in a terminal that outlives this process. */
+async function cleared(
+  workspace: TaskWorkspace,
+  { session, agent }: ReadyAgent,
+  host: TerminalHost,
+): Promise<string | undefined> {
+  const { flight, worktree, terminal } = session.state
+  if (flight) return undefined
+  if (host.outlives && (await host.find(terminal)))
+    return worktree && `its worktree ${worktree.path} is kept: ${agent.name} still runs in it`
+  return workspace.clear().catch((error) => messageOf(error))
 }
 
 /** The command that continues this session as it was started. */

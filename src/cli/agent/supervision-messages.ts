@@ -67,6 +67,8 @@ export class SupervisionMessages {
 const came = { began: 'started', resumed: 'restarted in its session', there: 'was still running; watching it again' }
 const task = (ticket: string) => `task ${shortId(taskIdOf(ticket))}`
 const longest = 160
+/** The reason of an end says what to do next, and nothing comes after it. */
+const longestEnd = 600
 
 /** Writes an event of supervision as a sentence. */
 export function toldWords(told: SupervisionEvent, now: number): string {
@@ -94,7 +96,7 @@ export function toldWords(told: SupervisionEvent, now: number): string {
     case 'quit':
       return 'quit by the user'
     case 'gave-up':
-      return `gave up: ${oneLine(told.why, longest)}`
+      return `gave up: ${oneLine(told.why, longestEnd)}`
     case 'evicted':
       return `removed by the hub: ${oneLine(told.why, longest)}`
     case 'left':

@@ -33,8 +33,16 @@ export async function run(given: Io, { values, words }: Parsed): Promise<number>
   const wishes = wishesOf(values)
   if (values.slot !== undefined) return slot(io, wishes, String(values.slot))
   const plan = await preflight(io, wishes)
+  try {
+    return await begin(io, plan, wishes, linkWishesOf(values))
+  } finally {
+    plan.resumed?.release()
+  }
+}
+
+/** Starts the agent of a plan and keeps it at work, or prints the plan. */
+async function begin(io: Io, plan: SupervisionPlan, wishes: AgentOptions, linkWishes: LinkWishes): Promise<number> {
   const { place, profile, hub, state } = plan
-  const linkWishes = linkWishesOf(values)
   // A wrong option is told before anything starts.
   offersOf(linkWishes, plan.settings)
   const folder = join(sessionsIn(place.root), state.id)
@@ -45,7 +53,7 @@ export async function run(given: Io, { values, words }: Parsed): Promise<number>
     print(io, planned(plan, wiring?.how))
     return 0
   }
-  const { cwd, worktree, workspace, notes } = await openWorkPlace(io, plan)
+  const { cwd, worktree, workspace, notes, isRemade = false } = await openWorkPlace(io, plan)
   for (const words of notes) say(io, `${plan.agent.name}: ${words}`)
   for (const words of stopWords(plan, io)) say(io, `${plan.agent.name}: ${words}`)
   const session = new SupervisedSession(place.root, { ...state, cwd, worktree }, io.clock)
@@ -60,6 +68,7 @@ export async function run(given: Io, { values, words }: Parsed): Promise<number>
       { ...plan, session, wiring, hubKey },
       {
         workspace,
+        isRemade,
         capabilities: wishes.capabilities,
         machine: machineNameOf(linkWishes.machineName ?? plan.settings.link.name),
       },

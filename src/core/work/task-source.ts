@@ -3,15 +3,26 @@ import type { TryBundle } from './task-try.ts'
 import type { TaskOrigin } from './workspace.ts'
 import type { TaskNote } from './task-note.ts'
 
-/** An order for a supervised agent: a task by its `ticket`, words to be told, to leave, or nothing for now. */
+/** An order for a supervised agent: a task by its `ticket`, words to be told, to leave, or nothing for now. `refused`: the source gives the agent no orders any more. */
 export type WorkOrder =
   | { type: 'task'; ticket: string; prompt: string; notes: readonly TaskNote[] }
   | { type: 'told'; text: string }
   | { type: 'evict'; why: string }
+  | { type: 'refused'; why: string }
   | { type: 'none' }
 
 /** Whether a task still belongs to the agent. `settled`: the agent has answered it itself; `lost`: it was cancelled, or another agent has it. */
 export type TicketState = 'kept' | 'settled' | 'lost'
+
+/** A report that could not be made as it was meant: the task waits for a person, with this question. */
+export type BlockedReport = { blocked: string }
+
+/**
+ * Whether an agent may begin a task. `moved`: it may, and its folder was gone and was made again, so that a program in the old
+ * folder has to be started again. `unready`: the folder cannot be prepared for any task; this one was given back, and the agent is
+ * to take no other one.
+ */
+export type TaskStart = TicketState | 'moved' | { unready: string }
 
 export type TaskReport = { status: 'COMPLETED' | 'FAILED' | 'IN_REVIEW'; message: string }
 
@@ -19,13 +30,13 @@ export type TaskReport = { status: 'COMPLETED' | 'FAILED' | 'IN_REVIEW'; message
 export interface TaskSource {
   /** Waits for an order as long as the source sees fit: `none` means ask again. */
   next(signal: AbortSignal): Promise<WorkOrder>
-  /** Claims a task before anything is typed: a task that is not `kept` is not done. */
-  ack(ticket: string, signal: AbortSignal): Promise<TicketState>
+  /** Claims a task before anything is typed: a task that is neither `kept` nor `moved` is not done. */
+  ack(ticket: string, signal: AbortSignal): Promise<TaskStart>
   /** Says that the agent is still at work: a silent task is given to another agent. */
   progress(ticket: string, text: string, signal: AbortSignal): Promise<TicketState>
   /** Says that the task needs an answer; the agent is free for other tasks meanwhile. */
   block(ticket: string, question: string, signal: AbortSignal): Promise<TicketState>
-  respond(ticket: string, report: TaskReport, signal: AbortSignal): Promise<TicketState>
+  respond(ticket: string, report: TaskReport, signal: AbortSignal): Promise<TicketState | BlockedReport>
   /** Keeps the work of a task that was taken away while the agent worked on it. */
   abandoned?(ticket: string, why: string, signal: AbortSignal): Promise<void>
   /** Resolves with the reason once a task was cancelled or given away; left out where tasks are never taken back. */
@@ -75,12 +86,17 @@ export interface TaskChecks {
 /** The workspace of a task, and where the person stood who added it. */
 export type WantedWorkspace = { workspace: string; origin?: TaskOrigin }
 
+/** Thrown where the folder of one task cannot be prepared, as when its repository cannot be cloned. */
+export class UnfitTask extends Error {}
+
 /** The folder in which tasks are worked on. */
 export interface TaskWorkspace {
   /** The folder of a task in a workspace, where each task has one of its own; its agent is told where. */
   folder?(task: string, wanted: WantedWorkspace): string
-  /** Prepares the folder before anything of a task is typed. */
-  begin(task: string, wanted: WantedWorkspace, signal: AbortSignal): Promise<void>
+  /** The folder that holds the work of the task now; left out where it is the person's own. */
+  path?(): string | undefined
+  /** Prepares the folder before anything of a task is typed. Rejects with an UnfitTask where other tasks could be worked on. Returns `remade` where the folder was gone and was made again. */
+  begin(task: string, wanted: WantedWorkspace, signal: AbortSignal): Promise<'remade' | void>
   /** Collects a task's changes after its turn; undefined where changes cannot be told. */
   end(task: string, message: string): Promise<TaskChanges | undefined>
   /** Takes back what checks have changed in the folder since the end of a task. */

@@ -10,5 +10,7 @@ export type Worktrees = {
   plan(name: string): Worktree
   /** Makes the worktree from HEAD and sets it up. Returns where `cwd` is inside it, and notes for the person. */
   make(worktree: Worktree, cwd: string): Promise<{ worktree: Worktree; cwd: string; notes: string[] }>
+  /** Makes a worktree again whose folder is gone, from HEAD and on no branch. */
+  remake(worktree: Worktree): Promise<void>
   clear(worktree: Worktree): Promise<Cleared>
 }

@@ -3,7 +3,7 @@ import type { Exit } from '../../core/screen/terminal.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 
 /**
- * How a program ended by itself: it exited, said goodbye, or stands idle although it should poll for work. `sinceKeyMs`:
+ * How a program ended by itself: it exited, said goodbye, stands idle although it should poll for work, or has no folder any more. `sinceKeyMs`:
  * how long after the person's last key.
  */
 export type ProgramEnd =
@@ -11,6 +11,8 @@ export type ProgramEnd =
   | { type: 'goodbye'; sinceKeyMs: number }
   // The program stands idle.
   | { type: 'silent' }
+  // The folder that the program runs in was removed.
+  | { type: 'homeless' }
 
 export type Incident = {
   /** The failure of the turn under way. */
@@ -67,13 +69,14 @@ const endWords: Record<ProgramEnd['type'], string> = {
   exit: 'the program exited by itself',
   goodbye: 'the program said goodbye',
   silent: 'the program stopped polling for work',
+  homeless: 'the folder of the program was removed, and was made again',
 }
 
 /** An exit this soon after a key is the person's own. */
 const quitMs = 5_000
 
 function isQuit(ending: ProgramEnd): boolean {
-  if (ending.type === 'silent' || ending.sinceKeyMs > quitMs) return false
+  if (ending.type === 'silent' || ending.type === 'homeless' || ending.sinceKeyMs > quitMs) return false
   if (ending.type === 'goodbye') return true
   const { code, signal } = ending.exit
   // Ctrl+C is the person's as well, whatever a program makes of it.

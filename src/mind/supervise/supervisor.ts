@@ -106,6 +106,7 @@ class Supervisor {
     if (this.#cli.blank) return this.#work({ prompt: this.#parts.workflow })
     const order = await this.#nextOrder()
     if (order.type === 'evict') this.#over ??= { type: 'evicted', why: order.why }
+    else if (order.type === 'refused') this.#over ??= { type: 'gave-up', why: order.why }
     else if (order.type === 'told') await this.#work({ prompt: order.text })
     else if (order.type === 'task') await this.#doTask(order)
   }
@@ -142,8 +143,14 @@ class Supervisor {
   async #doTask({ ticket, prompt, notes }: WorkOrder & { type: 'task' }): Promise<void> {
     const { taskSource, reporting, tell } = this.#parts
     // Before anything is typed: an agent that does not hold the task does not do it.
-    if ((await taskSource.ack(ticket, this.#stop.signal)) !== 'kept')
-      return tell({ type: 'dropped', ticket, why: lostToAnother })
+    const start = await taskSource.ack(ticket, this.#stop.signal)
+    if (typeof start === 'object') {
+      tell({ type: 'dropped', ticket, why: 'it went back to the queue' })
+      this.#over ??= { type: 'gave-up', why: start.unready }
+      return
+    }
+    if (start === 'moved') await this.#cli.revive({ type: 'homeless' }, this.#stop.signal, this.#ask)
+    else if (start !== 'kept') return tell({ type: 'dropped', ticket, why: lostToAnother })
     await this.#work({ ticket, prompt: taskPrompt(prompt, notes, reporting?.(ticket)) })
   }
 
@@ -237,6 +244,7 @@ class Supervisor {
     const ok = outcome.ok && !outcome.refused
     const message = outcome.ok ? outcome.text : outcome.failure.message
     const state = await taskSource.respond(ticket, { status: ok ? status : 'FAILED', message }, signal)
+    if (typeof state === 'object') return { type: 'blocked', ticket, question: state.blocked }
     return doneEvent(state, ticket, ok, message)
   }
 

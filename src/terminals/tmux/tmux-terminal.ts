@@ -188,7 +188,9 @@ export class TmuxTerminal implements Terminal {
   async #watch(): Promise<Exit> {
     const { files, dropped, server, pane, clock } = this.#parts
     const alive = new ShellWatch(files.folder)
-    dropped.addEventListener('abort', () => alive.close(), { once: true })
+    // A signal that has aborted already tells nobody any more, and an open watch would keep this process from its end.
+    if (dropped.aborted) alive.close()
+    else dropped.addEventListener('abort', () => alive.close(), { once: true })
     await alive.gone
     const exit = await exitOfPane(server, pane, files, clock)
     // A window that was closed by hand may leave processes behind that ignore the hang-up.

@@ -102,6 +102,13 @@ export function taskRoutes(hub: Hub, { get, until }: Patience): HubRoute[] {
         hub.work.block(id, agentOf(caller, agent), reason, question),
     ),
     post(
+      '/api/tasks/:id/release',
+      'Gives a task back to the queue, because its agent can work on none.',
+      'report',
+      parser({ agent: optional(text), reason: text }),
+      async ({ agent, reason }, { id, caller }) => hub.work.release(id, agentOf(caller, agent), reason),
+    ),
+    post(
       '/api/tasks/:id/respond',
       'Ends a try of a task with its result.',
       'report',
