@@ -12,7 +12,7 @@ import { readText } from '../core/talk/store.ts'
 import { trueArtifact } from './artifact.ts'
 import { endSlot } from './slot-ending.ts'
 import { blobsOf, logOf, SlotLedger } from './slot-ledger.ts'
-import { withSend } from './slot-moves.ts'
+import { hasSend, withSend } from './slot-moves.ts'
 import { cleaned, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
 import { allOf, CrewError, isGone, isLiving, nameOf, stateWords } from './slot.ts'
 import { withSlot } from './spawn.ts'
@@ -68,18 +68,28 @@ export class Crew {
     return ids.map((id) => slots[id]!)
   }
 
-  /** Sends a prompt; while the agent is busy or asks, the prompt is queued. Each is sent once, in order. */
-  async send(id: number, text: string): Promise<Slot> {
+  /**
+   * Sends a prompt; while the agent is busy or asks, the prompt is queued. Each is sent once, in order. A caller that chooses the id
+   * of the send may repeat it after a crash: a prompt that was sent under that id is not sent again.
+   */
+  async send(id: number, text: string, send?: string): Promise<Slot> {
     const before = await this.slot(id)
     if (text.trim() === '') throw new CrewError('the text is empty: say what the agent should do.')
+    if (send !== undefined && (hasSend(before, send) || (await this.#hasPrompt(id, send)))) return before
     const sent = await this.#ledger.edit(id, (slot) => {
       if (isGone(slot) || slot.wish || slot.worker?.landed) return undefined
-      return withSend(slot, { id: newId(this.#parts.clock.now()), text })
+      return withSend(slot, { id: send ?? newId(this.#parts.clock.now()), text })
     })
     if (sent?.worker?.landed && !isGone(sent))
       throw new CrewError(`${nameOf(id)} is done, and its work is being brought back. Send a new worker.`)
     if (!sent || isGone(sent) || sent.wish) throw new CrewError(stoppedWords(sent ?? before))
     return sent
+  }
+
+  /** Whether the conversation of a slot has the prompt of a turn. */
+  async #hasPrompt(id: number, turn: string): Promise<boolean> {
+    for await (const { item } of this.log(id).back()) if (item?.type === 'prompt' && item.turn === turn) return true
+    return false
   }
 
   /** Answers a question of a slot: the oldest, or the one with this id. The first answer counts. */
