@@ -1,6 +1,7 @@
 import type { Terminal } from '../core/screen/terminal.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
+import type { ArtifactText } from './artifact.ts'
 import type { CrewParts, LastRows } from './crew-parts.ts'
 import type { Waited, WaitOptions } from './slot-ledger.ts'
 import type { Read, ReadOptions } from './slot-output.ts'
@@ -9,7 +10,7 @@ import type { Spawn } from './spawn.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 import { readText } from '../core/talk/store.ts'
-import { trueArtifact } from './artifact.ts'
+import { answerInLog, trueArtifact } from './artifact.ts'
 import { endSlot } from './slot-ending.ts'
 import { blobsOf, logOf, SlotLedger } from './slot-ledger.ts'
 import { hasSend, withSend } from './slot-moves.ts'
@@ -149,11 +150,14 @@ export class Crew {
   }
 
   /** The last answer of a slot. */
-  async artifact(id: number): Promise<{ output: string; truncated: boolean; fenced: boolean }> {
+  async artifact(id: number): Promise<ArtifactText> {
     const slot = await this.slot(id)
+    const blobs = blobsOf(this.#parts.store, this.workspace)
+    const newer = slot.worker ? undefined : await answerInLog(this.log(id), blobs, slot.artifact)
+    if (newer) return newer
     const artifact = await trueArtifact(this.#parts, this.#ledger, id)
     if (!artifact) throw new CrewError(`${nameOf(id)} has not answered yet: it is ${stateWords(slot)}.`)
-    const output = await readText(blobsOf(this.#parts.store, this.workspace), artifact.ref)
+    const output = await readText(blobs, artifact.ref)
     return { output, truncated: artifact.truncated, fenced: artifact.fenced }
   }
 

@@ -7,6 +7,7 @@ import { openSync, closeSync, readFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { SlotLedger } from '../../crew/slot-ledger.ts'
+import { StoreError } from '../../core/talk/store.ts'
 import { isGone, isLiving, needsKeeper } from '../../crew/slot.ts'
 import { UsageError, say } from '../../core/io.ts'
 import { thisProgram } from '../../base/own-program.ts'
@@ -23,14 +24,23 @@ export async function keepCrew(io: Io, crews: Crews, workspace: string): Promise
   const { keeper, crew, parts } = crews.of(workspace)
   const isOurs = ({ owner }: Slot) => owner === undefined || owner === parts.owner || !parts.alive(owner)
   let restless = io.clock.elapsed()
-  while (!io.signal.aborted) {
-    await io.clock.sleep(lookMs, io.signal)
+  const isOver = async () => {
     const slots = await crew.slots()
     if (slots.some((slot) => isOurs(slot) && isLiving(slot) && needsKeeper(slot))) restless = io.clock.elapsed()
     // A closed crew needs no keeper.
     const rested = slots.length === 0 || io.clock.elapsed() - restless >= lingerMs
-    if (rested && (await keeper!.retire())) return
+    return rested && (await keeper!.retire())
   }
+  while (!io.signal.aborted) {
+    await io.clock.sleep(lookMs, io.signal)
+    if (await isOver().catch(whileStoreFails)) return
+  }
+}
+
+/** The keeper stays while the store fails, for example on a full disk: agents in built-in terminals would end with it. */
+function whileStoreFails(error: unknown): false {
+  if (error instanceof StoreError) return false
+  throw error
 }
 
 /** How long a running keeper may take to notice a slot. */
