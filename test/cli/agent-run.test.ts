@@ -124,6 +124,13 @@ test(
     assert.deepEqual([task!.state, task!.result], ['COMPLETED', { message: 'answer 2' }])
     assert.equal(session().terminal, terminal)
     assert.equal(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it lives on')
+    const processes: any[] = JSON.parse((await machine.run(['ps', '--json'])).out)
+    const [lone] = processes.filter((one) => one.terminal !== undefined)
+    assert.deepEqual([lone.terminal, lone.of], [`terminal:${terminal.slice(0, 8)}`, 'session'])
+    assert.equal((await machine.run(['crew', 'close', '--yes'])).code, 0)
+    assert.equal(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it is no agent of a crew')
+    assert.equal((await machine.run(['stop', lone.terminal])).code, 0)
+    assert.notEqual(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it has ended')
   },
 )
 
