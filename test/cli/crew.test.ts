@@ -152,6 +152,36 @@ test(
   },
 )
 
+test('an agent that ended with its killed keeper is called so by the next command, and by each after it', async (context) => {
+  const machine = new CrewMachine(context, 'pty')
+  const orphaned = async (slot: number) => {
+    await machine.json('spawn', 'slow', 'audit')
+    await until(async () => (await machine.json('read', String(slot))).output.includes('half of answer 1'))
+    const keepers: any[] = JSON.parse((await machine.run(['ps', '--json'])).out)
+    killed(keepers.find((one) => one.process === 'keeper').pid)
+  }
+  const sent = async (slot: number) => {
+    const { code, err } = await machine.crew('send', String(slot), 'again')
+    assert.deepEqual(
+      [code, err],
+      [
+        1,
+        `termaite: slot ${slot} has stopped: it is failed (its terminal was closed before its answer could be read). Spawn another agent.\n`,
+      ],
+    )
+  }
+  await orphaned(1)
+  assert.match(
+    (await machine.crew('list')).out,
+    /^1 +slow +failed .*\n +its terminal was closed before its answer could be read$/m,
+  )
+  await sent(1)
+  await orphaned(2)
+  await sent(2)
+  await machine.crew('close', '--yes')
+  await machine.gone()
+})
+
 /** A busy agent in tmux whose record is cut off, as by a failing disk: its keeper forgets it and leaves. */
 async function strayAgent(machine: CrewMachine): Promise<void> {
   await machine.json('spawn', 'slow', 'audit')

@@ -58,9 +58,17 @@ export async function ensureKeeper(io: Io, place: Place, { crew, parts }: OpenCr
   const isKept = ({ owner }: Slot) => owner !== undefined && alive(owner)
   const lone = (slots: readonly Slot[]) => slots.filter((slot) => isLiving(slot) && needsKeeper(slot) && !isKept(slot))
   const ledger = new SlotLedger(store, workspace, clock)
+  /** A turn at work whose terminal is gone: the next keeper ends its slot, and until then the slot still says that it is busy. */
+  const isLost = async ({ flight, terminal }: Slot) =>
+    flight?.taken === true && terminal !== undefined && !(await parts.find(terminal.id).catch(() => undefined))
   const untilTaken = async (ms: number) => {
-    const ids = lone(await crew.slots()).map(({ id }) => id)
-    const settled = (slot: Slot) => isGone(slot) || isKept(slot)
+    const ids: number[] = []
+    const lost = new Set<number>()
+    for (const slot of lone(await crew.slots())) {
+      ids.push(slot.id)
+      if (await isLost(slot)) lost.add(slot.id)
+    }
+    const settled = (slot: Slot) => isGone(slot) || (isKept(slot) && !lost.has(slot.id))
     await ledger.wait(ids, { until: clock.elapsed() + ms, settled, signal: io.signal })
     return lone(await crew.slots())
   }

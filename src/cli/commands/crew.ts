@@ -118,8 +118,8 @@ async function called({ io, place, crews, open, values }: OpenedCrew, verb: stri
   const { tool: name, input } = toolVerbs[verb]!
   const tool = crews.tools.find((one) => one.name === name)!
   const wishes = parsed(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
-  // The state of a slot is only up to date while a keeper process runs.
-  if (verb === 'wait') await ensureKeeper(io, place, open)
+  // The state of a slot is only up to date while a keeper process runs, and nothing is sent to an agent that ended with its keeper.
+  if (verb === 'wait' || verb === 'send') await ensureKeeper(io, place, open)
   const result = await tool.run(wishes, {
     cwd: place.cwd,
     signal: io.signal,
