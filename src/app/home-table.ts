@@ -259,4 +259,11 @@ export const runTable: readonly HomeRow[] = [
     format: sqlite,
     made: true,
   },
+  {
+    path: 'run/slot-<number>-<hash>.lock',
+    name: /^slot-\d+-\w+\.lock(-\w+)?$/,
+    what: 'lock of the process that gives tasks of the hub to a crew agent',
+    format: sqlite,
+    made: true,
+  },
 ]

@@ -87,7 +87,8 @@ export async function refuseIfRunning(io: Io, command: string, project?: string)
       `${command}: a turn is running in ${here.project}; stop it first: termaite stop ${here.turn}`,
       1,
     )
-  for (const { turn, since, project: where } of turns)
+  // An agent of a crew that rests has no process of ours.
+  for (const { turn, since, project: where } of turns.filter(({ slot }) => slot?.state !== 'idle'))
     say(
       io,
       `termaite: ${turn} began in ${where} on another machine at ${localTime(since)}, and may still be running there.`,

@@ -1,6 +1,7 @@
 import type { Terminal } from '../core/screen/terminal.ts'
 import type { Answer, Seen } from '../core/talk/outcome.ts'
-import type { Blobs } from '../core/talk/store.ts'
+import type { Entry } from '../core/talk/entry.ts'
+import type { Blobs, Log } from '../core/talk/store.ts'
 import type { CrewParts } from './crew-parts.ts'
 import type { SlotLedger } from './slot-ledger.ts'
 import type { Artifact, Slot } from './slot.ts'
@@ -8,6 +9,7 @@ import { fenceMarks, findFence, nonceOf, unfolded } from '../core/screen/fence.t
 import { newId } from '../base/id.ts'
 import { readText } from '../core/talk/store.ts'
 import { fillPlaceholders, placeholders } from '../core/work/dependencies.ts'
+import { outcomeOf } from './interrupted-turn.ts'
 import { blobsOf, logOf } from './slot-ledger.ts'
 
 /** A longer artifact is cut, because it is handed whole to other agents and to clients. */
@@ -15,21 +17,44 @@ export const longestArtifact = 1024 * 1024
 
 /** Keeps an answer as a slot's artifact. */
 export async function keepArtifact(blobs: Blobs, turn: string, answer: Answer, seen?: Seen): Promise<Artifact> {
-  const fenced = seen?.fenced === true
+  const { body, truncated } = await artifactBody(blobs, answer, seen)
+  return { turn, ref: await blobs.put(body, 'text/plain'), fenced: seen?.fenced === true, truncated }
+}
+
+/** The text of an answer as an artifact has it, and whether a part of the answer is missing there. */
+async function artifactBody(blobs: Blobs, answer: Answer, seen?: Seen): Promise<{ body: Buffer; truncated: boolean }> {
   const isCut = seen?.whole === false
   const given = await beginning(blobs, answer)
   const body = isCut ? Buffer.concat([Buffer.from(headless), given.body]) : given.body
   const bytes = given.bytes + body.length - given.body.length
-  if (bytes <= longestArtifact) return { turn, ref: await blobs.put(body, 'text/plain'), fenced, truncated: isCut }
+  if (bytes <= longestArtifact) return { body, truncated: isCut }
   const place = answer.whole && blobs.place(answer.whole)
   const notice = `\n[cut: this is the beginning of ${bytes} bytes${place ? `; the whole is in ${place}` : ''}]`
   const head = body.subarray(0, characterEnd(body, longestArtifact - Buffer.byteLength(notice)))
-  return {
-    turn,
-    ref: await blobs.put(Buffer.concat([head, Buffer.from(notice)]), 'text/plain'),
-    fenced,
-    truncated: true,
+  return { body: Buffer.concat([head, Buffer.from(notice)]), truncated: true }
+}
+
+/** The text of an artifact, as it is handed out. */
+export type ArtifactText = { output: string; truncated: boolean; fenced: boolean }
+
+/**
+ * The last answer in a slot's log, where it is newer than the slot's artifact: the slot itself could not be written, because the disk
+ * was full or its keeper died.
+ */
+export async function answerInLog(log: Log<Entry>, blobs: Blobs, known?: Artifact): Promise<ArtifactText | undefined> {
+  const entries: Entry[] = []
+  let turn: string | undefined
+  for await (const { item } of log.back()) {
+    if (item?.type === 'end' && turn === undefined && item.outcome.ok) turn = item.turn
+    if (turn === undefined) continue
+    if (turn === known?.turn) return undefined
+    if (item?.turn === turn) entries.unshift(item)
+    if (item?.type === 'prompt' && item.turn === turn) break
   }
+  const outcome = turn === undefined ? undefined : outcomeOf(turn, entries)
+  if (!outcome?.ok) return undefined
+  const { body, truncated } = await artifactBody(blobs, outcome, outcome.seen)
+  return { output: body.toString(), truncated, fenced: outcome.seen?.fenced === true }
 }
 
 const headless = '[cut: the beginning of this answer has scrolled out of the terminal and is lost]\n'

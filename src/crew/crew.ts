@@ -1,6 +1,7 @@
 import type { Terminal } from '../core/screen/terminal.ts'
 import type { Entry } from '../core/talk/entry.ts'
 import type { Log } from '../core/talk/store.ts'
+import type { ArtifactText } from './artifact.ts'
 import type { CrewParts, LastRows } from './crew-parts.ts'
 import type { Waited, WaitOptions } from './slot-ledger.ts'
 import type { Read, ReadOptions } from './slot-output.ts'
@@ -9,10 +10,10 @@ import type { Spawn } from './spawn.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 import { readText } from '../core/talk/store.ts'
-import { trueArtifact } from './artifact.ts'
+import { answerInLog, trueArtifact } from './artifact.ts'
 import { endSlot } from './slot-ending.ts'
 import { blobsOf, logOf, SlotLedger } from './slot-ledger.ts'
-import { withSend } from './slot-moves.ts'
+import { hasSend, withSend } from './slot-moves.ts'
 import { cleaned, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
 import { allOf, CrewError, isGone, isLiving, nameOf, stateWords } from './slot.ts'
 import { withSlot } from './spawn.ts'
@@ -68,18 +69,28 @@ export class Crew {
     return ids.map((id) => slots[id]!)
   }
 
-  /** Sends a prompt; while the agent is busy or asks, the prompt is queued. Each is sent once, in order. */
-  async send(id: number, text: string): Promise<Slot> {
+  /**
+   * Sends a prompt; while the agent is busy or asks, the prompt is queued. Each is sent once, in order. A caller that chooses the id
+   * of the send may repeat it after a crash: a prompt that was sent under that id is not sent again.
+   */
+  async send(id: number, text: string, send?: string): Promise<Slot> {
     const before = await this.slot(id)
     if (text.trim() === '') throw new CrewError('the text is empty: say what the agent should do.')
+    if (send !== undefined && (hasSend(before, send) || (await this.#hasPrompt(id, send)))) return before
     const sent = await this.#ledger.edit(id, (slot) => {
       if (isGone(slot) || slot.wish || slot.worker?.landed) return undefined
-      return withSend(slot, { id: newId(this.#parts.clock.now()), text })
+      return withSend(slot, { id: send ?? newId(this.#parts.clock.now()), text })
     })
     if (sent?.worker?.landed && !isGone(sent))
       throw new CrewError(`${nameOf(id)} is done, and its work is being brought back. Send a new worker.`)
     if (!sent || isGone(sent) || sent.wish) throw new CrewError(stoppedWords(sent ?? before))
     return sent
+  }
+
+  /** Whether the conversation of a slot has the prompt of a turn. */
+  async #hasPrompt(id: number, turn: string): Promise<boolean> {
+    for await (const { item } of this.log(id).back()) if (item?.type === 'prompt' && item.turn === turn) return true
+    return false
   }
 
   /** Answers a question of a slot: the oldest, or the one with this id. The first answer counts. */
@@ -139,11 +150,14 @@ export class Crew {
   }
 
   /** The last answer of a slot. */
-  async artifact(id: number): Promise<{ output: string; truncated: boolean; fenced: boolean }> {
+  async artifact(id: number): Promise<ArtifactText> {
     const slot = await this.slot(id)
+    const blobs = blobsOf(this.#parts.store, this.workspace)
+    const newer = slot.worker ? undefined : await answerInLog(this.log(id), blobs, slot.artifact)
+    if (newer) return newer
     const artifact = await trueArtifact(this.#parts, this.#ledger, id)
     if (!artifact) throw new CrewError(`${nameOf(id)} has not answered yet: it is ${stateWords(slot)}.`)
-    const output = await readText(blobsOf(this.#parts.store, this.workspace), artifact.ref)
+    const output = await readText(blobs, artifact.ref)
     return { output, truncated: artifact.truncated, fenced: artifact.fenced }
   }
 

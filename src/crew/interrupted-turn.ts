@@ -15,10 +15,14 @@ export async function interruptedTurn(
   const over = outcomeOf(turn, entries)
   if (over) return { over }
   const prompt = entries.find((entry) => entry.type === 'prompt' && entry.turn === turn)
+  // An agent whose terminal is gone has ended, and cannot be sent anything any more.
+  if (!prompt && !terminal)
+    return {
+      over: crashed('termaite stopped before it had saved the prompt of this turn, and its terminal was closed'),
+    }
   if (!prompt)
     return { over: crashed('termaite stopped before it had saved the prompt of this turn: send the prompt again') }
-  if (!terminal && taken)
-    return { over: crashed('its terminal was closed before its answer could be read: send the prompt again') }
+  if (!terminal && taken) return { over: crashed('its terminal was closed before its answer could be read') }
   const { text } = prompt as EntryOf<'prompt'>
   return { sent: taken || (terminal && (await hasPrompt(terminal, mark, text))) ? mark : undefined }
 }

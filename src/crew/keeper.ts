@@ -150,7 +150,7 @@ export class Keeper {
   }
 
   #run(slot: LivingSlot): void {
-    const runner = new SlotRunner(slot, this.#parts, this.#ledger)
+    const runner = new SlotRunner(slot, this.#parts)
     this.#runners.set(slot.id, runner)
     // A prompt may have come just before the runner was done: another look takes the slot up again.
     void runner.done.then(() => {

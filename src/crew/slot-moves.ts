@@ -14,6 +14,7 @@ import type {
   LivingSlot,
   QueuedSlot,
   Send,
+  Slot,
   StartingSlot,
   WorkingSlot,
 } from './slot.ts'
@@ -25,8 +26,14 @@ export function started(slot: HeldSlot, since: number): StartingSlot {
   return { ...slot, state: 'starting', since }
 }
 
-/** Queues a prompt; an agent without a turn is about to get it. */
+/** Whether a prompt waits in the queue of a slot, is under way there, or was its last turn. */
+export function hasSend({ queue, flight, last }: Slot, send: string): boolean {
+  return flight?.turn === send || last?.turn === send || queue.some(({ id }) => id === send)
+}
+
+/** Queues a prompt once; an agent without a turn is about to get it. */
 export function withSend(slot: LivingSlot, send: Send): LivingSlot {
+  if (hasSend(slot, send.id)) return slot
   const [first, ...more] = slot.queue
   const queue: [Send, ...Send[]] = first ? [first, ...more, send] : [send]
   if (slot.state !== 'idle' && slot.state !== 'failed') return { ...slot, queue }

@@ -5,7 +5,6 @@ import type { Question } from '../core/talk/question.ts'
 import type { Blobs, Ref } from '../core/talk/store.ts'
 import type { Agent } from '../core/work/agent.ts'
 import type { KeeperParts } from './crew-parts.ts'
-import type { SlotLedger } from './slot-ledger.ts'
 import type { TurnResult } from './slot-moves.ts'
 import type { Flight, LastTurn, LivingSlot, Send, Slot } from './slot.ts'
 import { Channel } from '../base/channel.ts'
@@ -13,13 +12,15 @@ import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
 import { newId } from '../base/id.ts'
 import { nonceOf } from '../core/screen/fence.ts'
+import { StoreError } from '../core/talk/store.ts'
 import { turnQuestions } from '../core/talk/turn-questions.ts'
 import { Conversation } from '../core/work/conversation.ts'
 import { keepArtifact, trueArtifact, withArtifacts } from './artifact.ts'
 import { interruptedTurn } from './interrupted-turn.ts'
 import { announced, openSlotAgent, showsWork, slotAsk, titleOf } from './slot-agent.ts'
 import { endSlot, lastScreen } from './slot-ending.ts'
-import { blobsOf, logOf, shownOf } from './slot-ledger.ts'
+import { patientStore } from './patient-store.ts'
+import { blobsOf, logOf, shownOf, SlotLedger } from './slot-ledger.ts'
 import {
   landed,
   seenAtWork,
@@ -63,11 +64,13 @@ export class SlotRunner {
   /** The turn of a worker that is under way. */
   #work: WorkerTurn | undefined
 
-  constructor(slot: LivingSlot, parts: KeeperParts, ledger: SlotLedger) {
-    const { store, workspace, clock, owner, alive } = parts
+  constructor(slot: LivingSlot, parts: KeeperParts) {
+    const { workspace, clock, owner, alive } = parts
+    // Whoever ends or leaves the agent does not wait for a store that fails.
+    const store = patientStore(parts.store, clock, AbortSignal.any([this.#stop.signal, this.#left.signal]))
     this.#id = slot.id
-    this.#parts = parts
-    this.#ledger = ledger
+    this.#parts = { ...parts, store }
+    this.#ledger = new SlotLedger(store, workspace, clock)
     this.#blobs = blobsOf(store, workspace)
     const log = logOf(store, workspace, slot.id)
     const shown = (turn: string) => shownOf(store, workspace, turn)
@@ -82,8 +85,15 @@ export class SlotRunner {
     })
     // When not even the end can be stored, the keeper does not try again at once.
     this.done = this.#run(slot).catch((error) =>
-      this.#end('failed', messageOf(error)).catch(() => clock.sleep(retryMs, this.#left.signal)),
+      this.#broken(error).catch(() => clock.sleep(retryMs, this.#left.signal)),
     )
+  }
+
+  /** Ends the slot after an error. A store that fails is no fault of the agent: the next runner goes on with the slot. */
+  async #broken(error: unknown): Promise<void> {
+    if (!(error instanceof StoreError)) return this.#end('failed', messageOf(error))
+    if (this.#stop.signal.aborted) await this.#close()
+    throw error
   }
 
   /** Has the runner look at its slot again. */

@@ -135,6 +135,13 @@ test(
     assert.deepEqual([task!.state, task!.result], ['COMPLETED', { message: 'answer 2' }])
     assert.equal(session().terminal, terminal)
     assert.equal(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it lives on')
+    const processes: any[] = JSON.parse((await machine.run(['ps', '--json'])).out)
+    const [lone] = processes.filter((one) => one.terminal !== undefined)
+    assert.deepEqual([lone.terminal, lone.of], [`terminal:${terminal.slice(0, 8)}`, 'session'])
+    assert.equal((await machine.run(['crew', 'close', '--yes'])).code, 0)
+    assert.equal(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it is no agent of a crew')
+    assert.equal((await machine.run(['stop', lone.terminal])).code, 0)
+    assert.notEqual(spawnSync('tmux', ['-L', socket, 'list-panes', '-a']).status, 0, 'it has ended')
   },
 )
 
@@ -246,3 +253,50 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
   await once(serving.child, 'exit')
   assert.equal((await machine.run(['crew', 'close', '--yes'], { env })).code, 0)
 })
+
+test(
+  'a task of a crew agent is sent once, however often its process is stopped, and one process at a time gives tasks',
+  options,
+  async (t) => {
+    const { machine, env, settled, add, gate, hub } = await machineAtWork(t, 'slow')
+    const { agents, leash } = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
+    machine.settings({ agents, leash, terminals: { host: 'pty' } })
+    assert.equal((await machine.run(['crew', 'spawn', 'fake'], { env })).code, 0)
+    const serve = () => {
+      const child = machine.start(['agent', '--slot', '1'], { env })
+      t.after(() => child.kill('SIGKILL'))
+      return child
+    }
+    const id = await add('Say more.')
+    const given = (times: number) =>
+      until(async () => {
+        const { state, history } = await hub.task(id)
+        return state === 'ASSIGNED' && history.filter((one) => one.state === 'PENDING_ACK').length === times
+      })
+    const shown = async () => (await machine.run(['crew', 'read', '1', '--lines', '500'], { env })).out
+    const first = serve()
+    await given(1)
+    await until(async () => (await shown()).includes('half of answer 1'))
+    const refused = await machine.run(['agent', '--slot', '1'], { env })
+    assert.deepEqual(
+      [refused.code, refused.err],
+      [1, `termaite: slot 1 already takes tasks (process ${first.pid}). Stop it with: termaite stop ${first.pid}\n`],
+    )
+    first.kill('SIGTERM')
+    await once(first, 'exit')
+    const second = serve()
+    await given(2)
+    second.kill('SIGKILL')
+    await once(second, 'exit')
+    const third = serve()
+    await given(3)
+    writeFileSync(gate, '')
+    const [task] = await settled([id])
+    assert.deepEqual([task!.state, task!.result?.message], ['COMPLETED', 'answer 1'])
+    third.kill('SIGTERM')
+    await once(third, 'exit')
+    assert.equal((await shown()).split('Say more.').length - 1, 1)
+    assert.equal((await machine.run(['crew', 'close', '--yes'], { env })).code, 0)
+    assert.equal((await machine.run(['crew', 'close', '--yes'], { env })).code, 0)
+  },
+)

@@ -2,11 +2,12 @@ import type { ChildProcess } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { shortHash } from '../../src/base/hash.ts'
+import { slugOf } from '../../src/app/project.ts'
 import { Machine, start } from './program.ts'
 import { killed } from '../base/alive.ts'
 import { until } from '../until.ts'
@@ -147,6 +148,86 @@ test(
     }
     await next.kill()
     await machine.crew('close', '--yes')
+    await machine.gone()
+  },
+)
+
+test('an agent that ended with its killed keeper is called so by the next command, and by each after it', async (context) => {
+  const machine = new CrewMachine(context, 'pty')
+  const orphaned = async (slot: number) => {
+    await machine.json('spawn', 'slow', 'audit')
+    await until(async () => (await machine.json('read', String(slot))).output.includes('half of answer 1'))
+    const keepers: any[] = JSON.parse((await machine.run(['ps', '--json'])).out)
+    killed(keepers.find((one) => one.process === 'keeper').pid)
+  }
+  const sent = async (slot: number) => {
+    const { code, err } = await machine.crew('send', String(slot), 'again')
+    assert.deepEqual(
+      [code, err],
+      [
+        1,
+        `termaite: slot ${slot} has stopped: it is failed (its terminal was closed before its answer could be read). Spawn another agent.\n`,
+      ],
+    )
+  }
+  await orphaned(1)
+  assert.match(
+    (await machine.crew('list')).out,
+    /^1 +slow +failed .*\n +its terminal was closed before its answer could be read$/m,
+  )
+  await sent(1)
+  await orphaned(2)
+  await sent(2)
+  await machine.crew('close', '--yes')
+  await machine.gone()
+})
+
+/** A busy agent in tmux whose record is cut off, as by a failing disk: its keeper forgets it and leaves. */
+async function strayAgent(machine: CrewMachine): Promise<void> {
+  await machine.json('spawn', 'slow', 'audit')
+  await until(async () => (await machine.json('read', '1')).output.includes('half of answer 1'))
+  const slots = join(machine.home, 'crew', slugOf(machine.project), 'slots.json')
+  truncateSync(slots, 100)
+  await until(() => !machine.left().some((line) => line.includes('crew keep')))
+}
+
+test('an agent whose record is lost is told of, listed, shown and ended', { skip: noTmux }, async (context) => {
+  const machine = new CrewMachine(context, 'tmux')
+  await strayAgent(machine)
+  const [listed, again] = [await machine.crew('list'), await machine.crew('list')]
+  const told =
+    /^termaite: \S+\/slots\.json\.\S+\.broken is a damaged file that was set aside\. Agents that it named may still run: termaite ps lists them, and termaite crew close ends them\.$/m
+  assert.match(listed.err, told)
+  assert.doesNotMatch(again.err, told, 'it is told once')
+  assert.match(again.err, /^termaite: one agent runs in a terminal that belongs to no crew any more\. termaite ps/m)
+  const [{ terminal, of, title, show }] = JSON.parse((await machine.run(['ps', '--json'])).out)
+  assert.deepEqual([of, title], ['nobody', '1 slow busy'])
+  const shown = spawnSync('sh', ['-c', show.replace('attach-session', 'capture-pane -p')], { encoding: 'utf8' })
+  assert.match(shown.stdout, /half of answer 1/)
+  const { out } = await machine.run(['ps'])
+  assert.ok(out.includes(`termaite stop ${terminal}  ${show}\n`), out)
+  assert.ok((await machine.run(['where'])).out.includes(`termaite stop ${terminal}  ${show}\n`))
+  assert.equal((await machine.run(['stop', terminal])).out, `Stopped ${terminal}: 1 slow busy\n`)
+  await machine.gone()
+
+  await strayAgent(machine)
+  assert.deepEqual(await machine.json('close', '--yes'), { ended: 1, kept: [] })
+  await machine.gone()
+})
+
+test(
+  'uninstall ends the agents in tmux, with a slot or without, before nobody finds them any more',
+  { skip: noTmux },
+  async (context) => {
+    const machine = new CrewMachine(context, 'tmux')
+    await strayAgent(machine)
+    await machine.json('spawn', 'quick', 'audit')
+    assert.equal((await machine.json('wait', '1', '--timeout', '60')).is_idle, true)
+    await until(() => !machine.left().some((line) => line.includes('crew keep')))
+    const asked = await machine.run(['uninstall'])
+    assert.match(asked.err + asked.out, /End the 2 agents that run in tmux\. Delete termaite’s files in /)
+    const { code, err } = await machine.run(['uninstall', '--yes'])
+    assert.equal(code, 0, err)
     await machine.gone()
   },
 )

@@ -7,6 +7,7 @@ import { openSync, closeSync, readFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '../../base/files.ts'
 import { SlotLedger } from '../../crew/slot-ledger.ts'
+import { StoreError } from '../../core/talk/store.ts'
 import { isGone, isLiving, needsKeeper } from '../../crew/slot.ts'
 import { UsageError, say } from '../../core/io.ts'
 import { thisProgram } from '../../base/own-program.ts'
@@ -23,14 +24,23 @@ export async function keepCrew(io: Io, crews: Crews, workspace: string): Promise
   const { keeper, crew, parts } = crews.of(workspace)
   const isOurs = ({ owner }: Slot) => owner === undefined || owner === parts.owner || !parts.alive(owner)
   let restless = io.clock.elapsed()
-  while (!io.signal.aborted) {
-    await io.clock.sleep(lookMs, io.signal)
+  const isOver = async () => {
     const slots = await crew.slots()
     if (slots.some((slot) => isOurs(slot) && isLiving(slot) && needsKeeper(slot))) restless = io.clock.elapsed()
     // A closed crew needs no keeper.
     const rested = slots.length === 0 || io.clock.elapsed() - restless >= lingerMs
-    if (rested && (await keeper!.retire())) return
+    return rested && (await keeper!.retire())
   }
+  while (!io.signal.aborted) {
+    await io.clock.sleep(lookMs, io.signal)
+    if (await isOver().catch(whileStoreFails)) return
+  }
+}
+
+/** The keeper stays while the store fails, for example on a full disk: agents in built-in terminals would end with it. */
+function whileStoreFails(error: unknown): false {
+  if (error instanceof StoreError) return false
+  throw error
 }
 
 /** How long a running keeper may take to notice a slot. */
@@ -48,9 +58,17 @@ export async function ensureKeeper(io: Io, place: Place, { crew, parts }: OpenCr
   const isKept = ({ owner }: Slot) => owner !== undefined && alive(owner)
   const lone = (slots: readonly Slot[]) => slots.filter((slot) => isLiving(slot) && needsKeeper(slot) && !isKept(slot))
   const ledger = new SlotLedger(store, workspace, clock)
+  /** A turn at work whose terminal is gone: the next keeper ends its slot, and until then the slot still says that it is busy. */
+  const isLost = async ({ flight, terminal }: Slot) =>
+    flight?.taken === true && terminal !== undefined && !(await parts.find(terminal.id).catch(() => undefined))
   const untilTaken = async (ms: number) => {
-    const ids = lone(await crew.slots()).map(({ id }) => id)
-    const settled = (slot: Slot) => isGone(slot) || isKept(slot)
+    const ids: number[] = []
+    const lost = new Set<number>()
+    for (const slot of lone(await crew.slots())) {
+      ids.push(slot.id)
+      if (await isLost(slot)) lost.add(slot.id)
+    }
+    const settled = (slot: Slot) => isGone(slot) || (isKept(slot) && !lost.has(slot.id))
     await ledger.wait(ids, { until: clock.elapsed() + ms, settled, signal: io.signal })
     return lone(await crew.slots())
   }

@@ -124,13 +124,14 @@ export async function sweepTerminals(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const old = left(folder, clock.now() - freshMs)
+  const old = terminalIds(folder, clock.now() - freshMs)
   if (old.length === 0) return
   const used = new Set((await livingSlots(home, clock)).map(({ terminal }) => terminal?.id))
   for (const id of old) if (!used.has(id) && !signal.aborted) await host.find(id).catch(() => undefined)
 }
 
-function left(folder: string, before: number): string[] {
+/** The ids of the terminals that have files in a folder, or of those whose files are older than a time. */
+export function terminalIds(folder: string, before = Infinity): string[] {
   try {
     return readdirSync(folder).filter((name) => uuid.test(name) && statSync(join(folder, name)).mtimeMs < before)
   } catch {

@@ -6,6 +6,7 @@ import { allOf, isLiving } from '../../crew/slot.ts'
 import { SlotLedger } from '../../crew/slot-ledger.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { isHere, ownerPid } from '../../base/owner.ts'
+import { namesIn } from '../../base/files.ts'
 import { knownProjects } from '../projects.ts'
 
 /** Lists the workspaces of a home that ever had a crew. */
@@ -24,14 +25,30 @@ export type LivingSlot = Slot & { workspace: string }
 
 /** Lists the living slots of every crew; a crew that cannot be read counts as empty. */
 export async function livingSlots(home: string, clock: Clock): Promise<LivingSlot[]> {
-  const store = fileStore(home, { clock })
-  const found = await Promise.all(
-    workspacesOf(home).map(async (workspace) => {
-      const slots = await new SlotLedger(store, workspace, clock).read().catch(() => undefined)
-      return (slots ? allOf(slots) : []).filter(isLiving).map((slot) => ({ ...slot, workspace }))
-    }),
-  )
+  const found = await Promise.all(crewsOf(home, clock).map((slots) => slots.catch(() => [])))
   return found.flat()
+}
+
+/** Lists the living slots of every crew for a caller that ends what no slot has: throws where a crew cannot be read. */
+export async function slotsOfHome(home: string, clock: Clock): Promise<LivingSlot[]> {
+  return (await Promise.all(crewsOf(home, clock))).flat()
+}
+
+function crewsOf(home: string, clock: Clock): Promise<LivingSlot[]>[] {
+  const store = fileStore(home, { clock })
+  return workspacesOf(home).map(async (workspace) => {
+    const slots = await new SlotLedger(store, workspace, clock).read()
+    return allOf(slots)
+      .filter(isLiving)
+      .map((slot) => ({ ...slot, workspace }))
+  })
+}
+
+/** The names of the files of a crew that were damaged and set aside. */
+export function brokenFiles(home: string, workspace: string): string[] {
+  return namesIn(join(home, 'crew', workspace))
+    .filter((name) => name.endsWith('.broken'))
+    .sort()
 }
 
 /** Lists the living slots as running turns, because an agent of a crew stays until it is ended. */

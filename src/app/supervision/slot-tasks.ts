@@ -1,12 +1,17 @@
-import type { TaskSource, WorkOrder } from '../../core/work/task-source.ts'
+import type { TaskReport, TaskSource, WorkOrder } from '../../core/work/task-source.ts'
 import type { OpenCrew } from '../crew/crews.ts'
 import type { Io } from '../../core/io.ts'
+import type { Slot } from '../../crew/slot.ts'
 import type { Place } from '../place.ts'
 import type { FoundHub } from './hub-discovery.ts'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { CrewError } from '../../crew/slot.ts'
-import { isSettled } from '../../crew/slot.ts'
+import { shortHash } from '../../base/hash.ts'
+import { newId } from '../../base/id.ts'
+import { projectRoot } from '../../base/git.ts'
+import { HeldLock } from '../../store/files/held-lock.ts'
+import { runningProcesses } from '../running-processes.ts'
+import { CrewError, isSettled } from '../../crew/slot.ts'
 import { openCrews } from '../crew/crews.ts'
 import { ensureKeeper } from '../crew/crew-keeper.ts'
 import { HubRefused } from '../../hub/remote-hub.ts'
@@ -28,6 +33,13 @@ import { HubTaskSource } from '../../hub/hub-task-source.ts'
 
 export type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[]; push: boolean }
 
+/** The task that a slot works on, kept before its prompt is sent: a process that is given the task again goes on with that turn. */
+type TaskAtWork = {
+  task: string
+  /** The id of each prompt, and how many notes of the task the agent has been given with it and those before it. */
+  sends: { id: string; notes: number }[]
+}
+
 /** How often the hub is told that a task is still at work. */
 const progressMs = 600_000
 
@@ -39,6 +51,7 @@ export async function workOnHubTasks(
 ): Promise<number> {
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   const tell = (words: string) => say(io, `termaite: ${words}`)
+  const lock = takeSlot(io, place, id)
   let hubKey: AgentKey | undefined
   const crews = openCrews(io, place, settings, { carries: false, warn: tell })
   try {
@@ -88,12 +101,70 @@ export async function workOnHubTasks(
   } finally {
     await hubKey?.end()
     await crews.close()
+    lock.release()
   }
 }
 
-async function send(io: Io, place: Place, open: OpenCrew, id: number, text: string): Promise<void> {
-  await open.crew.send(id, text)
+/**
+ * Takes the right to give tasks to a slot, which one process at a time has: two of them would end each other's key at the hub, and
+ * each would send the prompt of the same task.
+ */
+function takeSlot({ clock }: Io, { home, root }: Place, id: number): HeldLock {
+  const lock = new HeldLock(join(home, 'run', `slot-${id}-${shortHash(root)}.lock`))
+  if (lock.take()) return lock
+  const holder = runningProcesses(home, clock.now()).find(
+    ({ process: kind, about, project, pid }) =>
+      kind === 'agent' &&
+      about === `slot ${id}` &&
+      pid !== process.pid &&
+      project !== undefined &&
+      projectRoot(project) === root,
+  )
+  const who = holder?.pid === undefined ? '' : ` (process ${holder.pid})`
+  const mend = holder?.pid === undefined ? '' : ` Stop it with: termaite stop ${holder.pid}`
+  throw new UsageError(`slot ${id} already takes tasks${who}.${mend}`, 1)
+}
+
+/** Without an id the text is sent once more, whatever was sent before. */
+async function send(io: Io, place: Place, open: OpenCrew, id: number, text: string, once?: string): Promise<void> {
+  await open.crew.send(id, text, once)
   await ensureKeeper(io, place, open)
+}
+
+/**
+ * Sends a task to the slot and returns the id of its last turn. A task that the hub hands out again, because this process was stopped before
+ * the answer, is not sent again: only notes that people have added meanwhile are.
+ */
+async function sendTask(
+  io: Io,
+  place: Place,
+  open: OpenCrew,
+  id: number,
+  { ticket, prompt, notes }: WorkOrder & { type: 'task' },
+): Promise<string> {
+  const task = ticketTask(ticket)
+  const before = (await tasksAtWork(open).read())[id]
+  const sends = before?.task === task ? [...before.sends] : []
+  const told = sends.at(-1)?.notes
+  if (told === undefined || told < notes.length) sends.push({ id: newId(io.clock.now()), notes: notes.length })
+  await tasksAtWork(open).update((now) => ({ ...now, [id]: { task, sends } }))
+  const said = notes.map(({ kind, by, text }) => `${kind} (${by}): ${text}`)
+  for (const [at, one] of sends.entries()) {
+    const words = at === 0 ? [prompt, ...said.slice(0, one.notes)] : said.slice(sends[at - 1]!.notes, one.notes)
+    await send(io, place, open, id, words.join('\n\n'), one.id)
+  }
+  return sends.at(-1)!.id
+}
+
+const ticketTask = (ticket: string) => ticket.split('.')[0]!
+
+/** The task that each slot of the crew works on, by the number of the slot. */
+const tasksAtWork = ({ parts: { store, workspace } }: OpenCrew) =>
+  store.doc<Record<string, TaskAtWork>>(`crew/${workspace}/tasks`, {})
+
+/** Forgets the task of a slot: if the hub hands it out once more, it is to be done once more. */
+async function forgetTask(open: OpenCrew, id: number): Promise<void> {
+  await tasksAtWork(open).update(({ [id]: _, ...others }) => others)
 }
 
 async function work(
@@ -101,10 +172,11 @@ async function work(
   place: Place,
   open: OpenCrew,
   id: number,
-  { ticket, prompt, notes }: WorkOrder & { type: 'task' },
+  order: WorkOrder & { type: 'task' },
   taskSource: TaskSource,
 ): Promise<void> {
   const { signal, clock } = io
+  const { ticket } = order
   const start = await taskSource.ack(ticket, signal)
   if (typeof start === 'object')
     throw new UsageError(
@@ -112,28 +184,33 @@ async function work(
       1,
     )
   if (start !== 'kept') return
-  const said = notes.map(({ kind, by, text }) => `${kind} (${by}): ${text}`)
-  await send(io, place, open, id, [prompt, ...said].join('\n\n'))
+  const turn = await sendTask(io, place, open, id, order)
   for (;;) {
     // An agent that asks goes on when the person has answered, so asking does not end the wait.
     const options = {
       until: clock.elapsed() + progressMs,
       signal,
-      settled: (slot: Parameters<typeof isSettled>[0]) => isSettled(slot) && slot.state !== 'asking',
+      settled: (slot: Slot) => isSettled(slot) && slot.state !== 'asking',
     }
     const [waited] = await open.crew.wait([id], options)
     if (signal.aborted) return
     if (!waited?.settled && (await taskSource.progress(ticket, 'at work', signal)) === 'kept') continue
-    const answer = waited?.slot?.state === 'idle' ? await open.crew.artifact(id) : undefined
-    const why = waited?.slot?.why || `its agent is ${waited?.slot?.state ?? 'gone'}`
-    const report = answer
-      ? { status: 'COMPLETED' as const, message: answer.output }
-      : { status: 'FAILED' as const, message: why }
+    const report = await reportOf(open, id, waited?.slot, turn)
     const state = waited?.settled ? await taskSource.respond(ticket, report, signal) : 'lost'
+    // A report that a stop of this process cut short is made again by the next one.
+    if (signal.aborted) return
+    await forgetTask(open, id)
     const status = typeof state === 'object' ? 'BLOCKED' : report.status
     return say(
       io,
-      `slot ${id}: ${ticket.split('.')[0]!.slice(-8)} ${waited?.settled ? status : 'was cancelled or given to another agent'}`,
+      `slot ${id}: ${ticketTask(ticket).slice(-8)} ${waited?.settled ? status : 'was cancelled or given to another agent'}`,
     )
   }
+}
+
+/** An agent that exited after its answer to the task has done the task. */
+async function reportOf({ crew }: OpenCrew, id: number, slot: Slot | undefined, turn: string): Promise<TaskReport> {
+  const isAnswered = slot?.state === 'idle' || (slot?.last?.turn === turn && slot.last.failure === undefined)
+  if (slot && isAnswered) return { status: 'COMPLETED', message: (await crew.artifact(id)).output }
+  return { status: 'FAILED', message: slot?.why || `its agent is ${slot?.state ?? 'gone'}` }
 }

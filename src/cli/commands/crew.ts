@@ -3,6 +3,7 @@ import type { Io } from '../../core/io.ts'
 import type { Place } from '../../app/place.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Crews, OpenCrew } from '../../app/crew/crews.ts'
+import { join } from 'node:path'
 import { CrewError, isLiving } from '../../crew/slot.ts'
 import { nobody } from '../../core/talk/question.ts'
 import { failed } from '../../core/talk/outcome.ts'
@@ -10,6 +11,8 @@ import { confirm } from '../../faces/terminal-questions.ts'
 import { answer } from '../../desk/crew/crew-answer.ts'
 import { attach } from '../../desk/crew/crew-attach.ts'
 import { openCrews } from '../../app/crew/crews.ts'
+import { brokenFiles } from '../../app/crew/crew-workspaces.ts'
+import { endTerminals, loneTerminals, strayWords } from '../../app/crew/stray-terminals.ts'
 import { ensureKeeper, keepCrew } from '../../app/crew/crew-keeper.ts'
 import { entriesOf, logWords } from '../../app/crew/crew-log.ts'
 import { crewTable } from '../../desk/crew/crew-table.ts'
@@ -47,6 +50,7 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
   const crews = openCrews(io, place, settings, { carries: verb === 'keep', warn: (why) => say(io, `termaite: ${why}`) })
   try {
     const desk = { io, place, settings, crews, open: crews.of(workspace), values }
+    if (verb !== 'keep') await tellBroken(desk)
     const own = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
     return await (own ? own(desk, words) : call(desk, verb, words))
   } catch (error) {
@@ -54,6 +58,24 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
   } finally {
     await crews.close()
   }
+}
+
+/**
+ * Tells the person once of files of the crew that were set aside. The process that did so is mostly a keeper, whose words nobody reads;
+ * and agents that the file named may still run.
+ */
+async function tellBroken({ io, place, open: { parts } }: OpenedCrew): Promise<void> {
+  const { store, workspace } = parts
+  const broken = brokenFiles(place.home, workspace)
+  if (broken.length === 0) return
+  const told = store.doc<string[]>(`crew/${workspace}/told`, [])
+  const known = await told.read()
+  for (const name of broken.filter((one) => !known.includes(one)))
+    say(
+      io,
+      `termaite: ${join(place.home, 'crew', workspace, name)} is a damaged file that was set aside. Agents that it named may still run: termaite ps lists them, and termaite crew close ends them.`,
+    )
+  await told.update(() => broken)
 }
 
 /** Attaches to a terminal of any machine, through a hub. */
@@ -98,8 +120,8 @@ async function called({ io, place, crews, open, values }: OpenedCrew, verb: stri
   const { tool: name, input } = toolVerbs[verb]!
   const tool = crews.tools.find((one) => one.name === name)!
   const wishes = parsed(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
-  // The state of a slot is only up to date while a keeper process runs.
-  if (verb === 'wait') await ensureKeeper(io, place, open)
+  // The state of a slot is only up to date while a keeper process runs, and nothing is sent to an agent that ended with its keeper.
+  if (verb === 'wait' || verb === 'send') await ensureKeeper(io, place, open)
   const result = await tool.run(wishes, {
     cwd: place.cwd,
     signal: io.signal,
@@ -128,6 +150,9 @@ async function list(desk: OpenedCrew, words: readonly string[]): Promise<number>
   const slots = await open.crew.slots()
   if (slots.length === 0) say(io, nobodyWords(desk))
   else print(io, crewTable(slots, { now: io.clock.now(), answer: 'termaite crew answer', columns: io.out.columns }))
+  const strays = strayWords(await loneTerminals(io))
+  if (strays !== undefined)
+    say(io, `termaite: ${strays}. termaite ps shows how to see and end it; termaite crew close ends it too.`)
   return 0
 }
 
@@ -177,14 +202,17 @@ async function close({ io, open, values }: OpenedCrew, words: readonly string[])
   noMore('close', words)
   const slots = await open.crew.slots()
   const living = slots.filter(isLiving).length
+  const strays = strayWords(await loneTerminals(io))
   const ends =
     living === 0 ? 'Delete' : `End ${living === 1 ? 'the running agent' : `the ${living} running agents`} and delete`
-  const question = `${ends} all conversations of the crew ${open.crew.workspace}?`
-  if (slots.length > 0 && !(await confirm(io, question, values.yes === true))) {
+  const also = strays === undefined ? '' : ` Besides, ${strays}, which is ended too.`
+  const question = `${ends} all conversations of the crew ${open.crew.workspace}?${also}`
+  if ((slots.length > 0 || strays !== undefined) && !(await confirm(io, question, values.yes === true))) {
     say(io, 'The crew was not closed.')
     return 1
   }
-  const { ended, kept } = await open.crew.close()
+  const { ended: members, kept } = await open.crew.close()
+  const ended = members + (await endTerminals(io, ({ of }) => of === 'nobody')).length
   if (values.json)
     print(io, JSON.stringify({ ended, kept: kept.map(({ id, worktree }) => ({ slot: id, ...worktree })) }))
   else print(io, `The crew is closed. ${ended} ${ended === 1 ? 'agent was' : 'agents were'} ended.`)

@@ -5,20 +5,26 @@ import type { UnfinishedTurn } from '../../app/unfinished-turns.ts'
 import { print, say } from '../../core/io.ts'
 import { homeOf } from '../../app/place.ts'
 import { runningProcesses } from '../../app/running-processes.ts'
+import { loneTable, loneTerminals } from '../../app/crew/stray-terminals.ts'
 import { unfinishedTurns } from '../../app/unfinished-turns.ts'
 import { localTime } from '../../base/local-time.ts'
 import { oneLine, table } from '../../base/table.ts'
 
-/** Lists the turns that run now, and the processes of ours that run for long: chats, hubs, agents and servers. */
+/**
+ * Lists the turns that run now, the processes of ours that run for long (chats, hubs, agents and servers), and agents in terminals that
+ * none of these looks after.
+ */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const turns = await unfinishedTurns(io)
   const processes = runningProcesses(homeOf(io.env), io.clock.now())
-  if (values.json) print(io, JSON.stringify([...turns, ...processes]))
-  else if (turns.length + processes.length === 0) say(io, 'No turn is running.')
+  const terminals = await loneTerminals(io)
+  if (values.json) print(io, JSON.stringify([...turns, ...processes, ...terminals]))
+  else if (turns.length + processes.length + terminals.length === 0) say(io, 'No turn is running.')
   else {
     const parts = [
       ...(turns.length > 0 ? [turnTable(turns)] : []),
       ...(processes.length > 0 ? [processTable(processes)] : []),
+      ...(terminals.length > 0 ? [loneTable(terminals)] : []),
     ]
     print(io, parts.join('\n\n'))
   }

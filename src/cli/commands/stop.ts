@@ -7,6 +7,7 @@ import { print, say, UsageError } from '../../core/io.ts'
 import { peerOf } from '../../app/peers.ts'
 import { homeOf } from '../../app/place.ts'
 import { runningProcesses } from '../../app/running-processes.ts'
+import { endTerminals } from '../../app/crew/stray-terminals.ts'
 import { unfinishedTurns } from '../../app/unfinished-turns.ts'
 import { oneLine } from '../../base/table.ts'
 
@@ -31,7 +32,15 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       `stop: ${wanted.length} running turns have an id that begins with "${word}". Type more of the id.`,
       1,
     )
-  return stopProcess(io, word)
+  return word.startsWith('terminal:') ? stopTerminal(io, word) : stopProcess(io, word)
+}
+
+/** Ends the agent in a terminal that nothing looks after any more. */
+async function stopTerminal(io: Io, word: string): Promise<number> {
+  const ended = await endTerminals(io, ({ terminal, of }) => of !== 'slot' && terminal === word)
+  if (ended.length === 0) throw new UsageError(`stop: there is no ${word}. \`termaite ps\` lists them.`, 1)
+  for (const { title = '' } of ended) print(io, `Stopped ${word}: ${oneLine(title, 60)}`)
+  return 0
 }
 
 async function stopTurns(io: Io, wanted: readonly UnfinishedTurn[]): Promise<number> {

@@ -11,6 +11,7 @@ import { print, say } from '../../core/io.ts'
 import { carryOut, planRemoval, whereabouts, ownEntries } from '../../app/mcp/mcp-entries.ts'
 import { refuseUnwritable } from '../../mcp-config/config-file.ts'
 import { refuseIfRunning } from '../../app/unfinished-turns.ts'
+import { endTerminals, livingTerminals } from '../../app/crew/stray-terminals.ts'
 import { list } from '../../base/table.ts'
 import { removeCompletion, shellNames } from '../completion-files.ts'
 
@@ -30,11 +31,16 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const own = keep
     ? `Delete caches and indexes in ${home}, and keep settings and conversations?`
     : `Delete termaite’s files in ${home}, with every conversation and snapshot, for good?`
-  const question = others + own
+  const agents = (await livingTerminals(io)).length
+  const ends =
+    agents === 0 ? '' : `End ${agents === 1 ? 'the agent that runs' : `the ${agents} agents that run`} in tmux. `
+  const question = others + ends + own
   if (!(await confirm(io, question, values.yes === true))) {
     say(io, 'Nothing was deleted.')
     return 1
   }
+  // Without our files nobody would find the agents again.
+  await endTerminals(io, () => true)
   const left = wired.flatMap((one) => removeEntry(one) ?? [])
   remove(
     home,

@@ -10,6 +10,7 @@ import { knownProjects } from '../../app/projects.ts'
 import type { RunningProcess } from '../../app/running-processes.ts'
 import type { UnfinishedTurn } from '../../app/unfinished-turns.ts'
 import { runningProcesses } from '../../app/running-processes.ts'
+import { loneTable, loneTerminals } from '../../app/crew/stray-terminals.ts'
 import { unfinishedTurns } from '../../app/unfinished-turns.ts'
 import { bytes, table } from '../../base/table.ts'
 
@@ -21,6 +22,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   const turns = await unfinishedTurns(io)
   const running = runningProcesses(home, io.clock.now())
   const sockets = await socketsOf(home)
+  const terminals = await loneTerminals(io)
   const cache = codeCache(io.env)
   const compiled = { what: 'compiled code; a cache', ours: true }
   const files = [...rows(home), ...(cache ? [{ path: cache, bytes: sizeOf(cache), ...compiled }] : [])]
@@ -40,6 +42,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
         worktrees: worktreesIn(home),
         sockets,
         processes: [...turns, ...running],
+        ...(terminals.length > 0 ? { terminals } : {}),
       }),
     )
     return 0
@@ -57,6 +60,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   for (const path of worktreesIn(home)) print(io, `Worktree: ${path}`)
   if (sockets.length > 0) print(io, `Sockets: ${sockets.join(', ')}`)
   print(io, processLine(turns, running))
+  if (terminals.length > 0) print(io, loneTable(terminals))
   return 0
 }
 

@@ -9,8 +9,8 @@ const rounds = 10
 
 export type Mode = 'window' | 'pane'
 
-/** The place of a terminal, for a later process that looks for it. */
-export type Place = { server: ServerPlace; mode: Mode }
+/** The place of a terminal, for a later process that looks for it. `bound`: its program ends with the process that opened it. */
+export type Place = { server: ServerPlace; mode: Mode; bound?: true }
 
 /** The files of one terminal: its place, its exit code, its last output. */
 export class TerminalFiles {

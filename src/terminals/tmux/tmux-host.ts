@@ -108,12 +108,13 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
     if (files.exist()) await clear(id, files)
     files.make({ run, keep: keepScript(files.out) })
     await makeAlivePipe(files.folder)
-    files.keepPlace({ server: here, mode })
+    const binding = bound ? { bound: true as const } : {}
+    files.keepPlace({ server: here, mode, ...binding })
     const { held, drop } = awaitShell(files.folder)
     if (bound) watch(markOf(id), env.PATH)
     try {
       const got = await openPane(serverAt(here), home, { argv: ['/bin/sh', files.run], title, mode, size })
-      const place = { server: here, mode: got }
+      const place = { server: here, mode: got, ...binding }
       files.keepPlace(place)
       await inTime(held, clock)
       const pane = readPane(files.pane(), got)
