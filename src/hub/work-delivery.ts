@@ -5,7 +5,7 @@ import { messageOf } from '../base/error-message.ts'
 import { HubAway } from './remote-hub.ts'
 import { taskIdOf } from './task-rules.ts'
 
-export type WorkDeliveryParts = {
+type WorkDeliveryParts = {
   hub: RemoteHub
   /** The agent's id at the hub. */
   agent: string
@@ -21,7 +21,7 @@ export type WorkDeliveryParts = {
 }
 
 /** The changes of a task, committed on its branch, and the way in which people on other machines get them. */
-export type CollectedWork = { changes: TaskChanges; carried: CarriedWork | undefined }
+type CollectedWork = { changes: TaskChanges; carried: CarriedWork | undefined }
 
 /** Brings the work of an agent's tasks from its folder to the hub. */
 export class WorkDelivery {

@@ -26,7 +26,7 @@ import { readSettings } from '../../settings/settings.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { HubTaskSource } from '../../hub/hub-task-source.ts'
 
-export type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[]; push: boolean }
+type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[]; push: boolean }
 
 /** How often the hub is told that a task is still at work. */
 const progressMs = 600_000

@@ -148,7 +148,7 @@ export function openHubWork(
   }
 }
 
-export type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }
+type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & { workspace: TaskWorkspace; notes: string[] }
 
 /** Opens the folder that the agent works in: a worktree of its own, made again where it is gone, else the project itself. */
 export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<WorkPlace> {
