@@ -6,7 +6,7 @@ type Env = Readonly<Record<string, string | undefined>>
 export type Argv = [string, ...string[]]
 
 /** A command behind a wall, with the variables that it needs there. `settle` is called when its last process has ended, and names what it removed. */
-export type Enclosed = { argv: Argv; vars: Record<string, string>; settle(): Promise<string[]> }
+type Enclosed = { argv: Argv; vars: Record<string, string>; settle(): Promise<string[]> }
 
 /** The seat of an agent that is about to be started; `terminal` is the id of the terminal that it will draw on. */
 export type EnclosedSeat = { leash: Leash; cwd: string; env: Env; terminal?: string }

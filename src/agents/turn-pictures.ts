@@ -19,7 +19,7 @@ type Told = Pick<Turn, 'prompt' | 'files' | 'steered' | 'cwd'> & { history: read
  * The parts of a turn with pictures that an agent is given: texts that say where each picture is that it does not get, the pictures that
  * it gets in the order of their mentions, and a note for the person about those that it does not get.
  */
-export type HandedOver = Pick<Turn, 'prompt' | 'steered'> & {
+type HandedOver = Pick<Turn, 'prompt' | 'steered'> & {
   history: Entry[]
   pictures: SentPicture[]
   notes: string[]
@@ -28,7 +28,7 @@ export type HandedOver = Pick<Turn, 'prompt' | 'steered'> & {
 /** How many pictures go with one turn; older ones of the conversation are named by their path. */
 const mostPictures = 20
 
-export type PictureParts = {
+type PictureParts = {
   /** The name of the agent, for the note. */
   name: string
   /** The limits on the pictures that the agent takes; undefined when it takes none. */

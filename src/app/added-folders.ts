@@ -53,7 +53,7 @@ function isSameFolder(folder: string): boolean {
 }
 
 /** Where a folder may be added: the project, termaite's home and the person's environment. */
-export type FolderPlace = Pick<Place, 'root' | 'home'> & { env: Env }
+type FolderPlace = Pick<Place, 'root' | 'home'> & { env: Env }
 
 /** Checks a folder that a person names, and returns its real path. Throws a UsageError that says why it cannot be added. */
 export function addableFolder(named: string, base: string, { root, home, env }: FolderPlace): string {

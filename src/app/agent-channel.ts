@@ -5,7 +5,7 @@ import { nativeLeashes } from './native/native-seat.ts'
 import { profileOf } from '../settings/agent-settings.ts'
 
 /** A way to reach an agent, and what each leash means on it. */
-export type AgentChannel = { kind: 'pipe' | 'acp' | 'native'; words: string; leashes: Profile['leashes'] }
+type AgentChannel = { kind: 'pipe' | 'acp' | 'native'; words: string; leashes: Profile['leashes'] }
 
 const native: AgentChannel = {
   kind: 'native',

@@ -19,7 +19,7 @@ import { homeOf } from './place.ts'
 type Env = Readonly<Record<string, string | undefined>>
 
 /** The parts of this run that a wall around an agent needs. */
-export type WallParts = {
+type WallParts = {
   env: Env
   /** Whether the agent is only asked for advice. */
   advises?: boolean

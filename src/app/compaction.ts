@@ -12,7 +12,7 @@ import { localTime } from '../base/local-time.ts'
 import { openConsultant } from './rotation.ts'
 import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
-export type CompactionResult = Awaited<ReturnType<App['conversation']['compact']>>
+type CompactionResult = Awaited<ReturnType<App['conversation']['compact']>>
 
 /** `say` tells the person which agents are asked, fail or are skipped; `waits` shows what is waited for. */
 export type CompactionWatch = {

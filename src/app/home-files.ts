@@ -9,7 +9,7 @@ import { asideRow, homeTable, personTable, projectTable, runTable } from './home
 import { homeOf } from './place.ts'
 
 /** Something that we keep in our home, and its files and folders. What is `made` can be made again; the rest cannot. */
-export type HomeItem = { path: string; parts: string[]; what: string; made?: true }
+type HomeItem = { path: string; parts: string[]; what: string; made?: true }
 
 /** Returns our home. Throws where a file has its name, so that the file is neither read nor deleted. */
 export function homeFolder(env: Io['env']): string {
@@ -28,7 +28,7 @@ export function codeCache(env: Io['env']): string | undefined {
 }
 
 /** The contents of our home: what is ours, what the person wrote (which only they delete), and what belongs to others. */
-export type HomeContents = { ours: HomeItem[]; yours: { path: string; what: string }[]; strangers: string[] }
+type HomeContents = { ours: HomeItem[]; yours: { path: string; what: string }[]; strangers: string[] }
 
 /** A project's folder ends in the hash of its path. */
 const slug = /-[0-9a-z]{11}$/

@@ -12,7 +12,7 @@ import { isCorrection } from '../mind/correction.ts'
 import { measuredOrder } from '../mind/rotation/measured-order.ts'
 
 /** A request as the strategy `measured` reads it; `followsUp`: other messages came before it in the conversation. */
-export type MeasuredRequest = { prompt: string; followsUp: boolean }
+type MeasuredRequest = { prompt: string; followsUp: boolean }
 
 /** The strategy `measured`, as far as it is known now: the draw of the next turn and the evidence. */
 export interface MeasuredRotation {

@@ -18,7 +18,7 @@ export type Notify = (notice: Omit<Notice, 'at' | 'url'> & { view?: string }, lo
 /** How long a notifier may take. */
 const patienceMs = 10_000
 
-export type NotifyParts = {
+type NotifyParts = {
   io: Pick<Io, 'env' | 'err' | 'clock'>
   cwd: string
   mask(text: string): string

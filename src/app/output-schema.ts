@@ -9,7 +9,7 @@ import { tag } from '../core/talk/transcript.ts'
 import { parseAnswer } from '../core/work/json-answer.ts'
 
 /** The schema that answers must hold to, ready to check them, and the words that ask an agent for it. */
-export type OutputSchema = { instruction: string; form(blobs: Blobs): AnswerForm }
+type OutputSchema = { instruction: string; form(blobs: Blobs): AnswerForm }
 
 /** Reads the file of `--output-schema`. A file that is no JSON Schema is bad usage. */
 export async function readOutputSchema(path: string, cwd: string): Promise<OutputSchema> {

@@ -14,7 +14,7 @@ import { exitText, listen } from '../tools/shell/shell-command.ts'
 import { runOpened } from './turn.ts'
 
 /** A command that a person typed after "!". `jobs`: where it goes on when the person sends it to the background. */
-export type PersonCommand = { command: string; signal: AbortSignal; peers?: TurnPeers; jobs?: BackgroundCommands }
+type PersonCommand = { command: string; signal: AbortSignal; peers?: TurnPeers; jobs?: BackgroundCommands }
 
 /** The person's commands that went to the background. They run until they end, or until the desk is left; `ended` says in words that one ended. */
 export function personJobs({ io, blobs, border }: App, ended: (words: string) => void): BackgroundCommands {

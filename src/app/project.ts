@@ -106,7 +106,7 @@ export function openProject(store: Store, root: string): Project {
 export type SessionOptions = { fresh?: boolean; name?: string; existing?: boolean; fork?: Fork; mode?: WorkMode }
 
 /** A new session that takes over another one: the one that would be opened, as far as it has come, or a part of it. */
-export type Fork = true | { session: string; until: number }
+type Fork = true | { session: string; until: number }
 
 export type OpenSession = Omit<Session, 'origin'> & SessionPlace
 

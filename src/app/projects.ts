@@ -8,7 +8,7 @@ import { isMissing } from '../base/files.ts'
 import { storeError } from '../store/store-error.ts'
 import { homeOf } from './place.ts'
 
-export type KnownProject = { slug: string } & ProjectDoc
+type KnownProject = { slug: string } & ProjectDoc
 
 /** Lists the projects that have a conversation, the most recently used first. */
 export function knownProjects(home: string): KnownProject[] {

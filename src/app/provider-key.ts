@@ -20,7 +20,7 @@ export async function providerKeyPlace(
 }
 
 /** The place of our own agent's login, or the reason why there is none: `next` goes on a sentence, `why` is one or more. */
-export type NativeLogin = { place: string } | { next: string } | { why: string }
+type NativeLogin = { place: string } | { next: string } | { why: string }
 
 /** Finds the key or the cloud's login of our own agent; undefined where none is needed. */
 export async function nativeKey(

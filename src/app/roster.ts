@@ -162,7 +162,7 @@ function withOwnView(agent: Agent): Agent {
   }
 }
 
-export type ScreenSeat = {
+type ScreenSeat = {
   agent: CliAgentSettings
   settings: Settings
   leash: Leash
@@ -172,7 +172,7 @@ export type ScreenSeat = {
 }
 
 /** A CLI in a terminal, for one turn of the conversation: the terminal is opened on the CLI's own thread, and closed after the turn. */
-export function screenSeat(
+function screenSeat(
   { agent, settings, leash, window, seat, advises }: ScreenSeat,
   io: Io,
   lent?: CrewRosterOptions['lent'],

@@ -10,7 +10,7 @@ import { rosterParts } from './app.ts'
 import { allowsAgent, answerRecord, withRecordedAnswers } from './recorded-answers.ts'
 import { openRoster } from './roster.ts'
 
-export type RotationOptions = {
+type RotationOptions = {
   /** The agent that is tried first. */
   first?: string
   /** Whether no other agent than `first` may take the turn. */
@@ -45,7 +45,7 @@ export function openRotation(app: App, { roster = app.roster, ...options }: Rota
 }
 
 /** The agents that may be consulted, and the one that is asked first; without it the rotation chooses. */
-export type Consultants = { names: readonly string[]; first?: string }
+type Consultants = { names: readonly string[]; first?: string }
 
 /**
  * Opens a rotation whose answer is no part of the conversation. Its agents get no meta-instruction, and one that cannot

@@ -35,7 +35,7 @@ const unseenMs = 24 * 3_600_000
 const folderIn = (home: string) => join(home, 'run')
 
 /** Whether a file in the folder `run` of our home is the note of a process. */
-export const isProcessNote = (path: string) => /[/\\]\d+-[0-9a-z]+\.json(\.tmp)?$/.test(path)
+const isProcessNote = (path: string) => /[/\\]\d+-[0-9a-z]+\.json(\.tmp)?$/.test(path)
 
 /**
  * Leaves a note of this process, which will run for long, in our home until the returned function is called. A home that cannot

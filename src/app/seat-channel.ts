@@ -27,7 +27,7 @@ const servers: readonly (readonly string[])[] = [
   ['serve', '--stdio-proxy'],
 ]
 
-export type SeatChannel = { address: string; close(): void }
+type SeatChannel = { address: string; close(): void }
 
 /**
  * Opens the channel by which a CLI behind a wall calls our tools. Our own home is hidden there, so our MCP server runs
@@ -121,7 +121,7 @@ export async function passThroughSeat(io: Io, args: readonly [string, string]): 
 }
 
 /** Passes the lines of an MCP client to a port of this machine, until either side ends. Returns the exit code. */
-export async function passLines(io: Io, port: number, greeting: string): Promise<number> {
+async function passLines(io: Io, port: number, greeting: string): Promise<number> {
   const socket = connect({ port, host: '127.0.0.1' })
   const stop = () => socket.destroy()
   io.signal.addEventListener('abort', stop, { once: true })

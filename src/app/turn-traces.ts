@@ -9,7 +9,7 @@ import { version } from './version.ts'
 export type TurnObserver = { see(event: Event): void; end(): void | Promise<void> }
 
 /** Collects the spans of one turn, and sends them when the turn is over. */
-export type TurnTraces = TurnObserver & {
+type TurnTraces = TurnObserver & {
   /** Says why no spans will arrive, once for each target. */
   trouble(): Promise<string[]>
 }

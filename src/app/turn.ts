@@ -68,7 +68,7 @@ export type TurnPeers = { turns: RunningTurns; reach: Reach; inside?: InnerWorks
 export type TurnMaker = (app: App, request: TurnRequest) => AsyncIterable<Event>
 
 /** A turn that is ready to run: who takes it, in which surroundings, and who looks on. */
-export type OpenTurn = { agent: Agent; world: TurnWorld; observers?: TurnObserver[] }
+type OpenTurn = { agent: Agent; world: TurnWorld; observers?: TurnObserver[] }
 
 /** Runs one turn of the rotation, with snapshots of the project before and after it. */
 export function runTurn(app: App, request: TurnRequest): AsyncGenerator<Event> {

@@ -68,7 +68,7 @@ export function asideWords({ aside }: UndoResult): string[] {
 }
 
 /** The turns that run while an undo is asked for: in words, one that runs on this machine, and whether the undone turn itself runs. */
-export type TurnsBeside = { words: string[]; here?: UnfinishedTurn; itself: boolean }
+type TurnsBeside = { words: string[]; here?: UnfinishedTurn; itself: boolean }
 
 export async function turnsBesideUndo(project: Project, undone: TurnRecord, now: number): Promise<TurnsBeside> {
   const turns = await unfinishedIn(project, now)

@@ -4,7 +4,7 @@ import type { Agent } from '../core/work/agent.ts'
 import type { Tool } from '../core/work/tool.ts'
 import { maskWithin } from '../safety/redaction.ts'
 
-export type VendorBorderParts = {
+type VendorBorderParts = {
   /** The vendor of each agent of the settings; an agent without a known vendor counts as its own. */
   vendors: ReadonlyMap<string, string>
   /** Agents whose vendor changes with their model: their frames say which vendor it was. */
@@ -22,7 +22,7 @@ export function behindVendorBorder(agent: Agent, parts: VendorBorderParts): Agen
 }
 
 /** The history as a vendor may see it. A prompt is shown as it is in the turns that an agent of this vendor took part in. */
-export function historyFor(vendor: string, history: readonly Entry[], parts: VendorBorderParts): Entry[] {
+function historyFor(vendor: string, history: readonly Entry[], parts: VendorBorderParts): Entry[] {
   const { vendors, changing, mask } = parts
   const framed = new Map<string, string>()
   const knows = history.map((entry) => {

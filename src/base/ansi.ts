@@ -14,7 +14,7 @@ export function terminalText(text: string): string {
 }
 
 /** Shows the characters that reorder a line by their number, and removes those without a width or a meaning for the reader. */
-export function visibleText(text: string): string {
+function visibleText(text: string): string {
   if (!unseen.test(text)) return text
   return text
     .replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, (char) => `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase()}⟩`)

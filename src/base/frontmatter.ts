@@ -1,5 +1,5 @@
 /** The fields between two lines of `---` at the head of a text, and the text after them. Nested maps are left out. */
-export type Frontmatter = { fields: Record<string, string | string[]>; body: string }
+type Frontmatter = { fields: Record<string, string | string[]>; body: string }
 
 const head = /^---[ \t]*\r?\n(?<fields>[^]*?)^---[ \t]*(?:\r?\n|$)/m
 const field = /^([\w-]+):(?:[ \t]+(.*))?$/

@@ -7,7 +7,7 @@ import { messageOf } from './error-message.ts'
 type Env = Readonly<Record<string, string | undefined>>
 
 /** How a request leaves this machine: the module that sends it, the options that lead it there, and headers for a proxy. */
-export type Route = {
+type Route = {
   module: 'node:http' | 'node:https'
   options: RequestOptions
   headers: Record<string, string>

@@ -1,5 +1,5 @@
 /** Facts that are read from the bytes of a picture; `fault` says why it cannot be shown to a model. */
-export type PictureFacts = { media: string; width: number; height: number; fault?: string }
+type PictureFacts = { media: string; width: number; height: number; fault?: string }
 
 /** The media type of a picture that models can see, by its first bytes. */
 export function pictureMedia(head: Buffer): string | undefined {

@@ -1,5 +1,5 @@
 /** Returns how far a zone is ahead of UTC at a time, in ms. */
-export type Offset = (at: number) => number
+type Offset = (at: number) => number
 
 const hour = 3_600_000
 

@@ -9,7 +9,7 @@ export class TomlError extends Error {
   }
 }
 
-export type TomlTable = { [key: string]: unknown }
+type TomlTable = { [key: string]: unknown }
 
 /** Deeper values are refused: no settings file has them, and a hostile one could end the program with them. */
 const deepest = 64

@@ -4,7 +4,7 @@ import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 export { parse } from 'yaml'
 
 /** A place in a file; both numbers begin at 1. */
-export type FilePlace = { line: number; column: number }
+type FilePlace = { line: number; column: number }
 
 /** A parsed YAML or JSON text that knows where each value stands in it. */
 export type LocatedValue = {

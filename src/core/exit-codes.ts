@@ -11,7 +11,7 @@ export const exit = {
 } as const
 
 /** An exit code in the words of the help, and in those of the reference. */
-export type ExitMeaning = { brief: string; means: string }
+type ExitMeaning = { brief: string; means: string }
 
 export const exitMeanings: Record<keyof typeof exit, ExitMeaning> = {
   done: { brief: 'done', means: 'Done.' },

@@ -1,10 +1,10 @@
 import { nearest } from '../base/nearest.ts'
 
 /** An environment variable, and what it does. `set`: termaite sets it itself for the programs that it starts. */
-export type Variable = { name: string; does: string; set?: true }
+type Variable = { name: string; does: string; set?: true }
 
 /** Variables of one kind; `title` stands above them. */
-export type VariableGroup = { title: string; rows: readonly Variable[] }
+type VariableGroup = { title: string; rows: readonly Variable[] }
 
 /** termaite's own variables. A name that begins like theirs and is none of them is a mistake, which `strayVariables` finds. */
 const own: readonly Variable[] = [

@@ -33,10 +33,10 @@ const lentMs = 24 * 3_600_000
 /** A key that has ended by itself is listed for this time, so that people see why a client stands still. */
 const listedMs = 30 * 24 * 3_600_000
 /** How long the old secret of a rotated key is accepted where the person says nothing else, and at most. */
-export const usualGraceMs = 3_600_000
-export const mostGraceMs = 30 * 24 * 3_600_000
+const usualGraceMs = 3_600_000
+const mostGraceMs = 30 * 24 * 3_600_000
 /** The longest life of a key that ends by itself. */
-export const mostLifeMs = 10 * 365 * 24 * 3_600_000
+const mostLifeMs = 10 * 365 * 24 * 3_600_000
 
 /** Names that the hub writes itself, or that look like an id. */
 const reserved = /^(?:user|own|hub|termaite|unknown|key-.*)$/i

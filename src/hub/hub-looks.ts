@@ -34,7 +34,7 @@ export type HubState = {
 export type TaskPlace = NonNullable<TaskQuery['after']>
 
 /** A page of a list of tasks; `after` is its last task where more come after it. */
-export type TaskPage = { seq: number; tasks: Task[]; after?: TaskPlace }
+type TaskPage = { seq: number; tasks: Task[]; after?: TaskPlace }
 
 const openStates: readonly TaskState[] = ['QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS', 'BLOCKED', 'IN_REVIEW']
 /** The finished tasks that are told of at once; the others are asked for page by page. */

@@ -18,8 +18,8 @@ export type NewInvite = { invite: ListedInvite; code: string }
 export type InviteWish = { validMs?: number; lifeMs?: number }
 
 /** How long a code can be used where the person says nothing else, and at most. */
-export const usualValidMs = 3_600_000
-export const mostValidMs = 7 * 24 * 3_600_000
+const usualValidMs = 3_600_000
+const mostValidMs = 7 * 24 * 3_600_000
 /** An invitation is listed for this time after its end. */
 const listedMs = 7 * 24 * 3_600_000
 

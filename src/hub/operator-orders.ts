@@ -26,7 +26,7 @@ export function machineNamed(name: string): string {
 }
 
 /** A pause as it is ordered. */
-export type PauseWish = { by: string; why?: string | undefined; drains?: boolean | undefined }
+type PauseWish = { by: string; why?: string | undefined; drains?: boolean | undefined }
 
 /** Labels and a limit as they are set: a missing field stays as it was, an empty list and 0 take it away. */
 export type MachineWish = { labels?: readonly string[] | undefined; limit?: number | undefined }

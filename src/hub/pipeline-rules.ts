@@ -11,7 +11,7 @@ import { failed, queuedAgain } from './task-moves.ts'
 import { HubError, newTask } from './task-rules.ts'
 
 /** A run of a plan that begins: its id, who adds it, and a note about it. */
-export type NewRun = {
+type NewRun = {
   id: string
   by: string
   now: number

@@ -28,10 +28,10 @@ import { cancelled, queuedAgain } from './task-moves.ts'
 import { HubError, isFinished, isHeld } from './task-rules.ts'
 
 /** A plan that is to be added; `id` is chosen by the sender, so that a request that is sent again adds nothing. */
-export type NewPipeline = { id: string; plan: Plan; digest: string; by: string }
+type NewPipeline = { id: string; plan: Plan; digest: string; by: string }
 
 /** The text of a plan with the name of its file, and the workspace and the time zone of the sender. */
-export type PlanText = {
+type PlanText = {
   id: string
   text: string
   file?: string

@@ -16,7 +16,7 @@ export type ListedSignIn = Omit<SignIn, 'cookieHash' | 'pageHash' | 'key'>
 export type NewLink = { link: ListedLink; secret: string }
 
 /** A new sign-in with its two secrets, which only the browser keeps. */
-export type NewSignIn = { signIn: ListedSignIn; cookie: string; page: string }
+type NewSignIn = { signIn: ListedSignIn; cookie: string; page: string }
 
 /** The wish for a link. A link that lasts can be used by several browsers until its end. */
 export type LinkWish = { role: LinkRole; session?: string; hours?: number }
@@ -25,7 +25,7 @@ const hourMs = 3_600_000
 /** A link for one use is opened at once or not at all. */
 const onceMs = 10 * 60_000
 /** The longest life of a link that lasts, and of a sign-in that nobody uses. */
-export const longestHours = 30 * 24
+const longestHours = 30 * 24
 const idleMs = longestHours * hourMs
 /** Browsers name themselves at length; this much of it is kept. */
 const longestBrowser = 200

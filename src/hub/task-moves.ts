@@ -23,10 +23,10 @@ import { addSpent } from '../core/work/spending-cap.ts'
 import { withNote } from '../core/work/task-note.ts'
 
 /** One move of a task: when it happens and who makes it; `note` is kept with the task. */
-export type Move = { at: number; by: string; note?: NewNote }
+type Move = { at: number; by: string; note?: NewNote }
 
 /** The result that an agent leaves at the end of a try. */
-export type TryWork = Omit<TaskTry, 'number' | 'agent' | 'began' | 'ended' | 'end' | 'reviews' | 'spent'> & {
+type TryWork = Omit<TaskTry, 'number' | 'agent' | 'began' | 'ended' | 'end' | 'reviews' | 'spent'> & {
   result: TaskResult
 }
 

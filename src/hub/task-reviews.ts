@@ -16,7 +16,7 @@ import { taskAt } from './hub-looks.ts'
 import { taskWish } from './rounds.ts'
 import { HubError, taskIdOf, taskIn, workedOn } from './task-rules.ts'
 
-export type ReviewParts = {
+type ReviewParts = {
   rounds: Pick<Rounds, 'wish'>
   ledger: HubLedger
   texts: TaskTexts
@@ -28,10 +28,10 @@ export type ReviewParts = {
 }
 
 /** The approval of a try. `merge` lets the hub's machine merge the work first; `merged` tells of a merge that the person has made. */
-export type Approval = { try?: number; merge?: boolean; merged?: TaskMerge }
+type Approval = { try?: number; merge?: boolean; merged?: TaskMerge }
 
 /** The line of a diff that a comment is about. */
-export type CommentPlace = Omit<LinePlace, 'text'>
+type CommentPlace = Omit<LinePlace, 'text'>
 
 /** The most of a line that a comment quotes. */
 const longestQuote = 400

@@ -6,7 +6,7 @@ import { messageOf } from '../base/error-message.ts'
 import { HubAway } from './remote-hub.ts'
 import { taskIdOf } from './task-rules.ts'
 
-export type WorkDeliveryParts = {
+type WorkDeliveryParts = {
   hub: RemoteHub
   /** The agent's id at the hub. */
   agent: string
@@ -23,7 +23,7 @@ export type WorkDeliveryParts = {
 }
 
 /** The changes of a task, committed on its branch, and the way in which people on other machines get them. */
-export type CollectedWork = { changes: TaskChanges; carried: CarriedWork | undefined }
+type CollectedWork = { changes: TaskChanges; carried: CarriedWork | undefined }
 
 /** Why the work of a task is on no branch, and where it is. */
 export type UncollectedWork = { why: string }

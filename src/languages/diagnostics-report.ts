@@ -2,7 +2,7 @@ import type { RawDiagnostic } from './server-table.ts'
 import { terminalText } from '../base/ansi.ts'
 
 /** An error of a file, as a server reported it, in text that is safe to show. Line and column count from 1. */
-export type Problem = { line: number; column: number; message: string; code?: string }
+type Problem = { line: number; column: number; message: string; code?: string }
 
 /** The errors of one file, and the number of its warnings. */
 export type FileProblems = { errors: readonly Problem[]; warnings: number }
@@ -55,7 +55,7 @@ function harmless(message: unknown): string {
 }
 
 /** Which edit a report is about: a late answer comes with a later step. */
-export type ReportedEdit = 'this edit' | 'your earlier edit'
+type ReportedEdit = 'this edit' | 'your earlier edit'
 
 /** A report for the model, and how many errors it is about. */
 export type Report = { text: string; errors: number }
@@ -138,7 +138,7 @@ const lineText = ({ line, column, message, code }: Problem) =>
 const counted = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`
 
 /** Tells new errors from old ones: an old one has the same words, on the line where it stood or at another place. */
-export function newErrors({ before, after }: ProblemChange): { fresh: Problem[]; old: Problem[] } {
+function newErrors({ before, after }: ProblemChange): { fresh: Problem[]; old: Problem[] } {
   if (!before) return { fresh: [...after.errors], old: [] }
   const moved = lineMap(before.text, after.text)
   const wordsOf = ({ code, message }: Problem) => `${code} ${message}`

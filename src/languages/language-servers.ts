@@ -22,7 +22,7 @@ const mostRunning = 4
 const mostEdits = 10
 
 /** The files of a coming edit, as they are before it. */
-export type FilesBefore = ReadonlyMap<string, string | undefined>
+type FilesBefore = ReadonlyMap<string, string | undefined>
 
 /** A server for a person to see. */
 export type ServerStatus = {

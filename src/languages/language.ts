@@ -9,7 +9,7 @@ export type Language = (typeof languages)[number]
 export type Diagnostics = { languages: readonly Language[]; seconds?: number }
 
 /** The setting for diagnostics: all languages on or off, or some of them; languages that are not named are on. */
-export type DiagnosticsSetting = boolean | (Partial<Record<Language, boolean>> & { seconds?: number })
+type DiagnosticsSetting = boolean | (Partial<Record<Language, boolean>> & { seconds?: number })
 
 /** Applies a setting to what was on before: it can only switch languages off. */
 export function diagnosticsOf(

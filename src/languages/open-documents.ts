@@ -20,7 +20,7 @@ export type OpenDocument = {
 const mostOpen = 20
 
 /** Longer files are not sent to a server. */
-export const longestText = 1024 * 1024
+const longestText = 1024 * 1024
 
 /** The files that are open in one server, by their paths; the last one was used last. */
 export class OpenDocuments {

@@ -3,7 +3,7 @@ import { lstat, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A change of a file that is not open, as the protocol numbers it: created, changed or deleted. */
-export type FileEvent = { path: string; type: 1 | 2 | 3 }
+type FileEvent = { path: string; type: 1 | 2 | 3 }
 
 const skipped = new Set(['node_modules', 'target', 'dist', 'build', 'out', 'vendor', 'coverage', '__pycache__', 'venv'])
 const mostFiles = 20_000

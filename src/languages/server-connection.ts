@@ -21,7 +21,7 @@ import { exitsWithin, start } from '../base/process/run.ts'
 type Env = Readonly<Record<string, string | undefined>>
 
 /** Puts a server behind a wall; `settle` is called after its end. Throws where it may not run at all. */
-export type EncloseServer = (
+type EncloseServer = (
   found: FoundServer,
 ) => Promise<{ argv: readonly [string, ...string[]]; env: Env; settle(): Promise<unknown> }>
 

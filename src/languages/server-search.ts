@@ -53,7 +53,7 @@ export function findServer(
 }
 
 /** A server as a person sees it: whether it is installed, and whether it could be started now. */
-export type KnownServer = { server: LanguageServer; program?: string; state: 'usable' | 'not agreed' | 'missing' }
+type KnownServer = { server: LanguageServer; program?: string; state: 'usable' | 'not agreed' | 'missing' }
 
 /** The servers of every language, in the order in which they are chosen. Nothing is started. */
 export function installedServers(place: Omit<SearchPlace, 'languages'>): KnownServer[] {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Sends one request to a server and returns its answer. */
-export type Send = (method: string, params: unknown) => Promise<unknown>
+type Send = (method: string, params: unknown) => Promise<unknown>
 
 /** A diagnostic as the protocol has it; only these fields are read. */
 export type RawDiagnostic = {
@@ -15,7 +15,7 @@ export type RawDiagnostic = {
 }
 
 /** Where a server was found, and whether the person agreed that programs of this project run. */
-export type ServerPlace = { program: string; agreed: boolean }
+type ServerPlace = { program: string; agreed: boolean }
 
 /** All that is known of one language server. */
 export type LanguageServer = {

@@ -7,7 +7,7 @@ import { programs } from './known-programs.ts'
 import { Probes } from './probes.ts'
 
 /** `settled` resolves when no program of the scan runs any more; the facts come earlier than the end of a program that hangs. */
-export type Scan = { spec: SystemSpec; settled: Promise<void> }
+type Scan = { spec: SystemSpec; settled: Promise<void> }
 
 /** Scans the machine: the quick scan, and the versions that its programs print, asked in parallel. */
 export async function fullScan(parts: Surroundings & ProbeParts): Promise<Scan> {

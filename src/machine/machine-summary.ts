@@ -32,7 +32,7 @@ export function machineFacts(spec: SystemSpec, untold: readonly string[] = []): 
 const expected = ['Root: no', 'Network: yes']
 
 /** Returns what every model is told about the machine; short, because every session begins with it. */
-export function capabilities(spec: SystemSpec): string {
+function capabilities(spec: SystemSpec): string {
   const facts = machineFacts(spec, [...usual, ...ours]).map((fact) => fact.join(': '))
   return ['## System Capabilities', ...facts.filter((fact) => !expected.includes(fact))].join('\n')
 }

@@ -110,6 +110,6 @@ function isSpec(found: unknown): boolean {
 export const markOf = (host: string, path: string | undefined) => shortHash(`${host}\n${path ?? ''}`)
 
 /** Says whether the facts are older than a day; a scan in the future, after the clock was set back, counts as old too. */
-export function isOld({ scannedAt }: KeptSpec, now: number): boolean {
+function isOld({ scannedAt }: KeptSpec, now: number): boolean {
   return now - scannedAt > day || scannedAt > now
 }

@@ -4,7 +4,7 @@ import { withoutGit } from '../base/git.ts'
 import { start } from '../base/process/run.ts'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
 
-export type ProgramAnswer = { code: number | undefined; text: string }
+type ProgramAnswer = { code: number | undefined; text: string }
 
 export type ProbeParts = {
   env: Readonly<Record<string, string | undefined>>

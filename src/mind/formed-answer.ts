@@ -6,7 +6,7 @@ import { tag } from '../core/talk/transcript.ts'
 import { take } from '../core/work/verbs.ts'
 
 /** How often an agent is asked for one answer, the first time among them. */
-export const mostTries = 3
+const mostTries = 3
 
 /**
  * An agent whose answers hold to the form of the turn. An answer that does not is asked for again, with what is wrong with it. The

@@ -7,7 +7,7 @@ import { listed } from './model-list.ts'
 import { providerOf } from './provider.ts'
 import { root } from './wires/ollama.ts'
 
-export type LocalModel = { id: string; window?: number }
+type LocalModel = { id: string; window?: number }
 export type LocalServer = { provider: ProviderName; label: string; baseURL: string; models: LocalModel[] }
 
 /** How long a server on this machine may take to answer. */

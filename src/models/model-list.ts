@@ -11,7 +11,7 @@ import { unknownWindow } from './model-windows.ts'
 import { root } from './wires/ollama.ts'
 import { bearer, headersOf } from './wire-format.ts'
 
-export type Listing = {
+type Listing = {
   clock: Clock
   fetch?: Send
   baseURL?: string

@@ -135,7 +135,7 @@ export type ProviderName = keyof typeof providers
 
 export const defaultModel = `groq/${providers.groq.usual}`
 
-export type ModelName = { provider: ProviderName; model: string }
+type ModelName = { provider: ProviderName; model: string }
 
 /** Reads `<provider>/<model>`, where the model may contain slashes. `wrong` says what is wrong with the name. */
 export function modelName(text: string): ModelName | { wrong: string } {

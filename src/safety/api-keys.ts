@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder, replaceFile } from '../base/files.ts'
 
-export type KeyParts = {
+type KeyParts = {
   home: string
   env: Readonly<Record<string, string | undefined>>
   /** Replaces the system's keychain; `null` means none. */
@@ -118,7 +118,7 @@ function forget(file: string, name: string): boolean {
 }
 
 /** The system's store for secrets; every call may throw where it does not work. */
-export interface Keychain {
+interface Keychain {
   get(name: string): string | undefined
   put(name: string, secret: string): void
   remove(name: string): void
@@ -128,7 +128,7 @@ export interface Keychain {
 const service = 'termaite'
 
 /** The keychain of this machine; undefined where none works, for example on a server without a session. */
-export async function systemKeychain(): Promise<Keychain | undefined> {
+async function systemKeychain(): Promise<Keychain | undefined> {
   try {
     const { Entry } = await import('@napi-rs/keyring')
     const entry = (name: string) => new Entry(service, name)

@@ -23,7 +23,7 @@ export type AuditedAct =
   | { type: 'mend'; what: string; torn: TornLine[] }
 
 /** A line that a process was killed in, as it stands in the log. */
-export type TornLine = { at: number; hash: string }
+type TornLine = { at: number; hash: string }
 
 /** Where an act happened. */
 export type AuditContext = { project?: string; session?: string; turn?: string }

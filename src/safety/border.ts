@@ -37,7 +37,7 @@ export type Border = {
   markIn(text: string): string | undefined
 }
 
-export type BorderParts = {
+type BorderParts = {
   env: Readonly<Record<string, string | undefined>>
   /** Names of the variables that hold termaite's own keys: those of model providers, and the hub's. */
   ownVariables?: readonly string[]

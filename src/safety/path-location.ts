@@ -19,7 +19,7 @@ export type ProjectBounds = {
  * Where a path leads, with links followed. A change of a `guarded` path could make a program run, or loosen our own rules; a `vital`
  * one is guarded because git or termaite needs it.
  */
-export type PathLocation = {
+type PathLocation = {
   real: string
   inside: boolean
   readable: boolean

@@ -2,7 +2,7 @@ const word =
   '(?:pass(?:word|wd|phrase|code)|secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|token|credentials?|(?:api|access|private|account|auth|signing|encryption|master|service)[_-]?key|[_-]pass|[_-]pat|apikey)'
 
 /** The end of a variable's name that marks its value as secret; a number may follow, as in API_KEY_2. */
-export const secretEnd = `${word}[_-]?\\d{0,2}`
+const secretEnd = `${word}[_-]?\\d{0,2}`
 
 const secretName = new RegExp(`(?:${secretEnd}|[_-]key)$`, 'i')
 

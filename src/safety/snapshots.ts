@@ -31,7 +31,7 @@ export type TakeResult = { tree: string } | { off: string; passing?: true }
 export type UndoResult = { turn: string; left: SkippedPath[]; aside?: { folder: string; files: string[] } }
 
 /** The files of the project in another folder. `forget` drops the index by which its changes are found. */
-export type CopiedFiles = {
+type CopiedFiles = {
   /** Counts the files as they are now as unchanged: what made the copy ready is no work that is brought back. */
   begin(): Promise<void>
   changed(): Promise<CopyChanges>
@@ -82,7 +82,7 @@ export interface Snapshots {
   clear(): Promise<void>
 }
 
-export type SnapshotOptions = {
+type SnapshotOptions = {
   /** `<home>/projects/<slug>/snapshots`; created when it is first needed. */
   dir: string
   root: string

@@ -5,7 +5,7 @@ import { UsageError } from '../core/io.ts'
 export type Source = { value: unknown; lineOf(path: Path): number | undefined }
 
 /** One thing that is wrong in a settings file; `key` is the path of the setting, or '' for the whole file. */
-export type SettingsFault = { file: string; line?: number | undefined; key: string; words: string }
+type SettingsFault = { file: string; line?: number | undefined; key: string; words: string }
 
 /** Settings that cannot be used. The message has a line for each fault, which names file, line and key. */
 export class SettingsError extends UsageError {

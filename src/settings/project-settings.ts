@@ -27,7 +27,7 @@ export async function projectSettings(root: string, home: string): Promise<Proje
 }
 
 /** The settings that a project can narrow. */
-export type Narrowable = {
+type Narrowable = {
   leash: Leash
   agents: AgentSettings[]
   sharing: 'all' | 'ask'

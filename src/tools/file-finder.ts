@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { PathList, gitPaths, inSlices, walkedPaths } from './file-finder-paths.ts'
 
-export type FinderParts = {
+type FinderParts = {
   env: Readonly<Record<string, string | undefined>>
   clock: Clock
   /** Stops a listing that still runs. */
@@ -13,7 +13,7 @@ export type FinderParts = {
   list?(signal: AbortSignal): Promise<string[]>
 }
 
-export interface Finder {
+interface Finder {
   /** Paths that match the text typed after an `@`, best first; folders end in a slash. Empty once the signal has aborted. */
   find(typed: string, most: number, signal: AbortSignal): Promise<string[]>
 }
@@ -75,7 +75,7 @@ const named = 1
 const alike = 2
 
 /** The best matches: first paths that begin with the typed text, then file names that do, then similar paths. */
-export async function bestMatches(
+async function bestMatches(
   items: readonly Item[],
   typed: string,
   most: number,
@@ -122,17 +122,12 @@ function better(a: Found, b: Found): number {
 }
 
 /** Whether the typed path leads out of the folder: it starts at the root, at home, or goes up. */
-export function isRooted(typed: string): boolean {
+function isRooted(typed: string): boolean {
   return /^(?:\/|~\/|\.\.\/)/.test(typed)
 }
 
 /** The entries of the typed folder that begin with the typed name; hidden ones only when a dot was typed. */
-export async function rootedPaths(
-  typed: string,
-  cwd: string,
-  home: string | undefined,
-  most: number,
-): Promise<string[]> {
+async function rootedPaths(typed: string, cwd: string, home: string | undefined, most: number): Promise<string[]> {
   const split = typed.lastIndexOf('/') + 1
   const [folder, name] = [typed.slice(0, split), typed.slice(split).toLowerCase()]
   if (folder.startsWith('~') && home === undefined) return []

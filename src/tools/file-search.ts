@@ -6,7 +6,7 @@ import { isProgram } from '../base/program-path.ts'
 import { withoutModelKeys } from '../core/work/key-variables.ts'
 import { mustBeJudged, openTrouble } from './files/file-access.ts'
 
-export type Found = { lines: string[]; more: boolean; trouble?: string }
+type Found = { lines: string[]; more: boolean; trouble?: string }
 
 export type RipgrepParts = Pick<ToolParts, 'env'> & {
   /** Finds ripgrep; undefined when it is not installed. */

@@ -135,15 +135,15 @@ function regex(pattern: string): RegExp {
 const mostChars = 24 * 1024
 
 /** The matching lines of one file; without a path in a search of one named file. */
-export type Group = { path?: string; lines: string[] }
+type Group = { path?: string; lines: string[] }
 
-export type Matches = { groups: Group[]; more: boolean }
+type Matches = { groups: Group[]; more: boolean }
 
 /**
  * Groups ripgrep's output by file: an empty line separates two files, and a search in one file has no heading. A group with a
  * line that is no match belongs to a file whose path has a line break in it; it is left out, because its path cannot be judged.
  */
-export function groupsOf(lines: readonly string[], headings: boolean): Group[] {
+function groupsOf(lines: readonly string[], headings: boolean): Group[] {
   if (!headings) return lines.length > 0 ? [{ lines: [...lines] }] : []
   const groups: Group[] = []
   let open: Group | undefined
@@ -160,7 +160,7 @@ export function groupsOf(lines: readonly string[], headings: boolean): Group[] {
 const mostSecret = 10
 
 /** The matches as text for the model; undefined when there is nothing to tell. */
-export function matchesText({ groups, more }: Matches, secret: readonly string[]): string | undefined {
+function matchesText({ groups, more }: Matches, secret: readonly string[]): string | undefined {
   if (groups.length === 0 && secret.length === 0) return undefined
   const text = groups
     .map(({ path, lines }) => [...(path === undefined ? [] : [path]), ...lines].join('\n'))

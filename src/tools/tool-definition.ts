@@ -4,7 +4,7 @@ import { defined } from '../base/defined.ts'
 import { sourceText } from '../base/source-text.ts'
 
 /** A tool as its own file defines it. The description comes from the `.md` of its name, the schema and the parser from `input`. */
-export type ToolDefinition<I> = Omit<Tool<I>, 'description' | 'schema' | 'parse'> & {
+type ToolDefinition<I> = Omit<Tool<I>, 'description' | 'schema' | 'parse'> & {
   input: Parser<I>
   run(input: I, call: ToolCall): Promise<ToolOutput>
 }

@@ -6,7 +6,7 @@ import { anything, mapOf, optional, parser, string } from '../core/work/shape.ts
 import { defineTool } from './tool-definition.ts'
 
 /** The tools of MCP servers as the index needs them; they come and go. */
-export type ServerTools = {
+type ServerTools = {
   find(name: string): Tool | undefined
   lines(): string[]
   text(name: string, signal: AbortSignal): Promise<string | undefined>

@@ -49,7 +49,7 @@ export type ShellStart = {
   settle?(): Promise<string[]>
 }
 
-export type WebParts = {
+type WebParts = {
   /** The address of the person's own SearXNG server. */
   search?: string
   /** Hosts on a private network that may be fetched nevertheless. */

@@ -4,7 +4,7 @@ import type { Span } from './span.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { names, spanId } from './span.ts'
 
-export type SpanParts = {
+type SpanParts = {
   /** The time of day. It must not jump, because the difference between two times is the duration of a span. */
   now(): number
   /** Returns `<provider>/<model>` of a native agent, whose model calls termaite makes. */

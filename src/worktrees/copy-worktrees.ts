@@ -65,7 +65,7 @@ export async function removeWorktree({ root, env }: Pick<Parts, 'root' | 'env'>,
 }
 
 /** Finds out what was done with git in a worktree since `watchWorktree` was called. */
-export type WorktreeWatch = (changed: readonly string[]) => Promise<{ reverted: string[]; notes: string[] }>
+type WorktreeWatch = (changed: readonly string[]) => Promise<{ reverted: string[]; notes: string[] }>
 
 /** Remembers how a worktree is now: which of its files are not as in its commit, its branch, and the stash of the repository. */
 export async function watchWorktree({ env }: Pick<Parts, 'env'>, path: string): Promise<WorktreeWatch> {

@@ -11,7 +11,7 @@ import { projectGit } from '../base/project-git.ts'
 const searchMs = 15_000
 
 /** A repository with the branch that is checked out and its last commit; both are missing in one without a commit. */
-export type FoundRepository = RepositoryFacts & { branch?: string; commit?: string }
+type FoundRepository = RepositoryFacts & { branch?: string; commit?: string }
 
 /** Reads what a repository is known by; undefined where the folder is none, or has no remote. */
 export async function repositoryFacts(env: Environment, root: string): Promise<FoundRepository | undefined> {

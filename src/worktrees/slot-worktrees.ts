@@ -11,7 +11,7 @@ import { addWorktree, checkOut, hasBranch } from './worktree-git.ts'
 import { isWithin } from '../base/real-path.ts'
 import { setUpWorktree } from './worktree-setup.ts'
 
-export type WorktreeParts = SetupParts & {
+type WorktreeParts = SetupParts & {
   root: string
   home: string
   slug: string

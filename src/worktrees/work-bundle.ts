@@ -7,7 +7,7 @@ import { checkedGit, projectGit } from '../base/project-git.ts'
 import { bundlePart } from '../core/work/task-try.ts'
 
 /** The commits of a branch: its last one, and the one that it began at. */
-export type BranchCommits = { branch: string; commit: string; base: string }
+type BranchCommits = { branch: string; commit: string; base: string }
 
 /** Writes the commits of a branch that its base does not have into a file, as a git bundle. */
 export async function writeBundle(

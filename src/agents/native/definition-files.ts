@@ -11,7 +11,7 @@ import { namesIn } from '../../base/files.ts'
 import { parseToml } from '../../base/toml-parser.ts'
 
 /** The two kinds of things that a Markdown file with frontmatter can define: a slash command, or a subagent. */
-export type DefinitionKind = 'commands' | 'agents'
+type DefinitionKind = 'commands' | 'agents'
 
 /**
  * A file that defines something: Markdown by its frontmatter and its text, or a command in TOML. `name` is its path below its folder without the
@@ -31,10 +31,10 @@ export type DefinitionFile = {
 }
 
 /** `unused`: the files of a project that is not trusted, which are there and are not read. */
-export type Definitions = { files: DefinitionFile[]; warnings: string[]; unused: { name: string; place: string }[] }
+type Definitions = { files: DefinitionFile[]; warnings: string[]; unused: { name: string; place: string }[] }
 
 /** The longest file that is read: longer than any real command or role. */
-export const longestDefinition = 64 * 1024
+const longestDefinition = 64 * 1024
 
 /** The endings of the files of each kind. Commands of Gemini CLI are TOML. */
 const endings: Record<DefinitionKind, readonly string[]> = { commands: ['.md', '.toml'], agents: ['.md'] }

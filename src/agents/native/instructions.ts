@@ -145,7 +145,7 @@ export type SessionPlace = {
   untrusted?: UntrustedInstructions
 }
 
-export type UntrustedInstructions = 'leave' | 'text'
+type UntrustedInstructions = 'leave' | 'text'
 
 /** The folders from the project's root down to the working folder. */
 export function folders({ cwd, root }: Pick<SessionPlace, 'cwd' | 'root'>): string[] {

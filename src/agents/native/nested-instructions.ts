@@ -13,7 +13,7 @@ export const longestNested = { folder: 16 * 1024, all: 64 * 1024 }
 const prefix = 'instructions:'
 
 /** Guides for the model, and notes for the person. */
-export type NestedNews = { guides: Guide[]; notes: string[] }
+type NestedNews = { guides: Guide[]; notes: string[] }
 
 /**
  * The instruction files of folders below the working folder. They are not in the frame: the model is given those of a folder

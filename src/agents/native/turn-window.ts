@@ -39,7 +39,7 @@ const stepsBeforeRetry = 5
 const ratios = { least: 0.75, most: 4 }
 
 /** The window that a turn has to fit into. */
-export type WindowParts = {
+type WindowParts = {
   /** The agent whose turn it is. */
   name: string
   model: Model

@@ -154,7 +154,7 @@ export async function readFolder(at: string): Promise<FilePart> {
 }
 
 /** Larger pictures are not kept: no provider takes them. */
-export const longestPicture = 20 * 1024 * 1024
+const longestPicture = 20 * 1024 * 1024
 
 /** A picture that was read, and what its bytes say about it. */
 export type Picture = { media: string; bytes: Buffer; width: number; height: number }

@@ -39,7 +39,7 @@ async function asListed(found: readonly NamedResource[], servers: McpServers | u
 }
 
 /** The attached part of a resource: `cut` says what is missing. */
-export type ResourcePart = { body: string; pictures: Picture[]; cut?: string }
+type ResourcePart = { body: string; pictures: Picture[]; cut?: string }
 
 /** Reads at most `most` bytes of a resource's text. Throws an error that says what to do when it cannot be read. */
 export async function readNamedResource(

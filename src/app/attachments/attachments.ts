@@ -35,7 +35,7 @@ const taken = (text: string) => {
 }
 
 /** The person who typed the prompt, and the sources beside files that they may name in it. */
-export type PromptPerson = {
+type PromptPerson = {
   ask: Ask
   signal: AbortSignal
   /** The MCP servers whose resources and prompts can be named. */

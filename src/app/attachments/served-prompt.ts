@@ -16,7 +16,7 @@ import { contentOf } from '../../tools/mcp/resource-content.ts'
 import { pictureOf } from './attached-file.ts'
 
 /** A prompt of an MCP server that was typed as a command, with what was typed behind it. */
-export type CalledPrompt = { servers: McpServers; server: string; prompt: ListedPrompt; typed: string }
+type CalledPrompt = { servers: McpServers; server: string; prompt: ListedPrompt; typed: string }
 
 const called = /^\/([^\s/:]+:[^\s/]+)(?:\s+([^]*))?$/
 
@@ -84,7 +84,7 @@ export function valuesText(values: PromptValues): string {
     .join(' ')
 }
 
-export type ServedPromptParts = { blobs: Blobs; clock: Clock; most: number; person: Exchange }
+type ServedPromptParts = { blobs: Blobs; clock: Clock; most: number; person: Exchange }
 
 /** Gets the messages of a prompt as the text of a turn, with their pictures beside it. */
 export async function readCalledPrompt(

@@ -43,7 +43,7 @@ export function writtenFor(thing: Thing, { home, root }: ThingsPlace): Written {
 }
 
 /** The files as they are, and as they would be after all changes; a file that does not exist has no `before`. */
-export type FileEdit = { path: string; before?: string; after: string }
+type FileEdit = { path: string; before?: string; after: string }
 
 export type Changes = { edits: FileEdit[]; links: { path: string; target: string }[] }
 

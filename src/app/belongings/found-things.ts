@@ -22,7 +22,7 @@ import { parseRule } from '../../safety/rules/permission-rule.ts'
 import { hookRunsProjectFile, runsProjectFile, serverEntry } from './server-entry.ts'
 
 /** Where a thing comes from: the CLI, its file, and whether the person or the project owns it. */
-export type ThingSource = { cli: string; title: string; file: string; owner: 'person' | 'project' }
+type ThingSource = { cli: string; title: string; file: string; owner: 'person' | 'project' }
 
 /** One thing that a person has set up for another CLI and that termaite can use. */
 export type Thing = { source: ThingSource } & (

@@ -7,7 +7,7 @@ import { isSecretVariable } from '../../safety/secret-patterns.ts'
 export type LeftSecret = { field: string; variable: string }
 
 /** A server as it is written into our settings, and the secrets that are not copied with it. */
-export type ServerEntry = { entry: Record<string, unknown>; secrets: LeftSecret[] }
+type ServerEntry = { entry: Record<string, unknown>; secrets: LeftSecret[] }
 
 /**
  * Makes the entry of a server for our settings; a text says why there is none. A value that may be a secret is not copied:

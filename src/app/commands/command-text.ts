@@ -5,10 +5,10 @@ import { realOrSame } from '../../base/real-path.ts'
 import { shellWord } from '../../base/shell-word.ts'
 
 /** A part of a command's text: plain text, a file that is attached, or a command line whose output stands in its place. */
-export type Piece = { text: string } | { file: string } | { shell: string }
+type Piece = { text: string } | { file: string } | { shell: string }
 
 /** The words that were typed after a command; quotes hold a word together. */
-export type Typed = { text: string; words: readonly string[] }
+type Typed = { text: string; words: readonly string[] }
 
 /** What fills a place for arguments: as text, and as words of a command line. */
 type Filling = Typed

@@ -7,10 +7,10 @@ import { closeNative, leaveSession, newNativeState } from '../native/native-part
 import { openRoster } from '../roster.ts'
 
 /** The roster in another folder than the conversation's own, or beside it; `close` ends what our own agents started there. */
-export type RosterElsewhere = Roster & { close(): Promise<void> }
+type RosterElsewhere = Roster & { close(): Promise<void> }
 
 /** The parts of our own agents in another folder than the conversation's own; `close` ends what they started there. */
-export type NativeElsewhere = { native: NativeParts; close(): Promise<void> }
+type NativeElsewhere = { native: NativeParts; close(): Promise<void> }
 
 /** Tools, sandbox and MCP servers of our own agents for a folder. What these agents remember is theirs alone, such as the files that they have read. */
 export function nativeIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>): NativeElsewhere {

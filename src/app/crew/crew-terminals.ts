@@ -24,7 +24,7 @@ export type Terminals = {
   close(): Promise<void>
 }
 
-export type TerminalOptions = {
+type TerminalOptions = {
   /** Whether other processes may see and type into terminals that live inside this process. */
   lends: boolean
   /** Whether the programs in the terminals end with this process, also where it is killed. */

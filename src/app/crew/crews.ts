@@ -33,7 +33,7 @@ import { pageAddress } from '../dashboard/page-link.ts'
 import { openNotify } from '../notify.ts'
 
 /** `carries`: whether this process runs the crew's agents, as a server does; a shell command leaves that to a keeper. */
-export type CrewOptions = { carries: boolean; warn?(words: string): void }
+type CrewOptions = { carries: boolean; warn?(words: string): void }
 
 export type OpenCrew = { crew: Crew; keeper?: Keeper; parts: KeeperParts }
 

@@ -57,7 +57,7 @@ export type Checkup = {
 }
 
 /** The parts of a checkup; `health` is missing when it could not be read. */
-export type CheckupParts = { io: Io; place: Place; settings: Settings; health?: Health; quick: boolean }
+type CheckupParts = { io: Io; place: Place; settings: Settings; health?: Health; quick: boolean }
 
 /** Examines one agent; unless it must be quick, asks it for one word. */
 export async function checkup(parts: CheckupParts, agent: AgentSettings): Promise<Checkup> {

@@ -3,7 +3,7 @@ import { nearest } from '../../base/nearest.ts'
 import { sectionsOf } from './help-pages.ts'
 
 /** The result of a search in the pages: a whole page, the best section with further ones, or only names that are near. */
-export type HelpFound =
+type HelpFound =
   | { type: 'page'; page: HelpPage }
   | { type: 'section'; best: HelpSection; others: readonly HelpSection[] }
   | { type: 'nothing'; near: readonly string[] }

@@ -8,7 +8,7 @@ import { isMissing } from '../../base/files.ts'
 import { findOutside } from '../../base/program-path.ts'
 
 /** An agent that systemd keeps running for the person: its name, where it works, and its command. */
-export type AgentUnit = { name: string; about: string; cwd: string; command: readonly string[]; home: string }
+type AgentUnit = { name: string; about: string; cwd: string; command: readonly string[]; home: string }
 
 type Ran = { code: number; said: string }
 
@@ -89,7 +89,7 @@ const quoted = (word: string) =>
   `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$').replaceAll('\n', '\\n')}"`
 
 /** The text of a unit. It holds no secret: the key is in a file that its command names. */
-export function unitText({ name, about, cwd, command, home }: AgentUnit, env: Io['env']): string {
+function unitText({ name, about, cwd, command, home }: AgentUnit, env: Io['env']): string {
   const variables = defined({ PATH: env.PATH, TERMAITE_HOME: home })
   const set = Object.entries(variables).map(
     ([each, value]) => `Environment=${quoted(`${each}=${value}`).replaceAll('$$', '$')}`,

@@ -53,7 +53,7 @@ export function keyFileOf(url: string): string {
 export const isOwnHub = (url: string) => ['localhost', '127.0.0.1', '[::1]'].includes(URL.parse(url)?.hostname ?? '')
 
 /** The key to a hub. A program that an agent runs has the agent's key and no other, whatever it inherited from the person. */
-export function keyFor({ env }: Io, url: string): string | undefined {
+function keyFor({ env }: Io, url: string): string | undefined {
   const file = env[keyFileVariable]
   if (file) return readKey(file)
   const named = env.TERMAITE_HUB_KEY_FILE

@@ -51,7 +51,7 @@ function queryOf({ states, limit, ...others }: TaskFilter & { limit: number; aft
 export type NewTask = Omit<AddedTask, 'by'>
 
 /** The hub's answer to the code of an invitation: the key that it made, and its version and time. */
-export type JoinedKey = ListedKey & HubVersion & { now: number }
+type JoinedKey = ListedKey & HubVersion & { now: number }
 
 /** The requests of agents and people to a hub in another process; those of operators are in `operators`. */
 export class HubClient implements RemoteHub {

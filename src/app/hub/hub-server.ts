@@ -42,7 +42,7 @@ import { hostname } from 'node:os'
 import { sayIfDebugging, ownHubKey } from '../server-access.ts'
 import { addressesOf, servedAddress } from './served-address.ts'
 
-export type OpenHub = {
+type OpenHub = {
   hub: Hub
   keys: HubKeys
   signIns: SignIns
@@ -78,7 +78,7 @@ type OpenWishes = {
 }
 
 /** A running hub over its ledger, until it is closed. */
-export async function openHub(io: Io, home: string, { place, caps, told, ...wish }: OpenWishes): Promise<OpenHub> {
+async function openHub(io: Io, home: string, { place, caps, told, ...wish }: OpenWishes): Promise<OpenHub> {
   const [
     { Hub },
     { AuditTrail },
@@ -231,7 +231,7 @@ async function hubParts(
 /** The person at this machine, who starts the hub. */
 const person = { id: 'own', name: 'user', role: 'admin' } as const
 
-export type HubAddressOptions = WishedAddress & {
+type HubAddressOptions = WishedAddress & {
   qr?: QrWish
   /** Whether prompts can be sent to projects from the page. */
   allowPrompts?: boolean

@@ -20,7 +20,7 @@ import { ledgerPlace, openPlace } from './open-ledger.ts'
 import { faultOf, HubClient } from './hub-client.ts'
 
 /** The keys of a hub, invitations for agent machines, and the removal of its finished tasks, for a person who may change them. */
-export type OwnerDesk = Pick<
+type OwnerDesk = Pick<
   OperatorClient,
   'keys' | 'addKey' | 'rotateKey' | 'revokeKey' | 'invites' | 'invite' | 'prunable' | 'prune'
 >

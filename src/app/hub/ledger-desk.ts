@@ -54,7 +54,7 @@ export async function ledgerStatus(io: Io, place: LedgerPlace): Promise<LedgerSt
   }
 }
 
-export type Migrated = { from: number; to: number; made: string[] }
+type Migrated = { from: number; to: number; made: string[] }
 
 /** Brings the tables of a ledger to the newest version. */
 export async function migrateLedger(io: Io, place: LedgerPlace): Promise<Migrated> {
@@ -121,7 +121,7 @@ async function copiedArchive(io: Io, path: string): Promise<LedgerArchive> {
   }
 }
 
-export type Backup = { file: string; rows: ArchiveCounts; bytes: number }
+type Backup = { file: string; rows: ArchiveCounts; bytes: number }
 
 /** Writes everything in a ledger to a file that only its owner can read. */
 export async function backUpLedger(io: Io, place: LedgerPlace, named: string): Promise<Backup> {

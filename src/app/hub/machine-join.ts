@@ -18,7 +18,7 @@ import { isOwnHub } from './hub-address.ts'
 import { faultOf, HubClient } from './hub-client.ts'
 
 /** `code` asks the person where the command line has none; `options` are those of `termaite agent`. */
-export type JoinWish = { url: string; code(): Promise<string>; options: readonly string[]; service: boolean }
+type JoinWish = { url: string; code(): Promise<string>; options: readonly string[]; service: boolean }
 
 /** A machine's note of a hub that it has joined. The key is in a file beside it. */
 type Joined = { url: string; name: string }

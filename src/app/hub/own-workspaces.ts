@@ -23,7 +23,7 @@ import { homeOf, placeOf } from '../place.ts'
 import { isOwnHub } from './hub-address.ts'
 
 /** A workspace as a new task names it. */
-export type NamedWorkspace = { workspace: string; origin: TaskOrigin }
+type NamedWorkspace = { workspace: string; origin: TaskOrigin }
 
 /** The workspace of a new task: the one that was typed, else that of the folder that the person stands in. */
 export function wantedWorkspace(io: Io, typed: unknown, hub: string): Promise<NamedWorkspace> {

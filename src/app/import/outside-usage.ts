@@ -16,10 +16,10 @@ import { recordsOf } from './record-lines.ts'
 import { pastFacts, sessionFiles } from './session-files.ts'
 
 /** Usage that a CLI recorded itself, outside of termaite. */
-export type OutsideRow = UsageRow & { outside: true }
+type OutsideRow = UsageRow & { outside: true }
 
 /** `project`: only sessions of this folder's project. `faults` takes the words about files that could not be read. */
-export type OutsideOf = { by: UsageBy; since?: number; project?: string; faults: string[] }
+type OutsideOf = { by: UsageBy; since?: number; project?: string; faults: string[] }
 
 type Spent = { cli: string; cwd: string | undefined; at: number; used: PastUsage; cost: number | undefined }
 

@@ -8,7 +8,7 @@ import { costOf } from '../../models/http/model-answer.ts'
 import { knownOf } from '../../models/model-windows.ts'
 
 /** An imported session is known by the CLI and the CLI's own key: imported again, it has the same id. `thread`: the key of the thread that goes on with it. */
-export type PastName = { cli: string; key: string; started: number; thread?: string }
+type PastName = { cli: string; key: string; started: number; thread?: string }
 
 export const importedId = ({ cli, key, started }: PastName): string => namedId(started, `${cli} ${key}`)
 

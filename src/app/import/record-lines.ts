@@ -8,7 +8,7 @@ export type Unread = { broken: number; long: number; cut: boolean }
 export type Limits = { line: number; file: number }
 
 /** The longest lines hold pictures; a session of a whole day has some megabytes. */
-export const usualLimits: Limits = { line: 32 * 1024 * 1024, file: 256 * 1024 * 1024 }
+const usualLimits: Limits = { line: 32 * 1024 * 1024, file: 256 * 1024 * 1024 }
 
 const chunkBytes = 1024 * 1024
 const newline = 0x0a

@@ -8,7 +8,7 @@ import { stripAnsi } from '../../base/ansi.ts'
 const readable = 0o666
 
 /** A project's AGENTS.md; `path` is its real path, and without `text` it is not there yet. */
-export type AgentsFile = { path: string; text?: string }
+type AgentsFile = { path: string; text?: string }
 
 /** Finds AGENTS.md. Throws if it is a link that leads out of the project: another repository's file is not ours to write. */
 export function findDocument(root: string): AgentsFile {

@@ -29,7 +29,7 @@ type Wishes = {
 }
 
 /** All machines of a hub as its parts see them. */
-export type HubMachines = Required<Pick<HubServerOptions, 'terminals' | 'links' | 'relays'> & MachineParts> & {
+type HubMachines = Required<Pick<HubServerOptions, 'terminals' | 'links' | 'relays'> & MachineParts> & {
   /** The work that any machine can be asked for, and that of the hub's own machine, where work is registered. */
   work: MachinesAtWork
   ownWork: MachineWork

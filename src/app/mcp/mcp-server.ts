@@ -16,7 +16,7 @@ import { homeOf } from '../place.ts'
 import { borderOf } from '../border.ts'
 import { maskedEntry } from '../vendor-border.ts'
 
-export type OpenMcpTools = AsyncDisposable & { served: ToolServerOptions }
+type OpenMcpTools = AsyncDisposable & { served: ToolServerOptions }
 
 const instructions =
   'Agents in terminals of their own. spawn_agent starts one in a slot, wait_for_idle tells when it is done, get_artifact gives its answer, send_to_agent speaks to it again. Chain them with depends_on and {{slot_N.output}}.'

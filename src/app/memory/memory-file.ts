@@ -76,7 +76,7 @@ export function writeMemory({ path, text }: MemoryFile, after: string, now: numb
 }
 
 /** An agent of the roster, as far as its reading of instructions goes. */
-export type InstructionReader = { name: string; profile?: Profile }
+type InstructionReader = { name: string; profile?: Profile }
 
 /**
  * Says which agents do not read a project's file of instructions. A file of theirs that imports it (`@AGENTS.md`) or is the same

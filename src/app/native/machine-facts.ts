@@ -7,7 +7,7 @@ import { machineSummary } from '../../machine/machine-summary.ts'
 const scanDelayMs = 1000
 
 /** The machine's facts that our own agent is told; `edition` changes when the person has the machine scanned again. */
-export type MachineFacts = { words: string; edition: string }
+type MachineFacts = { words: string; edition: string }
 
 /** Returns what is known at once. Old facts are refreshed by a scan behind the first request, for the next session. */
 export async function machineFacts(parts: NativeParts, asked: Promise<void>): Promise<MachineFacts> {

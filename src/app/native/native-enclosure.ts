@@ -10,7 +10,7 @@ import { isWalled, projectCaches, sandboxOf, wallFacts } from './native-sandbox.
 type Env = NativeParts['env']
 
 /** A program of a session that is no command of the model: a hook or an MCP server. */
-export type SessionProgram = {
+type SessionProgram = {
   argv: Argv
   env: Env
   /** Whether the person's own settings name the program, and not the project. */
@@ -24,7 +24,7 @@ export type SessionProgram = {
 const hookVariables = ['TERMAITE_PROJECT_DIR', 'CLAUDE_PROJECT_DIR']
 
 /** How a program is started; `settle` is called after its end. */
-export type Enclosed = { argv: Argv; env: Env; settle(): Promise<string[]> }
+type Enclosed = { argv: Argv; env: Env; settle(): Promise<string[]> }
 
 /**
  * Puts a program of the session behind the wall of its commands. What the person's own settings name keeps the network and

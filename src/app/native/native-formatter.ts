@@ -40,7 +40,7 @@ export function formatterOf(name: string, parts: NativeParts, tools: () => reado
 }
 
 /** The first formatter whose pattern fits: a pattern without a folder means files of that name in every folder. */
-export function formatterFor(path: string, formatters: readonly Formatter[]): Formatter | undefined {
+function formatterFor(path: string, formatters: readonly Formatter[]): Formatter | undefined {
   return formatters.find(({ pattern }) => matchesGlob(path, pattern.includes('/') ? pattern : `**/${pattern}`))
 }
 

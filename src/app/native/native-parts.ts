@@ -86,7 +86,7 @@ export type TurnAdvice = {
 }
 
 /** State that native agents keep between the turns of one run. */
-export type NativeState = {
+type NativeState = {
   /** The tools of each agent, by its name; they remember which files were read. */
   toolboxes: Map<string, Toolbox>
   servers?: Promise<McpServers | undefined>

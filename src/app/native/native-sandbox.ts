@@ -29,7 +29,7 @@ import { slugOf } from '../project.ts'
 import { scratchRooms } from './native-scratch.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-export type AgentShell = {
+type AgentShell = {
   env: NativeParts['env']
   shell(command: string, call: ToolCall): Promise<ShellStart>
   interpreter(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>

@@ -13,7 +13,7 @@ import { withoutModelKeys } from '../../core/work/key-variables.ts'
 
 const files = ['.mcp.json', 'termaite.mcp.yaml', 'terminus.mcp.yaml']
 
-export type ServerOptions = {
+type ServerOptions = {
   settings: Settings
   /** The leash whose wall stands around the servers. */
   leash: Leash

@@ -26,7 +26,7 @@ import { isPlanTool } from '../../core/work/tool.ts'
 import { defined } from '../../base/defined.ts'
 import { foldersWords } from '../added-folders.ts'
 
-export type SubagentParts = {
+type SubagentParts = {
   seat: NativeSeat
   parts: NativeParts
   trusted: boolean

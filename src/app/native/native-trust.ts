@@ -18,7 +18,7 @@ import { readServers } from '../../tools/mcp/server-config.ts'
 import { projectFile } from '../../settings/settings-schema.ts'
 
 /** The seat with the settings that the folder adds, and whether the folder is trusted. */
-export type TrustCheck = { seat: NativeSeat; trusted: boolean }
+type TrustCheck = { seat: NativeSeat; trusted: boolean }
 
 /** Decides whether the project's own files may steer our agent. The person who watches is asked once; with nobody there the answer is no. */
 export async function* checkTrust(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, TrustCheck> {
@@ -78,7 +78,7 @@ export async function isFolderTrusted({ store, clock, root, cwd, home }: NativeP
   return (await new TrustBook(store, { clock, own: home }).of(root, cwd)).state === 'trusted'
 }
 
-export type TrustedFolder = { root: string; home: string }
+type TrustedFolder = { root: string; home: string }
 
 /** Adds what a trusted folder brings: its settings narrow the person's, and its hooks and MCP servers are added. */
 export async function withFolderSettings(

@@ -17,7 +17,7 @@ export type PersonServers = {
   missing(name: string): Promise<string>
 }
 
-export type PersonServersParts = { native: NativeParts; settings: Settings }
+type PersonServersParts = { native: NativeParts; settings: Settings }
 
 export function personServers({ native, settings: own }: PersonServersParts): PersonServers {
   // The wall of our own agent, so that its first turn need not start the servers again behind another one.

@@ -48,7 +48,7 @@ export const loadableSkills = <S extends { unlisted?: true }>(skills: readonly S
   skills.filter(({ unlisted }) => !unlisted)
 
 /** The tools of an agent: `all` can be called, and those of the `frame` are described in every request. */
-export type OfferedTools = { all: Tool[]; frame: Tool[] }
+type OfferedTools = { all: Tool[]; frame: Tool[] }
 
 /**
  * Offers tools to a model by its full name. A tool with nothing to call is left out, and so is one that changes files in a form

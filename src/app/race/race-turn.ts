@@ -36,7 +36,7 @@ export type RaceWish = {
 }
 
 /** A race that can begin. `given`: the person wrote the check. */
-export type OpenRace = {
+type OpenRace = {
   wish: RaceWish
   agents: readonly string[]
   checks: readonly string[]

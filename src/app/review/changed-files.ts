@@ -21,10 +21,10 @@ export type ChangedFile = {
 }
 
 /** Neighbouring changed lines with the lines around them. `from` and `to`: the first and the last line that can be spoken of. */
-export type Hunk = { title: string; from: number; to: number; lines: HunkLine[] }
+type Hunk = { title: string; from: number; to: number; lines: HunkLine[] }
 
 /** `at`: the number of the line in the file as it is after the change; a removed line has none. */
-export type HunkLine = { sign: '+' | '-' | ' '; text: string; at?: number }
+type HunkLine = { sign: '+' | '-' | ' '; text: string; at?: number }
 
 /** The longest patch that is read from git. */
 const mostBytes = 8 * 1024 * 1024

@@ -26,7 +26,7 @@ export const findingsShape = answerShape({
   ),
 })
 
-export type CheckedFindings = { findings: Finding[]; dropped: number }
+type CheckedFindings = { findings: Finding[]; dropped: number }
 
 /** Longer texts of a finding are cut, so that one finding cannot fill a screen. */
 const mostText = 2_000

@@ -27,7 +27,7 @@ import { reviewScope } from './review-scope.ts'
 export type ReviewWish = { range: string; agent?: string; focus?: string }
 
 /** The changes of a review, and the agents that can be held to reading. */
-export type OpenReview = { wish: ReviewWish; scope: ReviewScope; files: ChangedFile[]; readers: readonly string[] }
+type OpenReview = { wish: ReviewWish; scope: ReviewScope; files: ChangedFile[]; readers: readonly string[] }
 
 /** Reads the changes. Returns a sentence instead where nothing changed: no agent is asked then. Throws a UsageError for a bad wish. */
 export async function openReview(app: App, wish: ReviewWish): Promise<OpenReview | { nothing: string }> {

@@ -123,10 +123,10 @@ async function callerAt(io: Io, place: HubPlace): Promise<HubCaller | undefined>
 }
 
 /** A hub that another program's settings name, and the file. */
-export type NamedHub = { file: string; name: string; url?: string; key?: string }
+type NamedHub = { file: string; name: string; url?: string; key?: string }
 
 /** Findings in other programs' settings: addresses of hubs, and keys in plain text. */
-export type SettingsScan = { hubs: NamedHub[]; plain: string[] }
+type SettingsScan = { hubs: NamedHub[]; plain: string[] }
 
 /** The JSON files that name MCP servers, and where in them: the project's, those of the CLIs, and one that earlier tools wrote. */
 const places = (where: Whereabouts, root: string) => [

@@ -202,7 +202,7 @@ function cloneRulesOf({ hub }: Settings): readonly string[] {
 }
 
 /** Finds the workspace, which is the root of the repository. In a folder without one, offers to run git init. */
-export async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place> {
+async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place> {
   const place = placeOf(io)
   if (gitFolders(place.root)) return place
   say(io, `termaite: ${place.root} is not in a git repository. With git each task is a branch to review.`)
@@ -214,7 +214,7 @@ export async function workspaceAt(io: Io, { yes, dry }: Consent): Promise<Place>
 }
 
 /** Finds the agent by its name: one of the settings, or a CLI that runs in a terminal. */
-export function agentNamed(io: Io, settings: Settings, name: string | undefined): AgentSettings {
+function agentNamed(io: Io, settings: Settings, name: string | undefined): AgentSettings {
   const known = spawnable(settings, io)
   const found = known.find((agent) => agent.name === name)
   if (found) return found
@@ -234,7 +234,7 @@ export function agentNamed(io: Io, settings: Settings, name: string | undefined)
 }
 
 /** Checks that the agent's program is installed and logged in; asks the person where that cannot be known. */
-export async function readyToStart(io: Io, place: Place, agent: AgentSettings, consent: Consent): Promise<void> {
+async function readyToStart(io: Io, place: Place, agent: AgentSettings, consent: Consent): Promise<void> {
   const profile = profileOf(agent)
   if (!profile || agent.kind === 'native') return
   const program = agent.command === undefined ? undefined : programOf(agent.command)

@@ -31,7 +31,7 @@ import { readSettings } from '../../settings/settings.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { HubTaskSource } from '../../hub/hub-task-source.ts'
 
-export type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[]; push: boolean }
+type SlotOptions = { slot: number; hub: FoundHub; capabilities: readonly string[]; push: boolean }
 
 /** The task that a slot works on, kept before its prompt is sent: a process that is given the task again goes on with that turn. */
 type TaskAtWork = {

@@ -99,7 +99,7 @@ export function slotNameAtHub(agent: string, slot: number, root: string): string
   return `${agent}-slot-${slot}-${shortHash(root).slice(-4)}`
 }
 
-export type FoundSession = { state?: SupervisedSessionState; warnings: string[] }
+type FoundSession = { state?: SupervisedSessionState; warnings: string[] }
 
 /** Finds the newest session of a workspace, or of one agent in it. Files that cannot be used are named in warnings. */
 export function latestSession(root: string, agent: string | undefined, tracked: ReadonlySet<string>): FoundSession {

@@ -53,7 +53,7 @@ async function freshMachine({ native }: App) {
  * Agents that only read. `unwalled` are those around which no wall stands: their own flags hold them. `promised` are those
  * of them without such flags, of which only the person's settings say that they read.
  */
-export type Readers = { names: string[]; promised: string[]; unwalled: string[] }
+type Readers = { names: string[]; promised: string[]; unwalled: string[] }
 
 /** Lists the available agents that can be held to reading, one of each vendor before a second of any; or says why there is none. */
 export async function readersOf(app: App): Promise<Readers | { why: string }> {

@@ -2,7 +2,7 @@ import type { Thinking } from '../../core/talk/framework.ts'
 import type { App } from '../app.ts'
 
 /** How a turn is thought through; `resume` goes on with the task tree that was left last. */
-export type TurnThinking = Thinking | 'resume'
+type TurnThinking = Thinking | 'resume'
 
 /** The facts that decide about a turn: what was said for it, whether the person named an agent (`aimed`), and whether a person watches (`chat`). */
 type ThinkingRequest = { think?: TurnThinking; aimed: boolean; chat: boolean }

@@ -27,7 +27,7 @@ export function offerAdvice(app: TurnPlace, ask: AdviceAsk): () => void {
 }
 
 /** `isUnused`: a CLI was given the server of the tools, and none has started it. */
-export type OfferedTools = { withdraw(): void; isUnused(): boolean }
+type OfferedTools = { withdraw(): void; isUnused(): boolean }
 
 /**
  * Offers tools to the CLIs of an app until they are withdrawn; our own agent has them already. `told` is what a CLI is told of them

@@ -61,7 +61,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 const nameOf = (proc: Proc) => `${proc.pid}@${proc.start}`
 
 /** Finds the processes to end in a table of all processes. */
-export type Look = (table: readonly Proc[]) => Promise<Proc[]>
+type Look = (table: readonly Proc[]) => Promise<Proc[]>
 
 /** Finds the members of one process group. */
 export function groupOf(leader: number): Look {

@@ -7,9 +7,9 @@ import { say, UsageError } from '../../core/io.ts'
 import { exit } from '../../core/exit-codes.ts'
 
 /** The user's choice after Ctrl+C; a second Ctrl+C is `interrupted`. */
-export type LeaveChoice = 'exit' | 'interrupted'
+type LeaveChoice = 'exit' | 'interrupted'
 
-export type SupervisedScreen = {
+type SupervisedScreen = {
   seen: CurrentTerminal
   /** Whether the CLI's screen is shown here; in tmux it is shown there. */
   shows: boolean

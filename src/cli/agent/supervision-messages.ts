@@ -71,7 +71,7 @@ const longest = 160
 const longestEnd = 600
 
 /** Writes an event of supervision as a sentence. */
-export function toldWords(told: SupervisionEvent, now: number): string {
+function toldWords(told: SupervisionEvent, now: number): string {
   switch (told.type) {
     case 'started':
       return came[told.how]
@@ -105,7 +105,7 @@ export function toldWords(told: SupervisionEvent, now: number): string {
 }
 
 /** The notice for an event, where it is worth one. */
-export function noticeOf(told: SupervisionEvent, now: number): Pick<Notice, 'event' | 'text' | 'task'> | undefined {
+function noticeOf(told: SupervisionEvent, now: number): Pick<Notice, 'event' | 'text' | 'task'> | undefined {
   const ticket = 'ticket' in told && told.ticket !== undefined ? { task: taskIdOf(told.ticket) } : {}
   switch (told.type) {
     case 'asking':
@@ -123,7 +123,7 @@ const push = '\u001b[22;0t'
 const pop = '\u001b[23;0t'
 
 /** Shows the status in the window's title, because the CLI draws on every row of the screen. */
-export class WindowTitle {
+class WindowTitle {
   #out: Io['out'] | undefined
 
   constructor(out: Io['out']) {

@@ -38,7 +38,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   return code
 }
 
-export type InitLine = { how: 'note' | 'error'; text: string }
+type InitLine = { how: 'note' | 'error'; text: string }
 
 /** The progress line for an event: tool calls, failed attempts and the end. */
 export function initLine(event: Event): InitLine | undefined {

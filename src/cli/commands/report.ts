@@ -169,15 +169,15 @@ function workedMs({ history }: Task): number {
   }, 0)
 }
 
-export type SpentBy = Spent & { agent: string }
+type SpentBy = Spent & { agent: string }
 
 /** The use that an agent reported; empty when it reported none. */
-export function spentBy({ id, tokens, cost, priced = 0 }: HubAgent): SpentBy[] {
+function spentBy({ id, tokens, cost, priced = 0 }: HubAgent): SpentBy[] {
   return tokens === undefined ? [] : [{ agent: id, tokens, ...(cost === undefined ? {} : { cost, priced }) }]
 }
 
 /** One row for each agent, and a total. */
-export function spentLines(spent: readonly SpentBy[]): string[] {
+function spentLines(spent: readonly SpentBy[]): string[] {
   const rows = spent.length > 1 ? [...spent, spent.reduce(together)] : spent
   const cells = rows.map((row) => [`  ${row.agent}`, `${grouped(row.tokens)} tokens`, costWords(row)])
   return cells.length === 0 ? [] : table(cells).split('\n')

@@ -18,7 +18,7 @@ import { duration } from '../../faces/chat/numbers.ts'
 import { agentQuestionLines } from './task-words.ts'
 
 /** The state of the hub, as far as a pipeline is shown by it. */
-export type PipelineState = { tasks: Task[]; agents: AgentNow[]; days: WorkspaceDay[]; pipelines: Pipeline[] }
+type PipelineState = { tasks: Task[]; agents: AgentNow[]; days: WorkspaceDay[]; pipelines: Pipeline[] }
 
 /** Writes a pipeline as a tree: each task under the last of its needs, with its state, its time, its use and why it waits. */
 export function pipelineWords(pipeline: Pipeline, state: PipelineState, now: number): string {
@@ -145,7 +145,7 @@ const usedWords = ({ tokens, cost }: { tokens: number; cost?: number }) =>
 type Node = { name: string; needs: readonly string[] }
 
 /** Draws a plan as a tree: each task under the one of its needs that comes last, in the order of the plan. */
-export function treeOf<N extends Node>(nodes: readonly N[]): { node: N; branch: string }[] {
+function treeOf<N extends Node>(nodes: readonly N[]): { node: N; branch: string }[] {
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const depths = new Map<string, number>()
   const depthOf = (name: string): number => {

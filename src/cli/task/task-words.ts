@@ -21,7 +21,7 @@ const shownLines = 10
 const mostFiles = 40
 
 /** The facts that are shown with a task: its work on this machine, the open question of its agent, and the first lines of its diff. */
-export type TaskContext = {
+type TaskContext = {
   work?: LocalWork
   asks?: AgentQuestion
   /** Why a queued task is not at work yet. */
@@ -132,7 +132,7 @@ export function agentQuestionLines(asks: AgentQuestion, id: string): string[] {
 }
 
 /** Names the branch, the worktree and the changed files of a task, and the commands that show and merge them. */
-export function workLines(task: Task, local: LocalWork | undefined, files: FileChange[] = []): string[] {
+function workLines(task: Task, local: LocalWork | undefined, files: FileChange[] = []): string[] {
   const named = lastWork(task)
   const told = named.files.length > 0 ? named : { ...named, files }
   const work: TaskWork = local ? { ...told, ...local, worktree: local.worktree ?? told.worktree } : told

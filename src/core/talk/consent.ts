@@ -41,7 +41,7 @@ export function optionKeys(options: readonly Option[]): number[] {
 }
 
 /** The option that a key picks. */
-export function optionOfKey(options: readonly Option[], key: number): Option | undefined {
+function optionOfKey(options: readonly Option[], key: number): Option | undefined {
   return options[optionKeys(options).indexOf(key)]
 }
 

@@ -87,7 +87,7 @@ export type Verdict = {
  * Where a judgement of a turn comes from: the person's thumb, an undo of the turn's changes, a next prompt that says plainly that the
  * answer was wrong, a race whose results were checked, or another check of the turn's work.
  */
-export type JudgementSource = 'person' | 'undo' | 'correction' | 'race' | 'check'
+type JudgementSource = 'person' | 'undo' | 'correction' | 'race' | 'check'
 
 /**
  * Says whether an agent's work in a turn was good. A turn may have several judgements: all are kept, and the strongest counts.

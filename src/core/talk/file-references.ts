@@ -4,7 +4,7 @@ import { attribute, tag } from './transcript.ts'
 export type LineRange = { from: number; to: number }
 
 /** One way to read a reference: where it ends, and the path it names. */
-export type ReferenceReading = { end: number; path: string; lines?: LineRange }
+type ReferenceReading = { end: number; path: string; lines?: LineRange }
 
 /**
  * An `@` in a prompt that may name a file, with its possible readings, the likeliest first. Only the disk knows which one is a

@@ -2,7 +2,7 @@
 export type RaceCheck = { command: string; passed: boolean; evidence: string; refused?: true }
 
 /** A file that a racer changed; a file without lines, such as a picture, has no counts. */
-export type RaceFile = { path: string; added?: number; removed?: number }
+type RaceFile = { path: string; added?: number; removed?: number }
 
 /** The result of one agent in a race. Racers are numbered from 1, because an agent may race against itself. */
 export type Racer = {

@@ -100,7 +100,7 @@ export class RunningTurns implements Peer {
 }
 
 /** One turn and its followers. */
-export class RunningTurn {
+class RunningTurn {
   readonly about: TurnAtWork
   readonly reach: Reach
   #over: () => void

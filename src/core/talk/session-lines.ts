@@ -6,7 +6,7 @@ import { isEntry } from './entry.ts'
 export type SessionPlace = { id: string; from?: number; origin?: Origin }
 
 /** The session that a fork begins in, up to a position of the log. */
-export type Origin = SessionPlace & { until: number }
+type Origin = SessionPlace & { until: number }
 
 /**
  * Reads the lines of a session newest first, from its end or from a position, and those that could not be read. `ended` are the

@@ -6,7 +6,7 @@ import { isPersonCommand } from './entry.ts'
  * A turn that is put into one text, for an agent that reads a pipe. The text only grows at its end from turn to turn, so that
  * the provider's cache of its beginning stays valid; instructions stand after the messages.
  */
-export type TranscriptRequest = {
+type TranscriptRequest = {
   agent: string
   prompt: string
   history: readonly Entry[]

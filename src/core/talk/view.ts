@@ -3,7 +3,7 @@ import type { FailureKind } from './outcome.ts'
 import { viewTokens } from './tokens.ts'
 
 /** A turn of a session that is over. */
-export type EndedTurn = { id: string; end: EntryOf<'end'>; entries: Entry[] }
+type EndedTurn = { id: string; end: EntryOf<'end'>; entries: Entry[] }
 
 /**
  * Returns the ended turns in the order of their first `end`. Two processes that find the same turn of a dead process may both
@@ -186,7 +186,7 @@ const longestKept = 200
 const longestInput = 1_000
 
 /** Replaces a long output of a tool, and long texts in the input of a call, with stubs of one line. */
-export function withoutOutput<F extends Fact>(fact: F): F {
+function withoutOutput<F extends Fact>(fact: F): F {
   if (fact.type === 'call') return { ...fact, input: withShortTexts(fact.input) }
   if (fact.type !== 'result' || (fact.text.length <= longestKept && !fact.files)) return fact
   const { data: _data, files: _files, ...rest } = fact

@@ -1,10 +1,10 @@
 import type { CliHome } from './past-session.ts'
 
 /** Where the things that a person has set up for a CLI are looked for: their home, and the project's folder. */
-export type BelongingsPlace = CliHome & { root: string }
+type BelongingsPlace = CliHome & { root: string }
 
 /** The things that termaite reads where they lie: folders of commands, skills and subagents, and files of instructions. */
-export const readKinds = ['commands', 'skills', 'agents', 'instructions'] as const
+const readKinds = ['commands', 'skills', 'agents', 'instructions'] as const
 export type ReadKind = (typeof readKinds)[number]
 
 /** A value of a server's environment or headers. A `reference` names variables as `${NAME}`; a `literal` may be a secret. */

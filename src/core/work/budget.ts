@@ -29,10 +29,10 @@ export const noBudget: Budget = {
 }
 
 /** `cost` is in dollars; `steps` is for one turn, the others are for all turns of this run. */
-export type BudgetLimits = { tokens?: number; cost?: number; steps?: number }
+type BudgetLimits = { tokens?: number; cost?: number; steps?: number }
 
 /** The setting or option by which a person allows more; `instead` is the limit that can be held where a cost is not known. */
-export type BudgetNames = { tokens: string; cost: string; instead: string }
+type BudgetNames = { tokens: string; cost: string; instead: string }
 
 const flagNames: BudgetNames = { tokens: '--max-tokens', cost: '--max-cost', instead: '--max-tokens' }
 

@@ -26,7 +26,7 @@ import { nobody } from '../talk/question.ts'
 import { agentsThatSaw, view } from '../talk/view.ts'
 
 /** The parts that a conversation is made of. */
-export type ConversationParts = {
+type ConversationParts = {
   log: Log<Entry>
   blobs: Blobs
   session: string

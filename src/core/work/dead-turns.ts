@@ -13,7 +13,7 @@ export type Settling = Record<string, { owner: string; id: string }>
 export type Tail = { entries: Entry[]; broken: string[] }
 
 /** The parts of a conversation by which the turns of dead processes are ended. */
-export type DeadTurnParts = {
+type DeadTurnParts = {
   blobs: Blobs
   clock: Clock
   owner: string

@@ -7,7 +7,7 @@ export type WorkItem = {
 }
 
 /** All pieces of work by their ids. */
-export type WorkItems = Pick<ReadonlyMap<string, WorkItem>, 'get'>
+type WorkItems = Pick<ReadonlyMap<string, WorkItem>, 'get'>
 
 export type Readiness = { ready: true } | { ready: false; waitsFor: string[] } | { ready: false; never: string }
 

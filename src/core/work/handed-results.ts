@@ -4,7 +4,7 @@ import { grouped } from '../../base/number-words.ts'
 import { workIn } from './task-changes.ts'
 
 /** A done task as a prompt hands it on; `diff` and `branch` are those of its last try. */
-export type HandedTask = {
+type HandedTask = {
   id: string
   name: string
   agent?: string | undefined
@@ -14,7 +14,7 @@ export type HandedTask = {
 }
 
 /** The beginning of a diff, at least as much of it as a prompt takes, and how long the whole is. */
-export type HandedDiff = { beginning: string; bytes: number }
+type HandedDiff = { beginning: string; bytes: number }
 
 /** The most characters of one field, and of all fields together, that are put into one prompt. */
 const mostOf: Readonly<Record<HandedField, number>> = { result: 20_000, diff: 60_000, branch: 250, agent: 100 }

@@ -1,7 +1,7 @@
 import type { TaskState } from './task.ts'
 
 /** How many of some durations were at most as long as each bound, in seconds. */
-export type Histogram = { bounds: readonly number[]; counts: readonly number[]; sum: number; count: number }
+type Histogram = { bounds: readonly number[]; counts: readonly number[]; sum: number; count: number }
 
 /** The numbers by which an operator sees how a hub does. Those of the ledger are the same at every hub of one ledger. */
 export type HubNumbers = {

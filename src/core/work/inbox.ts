@@ -71,7 +71,7 @@ export const markKey = ({ item, person = '' }: Pick<InboxMark, 'item' | 'person'
 export type InboxRow = InboxItem & { read: boolean; needsMe: boolean; owner?: string; until?: number }
 
 /** Everything that an inbox is made of. */
-export type InboxSources = {
+type InboxSources = {
   tasks: Iterable<Task>
   agents: Iterable<StandingAgent>
   /** The turns of machines; only people who may answer them have any. */

@@ -1,5 +1,5 @@
 /** An object as a model meant it. `cut`: the text ended before the object did. */
-export type LooseObject = { value: Record<string, unknown>; cut: boolean }
+type LooseObject = { value: Record<string, unknown>; cut: boolean }
 
 /** The number of letters that are read, from the end of the text, and the number of beginnings of an object that are tried. */
 const most = { letters: 200_000, beginnings: 64 }

@@ -51,7 +51,7 @@ export function pipelineState(pipeline: Pipeline, tasks: readonly Task[]): Pipel
 export const isPipelineOver = (tasks: readonly Task[]) => tasks.every(({ state }) => over.includes(state))
 
 /** The tokens and the cost of all tasks of a pipeline. */
-export type PipelineSpent = Spent & { timeMs: number }
+type PipelineSpent = Spent & { timeMs: number }
 
 export function pipelineSpent(tasks: readonly Task[], now: number): PipelineSpent {
   const spent = tasks.reduce<Spent>((sum, task) => addSpent(sum, spentOn(task)), { tokens: 0 })
@@ -73,7 +73,7 @@ function workedMs(tasks: readonly Task[], now: number): number {
 }
 
 /** Says how much of a cap is used, in words that complete "The pipeline has …", once the cap is reached; undefined before. */
-export function passedPipelineCap(spent: PipelineSpent, cap: PipelineCap): string | undefined {
+function passedPipelineCap(spent: PipelineSpent, cap: PipelineCap): string | undefined {
   const { timeMs = Infinity } = cap
   const time =
     spent.timeMs >= timeMs ? `worked for ${durationText(spent.timeMs)} of ${durationText(timeMs)}` : undefined
@@ -81,7 +81,7 @@ export function passedPipelineCap(spent: PipelineSpent, cap: PipelineCap): strin
 }
 
 /** The amounts up to which a pipeline may go when a person allows as much again as its cap. */
-export function raisedPipelineCap(spent: PipelineSpent, cap: PipelineCap, allowed: PipelineCap = cap): PipelineCap {
+function raisedPipelineCap(spent: PipelineSpent, cap: PipelineCap, allowed: PipelineCap = cap): PipelineCap {
   const { timeMs } = cap
   const limit = allowed.timeMs ?? timeMs
   const time = timeMs === undefined || limit === undefined || spent.timeMs < limit ? limit : spent.timeMs + timeMs

@@ -21,7 +21,7 @@ export const mostTasks = 500
 const text = string({ min: 1 })
 
 /** The name of a task or of a value of a matrix, as templates write it. */
-export const namePattern = /^[A-Za-z][\w-]{0,63}$/
+const namePattern = /^[A-Za-z][\w-]{0,63}$/
 const name = string({ matches: namePattern, wants: 'a name of letters, digits, "-" and "_" that begins with a letter' })
 
 const duration = recognised('a duration such as 90s, 15m, 1h30m or 2d', (value) =>

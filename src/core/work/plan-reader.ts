@@ -20,9 +20,9 @@ const longestPlan = 200_000
 const longestPrompts = 5_000_000
 
 /** The folder and the time zone that a plan means by relative paths and by times without a zone. */
-export type PlanContext = { workspace: string; zone: string; now: number }
+type PlanContext = { workspace: string; zone: string; now: number }
 
-export type ReadPlan = { plan: Plan; problems?: undefined } | { plan?: undefined; problems: PlanProblem[] }
+type ReadPlan = { plan: Plan; problems?: undefined } | { plan?: undefined; problems: PlanProblem[] }
 
 /** Reads a plan in YAML or JSON. All its problems are found at once; a plan with any problem is not a plan. */
 export async function readPlan(text: string, context: PlanContext): Promise<ReadPlan> {
@@ -45,7 +45,7 @@ type Defaults = NonNullable<Written['defaults']>
 type Group = { task: WrittenTask; at: Path; combinations: (Combination | undefined)[] }
 
 /** Checks a plan that was parsed. */
-export function planIn(source: LocatedValue, context: PlanContext, cron: CronTimes): ReadPlan {
+function planIn(source: LocatedValue, context: PlanContext, cron: CronTimes): ReadPlan {
   if (source.errors.length > 0) {
     const problems = source.errors.map(({ words, line, column }) => ({
       line,

@@ -47,7 +47,7 @@ export interface Dialect {
 }
 
 /** How a CLI is told how hard its model thinks. */
-export type EffortFacts = {
+type EffortFacts = {
   /** The levels that it knows. */
   levels: readonly Effort[]
   /** Returns the words for one of them, which are put after `command` and after the command in a terminal. */
@@ -190,7 +190,7 @@ export type CliFiles = {
 }
 
 /** The seat that a dialect is made for: the one that the command was composed for, or the `command` that a person wrote. */
-export type DialectSeat = { leash?: Leash; resume?: string; model?: string; effort?: Effort; command?: string }
+type DialectSeat = { leash?: Leash; resume?: string; model?: string; effort?: Effort; command?: string }
 
 /** Everything known about one third-party CLI, as data. */
 export interface Profile {

@@ -26,7 +26,7 @@ const lateMs = 60_000
 const mostMissed = 1_000
 
 /** The next act of a schedule: the time that has come, the words about it, and the schedule afterwards. */
-export type DueRun = { schedule: Schedule; at: number; note?: string }
+type DueRun = { schedule: Schedule; at: number; note?: string }
 
 /**
  * Returns the run that is due, or undefined before its time. Times that were missed while the hub was away become one run, which

@@ -19,7 +19,7 @@ export interface Shape<T> {
 export type JsonSchema = Record<string, unknown>
 
 /** `brief` leaves out bounds: a model pays for every byte in every request, and the reader's words teach a bound once. */
-export type Detail = 'brief' | 'full'
+type Detail = 'brief' | 'full'
 
 export type Path = readonly (string | number)[]
 

@@ -64,7 +64,7 @@ export type TryPlace = {
 }
 
 /** The state that a task comes to when a try of it ends. */
-export type TryEnd = 'QUEUED' | 'BLOCKED' | 'IN_REVIEW' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
+type TryEnd = 'QUEUED' | 'BLOCKED' | 'IN_REVIEW' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
 
 /** One try of a task: an agent's work on it, from its acknowledgement to the next state. */
 export type TaskTry = TryPlace & {

@@ -67,7 +67,7 @@ export function isWaitedFor(
 }
 
 /** Whether an agent waits, or has sent anything lately. */
-export function isPresent({ heard, wait }: HeardAgent, at: Pick<ClaimTimes, 'steady' | 'awayBefore'>): boolean {
+function isPresent({ heard, wait }: HeardAgent, at: Pick<ClaimTimes, 'steady' | 'awayBefore'>): boolean {
   return heard >= at.awayBefore || (wait !== undefined && wait.until > at.steady)
 }
 
@@ -81,7 +81,7 @@ function lacking({ capabilities }: WaitingTask['task'], agent: HubAgent, rules: 
 const done = new Set(['COMPLETED', 'APPROVED'])
 
 /** Everything that a task may wait for beside agents: other tasks, budgets, and the rules of machines. */
-export type WaitGrounds = {
+type WaitGrounds = {
   tasks: ReadonlyMap<string, Task>
   agents: readonly StandingAgent[]
   days?: Iterable<WorkspaceDay>

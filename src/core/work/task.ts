@@ -173,7 +173,7 @@ export type AgentQuestion = Pick<Question, 'options' | 'multiple' | 'marked' | '
   at: number
 }
 
-export type AgentSource = 'CLI' | 'IDE'
+type AgentSource = 'CLI' | 'IDE'
 
 /** An agent as the hub knows it, and its own report of what it has used in all. */
 export type HubAgent = Partial<Spent> & {

@@ -29,7 +29,7 @@ export type Effect =
  * Other names of a tool, mostly those of Claude Code: in rules, where one name may mean several tools, and in hooks. `limits`:
  * names whose rules can only forbid this tool or ask about it, because it does more than the tool of that name.
  */
-export type ToolAliases = { rules?: readonly string[]; limits?: readonly string[]; hooks?: readonly string[] }
+type ToolAliases = { rules?: readonly string[]; limits?: readonly string[]; hooks?: readonly string[] }
 
 /** The form in which a tool takes changes of files: texts to replace, or a patch. */
 export type EditForm = 'edits' | 'patch'
@@ -56,7 +56,7 @@ export type ToolCall = {
 export type ToolOutput = string | { text: string; data?: unknown; files?: Ref[] }
 
 /** A call of a tool that is not described in every request: the model makes it through another tool. */
-export type IndirectCall = { tool: string; input: unknown }
+type IndirectCall = { tool: string; input: unknown }
 
 /** The input with which a model makes an indirect call. A conversation keeps the call itself, and its messages have this form. */
 export const indirectInput = ({ tool, input }: IndirectCall) => ({ name: tool, input })

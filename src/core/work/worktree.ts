@@ -2,7 +2,7 @@
 export type Worktree = { path: string; branch: string; base?: string; made?: true }
 
 /** The end of a worktree whose agent has ended: removed when it held no work, else kept, with the reason. */
-export type Cleared = { gone: true } | { gone: false; why: string }
+type Cleared = { gone: true } | { gone: false; why: string }
 
 /** The worktrees of a crew. `make` and `clear` throw an error whose message can be shown. */
 export type Worktrees = {

@@ -16,7 +16,7 @@ import { ShownWorkers } from './shown-workers.ts'
 import { TreeBudget } from './tree-budget.ts'
 
 /** The workers of one turn of a coordinator. */
-export type OpenWorkers = {
+type OpenWorkers = {
   board: WorkerBoard
   final: FinalAnswer
   /** Whether the program that leads was given the tools and did not take them. */

@@ -81,7 +81,7 @@ async function forgottenLines(board: WorkerBoard, messages: readonly ModelMessag
 }
 
 /** Whether the last word of a worker was that it cannot go on. */
-export const isBlocked = ({ slot: { worker } }: WorkerView): boolean => worker.notices?.at(-1)?.status === 'blocked'
+const isBlocked = ({ slot: { worker } }: WorkerView): boolean => worker.notices?.at(-1)?.status === 'blocked'
 
 function runningLine({ id, slot }: WorkerView, now: number): string {
   const { worker, state, since, asks } = slot

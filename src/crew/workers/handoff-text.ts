@@ -11,7 +11,7 @@ export const fieldNames = {
   paths: ['changed_paths', 'changed_files', 'files_changed', 'modified_files'],
 } as const
 
-export type Fields = Record<string, unknown>
+type Fields = Record<string, unknown>
 
 /** A handoff as it stands in a text. `cut`: the text ends in the middle of it. */
 export type FoundHandoff = { fields: Fields; cut?: boolean }

@@ -8,7 +8,7 @@ import { consentOptions } from '../../core/talk/consent.ts'
 import { workerId, workerRole } from './worker.ts'
 
 /** The folders of the two versions of a file: the project, and the worker's copy of it. */
-export type BothTrees = { root: string; copy: string }
+type BothTrees = { root: string; copy: string }
 
 /** A card and an event show no more files than this, and no longer ones. */
 const most = { files: 20, bytes: 128 * 1024 }

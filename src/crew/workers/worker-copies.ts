@@ -16,7 +16,7 @@ import { checkWords, partial, withChecks, withPaths } from './measured-envelope.
 import { conflictCard, fileChanges, listed, strayCard, strayWords, textsOf } from './merge-card.ts'
 import { roleTable, workerId } from './worker.ts'
 
-export type WorkerCopyParts = {
+type WorkerCopyParts = {
   /** The root of the project. */
   root: string
   clock: Clock

@@ -10,7 +10,7 @@ import { crewTool, deadline, seconds } from '../tools/crew-desk.ts'
 import { ids } from './board.ts'
 import { roles, roleTable } from './worker.ts'
 
-export type WorkerDesk = {
+type WorkerDesk = {
   board: WorkerBoard
   clock: Clock
   /** Every agent that can be a worker, with what it is for. */

@@ -10,7 +10,7 @@ export type Role = (typeof roles)[number]
 export type WorkerSite = 'background' | 'terminal'
 
 /** A word of a worker to its coordinator while it works. */
-export type WorkerNotice = { status: string; summary: string; final_response?: string }
+type WorkerNotice = { status: string; summary: string; final_response?: string }
 
 /** The facts that make a slot a worker: a coordinator sent it with one task, and it ends with its handoff. */
 export type Worker = {

@@ -9,10 +9,10 @@ import { note, ThinkingTurn } from '../think/thinking-turn.ts'
 import { checkWords } from './race-report.ts'
 
 /** One result as the judge sees it: neither the agent nor its words about its own work. */
-export type JudgedResult = { racer: number; patch: string; checks: readonly RaceCheck[] }
+type JudgedResult = { racer: number; patch: string; checks: readonly RaceCheck[] }
 
 /** The places that the results were given, the best first; `by`: the agent that judged. */
-export type Judgement = { places: { racer: number; why: string }[]; by: string }
+type Judgement = { places: { racer: number; why: string }[]; by: string }
 
 const judgementShape = answerShape({
   best_first: about(

@@ -23,7 +23,7 @@ export function racerName({ racers }: Pick<Race, 'racers'>, { racer, agent }: Ra
 }
 
 /** The results side by side, with a row for the project as it was. */
-export function raceRows(race: Race): string[][] {
+function raceRows(race: Race): string[][] {
   const { before, racers } = race
   const judged = racers.some((one) => one.judged)
   const priced = racers.some(({ cost }) => cost !== undefined)

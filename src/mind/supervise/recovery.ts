@@ -13,7 +13,7 @@ export type RecoveryParts = RestartPolicy & {
   tell?(event: SupervisionEvent): void
 }
 
-export type Trouble = { failure?: Failure; ending?: ProgramEnd; inHand: boolean; nudges: number }
+type Trouble = { failure?: Failure; ending?: ProgramEnd; inHand: boolean; nudges: number }
 
 /** A remedy that takes its time; `nudges`: whether it only tells the program to go on. */
 type RecoveryPlan = { go(signal: AbortSignal): Promise<void>; nudges: boolean }

@@ -143,7 +143,7 @@ export function nudgeDelay(now: { state: Reading['state']; quietMs: number; keyb
 }
 
 /** `touched`: when the person last pressed a key; `typedAt`: when termaite last typed; `composer`: the text in the input line. */
-export type Keyboard = { touched: number; typedAt: number; composer: string | undefined; now: number }
+type Keyboard = { touched: number; typedAt: number; composer: string | undefined; now: number }
 
 export const keyboardMs = 30_000
 

@@ -77,7 +77,7 @@ export async function* runCheck(
 const longestOutput = 4_000
 
 /** How a command ended: `exit` is missing where the command did not end by itself, and `why` says the reason. */
-export type RanCommand = { exit?: number; signal?: string; why?: string; text: string; forbidden?: true }
+type RanCommand = { exit?: number; signal?: string; why?: string; text: string; forbidden?: true }
 
 /** Runs a command under the rules of the turn. */
 export async function* ranCommand(

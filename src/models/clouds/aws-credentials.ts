@@ -19,7 +19,7 @@ export type AwsCredential = {
 type Profile = Readonly<Record<string, string>>
 
 /** The profile that is used, with its settings from both files of the AWS command line tool; `place` is the file to name. */
-export type AwsFiles = { name: string; profile: Profile | undefined; place: string }
+type AwsFiles = { name: string; profile: Profile | undefined; place: string }
 
 /** Reads the profile that `AWS_PROFILE` names, else the one called "default". */
 export async function awsFiles({ env, home }: Pick<CloudWorld, 'env' | 'home'>): Promise<AwsFiles> {

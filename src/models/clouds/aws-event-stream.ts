@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 
 /** One message of AWS's binary event stream (`application/vnd.amazon.eventstream`). */
-export type AwsMessage = { headers: Record<string, string>; payload: Buffer }
+type AwsMessage = { headers: Record<string, string>; payload: Buffer }
 
 /** The two lengths and their checksum. */
 const preludeBytes = 12
@@ -11,7 +11,7 @@ const frameBytes = 16
 const mostBytes = 24 * 1024 * 1024
 
 /** The bytes of an event stream are not what they should be. The connection is as good as cut. */
-export class BrokenStream extends Error {}
+class BrokenStream extends Error {}
 
 /** Reads the messages of an event stream, however its bytes are split into chunks. An unfinished message at the end is no message. */
 export async function* awsMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<AwsMessage> {

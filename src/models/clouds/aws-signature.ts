@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 /** The keys of an AWS account or role. A role's keys come with a session token. */
 export type AwsKeys = { id: string; secret: string; session?: string }
 
-export type Signing = { keys: AwsKeys; region: string; service: string; now: number }
+type Signing = { keys: AwsKeys; region: string; service: string; now: number }
 
 type Signed = { method: string; url: string; headers: Record<string, string>; body?: string }
 

@@ -3,7 +3,7 @@ import type { Trouble } from '../wire-format.ts'
 import type { CloudWorld } from './carriage.ts'
 
 /** A login with the moment at which it ends, in ms since 1970; without one it does not end by itself. */
-export type Lasting<T> = { value: T; until?: number }
+type Lasting<T> = { value: T; until?: number }
 
 export type Fetched<T> = Lasting<T> | { trouble: Trouble }
 

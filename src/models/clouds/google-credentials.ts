@@ -9,7 +9,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { ExpiringLogin, sharedLogin, tokenIn } from './expiring-login.ts'
 
 /** A Google login that hands out access tokens. `project` is the one that the login belongs to; `payer` is charged for its requests. */
-export type GoogleCredential = {
+type GoogleCredential = {
   login: Login
   project?: string
   payer?: string

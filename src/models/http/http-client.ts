@@ -4,7 +4,7 @@ import { routeTo } from '../../base/http-route.ts'
 /** The part of `fetch` that is used for models, so that `fetch` itself fits. */
 export type Send = (url: string, init?: Init) => Promise<Reply>
 
-export type Init = { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal }
+type Init = { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal }
 
 export type Reply = {
   ok: boolean

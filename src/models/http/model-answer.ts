@@ -9,7 +9,7 @@ import { secondHalf, withHalves } from '../begun-answer.ts'
 import { asideOf, responseStream } from './response-stream.ts'
 import { verdictOf } from './provider-failure.ts'
 
-export type Asking = {
+type Asking = {
   wire: Wire
   to: Target
   images: Images

@@ -187,7 +187,7 @@ function sentence(
 }
 
 /** An error as a server described it, in any provider's form. */
-export type Said = {
+type Said = {
   message: string
   /** All codes, types and statuses, joined in lower case. */
   codes: string
@@ -238,11 +238,7 @@ function codeOf(cause: unknown): string | undefined {
 }
 
 /** Returns when the server can be asked again, in ms since 1970, if it says so. */
-export function retryAt(
-  headers: ReplyHeaders | undefined,
-  { message, details, body }: Said,
-  now: number,
-): number | undefined {
+function retryAt(headers: ReplyHeaders | undefined, { message, details, body }: Said, now: number): number | undefined {
   const ms = number(headers?.get('retry-after-ms'))
   if (ms !== undefined) return now + ms
   const after = headers?.get('retry-after')

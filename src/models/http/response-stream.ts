@@ -7,7 +7,7 @@ import { bearer, headersOf } from '../wire-format.ts'
 const trouble = (trouble: Trouble): WireEvent => ({ type: 'trouble', trouble })
 
 /** How requests are sent, and how long the server may be silent before the connection counts as broken. */
-export type Sending = { send: Send; clock: Clock; silenceMs: number }
+type Sending = { send: Send; clock: Clock; silenceMs: number }
 
 /** Sends one request and yields the events of its answer, the last of which is an `end` or a `trouble`. A reader that leaves earlier closes the connection. */
 export async function* responseStream(

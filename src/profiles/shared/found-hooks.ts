@@ -3,7 +3,7 @@ import { defined } from '../../base/defined.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 
 /** How one CLI writes hooks in the shape of Claude Code's. */
-export type HookForm = {
+type HookForm = {
   /** The events at which termaite runs hooks with the same input; of any other event the reason is told. */
   events: readonly string[]
   /** Why a hook at an event that termaite has too is not offered. */

@@ -5,7 +5,7 @@ import { isPlainObject } from '../../base/plain-object.ts'
 type Map = Readonly<Record<string, unknown>>
 
 /** How one CLI writes MCP servers in an object of names. */
-export type ServerForm = {
+type ServerForm = {
   /** Turns the variables in a text into ours (`${NAME}`); undefined where the text has a part that has no meaning here. */
   text(written: string): string | undefined
   /** The type of a server that has an address and does not say its type. */
@@ -72,7 +72,7 @@ function serverIn(name: string, server: unknown, form: ServerForm): FoundServer 
 const oddVariable = 'it has a variable or a value of a form that termaite does not know'
 
 /** A value that names a variable stays a reference; any other one may be a secret. */
-export function valuesIn(found: unknown, { text }: ServerForm): Record<string, ServerValue> | undefined {
+function valuesIn(found: unknown, { text }: ServerForm): Record<string, ServerValue> | undefined {
   if (found === undefined || found === null) return {}
   if (!isPlainObject(found)) return undefined
   const values: Record<string, ServerValue> = {}

@@ -70,7 +70,7 @@ export function matchedField(event: HookEvent): string | undefined {
 
 /** A command and its time limit in seconds. `wall: false` lets a hook of the person run outside the sandbox. */
 export type Hook = { command: string; timeout?: number; wall?: false; /** Came with the project. */ project?: true }
-export type HookGroup = { matcher?: string; hooks: Hook[] }
+type HookGroup = { matcher?: string; hooks: Hook[] }
 export type HookSettings = Partial<Record<HookEvent, HookGroup[]>>
 
 /** The hooks that `parseHooks` accepts, for the JSON Schema of the settings. */

@@ -89,7 +89,7 @@ export async function runHooks(
 export const hookNames = ({ name, aliases }: NamedTool): readonly string[] => [...(aliases?.hooks ?? []), name]
 
 /** Whether a matcher means one of the names: no matcher and `*` mean all, any other is a pattern for a whole name. */
-export function isMatch(matcher: string | undefined, names: readonly string[]): boolean {
+function isMatch(matcher: string | undefined, names: readonly string[]): boolean {
   if (matcher === undefined || matcher === '' || matcher === '*') return true
   const pattern = new RegExp(`^(?:${matcher})$`)
   return names.some((name) => pattern.test(name))
@@ -172,7 +172,7 @@ function joinAnswers(answers: readonly HookAnswer[]): HookOutcome {
 }
 
 /** The output of one hook, and how it ended; `hint` says what lets it run outside the wall that stood around it. */
-export type HookResult = { command: string; code?: number; out: string; err: string; trouble?: string; hint?: string }
+type HookResult = { command: string; code?: number; out: string; err: string; trouble?: string; hint?: string }
 
 /** Messages of programs that a wall may have refused something. */
 const refused = /read-only file system|permission denied|operation not permitted|\bE(?:ROFS|ACCES|PERM)\b/i
@@ -190,7 +190,7 @@ function refusedAnswer({ command, code, err, hint }: HookResult, event: HookEven
 }
 
 /** The answer of one hook. */
-export type HookAnswer = {
+type HookAnswer = {
   blocked?: string
   decision?: { permission: 'allow' | 'deny' | 'ask'; reason: string }
   input?: unknown
@@ -201,7 +201,7 @@ export type HookAnswer = {
 }
 
 /** Reads a hook's answer: exit code 2 blocks with stderr as the reason, 0 may decide by JSON on stdout, any other is a warning. */
-export function answerOf(ran: HookResult, plainIsContext: boolean): HookAnswer {
+function answerOf(ran: HookResult, plainIsContext: boolean): HookAnswer {
   if (ran.trouble !== undefined) return { warning: `the hook ${brief(ran.command)} ${ran.trouble}` }
   const words = ran.err.trim()
   if (ran.code === 2) return { blocked: words || `the hook ${brief(ran.command)} blocks it` }

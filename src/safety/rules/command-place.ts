@@ -23,7 +23,7 @@ export type CommandPlace =
   | { outside: string }
   | { inside: Pick<WallLimits, 'project' | 'git' | 'sockets' | 'network'>; seesKeys: boolean; outside?: undefined }
 
-export type PlacedCommand = {
+type PlacedCommand = {
   parts: readonly Part[]
   leash: Leash
   bounds: ProjectBounds

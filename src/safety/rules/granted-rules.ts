@@ -5,7 +5,7 @@ import { isCarried } from '../shell/shell-judgement.ts'
 import { escaped, rulePath } from './rule-matching.ts'
 
 /** The rules that a person can grant from now on: for the call as it is, or for every command that begins like it. */
-export type Offers = { exact?: readonly string[]; prefix?: string }
+type Offers = { exact?: readonly string[]; prefix?: string }
 
 /** The rules that "always" can add for a call. There are none for code that cannot be read, or for what cannot be undone. */
 export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {

@@ -133,12 +133,12 @@ export function rulePath(path: string, { root }: ProjectBounds): string {
 }
 
 /** A pattern for paths: `*` matches within a folder, `**` across folders; a backslash escapes a character. */
-export function pathPattern(pattern: string): RegExp {
+function pathPattern(pattern: string): RegExp {
   return new RegExp(`^${translated(pattern, '[^/]*')}(?:/.*)?$`, 's')
 }
 
 /** A pattern for other texts: `*` matches anything. */
-export function textPattern(pattern: string): RegExp {
+function textPattern(pattern: string): RegExp {
   return new RegExp(`^${translated(pattern, '.*')}$`, 's')
 }
 
@@ -157,6 +157,6 @@ const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 /** Escapes a text, so that as a pattern it matches only itself. */
 export const escaped = (text: string) => text.replace(/[\\*?]/g, '\\$&')
 
-export const hasStar = (pattern: string) => /(?<!\\)(?:\\\\)*[*]/.test(pattern)
+const hasStar = (pattern: string) => /(?<!\\)(?:\\\\)*[*]/.test(pattern)
 
-export const unescaped = (pattern: string) => pattern.replace(/\\([\\*?])/g, '$1')
+const unescaped = (pattern: string) => pattern.replace(/\\([\\*?])/g, '$1')

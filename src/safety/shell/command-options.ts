@@ -4,7 +4,7 @@ import { is, unclear } from './shell-judgement.ts'
 import { only } from './simple-command.ts'
 
 /** A program whose effect depends only on its flags, as data. */
-export type Spec = {
+type Spec = {
   class: ShellClass
   why?: string
   /** The use that the program makes of the files in its operands; without it, operands are not files. */
@@ -62,7 +62,7 @@ const words: Partial<Record<ShellClass, string>> = {
 }
 
 /** Parsed arguments: flags as they were written, and operands. */
-export type Options = { flags: string[]; values: { flag: string; word: Word }[]; operands: Word[]; unclear?: Word }
+type Options = { flags: string[]; values: { flag: string; word: Word }[]; operands: Word[]; unclear?: Word }
 
 /** Parses arguments; flags in `takes` have the next word as their value. A word that is not known may be a flag and counts as unclear. */
 export function optionsOf(args: readonly Word[], takes: readonly string[] = []): Options {

@@ -6,7 +6,7 @@ export type VariableValue = { values: readonly string[]; glob?: true } | 'unknow
 
 export type Variables = ReadonlyMap<string, VariableValue>
 
-export type WordWorld = {
+type WordWorld = {
   home: string
   root: string
   cwds: readonly string[] | undefined

@@ -9,10 +9,10 @@ import { isWithin } from '../../base/real-path.ts'
 import { isSecretName } from '../secret-files.ts'
 import { worse } from './shell-judgement.ts'
 
-export type TouchWorld = ProjectBounds & { cwds: readonly string[] | undefined }
+type TouchWorld = ProjectBounds & { cwds: readonly string[] | undefined }
 
 /** `look` shows no more than names, sizes and dates. */
-export type Handling = Touch | 'look'
+type Handling = Touch | 'look'
 
 type TouchFinding = { finding: Finding; paths: Touched[] }
 

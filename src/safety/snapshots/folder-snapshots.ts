@@ -10,7 +10,7 @@ import { namesIn } from '../../base/files.ts'
 /** The snapshots of a folder that was added to the project. */
 type Part = { folder: string; key: string; snapshots: Snapshots }
 
-export type FolderSnapshotsOptions = {
+type FolderSnapshotsOptions = {
   /** The project's own snapshots, and the folder that they are in; those of added folders lie beside it. */
   project: Snapshots
   dir: string

@@ -5,7 +5,7 @@ import { defined } from '../../base/defined.ts'
 import { checked, workFile } from './snapshot-repository.ts'
 
 /** A folder for the objects of one take. `admit` moves what was written so far into the store. */
-export type Quarantine = { objects: string; admit(): void }
+type Quarantine = { objects: string; admit(): void }
 
 const suffix = '.objects'
 

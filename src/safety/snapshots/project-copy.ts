@@ -15,7 +15,7 @@ import { defined } from '../../base/defined.ts'
 import { movesBack } from './undo-plan.ts'
 
 /** A folder that a tree was checked out into. Its own index makes it fast to see what changed there. */
-export type CheckedOutCopy = { tree(): Promise<string>; forget(): void }
+type CheckedOutCopy = { tree(): Promise<string>; forget(): void }
 
 /** Checks a tree out into a folder, byte for byte, whatever filters the project has. */
 export async function checkOutCopy(

@@ -39,7 +39,7 @@ export const usualLimits: Limits = {
   storedBytes: 2 * gigabyte,
 }
 
-export type SnapshotStore = { repository: Repository; turns: TurnRecords; recent: RecentTrees; limits: Limits }
+type SnapshotStore = { repository: Repository; turns: TurnRecords; recent: RecentTrees; limits: Limits }
 
 /** Trees that were just taken, one empty file each: their turn may run for hours before it is recorded, and they must not be pruned meanwhile. */
 export class RecentTrees {

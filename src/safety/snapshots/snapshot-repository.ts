@@ -94,7 +94,7 @@ export function openRepository(dir: string, root: string, env: Env): Repository 
 }
 
 /** The first tree of a store that began with the person's own index: the contents of its files are still in their repository. */
-export type Loan = { tree: string; objects: string }
+type Loan = { tree: string; objects: string }
 
 const loanFile = (dir: string) => join(dir, 'borrowed')
 

@@ -3,7 +3,7 @@ import { basename, isAbsolute, join, normalize } from 'node:path'
 import { isWithin } from '../../base/real-path.ts'
 
 /** A file or a part of a file that a trusted command runs, by its path in the project; `part` is hashed instead of the whole. */
-export type NamedScript = { path: string; part?: string }
+type NamedScript = { path: string; part?: string }
 
 /** The project's files whose commands run once the folder is trusted: hooks, MCP servers, and a crew's set-up command. */
 const commandFiles = [

@@ -34,7 +34,7 @@ function folders(paths: readonly string[], holds: string): Record<string, string
 }
 
 /** The most that a person can be asked to trust: all of it is read whenever the trust is checked. */
-export type SteeringLimits = { files: number; folders: number; bytes: number }
+type SteeringLimits = { files: number; folders: number; bytes: number }
 
 const steeringLimits: SteeringLimits = { files: 5_000, folders: 20_000, bytes: 256_000_000 }
 
@@ -163,7 +163,7 @@ async function hashed(real: string, most: number): Promise<{ hash: string; bytes
 const blockSize = 1024 * 1024
 
 /** The worktrees in termaite's home: their files came with a project and are not the person's own. */
-export const worktreesIn = (own: string) => join(own, 'worktrees')
+const worktreesIn = (own: string) => join(own, 'worktrees')
 
 /** The project that one of our worktrees was made from; undefined for any other folder. */
 export async function projectOf(root: string, own: string): Promise<string | undefined> {

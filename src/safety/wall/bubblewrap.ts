@@ -34,7 +34,7 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
 }
 
 /** The program that builds the wall, by its absolute path, and the file with the filter of system calls: without one it is read from the standard input. */
-export type BubblewrapPrograms = { bwrap: string; filter?: string }
+type BubblewrapPrograms = { bwrap: string; filter?: string }
 
 const withFilter = 'if [ -n "$0" ]; then exec "$@" 9<"$0"; else exec "$@" 9<&0; fi'
 

@@ -9,13 +9,13 @@ import { isThere, linksIn, modulesIn, planOf, remove, withoutPrograms } from './
 import { nestedRepositories } from './nested-repositories.ts'
 
 /** A path that is mounted on itself, so that it can be neither moved nor replaced. */
-export type GitMount = { path: string; write: boolean }
+type GitMount = { path: string; write: boolean }
 
 /** How a wall holds the git folders of a project. `settle` removes what a command may not leave there, and names it. */
-export type GitFolder = { mounts: readonly GitMount[]; settle(): Promise<string[]> }
+type GitFolder = { mounts: readonly GitMount[]; settle(): Promise<string[]> }
 
 /** The limits of a wall that decide about git. `env` is for git, which is asked what its settings are. */
-export type GitLimits = { root: string; project: 'read' | 'write'; git: 'read' | 'write'; env: GitEnv }
+type GitLimits = { root: string; project: 'read' | 'write'; git: 'read' | 'write'; env: GitEnv }
 
 /**
  * Finds the mounts that belong on top of the project's own mount. Every git folder is a mount: read-only, or writable with

@@ -120,7 +120,7 @@ export function lookAt(path: string): Stats | undefined {
   }
 }
 
-export function textOf(path: string): string {
+function textOf(path: string): string {
   try {
     return statSync(path).isFile() ? readFileSync(path, 'utf8') : ''
   } catch {

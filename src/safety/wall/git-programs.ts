@@ -7,7 +7,7 @@ import { isWithin } from '../../base/real-path.ts'
 type Asked = { root: string; own: string; env: GitEnv }
 
 /** Files and folders of the project that decide what git runs: existing ones, and ones that would count if they were made. */
-export type GitPrograms = { kept: string[]; missing: string[] }
+type GitPrograms = { kept: string[]; missing: string[] }
 
 type Setting = { origin: string; key: string; value: string }
 

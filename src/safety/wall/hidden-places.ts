@@ -37,7 +37,7 @@ const secretsOfRoot = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gsha
 /** Parts of the runtime folders that hold programs and no sockets, on NixOS. */
 const programsOfRuntime = ['/run/current-system', '/run/booted-system', '/run/opengl-driver']
 
-export type HiddenPlaces = {
+type HiddenPlaces = {
   /** The person's home. */
   home: string
   /** Termaite's own home. */

@@ -14,7 +14,7 @@ import { isPlainSetting } from './git-programs.ts'
 import { clockErrorMs, RepositorySearch } from './repository-search.ts'
 
 /** The repositories below a project's root, as they were before a command. */
-export type NestedRepositories = {
+type NestedRepositories = {
   /** The git folders that exist. */
   known(): GitPlace[]
   /** The files `.git`, which point to git folders. */

@@ -15,13 +15,13 @@ type HomeRecord = {
   returned: { path: string; inside: string; keys?: readonly string[] }[]
 }
 
-export type PrivateHome = {
+type PrivateHome = {
   binds: WallBind[]
   /** Brings the state back and removes the home; resolves with one sentence for each thing that was removed. */
   settle(): Promise<string[]>
 }
 
-export type HomeWishes = {
+type HomeWishes = {
   home: string
   /** The project: where it is the home itself or holds it, the limits of the project hold there. */
   root: string

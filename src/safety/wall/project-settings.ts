@@ -9,7 +9,7 @@ import { isWithin, realIfThere, realOrSame } from '../../base/real-path.ts'
 import { isSettingsName } from './settings-names.ts'
 
 /** The settings of agents and editors in a project, as they were when they were looked for. */
-export type ProjectSettings = {
+type ProjectSettings = {
   /** Looks through the project, or again through those of its folders that changed, and returns a wall's part. */
   part(): WallPart
   /** Takes the settings at a path, or around it, for the person's own as they are now. */

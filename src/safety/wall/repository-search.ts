@@ -20,7 +20,7 @@ export type SearchLimits = { old: number; changed: number }
  * Folders that a command made are searched up to a number that takes a command longer to make than to search. The limit on
  * all others keeps the start of a command in a huge project short.
  */
-export const searchLimits: SearchLimits = { old: 100_000, changed: 1_000_000 }
+const searchLimits: SearchLimits = { old: 100_000, changed: 1_000_000 }
 
 /** Folders of packages and builds are large, and nobody works with git in them. */
 const skipped = new Set(['node_modules', '.venv', '__pycache__'])

@@ -1,5 +1,5 @@
 /** The system calls that the filter lets through besides the ordinary ones. */
-export type SystemCallLimits = {
+type SystemCallLimits = {
   /** Whether unix sockets may be opened. */
   sockets: boolean
   /** Whether user namespaces may be made, as a program's own sandbox needs them. */

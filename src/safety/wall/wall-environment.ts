@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export type WallEnvironment = {
+type WallEnvironment = {
   /** Names that the settings add; they are passed whatever they hold. */
   extra?: readonly string[]
   /** The temporary folder, as the command sees it. */

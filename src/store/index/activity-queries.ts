@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DaySlots, slotMs } from './day-slots.ts'
 
-export type ActivityBy = 'agent' | 'day' | 'project'
+type ActivityBy = 'agent' | 'day' | 'project'
 
 /**
  * The activity of one agent, one day or one project: turns that an agent answered, tries of agents that failed, and how long agents were

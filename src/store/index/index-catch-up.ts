@@ -151,7 +151,7 @@ function projects(home: string): string[] {
 type Named = { path: string | null; names: Map<string, string> }
 
 /** Indexes the real path of a project and the names of its sessions; writes only what changed. */
-export async function keepNames(db: DatabaseSync, home: string, project: string, clock: Clock): Promise<void> {
+async function keepNames(db: DatabaseSync, home: string, project: string, clock: Clock): Promise<void> {
   const { path, names } = readNames(join(home, 'projects', project, 'project.json'))
   const log = db.prepare('SELECT path FROM logs WHERE project = ?').get(project)
   const sessions = db.prepare('SELECT id, name FROM sessions WHERE project = ?').all(project)

@@ -78,7 +78,7 @@ export class Database {
 class Stale extends Error {}
 
 /** Increased with every change of the tables, whose statements the sqlite3 of Debian 12 (3.40) must read too: a file of another version is deleted and made again from the logs. */
-export const version = 9
+const version = 9
 
 const wordsOut = `
   CREATE TRIGGER words_out AFTER DELETE ON entries WHEN old.text IS NOT NULL BEGIN
@@ -227,7 +227,7 @@ const tables = `
 `
 
 /** Makes the tables in an empty file. Returns false for a file of another version. */
-export function prepare(db: DatabaseSync): boolean {
+function prepare(db: DatabaseSync): boolean {
   const found = Number(db.prepare('PRAGMA user_version').get()!.user_version)
   if (found === version) return true
   if (db.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined) return false

@@ -16,7 +16,7 @@ import { storeError } from '../store-error.ts'
 const format = 1
 
 /** The first line of a backup. */
-export type ArchiveHead = { made: string; from: 'sqlite' | 'postgres'; version: string }
+type ArchiveHead = { made: string; from: 'sqlite' | 'postgres'; version: string }
 
 type Head = ArchiveHead & { backup: 'termaite ledger'; format: number }
 type End = { end: { rows: ArchiveCounts; sha256: string } }

@@ -41,7 +41,7 @@ export function readPane(line: string, mode: Mode): Pane {
 }
 
 /** The person's own pane, when termaite runs inside tmux. */
-export type Home = { pane: string } | undefined
+type Home = { pane: string } | undefined
 
 type Wanted = { argv: readonly string[]; title: string; mode: 'window' | 'pane'; size: NonNullable<Opening['size']> }
 

@@ -41,7 +41,7 @@ function cutAfter(text: string): string {
 }
 
 /** A file that was made, at its path without links. */
-export type MadeFile = { real: string; stats: BigIntStats }
+type MadeFile = { real: string; stats: BigIntStats }
 
 /**
  * Writes a new file at an absolute path, and the folders above it; `path` is how the model named it. A file with `mode` keeps

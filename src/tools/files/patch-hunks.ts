@@ -3,7 +3,7 @@ import type { Replacement } from './text-edit.ts'
 import { LineEndings, nearestLines, shown } from './text-edit.ts'
 
 /** A text after its hunks: `forgiven` are the lines that were found without regard to the white space at their end. */
-export type Patched = { text: string; forgiven: number[] }
+type Patched = { text: string; forgiven: number[] }
 
 /**
  * Applies the hunks of one file, all to the text as it was before the patch. Lines that a hunk only names stay as they are, byte

@@ -10,7 +10,7 @@ import { unavailableReason } from './server-lifecycle.ts'
 /** A longer description is cut, because it is part of every request. */
 const longestDescription = 2_048
 
-export type Input = Record<string, unknown>
+type Input = Record<string, unknown>
 
 const unknownEffect: Effect = { does: 'unknown', why: 'termaite does not know what a tool of an MCP server does' }
 
@@ -31,20 +31,20 @@ export function remoteTool(server: McpServer, remote: Remote, name: string): Too
   return tool
 }
 
-export function describe(server: string, { name, title, description }: Remote): string {
+function describe(server: string, { name, title, description }: Remote): string {
   const words = description?.trim() || title?.trim() || ''
   const text = words.length >= 10 ? words : `The tool ${name} of the MCP server ${server}. ${words}`.trim()
   return text.length <= longestDescription ? text : `${text.slice(0, longestDescription)} …`
 }
 
 /** A schema that every provider accepts: an object with properties, without `$schema`. */
-export function schemaOf({ inputSchema }: Remote): Record<string, unknown> {
+function schemaOf({ inputSchema }: Remote): Record<string, unknown> {
   const { $schema: _, ...schema } = inputSchema as Record<string, unknown>
   return { ...schema, type: 'object', properties: isPlainObject(schema.properties) ? schema.properties : {} }
 }
 
 /** Checks required and unknown fields; the server itself checks the rest. */
-export function parseFor(remote: Remote, input: unknown): Input {
+function parseFor(remote: Remote, input: unknown): Input {
   const given = input === undefined || input === null ? {} : parsed(input)
   if (!isPlainObject(given)) throw new Error('the input must be an object.')
   const { required, properties, additionalProperties } = remote.inputSchema as Record<string, unknown>

@@ -66,7 +66,7 @@ export interface McpServers {
   close(): Promise<void>
 }
 
-export type News = { tools: string[]; text: string }
+type News = { tools: string[]; text: string }
 
 /** A prompt of a server. */
 export type ServedPrompt = ListedPrompt & { server: string }

@@ -7,12 +7,12 @@ import { pictureMedia, sizeText } from '../../base/picture.ts'
 import { isPdf, pagesText, pdfPages } from '../files/pdf-pages.ts'
 
 /** A picture that a model can see. */
-export type ReadPicture = { media: string; bytes: Buffer }
+type ReadPicture = { media: string; bytes: Buffer }
 
 /** The content of a resource: text for the model, and pictures beside it. `whole`: how many bytes its text has, where it was cut. */
 export type ResourceContent = { text: string; pictures: ReadPicture[]; whole?: number }
 
-export type ContentParts = {
+type ContentParts = {
   blobs: Blobs
   clock: Clock
   signal: AbortSignal
@@ -78,4 +78,4 @@ function isText(bytes: Buffer, media: string): boolean {
 }
 
 /** A server's address on one line, for a person or a model to read. */
-export const shownUri = (uri: string) => oneLine(terminalText(uri.slice(0, 2_000)), 300)
+const shownUri = (uri: string) => oneLine(terminalText(uri.slice(0, 2_000)), 300)

@@ -6,7 +6,7 @@ import { oneLine } from '../../base/table.ts'
 import { never } from './activity-timeout.ts'
 
 /** A resource that a server lists. `uri` is exactly what the server reads it by; the other texts are bounded and clean. */
-export type ListedResource = { uri: string; name: string; description?: string; media?: string; size?: number }
+type ListedResource = { uri: string; name: string; description?: string; media?: string; size?: number }
 
 /** Resources whose address has variables, such as `log://{day}`. */
 export type ListedTemplate = { template: string; name: string; description?: string }
@@ -21,7 +21,7 @@ export type Catalog = { resources: ListedResource[]; templates: ListedTemplate[]
 export type CatalogKind = keyof Catalog
 
 /** A server may have any number of pages and items: the rest of a longer list is not read. */
-export const mostPages = 50
+const mostPages = 50
 export const mostItems = 5_000
 
 /** Whether a server has lists of this kind at all. */

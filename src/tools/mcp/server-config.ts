@@ -26,7 +26,7 @@ export type StdioConfig = {
   unwalled?: true
 }
 
-export type HttpConfig = {
+type HttpConfig = {
   kind: 'http' | 'sse'
   url: string
   headers: Record<string, string>
@@ -36,7 +36,7 @@ export type HttpConfig = {
 /** For a server that already knows this client; without it, the client registers itself. */
 export type OAuthConfig = { clientId?: string; clientSecret?: string; clientMetadataUrl?: string; scope?: string }
 
-export const defaultTimeoutSeconds = 60
+const defaultTimeoutSeconds = 60
 
 export type ReadServers = {
   /** The project: its configuration files are here, and a relative `cwd` starts here. */
@@ -123,12 +123,12 @@ async function json(text: string): Promise<unknown> {
 }
 
 /** The file that configures a server, and the meaning of its paths and variables. */
-export type ConfigSource = { from: string; root: string; home: string; env: Env }
+type ConfigSource = { from: string; root: string; home: string; env: Env }
 
-export type CheckedServer = { server?: ServerConfig; warnings: string[] }
+type CheckedServer = { server?: ServerConfig; warnings: string[] }
 
 /** Checks a server's configuration and fills in variables; a faulty one gives warnings and no server. */
-export function checkServer(name: string, written: unknown, place: ConfigSource): CheckedServer {
+function checkServer(name: string, written: unknown, place: ConfigSource): CheckedServer {
   const unset = new Set<string>()
   const filled = (text: string) => {
     const done = fillVariables(text, place.env)
@@ -245,7 +245,7 @@ export type Env = Readonly<Record<string, string | undefined>>
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
 /** Fills in `${VAR}` and `${VAR:-default}`. A variable that is not set stays as written and is listed in `unset`. */
-export function fillVariables(text: string, env: Env): { text: string; unset: string[] } {
+function fillVariables(text: string, env: Env): { text: string; unset: string[] } {
   const unset: string[] = []
   const filled = text.replace(variable, (written, name: string, otherwise: string | undefined) => {
     const value = env[name]

@@ -133,7 +133,7 @@ function transportOf(config: ServerConfig, library: Library, parts: ConnectionPa
 let loaded: Promise<typeof import('@modelcontextprotocol/client')> | undefined
 
 /** Loads the SDK with the first server: importing it takes longer than the rest of a start. */
-export function sdk(): Promise<typeof import('@modelcontextprotocol/client')> {
+function sdk(): Promise<typeof import('@modelcontextprotocol/client')> {
   loaded ??= (hush(), import('@modelcontextprotocol/client'))
   return loaded
 }

@@ -15,7 +15,7 @@ export type ServerState =
   | { is: 'closed' }
 
 /** The parts that a life cycle needs; `open` rejects when the server cannot be reached. */
-export type LifecycleParts = {
+type LifecycleParts = {
   clock: Clock
   open(signal: AbortSignal): Promise<{ connection: Connection; tools: RemoteTool[] }>
   /** Classifies an error that `open` threw. */

@@ -172,7 +172,7 @@ export async function logInByBrowser(
   }
 }
 
-export type Callback = {
+type Callback = {
   port: number
   /** The browser's answer; undefined when the signal aborted first. */
   answer(state: string, signal: AbortSignal): Promise<URLSearchParams | undefined>
@@ -182,7 +182,7 @@ export type Callback = {
 const thanks = 'You can close this page and go back to termaite.\n'
 
 /** Listens for the browser after a login: on this machine only, and only during the login. */
-export async function listenForCallback(wanted = 0): Promise<Callback> {
+async function listenForCallback(wanted = 0): Promise<Callback> {
   const { createServer } = await import('node:http')
   const answers: URLSearchParams[] = []
   let heard = () => {}

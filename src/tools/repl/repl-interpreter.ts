@@ -8,7 +8,7 @@ import { startIn } from '../shell/shell-command.ts'
 export const wallsOf = ({ walls, argv }: ShellStart): string => walls ?? argv.join('\0')
 
 /** `begun` says whether the code reached the interpreter; without an `exit`, the interpreter ended before the code did. */
-export type Evaluated = { begun: boolean; exit?: number }
+type Evaluated = { begun: boolean; exit?: number }
 
 const nothing = new Uint8Array()
 const lineEnd = 10
@@ -80,7 +80,7 @@ export class Interpreter {
  * A piece of an interpreter's output: bytes that the code printed, or a mark of the driver: `begin`, `line` before output that
  * must start on a new line, and at the end the exit code.
  */
-export type OutputPiece = { bytes: Uint8Array; mark?: undefined } | { mark: string }
+type OutputPiece = { bytes: Uint8Array; mark?: undefined } | { mark: string }
 
 /** Finds marks of the form `<nonce><word>;` in a stream, however its chunks are cut; everything else is output of the code. */
 export class MarkReader {

@@ -10,7 +10,7 @@ import { quotedWord } from '../../base/shell-word.ts'
 
 export const mostSeconds = 600
 
-export type CodePiece = { code: string; seconds: number; fresh: boolean; outside: boolean }
+type CodePiece = { code: string; seconds: number; fresh: boolean; outside: boolean }
 
 /** The result of a piece of code: `stopped` says why we ended the interpreter, `gone` how it ended by itself. */
 type Ran = { begun: boolean; text: string; exit?: number | string; stopped?: string; gone?: string }
@@ -115,13 +115,13 @@ const late = (seconds: number) =>
   `[stopped after ${seconds} s; all definitions are lost. Give a longer timeout_seconds (at most ${mostSeconds}).]`
 
 export const languages = ['python', 'node'] as const
-export type Language = (typeof languages)[number]
+type Language = (typeof languages)[number]
 
 /**
  * The command line of an interpreter. Code arrives on its own file descriptor, so that code which reads standard input
  * finds it empty. Node is the one that termaite runs on, which is always installed.
  */
-export function interpreterOf(language: Language): string {
+function interpreterOf(language: Language): string {
   const by = {
     python: () => `python3 -X utf8 -uB -c ${quotedWord(sourceText('tools/repl/python.py'))}`,
     node: () => `${nodeProgram().map(quotedWord).join(' ')} -e ${quotedWord(sourceText('tools/repl/node.cjs'))}`,

@@ -49,7 +49,7 @@ const behindWall =
 export type CommandInFront = { since: number; move(): boolean }
 
 /** A command that was started in the foreground, with what it printed so far and the end that was being waited for. */
-export type StartedInFront = Omit<ShellRun, 'walled'> & { command: string; printed: string; exit: Promise<Exit> }
+type StartedInFront = Omit<ShellRun, 'walled'> & { command: string; printed: string; exit: Promise<Exit> }
 
 /** The background commands of one agent or of the person, which end with their owner. */
 export class BackgroundCommands {

@@ -95,7 +95,7 @@ function absolute(href: string | undefined, base: URL): string | undefined {
   return URL.canParse(href, base) ? new URL(href, base).href : undefined
 }
 
-export type Piece =
+type Piece =
   | { type: 'text'; text: string }
   // The beginning or the end of an element.
   | { type: 'open' | 'close'; tag: string; attribute(name: string): string | undefined }
@@ -104,7 +104,7 @@ export type Piece =
 const silent = new Set(['script', 'style', 'noscript', 'svg', 'template', 'iframe', 'object', 'select', 'canvas'])
 
 /** Cuts a page into texts and tags in one pass, so that even a broken page takes time in proportion to its length. */
-export function* pieces(html: string): Generator<Piece> {
+function* pieces(html: string): Generator<Piece> {
   for (let at = 0; at < html.length;) {
     const tag = html.indexOf('<', at)
     if (tag < 0) return yield { type: 'text', text: unescaped(html.slice(at)) }
@@ -204,7 +204,7 @@ const named: Record<string, string> = {
 }
 
 /** Replaces character references by their characters; keeps unknown ones. */
-export function unescaped(text: string): string {
+function unescaped(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g, (whole, decimal, hex, name) => {
     if (name !== undefined) return named[name as string] ?? whole
     const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex, 16)

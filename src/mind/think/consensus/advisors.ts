@@ -35,7 +35,7 @@ type NoAdvice = RoleAssignment & { why: string }
 export type AdviceRound = { advice: Advice[]; silent: NoAdvice[] }
 
 /** Once most advisors have answered, the others have this long left. */
-export const graceMs = 60_000
+const graceMs = 60_000
 
 /** The five advisors, each with the agent that fills its role. */
 export const advisorSeats = (resources: Pick<Resources, 'readers' | 'assigned'>): RoleAssignment[] =>

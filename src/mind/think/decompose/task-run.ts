@@ -11,7 +11,7 @@ import { drawTree, isLeaf, taskTitle } from './task-tree.ts'
 import { planAnotherWay } from './tree-planner.ts'
 
 /** The result of one task: its last check and the actor's outcome, or the outcome that ends the whole turn before. */
-export type TaskResult = { seen: CheckResult; acted?: Outcome } | { end: Outcome }
+type TaskResult = { seen: CheckResult; acted?: Outcome } | { end: Outcome }
 
 /** Earlier work on a task: its reply, and a hint for the agent that continues it. */
 export type EarlierWork = { reply: string; hint: string }

@@ -22,7 +22,7 @@ const string = /^"(?:[^"\\\n]|\\[\\"/nt])*"/
  * Whether a program of awk only prints parts of what it reads. A `>` or `|` in an action would write to a file or a
  * program, so `>` is only understood in a condition outside the braces, and a slash only where an expression begins.
  */
-export function isPrintingProgram(text: string): boolean {
+function isPrintingProgram(text: string): boolean {
   let left = text
   let braces = 0
   let before = ''

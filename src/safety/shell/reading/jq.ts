@@ -22,7 +22,7 @@ const words = new Set(
 const telling = /^(?:env|import|include|modulemeta|get_search_list|debug|stderr|input_.*|halt.*|getpath.*|ENV)$/
 
 /** Whether a filter sees nothing but its input. Text with code inside it is not understood. */
-export function isPlainFilter(text: string): boolean {
+function isPlainFilter(text: string): boolean {
   const withoutText = text.replace(/"(?:[^"\\]|\\[^(u])*"/g, '""')
   if (/["\\#]/.test(withoutText.replaceAll('""', ''))) return false
   const code = withoutText

@@ -120,7 +120,7 @@ type Forms = {
   number: boolean
 }
 
-export type Row = { flag: string; joint: '' | ' ' | '='; kind?: string }
+type Row = { flag: string; joint: '' | ' ' | '='; kind?: string }
 
 export function rowOf(row: string): Row {
   const found = /^(-[^<= ]*)([ =]?)(?:<([^>]+)>)?$/.exec(row)
@@ -206,7 +206,7 @@ function valueOf(kind: string, word: Word, around: Surroundings, free = false): 
   return word.values.every((value) => fits(kind, value)) ? undefined : `${word.text} is not understood there`
 }
 
-export type ParsedArguments = {
+type ParsedArguments = {
   operands: Word[]
   files: Word[]
   given: Set<string>

@@ -47,7 +47,7 @@ export class AddressError extends StoreError {
   override name = 'AddressError'
 }
 
-export type AddressPlace = {
+type AddressPlace = {
   env: Readonly<Record<string, string | undefined>>
   /** A file that holds the password alone; the address may name another one. */
   passwordFile?: string

@@ -46,7 +46,7 @@ const lookForMs = 30_000
 /** How long the database may count what a removal would take away. */
 const countMs = 300_000
 
-export type PostgresLedgerOptions = {
+type PostgresLedgerOptions = {
   clock?: Clock
   /** The most connections beside the one that listens. */
   most?: number
@@ -65,7 +65,7 @@ export async function postgresLedger(
   return ledger
 }
 
-export class PostgresLedger implements HubLedger {
+class PostgresLedger implements HubLedger {
   readonly isShared = true
   readonly keys: PostgresKeyBook
   readonly invites: PostgresInviteBook

@@ -49,7 +49,7 @@ export const putStatements = (schema: string) => ({
   machines: rowStatements(schema, machineTable),
 })
 
-export type PutStatements = ReturnType<typeof putStatements>
+type PutStatements = ReturnType<typeof putStatements>
 
 type RoundParts = {
   sql: LedgerStatements

@@ -26,7 +26,7 @@ export const column = (text: string) => (text.includes('\0') ? text.replaceAll('
 const optional = (text: string | undefined) => (text === undefined ? null : column(text))
 
 /** An array as PostgreSQL writes it. */
-export function arrayText(items: readonly string[]): string {
+function arrayText(items: readonly string[]): string {
   return `{${items.map((item) => `"${column(item).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
 }
 

@@ -173,7 +173,7 @@ function tooNew(shown: string, version: number): StoreError {
   )
 }
 
-export type MigrationReport = { from: number; to: number; made: string[] }
+type MigrationReport = { from: number; to: number; made: string[] }
 
 /**
  * Brings the schema to the newest version, in one transaction and under a lock, so that hubs that start at the same time do it

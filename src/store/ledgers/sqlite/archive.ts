@@ -17,7 +17,7 @@ import { fileHubLedger, textsEnding } from './hub-ledger.ts'
 
 const endings = [...besideDatabase, textsEnding]
 
-export type SqliteArchiveParts = StoreVoice & {
+type SqliteArchiveParts = StoreVoice & {
   /** The folder of the long texts, where it is not beside the ledger. */
   texts?: string
   /** Brings a task of an older termaite to the form of today. */

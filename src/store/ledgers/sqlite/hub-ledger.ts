@@ -53,7 +53,7 @@ export class LedgerTaken extends Error {
  * `mostChanges`: how many changes are stored for followers that fall behind; `free` tells the bytes that are free on the disk;
  * `texts`: the folder of the long texts, where it is not beside the ledger.
  */
-export type FileLedgerOptions = Partial<StoreVoice> & {
+type FileLedgerOptions = Partial<StoreVoice> & {
   texts?: string
   mostChanges?: number | undefined
   free?: () => number | undefined

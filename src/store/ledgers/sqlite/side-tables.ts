@@ -10,7 +10,7 @@ import { nextRunOf } from '../../../core/work/hub-ledger.ts'
 import { markKey } from '../../../core/work/inbox.ts'
 
 /** How many changes are stored for followers that fell behind where nothing else is said; one that is further behind reads everything again. */
-export const usualChanges = 50_000
+const usualChanges = 50_000
 /** Old changes are deleted each time this many new ones were stored. */
 const sweepEvery = 1_000
 

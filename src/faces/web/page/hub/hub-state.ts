@@ -36,7 +36,7 @@ export const marks = signal<ReadonlyMap<string, InboxMark>>(new Map())
 /** The tokens and the cost that each workspace has used today. */
 const days = signal<ReadonlyMap<string, WorkspaceDay>>(new Map())
 /** The disk of the hub's ledger, while it is nearly full. */
-export const fullDisk = signal<FullDisk | undefined>(undefined)
+const fullDisk = signal<FullDisk | undefined>(undefined)
 /** The number of the last change of the hub that the page shows. */
 export const shownChange = signal(0)
 /** The pipelines by their ids. */

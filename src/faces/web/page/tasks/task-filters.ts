@@ -27,7 +27,7 @@ export function letsThrough(filter: TaskFilter, task: Task, me: string): boolean
 }
 
 /** The orders of the list: each gives the value that tasks are compared by. */
-export const orders = {
+const orders = {
   task: (task: Task) => task.prompt.toLowerCase(),
   state: (task: Task) => task.state,
   priority: (task: Task) => task.priority,
