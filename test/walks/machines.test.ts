@@ -341,7 +341,7 @@ test('a bundle is refused that is damaged, too large, not the one of its try, or
     unbundle(me.env, root, path, { as: 'termaite/task-x', commit: wanted, mayMove: () => false }).catch(
       (error: unknown) => (error instanceof BundleRefused ? error.message : error),
     )
-  assert.match(String(await into(other, file, base)), /does not hold the commit .* alone/)
+  assert.match(String(await into(other, file, base)), /does not hold exactly the commit [0-9a-f]{8} that its try left/)
   const damaged = join(at, 'damaged.bundle')
   const bytes = readFileSync(file)
   bytes[bytes.length - 30]! ^= 1
