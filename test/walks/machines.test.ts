@@ -347,8 +347,13 @@ test('a bundle is refused that is damaged, too large, not the one of its try, or
   bytes[bytes.length - 30]! ^= 1
   writeFileSync(damaged, bytes)
   assert.match(String(await into(other, damaged)), /^The bundle is damaged: /)
+  // Two repositories that are begun in the same second would have the same first commit.
+  const unrelated = repositoryAt(join(at, 'stranger'))
+  git(unrelated, 'commit', '-q', '--amend', '-m', 'another beginning')
+  git(unrelated, 'reflog', 'expire', '--expire=now', '--all')
+  git(unrelated, 'gc', '-q', '--prune=now')
   assert.match(
-    String(await into(repositoryAt(join(at, 'stranger')))),
+    String(await into(unrelated)),
     /does not have the commit .* that the work begins at\. Get it first: git -C .* fetch --all/,
   )
   const words = join(at, 'words')

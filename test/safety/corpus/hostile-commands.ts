@@ -67,7 +67,7 @@ export const hostileCommands: Readonly<Record<'runs' | 'writes' | 'leaks', reado
     'cat <<E\n`./evil`\nE',
     'cat <<< "$(./evil)"',
     'cat <(./evil)',
-    'ls > >(./evil)',
+    'ls > >(./evil); wait $!',
     'diff <(ls) <(./evil)',
     'eval ./evil',
     "eval 'l''s; ./evil'",
