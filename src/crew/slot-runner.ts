@@ -66,7 +66,7 @@ export class SlotRunner {
 
   constructor(slot: LivingSlot, parts: KeeperParts) {
     const { workspace, clock, owner, alive } = parts
-    // Whoever ends or leaves the agent does not wait for a store that fails.
+    // A command that ends the agent, or leaves it, does not wait for a store that fails.
     const store = patientStore(parts.store, clock, AbortSignal.any([this.#stop.signal, this.#left.signal]))
     this.#id = slot.id
     this.#parts = { ...parts, store }

@@ -101,7 +101,7 @@ export async function answered(
   const way = suggested
     ? `${unclearWords(question, 'take what is suggested')} Ctrl+D: ${says}.`
     : unclearWords(question)
-  // What Enter does is otherwise told by no line of the question.
+  // No other line of the question tells what Enter does.
   const how = question.ordered || suggested || question.unanswered !== undefined ? [way] : []
   const wrapped = (lines: readonly string[]) => wordWrapped(lines.join('\n'), io.err.columns).split('\n')
   // A command and a diff are shown exactly as they are.

@@ -10,7 +10,7 @@ type Piece = { text: string } | { file: string } | { shell: string }
 /** The words that were typed after a command; quotes hold a word together. */
 type Typed = { text: string; words: readonly string[] }
 
-/** What fills a place for arguments: as text, and as words of a command line. */
+/** The words that are put into a place for arguments: as one text, and as separate words of a command line. */
 type Filling = Typed
 
 /** How one CLI writes the places for arguments. `fill` returns undefined for a place that stays as it is written. */

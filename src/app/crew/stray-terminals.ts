@@ -21,7 +21,7 @@ export type LoneTerminal = {
   title?: string
   /** The command that shows it. */
   show?: string
-  /** What may take it up again: a slot of a crew, or the session of a supervised agent. Nothing takes up a stray terminal. */
+  /** The slot of a crew or the session of a supervised agent that may watch this terminal again; a stray terminal has neither. */
   of: 'slot' | 'session' | 'nobody'
 }
 

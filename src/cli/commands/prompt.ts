@@ -213,8 +213,8 @@ async function commandPromptIn(app: App, given: string, { commands }: Program): 
   const { headlessCommand, promptNotice } = await import('../../desk/slash/headless-command.ts')
   const tell = (words: string) => say(io, `termaite: ${words}`)
   const found = await headlessCommand(app, name, args, { ask: personAt(io), signal: io.signal, say: tell })
-  // A folder such as /tmp is a path.
-  if (!found && !existsSync(`/${name}`)) {
+  // A folder such as /tmp is a path, and a name with a colon may be a prompt of an MCP server, which is looked for later.
+  if (!found && !name.includes(':') && !existsSync(`/${name}`)) {
     const inShell = commands.map((command) => command.name)
     tell(await promptNotice(app, name, inShell))
   }

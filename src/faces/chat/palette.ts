@@ -107,7 +107,7 @@ type OverlayParts = {
   commands(): readonly Command[]
   pick(command: Command): void
   showKeys(): void
-  /** What is around the inside of the transcript. */
+  /** How many rows and columns lie between the edges of the screen and the inside of the transcript's frame. */
   margin(): ScreenMargin
   closed(): void
   broken(error: unknown): void

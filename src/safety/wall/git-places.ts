@@ -53,7 +53,7 @@ function open(folder: string): void {
   try {
     chmodSync(folder, (there.mode & 0o777) | 0o700)
   } catch {
-    // It is another one meanwhile; whoever needs it open fails and says so.
+    // The folder was replaced meanwhile. The caller's own access to it fails then, and reports the reason.
     return
   }
 }

@@ -51,7 +51,7 @@ export type ScreenLayout = {
   /** How many rows the input area can have, with one line of the transcript left; and without the borders as well. */
   room(): number
   wholeRoom(): number
-  /** What is around the inside of the transcript; nothing in the normal buffer, where the frames have no place of their own. */
+  /** How many rows and columns lie between the edges of the screen and the inside of the transcript's frame; none in the normal buffer, where the frame scrolls away. */
   margin(): ScreenMargin
   /** Shows words for a moment. */
   flash(words: string): void
@@ -172,7 +172,7 @@ function normalBuffer(parts: ScreenParts): ScreenLayout {
   const resume = () => {
     for (const component of [spacer, ...below]) tui.removeChild(component)
     for (const component of below) tui.addChild(component)
-    // What the shell or an editor printed meanwhile stays above.
+    // The output of the shell or of an editor stays above the chat.
     tui.restoreRenderState(undrawn)
     tui.start()
   }

@@ -16,7 +16,7 @@ type Wrapper = {
 
 function wrapper(shape: Wrapper): Known {
   return (args) => {
-    // What is not understood before a command hides neither it nor the rules about it.
+    // Flags that are not understood hide neither the command behind them nor the rules about that command.
     let own = is(shape.class ?? 'runs', shape.why ?? 'it runs another command')
     let left = shape.operands ?? 0
     for (let i = 0; i < args.length; i++) {

@@ -148,7 +148,7 @@ function executing(
   const end = only(command.at(-1))
   if (end !== ';' && !(end === '+' && only(command.at(-2)) === '{}')) return not('where its -exec ends is not clear')
   const inner = command.slice(0, -1)
-  // What stands behind an earlier end is find's own again, such as another -exec.
+  // The words behind the end of an inner command are arguments of find again, such as another -exec.
   if (inner.some((word) => only(word) === ';' || only(word) === '+')) return not('where its -exec ends is not clear')
   if (
     inner.some((word) => only(word) === undefined || (only(word) !== '{}' && only(word)!.includes('{}'))) ||
