@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import * as acp from '@agentclientprotocol/sdk'
 import { modelServer } from '../test/real/model-server.ts'
-import { program, withMachine } from './measure.ts'
+import { start, withMachine } from './measure.ts'
 
 const turns = 45
 const rounds = 10
@@ -35,7 +35,7 @@ export async function acpMemory(): Promise<Row[]> {
         JSON.stringify({ agents: [{ ...native, baseURL: `${model.url}/v1` }] }),
       )
       for (let round = 0; round < rounds; round++) writeFileSync(join(project, `file${round}.txt`), lines)
-      const child = spawn(process.execPath, [program, 'acp'], {
+      const child = spawn(start[0], [...start.slice(1), 'acp'], {
         cwd: project,
         env: { ...env, ANTHROPIC_API_KEY: 'made-up' },
         stdio: ['pipe', 'pipe', 'ignore'],

@@ -7,7 +7,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path'
 import { newId } from '../src/base/id.ts'
 import { slugOf } from '../src/app/project.ts'
-import { program, withMachine } from './measure.ts'
+import { start, withMachine } from './measure.ts'
 
 /** An agent that talks for as long as anybody listens. */
 const streaming = 'cat >/dev/null; for i in $(seq 1 100000); do echo "line $i of a long answer"; sleep 0.02; done'
@@ -57,7 +57,7 @@ export async function chatMemory(): Promise<Row[]> {
       '--expose-gc',
       '--import',
       `data:text/javascript,${encodeURIComponent(tellLive)}`,
-      program,
+      start.at(-1)!,
     ])
     try {
       await seat.wrote('Welcome to')
@@ -104,7 +104,7 @@ async function paint(machine: BenchMachine, minimal: string, what: string, words
   const ours: number[] = []
   const theirs: number[] = []
   for (let i = 0; i <= paints; i++) {
-    const mine = await painted(machine, [program], words)
+    const mine = await painted(machine, start.slice(1), words)
     const other = await painted(machine, [minimal], 'Welcome to')
     // The first of each warms the caches.
     if (i > 0) (ours.push(mine), theirs.push(other))
@@ -121,7 +121,7 @@ async function paint(machine: BenchMachine, minimal: string, what: string, words
 
 /** A chat that a person leaves, and not one that is killed, has kept its compiled code. */
 async function warm(machine: BenchMachine, words: string): Promise<void> {
-  const seat = sit(machine, [program])
+  const seat = sit(machine, start.slice(1))
   await seat.wrote(words)
   const left = new Promise<void>((resolve) => seat.pty.onExit(() => resolve()))
   seat.pty.write('\u0004')
@@ -141,7 +141,7 @@ async function painted(machine: BenchMachine, argv: readonly string[], words: st
 }
 
 async function idle(machine: BenchMachine): Promise<Row[]> {
-  const seat = sit(machine, [program])
+  const seat = sit(machine, start.slice(1))
   try {
     await seat.wrote('Welcome to')
     await new Promise((resolve) => setTimeout(resolve, 2_000))
@@ -164,7 +164,7 @@ async function idle(machine: BenchMachine): Promise<Row[]> {
 
 /** Each key is timed from its write to the write that shows it, while an agent streams. */
 async function typing(machine: BenchMachine, minimal: string): Promise<Row[]> {
-  const ours = await strokesOf(machine, [program, 'go on'], 'of a long answer')
+  const ours = await strokesOf(machine, [...start.slice(1), 'go on'], 'of a long answer')
   const theirs = await strokesOf(machine, [minimal, '10000'], 'streamed')
   return [
     {

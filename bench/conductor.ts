@@ -3,7 +3,7 @@ import type { BenchMachine } from './measure.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { program } from './measure.ts'
+import { start } from './measure.ts'
 
 type Message = { id?: number; result?: { structuredContent?: unknown }; error?: unknown }
 type Told = { slot: number; state: string; output: string; is_idle: boolean }
@@ -15,7 +15,7 @@ export class Conductor {
   #last = 0
 
   constructor({ project, env }: BenchMachine) {
-    this.#child = spawn(process.execPath, [program, 'mcp', 'serve'], {
+    this.#child = spawn(start[0], [...start.slice(1), 'mcp', 'serve'], {
       cwd: project,
       env: { ...env, SHELL: '/bin/bash', LANG: 'C.UTF-8' },
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -3,7 +3,7 @@ import type { Row } from './measure.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelServer } from '../test/real/model-server.ts'
-import { program, time, withMachine } from './measure.ts'
+import { start, time, withMachine } from './measure.ts'
 
 const workers = 10
 
@@ -69,7 +69,7 @@ async function sent(size: Size, args: readonly string[]): Promise<{ sum: number;
         writeFileSync(join(project, pathOf(part, file)), `line ${file} of part ${part}\n`.repeat(size.bytes / 20))
     }
     try {
-      await time([process.execPath, program, ...args], { cwd: project, env: { ...env, ANTHROPIC_API_KEY: 'made-up' } })
+      await time([...start, ...args], { cwd: project, env: { ...env, ANTHROPIC_API_KEY: 'made-up' } })
       const sizes = model.turns().map(({ raw }) => raw.length)
       return { sum: sizes.reduce((sum, one) => sum + one, 0), largest: Math.max(...sizes), requests: sizes.length }
     } finally {

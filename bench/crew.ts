@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { shortHash } from '../src/base/hash.ts'
 import { BareTmux } from './bare.ts'
 import { Conductor } from './conductor.ts'
-import { at, ms, program, withMachine } from './measure.ts'
+import { at, ms, start, withMachine } from './measure.ts'
 import { below, busyShare, memoryMB } from './processes.ts'
 
 const agents = 50
@@ -97,8 +97,8 @@ async function fifty(machine: BenchMachine, host: 'tmux' | 'pty', bare: number |
       },
     ]
   } finally {
-    const close = [program, 'crew', 'close', '--yes']
-    await promisify(execFile)(process.execPath, close, { cwd: machine.project, env }).catch(() => {})
+    const close = [...start.slice(1), 'crew', 'close', '--yes']
+    await promisify(execFile)(start[0], close, { cwd: machine.project, env }).catch(() => {})
     await conductor.leave()
     spawnSync('tmux', ['-L', socket, 'kill-server'], { env, stdio: 'ignore' })
   }

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { median, percentile, plain, sit } from './chat.ts'
-import { program, withMachine } from './measure.ts'
+import { start, withMachine } from './measure.ts'
 
 const files = 60_000
 const starts = 12
@@ -50,7 +50,7 @@ function row(what: string, large: readonly number[], empty: readonly number[]): 
 }
 
 async function sent(machine: BenchMachine): Promise<{ echoMs: number; beginMs: number }> {
-  const seat = sit(machine, [program])
+  const seat = sit(machine, start.slice(1))
   try {
     await seat.wrote('Welcome to')
     const typed = seat.wrote('a question for it')

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { HubAway } from '../src/hub/remote-hub.ts'
 import { HubClient } from '../src/app/hub/hub-client.ts'
-import { at, ms, program } from './measure.ts'
+import { at, ms, start } from './measure.ts'
 
 /** The load of one run. */
 export const load = { agents: 100, tasks: 10_000, probes: 300 }
@@ -60,7 +60,7 @@ export class BenchHub {
     if (key !== undefined) writeFileSync(join(place, 'hub.key'), `${key}\n`, { mode: 0o600 })
     const began = performance.now()
     const more = ledger === undefined ? [] : ['--ledger', ledger]
-    const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...more], {
+    const child = spawn(start[0], [...start.slice(1), 'serve', '--port', '0', ...more], {
       env,
       cwd: place,
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,5 +1,5 @@
 import type { Row } from './measure.ts'
-import { program, time, withMachine } from './measure.ts'
+import { start, time, withMachine } from './measure.ts'
 
 const bytes = 1_000_000_000
 const loud = `cat >/dev/null; yes 'a line of an answer that does not end for a very long time' | head -c ${bytes}`
@@ -7,12 +7,10 @@ const loud = `cat >/dev/null; yes 'a line of an answer that does not end for a v
 /** An answer of 1 GB: memory stays bounded, and the whole of it comes out again. */
 export async function longAnswer(): Promise<Row[]> {
   const small = await withMachine({ a: 'cat >/dev/null; seq 1 100' }, ({ project, env }) =>
-    time([process.execPath, program, '-p', 'x'], { cwd: project, env }),
+    time([...start, '-p', 'x'], { cwd: project, env }),
   )
   const alone = await time(['bash', '-c', loud])
-  const long = await withMachine({ loud }, ({ project, env }) =>
-    time([process.execPath, program, '-p', 'x'], { cwd: project, env }),
-  )
+  const long = await withMachine({ loud }, ({ project, env }) => time([...start, '-p', 'x'], { cwd: project, env }))
   return [
     {
       what: 'peak memory of a 1 GB answer against a short one',

@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { handedStart } from '../scripts/installed-package.ts'
 
-export const program = join(import.meta.dirname, '..', 'bin', 'termaite.cjs')
+/** The words that start the installed program. */
+export const start = handedStart()
 
 /** One measured thing: what it is, the numbers, and the ratio or sum that it is held to. */
 export type Row = {

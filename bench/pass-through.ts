@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { at, program, withMachine } from './measure.ts'
+import { at, start, withMachine } from './measure.ts'
 import { gone } from './processes.ts'
 
 /** A hundredth of them must be many, or one busy moment of the machine makes the percentile. */
@@ -24,7 +24,7 @@ export async function passThrough(): Promise<Row[]> {
     writeFileSync(join(home, 'settings.json'), JSON.stringify({ terminals: { host: 'pty' }, leash: 'edit', agents }))
     const node = [process.execPath, '--disable-warning=ExperimentalWarning']
     const crew = (...words: string[]) =>
-      promisify(execFile)(process.execPath, [program, 'crew', ...words], { cwd: project, env })
+      promisify(execFile)(start[0], [...start.slice(1), 'crew', ...words], { cwd: project, env })
     const inside = { ...env, SHELL: '/bin/sh', TERM: 'xterm-256color', LANG: 'C.UTF-8' }
     const persons: Person[] = []
     try {
@@ -33,7 +33,7 @@ export async function passThrough(): Promise<Row[]> {
         ['sh', '-c', echo],
         [...node, join(import.meta.dirname, 'relay.ts'), echo],
         [...node, join(import.meta.dirname, 'attached.ts'), echo],
-        [process.execPath, program, 'crew', 'attach', '1'],
+        [...start, 'crew', 'attach', '1'],
       ])
         persons.push(await sit(argv, project, inside))
       const taken: number[][] = persons.map(() => [])

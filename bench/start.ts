@@ -2,7 +2,7 @@ import type { BenchMachine, Row } from './measure.ts'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { at, medians, ms, program, time, withMachine } from './measure.ts'
+import { at, medians, ms, start as program, time, withMachine } from './measure.ts'
 
 const agent = 'cat >/dev/null; echo hi'
 /** The least that Node can do with the processes of a turn: it starts a watchdog and the agent, and prints the answer. */
@@ -24,11 +24,11 @@ export async function start(): Promise<Row[]> {
     makeRepository(project)
     const [bare, version, alone, relay, turn, kept] = await medians(runs, [
       () => time([node, '-e', '0']),
-      () => time([node, program, '--version'], { env }),
+      () => time([...program, '--version'], { env }),
       () => time(['bash', '-c', agent], { cwd: project }),
       () => time([node, '-e', least], { cwd: project }),
-      () => time([node, program, '-p', 'x', '--ephemeral'], { cwd: project, env }),
-      () => time([node, program, '-p', 'x'], { cwd: project, env }),
+      () => time([...program, '-p', 'x', '--ephemeral'], { cwd: project, env }),
+      () => time([...program, '-p', 'x'], { cwd: project, env }),
     ])
     const against = (ours: number) =>
       `${ms(ours)} against ${ms(bare!)}; the CLI alone ${ms(alone!)}, the least Node program around it ${ms(relay!)}`
@@ -86,7 +86,7 @@ async function budget({ folder, project, env }: BenchMachine): Promise<Row[]> {
   const names = Object.keys(parts)
   const taken: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]))
   for (let run = 0; run < runs; run++) {
-    await time([process.execPath, program, '-p', 'x'], { cwd: project, env: { ...env, TERMAITE_MARKS: file } })
+    await time([...program, '-p', 'x'], { cwd: project, env: { ...env, TERMAITE_MARKS: file } })
     const moments = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>
     names.forEach((name, index) => taken[name]!.push(moments[name]! - (moments[names[index - 1]!] ?? 0)))
   }

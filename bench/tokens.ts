@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelServer } from '../test/real/model-server.ts'
 import { rig } from '../test/real/rig.ts'
-import { program, time } from './measure.ts'
+import { start, time } from './measure.ts'
 
 const turns = 10
 const claude = join(import.meta.dirname, '../test/real/clis/node_modules/.bin/claude')
@@ -36,7 +36,7 @@ export async function tokens(): Promise<Row[]> {
       JSON.stringify({ agents: [{ name: 'claude', profile: 'claude', contextWindowTokens: 200_000 }] }),
     )
     for (let n = 1; n <= turns; n++)
-      await time([process.execPath, program, '-p', prompt(n)], {
+      await time([...start, '-p', prompt(n)], {
         cwd,
         env: { ...env, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home },
       })

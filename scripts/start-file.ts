@@ -5,7 +5,13 @@ import { dirname, join } from 'node:path'
 import { moduleScript } from './common-js.ts'
 
 /** The modules that the program needs before anything is loaded later, each with the number by which the others ask for it. */
-export type StartModules = { numbers: ReadonlyMap<string, number>; later: readonly string[] }
+export type StartModules = {
+  numbers: ReadonlyMap<string, number>
+  /** The modules that are loaded later. */
+  later: readonly string[]
+  /** The package's module that an `import()` of a module of the start leads to; undefined for one that is installed beside us. */
+  packageOf(path: string, name: string): string | undefined
+}
 
 /** Divides all modules into those that the main module imports, also by way of others, and those that are entries of chunks. */
 export function startModules(main: string, { inputs }: Metafile): StartModules {
@@ -23,7 +29,14 @@ export function startModules(main: string, { inputs }: Metafile): StartModules {
     imports.filter(({ kind, external }) => kind === 'dynamic-import' && !external).map(({ path }) => path),
   )
   const later = [...new Set(loaded)].filter((path) => !start.has(path)).sort()
-  return { numbers: new Map([...start].sort().map((path, number) => [path, number])), later }
+  return {
+    numbers: new Map([...start].sort().map((path, number) => [path, number])),
+    later,
+    packageOf: (path, name) =>
+      inputs[path]!.imports.find(
+        ({ kind, original, external }) => kind === 'dynamic-import' && original === name && !external,
+      )?.path,
+  }
 }
 
 /** The name under which chunks require a module of the start. */
@@ -37,7 +50,7 @@ export const startName = (number: number) => `start:${number}`
 export async function startFile(
   root: string,
   main: string,
-  { numbers }: StartModules,
+  { numbers, packageOf }: StartModules,
   parts: { chunkOf(path: string): string; define: Record<string, string> },
 ): Promise<string> {
   const builtins = new Map<string, number>()
@@ -106,9 +119,10 @@ export async function startFile(
 
   function loaded(path: string, from: string): string | undefined {
     if (from.startsWith('node:')) return `Promise.resolve(process.getBuiltinModule(${JSON.stringify(from)}))`
-    if (!from.startsWith('.')) return undefined
-    const number = numbers.get(join(dirname(path), from))
-    const module = number === undefined ? `require("${parts.chunkOf(join(dirname(path), from))}")` : `${ask}(${number})`
+    const place = from.startsWith('.') ? join(dirname(path), from) : packageOf(path, from)
+    if (place === undefined) return undefined
+    const number = numbers.get(place)
+    const module = number === undefined ? `require("${parts.chunkOf(place)}")` : `${ask}(${number})`
     return `Promise.resolve().then(()=>${module})`
   }
 }

@@ -5,6 +5,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Start } from './installed-package.ts'
+import { handProgram, installedPackage } from './installed-package.ts'
 import { linkPrograms } from './program-links.ts'
 import { runTests } from './run-tests.ts'
 import { partOfCommit, testFiles, withoutPart } from './test-files.ts'
@@ -35,14 +37,13 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const single = join(root, 'binaries', `termaite-${process.platform}-${process.arch}`)
-const start = values.binary
-  ? single
-  : `${resolve(values.node ?? process.execPath)} ${join(root, 'bin', 'termaite.cjs')}`
+const installed = installedPackage()
+const start: Start = values.binary ? [single] : [resolve(values.node ?? process.execPath), installed.program]
 if (values.binary && !existsSync(single)) {
   console.error(`${single} is not there: make it with npm run binary`)
   process.exit(1)
 }
-process.env.TERMAITE_TEST_START = start
+handProgram(installed, start)
 if (values.binary) {
   const folder = mkdtempSync(join(tmpdir(), 'termaite-without-node-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -52,7 +53,7 @@ if (values.binary) {
 }
 const chosen = partOfCommit(testFiles(positionals.length > 0 ? positionals : differing), process.argv)
 const ofBinary = values.binary && positionals.length === 0 ? testFiles(['test/binary/']) : []
-console.log(`the program under test: ${start}`)
+console.log(`the program under test: ${start.join(' ')}`)
 await runTests(
   [...ofBinary, ...chosen].map((file) => join(root, file)),
   { concurrency: 2 * availableParallelism(), timeout: 180_000 },

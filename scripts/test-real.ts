@@ -5,6 +5,7 @@ import { existsSync, globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { runTests } from './run-tests.ts'
+import { handProgram, installedPackage } from './installed-package.ts'
 import { partOfCommit, withoutPart } from './test-files.ts'
 
 const real = join(import.meta.dirname, '..', 'test', 'real')
@@ -47,5 +48,6 @@ const all = globSync(join(real, '*.test.ts'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
   .sort((one, other) => statSync(other).size - statSync(one).size)
 const files = partOfCommit(all, process.argv)
+handProgram(installedPackage())
 // These tests wait for processes more than they compute, so they run side by side on a small machine too.
 await runTests(files, { concurrency: Math.max(4, availableParallelism()), timeout: 600_000 })

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { availableParallelism } from 'node:os'
 import { runTests } from './run-tests.ts'
+import { handProgram, installedPackage } from './installed-package.ts'
 import { partOfCommit, processesOf, testFiles, withoutPart } from './test-files.ts'
 
 const unchecked = process.argv.includes('--unchecked')
@@ -21,6 +22,7 @@ const passed = new Promise<boolean>((resolve) =>
   check ? check.on('close', (code) => resolve(code === 0)) : resolve(true),
 )
 
+handProgram(installedPackage())
 await runTests(processesOf(files), {
   // Most tests that take long wait for a process or a disk: with two for each processor none of these is idle.
   concurrency: 2 * availableParallelism(),

@@ -8,6 +8,7 @@ import { parsePsFields } from '../src/base/owner.ts'
 import { parsePs } from '../src/base/process/process-table.ts'
 import { failedTrial } from '../src/safety/wall/availability.ts'
 import { wallOf } from '../src/safety/wall/wall.ts'
+import { start } from './cli/program.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -93,7 +94,7 @@ test('on Windows the program names WSL and ends', (t) => {
   writeFileSync(preload, `Object.defineProperty(process, 'platform', { value: 'win32' })`)
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    ['--require', preload, join(root, 'bin', 'termaite.cjs'), '-p', 'hello'],
+    ['--require', preload, ...start.slice(1), '-p', 'hello'],
     { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: folder } },
   )
   assert.deepEqual(

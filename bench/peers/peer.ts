@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { installed } from '../../test/real/rig.ts'
-import { program } from '../measure.ts'
+import { start } from '../measure.ts'
 import type { Asked } from '../../test/real/model-server.ts'
 
 /** A peer at the same task: how it is started, and which call of its own reads a file. */
@@ -25,7 +25,7 @@ export const clis = join(import.meta.dirname, 'clis')
 const own: Peer = {
   name: 'termaite',
   rig: 'claude',
-  argv: (prompt) => [process.execPath, program, '-p', prompt, '--leash', 'all'],
+  argv: (prompt) => [...start, '-p', prompt, '--leash', 'all'],
   read: (file) => ({ tool: 'file_reader', input: { file_path: file } }),
   files: (url) => ({ '.termaite/settings.json': JSON.stringify({ agents: [nativeAt(url)] }) }),
 }

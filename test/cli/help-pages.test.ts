@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { helpPages } from '../../src/app/help/help-pages.ts'
 import { findHelp, narrowedText } from '../../src/app/help/help-search.ts'
-import { Machine } from './program.ts'
+import { Machine, packageFolder } from './program.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 
@@ -107,7 +107,7 @@ test('a search in a long table shows only the rows with a word of it', () => {
 })
 
 test('the package has the pages and the schema of the settings', () => {
-  const built = join(import.meta.dirname, '../../dist/docs')
+  const built = join(packageFolder, 'dist', 'docs')
   const inDocs = globSync('**/*.{md,json}', { cwd: docs }).sort()
   assert.deepEqual(
     globSync('**/*', { cwd: built })

@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { startedHub } from './hub.ts'
-import { Machine, program } from './program.ts'
+import { Machine, start } from './program.ts'
 import { until } from '../until.ts'
 
 const options = { timeout: 60_000 }
@@ -22,8 +22,8 @@ async function proxied(t: TestContext, machine: Person, more: Record<string, str
   const env = { PATH: process.env.PATH!, HOME: machine.folder, TERMAITE_HOME: machine.home, TERMAITE_KEYCHAIN: 'off' }
   await client.connect(
     new StdioClientTransport({
-      command: process.execPath,
-      args: [program, 'serve', '--stdio-proxy'],
+      command: start[0],
+      args: [...start.slice(1), 'serve', '--stdio-proxy'],
       env: { ...env, ...more },
       stderr: 'ignore',
     }),

@@ -7,7 +7,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '../until.ts'
 import { startedHub } from './hub.ts'
-import { Machine } from './program.ts'
+import { Machine, start } from './program.ts'
 
 const options = { timeout: 120_000 }
 
@@ -120,11 +120,10 @@ test('a client that only speaks stdio reaches the hub through the proxy', option
   const { env, hub } = await startedHub(t, machine)
   const { Client } = await import('@modelcontextprotocol/client')
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
-  const { program } = await import('./program.ts')
   const client = new Client({ name: 'test', version: '1' })
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program, 'serve', '--stdio-proxy'],
+    command: start[0],
+    args: [...start.slice(1), 'serve', '--stdio-proxy'],
     env: {
       PATH: process.env.PATH!,
       HOME: machine.folder,

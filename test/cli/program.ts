@@ -15,18 +15,17 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { handedPackage, handedStart } from '../../scripts/installed-package.ts'
 import { noonZone } from '../noon.ts'
 
 /** Our code, compiled once for all machines of the tests. */
 export const codeCache = join(tmpdir(), 'termaite-test-code')
 
-export const program = join(import.meta.dirname, '..', '..', 'bin', 'termaite.cjs')
+/** The words that start the program under test: the installed package, the single file, or the package on another Node. */
+export const start = handedStart()
 
-/** The words that start the program; `scripts/test-program.ts` names others, such as the single file or another Node. */
-export const start = (process.env.TERMAITE_TEST_START?.split(' ') ?? [process.execPath, program]) as [
-  string,
-  ...string[],
-]
+/** The folder of the installed package. */
+export const packageFolder = handedPackage()
 
 export type Ran = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Machine, program } from './program.ts'
+import { Machine, start } from './program.ts'
 import { inTerminal, typed } from './terminal.ts'
 
 const settings = (machine: Machine) =>
@@ -155,7 +155,7 @@ test('a CLI whose login leaves no trace is not called logged out', async (t) => 
 
 test('in a terminal the words of the setup are broken between words', inTerminal, async (t) => {
   const machine = new Machine(t)
-  const run = `stty cols 60; '${process.execPath}' '${program}' setup`
+  const run = `stty cols 60; ${start.map((word) => `'${word}'`).join(' ')} setup`
   const { stdout } = spawnSync('script', ['-qec', run, '/dev/null'], {
     cwd: machine.project,
     env: { ...machine.install([]), HOME: machine.folder, TERMAITE_HOME: machine.home, TERMAITE_KEYCHAIN: 'off' },

@@ -7,12 +7,11 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { emptyState, nextState } from '../../src/faces/chat/chat-state.ts'
 import { socketFolders } from '../../src/faces/peer/peer-sockets.ts'
+import { start } from '../cli/program.ts'
 import { until as untilTrue } from '../until.ts'
 import { closings, folderOf, replies, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
-const program = join(import.meta.dirname, '../../src/main.ts')
-const cached = join(import.meta.dirname, '../fixtures/cached.cjs')
 
 /** One turn of another process in the same project, by an agent that is this command. */
 function another(t: TestContext, folder: string, prompt: string, command: string, flags: readonly string[] = []) {
@@ -21,7 +20,7 @@ function another(t: TestContext, folder: string, prompt: string, command: string
   const agents = [{ name: 'other', command, contextWindowTokens: 10_000 }]
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ agents }))
   const env = { PATH: process.env.PATH, HOME: folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home }
-  const child = spawn(process.execPath, ['--require', cached, program, '-p', prompt, ...flags], {
+  const child = spawn(start[0], [...start.slice(1), '-p', prompt, ...flags], {
     cwd: join(folder, 'project'),
     env,
     stdio: 'ignore',

@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { shortHash } from '../../src/base/hash.ts'
 import { killed } from '../base/alive.ts'
-import { codeCache, Machine, nativeOn, program } from '../cli/program.ts'
+import { codeCache, Machine, nativeOn, packageFolder, start } from '../cli/program.ts'
 import { modelServer } from '../real/model-server.ts'
 import { missingLine, pages, stepsOf, textOf } from './page-blocks.ts'
 import { reasonNotToRun } from './unrun-commands.ts'
@@ -84,6 +84,8 @@ class ReadersMachine extends Machine {
       return `${mark}mkdir -p "$(dirname ${step.file})"\ncat > ${step.file} <<'@@end'\n${step.text}@@end\n`
     })
     writeFileSync(join(this.folder, 'page.sh'), `set -eo pipefail\nexec 2>&1\n${script.join('')}`)
+    const program = join(this.folder, 'program')
+    writeFileSync(program, `#!/bin/sh\nexec ${start.map((word) => `'${word}'`).join(' ')} "$@"\n`, { mode: 0o755 })
     const shell = this.own(
       spawn('bash', [join(this.folder, 'page.sh')], {
         cwd: this.project,
@@ -101,6 +103,8 @@ class ReadersMachine extends Machine {
           PAGE_FOLDER: this.folder,
           NODE: process.execPath,
           PROGRAM: program,
+          TERMAITE_TEST_START: JSON.stringify(start),
+          TERMAITE_TEST_PACKAGE: packageFolder,
           VISIT: join(here, 'chat-visit.ts'),
         },
       }),

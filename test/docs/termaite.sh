@@ -12,7 +12,7 @@ lasting() {
   local line=$1 log pid
   shift
   log=$(mktemp "$PAGE_FOLDER/log.XXXXXX")
-  "$NODE" "$PROGRAM" "$@" </dev/null >"$log" 2>&1 &
+  "$PROGRAM" "$@" </dev/null >"$log" 2>&1 &
   pid=$!
   echo "$pid" >>"$PAGE_FOLDER/lasting"
   until grep -qE "$line" "$log"; do
@@ -30,37 +30,37 @@ lasting() {
 
 case "${1-}" in
 serve)
-  case " $* " in *' --stdio-proxy '*) exec "$NODE" "$PROGRAM" "${words[@]}" ;; esac
-  "$NODE" "$PROGRAM" stop hub >/dev/null 2>&1
+  case " $* " in *' --stdio-proxy '*) exec "$PROGRAM" "${words[@]}" ;; esac
+  "$PROGRAM" stop hub >/dev/null 2>&1
   case " $* " in *' --port '*) ;; *) words+=(--port 0) ;; esac
   lasting '^https?://' "${words[@]}" && grep -m1 -oE '^https?://[^ ]+' "$last" | sed 's,/$,,' >"$PAGE_FOLDER/hub"
   ;;
 agent)
-  case " $* " in *' --dry-run '*) exec "$NODE" "$PROGRAM" "${words[@]}" ;; esac
+  case " $* " in *' --dry-run '*) exec "$PROGRAM" "${words[@]}" ;; esac
   lasting 'waits? for|Waiting|waiting' "${words[@]}"
   ;;
 link) lasting 'inked' "${words[@]}" ;;
 mcp)
-  case " $* " in *' --http '*) lasting '^http://' "${words[@]}" ;; *) exec "$NODE" "$PROGRAM" "${words[@]}" </dev/null ;; esac
+  case " $* " in *' --http '*) lasting '^http://' "${words[@]}" ;; *) exec "$PROGRAM" "${words[@]}" </dev/null ;; esac
   ;;
-acp) exec "$NODE" "$PROGRAM" acp </dev/null ;;
+acp) exec "$PROGRAM" acp </dev/null ;;
 setup)
-  case " $* " in *' --use '*) exec "$NODE" "$PROGRAM" "${words[@]}" ;; esac
+  case " $* " in *' --use '*) exec "$PROGRAM" "${words[@]}" ;; esac
   # What setup finds are scripts under the names of the CLIs; the scripted agents take their turns.
   cp "$TERMAITE_HOME/settings.json" "$PAGE_FOLDER/settings.json" 2>/dev/null
   rm -f "$TERMAITE_HOME/settings.json"
-  "$NODE" "$PROGRAM" "${words[@]}"
+  "$PROGRAM" "${words[@]}"
   code=$?
   cp "$PAGE_FOLDER/settings.json" "$TERMAITE_HOME/settings.json" 2>/dev/null
   exit "$code"
   ;;
 *)
   for word in "${words[@]}"; do
-    case "$word" in -p | --prompt | -v | --version | -h | --help | --prompt=*) exec "$NODE" "$PROGRAM" "${words[@]}" ;; esac
+    case "$word" in -p | --prompt | -v | --version | -h | --help | --prompt=*) exec "$PROGRAM" "${words[@]}" ;; esac
   done
   if [ -z "${1-}" ] || [ "${1#-}" != "$1" ] || [ "${1// /}" != "$1" ]; then
     exec "$NODE" "$VISIT" "${words[@]}"
   fi
-  exec "$NODE" "$PROGRAM" "${words[@]}"
+  exec "$PROGRAM" "${words[@]}"
   ;;
 esac

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Machine, program } from '../cli/program.ts'
+import { Machine, start } from '../cli/program.ts'
 import { clients } from './rig.ts'
 import { skipped } from './turns.ts'
 
@@ -14,7 +14,7 @@ const acpx = join(clients, 'acpx')
 function exec(machine: Machine, ...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
   const child = spawn(
     process.execPath,
-    [acpx, '--agent', `${process.execPath} ${program} acp`, '--cwd', machine.project, ...args],
+    [acpx, '--agent', `${start.join(' ')} acp`, '--cwd', machine.project, ...args],
     {
       cwd: machine.project,
       env: {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ended, program } from '../cli/program.ts'
+import { ended, start } from '../cli/program.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 import { fullOnly } from '../full.ts'
@@ -62,7 +62,7 @@ for (const [cli, { kinds, make, anywhere }] of Object.entries(ways))
         const agent = { name: cli, profile: cli, kind, contextWindowTokens: 200_000 }
         writeFileSync(join(home, 'settings.json'), JSON.stringify({ agents: [agent], metaInstruction: false }))
         const args = ['-p', 'go', '--leash', 'edit', ...(added ? ['--add-dir', shared] : [])]
-        const child = spawn(process.execPath, [program, ...args], {
+        const child = spawn(start[0], [...start.slice(1), ...args], {
           cwd: it.cwd,
           env: { ...it.env, TERMAITE_HOME: home },
           stdio: ['ignore', 'pipe', 'pipe'],

@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 import { collect } from '../../src/base/collect.ts'
 import { HubClient } from '../../src/app/hub/hub-client.ts'
 import { slugOf } from '../../src/app/project.ts'
-import { program } from '../cli/program.ts'
+import { start } from '../cli/program.ts'
 import { modelServer } from './model-server.ts'
 import { screenRig } from './screen-rig.ts'
 
@@ -54,7 +54,7 @@ export async function agentRig(
   await git('add', '-A')
   await git('commit', '-q', '-m', 'first')
   const serve = async (port: string) => {
-    const child = spawn(process.execPath, [program, 'serve', '--port', port], { cwd, env: place.env })
+    const child = spawn(start[0], [...start.slice(1), 'serve', '--port', port], { cwd, env: place.env })
     t.after(() => child.kill('SIGKILL'))
     const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()
     return { child, url: value as string }
@@ -88,8 +88,8 @@ export async function agentRig(
     },
     /** Starts the CLI's supervisor; `lines` is all that it has said so far. */
     start(leash: string, ...flags: string[]) {
-      const args = [program, 'agent', `--start=${cli}`, '--leash', leash, '--yes', ...flags]
-      const agent = spawn(process.execPath, args, {
+      const args = [...start.slice(1), 'agent', `--start=${cli}`, '--leash', leash, '--yes', ...flags]
+      const agent = spawn(start[0], args, {
         cwd,
         env: { ...env, ...author },
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -105,11 +105,11 @@ export async function agentRig(
       return JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]!, 'session.json'), 'utf8'))
     },
     async add(prompt: string) {
-      assert.equal((await collect(process.execPath, [program, 'task', 'add', prompt], { cwd, env })).code, 0)
+      assert.equal((await collect(start[0], [...start.slice(1), 'task', 'add', prompt], { cwd, env })).code, 0)
     },
     /** Runs a command of ours as the person at the repository does. */
     async run(...args: string[]) {
-      const ran = await collect(process.execPath, [program, ...args], { cwd, env: { ...env, ...author } })
+      const ran = await collect(start[0], [...start.slice(1), ...args], { cwd, env: { ...env, ...author } })
       return { code: ran.code, out: ran.out.toString(), err: ran.err }
     },
     /**

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ended, program } from '../cli/program.ts'
+import { ended, start } from '../cli/program.ts'
 import { installed, rig } from './rig.ts'
 
 /** How a person adds MCP servers to each CLI: a program with a variable, and an address with a header. */
@@ -49,7 +49,7 @@ for (const [cli, commands] of Object.entries(added))
       const env = { ...place.env, TERMAITE_HOME: home }
       const stdio = ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe']
       const ran = await ended(
-        spawn(process.execPath, [program, 'setup', '--use', cli, '--yes'], { cwd: place.cwd, env, stdio }),
+        spawn(start[0], [...start.slice(1), 'setup', '--use', cli, '--yes'], { cwd: place.cwd, env, stdio }),
       )
       assert.equal(ran.code, 0, ran.err)
       const headers = cli === 'codex' ? { Authorization: 'Bearer ${TWO_TOKEN}' } : { 'X-Key': '${TWO_X_KEY}' }

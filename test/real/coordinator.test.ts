@@ -8,7 +8,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { carries, processTable } from '../../src/base/process/process-table.ts'
-import { ended, program } from '../cli/program.ts'
+import { ended, start as program } from '../cli/program.ts'
 import { noTmux } from '../terminals/real.ts'
 import { until } from '../until.ts'
 import { modelServer } from './model-server.ts'
@@ -67,7 +67,11 @@ async function machine(t: TestContext, agents: (url: string) => Agents, script: 
   writeFileSync(join(rig.env.HOME!, '.profile'), `PATH='${rig.env.PATH}'\n`)
   const env = { ...rig.env, TERMAITE_HOME: home, SHELL: '/bin/sh', TERM: 'xterm-256color' }
   const start = (...args: string[]): ChildProcess => {
-    const child = spawn(process.execPath, [program, ...args], { cwd: rig.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(program[0], [...program.slice(1), ...args], {
+      cwd: rig.cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     t.after(() => child.kill('SIGKILL'))
     return child
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { collect } from '../../src/base/collect.ts'
 import { randomName } from '../../src/base/id.ts'
 import { carries, processTable } from '../../src/base/process/process-table.ts'
-import { program, shownTexts } from '../cli/program.ts'
+import { start, shownTexts } from '../cli/program.ts'
 import { noTmux } from '../terminals/real.ts'
 import { until } from '../until.ts'
 import { modelServer } from './model-server.ts'
@@ -151,7 +151,7 @@ test('a crew: the real Claude Code in a terminal is given a task, watched, and e
   const known = { hasCompletedOnboarding: true, theme: 'dark', ...agreed, projects: trusted }
   writeFileSync(join(rig.env.HOME!, '.claude.json'), JSON.stringify(known))
   const run = async (...args: string[]) => {
-    const ran = await collect(process.execPath, [program, ...args], { cwd: rig.cwd, env: rig.env })
+    const ran = await collect(start[0], [...start.slice(1), ...args], { cwd: rig.cwd, env: rig.env })
     assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.out.toString()}${ran.err}`)
     return ran.out.toString()
   }

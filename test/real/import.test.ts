@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ended, program } from '../cli/program.ts'
+import { ended, start } from '../cli/program.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { modelServer } from './model-server.ts'
 import { installed, rig } from './rig.ts'
@@ -54,7 +54,7 @@ for (const [cli, commands] of Object.entries(asked))
       const run = async (...args: string[]) => {
         const env = { ...place.env, TERMAITE_HOME: home }
         const stdio = ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe']
-        const ran = await ended(spawn(process.execPath, [program, ...args], { cwd: place.cwd, env, stdio }))
+        const ran = await ended(spawn(start[0], [...start.slice(1), ...args], { cwd: place.cwd, env, stdio }))
         assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.out}${ran.err}`)
         return ran.out
       }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { readFileSync } from 'node:fs'
-import { Machine, program } from '../cli/program.ts'
+import { Machine, start } from '../cli/program.ts'
 import { clients } from './rig.ts'
 
 const fake = join(import.meta.dirname, '..', 'fixtures', 'fake-cli.cjs')
@@ -46,7 +46,7 @@ export class ConductedMachine extends Machine {
   }
 
   /** How the inspector starts us over stdio. */
-  readonly stdio = [process.execPath, program, 'mcp', 'serve']
+  readonly stdio = [...start, 'mcp', 'serve']
 
   #said(file: string, args: readonly string[]): Promise<Inspected> {
     const env = {

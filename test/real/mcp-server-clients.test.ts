@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { program } from '../cli/program.ts'
+import { start } from '../cli/program.ts'
 import { ConductedMachine } from './mcp-crew.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
@@ -38,7 +38,7 @@ for (const [cli, { folder, knows }] of Object.entries(clis))
       await using place = await rig(cli, 'http://127.0.0.1:9')
       const { env, cwd } = place
       mkdirSync(join(env.HOME!, folder), { recursive: true })
-      const ours = (...args: string[]) => said([process.execPath, program, 'mcp', ...args, '--yes'], env, cwd)
+      const ours = (...args: string[]) => said([...start, 'mcp', ...args, '--yes'], env, cwd)
       assert.equal((await ours('install', cli)).code, 0)
       const list = () => said([join(bin, cli), 'mcp', 'list'], env, cwd)
       assert.match((await list()).text, knows)
@@ -68,7 +68,7 @@ test(
     const machine = new ConductedMachine(context)
     const env = { ...own, TERMAITE_HOME: machine.home }
     writeFileSync(join(own.HOME!, '.claude.json'), '{}')
-    assert.equal((await said([process.execPath, program, 'mcp', 'install', 'claude', '--yes'], env, cwd)).code, 0)
+    assert.equal((await said([...start, 'mcp', 'install', 'claude', '--yes'], env, cwd)).code, 0)
     const asked = [join(bin, 'claude'), '-p', 'Conduct them.', '--allowedTools', 'mcp__termaite']
     const { code, text } = await said(asked, env, cwd)
     assert.deepEqual([code, text.trim()], [0, 'Both are done.'])

@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { start } from '../cli/program.ts'
 import { fullOnly } from '../full.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -99,7 +100,7 @@ test('an older Node gets one clear sentence', (t) => {
   npm(['install', '--no-save', '--prefix', join(folder, 'old'), `${runtime}@${version}`])
   const old = join(folder, 'old', 'node_modules', runtime, 'bin', 'node')
   if (!existsSync(old)) return t.skip(`there is no Node ${version} for this machine`)
-  const { status, stdout, stderr } = spawnSync(old, [join(root, 'bin', 'termaite.cjs'), '-p', 'x'], {
+  const { status, stdout, stderr } = spawnSync(old, [...start.slice(1), '-p', 'x'], {
     encoding: 'utf8',
   })
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { collect } from '../../src/base/collect.ts'
 import { png } from '../picture-bodies.ts'
-import { program } from '../cli/program.ts'
+import { start } from '../cli/program.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 import { skipped } from './turns.ts'
@@ -40,7 +40,7 @@ async function withPicture(
   const ask = async (...args: string[]) => {
     // Qwen Code sends pictures only to models that it knows to see.
     const env = { ...place.env, OPENAI_MODEL: 'qwen3-vl-plus' }
-    const ran = await collect(process.execPath, [program, ...args], { cwd: place.cwd, env })
+    const ran = await collect(start[0], [...start.slice(1), ...args], { cwd: place.cwd, env })
     return { code: ran.code, out: ran.out.toString(), err: ran.err }
   }
   return { ask, server, place }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ended, program } from '../cli/program.ts'
+import { ended, start } from '../cli/program.ts'
 import { modelServer } from './model-server.ts'
 import { installed, rigAll } from './rig.ts'
 
@@ -70,7 +70,7 @@ test(
     git('commit', '-qm', 'one')
     const run = (...args: string[]) =>
       ended(
-        spawn(process.execPath, [program, ...args], {
+        spawn(start[0], [...start.slice(1), ...args], {
           cwd: rig.cwd,
           env: { ...rig.env, TERMAITE_HOME: home },
           stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ended, program } from '../cli/program.ts'
+import { ended, start } from '../cli/program.ts'
 import { findings, reviewedProject } from '../reviewed-project.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
@@ -33,7 +33,7 @@ for (const [cli, call] of Object.entries(ways))
     mkdirSync(home)
     const agent = { name: cli, profile: cli, leash: 'all', contextWindowTokens: 200_000 }
     writeFileSync(join(home, 'settings.json'), JSON.stringify({ agents: [agent] }))
-    const child = spawn(process.execPath, [program, 'review', '--json'], {
+    const child = spawn(start[0], [...start.slice(1), 'review', '--json'], {
       cwd: it.cwd,
       env: { ...it.env, TERMAITE_HOME: home },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,7 +4,7 @@ import type { Script } from './model-server.ts'
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ended, program } from '../cli/program.ts'
+import { ended, start as program } from '../cli/program.ts'
 import { modelServer } from './model-server.ts'
 import { rigAll } from './rig.ts'
 
@@ -34,7 +34,7 @@ export async function machine(
   const agents = [...own, ...others].map((agent) => ({ ...agent, silenceSeconds: 60 }))
   writeFileSync(join(home, 'settings.json'), JSON.stringify({ ...more, agents }))
   const start = (args: readonly string[], env: Record<string, string> = {}) =>
-    spawn(process.execPath, [program, ...args], {
+    spawn(program[0], [...program.slice(1), ...args], {
       cwd: rig.cwd,
       env: { ...rig.env, ...env, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: home },
       stdio: ['ignore', 'pipe', 'pipe'],

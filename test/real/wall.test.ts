@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { pipeAgent } from '../../src/agents/pipe/pipe-agent.ts'
 import { wallAround } from '../../src/app/agent-wall.ts'
 import { noSandbox } from '../safety/no-sandbox.ts'
-import { ended, program } from '../cli/program.ts'
+import { ended, start } from '../cli/program.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 import { outcomeOf, talk } from './talk.ts'
@@ -210,9 +210,9 @@ for (const [cli, { file, text, tool }] of Object.entries(wired))
     mkdirSync(join(home, '.termaite'), { mode: 0o700 })
     const agents = [{ name: cli, profile: cli, wall: true, contextWindowTokens: 200_000 }]
     writeFileSync(join(home, '.termaite', 'settings.json'), JSON.stringify({ agents }))
-    appendFileSync(join(home, file), text(process.execPath, [program, 'mcp', 'serve']))
+    appendFileSync(join(home, file), text(start[0], [...start.slice(1), 'mcp', 'serve']))
     const options = { cwd: place.cwd, env: place.env }
-    const ran = await ended(spawn(process.execPath, [program, '-p', 'Who is there?', '--leash', 'all'], options))
+    const ran = await ended(spawn(start[0], [...start.slice(1), '-p', 'Who is there?', '--leash', 'all'], options))
     assert.deepEqual([ran.code, ran.out], [0, 'Done.\n'], ran.err)
     const said = model.turns().at(-1)!.text
     assert.deepEqual(

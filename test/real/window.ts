@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { program } from '../cli/program.ts'
+import { start } from '../cli/program.ts'
 import { until } from '../until.ts'
 
 export type WindowPlace = { cwd: string; env: Record<string, string | undefined> }
@@ -25,7 +25,7 @@ export class TmuxWindow {
     )
     this.#tmux(
       ...['-f', '/dev/null', 'new-session', '-d', '-s', this.#name, '-x', `${size.cols}`, '-y', `${size.rows}`],
-      ...['-c', cwd, '--', 'env', '-i', ...set, process.execPath, program, ...args],
+      ...['-c', cwd, '--', 'env', '-i', ...set, ...start, ...args],
     )
     this.#tmux('set-option', '-g', 'remain-on-exit', 'on')
   }

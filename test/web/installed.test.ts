@@ -8,10 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PageFiles } from '../../src/faces/web/page-files.ts'
 import { until } from '../until.ts'
+import { packageFolder } from '../cli/program.ts'
 import { noBrowser, PageMachine, shows, startBrowser } from './browser.ts'
 
 const options = { timeout: 60_000 }
-const built = join(import.meta.dirname, '..', '..', 'dist', 'page')
+const built = join(packageFolder, 'dist', 'page')
 
 /** Serves the files of a page, which can be replaced by those of another version, at one address. */
 async function servedPage(t: { after(work: () => unknown): void }) {
