@@ -15,7 +15,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { handedPackage, handedStart } from '../../scripts/installed-package.ts'
+import { realClock } from '../../src/base/clock.ts'
+import { run as runCommandLine } from '../../src/cli/run.ts'
 import { noonZone } from '../noon.ts'
 
 /** Our code, compiled once for all machines of the tests. */
@@ -91,15 +94,7 @@ export class Machine {
     const [command, ...first] = start
     const child = spawn(command, [...first, ...args], {
       cwd: options.cwd ?? this.project,
-      env: {
-        PATH: process.env.PATH!,
-        HOME: join(this.folder, 'home'),
-        TERMAITE_HOME: this.home,
-        TERMAITE_KEYCHAIN: 'off',
-        NODE_COMPILE_CACHE: codeCache,
-        TZ: noonZone,
-        ...options.env,
-      },
+      env: this.#environment(options),
       ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
       stdio: ['pipe', 'pipe', 'pipe'],
     })
@@ -110,6 +105,40 @@ export class Machine {
     const child = this.start(args, options)
     child.stdin!.on('error', () => {}).end(options.input ?? '')
     return ended(child)
+  }
+
+  /**
+   * Runs a command line in this process, from our sources: for all that a start of the program does not show better. The streams of
+   * a process, its signals, its end and its terminal are shown by `run` alone.
+   */
+  async call(args: readonly string[], options: Omit<RunOptions, 'uid'> = {}): Promise<Ran> {
+    // A run that starts termaite again starts the installed one, as everywhere.
+    process.argv[1] = start.at(-1)!
+    const [out, err] = [new Printed(), new Printed()]
+    const code = await runCommandLine(args, {
+      env: this.#environment(options),
+      cwd: options.cwd ?? this.project,
+      in: Readable.from([options.input ?? '']),
+      piped: true,
+      out,
+      err,
+      clock: realClock,
+      signal: new AbortController().signal,
+      hangup: () => new AbortController().signal,
+    })
+    return { code, signal: null, out: out.text, err: err.text }
+  }
+
+  #environment({ env }: RunOptions): Record<string, string> {
+    return {
+      PATH: process.env.PATH!,
+      HOME: join(this.folder, 'home'),
+      TERMAITE_HOME: this.home,
+      TERMAITE_KEYCHAIN: 'off',
+      NODE_COMPILE_CACHE: codeCache,
+      TZ: noonZone,
+      ...env,
+    }
   }
 
   /** A file of the only project, in our home. */
@@ -139,6 +168,16 @@ export class Machine {
 
   health(): unknown {
     return JSON.parse(readFileSync(join(this.home, 'health.json'), 'utf8'))
+  }
+}
+
+/** A stream that keeps what was written to it. */
+class Printed extends Writable {
+  text = ''
+
+  override _write(chunk: Buffer | string, _encoding: BufferEncoding, done: () => void): void {
+    this.text += String(chunk)
+    done()
   }
 }
 
