@@ -1,4 +1,5 @@
-import { dirname } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 
 /** The words that begin a command line which starts this program: Node and the program's file, or the single-file build alone. */
 export type Program = readonly [string, ...string[]]
@@ -18,7 +19,13 @@ const asNode = '--as-node'
 export const nodeProgram = (): Program => (isSingleFile() ? [process.execPath, asNode] : [process.execPath])
 
 /**
- * The folder or file that must be readable beside the folders of the PATH so that this program can be started: Node's own folder, or the
- * single file.
+ * The folders or files that must be readable beside the folders of the PATH so that this program can be started: the single file, or
+ * Node's own folder, that of the link by which we were started, and that of the package and the packages that were installed with it.
  */
-export const ownPlace = (): string => (isSingleFile() ? process.execPath : dirname(process.execPath))
+export function ownPlaces(): string[] {
+  if (isSingleFile()) return [process.execPath]
+  const [node, started] = [process.execPath, process.argv[1]!].map((file) => dirname(file)) as [string, string]
+  const packageFolder = dirname(dirname(realpathSync(process.argv[1]!)))
+  const above = dirname(packageFolder)
+  return [node, started, basename(above) === 'node_modules' ? above : packageFolder]
+}

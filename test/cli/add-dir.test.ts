@@ -158,9 +158,9 @@ test(
       metaInstruction: false,
       agents: [{ name: 'mine', command, wall: true, leash: 'edit', contextWindowTokens: 100_000 }],
     })
-    assert.equal((await machine.run(['-p', 'go'])).out, '0\n')
+    assert.equal((await machine.call(['-p', 'go'])).out, '0\n')
     assert.equal(existsSync(join(shared, 'made')), false)
-    assert.equal((await machine.run(['-p', 'go', '--new', '--add-dir', '../shared'])).out, '1\n')
+    assert.equal((await machine.call(['-p', 'go', '--new', '--add-dir', '../shared'])).out, '1\n')
     assert.deepEqual([existsSync(join(shared, 'made')), existsSync(join(machine.folder, 'stray'))], [true, false])
   },
 )
@@ -184,29 +184,29 @@ test('diff and undo cover the added folder, git or not, also after it is taken b
   const agent = (command: string) => machine.agents({ mine: command }, { metaInstruction: false, leash: 'edit' })
   agent(`${change}; echo done`)
   const opened = ['--add-dir', '../plain', '--add-dir', '../repository']
-  assert.equal((await machine.run(['-p', 'go', ...opened])).code, 0)
+  assert.equal((await machine.call(['-p', 'go', ...opened])).code, 0)
   agent('cat >/dev/null; echo again >> own.txt; echo done')
-  assert.equal((await machine.run(['-p', 'another turn, without the folders'])).code, 0)
-  const [first] = JSON.parse((await machine.run(['diff', '--list', '--json'])).out) as { turn: string }[]
-  const diff = JSON.parse((await machine.run(['diff', first!.turn, '--json'])).out) as { stat: { file: string }[] }
+  assert.equal((await machine.call(['-p', 'another turn, without the folders'])).code, 0)
+  const [first] = JSON.parse((await machine.call(['diff', '--list', '--json'])).out) as { turn: string }[]
+  const diff = JSON.parse((await machine.call(['diff', first!.turn, '--json'])).out) as { stat: { file: string }[] }
   assert.deepEqual(
     diff.stat.map(({ file }) => file).sort(),
     [plain, repository].flatMap((folder) => [join(folder, 'made.txt'), join(folder, 'old.txt')]),
   )
-  const undone = await machine.run(['undo', first!.turn, '--yes', '--json'])
+  const undone = await machine.call(['undo', first!.turn, '--yes', '--json'])
   assert.equal(undone.code, 0, undone.err)
   assert.deepEqual(touched(), [
     ['old\n', false],
     ['old\n', false],
   ])
   assert.equal(readFileSync(join(machine.project, 'own.txt'), 'utf8'), 'own\nagain\n', 'the later turn stays')
-  const again = await machine.run(['undo', (JSON.parse(undone.out) as { turn: string }).turn, '--yes'])
+  const again = await machine.call(['undo', (JSON.parse(undone.out) as { turn: string }).turn, '--yes'])
   assert.equal(again.code, 0, again.err)
   assert.deepEqual(touched(), [
     ['new\n', true],
     ['new\n', true],
   ])
-  assert.deepEqual((await machine.run(['where'])).err, '', 'no file of ours is a stranger')
+  assert.deepEqual((await machine.call(['where'])).err, '', 'no file of ours is a stranger')
 })
 
 test('the further folders of an editor’s workspace are added, and one that cannot be is left out', async (t) => {

@@ -86,13 +86,13 @@ test('a command of several lines is a question at the hub, whole', options, asyn
   const agent = at.start(['agent', '--start=own'], { ANTHROPIC_API_KEY: 'made-up' })
   const id = await at.add('Make the files.')
   const short = id.slice(-8)
-  await until(async () => /ASKING/.test((await at.machine.run(['task', 'list'])).out))
-  const shown = (await at.machine.run(['task', 'show', short])).out
+  await until(async () => /ASKING/.test((await at.machine.call(['task', 'list'])).out))
+  const shown = (await at.machine.call(['task', 'show', short])).out
   assert.match(
     shown,
     /^\$ touch one\.txt\n  touch two\.txt\n  ls -1 one\.txt two\.txt\n  in \/.*\n[^]*^  1 Yes, once\n  2 Yes, always in this project .*\n  3 No$/m,
   )
-  assert.equal((await at.machine.run(['task', 'answer', short, '1'])).code, 0)
+  assert.equal((await at.machine.call(['task', 'answer', short, '1'])).code, 0)
   const [task] = await at.settled([id])
   agent.child.kill('SIGTERM')
   await once(agent.child, 'exit')

@@ -213,13 +213,13 @@ test('of two processes that resume one session at the same moment, one has it', 
 
 test('an agent whose key was revoked says so, and how it is resumed', options, async (t) => {
   const { machine, env } = await machineAtWork(t)
-  const { out } = await machine.run(['hub', 'keys', 'add', 'worker', '--role', 'agent'], { env })
+  const { out } = await machine.call(['hub', 'keys', 'add', 'worker', '--role', 'agent'], { env })
   const child = machine.start(['agent', '--start=fake'], { env: { ...env, TERMAITE_HUB_KEY: out.trim() } })
   t.after(() => child.kill('SIGKILL'))
   let said = ''
   child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
   await until(() => said.includes('waiting for a task'))
-  assert.equal((await machine.run(['hub', 'keys', 'revoke', 'worker'], { env })).code, 0)
+  assert.equal((await machine.call(['hub', 'keys', 'revoke', 'worker'], { env })).code, 0)
   assert.deepEqual(await once(child, 'exit'), [1, null])
   assert.match(
     said,
@@ -233,7 +233,7 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
   const { machine, hub, env, settled, add, git, gate, start } = await machineAtWork(t, 'slow')
   const { agents, leash } = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
   machine.settings({ agents, leash, terminals: { host: 'pty' } })
-  const spawned = await machine.run(['crew', 'spawn', 'fake', '--worktree', '--json'], { env })
+  const spawned = await machine.call(['crew', 'spawn', 'fake', '--worktree', '--json'], { env })
   assert.equal(spawned.code, 0, spawned.err)
   const serving = start(['agent', '--slot', '1', '--capability', 'talk'])
   const id = await add('Say more.')
@@ -251,7 +251,7 @@ test('an agent of the crew takes tasks of the hub as long as it is told to', opt
   assert.deepEqual([agent!.source, agent!.capabilities], ['CLI', ['fake', 'talk']])
   serving.child.kill('SIGTERM')
   await once(serving.child, 'exit')
-  assert.equal((await machine.run(['crew', 'close', '--yes'], { env })).code, 0)
+  assert.equal((await machine.call(['crew', 'close', '--yes'], { env })).code, 0)
 })
 
 test(
@@ -261,7 +261,7 @@ test(
     const { machine, env, settled, add, gate, hub } = await machineAtWork(t, 'slow')
     const { agents, leash } = JSON.parse(readFileSync(join(machine.home, 'settings.json'), 'utf8'))
     machine.settings({ agents, leash, terminals: { host: 'pty' } })
-    assert.equal((await machine.run(['crew', 'spawn', 'fake'], { env })).code, 0)
+    assert.equal((await machine.call(['crew', 'spawn', 'fake'], { env })).code, 0)
     const serve = () => {
       const child = machine.start(['agent', '--slot', '1'], { env })
       t.after(() => child.kill('SIGKILL'))
@@ -273,11 +273,11 @@ test(
         const { state, history } = await hub.task(id)
         return state === 'ASSIGNED' && history.filter((one) => one.state === 'PENDING_ACK').length === times
       })
-    const shown = async () => (await machine.run(['crew', 'read', '1', '--lines', '500'], { env })).out
+    const shown = async () => (await machine.call(['crew', 'read', '1', '--lines', '500'], { env })).out
     const first = serve()
     await given(1)
     await until(async () => (await shown()).includes('half of answer 1'))
-    const refused = await machine.run(['agent', '--slot', '1'], { env })
+    const refused = await machine.call(['agent', '--slot', '1'], { env })
     assert.deepEqual(
       [refused.code, refused.err],
       [1, `termaite: slot 1 already takes tasks (process ${first.pid}). Stop it with: termaite stop ${first.pid}\n`],
@@ -296,7 +296,7 @@ test(
     third.kill('SIGTERM')
     await once(third, 'exit')
     assert.equal((await shown()).split('Say more.').length - 1, 1)
-    assert.equal((await machine.run(['crew', 'close', '--yes'], { env })).code, 0)
-    assert.equal((await machine.run(['crew', 'close', '--yes'], { env })).code, 0)
+    assert.equal((await machine.call(['crew', 'close', '--yes'], { env })).code, 0)
+    assert.equal((await machine.call(['crew', 'close', '--yes'], { env })).code, 0)
   },
 )

@@ -58,7 +58,7 @@ for (const [args, sentence] of refused)
     const machine = new Machine(t)
     const witness = join(machine.folder, 'asked')
     machine.agents({ agent: `touch ${witness}; echo hi` })
-    const ran = await machine.run(args)
+    const ran = await machine.call(args)
     assert.deepEqual(
       { ...ran, asked: existsSync(witness) },
       { code: 2, signal: null, out: '', err: `termaite: ${sentence}\n`, asked: false },
@@ -78,7 +78,7 @@ for (const [args, prompt] of prompts)
   test(`taken as the prompt: termaite ${JSON.stringify(args)}`, async (t) => {
     const machine = new Machine(t)
     machine.agents({ echo: 'cat' }, { metaInstruction: false })
-    const { code, out } = await machine.run(['--ephemeral', ...args])
+    const { code, out } = await machine.call(['--ephemeral', ...args])
     assert.deepEqual({ code, out }, { code: 0, out: `<message from="user">\n${prompt}\n</message>\n` })
   })
 
@@ -102,7 +102,7 @@ test('an empty word means nothing, and is never taken for the one that is there'
 
 test('help and version are answered, not sent', async (t) => {
   const machine = new Machine(t)
-  assert.match((await machine.run(['help'])).out, /^Usage: termaite help <topic>/)
-  assert.equal((await machine.run(['help', 'undo'])).out, (await machine.run(['undo', '--help'])).out)
-  assert.equal((await machine.run(['version'])).out, (await machine.run(['--version'])).out)
+  assert.match((await machine.call(['help'])).out, /^Usage: termaite help <topic>/)
+  assert.equal((await machine.call(['help', 'undo'])).out, (await machine.call(['undo', '--help'])).out)
+  assert.equal((await machine.call(['version'])).out, (await machine.call(['--version'])).out)
 })

@@ -27,6 +27,6 @@ test('a prompt from stdin is one too', async (t) => {
   const machine = new Machine(t)
   machine.agents({ echo: 'cat' })
   writeFileSync(join(machine.project, 'a.md'), 'A')
-  await machine.run(['-p', '-'], { input: 'read @a.md' })
+  await machine.call(['-p', '-'], { input: 'read @a.md' })
   assert.deepEqual(machine.kept()[0], ['prompt', 'user', 'read a.md\n\n<file path="a.md">\nA\n</file>'])
 })

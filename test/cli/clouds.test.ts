@@ -35,7 +35,7 @@ for (const [name, way] of Object.entries(cloudWays)) {
       : {}
     const agent = { name: 'cloud', kind: 'native', model: way.model, baseURL: room.url }
     machine.settings({ metaInstruction: false, agents: [{ ...agent, contextWindowTokens: 100_000 }] })
-    const ran = await machine.run(['-p', 'read a.txt', '--leash', 'edit'], { env: { ...env, ...key } })
+    const ran = await machine.call(['-p', 'read a.txt', '--leash', 'edit'], { env: { ...env, ...key } })
     assert.deepEqual(
       { code: ran.code, out: ran.out, faults: room.faults },
       { code: 0, out: 'It was read.\n', faults: [] },
@@ -125,7 +125,7 @@ test(
       AZURE_CLIENT_SECRET: 'entra-secret-0123456789',
       AZURE_OPENAI_AD_TOKEN: 'made-up-entra-token',
     }
-    const { code, err } = await machine.run(['-p', 'look', '--leash', 'edit'], { env })
+    const { code, err } = await machine.call(['-p', 'look', '--leash', 'edit'], { env })
     assert.equal(code, 0, err)
     assert.match(seen[1]!, /done/)
     assert.deepEqual(

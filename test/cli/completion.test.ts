@@ -101,7 +101,7 @@ test('a new bash completes after --install, a second one changes nothing, and --
   symlinkSync(start, join(home, '.bashrc'))
   const env = { SHELL: '/usr/bin/bash' }
   const next = 'Open a new bash, and press Tab after “termaite”.\n'
-  assert.deepEqual(await machine.run(['completion', '--install'], { env }), {
+  assert.deepEqual(await machine.call(['completion', '--install'], { env }), {
     code: 0,
     signal: null,
     out: `Wrote ${script}.\nAdded a line to ${join(home, '.bashrc')} that reads it.\n${next}`,
@@ -114,13 +114,13 @@ test('a new bash completes after --install, a second one changes nothing, and --
     'hello setup sessions serve\ncomplete -o default -F _termaite termaite\n',
   )
   const written = readFileSync(start, 'utf8')
-  const again = await machine.run(['completion', 'bash', '--install'])
+  const again = await machine.call(['completion', 'bash', '--install'])
   assert.equal(again.out, `${script} is up to date.\n${join(home, '.bashrc')} reads it already.\n${next}`)
   assert.equal(readFileSync(start, 'utf8'), written)
-  const removed = await machine.run(['completion', '--uninstall'], { env })
+  const removed = await machine.call(['completion', '--uninstall'], { env })
   assert.equal(removed.out, `Removed ${script}.\nRemoved termaite’s line from ${join(home, '.bashrc')}.\n`)
   assert.deepEqual([existsSync(script), readFileSync(start, 'utf8')], [false, 'greeting=hello\n'])
-  const none = await machine.run(['completion', '--uninstall'], { env })
+  const none = await machine.call(['completion', '--uninstall'], { env })
   assert.deepEqual([none.code, none.out], [0, 'No completion of termaite is installed for bash.\n'])
 })
 
@@ -129,7 +129,7 @@ test('a bash that loads bash-completion finds the script by its folder, so that 
   const home = join(machine.folder, 'home')
   const start = '. /usr/share/bash-completion/bash_completion\n'
   writeFileSync(join(home, '.bashrc'), start)
-  const { out } = await machine.run(['completion', 'bash', '--install'])
+  const { out } = await machine.call(['completion', 'bash', '--install'])
   assert.match(out, /^Wrote .*\nOpen a new bash/)
   assert.equal(readFileSync(join(home, '.bashrc'), 'utf8'), start)
 })
@@ -137,16 +137,16 @@ test('a bash that loads bash-completion finds the script by its folder, so that 
 test('zsh completes after --install', { skip: missing('zsh') }, async (t) => {
   const machine = new Machine(t)
   const home = join(machine.folder, 'home')
-  assert.equal((await machine.run(['completion', '--install'], { env: { SHELL: '/bin/zsh' } })).code, 0)
+  assert.equal((await machine.call(['completion', '--install'], { env: { SHELL: '/bin/zsh' } })).code, 0)
   assert.equal(interactive('zsh', home, 'print $_comps[termaite]'), '_termaite\n')
-  await machine.run(['completion', 'zsh', '--uninstall'])
+  await machine.call(['completion', 'zsh', '--uninstall'])
   assert.equal(readFileSync(join(home, '.zshrc'), 'utf8'), '')
 })
 
 test('fish completes after --install', { skip: missing('fish') }, async (t) => {
   const machine = new Machine(t)
   const home = join(machine.folder, 'home')
-  assert.equal((await machine.run(['completion', '--install'], { env: { SHELL: '/usr/bin/fish' } })).code, 0)
+  assert.equal((await machine.call(['completion', '--install'], { env: { SHELL: '/usr/bin/fish' } })).code, 0)
   // fish completes only programs that it finds.
   mkdirSync(join(home, 'bin'))
   writeFileSync(join(home, 'bin', 'termaite'), '#!/bin/sh\n', { mode: 0o755 })
@@ -159,13 +159,13 @@ test('fish completes after --install', { skip: missing('fish') }, async (t) => {
 
 test('--install names the shells that it knows, and says why a file could not be written', async (t) => {
   const machine = new Machine(t)
-  const unknown = await machine.run(['completion', '--install'], { env: { SHELL: '/bin/ksh' } })
+  const unknown = await machine.call(['completion', '--install'], { env: { SHELL: '/bin/ksh' } })
   assert.deepEqual(
     [unknown.code, unknown.err],
     [2, 'termaite: completion: the name of your shell is missing: bash, zsh, fish.\n'],
   )
   mkdirSync(join(machine.folder, 'home', '.bashrc'))
-  const refused = await machine.run(['completion', 'bash', '--install'])
+  const refused = await machine.call(['completion', 'bash', '--install'])
   assert.equal(refused.code, 1)
   assert.match(refused.err, /^termaite: completion: .*\.bashrc cannot be read: illegal operation on a directory\.\n$/)
 })
@@ -174,7 +174,7 @@ test('--install where nothing can be written says so in words, and how to print 
   const machine = new Machine(t)
   // A file in the place of a folder refuses everybody, also the user root.
   writeFileSync(join(machine.folder, 'home', '.local'), '')
-  const { code, err } = await machine.run(['completion', 'bash', '--install'])
+  const { code, err } = await machine.call(['completion', 'bash', '--install'])
   assert.equal(code, 1)
   assert.match(
     err,

@@ -19,7 +19,7 @@ test('settings in a config.yaml are edited there: a fresh settings.json would st
   const machine = new Machine(t)
   mkdirSync(machine.home)
   writeFileSync(join(machine.home, 'config.yaml'), 'leash: ask\n')
-  const { code } = await machine.run(['config', 'edit'], { env: { EDITOR: `sed -i s/ask/read/` } })
+  const { code } = await machine.call(['config', 'edit'], { env: { EDITOR: `sed -i s/ask/read/` } })
   assert.deepEqual([code, readdirSync(machine.home)], [0, ['config.yaml']])
   assert.equal(readFileSync(join(machine.home, 'config.yaml'), 'utf8'), 'leash: read\n')
 })
@@ -27,10 +27,10 @@ test('settings in a config.yaml are edited there: a fresh settings.json would st
 test('a fault after an edit is reported with exit 2, and so is an editor that failed', async (t) => {
   const machine = new Machine(t)
   machine.agents({ amber: 'cat' })
-  const wrong = await machine.run(['config', 'edit'], { env: { EDITOR: `sed -i s/amber/user/` } })
+  const wrong = await machine.call(['config', 'edit'], { env: { EDITOR: `sed -i s/amber/user/` } })
   assert.equal(wrong.code, 2)
   assert.match(wrong.err, /^termaite: .*settings\.json.*agents\[0\]\.name: found "user"/)
-  const failed = await machine.run(['config', 'edit'], { env: { EDITOR: 'false' } })
+  const failed = await machine.call(['config', 'edit'], { env: { EDITOR: 'false' } })
   assert.deepEqual(
     [failed.code, failed.err],
     [1, `termaite: false ended with 1; the file is ${join(machine.home, 'settings.json')}.\n`],
@@ -71,12 +71,12 @@ test('validate reports every error of every file, each with its file, its line a
     `${yaml}:2: timeoutSeconds: found -1, allowed: a number above 0.`,
     'rotation strategy: found "randm", allowed: round-robin, exhaustion, random, measured.',
   ]
-  const told = await machine.run(['config', 'validate'], { env })
+  const told = await machine.call(['config', 'validate'], { env })
   assert.deepEqual(
     [told.code, told.out, told.err],
     [2, '', `termaite: 11 errors in the settings:\n${errors.join('\n')}\nTo edit the settings: termaite config edit\n`],
   )
-  const { code, out } = await machine.run(['config', 'validate', '--json'], { env })
+  const { code, out } = await machine.call(['config', 'validate', '--json'], { env })
   assert.deepEqual([code, JSON.parse(out)], [2, { ok: false, errors }])
 })
 
@@ -85,7 +85,7 @@ test('validate names every line of a file that is not JSON', async (t) => {
   mkdirSync(machine.home)
   const file = join(machine.home, 'settings.json')
   writeFileSync(file, '{\n  "leash" "ask",\n  "sharing": all,\n  "agents": []\n')
-  const { code, err } = await machine.run(['config', 'validate'])
+  const { code, err } = await machine.call(['config', 'validate'])
   assert.deepEqual(
     [code, err],
     [

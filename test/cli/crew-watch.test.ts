@@ -33,7 +33,7 @@ function crewMachine(t: TestContext, host = 'pty', fence = true) {
     for (const line of left()) killed(Number(line.split(' ')[0]))
   })
   const crew = async (...args: string[]) => {
-    const ran = await machine.run(['crew', ...args])
+    const ran = await machine.call(['crew', ...args])
     assert.equal(ran.code, 0, ran.err)
     return ran
   }
@@ -89,7 +89,7 @@ test('a keeper that is killed is reported, and replaced', options, async (t) => 
   const window = new ProgramWindow(machine, { args: ['crew', 'watch'] })
   t.after(() => window.close())
   await window.shows(/slow ● busy/)
-  const rows = JSON.parse((await machine.run(['ps', '--json'])).out) as { process?: string; pid: number }[]
+  const rows = JSON.parse((await machine.call(['ps', '--json'])).out) as { process?: string; pid: number }[]
   const keeper = rows.find(({ process }) => process === 'keeper')!
   process.kill(keeper.pid, 'SIGKILL')
   await window.shows(/^! The process that runs slot 1 has stopped/)

@@ -370,7 +370,7 @@ test('crew list says why none of the agents can be started', async (t) => {
   const machine = new Machine(t)
   const env = machine.install([])
   machine.agents({ plain: 'cat' })
-  const { code, err } = await machine.run(['crew', 'list'], { env })
+  const { code, err } = await machine.call(['crew', 'list'], { env })
   assert.deepEqual(
     [code, err],
     [
@@ -379,7 +379,7 @@ test('crew list says why none of the agents can be started', async (t) => {
     ],
   )
   machine.settings({})
-  const none = await machine.run(['crew', 'list'], { env })
+  const none = await machine.call(['crew', 'list'], { env })
   assert.match(
     none.err,
     /^No agent is running here, and none can be started: no agent is configured yet\. Run `termaite setup`/,

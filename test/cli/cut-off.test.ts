@@ -221,14 +221,14 @@ test('words that were cut off are in sessions show, search and export, and anoth
   await until(() => turn() !== undefined && existsSync(machine.file(join('shown', `${turn()}.jsonl`))))
   child.kill('SIGINT')
   await closed
-  const told = (await machine.run(['-p', 'go on', '-a', 'reads'], { env })).out
+  const told = (await machine.call(['-p', 'go on', '-a', 'reads'], { env })).out
   const key = /The key is (.*) and/.exec(told)?.[1]
   assert.deepEqual([key, told.includes('cut_off="by the user"')], ['[masked $DEPLOY_TOKEN]', true], told)
-  const { out: shown } = await machine.run(['sessions', 'show'], { env })
+  const { out: shown } = await machine.call(['sessions', 'show'], { env })
   assert.match(shown, /half: The key is planted-41a7c09e and\n\(cut off by you\)\n/)
-  assert.match((await machine.run(['sessions', 'search', 'key'], { env })).out, /half/)
-  const { out: exported } = await machine.run(['sessions', 'list'], { env })
-  const { out: file } = await machine.run(['sessions', 'export', /^(\S{26}) /m.exec(exported)![1]!], { env })
+  assert.match((await machine.call(['sessions', 'search', 'key'], { env })).out, /half/)
+  const { out: exported } = await machine.call(['sessions', 'list'], { env })
+  const { out: file } = await machine.call(['sessions', 'export', /^(\S{26}) /m.exec(exported)![1]!], { env })
   assert.match(file, /The key is \[masked \$DEPLOY_TOKEN\] and\n\n> cut off by you\n/)
 })
 
@@ -256,7 +256,7 @@ for (const host of ['tmux', 'pty'] as const)
         ],
       })
       await killed(machine, ['-p', 'what is wrong?', '-a', 'screen'], /half/)
-      const { out, err } = await machine.run(['-p', 'go on', '-a', 'reads'])
+      const { out, err } = await machine.call(['-p', 'go on', '-a', 'reads'])
       assert.match(out, /<message from="screen" cut_off="by a crash">\n[^<]*half[^<]*\n<\/message>/, err)
       const words = machine.history().filter(({ type }) => type === 'words')
       assert.deepEqual(

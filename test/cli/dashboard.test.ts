@@ -71,7 +71,7 @@ test('a hub behind a proxy makes links with its public address, and a wrong addr
   const serving = machine.start(['serve', '--port', '0', '--public-url', 'https://Hub.example:8443/'])
   t.after(() => serving.kill('SIGKILL'))
   const [line] = (await once(serving.stdout!, 'data')) as [Buffer]
-  const { out } = await machine.run(['dashboard', '--no-qr'])
+  const { out } = await machine.call(['dashboard', '--no-qr'])
   const [, secret] = /^https:\/\/hub\.example:8443\/#in=(\S+)\n$/.exec(out) ?? assert.fail(out)
   const url = new URL(String(line).trim())
   const entered = await fetch(url.origin + '/api/sign-in', {
@@ -90,7 +90,7 @@ test('a hub behind a proxy makes links with its public address, and a wrong addr
     'https://x/?y',
   ]
   for (const address of wrong) {
-    const { code, err } = await machine.run(['serve', '--port', '0', '--public-url', address])
+    const { code, err } = await machine.call(['serve', '--port', '0', '--public-url', address])
     assert.deepEqual(
       [code, err],
       [
@@ -107,14 +107,14 @@ test(
   async (t) => {
     const machine = new Machine(t)
     machine.settings({ agents: [{ name: 'amber', command: 'cat >/dev/null; echo fine', contextWindowTokens: 9_000 }] })
-    await machine.run(['-p', 'Fix the basket'])
+    await machine.call(['-p', 'Fix the basket'])
     const serving = machine.start(['serve', '--port', '0'])
     t.after(() => serving.kill('SIGKILL'))
     const [line] = (await once(serving.stdout!, 'data')) as [Buffer]
     const url = String(line).trim()
     /** Signs a browser in by a link of `termaite dashboard`; returns its way to ask the hub. */
     const browser = async (...args: string[]) => {
-      const { out, err } = await machine.run(['dashboard', ...args])
+      const { out, err } = await machine.call(['dashboard', ...args])
       const secret = /#in=(\S+)/.exec(out)?.[1] ?? assert.fail(err)
       const entered = await fetch(`${url}/api/sign-in`, {
         method: 'POST',
@@ -201,7 +201,7 @@ test(
     const machine = new Machine(t)
     const tls = ['--tls-cert', cert, '--tls-key', key]
     chmodSync(key, 0o644)
-    const open = await machine.run(['serve', '--port', '0', ...tls])
+    const open = await machine.call(['serve', '--port', '0', ...tls])
     assert.deepEqual(
       [open.code, open.err],
       [
@@ -214,9 +214,9 @@ test(
     t.after(() => serving.kill('SIGKILL'))
     const [line] = (await once(serving.stdout!, 'data')) as [Buffer]
     const [, url = '', port] = /^(https:\/\/hub\.example:(\d+))\n$/.exec(String(line)) ?? assert.fail(String(line))
-    const added = await machine.run(['hub', 'keys', 'add', 'anna', '--role', 'member'])
+    const added = await machine.call(['hub', 'keys', 'add', 'anna', '--role', 'member'])
     assert.equal(added.code, 0, added.err)
-    const { out } = await machine.run(['dashboard', '--no-qr'])
+    const { out } = await machine.call(['dashboard', '--no-qr'])
     assert.match(out, new RegExp(`^${url}/#in=tmk_`))
     const asked = { ca, servername: 'hub.example' }
     const me = await send(`https://127.0.0.1:${port}/api/me`, {

@@ -35,7 +35,7 @@ test('doctor lists the agents that work and the next step for the others; exit 1
 test('a command whose program is no file is left to the shell, and only the turn tells whether it is there', async (t) => {
   const machine = new Machine(t)
   machine.agents({ word: `say() { ${good}; }; say`, gone: 'no-such-agent-cli --now' })
-  const { code, out } = await machine.run(['doctor', '--json'])
+  const { code, out } = await machine.call(['doctor', '--json'])
   const rows = (JSON.parse(out) as Row[]).map(({ name, installed, answers, next }) => [name, installed, answers, next])
   assert.deepEqual(
     { code, rows },
@@ -65,7 +65,7 @@ test('--quick finds the program of a plain command as a turn would, and asks no 
       { name: 'claude', command: 'claude -p' },
     ].map((agent) => ({ ...agent, contextWindowTokens: 1000 })),
   })
-  const { out } = await machine.run(['doctor', '--quick', '--json'], { env })
+  const { out } = await machine.call(['doctor', '--quick', '--json'], { env })
   const rows = (JSON.parse(out) as Row[]).map(({ name, installed, works, next }) => [
     name,
     installed !== false,
@@ -84,14 +84,14 @@ test('--quick finds the program of a plain command as a turn would, and asks no 
     ['claude', false, false, 'install it: npm install -g @anthropic-ai/claude-code'],
   ])
   assert.equal(existsSync(asked), false)
-  assert.equal((await machine.run(['doctor', '--quick', 'gone'], { env })).code, 1)
+  assert.equal((await machine.call(['doctor', '--quick', 'gone'], { env })).code, 1)
 })
 
 test('--quick shows an agent that is known to be out of quota, and does not count it as one that works', async (t) => {
   const machine = new Machine(t)
   machine.agents({ spent: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1' })
-  assert.equal((await machine.run(['-p', 'x'])).code, 75)
-  const { code, out } = await machine.run(['doctor', '--quick'])
+  assert.equal((await machine.call(['-p', 'x'])).code, 75)
+  const { code, out } = await machine.call(['doctor', '--quick'])
   assert.equal(code, 1)
   assert.match(out, /^! spent$/m)
   assert.match(out, /^ +quota +out of quota until /m)
@@ -109,15 +109,15 @@ test('the report names the agents that it asks, and the reason why an agent take
       { name: 'free', ...amp, leash: 'all' },
     ],
   })
-  const one = await machine.run(['doctor', 'good'], { env })
+  const one = await machine.call(['doctor', 'good'], { env })
   assert.equal(one.err, 'Asking good for one word; --quick skips this.\n')
-  const all = await machine.run(['doctor'], { env })
+  const all = await machine.call(['doctor'], { env })
   assert.equal(all.err, 'Asking 4 agents for one word each; --quick skips this.\n')
   assert.deepEqual(
     all.out.split('\n').filter((line) => /^\S/.test(line)),
     ['✓ good', '○ off (switched off)', '✗ tight', '✓ free'],
   )
-  const rows = JSON.parse((await machine.run(['doctor', '--json'], { env })).out) as Row[]
+  const rows = JSON.parse((await machine.call(['doctor', '--json'], { env })).out) as Row[]
   assert.deepEqual(
     rows.map(({ enabled }) => enabled),
     [true, false, true, true],
@@ -143,20 +143,20 @@ test('an agent that answers the doctor is back in the rotation', async (t) => {
   const spent = join(machine.folder, 'spent')
   writeFileSync(spent, '')
   machine.agents({ a: `cat >/dev/null; [ -e ${spent} ] && { echo "usage limit reached" >&2; exit 1; }; echo OK` })
-  const parked = await machine.run(['-p', 'x'])
+  const parked = await machine.call(['-p', 'x'])
   assert.deepEqual([parked.code, /termaite doctor/.test(parked.err)], [75, true], parked.err)
-  const away = await machine.run(['doctor'])
+  const away = await machine.call(['doctor'])
   assert.equal(away.code, 1)
   assert.match(
     away.out,
     /^ +quota +out of quota until .*; a takes turns again after that, or as soon as it answers termaite doctor$/m,
   )
   rmSync(spent)
-  assert.equal((await machine.run(['-p', 'x'])).code, 75)
-  const [row] = JSON.parse((await machine.run(['doctor', '--json'])).out) as Row[]
+  assert.equal((await machine.call(['-p', 'x'])).code, 75)
+  const [row] = JSON.parse((await machine.call(['doctor', '--json'])).out) as Row[]
   assert.match(String(row!.quota), /^was out of quota until .*; a answers again, so it takes turns again from now on$/)
   assert.deepEqual(machine.health(), { agents: {} })
-  assert.equal((await machine.run(['-p', 'x'])).code, 0)
+  assert.equal((await machine.call(['-p', 'x'])).code, 0)
 })
 
 test('a health file that is none stops neither a turn nor the doctor, and is set aside once', async (t) => {
@@ -165,8 +165,8 @@ test('a health file that is none stops neither a turn nor the doctor, and is set
   const file = join(machine.home, 'health.json')
   for (const text of ['[]', 'null', '{"agents": {"a": null}}', 'not JSON']) {
     writeFileSync(file, text)
-    const turn = await machine.run(['-p', 'x'])
-    const doctor = await machine.run(['doctor', '--json'])
+    const turn = await machine.call(['-p', 'x'])
+    const doctor = await machine.call(['doctor', '--json'])
     assert.deepEqual([turn.code, turn.out, doctor.code], [0, 'OK\n', 0], text)
     assert.match(
       turn.err,
@@ -179,7 +179,7 @@ test('a health file that is none stops neither a turn nor the doctor, and is set
     )
   }
   writeFileSync(file, '{}')
-  const turn = await machine.run(['-p', 'x'])
+  const turn = await machine.call(['-p', 'x'])
   assert.deepEqual([turn.code, /health/.test(turn.err)], [0, false], turn.err)
 })
 
@@ -194,7 +194,7 @@ test('doctor --security finds a key in the settings, files that others can read,
   })
   mkdirSync(join(machine.project, '.qwen'))
   writeFileSync(join(machine.project, '.qwen', 'settings.json'), '{}')
-  const { code, out } = await machine.run(['doctor', '--security', '--json'])
+  const { code, out } = await machine.call(['doctor', '--security', '--json'])
   const findings = JSON.parse(out) as { level: string; words: string }[]
   assert.equal(code, 1)
   assert.deepEqual(
@@ -227,7 +227,7 @@ test('doctor names the place of our own agent’s key, never the key, or how to 
     ],
   })
   const env = { ANTHROPIC_API_KEY: 'made-up-key' }
-  const { out } = await machine.run(['doctor', '--quick', '--json'], { env })
+  const { out } = await machine.call(['doctor', '--quick', '--json'], { env })
   assert.deepEqual(
     (JSON.parse(out) as Row[]).map(({ name, key, loggedIn, works, next }) => [name, key, loggedIn, works, next]),
     [
@@ -243,7 +243,7 @@ test('doctor names the place of our own agent’s key, never the key, or how to 
       ],
     ],
   )
-  const told = await machine.run(['doctor', 'sonnet', '--quick'], { env })
+  const told = await machine.call(['doctor', 'sonnet', '--quick'], { env })
   assert.match(told.out, /^ {4}key {8}ANTHROPIC_API_KEY$/m)
   assert.ok(!`${out}${told.out}${told.err}`.includes('made-up-key'))
 })

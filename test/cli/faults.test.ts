@@ -131,10 +131,10 @@ test('settings that are accepted and not used are reported once each, in a run a
     ],
   })
   const warnings = ['args of e is not used without a command.', 'model of b is not used with a command.']
-  const ran = await machine.run(['-p', 'x', '--ephemeral'])
+  const ran = await machine.call(['-p', 'x', '--ephemeral'])
   const said = ran.err.split('\n').filter((line) => line.startsWith('termaite: '))
   assert.deepEqual({ out: ran.out, said }, { out: 'the answer\n', said: warnings.map((words) => `termaite: ${words}`) })
-  const { out } = await machine.run(['config', 'validate', '--json'])
+  const { out } = await machine.call(['config', 'validate', '--json'])
   assert.deepEqual(JSON.parse(out), { ok: true, agents: 5, warnings })
 })
 
@@ -144,7 +144,7 @@ test('agents that are all switched off are not "none configured"', async (t) => 
     'every agent is disabled, by your settings or by those of the project (.termaite/settings.json): a, b. Enable one with: termaite config edit'
   machine.settings({ agents: ['a', 'b'].map((name) => ({ name, ...agent, enabled: false })) })
   await refuses(machine, ['-p', 'x'], 2, words)
-  assert.equal((await machine.run(['config', 'validate'])).out, `The settings are valid, but ${words}\n`)
+  assert.equal((await machine.call(['config', 'validate'])).out, `The settings are valid, but ${words}\n`)
 })
 
 test('a yaml file beside it means the same, and where the two disagree one warning names file and key', async (t) => {
@@ -154,7 +154,7 @@ test('a yaml file beside it means the same, and where the two disagree one warni
     join(machine.home, 'config.yaml'),
     `rotationStrategy: exhaustion\nagents:\n  good:\n    kind: pipe\n    command: "${good}"\n`,
   )
-  const { code, out, err } = await machine.run(['-p', 'x'])
+  const { code, out, err } = await machine.call(['-p', 'x'])
   assert.deepEqual({ code, out }, { code: 0, out: 'the answer\n' })
   const warning = `termaite: ${machine.home}/config.yaml and ${machine.home}/settings.json disagree on rotationStrategy; ${machine.home}/settings.json is used.\n`
   assert.ok(err.startsWith(warning), err)
@@ -192,10 +192,10 @@ test('bad usage is one sentence and exit 2', async (t) => {
 test('a corrupt line is skipped with one warning, and the rest is read', async (t) => {
   const machine = new Machine(t)
   machine.agents({ echo: 'cat' }, { metaInstruction: false })
-  await machine.run(['-p', 'first'])
+  await machine.call(['-p', 'first'])
   const [slug] = readdirSync(join(machine.home, 'projects'))
   appendFileSync(join(machine.home, 'projects', slug!, 'history.jsonl'), '{"id": "torn, and\n')
-  const { code, out, err } = await machine.run(['-p', 'second'])
+  const { code, out, err } = await machine.call(['-p', 'second'])
   assert.equal(code, 0)
   assert.match(out, /<message from="user">\nfirst\n<\/message>/)
   assert.match(err, /^termaite: 1 line of this conversation could not be read and was skipped; the rest is there\.$/m)
@@ -204,7 +204,7 @@ test('a corrupt line is skipped with one warning, and the rest is read', async (
 test('a missing command and an empty answer are attempts that say what to do', async (t) => {
   const machine = new Machine(t)
   machine.agents({ gone: 'no-such-agent-cli --now', mute: 'cat >/dev/null', good })
-  const { code, out, err } = await machine.run(['-p', 'x'])
+  const { code, out, err } = await machine.call(['-p', 'x'])
   assert.deepEqual({ code, out }, { code: 0, out: 'the answer\n' })
   assert.match(err, /^gone could not be run/m)
   assert.match(err, /^mute gave an empty answer/m)
@@ -217,7 +217,7 @@ test('a home that cannot be made is one sentence, exit 1, and no agent is starte
   const witness = join(machine.folder, 'ran')
   machine.agents({ good: `touch ${witness}; echo hi` })
   writeFileSync(join(machine.home, 'projects'), 'not a folder')
-  const { code, out, err } = await machine.run(['-p', 'x'])
+  const { code, out, err } = await machine.call(['-p', 'x'])
   assert.deepEqual({ code, out, ran: existsSync(witness) }, { code: 1, out: '', ran: false })
   assert.match(err, /^termaite: .*projects.*\n$/)
 })
@@ -225,9 +225,9 @@ test('a home that cannot be made is one sentence, exit 1, and no agent is starte
 test('stdin is the prompt, or context beside one', async (t) => {
   const machine = new Machine(t)
   machine.agents({ echo: 'cat' }, { metaInstruction: false })
-  const alone = await machine.run(['-p', '-', '--ephemeral'], { input: 'from a pipe' })
+  const alone = await machine.call(['-p', '-', '--ephemeral'], { input: 'from a pipe' })
   assert.equal(alone.out, '<message from="user">\nfrom a pipe\n</message>\n')
-  const beside = await machine.run(['-p', 'review', '--ephemeral'], { input: 'a diff' })
+  const beside = await machine.call(['-p', 'review', '--ephemeral'], { input: 'a diff' })
   assert.equal(beside.out, '<message from="user">\nreview\n\n<stdin>\na diff\n</stdin>\n</message>\n')
   assert.equal(existsSync(join(machine.home, 'projects')), false, 'ephemeral keeps nothing')
 })
@@ -235,7 +235,7 @@ test('stdin is the prompt, or context beside one', async (t) => {
 test('a budget refuses the call beyond it', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good })
-  const { code, out, err } = await machine.run(['-p', 'x'.repeat(4_000), '--max-tokens', '500'])
+  const { code, out, err } = await machine.call(['-p', 'x'.repeat(4_000), '--max-tokens', '500'])
   assert.deepEqual({ code, out }, { code: 1, out: '' })
   assert.match(
     err,
@@ -245,11 +245,11 @@ test('a budget refuses the call beyond it', async (t) => {
 
 test('every command has help with an example', async (t) => {
   const machine = new Machine(t)
-  const overview = (await machine.run(['--help'])).out
+  const overview = (await machine.call(['--help'])).out
   const names = [...overview.matchAll(/^ {2}termaite ([a-z]+) /gm)].map((match) => match[1]!)
   assert.ok(names.length >= 15)
   for (const name of names) {
-    const { code, out } = await machine.run([name, '--help'])
+    const { code, out } = await machine.call([name, '--help'])
     assert.equal(code, 0)
     assert.match(out, new RegExp(`Examples?:\\n  .*termaite`))
   }

@@ -33,8 +33,8 @@ test('a page is found by its name, in any way that a person writes it, and is pl
 
 test('help of a command ends with its flags, after the page about it where there is one', async (t) => {
   const machine = new Machine(t)
-  const [race, undo] = [await machine.run(['help', 'race']), await machine.run(['help', 'undo'])]
-  const flags = async (name: string) => (await machine.run([name, '--help'])).out
+  const [race, undo] = [await machine.call(['help', 'race']), await machine.call(['help', 'undo'])]
+  const flags = async (name: string) => (await machine.call([name, '--help'])).out
   assert.equal(undo.out, await flags('undo'))
   assert.equal(race.out.split('\n')[0], 'A race')
   assert.ok(race.out.endsWith(await flags('race')))
@@ -42,11 +42,11 @@ test('help of a command ends with its flags, after the page about it where there
 
 test('words are searched in all pages, and in one page behind its name', async (t) => {
   const machine = new Machine(t)
-  const found = await machine.run(['help', 'sandbox', 'network'])
+  const found = await machine.call(['help', 'sandbox', 'network'])
   assert.equal(found.code, 0)
   assert.match(found.out, /^From the page [\w-]+: termaite help [\w-]+$/m)
   assert.match(found.out, /^Also found in:$/m)
-  const setting = await machine.run(['help', 'settings', 'cooldown.maxSeconds'])
+  const setting = await machine.call(['help', 'settings', 'cooldown.maxSeconds'])
   assert.match(setting.out, /cooldown\.maxSeconds/)
   assert.doesNotMatch(setting.out, /rotationStrategy/)
 })
@@ -66,7 +66,7 @@ test('pages that everybody reads are found before references and the pages of th
 test('a page shows commands without the name of their language', async (t) => {
   const machine = new Machine(t)
   for (const topic of ['crew', 'chat', 'leash'])
-    assert.doesNotMatch((await machine.run(['help', topic])).out, /^\s*(sh|json)$/m)
+    assert.doesNotMatch((await machine.call(['help', topic])).out, /^\s*(sh|json)$/m)
 })
 
 test('the table of contents names each page once', () => {
@@ -78,13 +78,13 @@ test('the table of contents names each page once', () => {
 
 test('an unknown help topic is answered with the names that are near', async (t) => {
   const machine = new Machine(t)
-  assert.deepEqual(await machine.run(['help', 'environmnt']), {
+  assert.deepEqual(await machine.call(['help', 'environmnt']), {
     code: 2,
     signal: null,
     out: '',
     err: 'termaite: there is no help about "environmnt". Did you mean "environment"? All topics: termaite help\n',
   })
-  assert.match((await machine.run(['help', 'xyzzyq'])).err, /^termaite: there is no help about "xyzzyq"\. All topics/)
+  assert.match((await machine.call(['help', 'xyzzyq'])).err, /^termaite: there is no help about "xyzzyq"\. All topics/)
 })
 
 test('a link to another page becomes the command that shows it, and every such command finds its page', () => {

@@ -73,7 +73,7 @@ async function cloned(t: TestContext, answers = looks) {
       .turns()
       .map(({ text }) => text)
       .join('\n')
-  return { machine, hostile, env, told, server, run: (...args: string[]) => machine.run(args, { env }) }
+  return { machine, hostile, env, told, server, run: (...args: string[]) => machine.call(args, { env }) }
 }
 
 test('in a hostile folder nothing of it runs, under any command, and nothing outside is told', options, async (t) => {

@@ -45,19 +45,19 @@ test('a turn of another machine is shown, and no process here is stopped for its
 test('forget and uninstall wait for a turn that is at work here; undo shows it and needs --yes', async (t) => {
   const machine = new Machine(t)
   machine.agents(writer)
-  await machine.run(['-p', 'hello'])
+  await machine.call(['-p', 'hello'])
   machine.leavePrompt('at-work', ownerMark())
   for (const command of ['forget', 'uninstall']) {
-    const { code, err } = await machine.run([command, '--yes'])
+    const { code, err } = await machine.call([command, '--yes'])
     assert.deepEqual(
       [code, err],
       [1, `termaite: ${command}: a turn is running in ${machine.project}; stop it first: termaite stop at-work\n`],
     )
   }
-  const refused = await machine.run(['undo'])
+  const refused = await machine.call(['undo'])
   assert.equal(refused.code, 1)
   assert.match(refused.err, /^Turn at-work has been running since .*: at-work\ntermaite: undo: nothing was changed/m)
-  assert.equal((await machine.run(['undo', '--yes'])).code, 0)
+  assert.equal((await machine.call(['undo', '--yes'])).code, 0)
 })
 
 test('uninstall deletes the files of termaite and nothing else, and names the files that it left', async (t) => {
@@ -123,7 +123,7 @@ test('a file in the place of our home is told, and stays', async (t) => {
   const machine = new Machine(t)
   writeFileSync(machine.home, 'dear')
   for (const command of [['where'], ['uninstall', '--yes']]) {
-    const { code, err } = await machine.run(command)
+    const { code, err } = await machine.call(command)
     assert.deepEqual(
       [code, err],
       [2, `termaite: ${machine.home} is a file, not a folder: set TERMAITE_HOME to a folder for termaite’s files.\n`],
@@ -135,10 +135,10 @@ test('a file in the place of our home is told, and stays', async (t) => {
 test('undo goes back turn by turn, and then says that nothing is left', async (t) => {
   const machine = new Machine(t)
   machine.agents(writer)
-  await machine.run(['-p', 'one'])
-  assert.equal((await machine.run(['undo', '--yes'])).code, 0)
+  await machine.call(['-p', 'one'])
+  assert.equal((await machine.call(['undo', '--yes'])).code, 0)
   assert.deepEqual(readdirSync(machine.project), [])
-  assert.deepEqual(await machine.run(['undo', '--yes']), {
+  assert.deepEqual(await machine.call(['undo', '--yes']), {
     code: 1,
     signal: null,
     out: '',
@@ -150,17 +150,17 @@ test('undo goes back turn by turn, and then says that nothing is left', async (t
 test('undo without an id goes further back; the id that it names redoes the changes, as its help says', async (t) => {
   const machine = new Machine(t)
   machine.agents({ maker: 'cat >/dev/null; [ -e one ] && touch two || touch one; echo done' })
-  await machine.run(['-p', 'first'])
-  await machine.run(['-p', 'second'])
+  await machine.call(['-p', 'first'])
+  await machine.call(['-p', 'second'])
   const files = () => readdirSync(machine.project)
-  const last = await machine.run(['undo', '--yes'])
+  const last = await machine.call(['undo', '--yes'])
   assert.deepEqual(files(), ['one'])
-  await machine.run(['undo', '--yes'])
+  await machine.call(['undo', '--yes'])
   assert.deepEqual(files(), [])
   const [, redo] = /^Done\. To redo the changes: termaite (undo \w+)$/m.exec(last.out)!
-  await machine.run([...redo!.split(' '), '--yes'])
+  await machine.call([...redo!.split(' '), '--yes'])
   assert.deepEqual(files(), ['two'])
-  const help = (await machine.run(['undo', '--help'])).out.replaceAll(/\s+/g, ' ')
+  const help = (await machine.call(['undo', '--help'])).out.replaceAll(/\s+/g, ' ')
   assert.match(
     help,
     /termaite undo <that id> redoes the changes\. Run again without an id, it undoes the turn before\./,
@@ -179,8 +179,8 @@ test('an undo that can only leave things says which and why, and gives its plan 
   const commit = 'git -C inner -c user.name=u -c user.email=u@e commit -q --allow-empty -m'
   execFileSync('sh', ['-c', `${commit} one`], { cwd: machine.project })
   machine.agents({ committer: `cat > /dev/null; ${commit} two; echo done` })
-  await machine.run(['-p', 'one'])
-  const { code, out, err } = await machine.run(['undo', '--json'])
+  await machine.call(['-p', 'one'])
+  const { code, out, err } = await machine.call(['undo', '--json'])
   const plan = JSON.parse(out) as { turn: { turn: string }; steps: unknown[]; left: unknown[] }
   assert.deepEqual(
     [code, plan.steps, plan.left, err],
@@ -196,7 +196,7 @@ test('an undo that can only leave things says which and why, and gives its plan 
 test('without git, diff and undo say so; a look at a project that was never used makes nothing', async (t) => {
   const machine = new Machine(t)
   for (const command of ['diff', 'undo']) {
-    assert.deepEqual(await machine.run([command]), {
+    assert.deepEqual(await machine.call([command]), {
       code: 1,
       signal: null,
       out: '',
@@ -210,10 +210,10 @@ test('without git, diff and undo say so; a look at a project that was never used
   for (const name of ['bash', 'sh', 'cat', 'date'])
     symlinkSync(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(), join(bin, name))
   const env = { PATH: bin }
-  assert.equal((await machine.run(['-p', 'hello'], { env })).code, 0)
+  assert.equal((await machine.call(['-p', 'hello'], { env })).code, 0)
   for (const command of [['diff'], ['undo', '--yes'], ['diff', '--list']])
     assert.equal(
-      (await machine.run(command, { env })).err,
+      (await machine.call(command, { env })).err,
       'termaite: diff and undo are off in this project: git is not installed.\n',
     )
 })
@@ -228,7 +228,7 @@ test('without git, review and race say that it is not installed', async (t) => {
     execFileSync('git', args, { cwd: machine.project, env: { PATH: process.env.PATH, HOME: machine.folder } })
   const env = { PATH: machine.folder, TERMAITE_DEBUG: '1' }
   for (const command of [['review'], ['review', 'HEAD'], ['race', 'x', '--yes']])
-    assert.deepEqual(await machine.run(command, { env }), {
+    assert.deepEqual(await machine.call(command, { env }), {
       code: 1,
       signal: null,
       out: '',
@@ -239,27 +239,27 @@ test('without git, review and race say that it is not installed', async (t) => {
 test('in our own home there is nothing to undo: the history is in it', async (t) => {
   const machine = new Machine(t)
   machine.agents(writer)
-  const { code, err } = await machine.run(['-p', 'hello'], { cwd: machine.home })
+  const { code, err } = await machine.call(['-p', 'hello'], { cwd: machine.home })
   assert.equal(code, 0)
   assert.match(err, /diff and undo are off in this project: this is termaite's own home/)
-  assert.equal((await machine.run(['undo', '--yes'], { cwd: machine.home })).code, 1)
+  assert.equal((await machine.call(['undo', '--yes'], { cwd: machine.home })).code, 1)
 })
 
 test('a project whose document is gone goes on with the session that spoke last', async (t) => {
   const machine = new Machine(t)
   machine.agents(echo)
-  await machine.run(['-p', 'one'])
+  await machine.call(['-p', 'one'])
   rmSync(machine.file('project.json'))
-  await machine.run(['-p', 'two'])
-  await machine.run(['-p', 'three'])
+  await machine.call(['-p', 'two'])
+  await machine.call(['-p', 'three'])
   assert.equal(new Set(machine.history().map(({ session }) => session)).size, 1)
 })
 
 test('a run without a name never falls into a named session', async (t) => {
   const machine = new Machine(t)
   machine.agents(echo)
-  await machine.run(['-p', 'one', '--session', 'side'])
-  await machine.run(['-p', 'two'])
+  await machine.call(['-p', 'one', '--session', 'side'])
+  await machine.call(['-p', 'two'])
   assert.equal(new Set(machine.history().map(({ session }) => session)).size, 2)
 })
 
@@ -269,10 +269,10 @@ for (const broken of sized([torn, strange], [torn, '{}', '[]', 'null', strange])
   test(`a damaged document of a project is set aside, and the conversation goes on: ${broken}`, async (t) => {
     const machine = new Machine(t)
     machine.agents(echo)
-    await machine.run(['-p', 'one'])
+    await machine.call(['-p', 'one'])
     const file = machine.file('project.json')
     writeFileSync(file, broken)
-    const { code, err } = await machine.run(['-p', 'two'])
+    const { code, err } = await machine.call(['-p', 'two'])
     assert.equal(code, 0, err)
     const [aside] = readdirSync(join(file, '..')).filter((name) => name.endsWith('.broken'))
     assert.equal(readFileSync(join(file, '..', aside!), 'utf8'), broken)
@@ -281,20 +281,20 @@ for (const broken of sized([torn, strange], [torn, '{}', '[]', 'null', strange])
       /^termaite: \S+project\.json was damaged\. It was set aside as \S+\.broken, and a new one is made\.$/m,
     )
     assert.equal(new Set(machine.history().map(({ session }) => session)).size, 1)
-    assert.doesNotMatch((await machine.run(['-p', 'three'])).err, /damaged/)
+    assert.doesNotMatch((await machine.call(['-p', 'three'])).err, /damaged/)
   })
 
 test('rename and resume without a known project say what to do, and work in its folder', async (t) => {
   const machine = new Machine(t)
   machine.agents(echo)
-  await machine.run(['-p', 'one'])
+  await machine.call(['-p', 'one'])
   const { session } = machine.history()[0]!
   for (const command of [
     ['sessions', 'rename', session, 'a name'],
     ['sessions', 'resume', session],
   ]) {
     rmSync(machine.file('project.json'))
-    const { code, err } = await machine.run(command, { cwd: machine.folder })
+    const { code, err } = await machine.call(command, { cwd: machine.folder })
     assert.deepEqual(
       [code, err],
       [
@@ -302,32 +302,32 @@ test('rename and resume without a known project say what to do, and work in its 
         `termaite: sessions: termaite does not know the folder of ${session}. Run the command again in that folder.\n`,
       ],
     )
-    assert.equal((await machine.run(command)).code, 0)
+    assert.equal((await machine.call(command)).code, 0)
   }
-  await machine.run(['-p', 'two'])
+  await machine.call(['-p', 'two'])
   assert.equal(new Set(machine.history().map((entry) => entry.session)).size, 1)
 })
 
 test('compact makes no session, and no session has an empty name', async (t) => {
   const machine = new Machine(t)
   machine.agents(echo)
-  assert.deepEqual(await machine.run(['compact']), {
+  assert.deepEqual(await machine.call(['compact']), {
     code: 1,
     signal: null,
     out: '',
     err: 'termaite: there is no conversation in this project yet. Begin one with: termaite -p "<request>"\n',
   })
   assert.equal(existsSync(join(machine.home, 'projects')), false)
-  await machine.run(['-p', 'one'])
+  await machine.call(['-p', 'one'])
   const before = readFileSync(machine.file('project.json'), 'utf8')
-  const { code, err } = await machine.run(['compact', '--session', 'nope'])
+  const { code, err } = await machine.call(['compact', '--session', 'nope'])
   assert.deepEqual(
     [code, err],
     [1, 'termaite: --session: there is no session "nope" in this project. `termaite sessions` lists them.\n'],
   )
   for (const args of [['compact'], ['-p', 'x']])
     assert.deepEqual(
-      [(await machine.run([...args, '--session', ''])).err],
+      [(await machine.call([...args, '--session', ''])).err],
       ['termaite: --session needs a <name>, but it is empty.\n'],
     )
   assert.equal(readFileSync(machine.file('project.json'), 'utf8'), before)
@@ -394,8 +394,8 @@ test('a folder with a newline in its name is one row of where', async (t) => {
   machine.agents(echo)
   const odd = join(machine.folder, 'two\nlines')
   mkdirSync(odd)
-  await machine.run(['-p', 'one'], { cwd: odd })
-  const { out } = await machine.run(['where'])
+  await machine.call(['-p', 'one'], { cwd: odd })
+  const { out } = await machine.call(['where'])
   assert.match(out, /conversations of .*two\\nlines$/m)
 })
 

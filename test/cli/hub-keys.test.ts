@@ -134,7 +134,7 @@ test('a wrong call about keys is explained, with its exit code', options, async 
       await said(keys('revoke', 'user')),
       await said(keys('dance')),
       await said(keys('revoke', 'orc', '--role', 'agent')),
-      await said(machine.run(['hub', 'dance'], { env })),
+      await said(machine.call(['hub', 'dance'], { env })),
       await said(keysOf(machine, { ...env, TERMAITE_HUB_KEY: member })('add', 'bob', '--role', 'admin')),
       await said(keysOf(machine)('--server', 'http://127.0.0.1:1')),
       // Once the hub's own note is lost, the hub is not found, and its ledger is in use.
@@ -213,7 +213,7 @@ test('a key file that is open to others is refused in words, and is left alone',
     ['hub', 'keys'],
     ['task', 'list'],
   ]) {
-    const { code, err } = await machine.run(args)
+    const { code, err } = await machine.call(args)
     assert.equal(code, 2, args.join(' '))
     assert.match(err.trimEnd(), /other users can read .*hub\.key: delete it, and the next start makes a new key\.$/)
   }
@@ -226,7 +226,7 @@ test('a key file that is empty or cut short is set aside, and the next start mak
   const file = join(machine.home, 'hub.key')
   for (const text of ['', 'tmk_half']) {
     writeFileSync(file, text, { mode: 0o600 })
-    const { code, err } = await machine.run(['hub', 'keys'])
+    const { code, err } = await machine.call(['hub', 'keys'])
     assert.equal(code, 0, err)
     assert.match(err, /hub\.key was damaged\. It was set aside as \S+\.broken, and a new one is made\.$/m)
     assert.match(readFileSync(file, 'utf8'), /^tmk_[\w-]{43}\n$/)
@@ -357,7 +357,7 @@ test(
     const [task] = await settled([id])
     assert.equal(task!.agent, hubId)
     for (const verb of ['approve', 'cancel']) {
-      const { code, err } = await machine.run(['task', verb, id], { env: asAgent })
+      const { code, err } = await machine.call(['task', verb, id], { env: asAgent })
       assert.equal(code, 1)
       assert.match(err, new RegExp(`${hubId} has the role agent and may not`))
     }
@@ -390,7 +390,7 @@ test(
     first.child.kill('SIGTERM')
     await once(first.child, 'exit')
     writeFileSync(join(machine.home, 'session.json'), text.replace(/"owner": "[^"]*"/, '"owner": ""'))
-    const { code, err } = await machine.run(['agent', '--start=fake', '--here', '--yes', '--resume'], { env })
+    const { code, err } = await machine.call(['agent', '--start=fake', '--here', '--yes', '--resume'], { env })
     assert.equal(code, 1)
     assert.match(err, /leads to .* through a link, so nothing was written there/)
     assert.deepEqual(
@@ -426,10 +426,10 @@ test('the acts of clients at the hub are shown, and exported as JSON lines and C
   await keysOf(machine)('add', 'early', '--role', 'member')
   const { env } = await startedHub(t, machine)
   const secret = (await keysOf(machine, env)('add', 'anna', '--role', 'member')).out.trimEnd()
-  await machine.run(['task', 'add', 'a prompt that nobody else may read'], { env })
-  const refused = await machine.run(['hub', 'keys', 'add', 'x'], { env: { ...env, TERMAITE_HUB_KEY: secret } })
+  await machine.call(['task', 'add', 'a prompt that nobody else may read'], { env })
+  const refused = await machine.call(['hub', 'keys', 'add', 'x'], { env: { ...env, TERMAITE_HUB_KEY: secret } })
   assert.equal(refused.code, 1)
-  const audit = (...args: string[]) => machine.run(['hub', 'audit', ...args], { env })
+  const audit = (...args: string[]) => machine.call(['hub', 'audit', ...args], { env })
   const { out } = await audit()
   assert.match(
     out,

@@ -69,7 +69,7 @@ test('a ledger in a file is backed up while its hub runs, with its texts, and on
   await orc.respond(given.ticket, 'orc', { status: 'IN_REVIEW', message: 'done', diff })
 
   const file = join(machine.home, 'one.backup')
-  const { code, err } = await machine.run(['hub', 'backup', file], { env })
+  const { code, err } = await machine.call(['hub', 'backup', file], { env })
   assert.match(`${code} ${err}`, /^0 Wrote 1 task, .*1 agent.* and 1 long text to /)
   const left = readdirSync(machine.home).filter((name) => name.includes('-copy-'))
   assert.deepEqual([left, statSync(file).mode & 0o777], [[], 0o600])

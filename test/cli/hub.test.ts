@@ -67,7 +67,7 @@ test('a question that an agent asks before it has a task is answered by the name
   await hub.register({ id: 'orc', role: 'dev', capabilities: [], workspace: machine.project, source: 'CLI' })
   const yes = { id: '2', label: 'Yes, I trust it', means: 'always', grants: 'this folder' } as const
   await hub.ask('orc', { id: 'q-1', text: 'Do you trust it?', options: [yes, { id: '1', label: 'No', means: 'no' }] })
-  const run = (...args: string[]) => machine.run(['task', ...args], { env })
+  const run = (...args: string[]) => machine.call(['task', ...args], { env })
   assert.match((await run('list')).out, /^orc +ASKING +\S+ +orc +Do you trust it\?/m)
   assert.deepEqual((await run('show', 'orc')).out.trimEnd().split('\n'), [
     'Question: Do you trust it?',
@@ -89,7 +89,7 @@ test('a question that an agent asks before it has a task is answered by the name
 test('each wrong call of the hub is explained, with what to do', options, async (t) => {
   const machine = new Machine(t)
   const said = async (args: string[], env: Record<string, string> = {}) => {
-    const { code, err } = await machine.run(args, { env })
+    const { code, err } = await machine.call(args, { env })
     return [code, err.trimEnd()]
   }
   const [code, away] = await said(['task', 'list'], { TERMAITE_HUB: 'http://127.0.0.1:9' })
@@ -155,7 +155,7 @@ test('a port that is in use is named, with the flag for another one', async (t) 
   await once(taken, 'listening')
   t.after(() => taken.close())
   const { port } = taken.address() as AddressInfo
-  const { code, out, err } = await machine.run(['serve', '--port', String(port)])
+  const { code, out, err } = await machine.call(['serve', '--port', String(port)])
   assert.deepEqual([code, out], [1, ''])
   assert.equal(
     err,

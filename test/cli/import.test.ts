@@ -51,7 +51,7 @@ function opencodeSession(machine: Machine): DatabaseSync {
 
 type Listed = { id: string; turns: number; cli?: string; first: string }
 
-const listed = async (machine: Machine) => JSON.parse((await machine.run(['sessions', '--json'])).out) as Listed[]
+const listed = async (machine: Machine) => JSON.parse((await machine.call(['sessions', '--json'])).out) as Listed[]
 
 /** The beginning of each row of a table, without times. */
 const rows = (out: string, columns: number) =>
@@ -142,7 +142,7 @@ test('tokens of the CLIs’ own records and ours are counted once each, also whe
   const machine = plain(t)
   const files = recorded(machine, ['claude', 'codex'])
   const rowsOf = async () =>
-    (JSON.parse((await machine.run(['usage', '--everywhere', '--json'])).out) as object[]).map((row) => ({ ...row }))
+    (JSON.parse((await machine.call(['usage', '--everywhere', '--json'])).out) as object[]).map((row) => ({ ...row }))
   const own = { source: 'parsed', count: 4, input: 4800, output: 136, cached: 4000, outside: true }
   const both = [
     { key: 'claude', ...own, cost: 0.00672, priced: 4 },
@@ -154,15 +154,15 @@ test('tokens of the CLIs’ own records and ours are counted once each, also whe
   writeFileSync(fork, readFileSync(files.claude!))
   assert.deepEqual(await rowsOf(), both)
   rmSync(fork)
-  await machine.run(['import', 'claude', '--yes'])
+  await machine.call(['import', 'claude', '--yes'])
   assert.deepEqual(await rowsOf(), both)
-  assert.deepEqual(JSON.parse((await machine.run(['usage', '--by', 'agent', '--json'])).out), [])
+  assert.deepEqual(JSON.parse((await machine.call(['usage', '--by', 'agent', '--json'])).out), [])
   rmSync(files.claude!)
   // The copy has the sums of the three turns that used tokens.
   assert.deepEqual(await rowsOf(), [both[1], { ...both[0]!, count: 3, priced: 3 }].toReversed())
   const elsewhere = join(machine.folder, 'elsewhere')
   mkdirSync(elsewhere)
-  assert.equal((await machine.run(['usage', '--everywhere', '--json'], { cwd: elsewhere })).out, '[]\n')
+  assert.equal((await machine.call(['usage', '--everywhere', '--json'], { cwd: elsewhere })).out, '[]\n')
 })
 
 test('a session is continued by its CLI in its own thread, and shared with no other agent unasked', async (t) => {
@@ -197,24 +197,24 @@ test('a session is continued by its CLI in its own thread, and shared with no ot
     sharing: 'ask',
     metaInstruction: false,
   })
-  await machine.run(['import', '--yes'])
+  await machine.call(['import', '--yes'])
   const [imported] = await listed(machine)
-  const refusal = await machine.run(['sessions', 'rename', imported!.id, 'mine'])
+  const refusal = await machine.call(['sessions', 'rename', imported!.id, 'mine'])
   assert.match(
     refusal.err,
     /was imported and is only read\. To continue it as a session of yours: termaite sessions resume /,
   )
-  const resumed = await machine.run(['sessions', 'resume', imported!.id])
+  const resumed = await machine.call(['sessions', 'resume', imported!.id])
   assert.deepEqual([resumed.code, resumed.err], [0, ''])
   assert.match(resumed.out, /To let opus go on in its own thread, give it the turn: termaite -a opus\n$/)
   const [own, ...more] = await listed(machine)
   assert.deepEqual([own!.turns, own!.cli, own!.first, more], [5, undefined, imported!.first, []])
 
-  const turn = await machine.run(['-p', 'go on, please', '-a', 'other', '--only'], { env })
+  const turn = await machine.call(['-p', 'go on, please', '-a', 'other', '--only'], { env })
   assert.notEqual(turn.code, 0)
   assert.match(turn.err, /not shared|not allowed/)
   assert.ok(!existsSync(other))
-  const mine = await machine.run(['-p', 'go on, please', '-a', 'opus', '--only'], { env })
+  const mine = await machine.call(['-p', 'go on, please', '-a', 'opus', '--only'], { env })
   assert.deepEqual([mine.code, mine.out], [0, 'Gladly.\n'])
   const told = readFileSync(given, 'utf8')
   assert.match(told, new RegExp(`--resume ${uuid(1)}`))
@@ -222,7 +222,7 @@ test('a session is continued by its CLI in its own thread, and shared with no ot
   // The CLI's own thread knows the earlier turns: they are not repeated to it.
   assert.doesNotMatch(told, /Line 1 of the long answer/)
 
-  const used = JSON.parse((await machine.run(['usage', '--everywhere', '--json'])).out) as {
+  const used = JSON.parse((await machine.call(['usage', '--everywhere', '--json'])).out) as {
     key: string
     input: number
   }[]
@@ -233,9 +233,9 @@ test('a session is continued by its CLI in its own thread, and shared with no ot
       ['claude', 4800],
     ],
   )
-  const again = await machine.run(['import', '--yes'])
+  const again = await machine.call(['import', '--yes'])
   assert.match(again.err, /Claude Code: 1 session was continued in termaite and not imported again\./)
-  const undone = await machine.run(['import', '--undo', '--yes'])
+  const undone = await machine.call(['import', '--undo', '--yes'])
   assert.deepEqual(
     [undone.out, undone.err],
     ['Removed 0 imported sessions.\n', '1 session that you continued stays, as a session of termaite.\n'],
@@ -265,7 +265,7 @@ test('files of strangers: links, pipes, garbage, torn lines and sessions of othe
     `${text}{"type":"user",\n${JSON.stringify(strange)}\n${JSON.stringify(escape)}\n{"type":"assist`,
   )
   utimesSync(join(folder, `${uuid(9)}.jsonl`), 0, 0)
-  const shown = await machine.run(['import', '--json', '--dry-run'])
+  const shown = await machine.call(['import', '--json', '--dry-run'])
   const [found] = JSON.parse(shown.out) as {
     sessions: { key: string; turns: number; unread: object }[]
     faults: string[]
@@ -278,7 +278,7 @@ test('files of strangers: links, pipes, garbage, torn lines and sessions of othe
     ],
   )
   assert.deepEqual(found!.faults, [])
-  const done = await machine.run(['import', '--yes'])
+  const done = await machine.call(['import', '--yes'])
   assert.equal(done.code, 0)
   assert.match(done.err, /Claude Code: 1 line is damaged and left out\./)
   assert.equal((await listed(machine)).length, 3)
@@ -289,7 +289,7 @@ test('the setup offers the earlier sessions of this project, and copies nothing'
   const machine = new Machine(t)
   recorded(machine, ['claude', 'gemini'])
   opencodeSession(machine)
-  const { out } = await machine.run(['setup', '--yes'], { env: machine.install(['claude']) })
+  const { out } = await machine.call(['setup', '--yes'], { env: machine.install(['claude']) })
   const offer =
     'There are earlier sessions in this project: 1 of Claude Code, 1 of Gemini CLI, 1 of OpenCode. To search and continue them here: termaite import'
   assert.ok(out.split('\n').includes(offer), out)
@@ -299,7 +299,7 @@ test('the setup offers the earlier sessions of this project, and copies nothing'
 test('sessions in a database are imported, and brought up to date', async (t) => {
   const machine = plain(t)
   const db = opencodeSession(machine)
-  const imported = async (...args: string[]) => rows((await machine.run(['import', ...args, '--yes'])).out, 5)[1]
+  const imported = async (...args: string[]) => rows((await machine.call(['import', ...args, '--yes'])).out, 5)[1]
   assert.deepEqual(await imported(), ['OpenCode', '1', '1', '0', '2'])
   assert.deepEqual(await imported(), ['OpenCode', '1', '0', '0', '2'])
   db.exec(
@@ -311,16 +311,16 @@ test('sessions in a database are imported, and brought up to date', async (t) =>
   db.exec('UPDATE session SET time_updated = time_updated + 1')
   db.close()
   assert.deepEqual(await imported('opencode'), ['OpenCode', '1', '0', '1', '3'])
-  const hits = JSON.parse((await machine.run(['sessions', 'search', 'egrets', '--json'])).out) as []
+  const hits = JSON.parse((await machine.call(['sessions', 'search', 'egrets', '--json'])).out) as []
   assert.equal(hits.length, 1)
 })
 
 test('an unknown CLI, and a project without earlier sessions', async (t) => {
   const machine = plain(t)
-  const unknown = await machine.run(['import', 'emacs'])
+  const unknown = await machine.call(['import', 'emacs'])
   assert.equal(unknown.code, 2)
   assert.match(unknown.err, /^termaite: import: found "emacs", allowed: claude, gemini, codex, /)
-  const none = await machine.run(['import', 'claude', 'codex'])
+  const none = await machine.call(['import', 'claude', 'codex'])
   assert.deepEqual(
     [none.code, none.out, none.err],
     [0, '', `Found no earlier sessions in ${machine.project} of Claude Code, Codex.\n`],

@@ -38,7 +38,7 @@ test('init --yes writes the document, keeps a copy of the old one, and the next 
 test('init asks no agent where no person can be asked', async (t) => {
   const machine = new Machine(t)
   machine.agents({ amber: `${writes}; touch was-asked` })
-  const { code, err } = await machine.run(['init'])
+  const { code, err } = await machine.call(['init'])
   assert.deepEqual(
     [code, err, readdirSync(machine.project)],
     [
@@ -52,7 +52,7 @@ test('init asks no agent where no person can be asked', async (t) => {
 test('an answer that is none is refused, with the exit code of a failed turn', async (t) => {
   const machine = new Machine(t)
   machine.agents({ amber: 'cat >/dev/null; echo Done, I wrote it.' })
-  const { code, err } = await machine.run(['init', '--yes'])
+  const { code, err } = await machine.call(['init', '--yes'])
   assert.equal(code, 1)
   assert.match(
     err,

@@ -49,10 +49,10 @@ test('diff --list names the turns that changed a file, and no other', async (t) 
 test('sessions lists, shows, searches, renames, exports and resumes', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good: 'cat >/dev/null; echo the answer about walruses' }, { metaInstruction: false })
-  await machine.run(['-p', 'first question'])
-  await machine.run(['-p', 'second question', '--new'])
-  await machine.run(['-p', 'named question', '--session', 'side'])
-  const sessions = JSON.parse((await machine.run(['sessions', '--json'])).out) as {
+  await machine.call(['-p', 'first question'])
+  await machine.call(['-p', 'second question', '--new'])
+  await machine.call(['-p', 'named question', '--session', 'side'])
+  const sessions = JSON.parse((await machine.call(['sessions', '--json'])).out) as {
     id: string
     first: string
     turns: number
@@ -68,55 +68,55 @@ test('sessions lists, shows, searches, renames, exports and resumes', async (t) 
     ],
   )
   const [, , first] = sessions
-  const found = JSON.parse((await machine.run(['sessions', 'search', 'walruses', '--json'])).out) as {
+  const found = JSON.parse((await machine.call(['sessions', 'search', 'walruses', '--json'])).out) as {
     session: string
   }[]
   assert.deepEqual(found.map(({ session }) => session).sort(), sessions.map(({ id }) => id).sort())
-  assert.equal((await machine.run(['sessions', 'search', '"AND (', '--json'])).out, '[]\n')
-  assert.equal((await machine.run(['sessions', 'rename', first!.id, 'the first one'])).code, 0)
+  assert.equal((await machine.call(['sessions', 'search', '"AND (', '--json'])).out, '[]\n')
+  assert.equal((await machine.call(['sessions', 'rename', first!.id, 'the first one'])).code, 0)
   assert.match(
-    (await machine.run(['sessions', 'show', 'the first one'])).out,
+    (await machine.call(['sessions', 'show', 'the first one'])).out,
     /^\d{4}-\d\d-\d\d \d\d:\d\d user: first question\n.* good: the answer about walruses\n$/s,
   )
-  const markdown = (await machine.run(['sessions', 'export', first!.id])).out
+  const markdown = (await machine.call(['sessions', 'export', first!.id])).out
   assert.match(
     markdown,
     /^# the first one\n\n.*\n\n## user, .*\n\nfirst question\n\n## good, .*\n\nthe answer about walruses\n$/s,
   )
-  const jsonl = (await machine.run(['sessions', 'export', first!.id, '--format', 'jsonl'])).out.trim().split('\n')
+  const jsonl = (await machine.call(['sessions', 'export', first!.id, '--format', 'jsonl'])).out.trim().split('\n')
   assert.deepEqual(
     jsonl.map((line) => JSON.parse(line) as unknown),
     machine.history().filter(({ session }) => session === first!.id),
   )
   assert.deepEqual(
     (
-      JSON.parse((await machine.run(['sessions', 'export', first!.id, '--format', 'json'])).out) as {
+      JSON.parse((await machine.call(['sessions', 'export', first!.id, '--format', 'json'])).out) as {
         name: string
         entries: unknown[]
       }
     ).entries.length,
     jsonl.length,
   )
-  assert.equal((await machine.run(['sessions', 'resume', first!.id])).code, 0)
-  await machine.run(['-p', 'goes on'])
+  assert.equal((await machine.call(['sessions', 'resume', first!.id])).code, 0)
+  await machine.call(['-p', 'goes on'])
   assert.equal(machine.history().at(-1)!.session, first!.id)
 })
 
 test('the index can be thrown away at any time', async (t) => {
   const machine = new Machine(t)
   machine.agents(echo)
-  await machine.run(['-p', 'hello'])
-  const before = (await machine.run(['sessions', '--json'])).out
+  await machine.call(['-p', 'hello'])
+  const before = (await machine.call(['sessions', '--json'])).out
   writeFileSync(join(machine.home, 'termaite.db'), 'not a database')
   rmSync(join(machine.home, 'termaite.db-wal'), { force: true })
-  assert.equal((await machine.run(['sessions', '--json'])).out, before)
+  assert.equal((await machine.call(['sessions', '--json'])).out, before)
 })
 
 test('usage per agent says how each number is known', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good: 'cat >/dev/null; printf 12345678' }, { metaInstruction: false })
-  await machine.run(['-p', 'hello'])
-  const rows = JSON.parse((await machine.run(['usage', '--json', '--by', 'agent'])).out) as unknown[]
+  await machine.call(['-p', 'hello'])
+  const rows = JSON.parse((await machine.call(['usage', '--json', '--by', 'agent'])).out) as unknown[]
   assert.deepEqual(rows, [{ key: 'good', source: 'estimated', count: 1, input: 10, output: 2, cached: 0, priced: 0 }])
 })
 
@@ -145,27 +145,27 @@ test('undo after a turn that edited, created, deleted and renamed by a shell: th
   machine.agents({
     shell: `cat >/dev/null; echo three >> src/edited.ts; rm src/deleted.ts; mv src/renamed.ts src/other.ts; mkdir -p new/deep; echo hi > new/deep/file; chmod 644 run.sh; rm link; echo after > ignored.log; echo done`,
   })
-  assert.equal((await machine.run(['-p', 'change things'])).code, 0)
+  assert.equal((await machine.call(['-p', 'change things'])).code, 0)
   assert.notDeepEqual(tree(machine.project), before)
-  const { stat } = JSON.parse((await machine.run(['diff', '--json'])).out) as { stat: { file: string }[] }
+  const { stat } = JSON.parse((await machine.call(['diff', '--json'])).out) as { stat: { file: string }[] }
   assert.equal(stat.length, 6)
-  const refused = await machine.run(['undo'])
+  const refused = await machine.call(['undo'])
   assert.deepEqual({ code: refused.code, out: refused.out }, { code: 2, out: '' })
-  const undone = await machine.run(['undo', '--yes', '--json'])
+  const undone = await machine.call(['undo', '--yes', '--json'])
   assert.equal(undone.code, 0, undone.err)
   assert.deepEqual(tree(machine.project), { ...before, 'ignored.log': '644 after\n' })
   assert.equal(existsSync(join(machine.project, 'new')), false)
   assert.deepEqual(readFileSync(join(machine.project, '.git/index')), index)
   const { turn } = JSON.parse(undone.out) as { turn: string }
-  assert.equal((await machine.run(['undo', turn, '--yes'])).code, 0)
+  assert.equal((await machine.call(['undo', turn, '--yes'])).code, 0)
   assert.equal(readFileSync(join(machine.project, 'new/deep/file'), 'utf8'), 'hi\n')
 })
 
 test('--continue goes on in the most recently used project, from any folder', async (t) => {
   const machine = new Machine(t)
   machine.agents({ pwd: 'cat >/dev/null; pwd' })
-  await machine.run(['-p', 'here'])
-  const { out, err } = await machine.run(['-c', '-p', 'there'], { cwd: machine.folder })
+  await machine.call(['-p', 'here'])
+  const { out, err } = await machine.call(['-c', '-p', 'there'], { cwd: machine.folder })
   assert.equal(out, `${machine.project}\n`)
   assert.match(err, new RegExp(`^Continuing in ${machine.project}$`, 'm'))
 })
@@ -173,17 +173,17 @@ test('--continue goes on in the most recently used project, from any folder', as
 test('compact turns the oldest half into a summary, and nothing is removed; a failed one changes nothing', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good: 'cat >/dev/null; echo in short' })
-  for (const prompt of ['one', 'two', 'three', 'four']) await machine.run(['-p', prompt])
+  for (const prompt of ['one', 'two', 'three', 'four']) await machine.call(['-p', prompt])
   const before = machine.history()
   machine.agents({ bad: 'exit 3' })
-  assert.deepEqual((await machine.run(['compact'])).code, 1)
+  assert.deepEqual((await machine.call(['compact'])).code, 1)
   assert.deepEqual(machine.history(), before)
   machine.agents({ echo: 'cat' }, { metaInstruction: false })
   machine.agents({ good: 'cat >/dev/null; echo in short' })
-  assert.equal((await machine.run(['compact'])).code, 0)
+  assert.equal((await machine.call(['compact'])).code, 0)
   assert.deepEqual(machine.history().slice(0, before.length), before)
   machine.agents(echo, { metaInstruction: false })
-  const { out } = await machine.run(['-p', 'five'])
+  const { out } = await machine.call(['-p', 'five'])
   assert.match(out, /^<summary>\nin short\n<\/summary>\n<message from="user">\nthree\n/)
   assert.doesNotMatch(out, /\ntwo\n/)
 })
@@ -194,9 +194,9 @@ test('a window that shrank: the conversation is summarised until it fits, and no
   const agents = (contextWindowTokens: number) =>
     machine.settings({ metaInstruction: false, agents: [{ name: 'wordy', command, contextWindowTokens }] })
   agents(1_000_000)
-  for (let i = 1; i <= 8; i++) await machine.run(['-p', `turn ${i}`])
+  for (let i = 1; i <= 8; i++) await machine.call(['-p', `turn ${i}`])
   agents(1_000)
-  const { code, err } = await machine.run(['-p', 'the last one'])
+  const { code, err } = await machine.call(['-p', 'the last one'])
   assert.equal(code, 0)
   assert.deepEqual(err.match(/^.*(?:summarised|summary).*$/gm), [
     'The conversation is long: its oldest part is being summarised before the agent is asked.',
@@ -223,9 +223,9 @@ test('a conversation that fills the smallest window is summarised before the nex
       ],
     })
   agents(1_000_000)
-  for (const prompt of ['one', 'two', 'three', 'four']) await machine.run(['-p', prompt])
+  for (const prompt of ['one', 'two', 'three', 'four']) await machine.call(['-p', prompt])
   agents(2_500)
-  const { code, err } = await machine.run(['-p', 'five'])
+  const { code, err } = await machine.call(['-p', 'five'])
   assert.equal(code, 0)
   assert.match(err, /^The oldest half of the conversation is now a summary\.$/m)
   assert.deepEqual(
@@ -261,8 +261,8 @@ test('an agent with a view of its own gets the newest turns that fit, and does n
   const wordy = { name: 'wordy', command: 'cat >/dev/null; seq 1 500', contextWindowTokens: 1_000_000 }
   const small = { name: 'small', command: 'cat', contextWindowTokens: 2_600, ownView: true }
   machine.settings({ metaInstruction: false, rotationStrategy: 'exhaustion', agents: [wordy, small] })
-  for (const prompt of ['one', 'two', 'three']) await machine.run(['-p', prompt])
-  const { out } = await machine.run(['-p', 'four', '-a', 'small'])
+  for (const prompt of ['one', 'two', 'three']) await machine.call(['-p', prompt])
+  const { out } = await machine.call(['-p', 'four', '-a', 'small'])
   const prompts = [...out.matchAll(/<message from="user">\n(\w+)/g)].map((match) => match[1])
   assert.deepEqual(prompts, ['two', 'three', 'four'])
   assert.equal(
@@ -274,9 +274,9 @@ test('an agent with a view of its own gets the newest turns that fit, and does n
 test('a summary that must wait for a quota says until when, and can be tried later', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good: 'cat >/dev/null; echo fine' })
-  await machine.run(['-p', 'one'])
+  await machine.call(['-p', 'one'])
   machine.agents({ spent: 'cat >/dev/null; echo "Error: usage limit reached, try again in 3 hours" >&2; exit 1' })
-  const { code, err } = await machine.run(['compact'])
+  const { code, err } = await machine.call(['compact'])
   assert.equal(code, 75)
   assert.match(err, /spent is the first one back, at \d{4}-\d\d-\d\d \d\d:\d\d\.\n$/)
 })

@@ -16,7 +16,7 @@ function machineWith(t: TestContext, settings?: string) {
   const file = join(machine.folder, 'home', '.gemini', 'settings.json')
   mkdirSync(join(file, '..'))
   if (settings !== undefined) writeFileSync(file, settings)
-  return { machine, file, mcp: (...args: string[]) => machine.run(['mcp', ...args]) }
+  return { machine, file, mcp: (...args: string[]) => machine.call(['mcp', ...args]) }
 }
 
 const theirs = '{\n  // mine\n  "theme": "dark"\n}\n'

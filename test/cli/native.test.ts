@@ -296,7 +296,7 @@ test('--mode plan is our own agent’s alone; without a model for one it says wh
   assert.match(JSON.stringify(server.turns()[0]!.body.system), /plan mode/)
   machine.agents({ other: 'echo other' })
   if ((await localServers(realClock)).length > 0) return t.diagnostic('a model server of this machine would answer')
-  const { code, err } = await machine.run(['-p', 'how?', '--mode', 'plan'])
+  const { code, err } = await machine.call(['-p', 'how?', '--mode', 'plan'])
   assert.equal(code, 2)
   assert.match(err, /the mode plan needs a model for termaite’s own agent, and there is none\. Set GROQ_API_KEY/)
 })

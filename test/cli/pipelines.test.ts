@@ -122,7 +122,7 @@ test('a schedule is listed, paused, resumed and removed; a wrong use says what t
   const machine = new Machine(t)
   const { env } = await startedHub(t, machine)
   const run = (args: string[], stdin?: string) =>
-    machine.run(['task', ...args], stdin === undefined ? { env } : { env, input: stdin })
+    machine.call(['task', ...args], stdin === undefined ? { env } : { env, input: stdin })
   const plan = 'name: nightly\nzone: UTC\nschedule: "0 3 1 1 *"\ntasks: [{ name: a, prompt: b }]\n'
   assert.match(
     (await run(['add', '--file', '-'], plan)).out,

@@ -18,7 +18,7 @@ function projectOn(t: TestContext, files: Record<string, string>) {
     writeFileSync(join(machine.project, path), text)
   }
   for (const [path, text] of Object.entries(files)) write(path, text)
-  return { machine, write, run: (...args: string[]) => machine.run([...args, '--new']) }
+  return { machine, write, run: (...args: string[]) => machine.call([...args, '--new']) }
 }
 
 const heard = (text: string) => `<message from="user">\n${text}\n</message>\n`
@@ -94,7 +94,7 @@ test('a command line of a command runs only under the rules, and no argument add
     '.termaite/commands/make.md': 'Made: !`touch made-$1`',
     '.termaite/commands/show.md': 'It says: !`echo $ARGUMENTS`',
   })
-  await machine.run(['trust', '--yes'])
+  await machine.call(['trust', '--yes'])
   const made = (name: string) => existsSync(join(machine.project, name))
   const refused = await run('-p', '/make it')
   assert.deepEqual([refused.code, refused.out, made('made-it')], [77, '', false])
@@ -131,9 +131,9 @@ test('a command’s model and tools hold for termaite’s own agent: other calls
     metaInstruction: false,
     agents: [{ name: 'own', ...agent, contextWindowTokens: 200_000 }],
   })
-  await machine.run(['trust', '--yes'])
+  await machine.call(['trust', '--yes'])
   const env = { ANTHROPIC_API_KEY: 'made-up-key' }
-  const { code, err } = await machine.run(['-p', '/look'], { env })
+  const { code, err } = await machine.call(['-p', '/look'], { env })
   assert.equal(code, 77, err)
   assert.ok(!existsSync(join(machine.project, 'new.txt')))
   const [first, second, third] = server.turns().map(({ body }) => body)
@@ -143,7 +143,7 @@ test('a command’s model and tools hold for termaite’s own agent: other calls
     /The command \/look is made for Read, Bash\(git status:\*\) alone, and nobody was there to say yes/,
   )
   assert.match(JSON.stringify(third.messages.at(-1)), /tool_result/)
-  await machine.run(['-p', 'and without it'], { env })
+  await machine.call(['-p', 'and without it'], { env })
   assert.equal(server.turns().at(-1)!.body.model, 'claude-sonnet-5-5')
 })
 

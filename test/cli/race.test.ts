@@ -81,19 +81,19 @@ Nothing was brought into the project. To look at a result: termaite race show 2.
 
 test('no right result is exit code 1, no free agent 75, and a wish that cannot be met 2', async (t) => {
   const { machine, read } = broken(t, { amber: changes('worse'), birch: changes('bad') })
-  const red = await machine.run(['race', 'make it right', ...check, '--yes'])
+  const red = await machine.call(['race', 'make it right', ...check, '--yes'])
   assert.deepEqual([red.code, read('sum.txt')], [1, 'wrong\n'])
   machine.agents({ amber: 'cat >/dev/null; echo done', birch: 'cat >/dev/null; echo done' })
-  const idle = await machine.run(['race', 'make it right', ...check])
+  const idle = await machine.call(['race', 'make it right', ...check])
   assert.deepEqual([idle.code, idle.err.split('\n').at(-2)], [1, 'termaite: no agent changed a file'])
   assert.match(red.err, /^termaite: no result passes the checks$/m)
   machine.agents({
     amber: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1',
     birch: 'cat >/dev/null; echo "usage limit reached" >&2; exit 1',
   })
-  const spent = await machine.run(['race', 'make it right', ...check, '--json'])
+  const spent = await machine.call(['race', 'make it right', ...check, '--json'])
   assert.deepEqual([spent.code, JSON.parse(spent.out).failure.kind], [75, 'quota'])
-  const alone = await machine.run(['race', 'make it right', '-a', 'amber'])
+  const alone = await machine.call(['race', 'make it right', '-a', 'amber'])
   assert.deepEqual(
     [alone.code, alone.err],
     [
@@ -126,7 +126,7 @@ test('Ctrl+C ends every racer and removes every copy; copies that a killed proce
   killed.child.kill('SIGKILL')
   await killed.end
   await until(async () => (await atWork()) === 0)
-  await machine.run(['race', 'show'])
+  await machine.call(['race', 'show'])
   await until(() => copies() === 0)
   assert.equal(read('sum.txt'), 'wrong\n')
 })

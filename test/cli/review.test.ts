@@ -50,7 +50,7 @@ test('review prints the findings, exits 1 for one of severity high, and the next
 
 test('review --json prints the findings as one object', async (t) => {
   const machine = reviewing(t)
-  const { code, out } = await machine.run(['review', '--json'])
+  const { code, out } = await machine.call(['review', '--json'])
   assert.deepEqual(
     [code, JSON.parse(out)],
     [1, { ok: true, of: 'the uncommitted changes', reviewer: 'amber', findings, dropped: 1 }],
@@ -59,10 +59,10 @@ test('review --json prints the findings as one object', async (t) => {
 
 test('without a finding of severity high the exit code is 0, and nothing to review asks nobody', async (t) => {
   const machine = reviewing(t, `cat >/dev/null; sed 's/"high"/"low"/' answer.json`)
-  assert.equal((await machine.run(['review'])).code, 0)
+  assert.equal((await machine.call(['review'])).code, 0)
   execFileSync('git', ['checkout', '-q', '.'], { cwd: machine.project })
   const before = machine.history().length
-  const empty = await machine.run(['review', '--json'])
+  const empty = await machine.call(['review', '--json'])
   assert.deepEqual(
     [empty.code, JSON.parse(empty.out), empty.err],
     [
@@ -76,7 +76,7 @@ test('without a finding of severity high the exit code is 0, and nothing to revi
 
 test('a reviewer without findings, an agent without limits, and a folder without git are refused in words', async (t) => {
   const machine = reviewing(t, 'cat >/dev/null; echo Looks good.')
-  const unread = await machine.run(['review', '--json'])
+  const unread = await machine.call(['review', '--json'])
   assert.deepEqual(
     [unread.code, JSON.parse(unread.out)],
     [
@@ -91,7 +91,7 @@ test('a reviewer without findings, an agent without limits, and a folder without
     ],
   )
   machine.agents({ birch: 'cat' })
-  const loose = await machine.run(['review'])
+  const loose = await machine.call(['review'])
   assert.deepEqual(
     [loose.code, loose.err],
     [
@@ -100,7 +100,7 @@ test('a reviewer without findings, an agent without limits, and a folder without
     ],
   )
   machine.settings({ agents: [reader('cat')] })
-  const bare = await machine.run(['review'], { cwd: join(machine.folder, 'home') })
+  const bare = await machine.call(['review'], { cwd: join(machine.folder, 'home') })
   assert.equal(bare.code, 2)
   assert.match(
     bare.err,
@@ -111,7 +111,7 @@ test('a reviewer without findings, an agent without limits, and a folder without
 test('a reviewer that writes leaves no trace behind the wall', async (t) => {
   const machine = reviewing(t, 'cat >/dev/null; echo x > stolen; echo x >> sum.js; cat answer.json')
   const code = readFileSync(join(machine.project, 'sum.js'), 'utf8')
-  const { out } = await machine.run(['review', '--json'])
+  const { out } = await machine.call(['review', '--json'])
   // On a machine without a wall, the person's own setting says that this command only reads.
   if (readdirSync(machine.project).includes('stolen')) return t.skip('this machine has no sandbox')
   assert.equal(JSON.parse(out).findings.length, 2)
@@ -121,9 +121,9 @@ test('a reviewer that writes leaves no trace behind the wall', async (t) => {
 test('a range is reviewed, and one that looks like an option reaches no program', async (t) => {
   const machine = reviewing(t)
   writeFileSync(join(machine.project, 'answer.json'), '{"findings": []}')
-  const { code, out } = await machine.run(['review', 'HEAD', '-a', 'amber'])
+  const { code, out } = await machine.call(['review', 'HEAD', '-a', 'amber'])
   assert.deepEqual([code, out], [0, 'amber found nothing to mend in the changes of the commit HEAD.\n'])
-  const odd = await machine.run(['review', '--', '--output=stolen'])
+  const odd = await machine.call(['review', '--', '--output=stolen'])
   assert.deepEqual(
     [odd.code, odd.err],
     [2, 'termaite: "--output=stolen" is no range. Name a commit, a branch, or two of them: main..HEAD\n'],
@@ -143,7 +143,7 @@ test('our own agent reviews with reading alone: a write is refused, and the prov
   reviewedProject(machine.project)
   const agent = { name: 'native', kind: 'native', model: 'openai/gpt-5', baseURL: `${server.url}/v1` }
   machine.settings({ agents: [{ ...agent, leash: 'all', contextWindowTokens: 200_000 }] })
-  const { code, out, err } = await machine.run(['review', '--json'], { env: { OPENAI_API_KEY: 'made-up' } })
+  const { code, out, err } = await machine.call(['review', '--json'], { env: { OPENAI_API_KEY: 'made-up' } })
   assert.deepEqual(
     [code, JSON.parse(out)],
     [1, { ok: true, of: 'the uncommitted changes', reviewer: 'native', findings: [findings[0]], dropped: 0 }],

@@ -24,7 +24,7 @@ test('one failing and one good agent: the good answer alone on stdout, one promp
 test('all fail: exit 1, every attempt named, no reply kept', async (t) => {
   const machine = new Machine(t)
   machine.agents({ bad, worse: 'cat >/dev/null; exit 4', mute: 'cat >/dev/null' })
-  const { code, out, err } = await machine.run(['-p', 'hello'])
+  const { code, out, err } = await machine.call(['-p', 'hello'])
   assert.deepEqual({ code, out }, { code: 1, out: '' })
   assert.deepEqual(err.split('\n'), [
     'bad failed with exit code 3: it broke',
@@ -42,8 +42,8 @@ test('all fail: exit 1, every attempt named, no reply kept', async (t) => {
 test('a spent quota parks an agent over processes; when all are parked the exit code is 75 and says until when', async (t) => {
   const machine = new Machine(t)
   machine.agents({ spent, good })
-  assert.equal((await machine.run(['-p', 'one'])).code, 0)
-  assert.equal((await machine.run(['-p', 'two', '-r', 'exhaustion', '-a', 'spent'])).code, 0)
+  assert.equal((await machine.call(['-p', 'one'])).code, 0)
+  assert.equal((await machine.call(['-p', 'two', '-r', 'exhaustion', '-a', 'spent'])).code, 0)
   assert.equal(machine.kept().filter(([type]) => type === 'attempt').length, 1, 'a parked agent is not asked again')
   machine.agents({ spent })
   const { code, err } = await machine.run(['-p', 'three'], { env: { TZ: 'Asia/Kolkata' } })
@@ -62,11 +62,11 @@ test('a spent quota parks an agent over processes; when all are parked the exit 
 test('--only asks the named agent alone: a parked one ends with 75, and nothing else can be meant', async (t) => {
   const machine = new Machine(t)
   machine.agents({ spent, good })
-  const first = await machine.run(['-p', 'one', '-a', 'spent', '--only'])
-  const again = await machine.run(['-p', 'two', '-a', 'spent', '--only'])
-  const nameless = await machine.run(['-p', 'three', '--only'])
-  const thinking = await machine.run(['-p', 'four', '-a', 'good', '--only', '--think', 'consensus'])
-  const works = await machine.run(['-p', 'five', '-a', 'good', '--only'])
+  const first = await machine.call(['-p', 'one', '-a', 'spent', '--only'])
+  const again = await machine.call(['-p', 'two', '-a', 'spent', '--only'])
+  const nameless = await machine.call(['-p', 'three', '--only'])
+  const thinking = await machine.call(['-p', 'four', '-a', 'good', '--only', '--think', 'consensus'])
+  const works = await machine.call(['-p', 'five', '-a', 'good', '--only'])
   assert.deepEqual(
     [first, again, nameless, thinking, works].map(({ code, out }) => [code, out]),
     [
@@ -86,7 +86,7 @@ test('round-robin goes on after the agent that answered, over processes; -a does
   const machine = new Machine(t)
   machine.agents({ a: 'cat >/dev/null; echo a', b: 'cat >/dev/null; echo b', c: 'cat >/dev/null; echo c' })
   const said = []
-  for (const args of [[], [], ['-a', 'a'], [], []]) said.push((await machine.run(['-p', 'x', ...args])).out.trim())
+  for (const args of [[], [], ['-a', 'a'], [], []]) said.push((await machine.call(['-p', 'x', ...args])).out.trim())
   assert.deepEqual(said, ['a', 'b', 'a', 'c', 'a'])
 })
 
@@ -94,7 +94,7 @@ test('exhaustion stays with the agent that answered', async (t) => {
   const machine = new Machine(t)
   machine.agents({ spent, good, other: 'cat >/dev/null; echo other' }, { rotationStrategy: 'exhaustion' })
   const said = []
-  for (let i = 0; i < 3; i++) said.push((await machine.run(['-p', 'x'])).out.trim())
+  for (let i = 0; i < 3; i++) said.push((await machine.call(['-p', 'x'])).out.trim())
   assert.deepEqual(said, ['the answer', 'the answer', 'the answer'])
 })
 
@@ -104,9 +104,9 @@ test('the next agent is told what the one before did, and history grows at its e
     { bad: 'cat >/dev/null; echo some words; exit 3', echo: 'cat' },
     { rotationStrategy: 'exhaustion', metaInstruction: false },
   )
-  const first = await machine.run(['-p', 'hello'])
+  const first = await machine.call(['-p', 'hello'])
   assert.match(first.out, /<attempt by="bad">\ncrash: .*\nlast words: some words\n<\/attempt>/)
-  const second = await machine.run(['-p', 'again'])
+  const second = await machine.call(['-p', 'again'])
   const shared = '<message from="user">\nhello\n</message>\n<attempt by="bad">'
   assert.ok(first.out.startsWith(shared) && second.out.startsWith(shared))
   assert.match(second.out, /<message from="user">\nagain\n<\/message>/)
@@ -115,7 +115,7 @@ test('the next agent is told what the one before did, and history grows at its e
 test('json is one object with every attempt', async (t) => {
   const machine = new Machine(t)
   machine.agents({ bad, good })
-  const { out } = await machine.run(['-p', 'hello', '--output-format', 'json'])
+  const { out } = await machine.call(['-p', 'hello', '--output-format', 'json'])
   const answer = JSON.parse(out) as Record<string, unknown> & { attempts: { ms: number }[] }
   for (const attempt of answer.attempts) assert.equal(typeof attempt.ms, 'number')
   assert.deepEqual(
@@ -144,7 +144,7 @@ test('json is one object with every attempt', async (t) => {
 test('stream-json prints one event a line; kept ones carry their id', async (t) => {
   const machine = new Machine(t)
   machine.agents({ good })
-  const { out } = await machine.run(['-p', 'hello', '--output-format', 'stream-json'])
+  const { out } = await machine.call(['-p', 'hello', '--output-format', 'stream-json'])
   const events = out
     .trim()
     .split('\n')
@@ -161,7 +161,7 @@ test('when two agents fail, each attempt names its own files', async (t) => {
   const machine = new Machine(t)
   const writes = (file: string) => `cat >/dev/null; echo x >${file}; exit 3`
   machine.agents({ a: writes('a.txt'), b: writes('b.txt'), good })
-  await machine.run(['-p', 'hello'])
+  await machine.call(['-p', 'hello'])
   const did = machine.history().flatMap((entry) => (entry.type === 'attempt' ? [[entry.by, entry.did?.files]] : []))
   assert.deepEqual(did, [
     ['a', ['a.txt']],
@@ -172,9 +172,9 @@ test('when two agents fail, each attempt names its own files', async (t) => {
 test('a turn that no agent could take is kept, and not told to later agents', async (t) => {
   const machine = new Machine(t)
   machine.agents({ spent })
-  for (const prompt of ['one', 'two', 'three']) assert.equal((await machine.run(['-p', prompt])).code, 75)
+  for (const prompt of ['one', 'two', 'three']) assert.equal((await machine.call(['-p', prompt])).code, 75)
   machine.agents({ echo: 'cat' }, { metaInstruction: false })
-  const { out } = await machine.run(['-p', 'four'])
+  const { out } = await machine.call(['-p', 'four'])
   const prompts = (text: string) => [...text.matchAll(/<message from="user">\n(.*)\n/g)].map((match) => match[1])
   assert.deepEqual(prompts(out), ['one', 'four'])
   assert.equal(machine.kept().filter(([type]) => type === 'prompt').length, 4)

@@ -56,7 +56,7 @@ test('a command is walled in, and shares the network of the system by rule alone
   const beside = join(machine.folder, 'beside')
   writeFileSync(join(machine.project, 'look.sh'), `readlink /proc/self/ns/net; echo x > in.txt; echo x > ${beside}`)
   const run = (...rules: string[]) =>
-    machine.run(['-p', 'go', '--allow', 'bash(sh look.sh)', ...rules], { env: { GROQ_API_KEY: 'made-up' } })
+    machine.call(['-p', 'go', '--allow', 'bash(sh look.sh)', ...rules], { env: { GROQ_API_KEY: 'made-up' } })
   for (const rules of [[], ['--allow', 'WebFetch']]) assert.equal((await run(...rules)).code, 0)
   const here = readlinkSync('/proc/self/ns/net')
   const seen = machine.history().flatMap((entry) => (entry.type === 'result' ? [entry.text.includes(here)] : []))

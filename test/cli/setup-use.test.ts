@@ -33,7 +33,7 @@ function withFiles(t: TestContext, files: Record<string, unknown>, project: Reco
   return {
     machine,
     home,
-    use: (...words: string[]) => machine.run(['setup', '--use', ...words]),
+    use: (...words: string[]) => machine.call(['setup', '--use', ...words]),
     text: () => readFileSync(file, 'utf8'),
     settings: () => parse(readFileSync(file, 'utf8')) as Record<string, unknown>,
   }
@@ -195,9 +195,9 @@ test('commands of the linked folders are commands of the chat, Gemini’s TOML t
   const { machine, use } = withFiles(t, everything)
   await use('--yes')
   machine.agents({ echo: 'cat' })
-  const look = await machine.run(['-p', '/gemini:look the door'])
+  const look = await machine.call(['-p', '/gemini:look the door'])
   assert.match(look.out, /Look at the door/)
-  const commit = await machine.run(['-p', '/claude:git:commit now'])
+  const commit = await machine.call(['-p', '/claude:git:commit now'])
   assert.match(commit.out, /Commit now/)
 })
 
@@ -246,7 +246,7 @@ test('what came with a project waits for trust, and goes into the settings of th
   assert.equal((await use('--yes')).err, 'There is nothing new to use.\n')
   assert.ok(!existsSync(join(machine.project, '.termaite')))
 
-  assert.equal((await machine.run(['trust', '--yes'])).code, 0)
+  assert.equal((await machine.call(['trust', '--yes'])).code, 0)
   assert.deepEqual(await list(), [
     'MCP server shared: in place',
     'MCP server gem: new',
@@ -319,7 +319,7 @@ test('settings that cannot be edited are not touched', async (t) => {
   const yaml = await use('claude', '--yes')
   assert.match(yaml.out, /MCP server github · .* · your settings are in config\.yaml, which termaite does not edit/)
   assert.ok(!existsSync(file))
-  assert.deepEqual((await machine.run(['setup', '--undo'])).code, 2)
+  assert.deepEqual((await machine.call(['setup', '--undo'])).code, 2)
   assert.match((await use('nobody')).err, /found "nobody", allowed: claude, /)
 })
 
@@ -379,7 +379,7 @@ test(
 test('setup that nobody watches only says that there is something', async (t) => {
   const { machine, home, settings } = withFiles(t, everything)
   rmSync(join(machine.home, 'settings.json'))
-  const { code, out } = await machine.run(['setup'], { env: { ...machine.install(['claude']), HOME: home } })
+  const { code, out } = await machine.call(['setup'], { env: { ...machine.install(['claude']), HOME: home } })
   assert.equal(code, 0)
   assert.match(
     out,

@@ -40,13 +40,13 @@ test('a config.yaml is settings too: it is replaced with a yes, and a copy is ke
   mkdirSync(machine.home)
   const yaml = 'rotationStrategy: random\n'
   writeFileSync(join(machine.home, 'config.yaml'), yaml)
-  const asked = await machine.run(['setup'], { env })
+  const asked = await machine.call(['setup'], { env })
   assert.deepEqual([asked.code, readdirSync(machine.home)], [2, ['config.yaml']])
   assert.match(
     asked.err,
     /config\.yaml exists already\. Replace\? termaite keeps a copy\. There is no terminal to ask in/,
   )
-  assert.equal((await machine.run(['setup', '--yes'], { env })).code, 0)
+  assert.equal((await machine.call(['setup', '--yes'], { env })).code, 0)
   const [copy, ...others] = readdirSync(machine.home)
   assert.deepEqual(others, ['settings.json', 'settings.schema.json'])
   assert.match(copy!, /^config\.yaml\..*\.bak$/)
@@ -56,7 +56,7 @@ test('a config.yaml is settings too: it is replaced with a yes, and a copy is ke
 test('a CLI that cannot be held to the leash is written down switched off, with a note', async (t) => {
   const machine = new Machine(t)
   const env = machine.install(['amp', 'claude'])
-  const { code, out } = await machine.run(['setup'], { env })
+  const { code, out } = await machine.call(['setup'], { env })
   const { agents } = settings(machine) as { agents: { name: string; enabled?: boolean }[] }
   assert.deepEqual(
     [code, agents.map(({ name, enabled }) => [name, enabled ?? true])],
@@ -74,7 +74,7 @@ test('a CLI that cannot be held to the leash is written down switched off, with 
 
 test('setup says so when no agent is left to take turns', async (t) => {
   const machine = new Machine(t)
-  const { code, out } = await machine.run(['setup'], { env: machine.install(['amp']) })
+  const { code, out } = await machine.call(['setup'], { env: machine.install(['amp']) })
   assert.equal(code, 1)
   assert.match(out, /settings\.json, but no agent takes turns yet\.$/m)
 })
@@ -83,7 +83,7 @@ const windows: Record<string, number> = { claude: 200_000, codex: 272_000 }
 
 test('setup with nothing installed says what to install', async (t) => {
   const machine = new Machine(t)
-  const { code, err } = await machine.run(['setup'], { env: machine.install([]) })
+  const { code, err } = await machine.call(['setup'], { env: machine.install([]) })
   assert.equal(code, 1)
   assert.match(
     err,
@@ -149,7 +149,7 @@ test('Enter takes the suggested answers, and each question says so', inTerminal,
 
 test('a CLI whose login leaves no trace is not called logged out', async (t) => {
   const machine = new Machine(t)
-  const { out } = await machine.run(['setup'], { env: machine.install(['claude']) })
+  const { out } = await machine.call(['setup'], { env: machine.install(['claude']) })
   assert.match(out, /^ {2}Claude Code .* · if it is not logged in: claude auth login$/m)
 })
 

@@ -19,7 +19,7 @@ async function begun(t: TestContext) {
     contextWindowTokens: 100_000,
   }))
   machine.settings({ agents, sharing: 'ask' })
-  for (const prompt of ['one', 'two']) await machine.run(['-p', prompt, '-a', 'first'])
+  for (const prompt of ['one', 'two']) await machine.call(['-p', prompt, '-a', 'first'])
   return { machine, seen: (name: string) => (existsSync(given(name)) ? readFileSync(given(name), 'utf8') : '') }
 }
 
@@ -38,13 +38,13 @@ test('a summary is written only by an agent that knows the conversation', async 
 
 test('after a summary the agents that knew the conversation go on in it, and no new one is let in unasked', async (t) => {
   const { machine, seen } = await begun(t)
-  await machine.run(['compact'])
-  await machine.run(['compact'])
+  await machine.call(['compact'])
+  await machine.call(['compact'])
   assert.deepEqual(
     machine.history().flatMap((entry) => (entry.type === 'summary' ? [entry.shared] : [])),
     [['first'], ['first']],
   )
-  const { out, err } = await machine.run(['-p', 'three', '-a', 'second'])
+  const { out, err } = await machine.call(['-p', 'three', '-a', 'second'])
   assert.equal(out, 'from first\n')
   assert.match(err, refused)
   assert.equal(seen('second'), '')
@@ -52,7 +52,7 @@ test('after a summary the agents that knew the conversation go on in it, and no 
 
 test('a summary is asked for without the words that close a turn', async (t) => {
   const { machine, seen } = await begun(t)
-  await machine.run(['compact'])
+  await machine.call(['compact'])
   const closing = /Close with a comprehensive summary/
   const asked = seen('first').slice(seen('first').indexOf('Summarise the conversation below'))
   assert.match(seen('first'), closing)
@@ -66,5 +66,5 @@ test('at a terminal the person is asked, and a yes lets the other vendor in for 
   const yes = await typed(machine, ['-p', 'four', '-a', 'second'], [[/3 No, skip second\s+> /, '2\r']])
   assert.equal(yes.code, 0)
   assert.match(seen('second'), /from="user">\none\n/)
-  assert.equal((await machine.run(['-p', 'five', '-a', 'second'])).out, 'from second\n')
+  assert.equal((await machine.call(['-p', 'five', '-a', 'second'])).out, 'from second\n')
 })

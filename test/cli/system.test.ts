@@ -51,7 +51,7 @@ test(
     writeFileSync(file, '')
     // Root writes past permissions, but not below a file.
     const env = { PATH: '', HOME: '/nowhere', TERMAITE_HOME: join(file, 'home') }
-    const { code, out, err } = await machine.run(['system'], { env })
+    const { code, out, err } = await machine.call(['system'], { env })
     assert.deepEqual([code, err], [0, ''])
     assert.match(
       out,
@@ -72,7 +72,7 @@ test(
     const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
     machine.settings({ metaInstruction: false, agents: [{ ...agent, contextWindowTokens: 200_000 }] })
     const turn = async () => {
-      const { code, err } = await machine.run(['-p', 'hi'], { env })
+      const { code, err } = await machine.call(['-p', 'hi'], { env })
       assert.equal(code, 0, err)
       return server
         .turns()
@@ -84,9 +84,9 @@ test(
     assert.match(first, /## System Capabilities\nSystem: .*, sh\n/)
     assert.match(first, /\n\n## Available Frameworks\ndirect, /)
     writeFileSync(join(bin, 'pandoc'), '#!/bin/sh\necho pandoc 3.1\n', { mode: 0o755 })
-    await machine.run(['system'], { env })
+    await machine.call(['system'], { env })
     assert.equal(await turn(), first)
-    await machine.run(['system', '--refresh'], { env })
+    await machine.call(['system', '--refresh'], { env })
     const third = await turn()
     assert.match(third, /Programs: .*\bpandoc\b/)
     assert.equal(await turn(), third)
@@ -105,7 +105,7 @@ test('a longer turn leaves the machine scanned behind it', options, async (t) =>
   t.after(() => server.close())
   const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
   machine.settings({ metaInstruction: false, agents: [{ ...agent, contextWindowTokens: 200_000 }] })
-  const { code, out, err } = await machine.run(['-p', 'hi'], { env: { ...bare, ANTHROPIC_API_KEY: 'made-up' } })
+  const { code, out, err } = await machine.call(['-p', 'hi'], { env: { ...bare, ANTHROPIC_API_KEY: 'made-up' } })
   assert.deepEqual([code, out], [0, 'done\n'], err)
   assert.equal(JSON.parse(readFileSync(file, 'utf8')).spec.binaries.git.version, '2.0.1')
 })

@@ -55,7 +55,7 @@ test('a request that the words do not decide is put to the model in one short re
   const model = { model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1`, contextWindowTokens: 200_000 }
   machine.settings({ metaInstruction: false, agents: [{ name: 'own', kind: 'native', ...model }] })
   const ask = (prompt: string) =>
-    machine.run(['-p', prompt, '--mode', 'agent'], { env: { ANTHROPIC_API_KEY: 'made-up-key' } })
+    machine.call(['-p', prompt, '--mode', 'agent'], { env: { ANTHROPIC_API_KEY: 'made-up-key' } })
   assert.equal((await ask('Wie spät ist es?')).out, 'Es ist zwölf.\n')
   assert.equal((await ask('Und in Rom?')).out, 'Es ist zwölf.\n')
   const [first, ...rest] = server.turns()

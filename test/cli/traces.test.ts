@@ -63,7 +63,7 @@ test('a turn arrives at the collector as spans, and costs the answer nothing', o
 test('a missing collector is reported once, and the answer is the same', options, async (t) => {
   const machine = await answering(t)
   const env = { GROQ_API_KEY: 'made-up-key', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
-  const { code, out, err } = await machine.run(['-p', 'what is there?'], { env })
+  const { code, out, err } = await machine.call(['-p', 'what is there?'], { env })
   assert.deepEqual([code, out], [0, 'Nothing is there.\n'])
   assert.deepEqual(err.split('\n').filter((line) => line.includes('traces')).length, 1, err)
   assert.match(err, /traces do not arrive at http:\/\/127\.0\.0\.1:9: /)

@@ -1,7 +1,7 @@
 import type { Mount } from './mounts.ts'
 import { lstat, readFile, realpath, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import { ownPlace } from '../../base/own-program.ts'
+import { ownPlaces } from '../../base/own-program.ts'
 import { isWithin } from '../../base/real-path.ts'
 import { secretFolders, secretHomeFiles } from '../secret-files.ts'
 
@@ -94,7 +94,7 @@ async function resolver(): Promise<string[]> {
 
 /** Folders of programs, which must be found also where everything around them is hidden. npm's links in `.bin` lead to the folder above. */
 function programFolders(path = ''): string[] {
-  const folders = [...path.split(delimiter), ownPlace()].filter(isAbsolute).map((one) => resolve(one))
+  const folders = [...path.split(delimiter), ...ownPlaces()].filter(isAbsolute).map((one) => resolve(one))
   return [...new Set(folders.map((folder) => folder.replace(/(\/node_modules)\/\.bin$/, '$1')))]
 }
 
