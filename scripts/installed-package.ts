@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -68,6 +69,23 @@ export function installedPackage(): InstalledPackage {
   function write(name: string, value: unknown): void {
     writeFileSync(join(folder, name), JSON.stringify(value, undefined, 2))
   }
+}
+
+/** A Node of exactly this version, from the registry; the folder goes when this process ends. */
+export function installedNode(version: string): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'termaite-node-')))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  chmodSync(folder, 0o755)
+  const name = `node-${process.platform}-${process.arch}`
+  npm(folder, ['install', '--no-save', '--no-package-lock', '--prefix', folder, `${name}@${version}`])
+  return join(folder, 'node_modules', name, 'bin', 'node')
+}
+
+/** The single file of this machine, which `npm run binary` has made. */
+export function singleFile(): string {
+  const file = join(root, 'binaries', `termaite-${process.platform}-${process.arch}`)
+  if (!existsSync(file)) throw new Error(`${file} is not there: make it with npm run binary`)
+  return file
 }
 
 /** The tarball that `npm publish` would send, in this folder. The program must have been built. */

@@ -9,32 +9,26 @@ const shared = join(root, 'node_modules', '.cache', 'termaite-tests', `shared-${
 
 const isIn = (file: string, folder: string) => file.startsWith(join('test', folder, ''))
 
+/** Whether a test drives the real CLIs. */
+export const isReal = (file: string) => isIn(file, 'real')
+
 /**
- * The tests whose path holds one of these parts, or all. Those in `test/real` drive the real CLIs and have a runner of their own;
- * those in `test/web` drive a browser and those in `test/binary` the single file, and run where they are asked for.
+ * The tests whose path holds one of these parts, or those of `npm test`. The tests in `test/real` drive the real CLIs, those in
+ * `test/web` a browser and those in `test/binary` the single file: they run where they are asked for.
  */
 export function testFiles(parts: readonly string[]): string[] {
+  const isApart = (file: string) => ['real', 'web', 'binary'].some((folder) => isIn(file, folder))
   return globSync('test/**/*.test.ts', { cwd: root })
-    .filter((file) => !isIn(file, 'real'))
-    .filter((file) =>
-      parts.length === 0 ? !isIn(file, 'web') && !isIn(file, 'binary') : parts.some((part) => file.includes(part)),
-    )
+    .filter((file) => !file.includes('node_modules'))
+    .filter((file) => (parts.length === 0 ? !isApart(file) : parts.some((part) => file.includes(part))))
     .sort()
 }
 
-const partFlag = /^--part=(\d+)$/
-
-/** The arguments of a run without those that narrow it to a part. */
-export const withoutPart = (args: readonly string[]) => args.filter((word) => !partFlag.test(word))
-
-/**
- * With `--part=3` a third of the files, as CI runs them: the next third comes with the next commit, because all of them with every
- * commit would take too long. Without it all files.
- */
-export function partOfCommit(files: readonly string[], args: readonly string[]): string[] {
-  const parts = Number(args.map((word) => partFlag.exec(word)?.[1]).find((found) => found !== undefined) ?? 1)
-  const part = commitNumber() % parts
-  return files.filter((_, index) => index % parts === part)
+/** The tests among these that start the program, and for the single file those about it. */
+export function startingProgram(files: readonly string[], isSingleFile: boolean): string[] {
+  const program = join('test', 'cli', 'program.ts')
+  const starting = files.filter((file) => reached(file, inTests).includes(program))
+  return isSingleFile ? [...new Set([...starting, ...testFiles([join('test', 'binary', '')])])] : starting
 }
 
 /** How many commits there are up to this one; 0 outside a repository. */
@@ -61,6 +55,7 @@ export function processesOf(files: readonly string[]): string[] {
   const processOf = (file: string): string => {
     const folder = folderOf(file)
     if (holds(file, changesItsOwn)) return file
+    if (isReal(file)) return file
     if (!holds(file, startsOthers)) return folder
     if (!outside.includes(folder)) return file
     const bytes = sizeOf(file)
@@ -111,7 +106,7 @@ function textOf(path: string): string {
 const inTests = (path: string) => path.startsWith(join('test', ''))
 
 /** A file of ours and all that it imports, directly or not, as far as `wanted` goes. */
-export function reached(file: string, wanted: (path: string) => boolean): string[] {
+function reached(file: string, wanted: (path: string) => boolean): string[] {
   const found = new Set([file])
   for (const path of found)
     for (const [, relative] of textOf(path).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g)) {
@@ -119,10 +114,4 @@ export function reached(file: string, wanted: (path: string) => boolean): string
       if (wanted(imported)) found.add(imported)
     }
   return [...found]
-}
-
-/** The tests that name one of these programs, themselves or by what they import. */
-export function naming(files: readonly string[], programs: readonly string[]): string[] {
-  const named = new RegExp(`'(?:${programs.join('|')})'`)
-  return files.filter((file) => reached(file, () => true).some((path) => named.test(textOf(path))))
 }

@@ -10,7 +10,7 @@ import { problemsOf } from './diagnostics-report.ts'
 import { OpenDocuments } from './open-documents.ts'
 import { ProjectFiles } from './project-files.ts'
 import { Publications } from './publications.ts'
-import { connect } from './server-connection.ts'
+import { connect, ServerRefused } from './server-connection.ts'
 
 /** A file that a tool changed. `before` is undefined for a new file, `after` for a removed one. */
 export type Edit = { path: string; before?: string; after?: string }
@@ -20,7 +20,8 @@ export type SessionParts = ConnectionParts & {
   shown(path: string): string
 }
 
-export type SessionState = 'starting' | 'running' | 'resting' | 'failed'
+/** `refused`: the server may not be started here; the next edit asks again, because the person may have agreed meanwhile. */
+export type SessionState = 'starting' | 'running' | 'resting' | 'refused' | 'failed'
 
 /** How long a server may take until it answers at all. */
 const startMs = 60_000
@@ -196,6 +197,10 @@ export class LanguageSession {
     this.#connection = undefined
     this.#forgetServer()
     this.why = messageOf(reason)
+    if (reason instanceof ServerRefused) {
+      this.state = 'refused'
+      return
+    }
     const now = this.#clock.elapsed()
     this.#ends = [...this.#ends.filter((at) => now - at < endsMs), now]
     this.state = this.#ends.length >= mostEnds ? 'failed' : 'resting'

@@ -20,7 +20,12 @@ import { exitsWithin, start } from '../base/process/run.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Puts a server behind a wall; `settle` is called after its end. Throws where it may not run at all. */
+/** The reason why a server may not be started here, as a part of a sentence. */
+export class ServerRefused extends Error {
+  override name = 'ServerRefused'
+}
+
+/** Puts a server behind a wall; `settle` is called after its end. Throws `ServerRefused` where it may not run at all. */
 type EncloseServer = (
   found: FoundServer,
 ) => Promise<{ argv: readonly [string, ...string[]]; env: Env; settle(): Promise<unknown> }>

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import { pathOf } from '../system-path.ts'
 import type { NativeParts } from '../../src/app/native/native-parts.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -33,7 +34,7 @@ class StartClock extends HandClock {
 function started(t: TestContext, start: (parts: MachineParts) => unknown = scanAtStart) {
   const bin = programs(t, { git: 'echo ran >> "$0.ran"; echo git version 2.0.1' })
   const clock = new StartClock()
-  const env = { PATH: `${bin}:/usr/bin:/bin`, SHELL: '/bin/sh' }
+  const env = { PATH: pathOf(bin), SHELL: '/bin/sh' }
   const parts = { store: memoryStore(), env, clock, state: newNativeState(), root: '/nowhere' }
   const ran = join(bin, 'git.ran')
   void start(parts)

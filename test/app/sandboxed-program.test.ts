@@ -1,3 +1,4 @@
+import { pathOf } from '../system-path.ts'
 import { AddedFolders } from '../../src/app/added-folders.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -96,7 +97,7 @@ test('the sandboxed program is missing without an installed sandbox, and reports
   mkdirSync(bin)
   if (process.platform !== 'darwin') assert.equal(runIsolated(partsIn(folder, { PATH: bin })), undefined)
   writeFileSync(join(bin, 'bwrap'), '#!/bin/sh\necho no namespaces >&2\nexit 1\n', { mode: 0o755 })
-  const parts = partsIn(folder, { PATH: `${bin}:/usr/bin:/bin` })
+  const parts = partsIn(folder, { PATH: pathOf(bin) })
   if (process.platform === 'linux')
     await assert.rejects(
       runIsolated(parts)!('bash', 'true', call(parts.root)),

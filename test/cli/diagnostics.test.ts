@@ -1,3 +1,4 @@
+import { pathOf } from '../system-path.ts'
 import type { Answer, Asked } from '../real/model-server.ts'
 import type { Behaviour } from '../languages/scripted-server.ts'
 import { test, type TestContext } from 'node:test'
@@ -32,7 +33,7 @@ class Editing {
     mkdirSync(this.bin)
   }
 
-  async on(t: TestContext, calls: readonly Answer[]): Promise<this> {
+  async on(t: TestContext, calls: readonly Answer[], folder?: 'untrusted'): Promise<this> {
     const server = await modelServer(({ count }) => calls[count - 1] ?? { text: 'done' })
     t.after(() => server.close())
     this.#port = Number(new URL(server.url).port)
@@ -40,6 +41,8 @@ class Editing {
     const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
     const agents = [{ ...agent, contextWindowTokens: 200_000, leash: 'edit' }]
     this.machine.settings({ metaInstruction: false, ...this.#settings, agents })
+    // Without a sandbox a server runs only in a trusted folder.
+    if (noSandbox && folder !== 'untrusted') await this.run('trust', '--yes')
     return this
   }
 
@@ -53,7 +56,7 @@ class Editing {
   }
 
   async run(...args: string[]) {
-    const PATH = [this.bin, dirname(process.execPath), '/usr/bin', '/bin'].join(':')
+    const PATH = pathOf(this.bin)
     const ran = await this.machine.run(args, { env: { ANTHROPIC_API_KEY: 'made-up-key', PATH, ...this.env } })
     assert.equal(ran.code, 0, ran.err)
     return ran
@@ -163,6 +166,25 @@ test('a server that hangs or ends delays no turn and is named', options, async (
   assert.deepEqual(editing.results(), ['Wrote a.go (1 line).', 'Wrote b.go (1 line).', 'Wrote c.go (1 line).'])
   assert.match(err, /The language server gopls ended again and again.*no licence; it ended with 3/)
 })
+
+test(
+  'without a sandbox a server is not started before the person has trusted the folder, and the note says so',
+  options,
+  async (t) => {
+    const editing = new Editing(t, { diagnostics: { seconds: 60 }, sandbox: { enabled: false } })
+    await editing.on(t, [create('a.go', 'error x\n'), { text: 'done' }, create('b.go', 'error y\n')], 'untrusted')
+    editing.server(() => ({ tells: 'pull' }))
+    const { err } = await editing.run('-p', 'go')
+    assert.deepEqual(editing.results(), ['Wrote a.go (1 line).'])
+    assert.equal(
+      err.split('\n')[0],
+      'The language server gopls is not started, so errors after edits are not reported: without a sandbox it runs only in a folder that you have trusted (type /trust in the chat, or run termaite trust), and there is no sandbox, because the settings switch it off. To switch this off for good, set "diagnostics" to false in the settings.',
+    )
+    await editing.run('trust', '--yes')
+    await editing.run('-p', 'go')
+    assert.match(editing.results()[1]!, /^Wrote b\.go \(1 line\)\.\n\nGo reports 1 error in b\.go after this edit:/)
+  },
+)
 
 test('the doctor names the servers that it found, and how to install others', options, async (t) => {
   const editing = await new Editing(t).on(t, [])

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { pathOf } from '../system-path.ts'
 import { opencodeDatabase } from '../profiles/opencode-database.ts'
 import { longAnswer } from '../real/scenes.ts'
 import { Machine } from './program.ts'
@@ -187,7 +188,7 @@ test('a session is continued by its CLI in its own thread, and shared with no ot
     `#!/bin/sh\necho "$@" >>${given}\nread -r line\necho "$line" >>${given}\nprintf '%s\\n' '${answer.join("' '")}'\n`,
     { mode: 0o755 },
   )
-  const env = { PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` }
+  const env = { PATH: pathOf(bin) }
   const other = join(machine.folder, 'other')
   machine.settings({
     agents: [

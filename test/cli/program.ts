@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { TestContext } from 'node:test'
+import { pathOf } from '../system-path.ts'
 import type { Entry } from '../../src/core/talk/entry.ts'
 import { spawn } from 'node:child_process'
 import {
@@ -14,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { handedPackage, handedStart } from '../../scripts/installed-package.ts'
 import { realClock } from '../../src/base/clock.ts'
@@ -87,7 +88,7 @@ export class Machine {
         `#!/bin/sh\n[ "$1" = --version ] && echo "${name} 1.2.3" && exit\ncat >/dev/null\necho OK\n`,
         { mode: 0o755 },
       )
-    return { PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) }
+    return { PATH: pathOf(bin) }
   }
 
   start(args: readonly string[], options: RunOptions = {}): ChildProcess {

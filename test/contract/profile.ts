@@ -1,3 +1,4 @@
+import { pathOf } from '../system-path.ts'
 import type { Profile } from '../../src/core/work/profile.ts'
 import type { Leash } from '../../src/core/work/agent.ts'
 import type { Sign } from '../../src/profiles/shared/failure-signs.ts'
@@ -130,7 +131,7 @@ function callsOf(profile: Profile, leash: Leash, seat: { model?: string; resume?
       cwd: folder,
       input: '',
       encoding: 'utf8',
-      env: { PATH: `${folder}:/usr/bin:/bin`, HOME: folder },
+      env: { PATH: pathOf(folder), HOME: folder },
     })
     assert.deepEqual([stderr, spawnSync('ls', [folder], { encoding: 'utf8' }).stdout], ['', `${program}\n`])
     return stdout.split('\0').slice(0, -1)

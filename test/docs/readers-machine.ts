@@ -3,8 +3,9 @@ import { suite, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { pathOf } from '../system-path.ts'
 import { shortHash } from '../../src/base/hash.ts'
 import { killed } from '../base/alive.ts'
 import { codeCache, Machine, nativeOn, packageFolder, start } from '../cli/program.ts'
@@ -91,7 +92,7 @@ class ReadersMachine extends Machine {
         cwd: this.project,
         stdio: ['ignore', 'pipe', 'inherit'],
         env: {
-          PATH: [this.#bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
+          PATH: pathOf(this.#bin),
           HOME: join(this.folder, 'home'),
           TERMAITE_HOME: this.home,
           TERMAITE_KEYCHAIN: 'off',

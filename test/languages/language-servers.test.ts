@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathOf } from '../system-path.ts'
 import { until } from '../until.ts'
 import { LanguageRig, putServer } from './rig.ts'
 
@@ -201,7 +202,7 @@ test('servers end with us, also when we are killed', options, async (t) => {
     import { realClock } from ${from('../../src/base/clock.ts')}
     import { writeFileSync } from 'node:fs'
     const root = ${JSON.stringify(rig.root)}
-    const env = { PATH: ${JSON.stringify(`${rig.bin}:/usr/bin:/bin`)} }
+    const env = { PATH: ${JSON.stringify(pathOf(rig.bin))} }
     const enclose = async ({ program }) => ({ argv: [program], env, settle: async () => {} })
     const servers = new LanguageServers(root, { clock: realClock, version: '1', shown: (path) => path, enclose })
     const before = await servers.before([root + '/a.go'])

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test'
+import { pathOf } from '../system-path.ts'
 import type { Report } from '../../src/languages/diagnostics-report.ts'
 import type { Behaviour } from './scripted-server.ts'
 import {
@@ -58,7 +59,7 @@ export class LanguageRig {
     this.bin = join(this.folder, 'bin')
     mkdirSync(this.root)
     putServer(this.bin, behaviour)
-    this.#env = { PATH: `${this.bin}:/usr/bin:/bin`, HOME: this.folder }
+    this.#env = { PATH: pathOf(this.bin), HOME: this.folder }
     this.servers = new LanguageServers(this.root, {
       clock: this.clock,
       version: '1',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { arch } from 'node:os'
 import { join } from 'node:path'
+import { pathOf } from '../system-path.ts'
 import { realClock } from '../../src/base/clock.ts'
 import { HandClock } from '../../src/base/hand-clock.ts'
 import { processTable } from '../../src/base/process/process-table.ts'
@@ -98,7 +99,7 @@ test('a program that hangs costs its time limit, delays no other, and is gone wi
     jq: 'echo $$ > "$0.pid"; echo jq-1.7',
   })
   const clock = new HandClock()
-  const scanning = fullScan({ ...parts({ PATH: `${bin}:/usr/bin:/bin` }), clock, limitMs: 400 })
+  const scanning = fullScan({ ...parts({ PATH: pathOf(bin) }), clock, limitMs: 400 })
   // The time passes once one of them hangs and another one has answered.
   await until(() => existsSync(join(bin, 'git.pid')) && existsSync(join(bin, 'jq.pid')))
   const answered = Number(readFileSync(join(bin, 'jq.pid'), 'utf8'))

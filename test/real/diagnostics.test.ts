@@ -1,8 +1,9 @@
+import { pathOf } from '../system-path.ts'
 import type { Answer } from './model-server.ts'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Machine } from '../cli/program.ts'
 import { ProgramWindow, keys } from '../screen/program-window.ts'
 import { modelServer } from './model-server.ts'
@@ -55,7 +56,7 @@ async function chat(t: TestContext, installed: Readonly<Record<string, string>>,
   }
   const env = {
     ANTHROPIC_API_KEY: 'made-up-key',
-    PATH: [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
+    PATH: pathOf(),
   }
   const trusted = await machine.run(['trust', '--yes'], { env })
   assert.equal(trusted.code, 0, trusted.err)

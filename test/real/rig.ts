@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { pathOf } from '../system-path.ts'
 
 const bin = join(import.meta.dirname, 'clis', 'node_modules', '.bin')
 
@@ -139,7 +140,7 @@ async function rigged({ env, files }: Pointed): Promise<Rig> {
   // Beside the home, not above it: below a temporary folder Codex makes no helpers, and its sandbox finds none.
   const temp = join(root, 'tmp')
   await mkdir(temp)
-  const path = [bin, clients, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
+  const path = pathOf(bin, clients)
   return {
     root,
     cwd,

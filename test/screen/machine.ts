@@ -1,7 +1,8 @@
 import type { TestContext } from 'node:test'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { pathOf } from '../system-path.ts'
 import { Machine } from '../cli/program.ts'
 
 const answer = [
@@ -70,5 +71,5 @@ export function recordedClaude(t: TestContext, twist: Twist = []): { machine: Ma
     mode: 0o755,
   })
   machine.settings({ agents: [{ name: 'claude', profile: 'claude', contextWindowTokens: 200_000 }] })
-  return { machine, env: { PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) } }
+  return { machine, env: { PATH: pathOf(bin) } }
 }

@@ -11,6 +11,7 @@ import { temporary } from '../../safety/wall/hidden-places.ts'
 import { wallEnvironment } from '../../safety/wall/wall-environment.ts'
 import { withoutProject } from '../../base/program-path.ts'
 import { withOwnKeys } from '../../core/work/key-variables.ts'
+import { ServerRefused } from '../../languages/server-connection.ts'
 import { serversFor } from '../../languages/server-table.ts'
 import { namedKeys } from '../agent-environment.ts'
 import { version } from '../version.ts'
@@ -47,7 +48,10 @@ export function diagnosedTool(tool: Tool, seat: NativeSeat, parts: NativeParts):
       const report = await servers.after(before, place, call.signal, (name, program) =>
         noteOnce(parts, unusedWords(name, shortPath(program, parts.root))),
       )
-      for (const one of servers.status()) if (one.state === 'failed') noteOnce(parts, failedWords(one))
+      for (const one of servers.status()) {
+        if (one.state === 'failed') noteOnce(parts, failedWords(one))
+        if (one.state === 'refused') noteOnce(parts, refusedWords(one))
+      }
       return report ? withReport(output, report) : output
     },
   }
@@ -58,6 +62,9 @@ const unusedWords = (name: string, program: string) =>
 
 const failedWords = ({ name, why }: ServerStatus) =>
   `The language server ${name} ended again and again, so the errors after edits are not reported any more in this run. The reason: ${why}. To switch this off for good, set "diagnostics" to false in the settings.`
+
+const refusedWords = ({ name, why }: ServerStatus) =>
+  `The language server ${name} is not started, so errors after edits are not reported: ${why}. To switch this off for good, set "diagnostics" to false in the settings.`
 
 function withReport(output: ToolOutput, { text, errors }: { text: string; errors: number }): ToolOutput {
   const { text: said, data, ...rest } = typeof output === 'string' ? { text: output, data: undefined } : output
@@ -100,7 +107,9 @@ async function enclosedServer(found: FoundServer, { settings }: NativeSeat, part
   const none = settings.sandbox.enabled ? await sandboxOf(parts).none() : 'the settings switch it off'
   if (none !== undefined) {
     if (!state.agreed)
-      throw new Error(`it is not started in a folder that you have not trusted, because there is no sandbox: ${none}`)
+      throw new ServerRefused(
+        `without a sandbox it runs only in a folder that you have trusted (type /trust in the chat, or run termaite trust), and there is no sandbox, because ${none}`,
+      )
     return { argv, env: { ...lean, TMPDIR: tmpdir(), TMP: tmpdir(), TEMP: tmpdir() }, settle: async () => [] }
   }
   const walled = await sandboxOf(parts).wrap(argv, {
@@ -126,7 +135,13 @@ async function serverCaches(parts: NativeParts): Promise<string | undefined> {
 
 /** The running language servers in lines for a person; none before the first edit. */
 export function languageServerLines({ state, root }: Pick<NativeParts, 'state' | 'root'>): string[] {
-  const words = { starting: 'is starting', running: 'runs', resting: 'starts with the next edit', failed: 'has failed' }
+  const words = {
+    starting: 'is starting',
+    running: 'runs',
+    resting: 'starts with the next edit',
+    refused: 'is not started',
+    failed: 'has failed',
+  }
   return (state.languages?.running?.status() ?? []).map(({ name, language, program, state: is, why, files }) => {
     const open = is === 'running' ? `, ${files} ${files === 1 ? 'file' : 'files'} open` : ''
     const reason = why === '' || is === 'running' ? '' : ` (${why})`
