@@ -134,14 +134,17 @@ function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(file, 'utf8')) as T
 }
 
+/** The environment in which a package is installed as by a person, not as by a script of this package. */
+export const npmEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)/.test(name)))
+
 /** Runs npm in a folder and gives what it printed. */
 export function npm(folder: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync('npm', args, {
     cwd: folder,
     encoding: 'utf8',
     maxBuffer: 1 << 28,
-    // A package is installed as by a person, not as by a script of this one.
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)/.test(name))),
+    env: npmEnvironment(),
   })
   if (error || status !== 0) throw new Error(`npm ${args.join(' ')} failed: ${error?.message ?? (stderr || stdout)}`)
   return stdout

@@ -11,6 +11,11 @@ const wanted: Readonly<Record<string, string>> = {
   bwrap: 'bubblewrap',
   chromium: 'chromium',
   postgres: 'postgresql',
+  zsh: 'zsh',
+  fish: 'fish',
+  caddy: 'caddy',
+  python3: 'python3',
+  perl: 'perl',
 }
 
 /** Debian keeps the server of PostgreSQL out of the search path, in a folder for each version. */

@@ -105,6 +105,14 @@ function textOf(path: string): string {
 
 const inTests = (path: string) => path.startsWith(join('test', ''))
 
+/** The tests to run for a file in which tests are written down: itself, or those that a contract suite is used by. */
+export function testsOf(file: string): string[] {
+  if (file.endsWith('.test.ts')) return [file]
+  return globSync('test/**/*.test.ts', { cwd: root })
+    .filter((one) => !one.includes('node_modules'))
+    .filter((one) => reached(one, inTests).includes(file))
+}
+
 /** A file of ours and all that it imports, directly or not, as far as `wanted` goes. */
 function reached(file: string, wanted: (path: string) => boolean): string[] {
   const found = new Set([file])

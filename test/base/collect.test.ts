@@ -1,10 +1,16 @@
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { collect } from '../../src/base/collect.ts'
 
+// A program inside the folder where it is started is never taken, and the PATH of the tests may lie in the temporary folder.
+const folder = mkdtempSync(join(tmpdir(), 'termaite-collect-'))
+after(() => rmSync(folder, { recursive: true }))
+
 const sh = (script: string, more: Partial<Parameters<typeof collect>[2]> = {}) =>
-  collect('sh', ['-c', script], { cwd: tmpdir(), env: { PATH: process.env.PATH }, ...more })
+  collect('sh', ['-c', script], { cwd: folder, env: { PATH: process.env.PATH }, ...more })
 
 test('a command gives its exit code and its output, and takes its input', async () => {
   assert.deepEqual(await sh('cat; echo oops >&2; exit 3', { input: 'in' }), {

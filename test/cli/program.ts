@@ -31,6 +31,9 @@ export const start = handedStart()
 /** The folder of the installed package. */
 export const packageFolder = handedPackage()
 
+/** The tarball from which the package was installed. */
+export const packageTarball = join(packageFolder, '..', '..', 'termaite.tgz')
+
 export type Ran = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string }
 
 export type RunOptions = {

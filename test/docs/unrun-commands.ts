@@ -6,6 +6,7 @@ export const unrun: readonly (readonly [part: string, why: string])[] = [
   ['npm ci', 'it would build and test this very checkout inside its own test'],
   ['linux-x64', 'it needs a release; test/binary tries the file'],
   ['npm install', 'it needs the registry'],
+  ['npx termaite', 'it needs the registry; test/real/package.test.ts runs it from the tarball'],
   ['docker ', 'there is no Docker here; test/deploy tries the files'],
   ['createdb', 'it needs a PostgreSQL of its own; test/postgres.ts tries the ledger'],
   ['--ledger', 'it needs a PostgreSQL of its own; test/cli/hub-ledger.test.ts tries the ledger'],

@@ -1,31 +1,34 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { start } from '../cli/program.ts'
-import { fullOnly } from '../full.ts'
+import { installedNode, npmEnvironment } from '../../scripts/installed-package.ts'
+import { packageTarball, start } from '../cli/program.ts'
+import { pathOf } from '../system-path.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const nodes = ['22.23.3', '24.21.0', '26.10.0']
-
-type Packed = { filename: string; files: { path: string }[] }
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  version: string
+  dependencies: Record<string, string>
+  optionalDependencies: Record<string, string>
+  scripts: Record<string, string>
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'termaite-package-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+chmodSync(folder, 0o755)
 
-const [packed] = JSON.parse(
-  execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: root,
-    encoding: 'utf8',
-  }).replace(/^[^[]*/, ''),
-) as Packed[]
-const tarball = join(folder, packed!.filename)
+/** The number of a user without rights of their own. */
+const ordinary = 65_534
 
-test('the package holds the program and its papers, no tests, no sources, two dependencies and no install script', () => {
-  const outside = packed!.files.map(({ path }) => path).filter((path) => !/^(bin|dist)\//.test(path))
-  assert.deepEqual(outside.sort(), [
+test('the package holds the program and its papers, no tests, sources or source maps, and no install script', () => {
+  const files = execFileSync('tar', ['-tzf', packageTarball], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((path) => path.replace(/^package\//, ''))
+  assert.deepEqual(files.filter((path) => !/^(?:bin|dist)\//.test(path)).sort(), [
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
@@ -33,74 +36,146 @@ test('the package holds the program and its papers, no tests, no sources, two de
     'man/termaite.1',
     'package.json',
   ])
-  const ofStart = packed!.files.map(({ path }) => path).filter((path) => /^bin\/|licenses/.test(path))
-  assert.deepEqual(ofStart.sort(), ['bin/termaite.cjs', 'dist/licenses.txt'])
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    dependencies?: unknown
-    scripts: Record<string, string>
-  }
+  assert.deepEqual(files.filter((path) => /^bin\/|licenses/.test(path)).sort(), [
+    'bin/termaite.cjs',
+    'dist/licenses.txt',
+  ])
+  assert.deepEqual(
+    files.filter((path) => /\.map$|\.tsx?$|\btest\b/.test(path)),
+    [],
+  )
+  assert.ok(statSync(packageTarball).size < 3e6)
   assert.deepEqual(
     {
-      dependencies: manifest.dependencies,
-      scripts: ['preinstall', 'install', 'postinstall'].filter((name) => name in manifest.scripts),
+      dependencies: Object.keys(manifest.dependencies),
+      optional: Object.keys(manifest.optionalDependencies),
+      scripts: ['preinstall', 'install', 'postinstall', 'prepare'].filter((name) => name in manifest.scripts),
     },
-    { dependencies: { '@lydell/node-pty': '1.1.0', '@vscode/ripgrep': '1.18.0' }, scripts: [] },
+    { dependencies: ['@lydell/node-pty', '@vscode/ripgrep'], optional: ['@napi-rs/keyring'], scripts: [] },
   )
 })
 
-for (const version of nodes) {
-  // The oldest Node that termaite runs on is the one that may lack something.
-  const skip = version === nodes[0] ? false : fullOnly
-  test(`installed globally under Node ${version}: version, demo, doctor and a turn`, { skip }, () => {
-    const place = join(folder, version)
-    const project = join(place, 'project')
-    mkdirSync(project, { recursive: true })
-    const runtime = `node-${process.platform}-${process.arch}`
-    npm(['install', '--no-save', '--prefix', join(place, 'runtime'), `${runtime}@${version}`])
-    npm(['install', '-g', '--prefix', join(place, 'global'), tarball])
-    const env = {
-      PATH: [
-        join(place, 'runtime', 'node_modules', runtime, 'bin'),
-        join(place, 'global', 'bin'),
-        process.env.PATH,
-      ].join(':'),
-      HOME: place,
-      TERMAITE_KEYCHAIN: 'off',
-      TERMAITE_HOME: join(place, 'termaite'),
-    }
-    const run = (...args: string[]) => {
-      const { status, stdout, stderr } = spawnSync('termaite', args, { cwd: project, env, encoding: 'utf8', input: '' })
-      return { status, stdout, stderr }
-    }
-    assert.equal(execFileSync('node', ['--version'], { env, encoding: 'utf8' }).trim(), `v${version}`)
-    assert.deepEqual(run('--version'), { status: 0, stdout: `${ourVersion()}\n`, stderr: '' })
-    const demo = run('demo')
-    assert.equal(demo.status, 0, demo.stderr)
-    assert.doesNotMatch(demo.stderr, /Warning/)
-    mkdirSync(env.TERMAITE_HOME, { recursive: true, mode: 0o700 })
-    writeFileSync(
-      join(env.TERMAITE_HOME, 'settings.json'),
-      JSON.stringify({ agents: [{ name: 'a', command: 'cat >/dev/null; echo OK', contextWindowTokens: 1000 }] }),
-    )
-    const doctor = run('doctor', '--json')
-    assert.deepEqual(
-      [doctor.status, (JSON.parse(doctor.stdout) as { answers: boolean }[]).map(({ answers }) => answers)],
-      [0, [true]],
-    )
-    const turn = run('-p', 'hello')
-    assert.deepEqual([turn.status, turn.stdout], [0, 'OK\n'])
-    const usage = run('usage', '--json', '--by', 'agent')
-    assert.deepEqual([usage.status, usage.stderr], [0, ''])
-  })
+/** An ACP agent that greets: without any package, as another vendor's program is. */
+const acpAgent = `
+const { createInterface } = require('node:readline')
+const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line)
+  if (method === 'initialize') say({ id, result: { protocolVersion: 1, agentCapabilities: {} } })
+  if (method === 'session/new') say({ id, result: { sessionId: 'one' } })
+  if (method !== 'session/prompt') return
+  const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'hello from ACP' } }
+  say({ method: 'session/update', params: { sessionId: 'one', update } })
+  say({ id, result: { stopReason: 'end_turn' } })
+})`
+
+/** How people install a package for themselves. */
+const ways: Record<string, { flags?: string[]; folder?: string; user?: 'ordinary' | 'runs only' }> = {
+  plainly: {},
+  'under a path with spaces': { folder: 'my own programs' },
+  'without the optional packages': { flags: ['--omit=optional'] },
+  'without the scripts of packages': { flags: ['--ignore-scripts'] },
+  'by an ordinary user, with a prefix in their home': { user: 'ordinary' },
+  'by root, for a user who may not write there': { user: 'runs only' },
 }
 
-test('an older Node gets one clear sentence', (t) => {
+for (const [name, { flags = [], folder: prefixName = 'global', user }] of Object.entries(ways)) {
+  const skip = user !== undefined && process.getuid?.() !== 0 && 'only root can act as another user'
+  test(
+    `installed globally ${name}: nothing is said, and version, demo, and the turns of a command and of an ACP agent work`,
+    { skip },
+    () => {
+      const home = join(folder, name)
+      const [prefix, project, own] = [join(home, prefixName), join(home, 'project'), join(home, 'termaite')]
+      for (const path of [project, own]) mkdirSync(path, { recursive: true })
+      const acp = join(home, 'acp.cjs')
+      writeFileSync(acp, acpAgent)
+      const agents = [
+        { name: 'plain', command: 'cat >/dev/null; echo OK', contextWindowTokens: 1000 },
+        { name: 'acp', kind: 'acp', command: `'${process.execPath}' '${acp}'`, contextWindowTokens: 1000 },
+      ]
+      writeFileSync(join(own, 'settings.json'), JSON.stringify({ agents }))
+      const env = {
+        ...npmEnvironment(),
+        HOME: home,
+        TERMAITE_HOME: own,
+        TERMAITE_KEYCHAIN: 'off',
+        PATH: pathOf(join(prefix, 'bin')),
+      }
+      const as = (isOther: boolean) => (isOther ? { uid: ordinary, gid: ordinary } : {})
+      if (user === 'ordinary')
+        for (const path of [home, project, own, join(own, 'settings.json')]) chownSync(path, ordinary, ordinary)
+      const install = [
+        'install',
+        '-g',
+        '--prefix',
+        prefix,
+        '--cache',
+        join(home, 'npm-cache'),
+        '--loglevel=notice',
+        '--no-update-notifier',
+        ...flags,
+        packageTarball,
+      ]
+      const installed = spawnSync('npm', install, { env, encoding: 'utf8', cwd: home, ...as(user === 'ordinary') })
+      // npm may warn about its own settings on this machine.
+      const said = installed.stderr.split('\n').filter((line) => line !== '' && !line.startsWith('npm warn Unknown '))
+      assert.deepEqual([installed.status, said], [0, []])
+      assert.match(installed.stdout, /^\s*added \d+ packages in \S+\s*$/)
+      if (user === 'runs only')
+        for (const path of [home, project, own, join(own, 'settings.json')]) chownSync(path, ordinary, ordinary)
+      const run = (...args: string[]) => {
+        const { status, stdout, stderr } = spawnSync('termaite', args, {
+          cwd: project,
+          env,
+          encoding: 'utf8',
+          input: '',
+          ...as(user !== undefined),
+        })
+        return { status, stdout, stderr }
+      }
+      assert.deepEqual(run('--version'), { status: 0, stdout: `${manifest.version}\n`, stderr: '' })
+      const demo = run('demo')
+      assert.equal(demo.status, 0, demo.stderr)
+      assert.doesNotMatch(demo.stderr, /Warning/)
+      assert.deepEqual(
+        [run('-p', 'hello', '-a', 'plain', '--only'), run('-p', 'hello', '-a', 'acp', '--only')].map(
+          ({ status, stdout }) => [status, stdout],
+        ),
+        [
+          [0, 'OK\n'],
+          [0, 'hello from ACP\n'],
+        ],
+      )
+      const doctor = run('doctor', '--json')
+      assert.deepEqual(
+        (JSON.parse(doctor.stdout) as { answers: boolean }[]).map(({ answers }) => answers),
+        [true, true],
+      )
+    },
+  )
+}
+
+test('npx runs the demo from the tarball, as the README’s first line does from the registry', () => {
+  const home = join(folder, 'npx')
+  mkdirSync(home)
+  const { status, stdout, stderr } = spawnSync(
+    'npm',
+    ['exec', '--yes', `--package=${packageTarball}`, '--', 'termaite', 'demo'],
+    {
+      cwd: home,
+      env: { ...npmEnvironment(), HOME: home, PATH: pathOf() },
+      encoding: 'utf8',
+      input: '',
+    },
+  )
+  assert.equal(status, 0, stderr)
+  assert.match(stdout, /scripted/)
+})
+
+test('an older Node gets one clear sentence', () => {
   const version = '20.19.5'
-  const runtime = `node-${process.platform}-${process.arch}`
-  npm(['install', '--no-save', '--prefix', join(folder, 'old'), `${runtime}@${version}`])
-  const old = join(folder, 'old', 'node_modules', runtime, 'bin', 'node')
-  if (!existsSync(old)) return t.skip(`there is no Node ${version} for this machine`)
-  const { status, stdout, stderr } = spawnSync(old, [...start.slice(1), '-p', 'x'], {
+  const { status, stdout, stderr } = spawnSync(installedNode(version), [...start.slice(1), '-p', 'x'], {
     encoding: 'utf8',
   })
   assert.deepEqual(
@@ -112,13 +187,3 @@ test('an older Node gets one clear sentence', (t) => {
     },
   )
 })
-
-function npm(args: string[]): void {
-  execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel', 'error'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-}
-
-function ourVersion(): string {
-  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version
-}

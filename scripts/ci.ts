@@ -1,0 +1,129 @@
+// Tries everything that is promised, in stages: the README's test command as on an empty machine; then, with the programs that
+// `npm run system` installs, everything that was skipped there; the dashboard in a browser; the program on the oldest and the newest
+// Node; the single file; and the real CLIs. A summary names each stage with its tests, failures, skips, unsteady files and seconds.
+import type { Report, TestResult } from './run-tests.ts'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newestNode, oldestNode } from './node-versions.ts'
+import { testsOf } from './test-files.ts'
+
+const root = join(import.meta.dirname, '..')
+const folder = mkdtempSync(join(tmpdir(), 'termaite-ci-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+chmodSync(folder, 0o755)
+
+type Stage = { name: string; report: Report; failed: boolean; unsteady: string[] }
+
+const stages: Stage[] = []
+/** Skips that no stage may add to: each with the kind of its reason. */
+const allowed = JSON.parse(readFileSync(join(root, 'test', 'skipped.json'), 'utf8')) as Record<string, string[]>
+
+const clis = run('node scripts/real-clis.ts', 'ignore')
+const bare = await stage('an empty machine', 'npm run --silent test:bare --')
+await run('npm run --silent system')
+const skipped = filesWith(bare, 'skipped')
+if (skipped.length > 0)
+  await stage('what was skipped there', `node scripts/test.ts --unchecked ${skipped.join(' ')}`, 'repeats')
+await asOrdinaryUser(skipped)
+await stage('the dashboard in a browser', 'node scripts/test.ts --unchecked test/web/', 'repeats')
+for (const version of [oldestNode, newestNode])
+  await stage(`the program on Node ${version}`, `node scripts/test.ts --unchecked --node=${version}`)
+if ((await run('node scripts/binary.ts')) === 0)
+  await stage('the single file', 'node scripts/test.ts --unchecked --single-file')
+else stages.push({ name: 'the single file', report: { seconds: 0, tests: [] }, failed: true, unsteady: [] })
+await clis
+await stage('the real CLIs', 'node scripts/test.ts --unchecked test/real/', 'repeats')
+
+const unknown = unknownSkips()
+summary()
+process.exitCode = stages.some(({ failed }) => failed) || unknown.length > 0 ? 1 : 0
+
+/**
+ * Runs one stage. Where it drives foreign programs, such as tmux, a browser or the real CLIs, a file that failed is run once more,
+ * alone: one that passes then is named as unsteady, with both outputs above.
+ */
+async function stage(name: string, command: string, repeats?: 'repeats'): Promise<Report> {
+  console.log(`\n════ ${name}\n`)
+  const began = performance.now()
+  const file = join(folder, `${stages.length}.json`)
+  const status = await run(`${command} --report=${file}`)
+  const report: Report = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Report)
+    : { seconds: 0, tests: [] }
+  const broken = filesWith(report, 'failed')
+  const unsteady: string[] = []
+  if (repeats)
+    for (const one of broken) {
+      console.log(`\n════ ${name}: ${one} failed, and is run once more, alone\n`)
+      if ((await run(`node scripts/test.ts --unchecked ${one}`)) === 0) unsteady.push(one)
+    }
+  report.seconds = Math.round((performance.now() - began) / 1_000)
+  // A stage fails where a file stays broken, and where it failed without saying which one.
+  const failed = status !== 0 && (broken.length === 0 || broken.length > unsteady.length)
+  stages.push({ name, report, failed, unsteady })
+  return report
+}
+
+/** As root, tests that only an ordinary user can make are made by one: no account is needed for the number of a user. */
+async function asOrdinaryUser(files: readonly string[]): Promise<void> {
+  const rest = files.filter((file) => (allowed['other user'] ?? []).some((test) => test.startsWith(`${file} › `)))
+  if (process.getuid?.() !== 0 || rest.length === 0) return
+  const home = join(folder, 'home')
+  mkdirSync(home)
+  spawnSync('chown', ['65534:65534', home, folder])
+  const user = 'setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all'
+  const places = `env HOME=${home} TMPDIR=${home} NODE_COMPILE_CACHE=${home}/code`
+  await stage(
+    'what only an ordinary user can try',
+    `${user} ${places} node scripts/test.ts --unchecked ${rest.join(' ')}`,
+  )
+}
+
+function filesWith({ tests }: Report, outcome: TestResult['outcome']): string[] {
+  const files = new Set(tests.filter((test) => test.outcome === outcome).map(({ file }) => file))
+  return [...new Set([...files].flatMap(testsOf))].sort()
+}
+
+/** The tests that were passed in no stage and that the checked-in list does not name. */
+function unknownSkips(): string[] {
+  const all = stages.flatMap(({ report }) => report.tests)
+  const named = (test: TestResult) => `${test.file} › ${test.name}`
+  const passed = new Set(all.filter(({ outcome }) => outcome === 'passed').map(named))
+  const known = new Set(Object.values(allowed).flat())
+  const left = all.filter((test) => test.outcome === 'skipped' && !passed.has(named(test)) && !known.has(named(test)))
+  return [...new Set(left.map((test) => `${named(test)}: ${test.why}`))].sort()
+}
+
+function summary(): void {
+  console.log('\n════ summary\n')
+  const count = ({ tests }: Report, outcome: TestResult['outcome']) =>
+    tests.filter((test) => test.outcome === outcome).length
+  const rows = stages.map(({ name, report, failed, unsteady }) => [
+    `${failed ? '✖' : '✔'} ${name}`,
+    `${report.tests.length} tests`,
+    `${count(report, 'failed')} failed`,
+    `${count(report, 'skipped')} skipped`,
+    `${unsteady.length} unsteady`,
+    `${report.seconds} s`,
+  ])
+  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)))
+  for (const row of rows) console.log(row.map((cell, at) => cell.padEnd(widths[at]!)).join('  '))
+  for (const { name, report, failed, unsteady } of stages) {
+    for (const file of unsteady) console.log(`unsteady in "${name}": ${file}`)
+    if (failed) for (const file of filesWith(report, 'failed')) console.log(`failed in "${name}": ${file}`)
+  }
+  if (unknown.length > 0) console.log('\nSkipped in every stage, and not named in test/skipped.json:')
+  for (const line of unknown) console.log(`  ${line}`)
+  const sum = (outcome: TestResult['outcome']) => stages.reduce((all, { report }) => all + count(report, outcome), 0)
+  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`)
+}
+
+/** Runs a command line on the pinned Node, and gives its exit code. */
+async function run(line: string, stdio: 'inherit' | 'ignore' = 'inherit'): Promise<number> {
+  const child = spawn('npm', ['exec', '--silent', '-c', line], { cwd: root, stdio: ['ignore', stdio, stdio] })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return code ?? 1
+}
