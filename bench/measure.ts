@@ -9,7 +9,7 @@ export const program = join(import.meta.dirname, '..', 'bin', 'termaite.cjs')
 export type Row = {
   what: string
   value: number
-  unit: 'ratio' | 'ms' | 'MB' | 'bytes' | '%'
+  unit: 'ratio' | 'ms' | 'MB' | 'bytes' | '%' | 'modules'
   bar?: number
   detail: string
 }
